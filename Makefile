@@ -1,0 +1,31 @@
+# Needs Python 3.11 or newer and make; sets up .venv by itself.
+PYTHON ?= python3
+BIN := .venv/bin
+RUNS ?= 100
+
+.PHONY: setup reproduce test lint benchmark clean
+
+setup: .venv/ready
+
+.venv/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	touch .venv/ready
+
+reproduce: setup
+	$(BIN)/lowregret reproduce --runs $(RUNS)
+
+test: setup
+	$(BIN)/pytest --numprocesses auto --dist loadgroup --quiet
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+benchmark: setup
+	$(BIN)/python benchmarks/floor.py
+
+clean:
+	rm -rf .venv reproduction .pytest_cache .mypy_cache .ruff_cache .hypothesis

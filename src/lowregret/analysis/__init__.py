@@ -1,0 +1,1 @@
+"""Numbers from results: summaries, comparisons, intervals."""

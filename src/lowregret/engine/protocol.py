@@ -1,0 +1,76 @@
+"""One way to call every policy: what it leaves out is filled in here.
+
+Each function exists twice, as Python for the reference and as the choice Numba makes when it compiles; the
+two are the same table read in two languages.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.extending import overload
+
+from lowregret.engine.compiling import OPTIONS
+from lowregret.engine.rng import Rng
+from lowregret.policies import NEVER, Arm, Arms, Clock, Policy
+
+
+class NoRound(NamedTuple):
+    """The one round of a policy without rounds."""
+
+    number: int
+    until: int
+
+
+def has(policy: Any, method: str) -> bool:
+    """Say whether a policy, its compiled twin or the type of that defines a method."""
+    return hasattr(getattr(policy, "instance_class", policy), method)
+
+
+def begin(policy: Policy, clock: Clock) -> Any:
+    """Give the first round, after a check that the policy fits the problem."""
+    policy.fits(clock)
+    return policy.begin(clock) if has(policy, "begin") else NoRound(0, NEVER)
+
+
+def value(policy: Any, arm: Arm, clock: Clock, round: Any, rng: Rng) -> Any:
+    """Give what the arms are compared by."""
+    if has(policy, "sample"):
+        return policy.sample(arm, clock, rng)
+    if has(policy, "begin"):
+        return policy.score(arm, clock, round)
+    return policy.score(arm, clock)
+
+
+@overload(value, strict=False, jit_options=OPTIONS)  # type: ignore[misc]
+def _value(policy: Any, arm: Any, clock: Any, round: Any, rng: Any) -> Any:
+    if has(policy, "sample"):
+        return lambda policy, arm, clock, round, rng: policy.sample(arm, clock, rng)
+    if has(policy, "begin"):
+        return lambda policy, arm, clock, round, rng: policy.score(arm, clock, round)
+    return lambda policy, arm, clock, round, rng: policy.score(arm, clock)
+
+
+def lower(policy: Any, arm: Arm, clock: Clock, round: Any) -> Any:
+    """Give the lower bound that removes arms whose score is below it."""
+    return policy.lower(arm, clock, round) if has(policy, "lower") else -np.inf
+
+
+@overload(lower, strict=False, jit_options=OPTIONS)  # type: ignore[misc]
+def _lower(policy: Any, arm: Any, clock: Any, round: Any) -> Any:
+    if has(policy, "lower"):
+        return lambda policy, arm, clock, round: policy.lower(arm, clock, round)
+    return lambda policy, arm, clock, round: -np.inf
+
+
+def turn(policy: Any, arms: Arms, clock: Clock, round: Any) -> Any:
+    """Give the round that follows."""
+    return policy.turn(arms, clock, round) if has(policy, "turn") else round
+
+
+@overload(turn, strict=False, jit_options=OPTIONS)  # type: ignore[misc]
+def _turn(policy: Any, arms: Any, clock: Any, round: Any) -> Any:
+    if has(policy, "turn"):
+        return lambda policy, arms, clock, round: policy.turn(arms, clock, round)
+    return lambda policy, arms, clock, round: round

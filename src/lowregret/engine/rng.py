@@ -1,0 +1,218 @@
+"""Random numbers as pure functions: draw ``n`` of stream ``key`` is always the same number.
+
+The bits of draw n are SplitMix64's n-th output from the start ``key`` (Steele, Lea, Flood 2014). There is
+no state to carry, so the n-th reward of an arm does not depend on what was drawn elsewhere, and any
+draw can be had again. A draw that needs more than 64 bits takes them from the stream whose key is its
+own first 64 bits.
+"""
+
+from __future__ import annotations
+
+from math import exp, floor, lgamma, log, sqrt
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import int64, njit, uint64
+
+from lowregret.engine.compiling import OPTIONS, adopt
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_MIX1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX2 = np.uint64(0x94D049BB133111EB)
+_11, _27, _30, _31 = (np.uint64(shift) for shift in (11, 27, 30, 31))
+_LAYER = np.uint64(255)
+
+POLICY_STREAM = -1
+"""The place of an arm's number in ``stream`` for the draws of the policy itself."""
+SHUFFLE_STREAM = -2
+"""The same for the order in which ties are broken."""
+
+
+@njit(**OPTIONS, forceinline=True)
+def bits(key: int, n: int) -> int:
+    """Give 64 random bits."""
+    z = key + uint64(n) * _STEP
+    z = (z ^ (z >> _30)) * _MIX1
+    z = (z ^ (z >> _27)) * _MIX2
+    return z ^ (z >> _31)  # type: ignore[no-any-return]
+
+
+@njit(**OPTIONS)
+def stream(seed: int, run: int, arm: int) -> int:
+    """Give the key of the stream of one arm in one run."""
+    return bits(bits(bits(uint64(seed), 1), run), arm)  # type: ignore[no-any-return]
+
+
+@njit(**OPTIONS, forceinline=True)
+def uniform(key: int, n: int) -> float:
+    """Draw from [0, 1)."""
+    return (bits(key, n) >> _11) * 2.0**-53  # type: ignore[no-any-return]
+
+
+@njit(**OPTIONS)
+def positive(key: int, n: int) -> float:
+    """Draw from (0, 1]."""
+    return ((bits(key, n) >> _11) + 1.0) * 2.0**-53  # type: ignore[no-any-return]
+
+
+def _ziggurat(layers: int = 256) -> npt.NDArray[np.float64]:
+    """Give the right edges of layers of equal area under exp(-x^2 / 2), from the tail inwards."""
+    start, area = 3.6541528853610088, 0.00492867323399
+    edges = np.zeros(layers + 1)
+    edges[0] = area / exp(-start * start / 2.0)
+    edges[1] = start
+    for i in range(2, layers):
+        height = area / edges[i - 1] + exp(-edges[i - 1] ** 2 / 2.0)
+        edges[i] = sqrt(-2.0 * log(height))
+    return edges
+
+
+_EDGES = _ziggurat()
+_RATIOS = _EDGES[1:] / _EDGES[:-1]
+
+
+@njit(**OPTIONS, forceinline=True)
+def normal(key: int, n: int) -> float:
+    """Draw from the standard normal distribution by the ziggurat method (Doornik 2005)."""
+    first = bits(key, n)
+    layer = first & _LAYER
+    u = (int64(first) >> 10) * 2.0**-53
+    if abs(u) < _RATIOS[layer]:
+        return u * _EDGES[layer]  # type: ignore[no-any-return]
+    return _normal_slowly(first)  # type: ignore[no-any-return]
+
+
+@njit(**OPTIONS)
+def _normal_slowly(first: int) -> float:
+    """Finish a normal draw that fell into the edge of a layer or into the tail: about one in 80."""
+    start = _EDGES[1]
+    now = first
+    n = 0
+    while True:
+        layer = now & _LAYER
+        u = (int64(now) >> 10) * 2.0**-53
+        if abs(u) < _RATIOS[layer]:
+            return u * _EDGES[layer]  # type: ignore[no-any-return]
+        if layer == 0:
+            while True:
+                x = -log(positive(first, n + 1)) / start
+                y = -log(positive(first, n + 2))
+                n += 2
+                if 2.0 * y > x * x:
+                    return start + x if u > 0.0 else -start - x  # type: ignore[no-any-return]
+        x = u * _EDGES[layer]
+        outer = exp(-0.5 * (_EDGES[layer] * _EDGES[layer] - x * x))
+        inner = exp(-0.5 * (_EDGES[layer + 1] * _EDGES[layer + 1] - x * x))
+        if inner + uniform(first, n + 1) * (outer - inner) < 1.0:
+            return x  # type: ignore[no-any-return]
+        now = bits(first, n + 2)
+        n += 2
+
+
+@njit(**OPTIONS)
+def exponential(key: int, n: int) -> float:
+    """Draw from the exponential distribution of mean 1."""
+    return -log(positive(key, n))
+
+
+@njit(**OPTIONS)
+def _log_gamma_draw(shape: float, key: int, n: int) -> float:
+    """Draw the logarithm of a gamma variate (Marsaglia and Tsang 2000), safe for tiny shapes."""
+    own = bits(key, n)
+    boost = 0.0
+    if shape < 1.0:
+        boost = log(positive(own, 0)) / shape
+        shape += 1.0
+    d = shape - 1.0 / 3.0
+    c = 1.0 / sqrt(9.0 * d)
+    attempt = 0
+    while True:
+        x = normal(own, 2 * attempt + 1)
+        u = positive(own, 2 * attempt + 2)
+        attempt += 1
+        v = 1.0 + c * x
+        if v > 0.0:
+            v = v * v * v
+            if log(u) < 0.5 * x * x + d * (1.0 - v + log(v)):
+                return log(d * v) + boost
+
+
+@njit(**OPTIONS)
+def beta(a: float, b: float, key: int, n: int) -> float:
+    """Draw from the beta distribution, as X / (X + Y) of two gamma variates."""
+    own = bits(key, n)
+    difference = _log_gamma_draw(b, own, 1) - _log_gamma_draw(a, own, 2)
+    if difference > 700.0:
+        return exp(-difference)
+    return 1.0 / (1.0 + exp(difference))
+
+
+@njit(**OPTIONS)
+def poisson(rate: float, key: int, n: int) -> float:
+    """Draw from the Poisson distribution: inversion for small rates, else Hormann's PTRS (1993)."""
+    if rate <= 0.0:
+        return 0.0
+    if rate < 10.0:
+        u = uniform(key, n)
+        probability = exp(-rate)
+        total = probability
+        count = 0
+        while u >= total and count < 1000:
+            count += 1
+            probability *= rate / count
+            total += probability
+        return float(count)
+    own = bits(key, n)
+    b = 0.931 + 2.53 * sqrt(rate)
+    a = -0.059 + 0.02483 * b
+    inverse = 1.1239 + 1.1328 / (b - 3.4)
+    peak = 0.9277 - 3.6224 / (b - 2.0)
+    attempt = 0
+    while True:
+        u = uniform(own, 2 * attempt) - 0.5
+        v = positive(own, 2 * attempt + 1)
+        attempt += 1
+        us = 0.5 - abs(u)
+        k = floor((2.0 * a / us + b) * u + rate + 0.43) if us > 0.0 else -1.0
+        if us >= 0.07 and v <= peak:
+            return float(k)
+        if k < 0.0 or (us < 0.013 and v > us):
+            continue
+        if log(v * inverse / (a / (us * us) + b)) <= k * log(rate) - rate - lgamma(k + 1.0):
+            return float(k)
+
+
+class Rng(NamedTuple):
+    """A policy's own stream: the next draw of each kind, with its position kept in ``drawn``."""
+
+    key: int
+    drawn: npt.NDArray[np.int64]
+
+    def uniform(self) -> float:
+        """Draw from [0, 1)."""
+        self.drawn[0] += 1
+        return uniform(self.key, self.drawn[0])
+
+    def normal(self) -> float:
+        """Draw from the standard normal distribution."""
+        self.drawn[0] += 1
+        return normal(self.key, self.drawn[0])
+
+    def beta(self, a: float, b: float) -> float:
+        """Draw from the beta distribution."""
+        self.drawn[0] += 1
+        return beta(a, b, self.key, self.drawn[0])
+
+
+adopt(Rng)
+
+
+@njit(**OPTIONS)
+def shuffle(seed: int, run: int, order: npt.NDArray[np.int64]) -> None:
+    """Fill ``order`` with the numbers of the arms in the order in which a run breaks ties."""
+    key = stream(seed, run, SHUFFLE_STREAM)
+    for i in range(len(order)):
+        j = int(uniform(key, i) * (i + 1))
+        order[i] = order[j]
+        order[j] = i

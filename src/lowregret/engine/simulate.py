@@ -1,0 +1,175 @@
+"""Many runs of a policy on a bandit, or one on a table of rewards: compiled, over threads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lowregret.engine.arms import Floats, Integers, Rows, deal, rows_of
+from lowregret.engine.compiling import kernel
+from lowregret.engine.play import DROPPED_ALL, Rules, play
+from lowregret.engine.protocol import begin, has
+from lowregret.engine.reference import DROPPED_EVERY_ARM, ran_out
+from lowregret.engine.rng import POLICY_STREAM, Rng, shuffle, stream
+from lowregret.environments import Bandit
+from lowregret.errors import InputError
+from lowregret.policies import Clock, Policy
+
+BLOCK_STEPS = 2_000_000
+"""About how many steps a thread makes at a stretch: some tens of milliseconds."""
+
+NO_PATH = np.zeros((0, 3), np.int64)
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the runs of one policy gave; row r of every array is run r.
+
+    Attributes
+    ----------
+    policy : Policy
+        The policy.
+    grid : array (times,)
+        The times at which the regret is known.
+    regret : array (runs, times)
+        Pseudo-regret at those times.
+    pulls : array (runs, arms)
+        Pulls of every arm at the horizon.
+    eliminated : array (runs, arms), or None
+        When an arm was dropped, 0 for never; None for a policy that drops none for good.
+    seconds : float
+        Wall time of the simulation, compilation excluded.
+    threads : int
+        How many threads shared the runs.
+    """
+
+    policy: Policy
+    grid: Integers
+    regret: Floats
+    pulls: Integers
+    eliminated: Integers | None
+    seconds: float
+    threads: int
+
+
+def simulate(
+    policy: Policy,
+    bandit: Bandit,
+    horizon: int,
+    runs: int,
+    seed: int,
+    grid: Integers,
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Outcome:
+    """Simulate many runs of a policy; run r depends on the seed and r alone.
+
+    Parameters
+    ----------
+    policy, bandit, horizon, runs, seed
+        What to simulate.
+    grid : array of int
+        Rising times from 1 to the horizon at which to record the regret.
+    threads : int, optional
+        How many threads to use; one per core if not given. The result does not depend on it.
+    progress : callable, optional
+        Called in the calling thread with the number of runs just finished.
+    """
+    size = len(bandit)
+    first = begin(policy, Clock(0, horizon, size))
+    rows = rows_of(bandit)
+    regret = np.zeros((runs, len(grid)))
+    pulls, dropped = np.zeros((2, runs, size), np.int64)
+
+    def block(start: int, stop: int) -> int:
+        outputs = regret[start:stop], pulls[start:stop], dropped[start:stop], NO_PATH
+        _run(policy, first, rows, bandit.data, seed, start, horizon, grid, *outputs)
+        return stop - start
+
+    block(0, 0)  # compiles, simulates nothing
+    threads = min(threads or os.cpu_count() or 1, runs)
+    length = max(min(BLOCK_STEPS // horizon, -(-runs // (4 * threads))), 1)
+    starts = range(0, runs, length)
+    began = perf_counter()
+    with ThreadPoolExecutor(threads) as pool:
+        for done in pool.map(block, starts, [min(start + length, runs) for start in starts]):
+            if progress:
+                progress(done)
+    seconds = perf_counter() - began
+    drops = policy.final and (has(policy, "lower") or has(policy, "turn"))
+    return Outcome(policy, grid, regret, pulls, dropped if drops else None, seconds, threads)
+
+
+class Trace(NamedTuple):
+    """One run, step by step: the arm, and for a policy with rounds the round and active arms after it.
+
+    ``round`` and ``active`` are None for a policy without rounds.
+    """
+
+    arm: Integers
+    round: Integers | None
+    active: Integers | None
+
+
+def trace(policy: Policy, rows: Rows, data: Floats, horizon: int, seed: int) -> Trace:
+    """Play one run and record every step; arms in the given order."""
+    path = np.zeros((horizon, 3), np.int64)
+    first = begin(policy, Clock(0, horizon, len(rows)))
+    grid, regret = np.zeros(0, np.int64), np.zeros((1, 0))
+    pulls, dropped = np.zeros((2, 1, len(rows)), np.int64)
+    _run(policy, first, rows, data, seed, 0, horizon, grid, regret, pulls, dropped, path)
+    arm, rounds, active = path.T.copy()
+    return Trace(arm, rounds, active) if has(policy, "begin") else Trace(arm, None, None)
+
+
+def _run(policy: Policy, first: Any, rows: Rows, data: Floats, seed: int, *rest: Any) -> None:
+    """Call the compiled runs and turn a negative answer into an error."""
+    rules = Rules(policy.warmup, policy.final)
+    compiled = kernel(_play_runs, policy)
+    answer = compiled(policy.record, rules, first, rows, data, np.uint64(seed), *rest)
+    if answer == DROPPED_ALL:
+        raise InputError(f"{policy}: {DROPPED_EVERY_ARM}")
+    if answer < 0:
+        raise InputError(f"{policy}: {ran_out(-answer - 1)}")
+
+
+def _play_runs(
+    policy: Any,
+    rules: Rules,
+    first: Any,
+    given: Rows,
+    data: Floats,
+    seed: int,
+    start: int,
+    horizon: int,
+    grid: Integers,
+    regret: Floats,
+    pulls: Integers,
+    dropped: Integers,
+    path: Integers,
+) -> int:
+    """Play as many runs as the outputs have rows, the first being run number ``start``.
+
+    With a path to record, arms stay in the given order; else each run shuffles them once.
+    """
+    size = len(given)
+    order = np.arange(size)
+    rows = given.copy()
+    for run in range(start, start + len(regret)):
+        if len(path) == 0:
+            shuffle(seed, run, order)
+        deal(given, order, seed, run, rows)
+        rng = Rng(stream(seed, run, POLICY_STREAM), np.zeros(1, np.int64))
+        row = run - start
+        answer = play(policy, rules, first, rng, rows, data, horizon, grid, regret[row], path)
+        if answer < 0:
+            return answer
+        for i in range(size):
+            pulls[row, order[i]] = rows[i]["pulls"]
+            dropped[row, order[i]] = rows[i]["dropped"]
+    return 0

@@ -1,0 +1,333 @@
+"""A bandit: a row of arms, what is exactly known of them, and one constructor per family."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowregret.environments.checks import MOST_ARMS, frame, listed, show, whole
+from lowregret.environments.families import (
+    Bernoulli,
+    Beta,
+    Empirical,
+    Exponential,
+    Family,
+    Gaussian,
+    Poisson,
+    Uniform,
+)
+from lowregret.errors import InputError
+
+Floats: TypeAlias = NDArray[np.float64]
+Numbers: TypeAlias = float | Sequence[float] | NDArray[Any]
+Scale: TypeAlias = tuple[float, float] | None
+
+
+@dataclass(frozen=True, repr=False)
+class Bandit:
+    """A row of arms with known reward families.
+
+    Parameters
+    ----------
+    arms : tuple of Family
+        One reward family per arm, of one kind or mixed.
+    name : str
+        What reports call this bandit.
+    horizon : int, optional
+        A suggested number of steps.
+
+    Examples
+    --------
+    >>> from lowregret.environments import Bandit, Bernoulli, Gaussian
+    >>> bandit = Bandit((Bernoulli(0.5), Gaussian(0.75, 0.25)), name="mixed")
+    >>> bandit
+    Bandit('mixed', arms=2, best mean 0.75)
+    >>> bandit.means, bandit.gaps, bandit.best, len(bandit)
+    (array([0.5 , 0.75]), array([0.25, 0.  ]), 1, 2)
+    """
+
+    arms: tuple[Family, ...]
+    name: str
+    horizon: int | None = None
+
+    def __post_init__(self) -> None:
+        arms = listed(self.arms)
+        if not isinstance(arms, list) or not arms:
+            raise InputError(f"Bandit: arms must be a non-empty sequence, got {show(arms)}")
+        if len(arms) > MOST_ARMS:
+            raise InputError(f"Bandit: at most {MOST_ARMS} arms are allowed, got {len(arms)}")
+        for position, arm in enumerate(arms):
+            if not isinstance(arm, Family):
+                raise InputError(
+                    f"Bandit: an arm must be a reward family, got {show(arm)} for arm {position}"
+                )
+        if not isinstance(self.name, str):
+            raise InputError(f"Bandit: name must be text, got {show(self.name)}")
+        if self.horizon is not None:
+            object.__setattr__(self, "horizon", whole("Bandit", "horizon", self.horizon))
+        object.__setattr__(self, "arms", tuple(arms))
+
+    def __repr__(self) -> str:
+        best = self.means[self.best]
+        return f"Bandit({self.name!r}, arms={len(self)}, best mean {best:g})"
+
+    def __len__(self) -> int:
+        return len(self.arms)
+
+    def __add__(self, other: "Bandit") -> "Bandit":
+        """Join the arms of two bandits; the suggested horizon is dropped."""
+        if not isinstance(other, Bandit):
+            return NotImplemented
+        name = self.name if self.name == other.name else f"{self.name} + {other.name}"
+        return Bandit(self.arms + other.arms, name)
+
+    def scaled(self, low: float, high: float) -> "Bandit":
+        """Return the bandit whose rewards are ``(reward - low) / (high - low)``.
+
+        Examples
+        --------
+        >>> from lowregret.environments import uniform
+        >>> uniform(0, [4, 8]).scaled(0, 8).means
+        array([0.25, 0.5 ])
+        """
+        frame(low, high)
+        return replace(self, arms=_by_arm(lambda arm: arm.scaled(low, high), self.arms))
+
+    @cached_property
+    def means(self) -> Floats:
+        """Mean reward of each arm."""
+        return _frozen([arm.mean for arm in self.arms])
+
+    @cached_property
+    def variances(self) -> Floats:
+        """Variance of the reward of each arm."""
+        return _frozen([arm.variance for arm in self.arms])
+
+    @cached_property
+    def gaps(self) -> Floats:
+        """How far each mean lies below the best mean."""
+        return _frozen(self.means.max() - self.means)
+
+    @cached_property
+    def best(self) -> int:
+        """Index of the first arm with the best mean."""
+        return int(self.means.argmax())
+
+    @cached_property
+    def optimal(self) -> NDArray[np.bool_]:
+        """Whether each arm has the best mean."""
+        optimal: NDArray[np.bool_] = np.equal(self.gaps, 0.0)
+        optimal.flags.writeable = False
+        return optimal
+
+    @cached_property
+    def support(self) -> tuple[float, float]:
+        """Lowest and highest reward any arm can give; may be infinite."""
+        lows, highs = zip(*(arm.support for arm in self.arms), strict=True)
+        return min(lows), max(highs)
+
+    @cached_property
+    def kinds(self) -> NDArray[np.int64]:
+        """Kind of each arm, for the engine."""
+        kinds = np.array([arm.kind for arm in self.arms], dtype=np.int64)
+        kinds.flags.writeable = False
+        return kinds
+
+    @cached_property
+    def data(self) -> Floats:
+        """Values of all empirical arms, one after the other, for the engine."""
+        return _frozen(
+            [value for arm in self.arms if isinstance(arm, Empirical) for value in arm.values]
+        )
+
+    @cached_property
+    def encodings(self) -> Floats:
+        """Four numbers per arm, for the engine; those of an empirical arm point into ``data``."""
+        encodings = np.array([arm.encoding for arm in self.arms], dtype=np.float64)
+        resampled = self.kinds == Empirical.kind
+        sizes = encodings[resampled, 1]
+        encodings[resampled, 0] = np.cumsum(sizes) - sizes
+        return _frozen(encodings)
+
+
+def bernoulli(probabilities: Numbers, *, scale: Scale = None) -> Bandit:
+    """Make a bandit with rewards 0 and 1.
+
+    Parameters
+    ----------
+    probabilities : float or sequence of float
+        Probability of reward 1, one per arm, in [0, 1].
+    scale : (float, float), optional
+        Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
+
+    Examples
+    --------
+    >>> from lowregret.environments import bernoulli
+    >>> bernoulli([0.07] * 19 + [0.1])
+    Bandit('bernoulli', arms=20, best mean 0.1)
+    """
+    return _bandit(Bernoulli, {"probabilities": probabilities}, scale)
+
+
+def gaussian(means: Numbers, variances: Numbers, *, scale: Scale = None) -> Bandit:
+    """Make a bandit with normal rewards.
+
+    Parameters
+    ----------
+    means : float or sequence of float
+        Mean reward of each arm.
+    variances : float or sequence of float
+        Variance of each arm, at least 0; one number applies to all arms.
+    scale : (float, float), optional
+        Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
+
+    Examples
+    --------
+    >>> from lowregret.environments import gaussian
+    >>> gaussian([0.1, 0.2], 0.25).variances
+    array([0.25, 0.25])
+    """
+    return _bandit(Gaussian, {"means": means, "variances": variances}, scale)
+
+
+def beta(a: Numbers, b: Numbers, *, scale: Scale = None) -> Bandit:
+    """Make a bandit with beta rewards on [0, 1].
+
+    Parameters
+    ----------
+    a, b : float or sequence of float
+        Shapes of each arm, positive; one number applies to all arms.
+    scale : (float, float), optional
+        Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
+
+    Examples
+    --------
+    >>> from lowregret.environments import beta
+    >>> beta([1, 3], 1).means
+    array([0.5 , 0.75])
+    """
+    return _bandit(Beta, {"a": a, "b": b}, scale)
+
+
+def exponential(means: Numbers, *, scale: Scale = None) -> Bandit:
+    """Make a bandit with exponential rewards.
+
+    Parameters
+    ----------
+    means : float or sequence of float
+        Mean reward of each arm, positive.
+    scale : (float, float), optional
+        Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
+
+    Examples
+    --------
+    >>> from lowregret.environments import exponential
+    >>> exponential([0.5, 2]).variances
+    array([0.25, 4.  ])
+    """
+    return _bandit(Exponential, {"means": means}, scale)
+
+
+def poisson(means: Numbers, *, scale: Scale = None) -> Bandit:
+    """Make a bandit with Poisson counts as rewards.
+
+    Parameters
+    ----------
+    means : float or sequence of float
+        Mean reward of each arm, at least 0.
+    scale : (float, float), optional
+        Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
+
+    Examples
+    --------
+    >>> from lowregret.environments import poisson
+    >>> poisson([1, 3], scale=(0, 4)).means
+    array([0.25, 0.75])
+    """
+    return _bandit(Poisson, {"means": means}, scale)
+
+
+def uniform(lows: Numbers, highs: Numbers, *, scale: Scale = None) -> Bandit:
+    """Make a bandit with rewards spread evenly over an interval.
+
+    Parameters
+    ----------
+    lows, highs : float or sequence of float
+        Ends of the interval of each arm; one number applies to all arms.
+    scale : (float, float), optional
+        Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
+
+    Examples
+    --------
+    >>> from lowregret.environments import uniform
+    >>> uniform(0, [0.5, 1]).means
+    array([0.25, 0.5 ])
+    """
+    return _bandit(Uniform, {"lows": lows, "highs": highs}, scale)
+
+
+def empirical(data: Sequence[Sequence[float]] | NDArray[Any], *, scale: Scale = None) -> Bandit:
+    """Make a bandit that resamples given data.
+
+    Parameters
+    ----------
+    data : sequence of sequences of float
+        The values of each arm, each drawn with equal probability.
+    scale : (float, float), optional
+        Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
+
+    Examples
+    --------
+    >>> from lowregret.environments import empirical
+    >>> empirical([[0, 0, 3], [2, 2]]).means
+    array([1., 2.])
+    """
+    return _bandit(Empirical, {"data": data}, scale)
+
+
+def rescaled(bandit: Bandit, scale: object) -> Bandit:
+    """Scale a bandit by an unchecked pair, or leave it as it is if that is None."""
+    pair = listed(scale)
+    if pair is None:
+        return bandit
+    if isinstance(pair, list) and len(pair) == 2:
+        return bandit.scaled(*pair)
+    raise InputError(f"scale: must be a pair of numbers, low and high, got {show(scale)}")
+
+
+def _bandit(make: Callable[..., Family], parameters: dict[str, Any], scale: object) -> Bandit:
+    """Make one arm per row of the parameters, single numbers repeated."""
+    family = make.__name__.lower()
+    columns = {name: listed(values) for name, values in parameters.items()}
+    sizes = {name: len(column) for name, column in columns.items() if isinstance(column, list)}
+    for name, size in sizes.items():
+        if size == 0:
+            raise InputError(f"{family}: {name} must give at least one arm, got an empty sequence")
+    if len(set(sizes.values())) > 1:
+        raise InputError(
+            f"{family}: {' and '.join(sizes)} must have the same length, "
+            f"got {' and '.join(map(str, sizes.values()))}"
+        )
+    count = max(sizes.values(), default=1)
+    rows = zip(*(c if isinstance(c, list) else [c] * count for c in columns.values()), strict=True)
+    return rescaled(Bandit(_by_arm(lambda row: make(*row), rows), family), scale)
+
+
+def _by_arm(make: Callable[[Any], Family], items: Any) -> tuple[Family, ...]:
+    """Make one arm per item, and say for which arm if one is refused."""
+    arms: list[Family] = []
+    try:
+        for item in items:
+            arms.append(make(item))
+    except InputError as error:
+        raise InputError(f"{error} for arm {len(arms)}") from None
+    return tuple(arms)
+
+
+def _frozen(values: Any) -> Floats:
+    array = np.array(values, dtype=np.float64)
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,1 @@
+"""Figures, tables, progress and pages, made of results."""
