@@ -182,8 +182,8 @@ def simulate(
     threads = None if threads is None else whole("simulate", "threads", threads)
     times = _grid(grid, horizon)
     chosen: dict[str, Policy] = {}
-    for policy in [policies] if isinstance(policies, Policy | str) else policies:
-        policy = _policy(policy)
+    given = policies if isinstance(policies, Iterable) and not isinstance(policies, str) else [policies]
+    for policy in map(_policy, given):
         if str(policy) in chosen:
             raise InputError(f"simulate: {policy} is given twice")
         chosen[str(policy)] = policy
@@ -285,7 +285,9 @@ def _rewards(rewards: Sequence[Sequence[float]] | Floats) -> list[Floats]:
         except (TypeError, ValueError):
             values = np.array(np.nan)
         if values.ndim != 1 or not np.isfinite(values).all():
-            raise InputError(f"trace: the rewards of arm {arm} must be a row of finite numbers, got {row!r:.80}")
+            raise InputError(
+                f"trace: the rewards of arm {arm} must be a row of finite numbers, got {row!r:.80}"
+            )
         rows.append(values)
     return rows
 

@@ -86,9 +86,7 @@ def test_files(tmp_path: Path, text: str, expected: Bandit) -> None:
 
 
 def test_file_with_name_and_horizon(tmp_path: Path) -> None:
-    path = write(
-        tmp_path, 'name = "ads"\nhorizon = 60_000\nfamily = "bernoulli"\nprobabilities = [0.1]'
-    )
+    path = write(tmp_path, 'name = "ads"\nhorizon = 60_000\nfamily = "bernoulli"\nprobabilities = [0.1]')
     assert environment(path) == Bandit((Bernoulli(0.1),), "ads", 60_000)
 
 

@@ -80,9 +80,7 @@ def test_moments_and_support(arm: Family, law: Any, support: tuple[float, float]
 
 
 @pytest.mark.parametrize(("arm", "law", "support"), ARMS, ids=IDS)
-def test_scaling_moves_moments_and_support(
-    arm: Family, law: Any, support: tuple[float, float]
-) -> None:
+def test_scaling_moves_moments_and_support(arm: Family, law: Any, support: tuple[float, float]) -> None:
     low, high = -3.0, 5.0
     scaled = arm.scaled(low, high)
     mean, variance = moments(arm, law)

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from lowregret.engine.compiling import OPTIONS, adopt
+from lowregret.engine.compiling import adopt, compiled, inlined
 from lowregret.engine.rng import beta, exponential, normal, poisson, stream, uniform
 from lowregret.environments import Bandit
 from lowregret.policies import Arms
@@ -73,8 +72,8 @@ def rows_of_table(rewards: Sequence[Floats]) -> tuple[Rows, Floats]:
     return rows, np.concatenate([np.asarray(row, np.float64) for row in rewards])
 
 
-@njit(**OPTIONS)
-def deal(given: Rows, order: Integers, seed: int, run: int, rows: Rows) -> None:
+@compiled
+def deal(given: Rows, order: Integers, seed: np.uint64, run: int, rows: Rows) -> None:
     """Lay out the arms of one run in an order, each with the key of its stream."""
     for i in range(len(given)):
         rows[i] = given[order[i]]
@@ -85,20 +84,20 @@ class Law(NamedTuple):
     """Where the rewards of one arm come from: a family with its encoding, and a random stream."""
 
     kind: int
-    key: int
+    key: np.uint64
     a: float
     b: float
     c: float
     d: float
 
 
-@njit(**OPTIONS)
+@compiled
 def law(row: np.void) -> Law:
     """Read the law of an arm from its row."""
     return Law(row["kind"], row["key"], row["a"], row["b"], row["c"], row["d"])
 
 
-@njit(**OPTIONS, forceinline=True)
+@inlined
 def draw(law: Law, n: int) -> float:
     """Draw the n-th reward of an arm, or give the place of it in the data (nan for none).
 
@@ -107,32 +106,32 @@ def draw(law: Law, n: int) -> float:
     if law.kind == 0:  # Bernoulli
         return law.c if uniform(law.key, n) < law.a else law.b
     if law.kind == 1:  # Gaussian
-        return law.a + law.b * normal(law.key, n)  # type: ignore[no-any-return]
-    return _draw_other(law, n)  # type: ignore[no-any-return]
+        return law.a + law.b * normal(law.key, n)
+    return _draw_other(law, n)
 
 
-@njit(**OPTIONS)
+@compiled
 def _draw_other(law: Law, n: int) -> float:
     """Draw from a family that is less often used; apart, so that the others stay quick."""
     kind, key, a, b, c, d = law
     if kind == 2:  # Beta
-        return c + d * beta(a, b, key, n)  # type: ignore[no-any-return]
+        return c + d * beta(a, b, key, n)
     if kind == 3:  # Exponential
-        return a + b * exponential(key, n)  # type: ignore[no-any-return]
+        return a + b * exponential(key, n)
     if kind == 4:  # Poisson
-        return b + c * poisson(a, key, n)  # type: ignore[no-any-return]
+        return b + c * poisson(a, key, n)
     if kind == 5:  # Uniform
-        return a + b * uniform(key, n)  # type: ignore[no-any-return]
+        return a + b * uniform(key, n)
     if kind == EMPIRICAL:
-        return a + int(uniform(key, n) * b)  # type: ignore[no-any-return]
+        return a + int(uniform(key, n) * b)
     return a + n - 1.0 if n <= b else np.nan
 
 
-@njit(**OPTIONS)
+@compiled
 def reward(row: np.void, data: Floats, n: int) -> float:
     """Give the n-th reward of an arm, or nan where a table of given rewards has ended."""
     source = law(row)
     x = draw(source, n)
     if source.kind >= EMPIRICAL and x == x:
         x = data[int(x)]
-    return x  # type: ignore[no-any-return]
+    return x

@@ -16,7 +16,7 @@ from functools import cache
 from inspect import signature
 from pathlib import Path
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from numba import njit, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
@@ -31,14 +31,35 @@ from platformdirs import user_cache_path
 
 from lowregret.policies import Policy
 
-OPTIONS = {"nogil": True, "error_model": "numpy"}
+OPTIONS: Any = {"nogil": True, "error_model": "numpy"}
 """How all compiled code is compiled: threads run freely, and a division by 0 gives inf, not an error."""
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 _NAMED_TUPLES_OWN = {"__new__", "__repr__", "__getnewargs__", "_replace", "_asdict", "__replace__"}
 
 _methods: set[str] = set()
 _functions: set[FunctionType] = set()
 _kernels: dict[tuple[FunctionType, type], Any] = {}
+
+
+def compiled(function: Function) -> Function:
+    """Compile a function of the engine."""
+    return cast(Function, njit(**OPTIONS)(function))
+
+
+def inlined(function: Function) -> Function:
+    """Compile a function of numbers that is called at every step, into the code of its callers."""
+    return cast(Function, njit(**OPTIONS, forceinline=True)(function))
+
+
+def spliced(function: Function) -> Function:
+    """Compile a function of arrays that is called at every step.
+
+    Its body replaces the call before Numba counts references to the arrays, which would cost more than the
+    function itself.
+    """
+    return cast(Function, njit(**OPTIONS, inline="always")(function))
 
 
 def adopt(kind: type) -> None:
@@ -50,19 +71,19 @@ def adopt(kind: type) -> None:
                 _adopt_called(value, value.__code__)
 
 
-class _MethodTemplate(_OverloadMethodTemplate):  # type: ignore[misc]
+class _MethodTemplate(_OverloadMethodTemplate):
     """Numba's template for ``overload_method``, with one change: the signature is the method's own.
 
     Numba takes one signature per name for all types; ours differ from class to class.
     """
 
     def _resolve(self, typ: Any, attr: str) -> Any:
-        method = getattr(typ.instance_class, attr, None)
-        if attr != self._attr or not isinstance(method, FunctionType):
+        parent: Any = self
+        method: Any = getattr(typ.instance_class, attr, None)
+        if attr != parent._attr or not isinstance(method, FunctionType):
             return None
-        parent = self
 
-        class Template(AbstractTemplate):  # type: ignore[misc]
+        class Template(AbstractTemplate):
             key = (parent.key, attr)
             _overload_func = staticmethod(parent._overload_func)
             _inline = parent._inline
@@ -120,19 +141,19 @@ def kernel(function: Callable[..., Any], policy: Policy) -> Any:
     key = (function, policy.Record)
     if key not in _kernels:
         adopt(policy.Record)
-        compiled = njit(**OPTIONS)(function)
+        dispatcher: Any = njit(**OPTIONS)(function)
         ours = all(part.__module__.startswith("lowregret.") for part in (type(policy), function))
         folder = cache_folder() if ours else None
         if folder:
-            compiled._cache = _cache_in(folder / type(policy).__name__, function)
-        _kernels[key] = compiled
+            dispatcher._cache = _cache_in(folder / type(policy).__name__, function)
+        _kernels[key] = dispatcher
     return _kernels[key]
 
 
 def _cache_in(folder: Path, function: FunctionType) -> FunctionCache:
     """Give a Numba cache that lives in ``folder`` and goes by the package's sources."""
 
-    class Locator(_CacheLocator):  # type: ignore[misc]
+    class Locator(_CacheLocator):
         _py_file = function.__code__.co_filename
 
         def get_cache_path(self) -> str:
@@ -148,10 +169,10 @@ def _cache_in(folder: Path, function: FunctionType) -> FunctionCache:
         def from_function(cls, py_func: Any, py_file: Any) -> Locator:
             return cls()
 
-    class Impl(CompileResultCacheImpl):  # type: ignore[misc]
-        _locator_classes = (Locator,)
+    class Impl(CompileResultCacheImpl):
+        _locator_classes = cast(Any, [Locator])
 
-    class Cache(FunctionCache):  # type: ignore[misc]
+    class Cache(FunctionCache):
         _impl_class = Impl
 
     return Cache(function)

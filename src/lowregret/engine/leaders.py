@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import int64, njit
 
-from lowregret.engine.compiling import OPTIONS
+from lowregret.engine.compiling import compiled, spliced
 
 
 class Leaders(NamedTuple):
@@ -22,7 +21,7 @@ class Leaders(NamedTuple):
     place: npt.NDArray[np.int64]
 
 
-@njit(**OPTIONS)
+@compiled
 def plant(arms: int) -> Leaders:
     """Make a tree for a number of arms, all of them out of the race."""
     size = 1
@@ -35,7 +34,7 @@ def plant(arms: int) -> Leaders:
     return Leaders(best, place)
 
 
-@njit(**OPTIONS)
+@compiled
 def rebuild(tree: Leaders) -> None:
     """Play all the matches again, after leaves were written directly."""
     for node in range(len(tree.best) // 2 - 1, 0, -1):
@@ -45,7 +44,7 @@ def rebuild(tree: Leaders) -> None:
         tree.place[node] = tree.place[winner]
 
 
-@njit(**OPTIONS, inline="always")
+@spliced
 def enter(tree: Leaders, i: int, score: float) -> None:
     """Set the score of place ``i`` and play the matches on its way up."""
     node = len(tree.best) // 2 + i
@@ -60,12 +59,12 @@ def enter(tree: Leaders, i: int, score: float) -> None:
         tree.place[node] = place
 
 
-@njit(**OPTIONS, inline="always")
+@spliced
 def rival(tree: Leaders, i: int) -> tuple[float, int]:
     """Give the score and the place of the best of all but place ``i``."""
     node = len(tree.best) // 2 + i
     score = -np.inf
-    place = int64(-1)
+    place = -1
     while node > 1:
         other = node ^ 1
         challenger, where = tree.best[other], tree.place[other]

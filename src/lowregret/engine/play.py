@@ -11,11 +11,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.extending import overload
 
 from lowregret.engine.arms import EMPIRICAL, Floats, Integers, Rows, draw, law, reward
-from lowregret.engine.compiling import OPTIONS
+from lowregret.engine.compiling import OPTIONS, compiled
 from lowregret.engine.leaders import Leaders, enter, plant, rebuild, rival
 from lowregret.engine.protocol import has, lower, turn, value
 from lowregret.engine.rng import Rng
@@ -32,7 +31,7 @@ class Rules(NamedTuple):
     final: bool
 
 
-@njit(**OPTIONS)
+@compiled
 def mark(rows: Rows, grid: Integers, regret: Floats, t: int, at: int) -> int:
     """Record the regret if ``t`` is the grid's time number ``at``; give the number of the next."""
     if at < len(grid) and t == grid[at]:
@@ -44,7 +43,7 @@ def mark(rows: Rows, grid: Integers, regret: Floats, t: int, at: int) -> int:
     return at
 
 
-@njit(**OPTIONS)
+@compiled
 def note(path: Integers, t: int, number: int, round: int, active: int) -> None:
     """Record step ``t`` if the path is wanted."""
     if len(path) > 0:
@@ -53,7 +52,7 @@ def note(path: Integers, t: int, number: int, round: int, active: int) -> None:
         path[t - 1, 2] = active
 
 
-@njit(**OPTIONS)
+@compiled
 def pull(rows: Rows, data: Floats, i: int) -> bool:
     """Pull the arm in place ``i``; say whether it had a reward left."""
     x = reward(rows[i], data, rows[i]["pulls"] + 1)
@@ -63,7 +62,7 @@ def pull(rows: Rows, data: Floats, i: int) -> bool:
     return True
 
 
-@njit(**OPTIONS)
+@compiled
 def leave(rows: Rows, t: int) -> int:
     """Record the arms that have just been dropped; give the number of those that are left."""
     left = 0
@@ -75,9 +74,16 @@ def leave(rows: Rows, t: int) -> int:
     return left
 
 
-@njit(**OPTIONS)
+@compiled
 def finish(
-    rows: Rows, data: Floats, number: int, t: int, horizon: int, grid: Integers, regret: Floats, path: Integers
+    rows: Rows,
+    data: Floats,
+    number: int,
+    t: int,
+    horizon: int,
+    grid: Integers,
+    regret: Floats,
+    path: Integers,
 ) -> int:
     """Give the one arm that is left all the pulls to the horizon, which nothing can change."""
     last = 0
@@ -99,6 +105,7 @@ def finish(
     return horizon
 
 
+@compiled
 def rescore(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, tree: Leaders) -> Any:
     """Score all active arms into the tree; give the smallest score and the largest lower bound."""
     size = len(tree.best) // 2
@@ -115,6 +122,7 @@ def rescore(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, tree: L
     return lowest, highest
 
 
+@compiled
 def sweep(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng) -> bool:
     """Drop the arms whose score is below the largest lower bound; say whether there was one."""
     highest = -np.inf
@@ -124,20 +132,22 @@ def sweep(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng) -> bool:
     dropped = False
     if highest > -np.inf:
         for i in range(len(rows)):
-            if rows[i]["active"]:
-                if value(policy, Arms(rows).at(i), clock, round, rng) < highest:
-                    rows[i]["active"] = False
-                    dropped = True
+            if rows[i]["active"] and value(policy, Arms(rows).at(i), clock, round, rng) < highest:
+                rows[i]["active"] = False
+                dropped = True
     return dropped
 
 
-rescore = njit(**OPTIONS)(rescore)
-sweep = njit(**OPTIONS)(sweep)
-
-
-@njit(**OPTIONS)
+@compiled
 def warm_up(
-    warmup: int, number: int, rows: Rows, data: Floats, horizon: int, grid: Integers, regret: Floats, path: Integers
+    warmup: int,
+    number: int,
+    rows: Rows,
+    data: Floats,
+    horizon: int,
+    grid: Integers,
+    regret: Floats,
+    path: Integers,
 ) -> tuple[int, int]:
     """Pull every arm in turn as often as the policy wants; give the time and the grid's next number."""
     t, at = 0, 0
@@ -287,7 +297,7 @@ def play(*arguments: Any) -> int:
     raise NotImplementedError
 
 
-@overload(play, strict=False, jit_options=OPTIONS)  # type: ignore[misc]
+@overload(play, strict=False, jit_options=OPTIONS)
 def _play(
     policy: Any,
     rules: Any,

@@ -13,7 +13,7 @@ from numba.extending import overload
 
 from lowregret.engine.compiling import OPTIONS
 from lowregret.engine.rng import Rng
-from lowregret.policies import NEVER, Arm, Arms, Clock, Policy
+from lowregret.policies import NEVER, Arm, Arms, Clock
 
 
 class NoRound(NamedTuple):
@@ -28,7 +28,7 @@ def has(policy: Any, method: str) -> bool:
     return hasattr(getattr(policy, "instance_class", policy), method)
 
 
-def begin(policy: Policy, clock: Clock) -> Any:
+def begin(policy: Any, clock: Clock) -> Any:
     """Give the first round, after a check that the policy fits the problem."""
     policy.fits(clock)
     return policy.begin(clock) if has(policy, "begin") else NoRound(0, NEVER)
@@ -43,7 +43,7 @@ def value(policy: Any, arm: Arm, clock: Clock, round: Any, rng: Rng) -> Any:
     return policy.score(arm, clock)
 
 
-@overload(value, strict=False, jit_options=OPTIONS)  # type: ignore[misc]
+@overload(value, strict=False, jit_options=OPTIONS)
 def _value(policy: Any, arm: Any, clock: Any, round: Any, rng: Any) -> Any:
     if has(policy, "sample"):
         return lambda policy, arm, clock, round, rng: policy.sample(arm, clock, rng)
@@ -57,7 +57,7 @@ def lower(policy: Any, arm: Arm, clock: Clock, round: Any) -> Any:
     return policy.lower(arm, clock, round) if has(policy, "lower") else -np.inf
 
 
-@overload(lower, strict=False, jit_options=OPTIONS)  # type: ignore[misc]
+@overload(lower, strict=False, jit_options=OPTIONS)
 def _lower(policy: Any, arm: Any, clock: Any, round: Any) -> Any:
     if has(policy, "lower"):
         return lambda policy, arm, clock, round: policy.lower(arm, clock, round)
@@ -69,7 +69,7 @@ def turn(policy: Any, arms: Arms, clock: Clock, round: Any) -> Any:
     return policy.turn(arms, clock, round) if has(policy, "turn") else round
 
 
-@overload(turn, strict=False, jit_options=OPTIONS)  # type: ignore[misc]
+@overload(turn, strict=False, jit_options=OPTIONS)
 def _turn(policy: Any, arms: Any, clock: Any, round: Any) -> Any:
     if has(policy, "turn"):
         return lambda policy, arms, clock, round: policy.turn(arms, clock, round)

@@ -35,7 +35,7 @@ def run(policy: Policy, bandit: Bandit, horizon: int, seed: int, number: int) ->
 def policy_rng(seed: int, number: int) -> Rng:
     """Give a policy's own stream in run ``number``."""
     key = stream(np.uint64(seed), number, POLICY_STREAM)
-    return Rng(np.uint64(key), np.zeros(1, np.int64))  # type: ignore[arg-type]
+    return Rng(np.uint64(key), np.zeros(1, np.int64))
 
 
 def play(policy: Policy, rows: Rows, data: Floats, horizon: int, rng: Rng) -> Played:
@@ -71,7 +71,7 @@ def play(policy: Policy, rows: Rows, data: Floats, horizon: int, rng: Rng) -> Pl
                 if not arms.active(i) and eliminated[rows[i]["number"]] == 0:
                     eliminated[rows[i]["number"]] = t
         steps[:, t - 1] = rows[chosen]["number"], round.number, arms.left()
-    return Played(*steps, eliminated)
+    return Played(steps[0], steps[1], steps[2], eliminated)
 
 
 DROPPED_EVERY_ARM = "turn dropped every arm; it must leave at least one"

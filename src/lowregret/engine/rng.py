@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import int64, njit, uint64
+from numba import int64, uint64
 
-from lowregret.engine.compiling import OPTIONS, adopt
+from lowregret.engine.compiling import adopt, compiled, inlined
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -29,31 +29,31 @@ SHUFFLE_STREAM = -2
 """The same for the order in which ties are broken."""
 
 
-@njit(**OPTIONS, forceinline=True)
-def bits(key: int, n: int) -> int:
+@inlined
+def bits(key: np.uint64, n: int) -> np.uint64:
     """Give 64 random bits."""
     z = key + uint64(n) * _STEP
     z = (z ^ (z >> _30)) * _MIX1
     z = (z ^ (z >> _27)) * _MIX2
-    return z ^ (z >> _31)  # type: ignore[no-any-return]
+    return z ^ (z >> _31)
 
 
-@njit(**OPTIONS)
-def stream(seed: int, run: int, arm: int) -> int:
+@compiled
+def stream(seed: np.uint64, run: int, arm: int) -> np.uint64:
     """Give the key of the stream of one arm in one run."""
-    return bits(bits(bits(uint64(seed), 1), run), arm)  # type: ignore[no-any-return]
+    return bits(bits(bits(seed, 1), run), arm)
 
 
-@njit(**OPTIONS, forceinline=True)
-def uniform(key: int, n: int) -> float:
+@inlined
+def uniform(key: np.uint64, n: int) -> float:
     """Draw from [0, 1)."""
-    return (bits(key, n) >> _11) * 2.0**-53  # type: ignore[no-any-return]
+    return (bits(key, n) >> _11) * 2.0**-53
 
 
-@njit(**OPTIONS)
-def positive(key: int, n: int) -> float:
+@compiled
+def positive(key: np.uint64, n: int) -> float:
     """Draw from (0, 1]."""
-    return ((bits(key, n) >> _11) + 1.0) * 2.0**-53  # type: ignore[no-any-return]
+    return ((bits(key, n) >> _11) + 1.0) * 2.0**-53
 
 
 def _ziggurat(layers: int = 256) -> npt.NDArray[np.float64]:
@@ -63,7 +63,7 @@ def _ziggurat(layers: int = 256) -> npt.NDArray[np.float64]:
     edges[0] = area / exp(-start * start / 2.0)
     edges[1] = start
     for i in range(2, layers):
-        height = area / edges[i - 1] + exp(-edges[i - 1] ** 2 / 2.0)
+        height = area / edges[i - 1] + exp(-(edges[i - 1] ** 2) / 2.0)
         edges[i] = sqrt(-2.0 * log(height))
     return edges
 
@@ -72,19 +72,19 @@ _EDGES = _ziggurat()
 _RATIOS = _EDGES[1:] / _EDGES[:-1]
 
 
-@njit(**OPTIONS, forceinline=True)
-def normal(key: int, n: int) -> float:
+@inlined
+def normal(key: np.uint64, n: int) -> float:
     """Draw from the standard normal distribution by the ziggurat method (Doornik 2005)."""
     first = bits(key, n)
     layer = first & _LAYER
     u = (int64(first) >> 10) * 2.0**-53
     if abs(u) < _RATIOS[layer]:
-        return u * _EDGES[layer]  # type: ignore[no-any-return]
-    return _normal_slowly(first)  # type: ignore[no-any-return]
+        return u * _EDGES[layer]
+    return _normal_slowly(first)
 
 
-@njit(**OPTIONS)
-def _normal_slowly(first: int) -> float:
+@compiled
+def _normal_slowly(first: np.uint64) -> float:
     """Finish a normal draw that fell into the edge of a layer or into the tail: about one in 80."""
     start = _EDGES[1]
     now = first
@@ -93,31 +93,31 @@ def _normal_slowly(first: int) -> float:
         layer = now & _LAYER
         u = (int64(now) >> 10) * 2.0**-53
         if abs(u) < _RATIOS[layer]:
-            return u * _EDGES[layer]  # type: ignore[no-any-return]
+            return u * _EDGES[layer]
         if layer == 0:
             while True:
                 x = -log(positive(first, n + 1)) / start
                 y = -log(positive(first, n + 2))
                 n += 2
                 if 2.0 * y > x * x:
-                    return start + x if u > 0.0 else -start - x  # type: ignore[no-any-return]
+                    return start + x if u > 0.0 else -start - x
         x = u * _EDGES[layer]
         outer = exp(-0.5 * (_EDGES[layer] * _EDGES[layer] - x * x))
         inner = exp(-0.5 * (_EDGES[layer + 1] * _EDGES[layer + 1] - x * x))
         if inner + uniform(first, n + 1) * (outer - inner) < 1.0:
-            return x  # type: ignore[no-any-return]
+            return x
         now = bits(first, n + 2)
         n += 2
 
 
-@njit(**OPTIONS)
-def exponential(key: int, n: int) -> float:
+@compiled
+def exponential(key: np.uint64, n: int) -> float:
     """Draw from the exponential distribution of mean 1."""
     return -log(positive(key, n))
 
 
-@njit(**OPTIONS)
-def _log_gamma_draw(shape: float, key: int, n: int) -> float:
+@compiled
+def _log_gamma_draw(shape: float, key: np.uint64, n: int) -> float:
     """Draw the logarithm of a gamma variate (Marsaglia and Tsang 2000), safe for tiny shapes."""
     own = bits(key, n)
     boost = 0.0
@@ -138,8 +138,8 @@ def _log_gamma_draw(shape: float, key: int, n: int) -> float:
                 return log(d * v) + boost
 
 
-@njit(**OPTIONS)
-def beta(a: float, b: float, key: int, n: int) -> float:
+@compiled
+def beta(a: float, b: float, key: np.uint64, n: int) -> float:
     """Draw from the beta distribution, as X / (X + Y) of two gamma variates."""
     own = bits(key, n)
     difference = _log_gamma_draw(b, own, 1) - _log_gamma_draw(a, own, 2)
@@ -148,8 +148,8 @@ def beta(a: float, b: float, key: int, n: int) -> float:
     return 1.0 / (1.0 + exp(difference))
 
 
-@njit(**OPTIONS)
-def poisson(rate: float, key: int, n: int) -> float:
+@compiled
+def poisson(rate: float, key: np.uint64, n: int) -> float:
     """Draw from the Poisson distribution: inversion for small rates, else Hormann's PTRS (1993)."""
     if rate <= 0.0:
         return 0.0
@@ -186,7 +186,7 @@ def poisson(rate: float, key: int, n: int) -> float:
 class Rng(NamedTuple):
     """A policy's own stream: the next draw of each kind, with its position kept in ``drawn``."""
 
-    key: int
+    key: np.uint64
     drawn: npt.NDArray[np.int64]
 
     def uniform(self) -> float:
@@ -208,8 +208,8 @@ class Rng(NamedTuple):
 adopt(Rng)
 
 
-@njit(**OPTIONS)
-def shuffle(seed: int, run: int, order: npt.NDArray[np.int64]) -> None:
+@compiled
+def shuffle(seed: np.uint64, run: int, order: npt.NDArray[np.int64]) -> None:
     """Fill ``order`` with the numbers of the arms in the order in which a run breaks ties."""
     key = stream(seed, run, SHUFFLE_STREAM)
     for i in range(len(order)):

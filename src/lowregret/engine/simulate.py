@@ -26,6 +26,7 @@ BLOCK_STEPS = 2_000_000
 
 NO_PATH = np.zeros((0, 3), np.int64)
 
+
 @dataclass(frozen=True)
 class Outcome:
     """What the runs of one policy gave; row r of every array is run r.
@@ -88,7 +89,7 @@ def simulate(
 
     def block(start: int, stop: int) -> int:
         outputs = regret[start:stop], pulls[start:stop], dropped[start:stop], NO_PATH
-        _run(policy, first, rows, bandit.data, seed, start, horizon, grid, *outputs)
+        _run(policy, first, rows, bandit.data, seed, start, True, horizon, grid, *outputs)
         return stop - start
 
     block(0, 0)  # compiles, simulates nothing
@@ -116,13 +117,16 @@ class Trace(NamedTuple):
     active: Integers | None
 
 
-def trace(policy: Policy, rows: Rows, data: Floats, horizon: int, seed: int) -> Trace:
-    """Play one run and record every step; arms in the given order."""
+def trace(
+    policy: Policy, rows: Rows, data: Floats, horizon: int, seed: int, run: int = 0, shuffled: bool = False
+) -> Trace:
+    """Play one run and record every step; arms in the given order, or shuffled as ``simulate`` does."""
     path = np.zeros((horizon, 3), np.int64)
     first = begin(policy, Clock(0, horizon, len(rows)))
     grid, regret = np.zeros(0, np.int64), np.zeros((1, 0))
     pulls, dropped = np.zeros((2, 1, len(rows)), np.int64)
-    _run(policy, first, rows, data, seed, 0, horizon, grid, regret, pulls, dropped, path)
+    outputs = regret, pulls, dropped, path
+    _run(policy, first, rows, data, seed, run, shuffled, horizon, grid, *outputs)
     arm, rounds, active = path.T.copy()
     return Trace(arm, rounds, active) if has(policy, "begin") else Trace(arm, None, None)
 
@@ -144,8 +148,9 @@ def _play_runs(
     first: Any,
     given: Rows,
     data: Floats,
-    seed: int,
+    seed: np.uint64,
     start: int,
+    shuffled: bool,
     horizon: int,
     grid: Integers,
     regret: Floats,
@@ -153,15 +158,12 @@ def _play_runs(
     dropped: Integers,
     path: Integers,
 ) -> int:
-    """Play as many runs as the outputs have rows, the first being run number ``start``.
-
-    With a path to record, arms stay in the given order; else each run shuffles them once.
-    """
+    """Play as many runs as the outputs have rows, the first being run number ``start``."""
     size = len(given)
     order = np.arange(size)
     rows = given.copy()
     for run in range(start, start + len(regret)):
-        if len(path) == 0:
+        if shuffled:
             shuffle(seed, run, order)
         deal(given, order, seed, run, rows)
         rng = Rng(stream(seed, run, POLICY_STREAM), np.zeros(1, np.int64))

@@ -139,9 +139,7 @@ class Bandit:
     @cached_property
     def data(self) -> Floats:
         """Values of all empirical arms, one after the other, for the engine."""
-        return _frozen(
-            [value for arm in self.arms if isinstance(arm, Empirical) for value in arm.values]
-        )
+        return _frozen([value for arm in self.arms if isinstance(arm, Empirical) for value in arm.values])
 
     @cached_property
     def encodings(self) -> Floats:

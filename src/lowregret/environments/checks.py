@@ -34,9 +34,7 @@ UNIT = Rule("a {name} must lie in [0, 1]", lambda value: 0.0 <= value <= 1.0)
 def show(value: object) -> str:
     """Show an offending value on one line, however long or odd it is."""
     try:
-        return " ".join(
-            _short.repr(value.item() if isinstance(value, np.generic) else value).split()
-        )
+        return " ".join(_short.repr(value.item() if isinstance(value, np.generic) else value).split())
     except ValueError:  # Python refuses to write out whole numbers of more than 4300 digits
         return "a huge whole number"
 

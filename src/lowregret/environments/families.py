@@ -306,9 +306,7 @@ class Uniform:
     def __post_init__(self) -> None:
         settle(self, low=FINITE, high=FINITE)
         if self.low > self.high:
-            raise InputError(
-                f"uniform: low must not exceed high, got {self.low:g} and {self.high:g}"
-            )
+            raise InputError(f"uniform: low must not exceed high, got {self.low:g} and {self.high:g}")
 
     @property
     def mean(self) -> float:

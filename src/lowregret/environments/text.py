@@ -27,9 +27,7 @@ class _Form(NamedTuple):
 
 _FORMS = {
     "bernoulli": _Form(families.Bernoulli, bandits.bernoulli, {"probability": "probabilities"}),
-    "gaussian": _Form(
-        families.Gaussian, bandits.gaussian, {"mean": "means", "variance": "variances"}
-    ),
+    "gaussian": _Form(families.Gaussian, bandits.gaussian, {"mean": "means", "variance": "variances"}),
     "beta": _Form(families.Beta, bandits.beta, {"a": "a", "b": "b"}),
     "exponential": _Form(families.Exponential, bandits.exponential, {"mean": "means"}),
     "poisson": _Form(families.Poisson, bandits.poisson, {"mean": "means"}),

@@ -149,7 +149,7 @@ class Policy:
     warmup: ClassVar[int] = 1
     final: ClassVar[bool] = True
     source: ClassVar[str] = ""
-    Record: ClassVar[type[tuple[Any, ...]]]
+    Record: ClassVar[Any]
 
     def __init_subclass__(cls) -> None:
         """Make the class a frozen dataclass and give it its compiled twin."""
@@ -161,7 +161,10 @@ class Policy:
         """Refuse bad parameters at once."""
         for field in fields(self):  # type: ignore[arg-type]  # every subclass is a dataclass
             value = getattr(self, field.name)
-            for kind, abstract, words in ((float, Real, "a finite number"), (int, Integral, "a whole number")):
+            for kind, abstract, words in (
+                (float, Real, "a finite number"),
+                (int, Integral, "a whole number"),
+            ):
                 if _is(field.type, kind):
                     good = isinstance(value, abstract) and not isinstance(value, bool)
                     self.require(field.name, words, good and isfinite(value))
@@ -182,9 +185,10 @@ class Policy:
             raise InputError(f"{type(self).__name__}: {field} must be {allowed}, got {shown}")
 
     @property
-    def record(self) -> tuple[Any, ...]:
+    def record(self) -> Any:
         """The compiled twin: the numeric parameters with the same methods."""
-        return self.Record(*(getattr(self, f.name) for f in fields(self) if f.name in self.Record._fields))
+        values = {name: getattr(self, name) for name in self.Record._fields if hasattr(self, name)}
+        return self.Record(**values)
 
     def __str__(self) -> str:
         """Name the policy with the parameters that differ from their defaults."""
@@ -196,14 +200,15 @@ class Policy:
         return type(self).__name__ + (f"({', '.join(changed)})" if changed else "")
 
 
-def _twin(cls: type[Policy]) -> type[tuple[Any, ...]]:
+def _twin(cls: type[Policy]) -> Any:
     """Build the named tuple that Numba compiles: the numeric fields and the methods of a policy.
 
     It is found by name as ``Class.Record``, since Numba's disk cache looks it up so.
     """
     numeric = [f.name for f in fields(cls) if any(_is(f.type, t) for t in (float, int, bool))]  # type: ignore[arg-type]
     # Numba miscounts the arguments of a method of an empty tuple, so there is always one field.
-    twin = namedtuple("Record", numeric or ["unused"], defaults=None if numeric else [0.0], module=cls.__module__)  # type: ignore[misc]
+    make: Any = namedtuple
+    twin = make("Record", numeric or ["unused"], defaults=None if numeric else [0.0], module=cls.__module__)
     twin.__qualname__ = f"{cls.__qualname__}.Record"
     twin.moves = cls.moves
     for base in reversed(cls.__mro__):

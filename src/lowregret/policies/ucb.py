@@ -22,9 +22,8 @@ class UCB1(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> trace = lr.trace(lr.UCB1(), [[1, 1, 1, 1], [0, 0, 0, 0]])
-    >>> trace.arm.tolist()
-    [0, 1, 0, 0, 0, 1, 0]
+    >>> lr.trace(lr.UCB1(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    [0, 1, 0, 0, 0, 0, 1, 0, 0]
     """
 
     alpha: float = 2.0

@@ -1,0 +1,105 @@
+"""Parameters, names and the compiled twin."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import lowregret as lr
+from lowregret.errors import InputError
+from lowregret.policies import POLICIES, Policy
+
+
+class Plain(Policy):
+    count: int = 3
+    width: float = 1.0
+    label: str = "x"
+    on: bool = True
+
+    def check(self):
+        self.require("count", "positive", self.count > 0)
+
+    def score(self, arm, clock):
+        return self.half(arm.mean)
+
+    def half(self, value):
+        return value / 2.0
+
+
+def test_a_policy_is_immutable_comparable_and_printable():
+    policy = Plain(width=2)
+    assert policy.width == 2.0
+    assert isinstance(policy.width, float)
+    with pytest.raises(AttributeError):
+        policy.width = 3.0
+    assert policy == Plain(width=2.0)
+    assert hash(policy) == hash(Plain(width=2.0))
+    assert policy != Plain()
+    assert str(policy) == "Plain(width=2)"
+    assert str(Plain()) == "Plain"
+    assert str(lr.EUCBV(psi=2.5, width="released")) == "EUCBV(psi=2.5, width='released')"
+
+
+def test_the_twin_has_the_numbers_and_the_methods():
+    record = Plain(count=4).record
+    assert record._fields == ("count", "width", "on")
+    assert tuple(record) == (4, 1.0, True)
+    assert Plain.Record.score is Plain.score
+    assert Plain.Record.half is Plain.half
+    assert tuple(lr.MOSS().record) == (0.0,)
+
+
+@pytest.mark.parametrize("kind", POLICIES.values())
+def test_the_twin_is_found_by_name(kind):
+    """Numba's cache pickles it."""
+    assert pickle.loads(pickle.dumps(kind.Record)) is kind.Record
+
+
+def test_a_twin_follows_what_a_subclass_overrides():
+    class Other(Plain):
+        def half(self, value):
+            return value / 4.0
+
+    assert Other.Record.half is Other.half
+    assert Other.Record.score is Plain.score
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Plain(count=0), "Plain: count must be positive, got 0"),
+        (lambda: Plain(count=1.5), "Plain: count must be a whole number, got 1.5"),
+        (lambda: Plain(count=True), "Plain: count must be a whole number, got True"),
+        (lambda: Plain(width="wide"), "Plain: width must be a finite number, got 'wide'"),
+        (lambda: Plain(width=None), "Plain: width must be a finite number, got None"),
+        (lambda: Plain(width=float("nan")), "Plain: width must be a finite number, got nan"),
+        (lambda: lr.EUCBV(rho=-1), "EUCBV: rho must be positive, got -1"),
+        (lambda: lr.EUCBV(rho=0), "EUCBV: rho must be positive, got 0"),
+        (lambda: lr.EUCBV(psi=0), "EUCBV: psi must be positive, got 0"),
+        (lambda: lr.EUCBV(psi="1"), "EUCBV: psi must be positive, got '1'"),
+        (lambda: lr.EUCBV(width="wide"), "EUCBV: width must be 'paper' or 'released', got 'wide'"),
+        (lambda: lr.UCB1(alpha=0), "UCB1: alpha must be positive, got 0"),
+        (lambda: lr.FixedArm(-1), "FixedArm: arm must be 0 or more, got -1"),
+    ],
+)
+def test_bad_parameters_are_refused_at_once(call, message):
+    with pytest.raises(InputError) as caught:
+        call()
+    assert str(caught.value) == message
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert lr.UCB1(alpha=np.float64(1.5)) == lr.UCB1(alpha=1.5)
+    assert lr.FixedArm(np.int64(2)) == lr.FixedArm(2)
+
+
+def test_a_fixed_arm_must_exist():
+    with pytest.raises(InputError, match=r"FixedArm: arm must be below the number of arms \(2\), got 2"):
+        lr.simulate(lr.FixedArm(2), lr.bernoulli([0.1, 0.2]), 10)
+
+
+@pytest.mark.parametrize("kind", POLICIES.values())
+def test_every_policy_says_its_formula_and_source(kind):
+    assert kind.__doc__.splitlines()[0].endswith(".")
+    assert kind.source
+    assert ">>> " in kind.__doc__

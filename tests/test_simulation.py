@@ -1,0 +1,127 @@
+"""The front door: what comes back, and what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+import lowregret as lr
+from lowregret.errors import InputError
+
+BANDIT = lr.bernoulli([0.2, 0.8, 0.5])
+
+
+@pytest.fixture(scope="module")
+def result():
+    return lr.simulate([lr.EUCBV(), "UCB1(alpha=1)"], BANDIT, 400, runs=20, seed=3, grid=10)
+
+
+def test_summary(result):
+    table = result.summary()
+    assert table["policy"].to_list() == ["EUCBV", "UCB1(alpha=1)"]
+    regret = result.regret("EUCBV")
+    row = table.row(0, named=True)
+    assert row["mean"] == pytest.approx(regret.mean())
+    assert row["se"] == pytest.approx(regret.std(ddof=1) / np.sqrt(20))
+    assert row["median"] == pytest.approx(np.median(regret))
+    assert row["p05"] == pytest.approx(np.quantile(regret, 0.05))
+    assert row["optimal_arm_eliminated"] == result.optimal_arm_eliminated("EUCBV")
+    assert row["ns_per_step"] > 0
+    assert table.row(1, named=True)["optimal_arm_eliminated"] is None
+
+
+def test_curve_and_long_table(result):
+    curve = result.curve("EUCBV")
+    assert curve["t"].to_list() == list(range(40, 401, 40))
+    assert curve["mean"].to_list() == pytest.approx(result["EUCBV"].regret.mean(axis=0))
+    assert result.curve().height == 20
+    table = result.to_polars()
+    assert table.columns == ["policy", "run", "t", "regret"]
+    assert table.height == 2 * 20 * 10
+    one = table.filter(policy="UCB1(alpha=1)", run=7)["regret"].to_list()
+    assert one == result["UCB1(alpha=1)"].regret[7].tolist()
+
+
+def test_pulls_and_regret_agree(result):
+    for name in result.outcomes:
+        pulls = result.pulls(name)
+        assert pulls.shape == (20, 3)
+        assert (pulls.sum(axis=1) == 400).all()
+        np.testing.assert_allclose(result.regret(name), pulls @ BANDIT.gaps)
+
+
+def test_a_policy_is_found_by_itself_or_its_name(result):
+    assert result[lr.UCB1(alpha=1)] is result["UCB1(alpha=1)"]
+    with pytest.raises(InputError, match=r"no policy 'MOSS' in this result: it has EUCBV, UCB1\(alpha=1\)"):
+        result.pulls(lr.MOSS())
+
+
+def test_plain_data_is_valid_json(result):
+    single = lr.simulate(lr.MOSS(), BANDIT, 50, runs=1)
+    for data in (result.to_dict(), single.to_dict()):
+        text = json.dumps(data, allow_nan=False)
+        policy = json.loads(text)["policies"][0]
+        assert set(policy) == {
+            "policy", "regret", "curve", "optimal_arm_eliminated", "steps", "seconds", "threads"
+        }  # fmt: skip
+        assert set(policy["regret"]) == {"mean", "se", "median", "p05", "p95"}
+    assert single.to_dict()["policies"][0]["regret"]["se"] is None
+    assert result.to_dict()["policies"][0]["steps"] == 8000
+
+
+def test_the_optimal_arm_counts_as_lost_only_when_no_optimal_arm_is_left():
+    bandit = lr.gaussian([0.5, 0.5, 0.4], 0.25)
+    result = lr.simulate(lr.EUCBV(rho=0.001), bandit, 300, runs=200, seed=1)
+    times = result.eliminated("EUCBV(rho=0.001)")
+    lost = sum(bool(row[0] and row[1]) for row in times)
+    assert 0 < lost < (times[:, 0] > 0).sum()
+    assert result.optimal_arm_eliminated("EUCBV(rho=0.001)") == lost
+
+
+@pytest.mark.parametrize(
+    ("grid", "times"), [(1, [10]), (4, [2, 5, 7, 10]), (99, list(range(1, 11))), ([3, 7, 3], [3, 7, 10])]
+)
+def test_grids(grid, times):
+    assert lr.simulate(lr.MOSS(), BANDIT, 10, runs=1, grid=grid)["MOSS"].grid.tolist() == times
+
+
+def test_the_horizon_of_a_testbed_is_its_own():
+    assert lr.simulate("MOSS", "paper-1", runs=1).horizon == 60_000
+    assert lr.simulate("MOSS", "paper-1", 100, runs=1).horizon == 100
+
+
+def good(**changes):
+    arguments = {"policies": "MOSS", "bandit": BANDIT, "horizon": 10, "runs": 1} | changes
+    return lr.simulate(arguments.pop("policies"), arguments.pop("bandit"), **arguments)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"horizon": 0}, "horizon must be a whole number of at least 1, got 0"),
+        ({"horizon": 1.5}, "horizon must be a whole number of at least 1, got 1.5"),
+        ({"horizon": 2**60}, "horizon must be at most"),
+        ({"horizon": None}, "give a horizon, since 'bernoulli' has none of its own"),
+        ({"runs": 0}, "runs must be a whole number of at least 1, got 0"),
+        ({"seed": -1}, r"seed must be a whole number from 0 to 2\^64 - 1, got -1"),
+        ({"seed": 0.5}, "seed must be a whole number"),
+        ({"threads": 0}, "threads must be a whole number of at least 1, got 0"),
+        ({"grid": 0}, "grid must be a whole number of at least 1, got 0"),
+        ({"grid": [0]}, "a time of the grid must be a whole number of at least 1, got 0"),
+        ({"grid": [11]}, "a time of the grid must be at most 10, got 11"),
+        ({"policies": []}, "give at least one policy"),
+        ({"policies": ["MOSS", lr.MOSS()]}, "MOSS is given twice"),
+        ({"policies": lr.MOSS}, r"MOSS is a class: write MOSS\(\)"),
+        ({"policies": 3}, "a policy must be a Policy or its name, got 3"),
+        ({"policies": "Nobody"}, "unknown policy 'Nobody'"),
+        ({"bandit": "nowhere"}, "unknown environment 'nowhere'"),
+        ({"bandit": 3}, "environment"),
+    ],
+)
+def test_refusals(changes, message):
+    with pytest.raises(InputError, match=message):
+        good(**changes)
+
+
+def test_good_is_good():
+    assert good().runs == 1
