@@ -103,6 +103,7 @@ def good(**changes):
         ({"horizon": 2**60}, "horizon must be at most"),
         ({"horizon": None}, "give a horizon, since 'bernoulli' has none of its own"),
         ({"runs": 0}, "runs must be a whole number of at least 1, got 0"),
+        ({"runs": 10**19}, "10000000000000000000 runs need 1.28e.12 GB of memory: use fewer"),
         ({"seed": -1}, r"seed must be a whole number from 0 to 2\^64 - 1, got -1"),
         ({"seed": 0.5}, "seed must be a whole number"),
         ({"threads": 0}, "threads must be a whole number of at least 1, got 0"),

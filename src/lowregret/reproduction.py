@@ -82,13 +82,13 @@ def write(folder: Path, findings: Sequence[Finding]) -> list[Path]:
     sections, files = [], [folder / "report.html", folder / "results.csv"]
     with _writing(folder):
         for finding in findings:
-            chart = regret_chart(finding.result.curve(), finding.title)
+            curve, number = finding.result.curve(), finding.experiment.number
             for suffix in ("svg", "png"):
-                files.append(folder / "figures" / f"experiment-{finding.experiment.number}.{suffix}")
-                save(chart, files[-1])
-            sections.append(
-                Section(finding.title, finding.facts, chart, finding.table(), finding.experiment.note)
-            )
+                files.append(folder / "figures" / f"experiment-{number}.{suffix}")
+                save(regret_chart(curve, finding.title), files[-1])
+            chart = regret_chart(curve, "")  # the page has the title above it
+            note = finding.experiment.note
+            sections.append(Section(finding.title, finding.facts, chart, finding.table(), note))
         files[0].write_text(page(TITLE, INTRODUCTION, sections), encoding="utf-8")
         pl.concat([_rows(finding) for finding in findings]).write_csv(files[1])
     return files

@@ -86,8 +86,8 @@ class Result:
         table = summary_table({name: self.regret(name) for name in self.outcomes})
         steps = self.runs * self.horizon
         return table.with_columns(
-            optimal_arm_eliminated=_column([self.optimal_arm_eliminated(n) for n in self.outcomes]),
-            ns_per_step=_column([1e9 * o.seconds / steps for o in self.outcomes.values()]),
+            optimal_arm_eliminated=_column([self.optimal_arm_eliminated(n) for n in self.outcomes], int),
+            ns_per_step=_column([1e9 * o.seconds / steps for o in self.outcomes.values()], float),
         )
 
     def plot(self) -> altair.LayerChart:
@@ -292,7 +292,7 @@ def _rewards(rewards: Sequence[Sequence[float]] | Floats) -> list[Floats]:
     return rows
 
 
-def _column(values: list[Any]) -> polars.Series:
+def _column(values: list[Any], kind: type) -> polars.Series:
     import polars
 
-    return polars.Series(values)
+    return polars.Series(values, dtype=kind)

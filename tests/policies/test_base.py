@@ -103,3 +103,30 @@ def test_every_policy_says_its_formula_and_source(kind):
     assert kind.__doc__.splitlines()[0].endswith(".")
     assert kind.source
     assert ">>> " in kind.__doc__
+
+
+def test_an_unknown_way_to_move_is_refused():
+    with pytest.raises(InputError, match="Odd: moves must be one of 'still', .*, got 'sideways'"):
+
+        class Odd(Policy):
+            moves = "sideways"
+
+
+def test_a_policy_without_a_score_is_told_what_to_define():
+    class Empty(Policy):
+        pass
+
+    with pytest.raises(InputError, match=r"Empty: define score\(self, arm, clock\) or sample"):
+        lr.simulate(Empty(), lr.bernoulli([0.5]), 10)
+
+
+def test_what_cannot_be_compiled_is_one_sentence():
+    class Wordy(Policy):
+        label: str = "x"
+
+        def score(self, arm, clock):
+            return arm.mean + len(self.label)
+
+    with pytest.raises(InputError, match="Wordy: Numba cannot compile it: .*'label'") as caught:
+        lr.simulate(Wordy(), lr.bernoulli([0.5, 0.4]), 10)
+    assert "\n" not in str(caught.value)

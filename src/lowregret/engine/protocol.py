@@ -13,6 +13,7 @@ from numba.extending import overload
 
 from lowregret.engine.compiling import OPTIONS
 from lowregret.engine.rng import Rng
+from lowregret.errors import InputError
 from lowregret.policies import NEVER, Arm, Arms, Clock
 
 
@@ -30,6 +31,8 @@ def has(policy: Any, method: str) -> bool:
 
 def begin(policy: Any, clock: Clock) -> Any:
     """Give the first round, after a check that the policy fits the problem."""
+    if not has(policy, "score") and not has(policy, "sample"):
+        raise InputError(f"{policy}: define score(self, arm, clock) or sample(self, arm, clock, rng)")
     policy.fits(clock)
     return policy.begin(clock) if has(policy, "begin") else NoRound(0, NEVER)
 

@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.core.errors import NumbaError
 
 from lowregret.engine.arms import Floats, Integers, Rows, deal, rows_of
 from lowregret.engine.compiling import kernel
@@ -84,8 +85,14 @@ def simulate(
     size = len(bandit)
     first = begin(policy, Clock(0, horizon, size))
     rows = rows_of(bandit)
-    regret = np.zeros((runs, len(grid)))
-    pulls, dropped = np.zeros((2, runs, size), np.int64)
+    try:
+        regret = np.zeros((runs, len(grid)))
+        pulls, dropped = np.zeros((2, runs, size), np.int64)
+    except (MemoryError, ValueError):
+        gigabytes = runs * (len(grid) + 2 * size) * 8 / 1e9
+        raise InputError(
+            f"{runs} runs need {gigabytes:.3g} GB of memory: use fewer, or a coarser grid"
+        ) from None
 
     def block(start: int, stop: int) -> int:
         outputs = regret[start:stop], pulls[start:stop], dropped[start:stop], NO_PATH
@@ -135,11 +142,22 @@ def _run(policy: Policy, first: Any, rows: Rows, data: Floats, seed: int, *rest:
     """Call the compiled runs and turn a negative answer into an error."""
     rules = Rules(policy.warmup, policy.final)
     compiled = kernel(_play_runs, policy)
-    answer = compiled(policy.record, rules, first, rows, data, np.uint64(seed), *rest)
+    try:
+        answer = compiled(policy.record, rules, first, rows, data, np.uint64(seed), *rest)
+    except NumbaError as error:
+        raise InputError(f"{policy}: Numba cannot compile it: {_reason(error)}") from error
     if answer == DROPPED_ALL:
         raise InputError(f"{policy}: {DROPPED_EVERY_ARM}")
     if answer < 0:
         raise InputError(f"{policy}: {ran_out(-answer - 1)}")
+
+
+def _reason(error: NumbaError) -> str:
+    """Give the innermost complaint of a compile error, which Numba buries in many lines."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    marks = ("Unknown attribute", "Untyped global", "Cannot", "No implementation", "Invalid use", "NameError")
+    reasons = [line for line in lines if line.startswith(marks)]
+    return (reasons or lines)[-1].rstrip(".:")
 
 
 def _play_runs(

@@ -23,7 +23,7 @@ from dataclasses import dataclass, fields
 from math import isfinite
 from numbers import Integral, Real
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, dataclass_transform, get_args
 
 from lowregret.errors import InputError
 
@@ -154,6 +154,9 @@ class Policy:
     def __init_subclass__(cls) -> None:
         """Make the class a frozen dataclass and give it its compiled twin."""
         super().__init_subclass__()
+        if cls.moves not in get_args(Moves):
+            words = ", ".join(map(repr, get_args(Moves)))
+            raise InputError(f"{cls.__name__}: moves must be one of {words}, got {cls.moves!r}")
         dataclass(frozen=True)(cls)
         cls.Record = _twin(cls)
 

@@ -24,7 +24,7 @@ class Round(NamedTuple):
 class EUCBV(Policy):
     """m + sqrt(rho (v + 2) log(psi T eps_m) / (4 n)) over the arms left; rounds halve eps_m.
 
-    Algorithm 1 of Mukherjee, Naveen, Nandakumar and Ravindran, "Efficient-UCBV: An Almost Optimal
+    Algorithm 1 of Mukherjee, Naveen, Sudarsanam and Ravindran, "Efficient-UCBV: An Almost Optimal
     Algorithm using Variance Estimates", AAAI 2018. After every pull an arm leaves when its index is
     below the largest m - sqrt(...) of the arms left. A round ends at the first t >= N_m, as long as
     m <= M = floor(log2(T / e) / 2); then eps_m halves and N_m = t + |B_m| n_m with

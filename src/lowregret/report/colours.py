@@ -11,7 +11,7 @@ from itertools import product
 from typing import NamedTuple
 
 VERMILION, BLUE, GREEN, PURPLE = "#D55E00", "#0072B2", "#009E73", "#CC79A7"
-ORANGE, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#8C8C8C"
+ORANGE, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#666666"
 
 PINNED = {
     "EUCBV": VERMILION,
@@ -67,7 +67,7 @@ def styles(policies: Iterable[str]) -> dict[str, Style]:
         own = colours[_class(name)]
         wanted = [*product([own], DASHES), *product(FALLBACK, DASHES)]
         looks[name] = next((look for look in wanted if look not in looks.values()), wanted[0])
-    return {name: Style(*looks[name], 3.5 if _class(name) == "EUCBV" else 2.0) for name in names}
+    return {name: Style(*looks[name], 3.0 if _class(name) == "EUCBV" else 2.0) for name in names}
 
 
 def _colours(names: list[str]) -> dict[str, str]:

@@ -33,7 +33,7 @@ def regret_chart(curve: pl.DataFrame, title: str) -> alt.LayerChart:
     curve : polars.DataFrame
         Columns policy, t, mean, se, median, p05 and p95, as ``Result.curve`` gives them.
     title : str
-        What stands above the figure.
+        What stands above the figure; may be empty.
 
     Returns
     -------
@@ -148,9 +148,11 @@ def _labels(finals: pl.DataFrame, y: alt.Y, looks: dict[str, Any], top: float) -
 
 
 def _dressed(chart: alt.LayerChart, title: str) -> alt.LayerChart:
-    heading = alt.TitleParams(title, anchor="start", frame="group", fontSize=18, offset=14)
+    if title:
+        heading = alt.TitleParams(title, anchor="start", frame="group", fontSize=18, offset=14)
+        chart = chart.properties(title=heading)
     dressed: alt.LayerChart = (
-        chart.properties(width=WIDTH, height=HEIGHT, title=heading, background="white", padding=14)
+        chart.properties(width=WIDTH, height=HEIGHT, background="white", padding=14)
         .configure(font=FONT)
         .configure_axis(
             labelFontSize=13, titleFontSize=14, titleFontWeight="normal", titlePadding=10, gridColor="#E8E8E8"

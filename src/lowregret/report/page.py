@@ -29,7 +29,8 @@ th { border-bottom: 2px solid #888; } th:first-child, td:first-child { text-alig
 class Section(NamedTuple):
     """One experiment on the page.
 
-    ``table`` has the columns policy, mean, se, p05, p95 and published; None stands for no value.
+    ``table`` has the columns policy, mean, se, p05, p95, optimal_arm_eliminated and published, where
+    None stands for no value.
     """
 
     title: str
@@ -82,15 +83,15 @@ def _section(section: Section) -> str:
 
 
 def _table(table: polars.DataFrame) -> str:
-    head = ("policy", "mean regret (se)", "5% to 95%", "published")
-    rows = [_row(head, "th")]
+    heads = ("policy", "mean regret (se)", "5% to 95%", "optimal arm eliminated (runs)", "published")
+    rows = [_row(heads, "th")]
     for row in table.to_dicts():
-        mean, spread = (
-            f"{shown(row['mean'])} ({shown(row['se'])})",
-            f"{shown(row['p05'])} to {shown(row['p95'])}",
-        )
+        mean = f"{shown(row['mean'])} ({shown(row['se'])})"
+        spread = f"{shown(row['p05'])} to {shown(row['p95'])}"
         published = "-" if row["published"] is None else f"{row['published']:,.2f}"
-        rows.append(_row((row["policy"], mean, spread, published), "td"))
+        rows.append(
+            _row((row["policy"], mean, spread, shown(row["optimal_arm_eliminated"]), published), "td")
+        )
     return f'<div class="wide"><table>\n{"".join(rows)}</table></div>\n'
 
 

@@ -1,0 +1,21 @@
+"""A policy of your own, at compiled speed: MOSS without its horizon, against MOSS."""
+
+from math import log, sqrt
+
+import lowregret as lr
+
+
+class Anytime(lr.Policy):
+    """m + sqrt(width log+(t / (K n)) / n)."""
+
+    width: float = 1.0
+    moves = "rising"
+
+    def score(self, arm, clock):
+        share = clock.t / (clock.arms * arm.pulls)
+        return arm.mean + sqrt(self.width * max(log(share), 0.0) / arm.pulls)
+
+
+if __name__ == "__main__":
+    result = lr.simulate([lr.MOSS(), Anytime(), Anytime(width=0.5)], "paper-1", runs=20, seed=1)
+    print(result.summary())

@@ -1,0 +1,294 @@
+"""The command line as a user meets it: output, errors and exit codes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import lowregret as lr
+from lowregret.cli import app
+from lowregret.policies import POLICIES
+
+SMALL = ["--environment", "bernoulli:0.1,0.5", "--horizon", "60", "--runs", "4"]
+
+
+def call(*arguments: str):
+    """Call the command line inside this process."""
+    return CliRunner().invoke(app, list(arguments), prog_name="lowregret")
+
+
+def command(*arguments: str, **more):
+    """Call the command line as a program of its own."""
+    call = [sys.executable, "-m", "lowregret", *arguments]
+    return subprocess.run(call, capture_output=True, text=True, timeout=300, check=False, **more)
+
+
+def refused(result, value: str) -> None:
+    """Check that bad input was told in one line that holds the value, with exit code 2."""
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("lowregret: ")
+    assert result.stderr.count("\n") == 1
+    assert value in result.stderr
+
+
+def test_simulate_prints_a_table_of_what_the_library_gives() -> None:
+    result = call("simulate", *SMALL, "--seed", "3", "--policy", "MOSS", "--policy", "UCB1(alpha=1)")
+    assert result.exit_code == 0
+    lines = [line.split() for line in result.stdout.splitlines()]
+    known = lr.simulate(["MOSS", "UCB1(alpha=1)"], "bernoulli:0.1,0.5", horizon=60, runs=4, seed=3)
+    for policy in ("MOSS", "UCB1(alpha=1)"):
+        row = next(line for line in lines if line[:1] == [policy])
+        assert float(row[1]) == pytest.approx(known.regret(policy).mean(), rel=0.006)
+        assert row[6] == "-"
+    assert "bernoulli:0.1,0.5, horizon 60, 4 runs, seed 3" in result.stdout
+    assert result.stderr == ""
+
+
+def test_simulate_takes_four_policies_if_none_is_named() -> None:
+    result = json.loads(call("simulate", *SMALL, "--json").stdout)
+    assert [entry["policy"] for entry in result["policies"]] == ["EUCBV", "UCB1", "MOSS", "Uniform"]
+
+
+def test_simulate_counts_the_runs_that_lost_the_optimal_arm() -> None:
+    arguments = ["-e", "gaussian:mean=0.5,0.6;variance=4", "--horizon", "100", "-p", "EUCBV", "--runs", "50"]
+    lost = json.loads(call("simulate", *arguments, "--json").stdout)["policies"][0]["optimal_arm_eliminated"]
+    row = next(line.split() for line in call("simulate", *arguments).stdout.splitlines() if "EUCBV" in line)
+    assert lost > 0
+    assert row[6] == str(lost)
+
+
+def test_json_is_one_valid_object_and_nothing_else() -> None:
+    def no_constant(name: str):
+        raise AssertionError(f"{name} is not JSON")
+
+    result = call("simulate", *SMALL[:-1], "1", "--policy", "MOSS", "--json")
+    data = json.loads(result.stdout, parse_constant=no_constant)
+    assert result.stdout.count("\n") == 1
+    assert data["policies"][0]["regret"]["se"] is None
+    known = lr.simulate("MOSS", "bernoulli:0.1,0.5", horizon=60, runs=1).to_dict()
+    for entry in (*data["policies"], *known["policies"]):
+        entry.pop("seconds")
+    assert data == known
+
+
+def test_the_seed_and_not_the_threads_decide() -> None:
+    def means(*more: str) -> list[float]:
+        data = json.loads(call("simulate", *SMALL, "--policy", "MOSS", "--json", *more).stdout)
+        return data["policies"][0]["curve"]["mean"]
+
+    assert means("--threads", "1") == means("--threads", "3")
+    assert means("--seed", "5") != means("--seed", "6")
+
+
+BAD = {
+    "no arms": ("bernoulli:", "got ''"),
+    "a mean that is not a number": ("gaussian:mean=0.1,nan;variance=1", "got nan"),
+    "a probability above 1": ("bernoulli:0.1,1.5", "got 1.5"),
+    "a negative probability": ("bernoulli:-0.2,0.5", "got -0.2"),
+    "a negative variance": ("gaussian:mean=0.1,0.2;variance=-1", "got -1"),
+    "an unknown environment": ("paper-9", "paper-9"),
+    "a malformed environment": ("bernoulli:0.1,x", "'x'"),
+    "a missing file": ("nowhere/mine.toml", "nowhere/mine.toml"),
+}
+
+
+@pytest.mark.parametrize(("environment", "value"), BAD.values(), ids=BAD)
+def test_a_bad_environment_is_refused(environment: str, value: str) -> None:
+    refused(call("simulate", "--environment", environment, "--horizon", "10"), value)
+
+
+def test_no_horizon_is_refused_where_the_environment_has_none() -> None:
+    refused(call("simulate", "--environment", "bernoulli:0.1,0.2"), "horizon")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "told"),
+    [
+        ("--horizon", "0", "got 0"),
+        ("--horizon", "-5", "got -5"),
+        ("--runs", "0", "got 0"),
+        ("--seed", "-1", "got -1"),
+        ("--threads", "0", "got 0"),
+        ("--policy", "Foo", "'Foo'"),
+        ("--policy", "UCB1(alpha=-1)", "got -1"),
+        ("--policy", "UCB1(alpha", "'UCB1(alpha'"),
+        ("--policy", "UCB1(beta=2)", "'beta'"),
+        ("--policy", "FixedArm(arm=7)", "got 7"),
+    ],
+)
+def test_a_bad_option_is_refused(option: str, value: str, told: str) -> None:
+    refused(call("simulate", *SMALL, option, value), told)
+
+
+def test_an_error_is_one_line_whatever_the_text() -> None:
+    refused(call("simulate", *SMALL, "--environment", "a\nb\n[red]c"), "[red]c")
+
+
+@pytest.mark.parametrize("arguments", [["simulate"], ["simulate", *SMALL, "--runs", "many"], ["frobnicate"]])
+def test_a_usage_error_exits_2(arguments: list[str]) -> None:
+    result = call(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "Error" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_policies_lists_every_policy_with_defaults_rule_and_source() -> None:
+    result = call("policies")
+    assert result.exit_code == 0
+    for name, kind in POLICIES.items():
+        line = next(line for line in result.stdout.splitlines() if line.strip().startswith(name))
+        assert kind.source in line
+    assert "EUCBV(rho=0.5, psi=None, width='paper')" in result.stdout
+    assert "UCB1(alpha=2)" in result.stdout
+    assert "FixedArm(arm)" in result.stdout
+    assert "m + sqrt(alpha log(t) / n)" in result.stdout
+
+
+def test_policies_shows_one_in_full() -> None:
+    result = call("policies", "EUCBV")
+    assert result.exit_code == 0
+    assert "\nParameters\n----------\nrho : float" in result.stdout
+    assert "Algorithm 1" in result.stdout
+
+
+def test_an_unknown_policy_to_show_is_refused() -> None:
+    refused(call("policies", "Foo"), "'Foo'")
+
+
+def test_reproduce_writes_page_figures_and_numbers(tmp_path: Path) -> None:
+    out = tmp_path / "new" / "folder"
+    result = call("reproduce", "--experiment", "1", "--runs", "2", "--out", str(out))
+    assert result.exit_code == 0
+    files = sorted(path for path in out.rglob("*") if path.is_file())
+    names = ["figures/experiment-1.png", "figures/experiment-1.svg", "report.html", "results.csv"]
+    assert [path.relative_to(out).as_posix() for path in files] == names
+    assert sorted(line for line in result.stdout.splitlines() if line.startswith("wrote")) == [
+        f"wrote {path}" for path in files
+    ]
+    known = lr.simulate("MOSS", "paper-1", runs=2, seed=1).regret("MOSS").mean()
+    numbers = pl.read_csv(out / "results.csv").filter(policy="MOSS").to_dicts()[0]
+    assert numbers["mean"] == pytest.approx(known)
+    assert numbers["published"] == 624.16
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert f"{known:,.1f} (" in page
+    assert "<td>624.16</td>" in page
+    assert "Experiment 1: Bernoulli with uniform gaps" in result.stdout
+    assert "20 arms, horizon 60,000, 2 runs, seed 1" in result.stdout
+
+
+def test_reproduce_refuses_an_experiment_that_does_not_exist(tmp_path: Path) -> None:
+    refused(call("reproduce", "--experiment", "7", "--out", str(tmp_path / "new")), "got 7")
+    assert not (tmp_path / "new").exists()
+
+
+def test_reproduce_refuses_no_runs_and_leaves_no_folder(tmp_path: Path) -> None:
+    refused(call("reproduce", "--runs", "0", "--out", str(tmp_path / "new")), "got 0")
+    assert not (tmp_path / "new").exists()
+
+
+def test_reproduce_refuses_a_place_it_cannot_write_to(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    refused(call("reproduce", "--out", str(tmp_path / "file")), str(tmp_path / "file"))
+
+
+def test_version_as_a_program() -> None:
+    result = command("--version")
+    assert (result.returncode, result.stdout, result.stderr) == (0, f"lowregret {lr.__version__}\n", "")
+
+
+def test_bad_input_as_a_program() -> None:
+    result = command("simulate", "--environment", "bernoulli:2", "--horizon", "10")
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert result.stderr == "lowregret: bernoulli: a probability must lie in [0, 1], got 2.0 for arm 0\n"
+
+
+def test_a_warning_is_one_plain_line_and_leaves_the_json_alone() -> None:
+    arguments = ["--environment", "bernoulli:0.1*9,0.5", "--horizon", "100", "--runs", "2", "--json"]
+    result = command("simulate", *arguments, "--policy", "EUCBV")
+    assert result.returncode == 0
+    assert json.loads(result.stdout)["horizon"] == 100
+    assert result.stderr.startswith("lowregret: warning: EUCBV: the paper's guarantee")
+    assert result.stderr.count("\n") == 1
+    assert ".py" not in result.stderr
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys\nsys.argv = ['lowregret', '--help']\nfrom lowregret.cli import main\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code\n"
+        "print('LOADED', *(m for m in sys.modules if '.' not in m))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    told, _, loaded = result.stdout.partition("LOADED")
+    assert "simulate" in told
+    assert "typer" in loaded.split()
+    assert not set(loaded.split()) & {"numpy", "numba", "polars", "altair", "scipy"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals and terminals as POSIX has them")
+class TestTerminal:
+    """What happens on a real terminal."""
+
+    def start(self, *arguments: str, **streams) -> tuple[subprocess.Popen, int]:
+        """Start the command line with standard error on a terminal; give the other end of that."""
+        import pty
+
+        ours, theirs = pty.openpty()
+        environment = os.environ | {"TERM": "xterm", "COLUMNS": "120"}
+        call = [sys.executable, "-m", "lowregret", *arguments]
+        process = subprocess.Popen(call, stderr=theirs, stdout=subprocess.PIPE, env=environment, text=True)
+        os.close(theirs)
+        return process, ours
+
+    def read(self, ours: int, until: str | None = None) -> str:
+        """Read from a terminal to the end, or until some words were seen."""
+        seen = ""
+        while until is None or until not in seen:
+            try:
+                data = os.read(ours, 65536)
+            except OSError:  # how Linux tells that the other end is closed
+                break
+            if not data:
+                break
+            seen += data.decode(errors="replace")
+        return seen
+
+    def test_progress_goes_to_the_terminal_and_not_to_standard_output(self) -> None:
+        process, ours = self.start("simulate", *SMALL, "--policy", "MOSS", "--json")
+        seen = self.read(ours)
+        output, _ = process.communicate()
+        os.close(ours)
+        assert process.returncode == 0
+        assert "MOSS" in seen
+        assert json.loads(output)["runs"] == 4
+
+    def test_an_interrupt_is_one_line_and_exit_code_130(self) -> None:
+        large = [
+            "--environment",
+            "paper-1",
+            "--horizon",
+            "100000",
+            "--runs",
+            "1000000",
+            "--policy",
+            "Uniform",
+        ]
+        process, ours = self.start("simulate", *large)
+        assert "/1000000 runs" in self.read(ours, until="/1000000 runs")
+        process.send_signal(signal.SIGINT)
+        seen = self.read(ours)
+        output, _ = process.communicate()
+        os.close(ours)
+        assert process.returncode == 130
+        assert output == ""
+        assert seen.endswith("lowregret: interrupted\r\n")
+        assert "Traceback" not in seen
