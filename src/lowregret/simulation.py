@@ -292,7 +292,7 @@ def _rewards(rewards: Sequence[Sequence[float]] | Floats) -> list[Floats]:
     return rows
 
 
-def _column(values: list[Any], kind: type) -> polars.Series:
+def _column(values: list[Any], kind: type[int] | type[float]) -> polars.Series:
     import polars
 
-    return polars.Series(values, dtype=kind)
+    return polars.Series(values, dtype=polars.Int64 if kind is int else polars.Float64)
