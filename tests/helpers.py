@@ -1,6 +1,6 @@
 """Policies of every form the protocol allows, for tests of the engine, and random bandits."""
 
-from math import log, sqrt
+from math import inf, log, sqrt
 from typing import NamedTuple
 
 from hypothesis import strategies as st
@@ -43,6 +43,17 @@ class Sampler(lr.Policy):
         return centre + posterior_deviation(arm.pulls) * rng.normal()
 
 
+class Endless(lr.Policy):
+    """Scores of plus and minus infinity, which are allowed."""
+
+    moves = "still"
+
+    def score(self, arm, clock):
+        if arm.pulls % 5 == 4:
+            return -inf
+        return inf if arm.pulls == 3 else arm.mean
+
+
 class Phase(NamedTuple):
     number: int
     until: int
@@ -62,10 +73,10 @@ class Phases(lr.Policy):
 
     def turn(self, arms, clock, round):
         best = -1e300
-        for i in range(len(arms.rows)):
+        for i in range(clock.arms):
             if arms.active(i):
                 best = max(best, arms.at(i).mean)
-        for i in range(len(arms.rows)):
+        for i in range(clock.arms):
             if arms.active(i) and arms.at(i).mean < best - round.gap / 2.0:
                 arms.drop(i)
         return Phase(round.number + 1, clock.t + 4 * arms.left(), round.gap / 2.0)
@@ -85,9 +96,9 @@ class Lists(lr.Policy):
 
     def turn(self, arms, clock, round):
         best = -1e300
-        for i in range(len(arms.rows)):
+        for i in range(clock.arms):
             best = max(best, arms.at(i).mean)
-        for i in range(len(arms.rows)):
+        for i in range(clock.arms):
             arm = arms.at(i)
             if arm.pulls * (best - arm.mean) ** 2 <= log(clock.t) / 4.0:
                 arms.admit(i)
@@ -113,6 +124,7 @@ POLICIES = [
     lr.FixedArm(0),
     Greedy(),
     Falling(),
+    Endless(),
     Sampler(),
     Phases(),
     Lists(),

@@ -62,7 +62,7 @@ def test_plain_data_is_valid_json(result):
         text = json.dumps(data, allow_nan=False)
         policy = json.loads(text)["policies"][0]
         assert set(policy) == {
-            "policy", "regret", "curve", "optimal_arm_eliminated", "steps", "seconds", "threads"
+            "policy", "note", "regret", "curve", "optimal_arm_eliminated", "steps", "seconds", "threads"
         }  # fmt: skip
         assert set(policy["regret"]) == {"mean", "se", "median", "p05", "p95"}
     assert single.to_dict()["policies"][0]["regret"]["se"] is None
@@ -108,6 +108,7 @@ def good(**changes):
         ({"seed": 0.5}, "seed must be a whole number"),
         ({"threads": 0}, "threads must be a whole number of at least 1, got 0"),
         ({"grid": 0}, "grid must be a whole number of at least 1, got 0"),
+        ({"grid": 1.5}, "grid must be a whole number or a list of times, got 1.5"),
         ({"grid": [0]}, "a time of the grid must be a whole number of at least 1, got 0"),
         ({"grid": [11]}, "a time of the grid must be at most 10, got 11"),
         ({"policies": []}, "give at least one policy"),

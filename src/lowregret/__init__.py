@@ -12,26 +12,28 @@ Names are loaded when they are first used, so that ``import lowregret`` costs no
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from lowregret.environments import (
-        Bandit,
-        bernoulli,
-        beta,
-        empirical,
-        environment,
-        exponential,
-        gaussian,
-        paper,
-        poisson,
-        uniform,
-    )
-    from lowregret.errors import InputError
-    from lowregret.policies import EUCBV, MOSS, NEVER, UCB1, FixedArm, Policy, Uniform
-    from lowregret.simulation import Result, simulate, trace
+if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same names
+    from lowregret import testing as testing
+    from lowregret.environments import Bandit as Bandit
+    from lowregret.environments import bernoulli as bernoulli
+    from lowregret.environments import beta as beta
+    from lowregret.environments import empirical as empirical
+    from lowregret.environments import environment as environment
+    from lowregret.environments import exponential as exponential
+    from lowregret.environments import gaussian as gaussian
+    from lowregret.environments import paper as paper
+    from lowregret.environments import poisson as poisson
+    from lowregret.environments import uniform as uniform
+    from lowregret.errors import InputError as InputError
+    from lowregret.policies import *
+    from lowregret.simulation import Result as Result
+    from lowregret.simulation import simulate as simulate
+    from lowregret.simulation import trace as trace
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "errors": ("InputError",),
     "environments": (
         "Bandit",
         "bernoulli",
@@ -44,42 +46,25 @@ _HOMES = {
         "poisson",
         "uniform",
     ),
-    "errors": ("InputError",),
-    "policies": ("EUCBV", "MOSS", "NEVER", "UCB1", "FixedArm", "Policy", "Uniform"),
     "simulation": ("Result", "simulate", "trace"),
 }
 
-__all__ = [
-    "EUCBV",
-    "MOSS",
-    "NEVER",
-    "UCB1",
-    "Bandit",
-    "FixedArm",
-    "InputError",
-    "Policy",
-    "Result",
-    "Uniform",
-    "bernoulli",
-    "beta",
-    "empirical",
-    "environment",
-    "exponential",
-    "gaussian",
-    "paper",
-    "poisson",
-    "simulate",
-    "trace",
-    "uniform",
-]
-
 
 def __getattr__(name: str) -> object:
+    if name == "__all__":
+        return __dir__()
     for home, names in _HOMES.items():
         if name in names:
             return getattr(import_module(f"lowregret.{home}"), name)
+    if name == "testing":
+        return import_module("lowregret.testing")
+    policies = import_module("lowregret.policies")
+    if name in policies.__all__:
+        return getattr(policies, name)
     raise AttributeError(f"module 'lowregret' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    policies = import_module("lowregret.policies")
+    public = {"testing", "NEVER", "Policy", *policies.POLICIES}
+    return sorted(public.union(*_HOMES.values()))

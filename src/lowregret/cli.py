@@ -102,6 +102,9 @@ def simulate(
         int | None,
         typer.Option(help="How many threads share the runs.", show_default="one per core"),
     ] = None,
+    clip: Annotated[
+        bool, typer.Option("--clip", help="Clip rewards to [0, 1] for the policies that need that.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Simulate policies on an environment and print their regret."""
@@ -109,7 +112,9 @@ def simulate(
     from lowregret.simulation import simulate as run
 
     with progress_bar(runs) as progress:
-        result = run(policy or EVERY, environment, horizon, runs, seed, threads=threads, progress=progress)
+        result = run(
+            policy or EVERY, environment, horizon, runs, seed, clip=clip, threads=threads, progress=progress
+        )
     if json:
         from json import dumps
 
@@ -133,6 +138,7 @@ def policies(
             {
                 "policy": _signature(kind),
                 "rule": (getdoc(kind) or "").partition("\n")[0],
+                "needs": ", ".join(kind.needs) or "-",
                 "source": kind.source,
             }
             for kind in POLICIES.values()
@@ -140,7 +146,8 @@ def policies(
         _console().print(text_table(rows))
     elif name in POLICIES:
         kind = POLICIES[name]
-        print(f"{_signature(kind)}\n\n{getdoc(kind)}\n\nSource: {kind.source}")
+        needs = ", ".join(kind.needs) or "nothing"
+        print(f"{_signature(kind)}\n\n{getdoc(kind)}\n\nNeeds: {needs}\nSource: {kind.source}")
     else:
         raise InputError(f"unknown policy {name!r}: use one of {', '.join(POLICIES)}")
 
@@ -180,6 +187,9 @@ def _print_result(result: Result) -> None:
     _console().print(regret_table(result.summary()))
     size = f"horizon {result.horizon:,}, {result.runs:,} runs, seed {result.seed}"
     _console().print(f"{result.bandit.name}, {size}", soft_wrap=True)
+    for name, note in result.notes.items():
+        if note:
+            _console().print(f"{name}: {note}", soft_wrap=True, markup=False)
 
 
 def _signature(kind: type[Policy]) -> str:

@@ -12,10 +12,10 @@ import numpy as np
 from lowregret.analysis.summary import curve_table, run_table, summary_table
 from lowregret.engine import reference
 from lowregret.engine.arms import Floats, Integers, rows_of_table
-from lowregret.engine.simulate import Outcome, Trace
+from lowregret.engine.simulate import Outcome, Trace, trace_of
 from lowregret.engine.simulate import simulate as simulate_runs
 from lowregret.engine.simulate import trace as trace_run
-from lowregret.environments import Bandit, environment
+from lowregret.environments import Bandit, Bernoulli, environment
 from lowregret.environments.checks import whole
 from lowregret.errors import InputError
 from lowregret.policies import Clock, Policy
@@ -41,6 +41,8 @@ class Result:
         The size of the simulation and its seed.
     outcomes : dict of str to Outcome
         The raw arrays of every policy.
+    notes : dict of str to str
+        What was done to the rewards before a policy saw them; empty where nothing was.
     """
 
     bandit: Bandit
@@ -48,6 +50,7 @@ class Result:
     runs: int
     seed: int
     outcomes: dict[str, Outcome]
+    notes: dict[str, str]
 
     def __getitem__(self, policy: Policy | str) -> Outcome:
         """Give the raw arrays of one policy."""
@@ -111,6 +114,7 @@ class Result:
         row = self.summary().filter(policy=name).to_dicts()[0]
         return {
             "policy": name,
+            "note": self.notes[name],
             "regret": {key: row[key] for key in ("mean", "se", "median", "p05", "p95")},
             "curve": {"t": outcome.grid.tolist(), "mean": outcome.regret.mean(axis=0).tolist()},
             "optimal_arm_eliminated": self.optimal_arm_eliminated(name),
@@ -128,6 +132,7 @@ def simulate(
     seed: int = 0,
     *,
     grid: int | Sequence[int] = 200,
+    clip: bool = False,
     threads: int | None = None,
     progress: Callable[[str, int], None] | None = None,
 ) -> Result:
@@ -151,6 +156,9 @@ def simulate(
         From 0 to 2^64 - 1.
     grid : int or sequence of int, default 200
         At how many evenly spaced times to record the regret, or at which.
+    clip : bool, default False
+        Let policies that need rewards in [0, 1] see them clipped to it; else such a policy is refused where
+        rewards may lie outside. Regret is always that of the bandit as it is.
     threads : int, optional
         How many threads share the runs; one per core if not given.
     progress : callable, optional
@@ -189,15 +197,20 @@ def simulate(
         chosen[str(policy)] = policy
     if not chosen:
         raise InputError("simulate: give at least one policy")
-    for policy in chosen.values():
+    clips = {}
+    for name, policy in chosen.items():
         policy.fits(Clock(0, horizon, len(bandit)))
-    outcomes = {}
+        clips[name] = _clips(policy, bandit.support, repr(bandit.name), clip)
+    outcomes, notes = {}, {}
     for name, policy in chosen.items():
         report = partial(progress, name) if progress else None
         if report:
             report(0)
-        outcomes[name] = simulate_runs(policy, bandit, horizon, runs, seed, times, threads, report)
-    return Result(bandit, horizon, runs, seed, outcomes)
+        outcomes[name] = simulate_runs(
+            policy, bandit, horizon, runs, seed, times, threads, report, clips[name]
+        )
+        notes[name] = _note(policy, bandit, clips[name])
+    return Result(bandit, horizon, runs, seed, outcomes, notes)
 
 
 def trace(
@@ -206,6 +219,7 @@ def trace(
     horizon: int | None = None,
     seed: int = 0,
     *,
+    clip: bool = False,
     engine: Literal["compiled", "reference"] = "compiled",
 ) -> Trace:
     """Play one run of a policy on given rewards and record every step.
@@ -222,13 +236,15 @@ def trace(
         The number of steps; as many as there are rewards if not given.
     seed : int, default 0
         The seed of the policy's own draws, if it has any.
+    clip : bool, default False
+        Let policies that need rewards in [0, 1] see them clipped to it.
     engine : {"compiled", "reference"}, default "compiled"
         Which engine plays; both give the same.
 
     Returns
     -------
     Trace
-        ``arm`` of every step, and for a policy with rounds the ``round`` and the number of ``active``
+        ``arm`` of every step, and for a policy that drops arms the ``round`` and the number of ``active``
         arms after it.
 
     Examples
@@ -239,13 +255,13 @@ def trace(
     """
     policy, seed = _policy(policy), _seed(seed)
     rows, data = rows_of_table(_rewards(rewards))
+    clip = _clips(policy, (data.min(initial=0.0), data.max(initial=0.0)), "the table", clip)
     horizon = whole("trace", "horizon", len(data) if horizon is None else horizon, LONGEST)
     if engine == "compiled":
-        return trace_run(policy, rows, data, horizon, seed)
+        return trace_run(policy, rows, data, horizon, seed, clip=clip)
     if engine == "reference":
-        played = reference.play(policy, rows, data, horizon, reference.policy_rng(seed, 0))
-        rounds = hasattr(policy, "begin")
-        return Trace(played.arm, *(played[1:3] if rounds else (None, None)))
+        game = reference.Game(policy, rows, horizon, reference.policy_rng(seed, 0), clip)
+        return trace_of(policy, *reference.play(game, data)[:3])
     raise InputError(f"trace: engine must be 'compiled' or 'reference', got {engine!r}")
 
 
@@ -259,6 +275,30 @@ def _policy(policy: Policy | str) -> Policy:
     return policy
 
 
+def _clips(policy: Policy, support: tuple[float, float], where: str, clip: bool) -> bool:
+    """Decide whether a policy sees clipped rewards; refuse it where it would need to and must not."""
+    low, high = support
+    if "rewards in [0, 1]" not in policy.needs or (low >= 0.0 and high <= 1.0):
+        return False
+    if not clip:
+        raise InputError(
+            f"{policy} needs rewards in [0, 1], and those of {where} lie in [{low:g}, {high:g}]: "
+            "scale them, or say clip=True"
+        )
+    return True
+
+
+def _note(policy: Policy, bandit: Bandit, clips: bool) -> str:
+    """Say what was done to the rewards before a policy saw them."""
+    notes = ["rewards clipped to [0, 1]"] if clips else []
+    coins = all(
+        isinstance(arm, Bernoulli) and {arm.failure, arm.success} <= {0.0, 1.0} for arm in bandit.arms
+    )
+    if hasattr(policy, "book") and not coins:
+        notes.append("a reward between 0 and 1 counted as a success with that probability")
+    return "; ".join(notes)
+
+
 def _seed(seed: int) -> int:
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:
         raise InputError(f"seed must be a whole number from 0 to 2^64 - 1, got {seed!r}")
@@ -270,6 +310,8 @@ def _grid(grid: int | Sequence[int], horizon: int) -> Integers:
     if isinstance(grid, int | np.integer):
         count = min(whole("simulate", "grid", grid), horizon)
         return np.array([horizon * (i + 1) // count for i in range(count)], np.int64)
+    if not isinstance(grid, Iterable):
+        raise InputError(f"simulate: grid must be a whole number or a list of times, got {grid!r}")
     times = sorted({whole("simulate", "a time of the grid", time, horizon) for time in grid} | {horizon})
     return np.array(times, np.int64)
 

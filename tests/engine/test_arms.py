@@ -111,7 +111,14 @@ def test_whole_rewards_tie_whatever_their_order():
         ones.observe(0, x)
     for x in [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0]:
         ones.observe(1, x)
-    assert ones.at(0)[1:] == ones.at(1)[1:] == (7, 2 / 7, 2 / 7 - (2 / 7) * (2 / 7))
+    assert ones.at(0)[1:] == ones.at(1)[1:] == (7, 2 / 7, 10 / 49)
+
+
+def test_a_first_reward_of_one_is_as_good_as_another():
+    arms = Arms(rows_of(lr.bernoulli([0.5])))
+    values = np.tile([1.0, 1.0 + 1e-7], 50_000)
+    observe_all(arms, values)
+    assert arms.at(0).variance == pytest.approx(np.longdouble(values).var(), rel=1e-6)
 
 
 def test_a_constant_has_no_variance():

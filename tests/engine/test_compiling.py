@@ -17,6 +17,7 @@ import sys
 import lowregret as lr
 from lowregret.engine.compiling import _kernels
 import {module} as home
+{before}
 result = lr.simulate(home.{policy}(), lr.bernoulli([0.4, 0.6]), 500, runs=3, seed=1)
 (kernel,) = _kernels.values()
 print(result.regret(home.{policy}()).tolist(), sum(kernel.stats.cache_hits.values()))
@@ -30,8 +31,8 @@ def run(tmp_path):
     environ = {**os.environ, "PYTHONPATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     environ["PYTHONDONTWRITEBYTECODE"] = "1"
 
-    def call(module="lowregret", policy="MOSS"):
-        program = PROGRAM.format(module=module, policy=policy)
+    def call(module="lowregret", policy="MOSS", before=""):
+        program = PROGRAM.format(module=module, policy=policy, before=before)
         command = [sys.executable, "-W", "ignore", "-c", program]
         done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=True)
         regret, hits = done.stdout.rsplit(" ", 1)
@@ -53,6 +54,19 @@ def test_the_cache_serves_and_notices_an_edited_policy(run, tmp_path):
     edited, hits = run()
     assert hits == 0
     assert edited != first
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the cache is moved by a variable that only Linux knows")
+def test_an_edit_between_loading_and_compiling_is_not_cached(run, tmp_path):
+    moss = tmp_path / "lowregret" / "policies" / "moss.py"
+    original = moss.read_text()
+    edited = original.replace("return arm.mean + sqrt", "return -arm.mean + sqrt")
+    first, _ = run(
+        module="lowregret.policies", before=f"home.MOSS; open({str(moss)!r}, 'w').write({edited!r})"
+    )
+    after, hits = run()
+    assert hits == 0
+    assert after != first
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the cache is moved by a variable that only Linux knows")

@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lowregret.engine.leaders import enter, plant, rebuild, rival
+from lowregret.engine.play import LEAST
 
-scores = st.sampled_from([0.0, 0.5, 1.0, 2.0, -3.0])
+scores = st.sampled_from([0.0, 0.5, 1.0, np.inf, LEAST])
 
 
 @given(st.lists(scores, min_size=1, max_size=40), st.data())

@@ -55,7 +55,6 @@ def _poisson(key, n, a, b):
 def test_standard_laws(draw, law):
     values = sample(draw, COUNT, KEY, 0.0, 0.0)
     assert stats.kstest(values, law.cdf).pvalue > ALPHA
-    assert stats.kstest(values[1:] + 0.0, values[:-1] + 0.0).pvalue > ALPHA
     assert abs(np.corrcoef(values[1:], values[:-1])[0, 1]) < 4.0 / np.sqrt(COUNT)
 
 
@@ -105,6 +104,19 @@ def test_neighbouring_streams_are_independent():
         table = np.histogram2d(values[1:], values[:-1], bins=8, range=[[0, 1], [0, 1]])[0]
         assert stats.chi2_contingency(table).pvalue > ALPHA
         assert stats.kstest(values, "uniform").pvalue > ALPHA
+
+
+def test_student():
+    values = np.array([rng.Rng(KEY, np.array([n])).student(4.0) for n in range(20_000)])
+    assert stats.kstest(values, stats.t(4).cdf).pvalue > ALPHA
+
+
+def test_the_coin_of_a_step_is_the_same_for_every_arm():
+    stream = rng.Rng(KEY, np.zeros(1, np.int64))
+    coins = np.array([stream.coin(t) for t in range(20_000)])
+    stream.uniform()
+    assert stream.coin(7) == coins[7]
+    assert stats.kstest(coins, "uniform").pvalue > ALPHA
 
 
 def test_known_bits():

@@ -1,5 +1,7 @@
 """Threads, seeds, numbers of runs, and the corners of the problem."""
 
+import threading
+
 import numpy as np
 import pytest
 from helpers import POLICIES, Lists, Phase, Phases
@@ -45,9 +47,11 @@ def test_another_seed_gives_another_result():
     ("arms", "horizon"), [(1, 1), (1, 50), (2, 1), (2, 2), (2, 3), (5, 3), (5, 5), (7, 400)]
 )
 def test_corner_sizes(policy, arms, horizon):
-    result = lr.simulate(policy, lr.bernoulli([0.5] * arms), horizon, runs=4, seed=1)
-    assert result.pulls(policy).sum(axis=1).tolist() == [horizon] * 4
-    assert (result.regret(policy) == 0.0).all()
+    bandit = lr.bernoulli([0.25 + 0.5 * (i == arms - 1) for i in range(arms)])
+    result = lr.simulate(policy, bandit, horizon, runs=4, seed=1)
+    pulls = result.pulls(policy)
+    assert pulls.sum(axis=1).tolist() == [horizon] * 4
+    assert result.regret(policy).tolist() == (0.5 * pulls[:, :-1].sum(axis=1)).tolist()
 
 
 def test_a_horizon_shorter_than_the_number_of_arms_pulls_the_first_arms_once():
@@ -96,7 +100,7 @@ def test_a_policy_with_lists_has_no_eliminations():
 
 class DropsAll(Phases):
     def turn(self, arms, clock, round):
-        for i in range(len(arms.rows)):
+        for i in range(clock.arms):
             arms.drop(i)
         return Phase(round.number + 1, clock.t + 10, 0.0)
 
@@ -105,6 +109,108 @@ class DropsAll(Phases):
 def test_a_policy_that_drops_every_arm_is_told_so(engine):
     with pytest.raises(InputError, match="DropsAll: turn dropped every arm"):
         lr.trace(DropsAll(), [[0] * 50] * 3, engine=engine)
+
+
+class NotANumber(lr.Policy):
+    moves = "still"
+    late: bool = False
+
+    def score(self, arm, clock):
+        bad = arm.pulls > 5 if self.late else True
+        return float("nan") if bad else arm.mean
+
+
+class NotANumberMoving(NotANumber):
+    moves = "rising"
+
+
+@pytest.mark.parametrize("late", [True, False])
+@pytest.mark.parametrize("kind", [NotANumber, NotANumberMoving])
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+def test_a_score_that_is_no_number_is_told_so(kind, late, engine):
+    with pytest.raises(InputError, match="a score must be a number, got nan"):
+        lr.trace(kind(late), [[0.5] * 99] * 5, engine=engine)
+    with pytest.raises(InputError, match="a score must be a number, got nan"):
+        lr.simulate(kind(late), BANDIT, 100, runs=3)
+
+
+class Arrays(Phases):
+    def begin(self, clock):
+        return Phase(0, 10, np.zeros(clock.arms))
+
+
+class Bare(Phases):
+    def begin(self, clock):
+        return (0, 10)
+
+
+class Short(lr.Policy):
+    def score(self, arm):
+        return arm.mean
+
+
+class Forgets(Phases):
+    def score(self, arm, clock):
+        return arm.mean
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        (Arrays(), "Arrays: gap of a round must be a number, got array"),
+        (Bare(), "Bare: begin must give a NamedTuple with number and until"),
+        (Short(), r"Short: write score\(self, arm, clock\)"),
+        (Forgets(), r"Forgets: write score\(self, arm, clock, round\)"),
+    ],
+    ids=str,
+)
+def test_methods_that_do_not_fit_are_told_how(policy, message):
+    with pytest.raises(InputError, match=message):
+        lr.simulate(policy, BANDIT, 100, runs=1)
+
+
+def test_an_interrupt_stops_the_threads():
+    def interrupt(policy, runs):
+        if runs:
+            raise KeyboardInterrupt
+
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        lr.simulate("MOSS", BANDIT, 10**7, runs=400, threads=2, progress=interrupt)
+    assert threading.active_count() == before
+
+
+def test_rewards_outside_the_unit_interval_are_refused_scaled_or_clipped():
+    far = lr.gaussian([0.2, 0.8], 1.0)
+    with pytest.raises(
+        InputError, match=r"KLUCB needs rewards in \[0, 1\], and those of 'gaussian' lie in \[-inf, inf\]"
+    ):
+        lr.simulate(lr.KLUCB(), far, 100)
+    with pytest.raises(InputError, match=r"those of the table lie in \[0, 2\]: scale them, or say clip=True"):
+        lr.trace(lr.KLUCB(), [[0.5, 2.0], [0.1, 0.0]])
+    clipped = lr.simulate([lr.KLUCB(), lr.ThompsonBeta(), lr.UCB1()], far, 100, runs=2, clip=True)
+    assert clipped.notes == {
+        "KLUCB": "rewards clipped to [0, 1]",
+        "ThompsonBeta": "rewards clipped to [0, 1]; "
+        "a reward between 0 and 1 counted as a success with that probability",
+        "UCB1": "",
+    }
+    assert clipped.to_dict()["policies"][0]["note"] == "rewards clipped to [0, 1]"
+    assert lr.simulate(lr.ThompsonBeta(), lr.bernoulli([0.5]), 5, runs=1).notes == {"ThompsonBeta": ""}
+    one, other = (
+        lr.trace(lr.KLUCB(), rows, horizon=12, clip=True).arm.tolist()
+        for rows in ([[0.3, 5.0] * 9, [0.6, -1.0] * 9], [[0.3, 1.0] * 9, [0.6, 0.0] * 9])
+    )
+    assert one == other
+
+
+def test_clipping_and_counting_are_the_same_in_both_engines():
+    table = np.random.default_rng(1).normal(0.5, 0.5, (4, 300))
+    for policy in (lr.KLUCB(), lr.ThompsonBeta(), lr.BayesUCBBeta(), lr.DMED()):
+        fast, plain = (
+            lr.trace(policy, table, 300, clip=True, engine=e).arm for e in ("compiled", "reference")
+        )
+        assert fast.tolist() == plain.tolist()
 
 
 def test_progress_counts_every_run():

@@ -4,10 +4,13 @@ import pickle
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import lowregret as lr
 from lowregret.errors import InputError
 from lowregret.policies import POLICIES, Policy
+from lowregret.policies.text import policy as read
 
 
 class Plain(Policy):
@@ -75,9 +78,11 @@ def test_a_twin_follows_what_a_subclass_overrides():
         (lambda: Plain(width=float("nan")), "Plain: width must be a finite number, got nan"),
         (lambda: lr.EUCBV(rho=-1), "EUCBV: rho must be positive, got -1"),
         (lambda: lr.EUCBV(rho=0), "EUCBV: rho must be positive, got 0"),
-        (lambda: lr.EUCBV(psi=0), "EUCBV: psi must be positive, got 0"),
-        (lambda: lr.EUCBV(psi="1"), "EUCBV: psi must be positive, got '1'"),
+        (lambda: lr.EUCBV(psi=0), "EUCBV: psi must be between 0 and 1e250, got 0"),
+        (lambda: lr.EUCBV(psi="1"), "EUCBV: psi must be a finite number, got '1'"),
         (lambda: lr.EUCBV(width="wide"), "EUCBV: width must be 'paper' or 'released', got 'wide'"),
+        (lambda: lr.UCB1(alpha=10**400), "UCB1: alpha must be a finite number, got 1" + "0" * 400),
+        (lambda: lr.EUCBV(psi=1e300), "EUCBV: psi must be between 0 and 1e250, got 1e+300"),
         (lambda: lr.UCB1(alpha=0), "UCB1: alpha must be positive, got 0"),
         (lambda: lr.FixedArm(-1), "FixedArm: arm must be 0 or more, got -1"),
     ],
@@ -91,6 +96,7 @@ def test_bad_parameters_are_refused_at_once(call, message):
 def test_numbers_of_numpy_are_numbers():
     assert lr.UCB1(alpha=np.float64(1.5)) == lr.UCB1(alpha=1.5)
     assert lr.FixedArm(np.int64(2)) == lr.FixedArm(2)
+    assert lr.EUCBV(psi=np.int64(2)) == lr.EUCBV(psi=2.0)
 
 
 def test_a_fixed_arm_must_exist():
@@ -103,6 +109,33 @@ def test_every_policy_says_its_formula_and_source(kind):
     assert kind.__doc__.splitlines()[0].endswith(".")
     assert kind.source
     assert ">>> " in kind.__doc__
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"warmup": 1.5}, "Odd: warmup must be a whole number of at least 0, got 1.5"),
+        ({"warmup": -1}, "Odd: warmup must be a whole number of at least 0, got -1"),
+        ({"final": 1}, "Odd: final must be True or False, got 1"),
+        (
+            {"__annotations__": {"sample": float}},
+            "Odd: a parameter cannot be called sample: that is a method",
+        ),
+    ],
+)
+def test_facts_the_engine_cannot_work_with_are_refused(facts, message):
+    with pytest.raises(InputError, match=message):
+        type("Odd", (Policy,), facts)
+
+
+@given(st.floats(1e-300, 1e300))
+def test_a_name_keeps_every_digit(alpha):
+    assert read(str(lr.UCB1(alpha))) == lr.UCB1(alpha)
+
+
+def test_the_base_itself_is_no_policy():
+    with pytest.raises(InputError, match="Policy is the base of policies"):
+        Policy()
 
 
 def test_an_unknown_way_to_move_is_refused():

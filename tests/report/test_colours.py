@@ -5,7 +5,7 @@ from itertools import combinations
 import pytest
 
 from lowregret.policies import POLICIES
-from lowregret.report.colours import DASHES, FALLBACK, PINNED, styles
+from lowregret.report.colours import DASHES, FALLBACK, FAMILIES, PINNED, styles
 
 
 def seen_by_deuteranopes(colour: str) -> tuple[float, ...]:
@@ -18,13 +18,18 @@ def seen_by_deuteranopes(colour: str) -> tuple[float, ...]:
     return mixed, mixed, -0.02234 * red + 0.02234 * green + blue
 
 
-def test_every_known_policy_has_a_colour_of_its_own() -> None:
-    assert set(PINNED) >= set(POLICIES)
-    assert len(set(PINNED.values())) == len(PINNED)
+def test_every_known_policy_has_a_colour_and_a_look_of_its_own() -> None:
+    assert set(PINNED) == set(POLICIES)
+    assert len({(style.colour, style.dash) for style in styles(POLICIES).values()}) == len(POLICIES)
+
+
+def test_those_the_paper_plots_together_differ_in_colour() -> None:
+    plotted = ["EUCBV", "UCB1", "UCBV", "MOSS", "OCUCB", "ThompsonBeta", "BayesUCBBeta", "KLUCBPlus", "DMED"]
+    assert len({PINNED[name] for name in [*plotted, "UCBImproved"]}) == 10
 
 
 def test_pinned_colours_differ_for_red_green_blind_eyes() -> None:
-    for one, other in combinations(PINNED.values(), 2):
+    for one, other in combinations(FAMILIES, 2):
         pairs = zip(seen_by_deuteranopes(one), seen_by_deuteranopes(other), strict=True)
         assert sum((a - b) ** 2 for a, b in pairs) > 0.01, (one, other)
 

@@ -30,6 +30,7 @@ GIVEN = 7
 ROW = np.dtype(
     [
         ("pulls", np.int64),
+        ("forgotten", np.int64),  # pulls that no longer count
         ("origin", np.float64),
         ("total", np.float64),
         ("squares", np.float64),
@@ -43,6 +44,7 @@ ROW = np.dtype(
         ("gap", np.float64),
         ("dropped", np.int64),  # when, 0 for never
         ("active", np.bool_),
+        ("marked", np.bool_),
     ],
     align=True,
 )
@@ -69,7 +71,9 @@ def rows_of_table(rewards: Sequence[Floats]) -> tuple[Rows, Floats]:
     rows["a"] = np.cumsum(lengths) - lengths
     rows["b"] = lengths
     rows["active"] = True
-    return rows, np.concatenate([np.asarray(row, np.float64) for row in rewards])
+    data = np.concatenate([np.asarray(row, np.float64) for row in rewards])
+    data.flags.writeable = False  # as a bandit's is, so that Numba compiles for one type of data
+    return rows, data
 
 
 @compiled

@@ -12,6 +12,7 @@ import hashlib
 import shutil
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from inspect import signature
 from pathlib import Path
@@ -160,7 +161,7 @@ def _cache_in(folder: Path, function: FunctionType) -> FunctionCache:
             return str(folder)
 
         def get_source_stamp(self) -> str:
-            return sources()
+            return SOURCES
 
         def get_disambiguator(self) -> str:
             return str(function.__code__.co_firstlineno)
@@ -175,10 +176,14 @@ def _cache_in(folder: Path, function: FunctionType) -> FunctionCache:
     class Cache(FunctionCache):
         _impl_class = Impl
 
+        def save_overload(self, sig: Any, data: Any) -> None:
+            if sources() == SOURCES:  # else what was compiled is not what is on disk by now
+                with suppress(OSError):  # a full disk costs the cache, not the simulation
+                    super().save_overload(sig, data)
+
     return Cache(function)
 
 
-@cache
 def sources() -> str:
     """Hash the package's sources."""
     root = Path(__file__).parents[1]
@@ -189,17 +194,21 @@ def sources() -> str:
     return digest.hexdigest()[:16]
 
 
+SOURCES = sources()
+"""The sources as they were when this process loaded them."""
+
+
 @cache
 def cache_folder() -> Path | None:
     """Give the folder for the machine code of these sources, or None where none can be written."""
-    root = user_cache_path("lowregret")
-    folder = root / sources()
     try:
+        root = user_cache_path("lowregret")
+        folder = root / SOURCES
         if not folder.exists():
             _forget_old(root)
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
-    except OSError:
+    except (OSError, RuntimeError):  # no home, or none that can be written to
         return None
     return folder
 

@@ -3,7 +3,8 @@
 Both give, bit for bit, what ``reference.play`` gives. A run writes into ``rows`` (the table of the arms),
 ``regret`` (at the times of ``grid``) and ``path``, which is empty or has one row per step: the number of the
 arm, the round and the number of active arms after it. It answers with the horizon, or with a negative
-number: ``DROPPED_ALL``, or -1 - i where the given rewards of the arm in place i ran out.
+number: ``DROPPED_ALL``, ``NOT_A_NUMBER`` for a score that is none, ``STOPPED`` if ``stop`` was set, or -1 - i
+where the given rewards of the arm in place i ran out.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from numba.extending import overload
 from lowregret.engine.arms import EMPIRICAL, Floats, Integers, Rows, draw, law, reward
 from lowregret.engine.compiling import OPTIONS, compiled
 from lowregret.engine.leaders import Leaders, enter, plant, rebuild, rival
-from lowregret.engine.protocol import has, lower, turn, value
+from lowregret.engine.protocol import book, has, lower, turn, value
 from lowregret.engine.rng import Rng
 from lowregret.policies import Arms, Clock
-from lowregret.policies.base import origin_for, summarise
+from lowregret.policies.base import summarise
 
-DROPPED_ALL = -(2**62)
+DROPPED_ALL, NOT_A_NUMBER, STOPPED = -(2**62), -(2**62) - 1, -(2**62) - 2
+LEAST = -np.finfo(np.float64).max
+"""The least score in the tree of an arm in play; minus infinity is for those that are not."""
 
 
 class Rules(NamedTuple):
@@ -29,6 +32,8 @@ class Rules(NamedTuple):
 
     warmup: int
     final: bool
+    uses_best: bool
+    clip: bool  # whether rewards are clipped to [0, 1] first
 
 
 @compiled
@@ -53,13 +58,24 @@ def note(path: Integers, t: int, number: int, round: int, active: int) -> None:
 
 
 @compiled
-def pull(rows: Rows, data: Floats, i: int) -> bool:
+def pull(policy: Any, rules: Rules, rng: Rng, rows: Rows, data: Floats, i: int) -> bool:
     """Pull the arm in place ``i``; say whether it had a reward left."""
     x = reward(rows[i], data, rows[i]["pulls"] + 1)
     if x != x:
         return False
-    Arms(rows).observe(i, x)
+    Arms(rows).observe(i, book(policy, x, rules.clip, rng))
     return True
+
+
+@compiled
+def best_mean(rows: Rows) -> float:
+    """Give the largest mean of all arms that have been pulled."""
+    best = -np.inf
+    for i in range(len(rows)):
+        arm = Arms(rows).at(i)
+        if arm.pulls > 0:
+            best = max(best, arm.mean)
+    return best
 
 
 @compiled
@@ -107,7 +123,10 @@ def finish(
 
 @compiled
 def rescore(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, tree: Leaders) -> Any:
-    """Score all active arms into the tree; give the smallest score and the largest lower bound."""
+    """Score all active arms into the tree; give the smallest score and the largest lower bound.
+
+    Both are nan where a score is.
+    """
     size = len(tree.best) // 2
     lowest, highest = np.inf, -np.inf
     for i in range(len(rows)):
@@ -115,7 +134,9 @@ def rescore(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, tree: L
         if rows[i]["active"]:
             arm = Arms(rows).at(i)
             score = value(policy, arm, clock, round, rng)
-            tree.best[size + i] = score
+            if score != score:
+                return np.nan, np.nan
+            tree.best[size + i] = max(score, LEAST)
             lowest = min(lowest, score)
             highest = max(highest, lower(policy, arm, clock, round))
     rebuild(tree)
@@ -140,7 +161,9 @@ def sweep(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng) -> bool:
 
 @compiled
 def warm_up(
-    warmup: int,
+    policy: Any,
+    rules: Rules,
+    rng: Rng,
     number: int,
     rows: Rows,
     data: Floats,
@@ -151,11 +174,11 @@ def warm_up(
 ) -> tuple[int, int]:
     """Pull every arm in turn as often as the policy wants; give the time and the grid's next number."""
     t, at = 0, 0
-    for _ in range(warmup):
+    for _ in range(rules.warmup):
         for i in range(len(rows)):
             if t == horizon:
                 return t, at
-            if not pull(rows, data, i):
+            if not pull(policy, rules, rng, rows, data, i):
                 return -i - 1, at
             t += 1
             note(path, t, rows[i]["number"], number, len(rows))
@@ -174,6 +197,7 @@ def play_lazily(
     grid: Integers,
     regret: Floats,
     path: Integers,
+    stop: Integers,
 ) -> int:
     """Play one run of a policy whose scores stand still.
 
@@ -183,13 +207,15 @@ def play_lazily(
     """
     size = len(rows)
     round = first
-    t, at = warm_up(rules.warmup, round.number, rows, data, horizon, grid, regret, path)
+    t, at = warm_up(policy, rules, rng, round.number, rows, data, horizon, grid, regret, path)
     if t < 0:
         return t
     left = size
     recording = len(path) > 0
     tree = plant(size)
-    lowest, highest = rescore(policy, rows, Clock(t, horizon, size), round, rng, tree)
+    lowest, highest = rescore(policy, rows, Clock(t, horizon, size, 0.0), round, rng, tree)
+    if lowest != lowest and t < horizon:
+        return NOT_A_NUMBER
     i = tree.place[1]
     while t < horizon and (left > 1 or not rules.final):
         due = max(round.until, t + 1)
@@ -200,34 +226,39 @@ def play_lazily(
             bar, runner = rival(tree, i)
             row = rows[i]
             source = law(row)
-            number, n, origin = row["number"], row["pulls"], row["origin"]
-            total, squares = row["total"], row["squares"]
+            number, before, origin = row["number"], row["forgotten"], row["origin"]
+            n, total, squares = row["pulls"] - before, row["total"], row["squares"]
             while True:
                 n += 1
-                x = draw(source, n)
+                x = draw(source, before + n)
                 if source.kind >= EMPIRICAL:
                     if x != x:
                         return -i - 1
                     x = data[int(x)]
+                x = book(policy, x, rules.clip, rng)
                 if n == 1:
-                    origin = origin_for(x)
+                    origin = x
                 distance = x - origin
                 total += distance
                 squares += distance * distance
                 t += 1
                 arm = summarise(number, n, origin, total, squares)
-                clock = Clock(t, horizon, size)
+                clock = Clock(t, horizon, size, 0.0)
                 score = value(policy, arm, clock, round, rng)
+                if score != score:
+                    return NOT_A_NUMBER
                 lowest = min(lowest, score)
+                score = max(score, LEAST)
                 highest = max(highest, lower(policy, arm, clock, round))
                 if recording:
                     note(path, t, number, round.number, left)
                 if score <= bar or t >= end or lowest < highest:
                     break
-            row["pulls"], row["origin"], row["total"], row["squares"] = n, origin, total, squares
+            row["pulls"], row["origin"] = before + n, origin
+            row["total"], row["squares"] = total, squares
             enter(tree, i, score)
             if lowest < highest:
-                clock = Clock(t, horizon, size)
+                clock = Clock(t, horizon, size, 0.0)
                 if sweep(policy, rows, clock, round, rng):
                     left = leave(rows, t)
                     note(path, t, number, round.number, left)
@@ -238,15 +269,19 @@ def play_lazily(
             elif score < bar or (score == bar and 0 <= runner < i):
                 i = runner
         if t >= round.until:
-            clock = Clock(t, horizon, size)
+            clock = Clock(t, horizon, size, 0.0)
             round = turn(policy, Arms(rows), clock, round)
             left = leave(rows, t)
             if left == 0:
                 return DROPPED_ALL
             note(path, t, number, round.number, left)
             lowest, highest = rescore(policy, rows, clock, round, rng, tree)
+            if lowest != lowest:
+                return NOT_A_NUMBER
             i = tree.place[1]
         at = mark(rows, grid, regret, t, at)
+        if stop[0]:
+            return STOPPED
     return finish(rows, data, round.number, t, horizon, grid, regret, path) if t < horizon else t
 
 
@@ -261,24 +296,27 @@ def play_scanning(
     grid: Integers,
     regret: Floats,
     path: Integers,
+    stop: Integers,
 ) -> int:
     """Play one run of any policy, looking at all arms at every step."""
     size = len(rows)
     round = first
-    t, at = warm_up(rules.warmup, round.number, rows, data, horizon, grid, regret, path)
+    t, at = warm_up(policy, rules, rng, round.number, rows, data, horizon, grid, regret, path)
     if t < 0:
         return t
     left = size
     while t < horizon and (left > 1 or not rules.final):
         t += 1
-        clock = Clock(t, horizon, size)
+        clock = Clock(t, horizon, size, best_mean(rows) if rules.uses_best else 0.0)
         chosen, top = -1, -np.inf
         for i in range(size):
             if rows[i]["active"]:
                 score = value(policy, Arms(rows).at(i), clock, round, rng)
+                if score != score:
+                    return NOT_A_NUMBER
                 if chosen < 0 or score > top:
                     chosen, top = i, score
-        if not pull(rows, data, chosen):
+        if not pull(policy, rules, rng, rows, data, chosen):
             return -chosen - 1
         if sweep(policy, rows, clock, round, rng):
             left = leave(rows, t)
@@ -289,6 +327,8 @@ def play_scanning(
                 return DROPPED_ALL
         note(path, t, rows[chosen]["number"], round.number, left)
         at = mark(rows, grid, regret, t, at)
+        if stop[0]:
+            return STOPPED
     return finish(rows, data, round.number, t, horizon, grid, regret, path) if t < horizon else t
 
 
@@ -309,6 +349,8 @@ def _play(
     grid: Any,
     regret: Any,
     path: Any,
+    stop: Any,
 ) -> Any:
-    still = policy.instance_class.moves == "still" and not has(policy, "sample")
+    kind = policy.instance_class
+    still = kind.moves == "still" and not kind.uses_best and not has(policy, "sample")
     return play_lazily if still else play_scanning

@@ -6,6 +6,7 @@ two are the same table read in two languages.
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,15 +27,41 @@ class NoRound(NamedTuple):
 
 def has(policy: Any, method: str) -> bool:
     """Say whether a policy, its compiled twin or the type of that defines a method."""
-    return hasattr(getattr(policy, "instance_class", policy), method)
+    return callable(getattr(getattr(policy, "instance_class", policy), method, None))
 
 
 def begin(policy: Any, clock: Clock) -> Any:
     """Give the first round, after a check that the policy fits the problem."""
+    _check_methods(policy)
+    policy.fits(clock)
+    if not has(policy, "begin"):
+        return NoRound(0, NEVER)
+    round = policy.begin(clock)
+    fields = getattr(round, "_fields", ())
+    if not {"number", "until"} <= set(fields):
+        raise InputError(f"{policy}: begin must give a NamedTuple with number and until, got {round!r}")
+    for name, part in zip(fields, round, strict=True):
+        if not isinstance(part, int | float):  # an array would be shared by all runs
+            raise InputError(f"{policy}: {name} of a round must be a number, got {part!r}")
+    return round
+
+
+def _check_methods(policy: Any) -> None:
+    """Refuse a policy whose methods the engine could not call."""
     if not has(policy, "score") and not has(policy, "sample"):
         raise InputError(f"{policy}: define score(self, arm, clock) or sample(self, arm, clock, rng)")
-    policy.fits(clock)
-    return policy.begin(clock) if has(policy, "begin") else NoRound(0, NEVER)
+    rounds = ", round" if has(policy, "begin") else ""
+    for method, wanted in {
+        "score": f"arm, clock{rounds}",
+        "sample": "arm, clock, rng",
+        "lower": "arm, clock, round",
+        "turn": "arms, clock, round",
+        "book": "reward, rng",
+    }.items():
+        if has(policy, method):
+            given = len(signature(getattr(policy, method)).parameters)
+            if given != len(wanted.split(",")):
+                raise InputError(f"{policy}: write {method}(self, {wanted})")
 
 
 def value(policy: Any, arm: Arm, clock: Clock, round: Any, rng: Rng) -> Any:
@@ -77,3 +104,19 @@ def _turn(policy: Any, arms: Any, clock: Any, round: Any) -> Any:
     if has(policy, "turn"):
         return lambda policy, arms, clock, round: policy.turn(arms, clock, round)
     return lambda policy, arms, clock, round: round
+
+
+def book(policy: Any, reward: float, clip: bool, rng: Rng) -> Any:
+    """Give the reward as it enters the statistics."""
+    if clip:
+        reward = min(max(reward, 0.0), 1.0)
+    return policy.book(reward, rng) if has(policy, "book") else reward
+
+
+@overload(book, strict=False, jit_options=OPTIONS)
+def _book(policy: Any, reward: Any, clip: Any, rng: Any) -> Any:
+    if has(policy, "book"):
+        return lambda policy, reward, clip, rng: policy.book(
+            min(max(reward, 0.0), 1.0) if clip else reward, rng
+        )
+    return lambda policy, reward, clip, rng: min(max(reward, 0.0), 1.0) if clip else reward

@@ -1,17 +1,100 @@
-"""The definition of correct: runs in plain Python that look at all arms at every step."""
+"""The definition of correct: a run in plain Python that looks at all arms at every step."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lowregret.engine.arms import Floats, Integers, Rows, deal, reward, rows_of
-from lowregret.engine.protocol import begin, lower, turn, value
+from lowregret.engine.protocol import begin, book, lower, turn, value
 from lowregret.engine.rng import POLICY_STREAM, Rng, shuffle, stream
 from lowregret.environments import Bandit
 from lowregret.errors import InputError
 from lowregret.policies import Arms, Clock, Policy
+
+DROPPED_EVERY_ARM = "turn dropped every arm; it must leave at least one"
+SCORE_IS_NAN = "a score must be a number, got nan"
+REMEMBERED = ("pulls", "forgotten", "origin", "total", "squares", "active", "marked", "dropped")
+
+
+class Game:
+    """One run as a conversation: ask which arm to pull, tell what it gave.
+
+    Arms are named by their place in ``rows``, the order in which ties are broken.
+    """
+
+    def __init__(self, policy: Policy, rows: Rows, horizon: int, rng: Rng, clip: bool = False) -> None:
+        self.policy, self.horizon, self.rng, self.clip = policy, horizon, rng, clip
+        self.arms = Arms(rows)
+        self.t = 0
+        self.round = begin(policy, self.clock(0))
+
+    def clock(self, t: int) -> Clock:
+        """Give what a policy may know at step ``t``."""
+        best = 0.0
+        if self.policy.uses_best and t > 0:
+            arms = [self.arms.at(i) for i in range(len(self.arms.rows))]
+            best = max((arm.mean for arm in arms if arm.pulls > 0), default=-np.inf)
+        return Clock(t, self.horizon, len(self.arms.rows), best)
+
+    def active(self) -> list[int]:
+        """Give the arms that may be pulled."""
+        return [i for i in range(len(self.arms.rows)) if self.arms.active(i)]
+
+    def warm(self, t: int) -> bool:
+        """Say whether step ``t`` belongs to the warm-up, in which the arms are pulled in turn."""
+        return t <= self.policy.warmup * len(self.arms.rows)
+
+    def decided(self) -> bool:
+        """Say whether one arm is left for good."""
+        return self.policy.final and self.arms.left() == 1
+
+    def ask(self) -> int:
+        """Give the arm to pull next."""
+        active, step = self.active(), self.t + 1
+        if self.warm(step):
+            return self.t % len(self.arms.rows)
+        if self.decided():
+            return active[0]
+        clock = self.clock(step)
+        scores = [value(self.policy, self.arms.at(i), clock, self.round, self.rng) for i in active]
+        if any(score != score for score in scores):
+            raise InputError(f"{self.policy}: {SCORE_IS_NAN}")
+        return active[scores.index(max(scores))]
+
+    def tell(self, place: int, x: float) -> None:
+        """Take the reward of the arm that was pulled, let arms leave, and end the round if it is due."""
+        self.t += 1
+        clock, decided, active = self.clock(self.t), self.decided(), self.active()
+        self.arms.observe(place, book(self.policy, x, self.clip, self.rng))
+        if self.warm(self.t) or decided:
+            return
+        bounds = [lower(self.policy, self.arms.at(i), clock, self.round) for i in active]
+        if max(bounds) > -np.inf:
+            for i in active:
+                if value(self.policy, self.arms.at(i), clock, self.round, self.rng) < max(bounds):
+                    self.arms.drop(i)
+        if self.t >= self.round.until:
+            self.round = turn(self.policy, self.arms, clock, self.round)
+            if self.arms.left() == 0:
+                raise InputError(f"{self.policy}: {DROPPED_EVERY_ARM}")
+        for i in active:
+            if not self.arms.active(i) and self.arms.rows[i]["dropped"] == 0:
+                self.arms.rows[i]["dropped"] = self.t
+
+    def snapshot(self) -> dict[str, Any]:
+        """Give the state as plain numbers, enough for ``restore`` to go on exactly."""
+        arms = {name: self.arms.rows[name].tolist() for name in REMEMBERED}
+        return {"t": self.t, "drawn": int(self.rng.drawn[0]), "round": list(self.round), "arms": arms}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a snapshot."""
+        self.t = state["t"]
+        self.rng.drawn[0] = state["drawn"]
+        self.round = type(self.round)(*state["round"])
+        for name in REMEMBERED:
+            self.arms.rows[name] = state["arms"][name]
 
 
 class Played(NamedTuple):
@@ -23,13 +106,20 @@ class Played(NamedTuple):
     eliminated: Integers
 
 
-def run(policy: Policy, bandit: Bandit, horizon: int, seed: int, number: int) -> Played:
+def run(policy: Policy, bandit: Bandit, horizon: int, seed: int, number: int, clip: bool = False) -> Played:
     """Play run ``number`` of a policy on a bandit, as ``simulate`` does."""
+    return play(new_game(policy, bandit, horizon, seed, number, clip), bandit.data)
+
+
+def new_game(
+    policy: Policy, bandit: Bandit, horizon: int, seed: int, number: int, clip: bool = False
+) -> Game:
+    """Set up run ``number`` of a policy on a bandit, as ``simulate`` does."""
     given = rows_of(bandit)
     rows, order = given.copy(), np.zeros(len(given), np.int64)
     shuffle(np.uint64(seed), number, order)
     deal(given, order, np.uint64(seed), number, rows)
-    return play(policy, rows, bandit.data, horizon, policy_rng(seed, number))
+    return Game(policy, rows, horizon, policy_rng(seed, number), clip)
 
 
 def policy_rng(seed: int, number: int) -> Rng:
@@ -38,52 +128,29 @@ def policy_rng(seed: int, number: int) -> Rng:
     return Rng(np.uint64(key), np.zeros(1, np.int64))
 
 
-def play(policy: Policy, rows: Rows, data: Floats, horizon: int, rng: Rng) -> Played:
-    """Play one run on a table of arms, which breaks ties in its own order."""
-    arms, size = Arms(rows), len(rows)
-    round = begin(policy, Clock(0, horizon, size))
-    eliminated = np.zeros(size, np.int64)
-    steps = np.zeros((3, horizon), np.int64)
-    for t in range(1, horizon + 1):
-        clock = Clock(t, horizon, size)
-        active = [i for i in range(size) if arms.active(i)]
-        decided = len(active) == 1 and policy.final
-        if t <= policy.warmup * size:
-            chosen = (t - 1) % size
-        elif decided:
-            chosen = active[0]
-        else:
-            chosen = _first_best([value(policy, arms.at(i), clock, round, rng) for i in active], active)
-        x = reward(rows[chosen], data, int(rows[chosen]["pulls"]) + 1)
-        if np.isnan(x):
-            raise InputError(f"{policy}: {ran_out(rows[chosen]['number'])}")
-        arms.observe(chosen, x)
-        if t > policy.warmup * size and not decided:
-            largest = max(lower(policy, arms.at(i), clock, round) for i in active)
-            for i in active:
-                if largest > -np.inf and value(policy, arms.at(i), clock, round, rng) < largest:
-                    arms.drop(i)
-            if t >= round.until:
-                round = turn(policy, arms, clock, round)
-                if arms.left() == 0:
-                    raise InputError(f"{policy}: {DROPPED_EVERY_ARM}")
-            for i in active:
-                if not arms.active(i) and eliminated[rows[i]["number"]] == 0:
-                    eliminated[rows[i]["number"]] = t
-        steps[:, t - 1] = rows[chosen]["number"], round.number, arms.left()
+def step(game: Game, data: Floats) -> int:
+    """Make one step of a game; give the number of the arm that was pulled."""
+    place = game.ask()
+    row = game.arms.rows[place]
+    x = reward(row, data, int(row["pulls"]) + 1)
+    if np.isnan(x):
+        raise InputError(f"{game.policy}: {ran_out(row['number'])}")
+    game.tell(place, x)
+    return int(row["number"])
+
+
+def play(game: Game, data: Floats) -> Played:
+    """Play a game to its horizon."""
+    steps = np.zeros((3, game.horizon), np.int64)
+    while game.t < game.horizon:
+        arm = step(game, data)
+        steps[:, game.t - 1] = arm, game.round.number, game.arms.left()
+    rows = game.arms.rows
+    eliminated = np.zeros(len(rows), np.int64)
+    eliminated[rows["number"]] = rows["dropped"]
     return Played(steps[0], steps[1], steps[2], eliminated)
-
-
-DROPPED_EVERY_ARM = "turn dropped every arm; it must leave at least one"
 
 
 def ran_out(number: int) -> str:
     """Say that a table of given rewards is too short."""
     return f"the rewards of arm {number} ran out: give it a longer row or a shorter horizon"
-
-
-def _first_best(scores: list[float], places: list[int]) -> int:
-    """Give the first of the places with the largest score."""
-    if any(score != score for score in scores):
-        raise InputError(f"a score must be a number, got nan among {scores}")
-    return places[scores.index(max(scores))]

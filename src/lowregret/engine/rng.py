@@ -149,6 +149,14 @@ def beta(a: float, b: float, key: np.uint64, n: int) -> float:
 
 
 @compiled
+def student(degrees: float, key: np.uint64, n: int) -> float:
+    """Draw from Student's law, as a normal variate over the root of a mean of squares."""
+    own = bits(key, n)
+    log_mean = _log_gamma_draw(degrees / 2.0, own, 1) - log(degrees / 2.0)
+    return normal(own, 2) * exp(-0.5 * log_mean)
+
+
+@compiled
 def poisson(rate: float, key: np.uint64, n: int) -> float:
     """Draw from the Poisson distribution: inversion for small rates, else Hormann's PTRS (1993)."""
     if rate <= 0.0:
@@ -203,6 +211,15 @@ class Rng(NamedTuple):
         """Draw from the beta distribution."""
         self.drawn[0] += 1
         return beta(a, b, self.key, self.drawn[0])
+
+    def student(self, degrees: float) -> float:
+        """Draw from Student's law."""
+        self.drawn[0] += 1
+        return student(degrees, self.key, self.drawn[0])
+
+    def coin(self, t: int) -> float:
+        """Give the number in [0, 1) that belongs to step ``t``, the same for every arm."""
+        return uniform(np.uint64(bits(self.key, 0)), t)  # Numba hands a plain int back to Python
 
 
 adopt(Rng)

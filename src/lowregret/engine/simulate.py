@@ -14,9 +14,9 @@ from numba.core.errors import NumbaError
 
 from lowregret.engine.arms import Floats, Integers, Rows, deal, rows_of
 from lowregret.engine.compiling import kernel
-from lowregret.engine.play import DROPPED_ALL, Rules, play
+from lowregret.engine.play import DROPPED_ALL, NOT_A_NUMBER, Rules, play
 from lowregret.engine.protocol import begin, has
-from lowregret.engine.reference import DROPPED_EVERY_ARM, ran_out
+from lowregret.engine.reference import DROPPED_EVERY_ARM, SCORE_IS_NAN, ran_out
 from lowregret.engine.rng import POLICY_STREAM, Rng, shuffle, stream
 from lowregret.environments import Bandit
 from lowregret.errors import InputError
@@ -68,6 +68,7 @@ def simulate(
     grid: Integers,
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
+    clip: bool = False,
 ) -> Outcome:
     """Simulate many runs of a policy; run r depends on the seed and r alone.
 
@@ -81,6 +82,8 @@ def simulate(
         How many threads to use; one per core if not given. The result does not depend on it.
     progress : callable, optional
         Called in the calling thread with the number of runs just finished.
+    clip : bool, default False
+        Whether the policy sees rewards clipped to [0, 1].
     """
     size = len(bandit)
     first = begin(policy, Clock(0, horizon, size))
@@ -94,9 +97,11 @@ def simulate(
             f"{runs} runs need {gigabytes:.3g} GB of memory: use fewer, or a coarser grid"
         ) from None
 
+    halt = np.zeros(1, np.int64)
+
     def block(start: int, stop: int) -> int:
-        outputs = regret[start:stop], pulls[start:stop], dropped[start:stop], NO_PATH
-        _run(policy, first, rows, bandit.data, seed, start, True, horizon, grid, *outputs)
+        outputs = regret[start:stop], pulls[start:stop], dropped[start:stop], NO_PATH, halt
+        _run(policy, clip, first, rows, bandit.data, seed, start, True, horizon, grid, *outputs)
         return stop - start
 
     block(0, 0)  # compiles, simulates nothing
@@ -105,18 +110,27 @@ def simulate(
     starts = range(0, runs, length)
     began = perf_counter()
     with ThreadPoolExecutor(threads) as pool:
-        for done in pool.map(block, starts, [min(start + length, runs) for start in starts]):
-            if progress:
-                progress(done)
+        try:
+            for done in pool.map(block, starts, [min(start + length, runs) for start in starts]):
+                if progress:
+                    progress(done)
+        except BaseException:
+            halt[0] = 1  # the threads look at this at every time of the grid
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     seconds = perf_counter() - began
-    drops = policy.final and (has(policy, "lower") or has(policy, "turn"))
-    return Outcome(policy, grid, regret, pulls, dropped if drops else None, seconds, threads)
+    return Outcome(policy, grid, regret, pulls, dropped if drops(policy) else None, seconds, threads)
+
+
+def drops(policy: Policy) -> bool:
+    """Say whether a policy drops arms for good."""
+    return policy.final and (has(policy, "lower") or has(policy, "turn"))
 
 
 class Trace(NamedTuple):
-    """One run, step by step: the arm, and for a policy with rounds the round and active arms after it.
+    """One run, step by step: the arm, and for a policy that drops arms the round and those left after it.
 
-    ``round`` and ``active`` are None for a policy without rounds.
+    ``round`` and ``active`` are None for a policy that drops none.
     """
 
     arm: Integers
@@ -125,22 +139,36 @@ class Trace(NamedTuple):
 
 
 def trace(
-    policy: Policy, rows: Rows, data: Floats, horizon: int, seed: int, run: int = 0, shuffled: bool = False
+    policy: Policy,
+    rows: Rows,
+    data: Floats,
+    horizon: int,
+    seed: int,
+    run: int = 0,
+    shuffled: bool = False,
+    clip: bool = False,
 ) -> Trace:
     """Play one run and record every step; arms in the given order, or shuffled as ``simulate`` does."""
-    path = np.zeros((horizon, 3), np.int64)
+    try:
+        path = np.zeros((horizon, 3), np.int64)
+    except (MemoryError, ValueError):
+        raise InputError(f"a trace of {horizon} steps does not fit into memory: use fewer") from None
     first = begin(policy, Clock(0, horizon, len(rows)))
     grid, regret = np.zeros(0, np.int64), np.zeros((1, 0))
     pulls, dropped = np.zeros((2, 1, len(rows)), np.int64)
-    outputs = regret, pulls, dropped, path
-    _run(policy, first, rows, data, seed, run, shuffled, horizon, grid, *outputs)
-    arm, rounds, active = path.T.copy()
-    return Trace(arm, rounds, active) if has(policy, "begin") else Trace(arm, None, None)
+    outputs = regret, pulls, dropped, path, np.zeros(1, np.int64)
+    _run(policy, clip, first, rows, data, seed, run, shuffled, horizon, grid, *outputs)
+    return trace_of(policy, *path.T.copy())
 
 
-def _run(policy: Policy, first: Any, rows: Rows, data: Floats, seed: int, *rest: Any) -> None:
+def trace_of(policy: Policy, arm: Integers, rounds: Integers, active: Integers) -> Trace:
+    """Keep rounds and active arms where they mean something."""
+    return Trace(arm, rounds, active) if drops(policy) else Trace(arm, None, None)
+
+
+def _run(policy: Policy, clip: bool, first: Any, rows: Rows, data: Floats, seed: int, *rest: Any) -> None:
     """Call the compiled runs and turn a negative answer into an error."""
-    rules = Rules(policy.warmup, policy.final)
+    rules = Rules(policy.warmup, policy.final, policy.uses_best, clip)
     compiled = kernel(_play_runs, policy)
     try:
         answer = compiled(policy.record, rules, first, rows, data, np.uint64(seed), *rest)
@@ -148,7 +176,9 @@ def _run(policy: Policy, first: Any, rows: Rows, data: Floats, seed: int, *rest:
         raise InputError(f"{policy}: Numba cannot compile it: {_reason(error)}") from error
     if answer == DROPPED_ALL:
         raise InputError(f"{policy}: {DROPPED_EVERY_ARM}")
-    if answer < 0:
+    if answer == NOT_A_NUMBER:
+        raise InputError(f"{policy}: {SCORE_IS_NAN}")
+    if -len(rows) <= answer < 0:
         raise InputError(f"{policy}: {ran_out(-answer - 1)}")
 
 
@@ -175,6 +205,7 @@ def _play_runs(
     pulls: Integers,
     dropped: Integers,
     path: Integers,
+    stop: Integers,
 ) -> int:
     """Play as many runs as the outputs have rows, the first being run number ``start``."""
     size = len(given)
@@ -186,7 +217,7 @@ def _play_runs(
         deal(given, order, seed, run, rows)
         rng = Rng(stream(seed, run, POLICY_STREAM), np.zeros(1, np.int64))
         row = run - start
-        answer = play(policy, rules, first, rng, rows, data, horizon, grid, regret[row], path)
+        answer = play(policy, rules, first, rng, rows, data, horizon, grid, regret[row], path, stop)
         if answer < 0:
             return answer
         for i in range(size):

@@ -2,28 +2,55 @@
 
 from __future__ import annotations
 
-from lowregret.policies.base import NEVER, Arm, Arms, Clock, Policy
-from lowregret.policies.baselines import FixedArm, Uniform
+from lowregret.policies.base import NEVER, Arm, Arms, Clock, Policy, Random
+from lowregret.policies.baselines import EpsilonGreedy, FixedArm, Uniform
+from lowregret.policies.bayesucb import BayesUCBBeta, BayesUCBGauss, BayesUCBStudent
+from lowregret.policies.divergence import DMED, IMED
 from lowregret.policies.eucbv import EUCBV
-from lowregret.policies.moss import MOSS
-from lowregret.policies.ucb import UCB1
-
-__all__ = [
-    "EUCBV",
-    "MOSS",
-    "NEVER",
-    "POLICIES",
-    "UCB1",
-    "Arm",
-    "Arms",
-    "Clock",
-    "FixedArm",
-    "Policy",
-    "Uniform",
-]
+from lowregret.policies.klucb import KLUCB, KLUCBGauss, KLUCBPlus, KLUCBPlusPlus
+from lowregret.policies.moss import MOSS, MOSSAnytime
+from lowregret.policies.ocucb import OCUCB
+from lowregret.policies.rounds import CCB, MedianElimination, UCBImproved
+from lowregret.policies.thompson import ThompsonBeta, ThompsonGauss, ThompsonNormal
+from lowregret.policies.ucb import UCB1, UCBV, UCBTuned
 
 POLICIES: dict[str, type[Policy]] = {
     name: value
     for name, value in sorted(globals().items())
     if isinstance(value, type) and issubclass(value, Policy) and value is not Policy
 }
+
+__all__ = [
+    "CCB",
+    "DMED",
+    "EUCBV",
+    "IMED",
+    "KLUCB",
+    "MOSS",
+    "NEVER",
+    "OCUCB",
+    "POLICIES",
+    "UCB1",
+    "UCBV",
+    "Arm",
+    "Arms",
+    "BayesUCBBeta",
+    "BayesUCBGauss",
+    "BayesUCBStudent",
+    "Clock",
+    "EpsilonGreedy",
+    "FixedArm",
+    "KLUCBGauss",
+    "KLUCBPlus",
+    "KLUCBPlusPlus",
+    "MOSSAnytime",
+    "MedianElimination",
+    "Policy",
+    "Random",
+    "ThompsonBeta",
+    "ThompsonGauss",
+    "ThompsonNormal",
+    "UCBImproved",
+    "UCBTuned",
+    "Uniform",
+]

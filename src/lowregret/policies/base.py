@@ -12,6 +12,8 @@ A policy says what it wants; the engine does the rest. It defines one of
     ``turn`` gives the next round, and may drop or admit arms. With ``lower(self, arm, clock, round)``
     an arm also leaves as soon as its score is below the largest ``lower`` of the arms that are left.
 
+Any policy may have ``book(self, reward, rng)``, which gives the reward as it enters the statistics.
+
 The same source is called as Python (the reference, live use) and compiled by Numba (the simulator).
 ``begin`` alone always runs as Python, once per simulation, so it may do what Numba cannot.
 """
@@ -23,7 +25,17 @@ from dataclasses import dataclass, fields
 from math import isfinite
 from numbers import Integral, Real
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, dataclass_transform, get_args
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    Protocol,
+    Self,
+    dataclass_transform,
+    get_args,
+)
 
 from lowregret.errors import InputError
 
@@ -32,6 +44,13 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 Moves = Literal["still", "rising", "falling", "anyhow"]
+
+Need = Literal["horizon", "rewards in [0, 1]", "known variance"]
+
+HOOKS = ("begin", "score", "sample", "lower", "turn", "book")
+"""The methods by which the engine asks a policy; all but ``begin`` are compiled."""
+
+NUMBERS = ((float, Real, "a finite number"), (int, Integral, "a whole number"))
 
 NEVER = 2**62
 """A time that never comes, for the ``until`` of a last round."""
@@ -47,34 +66,54 @@ class Arm(NamedTuple):
 
 
 class Clock(NamedTuple):
-    """The time ``t`` of the pull (the first is 1), the horizon, and the number of arms."""
+    """The time ``t`` of the pull (the first is 1), the horizon, the number of arms, and the best mean.
+
+    ``best`` is the largest mean of all arms for a policy that says ``uses_best``, else 0.
+    """
 
     t: int
     horizon: int
     arms: int
+    best: float = 0.0
 
 
-def origin_for(first: float) -> float:
-    """Choose the point from which an arm's rewards are measured, given its first reward.
+class Random(Protocol):
+    """A policy's own random draws."""
 
-    Sums of distances from a typical reward stay accurate however far from 0 the rewards are. Rewards of 0 and
-    1 are measured from 0, so that their sums are whole numbers: arms with equal counts tie exactly.
-    """
-    return 0.0 if first == 1.0 else first
+    def uniform(self) -> float:
+        """Draw from [0, 1)."""
+
+    def normal(self) -> float:
+        """Draw from the standard normal law."""
+
+    def beta(self, a: float, b: float) -> float:
+        """Draw from a beta law."""
+
+    def student(self, degrees: float) -> float:
+        """Draw from Student's law."""
+
+    def coin(self, t: int) -> float:
+        """Give the number in [0, 1) that belongs to step ``t``, the same for every arm."""
 
 
 def summarise(number: int, pulls: int, origin: float, total: float, squares: float) -> Arm:
-    """Turn the sum and the sum of squares of the distances from ``origin`` into an arm's statistics."""
+    """Give an arm's statistics from sums of its rewards' distances from ``origin``, the first reward.
+
+    Such sums stay accurate however far from 0 the rewards are. Of rewards of 0 and 1 they are whole numbers,
+    and what is written here is then exact up to one division: arms with equal counts tie, in any order.
+    """
     if pulls == 0:
         return Arm(number, 0, 0.0, 0.0)
-    shift = total / pulls
-    return Arm(number, pulls, origin + shift, max(squares / pulls - shift * shift, 0.0))
+    count = float(pulls)
+    mean = (count + total) / count if origin == 1.0 else origin + total / count
+    return Arm(number, pulls, mean, max((count * squares - total * total) / (count * count), 0.0))
 
 
 class Arms(NamedTuple):
     """All arms, one row each, in the order in which ties are broken.
 
-    A row has at least ``number``, ``pulls``, ``origin``, ``total``, ``squares`` and ``active``.
+    A row has at least ``number``, ``pulls``, ``forgotten`` (how many of those pulls no longer count),
+    ``origin``, ``total``, ``squares``, ``active`` and ``marked``.
     """
 
     rows: npt.NDArray[np.void]
@@ -83,13 +122,14 @@ class Arms(NamedTuple):
         """Give the arm in place ``i``."""
         row = self.rows[i]
         origin, total, squares = float(row["origin"]), float(row["total"]), float(row["squares"])
-        return summarise(int(row["number"]), int(row["pulls"]), origin, total, squares)
+        pulls = int(row["pulls"]) - int(row["forgotten"])
+        return summarise(int(row["number"]), pulls, origin, total, squares)
 
     def observe(self, i: int, reward: float) -> None:
         """Add a reward to the arm in place ``i``."""
         row = self.rows[i]
-        if row["pulls"] == 0:
-            row["origin"] = origin_for(reward)
+        if row["pulls"] == row["forgotten"]:
+            row["origin"] = reward
         distance = reward - row["origin"]
         row["pulls"] += 1
         row["total"] += distance
@@ -106,6 +146,21 @@ class Arms(NamedTuple):
     def admit(self, i: int) -> None:
         """Let the arm in place ``i`` be pulled again."""
         self.rows[i]["active"] = True
+
+    def forget(self, i: int) -> None:
+        """Start the statistics of the arm in place ``i`` anew."""
+        row = self.rows[i]
+        row["forgotten"] = row["pulls"]
+        row["total"] = 0.0
+        row["squares"] = 0.0
+
+    def mark(self, i: int, marked: bool) -> None:
+        """Put a mark on the arm in place ``i``, or take it away, for the policy's own use."""
+        self.rows[i]["marked"] = marked
+
+    def marked(self, i: int) -> bool:
+        """Say whether the arm in place ``i`` has a mark."""
+        return bool(self.rows[i]["marked"])
 
     def left(self) -> int:
         """Count the arms that may be pulled."""
@@ -129,6 +184,12 @@ class Policy:
         How often every arm is pulled, in turn, before the first score is asked for.
     final : bool
         Whether an arm that was dropped stays away for good.
+    learns : bool
+        Whether it means to find the best arm; the baselines do not.
+    uses_best : bool
+        Whether a score looks at ``clock.best``, the largest mean of all arms.
+    needs : tuple of str
+        What the rule takes for granted: ``"horizon"``, ``"rewards in [0, 1]"``, ``"known variance"``.
     source : str
         Where the rule was published.
 
@@ -148,29 +209,36 @@ class Policy:
     moves: ClassVar[Moves] = "anyhow"
     warmup: ClassVar[int] = 1
     final: ClassVar[bool] = True
+    learns: ClassVar[bool] = True
+    uses_best: ClassVar[bool] = False
+    needs: ClassVar[tuple[Need, ...]] = ()
     source: ClassVar[str] = ""
     Record: ClassVar[Any]
 
     def __init_subclass__(cls) -> None:
         """Make the class a frozen dataclass and give it its compiled twin."""
         super().__init_subclass__()
-        if cls.moves not in get_args(Moves):
-            words = ", ".join(map(repr, get_args(Moves)))
-            raise InputError(f"{cls.__name__}: moves must be one of {words}, got {cls.moves!r}")
+        _check_class(cls)
         dataclass(frozen=True)(cls)
         cls.Record = _twin(cls)
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """Refuse to make a policy of no class."""
+        if cls is Policy:
+            raise InputError("Policy is the base of policies: write a class of your own, or use one of ours")
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         """Refuse bad parameters at once."""
         for field in fields(self):  # type: ignore[arg-type]  # every subclass is a dataclass
             value = getattr(self, field.name)
-            for kind, abstract, words in (
-                (float, Real, "a finite number"),
-                (int, Integral, "a whole number"),
-            ):
-                if _is(field.type, kind):
+            kinds = [part.strip() for part in _written(field.type).split("|")]
+            if value is None and "None" in kinds:
+                continue
+            for kind, abstract, words in NUMBERS:
+                if kind.__name__ in kinds:
                     good = isinstance(value, abstract) and not isinstance(value, bool)
-                    self.require(field.name, words, good and isfinite(value))
+                    self.require(field.name, words, good and _finite(value))
                     object.__setattr__(self, field.name, kind(value))
         self.check()
 
@@ -184,8 +252,7 @@ class Policy:
         """Raise, naming the field, its value and what is allowed, unless it ``holds``."""
         if not holds:
             value = getattr(self, field)
-            shown = _short(value) if isinstance(value, float) else repr(value)
-            raise InputError(f"{type(self).__name__}: {field} must be {allowed}, got {shown}")
+            raise InputError(f"{type(self).__name__}: {field} must be {allowed}, got {_short(value)}")
 
     @property
     def record(self) -> Any:
@@ -208,12 +275,12 @@ def _twin(cls: type[Policy]) -> Any:
 
     It is found by name as ``Class.Record``, since Numba's disk cache looks it up so.
     """
-    numeric = [f.name for f in fields(cls) if any(_is(f.type, t) for t in (float, int, bool))]  # type: ignore[arg-type]
+    numeric = [f.name for f in fields(cls) if _written(f.type) in ("float", "int", "bool")]  # type: ignore[arg-type]
     # Numba miscounts the arguments of a method of an empty tuple, so there is always one field.
     make: Any = namedtuple
     twin = make("Record", numeric or ["unused"], defaults=None if numeric else [0.0], module=cls.__module__)
     twin.__qualname__ = f"{cls.__qualname__}.Record"
-    twin.moves = cls.moves
+    twin.moves, twin.uses_best = cls.moves, cls.uses_best
     for base in reversed(cls.__mro__):
         if issubclass(base, Policy) and base is not Policy:
             for name, value in vars(base).items():
@@ -222,9 +289,34 @@ def _twin(cls: type[Policy]) -> Any:
     return twin
 
 
-def _is(annotation: Any, kind: type) -> bool:
-    return annotation is kind or annotation == kind.__name__
+def _check_class(cls: type[Policy]) -> None:
+    """Refuse facts about a class that the engine could not work with."""
+    reserved = sorted(
+        {*HOOKS, "check", "fits", "require", "record"} & set(vars(cls).get("__annotations__", {}))
+    )
+    whole = isinstance(cls.warmup, int) and not isinstance(cls.warmup, bool) and cls.warmup >= 0
+    words = ", ".join(map(repr, get_args(Moves)))
+    for holds, problem in (
+        (cls.moves in get_args(Moves), f"moves must be one of {words}, got {cls.moves!r}"),
+        (whole, f"warmup must be a whole number of at least 0, got {cls.warmup!r}"),
+        (isinstance(cls.final, bool), f"final must be True or False, got {cls.final!r}"),
+        (not reserved, f"a parameter cannot be called {reserved[0] if reserved else ''}: that is a method"),
+    ):
+        if not holds:
+            raise InputError(f"{cls.__name__}: {problem}")
+
+
+def _written(annotation: Any) -> str:
+    """Give an annotation as it is written in the source."""
+    return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
+
+
+def _finite(value: Any) -> bool:
+    try:
+        return isfinite(value)
+    except OverflowError:  # a whole number that no float can hold
+        return False
 
 
 def _short(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else repr(value)
+    return repr(value).removesuffix(".0")

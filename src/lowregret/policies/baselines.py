@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from lowregret.policies.base import Arm, Clock, Policy
+from lowregret.policies.base import Arm, Clock, Policy, Random
 
 
 class Uniform(Policy):
@@ -18,6 +18,7 @@ class Uniform(Policy):
     """
 
     moves = "still"
+    learns = False
     source: ClassVar[str] = "baseline"
 
     def score(self, arm: Arm, clock: Clock) -> float:
@@ -44,6 +45,7 @@ class FixedArm(Policy):
 
     moves = "still"
     warmup = 0
+    learns = False
     source: ClassVar[str] = "baseline"
 
     def check(self) -> None:
@@ -57,3 +59,31 @@ class FixedArm(Policy):
     def score(self, arm: Arm, clock: Clock) -> float:
         """Prefer the one arm."""
         return 1.0 if arm.number == self.arm else 0.0
+
+
+class EpsilonGreedy(Policy):
+    """With probability epsilon an arm at random, else the arm with the best mean.
+
+    Parameters
+    ----------
+    epsilon : float, default 0.1
+        The share of random pulls, from 0 to 1.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.trace(lr.EpsilonGreedy(0), [[0, 1, 1], [1, 0, 0]], horizon=4).arm.tolist()
+    [0, 1, 1, 1]
+    """
+
+    epsilon: float = 0.1
+
+    source: ClassVar[str] = "baseline"
+
+    def check(self) -> None:
+        """Refuse what is not a probability."""
+        self.require("epsilon", "between 0 and 1", 0 <= self.epsilon <= 1)
+
+    def sample(self, arm: Arm, clock: Clock, rng: Random) -> float:
+        """Give the mean or, if this step explores, a random number."""
+        return rng.uniform() if rng.coin(clock.t) < self.epsilon else arm.mean

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import cache
 from math import ceil, e, floor, log, log2, sqrt
 from typing import ClassVar, Literal, NamedTuple
 
@@ -19,6 +20,15 @@ class Round(NamedTuple):
     scale: float  # what multiplies eps_m inside that logarithm
     reach: float  # psi T, which multiplies eps_m^2 inside the logarithm of n_m
     last: int  # M
+
+
+@cache
+def say_outside(horizon: int, arms: int) -> None:
+    """Say, once for each problem, that the guarantee does not cover it."""
+    least = f"K^2.4 ({ceil(arms**2.4)} for {arms} arms)"
+    warnings.warn(
+        f"EUCBV: the paper's guarantee needs a horizon of at least {least}, got {horizon}", stacklevel=2
+    )
 
 
 class EUCBV(Policy):
@@ -62,25 +72,20 @@ class EUCBV(Policy):
     width: Literal["paper", "released"] = "paper"
 
     moves = "still"
+    needs = ("horizon",)
     source: ClassVar[str] = "Mukherjee et al., AAAI 2018, Algorithm 1"
 
     def check(self) -> None:
         """Refuse parameters outside their range."""
         self.require("rho", "positive", self.rho > 0)
-        if self.psi is not None:
-            number = isinstance(self.psi, int | float) and not isinstance(self.psi, bool)
-            self.require("psi", "positive", number and 0 < self.psi < float("inf"))
+        self.require("psi", "between 0 and 1e250", self.psi is None or 0 < self.psi <= 1e250)
         self.require("width", "'paper' or 'released'", self.width in ("paper", "released"))
 
     def begin(self, clock: Clock) -> Round:
         """Open round 0: psi, M, and the first deadline N_0."""
         horizon, arms = clock.horizon, clock.arms
         if horizon < arms**2.4:
-            warnings.warn(
-                f"EUCBV: the paper's guarantee needs a horizon of at least K^2.4 "
-                f"({ceil(arms**2.4)} for {arms} arms), got {horizon}",
-                stacklevel=2,
-            )
+            say_outside(horizon, arms)
         released = self.width == "released"
         psi = self.psi
         if psi is None:

@@ -23,9 +23,43 @@ class MOSS(Policy):
     """
 
     moves = "still"
+    needs = ("horizon",)
     source: ClassVar[str] = "Audibert, Bubeck 2009"
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Give the upper confidence bound of an arm."""
         share = clock.horizon / (clock.arms * arm.pulls)
         return arm.mean + sqrt(max(log(share), 0.0) / arm.pulls)
+
+
+class MOSSAnytime(Policy):
+    """m + sqrt(((1 + alpha) / 2) log+(t / (K n)) / n), with log+ x = max(log x, 0).
+
+    Degenne and Perchet, "Anytime optimal algorithms in stochastic multi-armed bandits", ICML 2016,
+    section 3. Assumes rewards in [0, 1]; needs no horizon.
+
+    Parameters
+    ----------
+    alpha : float, default 1.35
+        How much the policy explores, positive.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.trace(lr.MOSSAnytime(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    [0, 1, 0, 0, 1, 0, 0, 0, 0]
+    """
+
+    alpha: float = 1.35
+
+    moves = "rising"
+    source: ClassVar[str] = "Degenne, Perchet 2016, section 3"
+
+    def check(self) -> None:
+        """Refuse parameters outside their range."""
+        self.require("alpha", "positive", self.alpha > 0)
+
+    def score(self, arm: Arm, clock: Clock) -> float:
+        """Give the upper confidence bound of an arm."""
+        share = clock.t / (clock.arms * arm.pulls)
+        return arm.mean + sqrt((1.0 + self.alpha) / 2.0 * max(log(share), 0.0) / arm.pulls)

@@ -30,7 +30,7 @@ def policy(text: str) -> Policy:
     """
     try:
         tree = ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
         tree = None
     call = tree if isinstance(tree, ast.Call) else None
     named = call.func if call else tree
@@ -57,9 +57,8 @@ def _parameters(kind: type[Policy], call: ast.Call, text: str) -> dict[str, obje
             raise InputError(f"{kind.__name__}: parameter {name!r} is given twice in {text!r}")
         try:
             given[name] = ast.literal_eval(node)
-        except ValueError:
-            value = ast.unparse(node)
-            raise InputError(f"{kind.__name__}: {name} must be a plain value, got {value}") from None
+        except (ValueError, TypeError, MemoryError, RecursionError):
+            raise InputError(f"{kind.__name__}: {name} must be a plain value in {text!r:.80}") from None
     return _required(kind, given)
 
 

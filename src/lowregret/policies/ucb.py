@@ -38,3 +38,68 @@ class UCB1(Policy):
     def score(self, arm: Arm, clock: Clock) -> float:
         """Give the upper confidence bound of an arm."""
         return arm.mean + sqrt(self.alpha * log(clock.t) / arm.pulls)
+
+
+class UCBTuned(Policy):
+    """m + sqrt((log(t) / n) min(1/4, v + sqrt(2 log(t) / n))).
+
+    Auer, Cesa-Bianchi and Fischer 2002, section 4, where it is proposed for experiments, without a proof.
+    v is the empirical variance. Assumes rewards in [0, 1]; needs no horizon.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.trace(lr.UCBTuned(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    [0, 1, 0, 0, 0, 0, 0, 0, 0]
+    """
+
+    moves = "rising"
+    source: ClassVar[str] = "Auer, Cesa-Bianchi, Fischer 2002, section 4"
+
+    def score(self, arm: Arm, clock: Clock) -> float:
+        """Give the upper confidence bound of an arm."""
+        rate = log(clock.t) / arm.pulls
+        return arm.mean + sqrt(rate * min(0.25, arm.variance + sqrt(2.0 * rate)))
+
+
+class UCBV(Policy):
+    """m + sqrt(2 v E / n) + 3 c b E / n, with E = zeta log(t).
+
+    Audibert, Munos and Szepesvari, "Exploration-exploitation tradeoff using variance estimates in
+    multi-armed bandits", Theoretical Computer Science 410, 2009, equation (1) with E = zeta log t.
+    Assumes rewards in [0, b]; needs no horizon. The paper proves logarithmic regret for zeta > 1 with c =
+    1, and shows it can fail for zeta < 1 with 3 c < 1.
+
+    Parameters
+    ----------
+    zeta : float, default 1.2
+        Exploration rate, positive.
+    c : float, default 1
+        Weight of the last term, at least 0.
+    b : float, default 1
+        Length of the range of the rewards, positive.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.trace(lr.UCBV(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    [0, 1, 0, 1, 0, 1, 0, 0, 1]
+    """
+
+    zeta: float = 1.2
+    c: float = 1.0
+    b: float = 1.0
+
+    moves = "rising"
+    source: ClassVar[str] = "Audibert, Munos, Szepesvari 2009, equation (1)"
+
+    def check(self) -> None:
+        """Refuse parameters outside their range."""
+        self.require("zeta", "positive", self.zeta > 0)
+        self.require("c", "at least 0", self.c >= 0)
+        self.require("b", "positive", self.b > 0)
+
+    def score(self, arm: Arm, clock: Clock) -> float:
+        """Give the upper confidence bound of an arm."""
+        rate = self.zeta * log(clock.t) / arm.pulls
+        return arm.mean + sqrt(2.0 * arm.variance * rate) + 3.0 * self.c * self.b * rate

@@ -11,18 +11,29 @@ from itertools import product
 from typing import NamedTuple
 
 VERMILION, BLUE, GREEN, PURPLE = "#D55E00", "#0072B2", "#009E73", "#CC79A7"
-ORANGE, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#666666"
+ORANGE, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#C8C8C8"
 
-PINNED = {
-    "EUCBV": VERMILION,
-    "UCB1": BLUE,
-    "MOSS": GREEN,
-    "Uniform": GREY,
-    "FixedArm": BLACK,
+YELLOW, INDIGO, WINE, PALE = "#BBCC33", "#332288", "#99114D", "#A6CEE3"
+
+FAMILIES = {
+    VERMILION: ("EUCBV",),
+    BLUE: ("UCB1", "UCBTuned"),
+    ORANGE: ("UCBV",),
+    GREEN: ("MOSS", "MOSSAnytime"),
+    PURPLE: ("OCUCB",),
+    SKY: ("ThompsonBeta", "ThompsonGauss", "ThompsonNormal"),
+    INDIGO: ("BayesUCBBeta", "BayesUCBGauss", "BayesUCBStudent"),
+    WINE: ("KLUCB", "KLUCBPlus", "KLUCBPlusPlus", "KLUCBGauss"),
+    YELLOW: ("DMED", "IMED"),
+    GREY: ("Uniform", "EpsilonGreedy", "FixedArm"),
+    BLACK: ("UCBImproved", "MedianElimination", "CCB"),
 }
+"""A colour for each family; what sets its members apart is the dash."""
+
+PINNED = {name: colour for colour, names in FAMILIES.items() for name in names}
 """The colour of each known policy, by class."""
 
-FALLBACK = (PURPLE, ORANGE, SKY, BLACK, GREEN, BLUE)
+FALLBACK = (PALE, PURPLE, ORANGE, SKY, BLACK, GREEN, BLUE)
 """The order in which other policies get theirs."""
 
 DASHES = ((1, 0), (7, 3), (2, 2), (10, 3, 2, 3), (4, 2))

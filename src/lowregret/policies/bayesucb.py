@@ -1,0 +1,111 @@
+"""Bayes-UCB: upper quantiles of the posterior of an arm's mean."""
+
+from __future__ import annotations
+
+from math import log, sqrt
+from typing import ClassVar
+
+from lowregret.policies.base import Arm, Clock, Policy, Random
+from lowregret.theory.quantiles import beta_upper, normal_upper, student_upper
+
+
+class BayesUCBBeta(Policy):
+    """The quantile 1 - 1 / (t log(T)^c) of Beta(1 + S, 1 + F), of S successes and F failures.
+
+    Kaufmann, Cappe and Garivier, "On Bayesian upper confidence bounds for bandit problems", AISTATS 2012,
+    Algorithm 1 with the uniform prior. The analysis takes c >= 5; the authors recommend c = 0 in
+    practice, and then no horizon is needed. Assumes rewards in [0, 1]; a reward in between counts as a
+    success with that probability.
+
+    Parameters
+    ----------
+    c : float, default 0
+        Power of log(T), at least 0.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.trace(lr.BayesUCBBeta(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    [0, 1, 0, 0, 0, 0, 0, 0, 0]
+    """
+
+    c: float = 0.0
+
+    moves = "rising"
+    needs = ("rewards in [0, 1]",)
+    source: ClassVar[str] = "Kaufmann, Cappe, Garivier 2012, Algorithm 1"
+
+    def check(self) -> None:
+        """Refuse parameters outside their range."""
+        self.require("c", "at least 0", self.c >= 0)
+
+    def book(self, reward: float, rng: Random) -> float:
+        """Turn a reward between 0 and 1 into a success or a failure."""
+        if 0.0 < reward < 1.0:
+            return 1.0 if rng.uniform() < reward else 0.0
+        return reward
+
+    def score(self, arm: Arm, clock: Clock) -> float:
+        """Give the upper quantile of an arm's posterior."""
+        tail = 1.0 / clock.t
+        if self.c > 0.0:
+            tail /= max(log(clock.horizon), 1.0) ** self.c
+        successes = arm.mean * arm.pulls
+        return beta_upper(1.0 + successes, 1.0 + (arm.pulls - successes), tail)
+
+
+class BayesUCBGauss(Policy):
+    """m + sqrt(variance / n) Phi^-1(1 - 1 / t), Phi the standard normal law.
+
+    Kaufmann, Cappe and Garivier 2012, section 4, for Gaussian rewards of known variance under the flat
+    prior. Needs no horizon.
+
+    Parameters
+    ----------
+    variance : float, default 0.25
+        The variance of the rewards, positive.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.trace(lr.BayesUCBGauss(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    [0, 1, 0, 0, 0, 0, 0, 0, 0]
+    """
+
+    variance: float = 0.25
+
+    moves = "rising"
+    needs = ("known variance",)
+    source: ClassVar[str] = "Kaufmann, Cappe, Garivier 2012, section 4"
+
+    def check(self) -> None:
+        """Refuse parameters outside their range."""
+        self.require("variance", "positive", self.variance > 0)
+
+    def score(self, arm: Arm, clock: Clock) -> float:
+        """Give the upper quantile of an arm's posterior."""
+        return arm.mean + sqrt(self.variance / arm.pulls) * normal_upper(1.0 / clock.t)
+
+
+class BayesUCBStudent(Policy):
+    """m + (s / sqrt(n)) times the quantile 1 - 1 / t of Student's law with n - 1 degrees.
+
+    Kaufmann, Cappe and Garivier 2012, section 4, for Gaussian rewards of unknown mean and variance under
+    the prior 1 / variance; s^2 is the unbiased variance. Every arm is pulled twice first. Needs no
+    horizon.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.trace(lr.BayesUCBStudent(), [[1, 0.9] * 4, [0, 0.1] * 4], horizon=8).arm.tolist()
+    [0, 1, 0, 1, 0, 0, 0, 0]
+    """
+
+    moves = "rising"
+    warmup = 2
+    source: ClassVar[str] = "Kaufmann, Cappe, Garivier 2012, section 4"
+
+    def score(self, arm: Arm, clock: Clock) -> float:
+        """Give the upper quantile of an arm's posterior."""
+        degrees = arm.pulls - 1.0
+        return arm.mean + sqrt(arm.variance / degrees) * student_upper(degrees, 1.0 / clock.t)

@@ -1,0 +1,134 @@
+"""KL-UCB: confidence bounds from the Kullback-Leibler divergence, and their Gaussian form."""
+
+from __future__ import annotations
+
+from math import log, sqrt
+from typing import ClassVar
+
+from lowregret.policies.base import Arm, Clock, Policy
+from lowregret.theory.divergences import bernoulli_kl_upper
+
+
+class KLUCB(Policy):
+    """The largest q with n kl(m, q) <= log(t) + c log(log(t)), kl of Bernoulli laws.
+
+    Garivier and Cappe, "The KL-UCB algorithm for bounded stochastic bandits and beyond", COLT 2011,
+    Algorithm 1. Assumes rewards in [0, 1]; rewards between 0 and 1 enter through their mean, for which
+    the bound still holds. Needs no horizon. The analysis takes c = 3; the authors recommend c = 0 in
+    practice.
+
+    Parameters
+    ----------
+    c : float, default 0
+        Weight of log(log(t)), at least 0.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.trace(lr.KLUCB(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    [0, 1, 0, 0, 0, 0, 0, 0, 0]
+    """
+
+    c: float = 0.0
+
+    moves = "rising"
+    needs = ("rewards in [0, 1]",)
+    source: ClassVar[str] = "Garivier, Cappe 2011, Algorithm 1"
+
+    def check(self) -> None:
+        """Refuse parameters outside their range."""
+        self.require("c", "at least 0", self.c >= 0)
+
+    def score(self, arm: Arm, clock: Clock) -> float:
+        """Give the upper confidence bound of an arm."""
+        level = log(clock.t)
+        if self.c > 0.0 and level > 0.0:
+            level += self.c * log(level)
+        return bernoulli_kl_upper(arm.mean, level / arm.pulls)
+
+
+class KLUCBPlus(Policy):
+    """The largest q with n kl(m, q) <= log(t / n), kl of Bernoulli laws.
+
+    Garivier and Cappe 2011, section 2, where it is proposed as the variant KL-UCB+. Assumes rewards in
+    [0, 1], as ``KLUCB``; needs no horizon.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.trace(lr.KLUCBPlus(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    [0, 1, 0, 0, 0, 0, 0, 0, 0]
+    """
+
+    moves = "rising"
+    needs = ("rewards in [0, 1]",)
+    source: ClassVar[str] = "Garivier, Cappe 2011, section 2"
+
+    def score(self, arm: Arm, clock: Clock) -> float:
+        """Give the upper confidence bound of an arm."""
+        return bernoulli_kl_upper(arm.mean, log(clock.t / arm.pulls) / arm.pulls)
+
+
+class KLUCBPlusPlus(Policy):
+    """The largest q with n kl(m, q) <= log+(y (1 + log+(y)^2)), y = T / (K n), kl of Bernoulli laws.
+
+    Menard and Garivier, "A minimax and asymptotically optimal algorithm for stochastic bandits", ALT
+    2017, Algorithm 1. Assumes rewards in [0, 1], as ``KLUCB``; needs the horizon T.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.trace(lr.KLUCBPlusPlus(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    [0, 1, 0, 0, 0, 0, 0, 0, 0]
+    """
+
+    moves = "still"
+    needs = ("horizon", "rewards in [0, 1]")
+    source: ClassVar[str] = "Menard, Garivier 2017, Algorithm 1"
+
+    def score(self, arm: Arm, clock: Clock) -> float:
+        """Give the upper confidence bound of an arm."""
+        share = clock.horizon / (clock.arms * arm.pulls)
+        positive = max(log(share), 0.0)
+        level = max(log(share * (1.0 + positive * positive)), 0.0)
+        return bernoulli_kl_upper(arm.mean, level / arm.pulls)
+
+
+class KLUCBGauss(Policy):
+    """m + sqrt(2 variance log(t) / n); with plus, log(t / n) in place of log(t).
+
+    Cappe, Garivier, Maillard, Munos and Stoltz, "Kullback-Leibler upper confidence bounds for optimal
+    sequential allocation", Annals of Statistics 41, 2013, section 4: kl-UCB for Gaussian rewards of known
+    variance, where the divergence is (m - q)^2 / (2 variance) and the bound has this closed form. Needs
+    no horizon.
+
+    Parameters
+    ----------
+    variance : float, default 0.25
+        The variance of the rewards, positive; 1/4 is the largest for rewards in [0, 1].
+    plus : bool, default False
+        Whether to use log(t / n).
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.trace(lr.KLUCBGauss(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    [0, 1, 0, 0, 0, 0, 0, 0, 0]
+    """
+
+    variance: float = 0.25
+    plus: bool = False
+
+    moves = "rising"
+    needs = ("known variance",)
+    source: ClassVar[str] = "Cappe et al. 2013, section 4"
+
+    def check(self) -> None:
+        """Refuse parameters outside their range."""
+        self.require("variance", "positive", self.variance > 0)
+        self.require("plus", "True or False", isinstance(self.plus, bool))
+
+    def score(self, arm: Arm, clock: Clock) -> float:
+        """Give the upper confidence bound of an arm."""
+        level = log(clock.t / arm.pulls) if self.plus else log(clock.t)
+        return arm.mean + sqrt(2.0 * self.variance * level / arm.pulls)

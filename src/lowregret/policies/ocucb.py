@@ -1,0 +1,46 @@
+"""OCUCB: optimally confident UCB."""
+
+from __future__ import annotations
+
+from math import log, sqrt
+from typing import ClassVar
+
+from lowregret.policies.base import Arm, Clock, Policy
+
+
+class OCUCB(Policy):
+    """m + sqrt(alpha log(psi T / t) / n).
+
+    Lattimore, "Optimally confident UCB: improved regret for finite-armed bandits", 2015, Algorithm 1.
+    Assumes rewards with subgaussian noise; needs the horizon T. The analysis takes alpha > 2 and psi >=
+    2.
+
+    Parameters
+    ----------
+    alpha : float, default 3
+        How much the policy explores, positive.
+    psi : float, default 2
+        At least 1, so that the logarithm is never negative.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.trace(lr.OCUCB(), [[1] * 20, [0] * 9], horizon=20).arm[:9].tolist()
+    [0, 1, 0, 0, 1, 0, 0, 0, 0]
+    """
+
+    alpha: float = 3.0
+    psi: float = 2.0
+
+    moves = "falling"
+    needs = ("horizon",)
+    source: ClassVar[str] = "Lattimore 2015, Algorithm 1"
+
+    def check(self) -> None:
+        """Refuse parameters outside their range."""
+        self.require("alpha", "positive", self.alpha > 0)
+        self.require("psi", "at least 1", self.psi >= 1)
+
+    def score(self, arm: Arm, clock: Clock) -> float:
+        """Give the upper confidence bound of an arm."""
+        return arm.mean + sqrt(self.alpha * log(self.psi * clock.horizon / clock.t) / arm.pulls)

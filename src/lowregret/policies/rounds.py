@@ -1,0 +1,212 @@
+"""Policies that play rounds of fixed length and drop arms, or count them, between rounds."""
+
+from __future__ import annotations
+
+from math import ceil, e, floor, inf, log, log2, sqrt
+from typing import ClassVar, Literal, NamedTuple
+
+from lowregret.policies.base import NEVER, Arm, Arms, Clock, Policy
+
+
+class Halving(NamedTuple):
+    """A round that tells arms apart which differ by about ``gap``; the gap halves from round to round."""
+
+    number: int
+    until: int
+    gap: float  # D
+    pulls: int  # n_D
+    width: float  # sqrt(log(T D^2) / (2 n_D))
+    scale: float  # what CCB's exploration is multiplied by
+    last: int
+
+
+def halved(round: Halving, horizon: int) -> Halving:
+    """Give the round of half the gap, with its end still open."""
+    gap = round.gap / 2.0
+    level = log(max(horizon * gap * gap, 1.0))
+    pulls = max(ceil(2.0 * level / (gap * gap)), 1)
+    width = sqrt(level / (2.0 * pulls))
+    return Halving(round.number + 1, NEVER, gap, pulls, width, round.scale, round.last)
+
+
+def ending(round: Halving, until: int) -> Halving:
+    """Give the same round with its end, unless it is beyond the last that has one."""
+    end = until if round.number <= round.last else NEVER
+    return Halving(round.number, end, round.gap, round.pulls, round.width, round.scale, round.last)
+
+
+class UCBImproved(Policy):
+    """Rounds of ceil(2 log(T D^2) / D^2) pulls; arms leave by m +- sqrt(log(T D^2) / (2 n)); D halves.
+
+    Auer and Ortner, "UCB revisited: improved regret bounds for the stochastic multi-armed bandit
+    problem", Periodica Mathematica Hungarica 61, 2010, Figure 1. D starts at 1; there are rounds 0 to
+    floor(log2(T / e) / 2), and arms that are left then are pulled in turn until T. Within a round the
+    arms take turns, so that a horizon inside it favours none. Assumes rewards in [0, 1]; needs the
+    horizon T.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> trace = lr.trace(lr.UCBImproved(), [[1] * 90, [0] * 90], horizon=90)
+    >>> trace.arm[:6].tolist(), trace.active[[16, 17, 18]].tolist()
+    ([0, 1, 0, 1, 0, 1], [2, 1, 1])
+    """
+
+    moves = "still"
+    needs = ("horizon",)
+    source: ClassVar[str] = "Auer, Ortner 2010, Figure 1"
+
+    def begin(self, clock: Clock) -> Halving:
+        """Open round 0, with D = 1."""
+        last = floor(log2(clock.horizon / e) / 2)
+        first = halved(Halving(-1, 0, 2.0, 0, 0.0, 0.0, last), clock.horizon)
+        return ending(first, clock.arms * first.pulls)
+
+    def score(self, arm: Arm, clock: Clock, round: Halving) -> float:
+        """Prefer the arm with the fewest pulls."""
+        return -float(arm.pulls)
+
+    def turn(self, arms: Arms, clock: Clock, round: Halving) -> Halving:
+        """Drop the arms whose upper end is below the best lower end, and halve D."""
+        best = -inf
+        for i in range(clock.arms):
+            if arms.active(i):
+                best = max(best, arms.at(i).mean - round.width)
+        for i in range(clock.arms):
+            if arms.active(i) and arms.at(i).mean + round.width < best:
+                arms.drop(i)
+        following = halved(round, clock.horizon)
+        return ending(following, clock.t + arms.left() * max(following.pulls - round.pulls, 1))
+
+
+class Phase(NamedTuple):
+    """A phase of median elimination."""
+
+    number: int
+    until: int
+    epsilon: float
+    delta: float
+
+
+class MedianElimination(Policy):
+    """Phases of (4 / eps^2) log(3 / delta) pulls of every arm; then those below the median leave.
+
+    Even-Dar, Mannor and Mansour, "Action elimination and stopping conditions for the multi-armed bandit
+    and reinforcement learning problems", JMLR 7, 2006, Algorithm 3. eps and delta start at epsilon / 4
+    and delta / 2 and are multiplied by 3/4 and 1/2 from phase to phase. Each phase judges an arm by its
+    rewards in that phase alone, and its arms take turns. Finds an arm within epsilon of the best with
+    probability 1 - delta, and then stays with it. Assumes rewards in [0, 1]; needs no horizon.
+
+    Parameters
+    ----------
+    epsilon : float, default 0.1
+        How much worse than the best the chosen arm may be, positive.
+    delta : float, default 0.1
+        With which probability it may be worse than that, in (0, 1).
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> result = lr.simulate(lr.MedianElimination(0.9, 0.9), lr.bernoulli([0.1, 0.9]), 1_000, runs=20, seed=1)
+    >>> result.pulls("MedianElimination(epsilon=0.9, delta=0.9)")[:, 0].max().item()
+    150
+    """
+
+    epsilon: float = 0.1
+    delta: float = 0.1
+
+    moves = "still"
+    source: ClassVar[str] = "Even-Dar, Mannor, Mansour 2006, Algorithm 3"
+
+    def check(self) -> None:
+        """Refuse parameters outside their range."""
+        self.require("epsilon", "positive", self.epsilon > 0)
+        self.require("delta", "between 0 and 1", 0 < self.delta < 1)
+
+    def begin(self, clock: Clock) -> Phase:
+        """Open the first phase."""
+        return self.phase(0, self.epsilon / 4.0, self.delta / 2.0, 0, clock.arms)
+
+    def score(self, arm: Arm, clock: Clock, round: Phase) -> float:
+        """Prefer the arm with the fewest pulls in this phase."""
+        return -float(arm.pulls)
+
+    def turn(self, arms: Arms, clock: Clock, round: Phase) -> Phase:
+        """Drop the arms that at least half of the others beat, and start counting anew."""
+        half = (arms.left() + 1) // 2
+        beaten = 0
+        for i in range(clock.arms):
+            if arms.active(i):
+                beaten = 0
+                for j in range(clock.arms):
+                    if arms.active(j) and arms.at(j).mean > arms.at(i).mean:
+                        beaten += 1
+                arms.mark(i, beaten >= half)
+        for i in range(clock.arms):
+            if arms.active(i) and arms.marked(i):
+                arms.drop(i)
+            arms.mark(i, False)
+            arms.forget(i)
+        return self.phase(round.number + 1, round.epsilon * 0.75, round.delta / 2.0, clock.t, arms.left())
+
+    def phase(self, number: int, epsilon: float, delta: float, now: int, left: int) -> Phase:
+        """Set up a phase that starts at time ``now`` with ``left`` arms."""
+        pulls = 4.0 / (epsilon * epsilon) * log(3.0 / delta)
+        end = now + left * ceil(pulls) if pulls < 1e15 else NEVER
+        return Phase(number, end, epsilon, delta)
+
+
+class CCB(Policy):
+    """m + sqrt(r log(T D^2) / (2 n_D)), r = sqrt(T) / n; D halves at deadlines set by the arms in play.
+
+    Liu and Tsuruoka, "Modification of improved upper confidence bounds for regulating exploration in
+    Monte-Carlo tree search", Theoretical Computer Science 644, 2016. n_D = ceil(2 log(T D^2) / D^2); an
+    arm is in play unless its upper end at width sqrt(log(T D^2) / (2 n_D)) is below the best lower end;
+    the next deadline is n_D pulls for each arm in play. No arm is dropped. As in UCB-Improved, D halves
+    at most floor(log2(T / e) / 2) + 1 times. Assumes rewards in [0, 1]; needs the horizon T.
+
+    Parameters
+    ----------
+    r : {"sqrt", "linear", "log"}, default "sqrt"
+        The exploration r of an arm: sqrt(T) / n, T / n or log(T) / n.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.trace(lr.CCB(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    [0, 1, 0, 0, 0, 0, 0, 0, 0]
+    """
+
+    r: Literal["sqrt", "linear", "log"] = "sqrt"
+
+    moves = "still"
+    final = False
+    needs = ("horizon",)
+    source: ClassVar[str] = "Liu, Tsuruoka 2016"
+
+    def check(self) -> None:
+        """Refuse parameters outside their range."""
+        self.require("r", "'sqrt', 'linear' or 'log'", self.r in ("sqrt", "linear", "log"))
+
+    def begin(self, clock: Clock) -> Halving:
+        """Open round 0, with D = 1."""
+        scales = {"sqrt": sqrt(clock.horizon), "linear": float(clock.horizon), "log": log(clock.horizon)}
+        last = floor(log2(clock.horizon / e) / 2)
+        first = halved(Halving(-1, 0, 2.0, 0, 0.0, scales[self.r], last), clock.horizon)
+        return ending(first, clock.arms * first.pulls)
+
+    def score(self, arm: Arm, clock: Clock, round: Halving) -> float:
+        """Give the index of an arm."""
+        return arm.mean + sqrt(round.scale / arm.pulls) * round.width
+
+    def turn(self, arms: Arms, clock: Clock, round: Halving) -> Halving:
+        """Count the arms in play, halve D and set the next deadline."""
+        best = -inf
+        for i in range(clock.arms):
+            best = max(best, arms.at(i).mean - round.width)
+        playing = 0
+        for i in range(clock.arms):
+            if arms.at(i).mean + round.width >= best:
+                playing += 1
+        following = halved(round, clock.horizon)
+        return ending(following, clock.t + playing * following.pulls)

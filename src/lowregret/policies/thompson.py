@@ -1,0 +1,101 @@
+"""Thompson sampling: pull the arm whose sampled mean is largest."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import ClassVar
+
+from lowregret.policies.base import Arm, Clock, Policy, Random
+
+
+class ThompsonBeta(Policy):
+    """A sample of Beta(1 + S, 1 + F), of S successes and F failures.
+
+    Agrawal and Goyal, "Analysis of Thompson sampling for the multi-armed bandit problem", COLT 2012,
+    Algorithm 1, and Algorithm 2 for rewards between 0 and 1: such a reward counts as a success with that
+    probability. Assumes rewards in [0, 1]; needs no horizon.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> result = lr.simulate(lr.ThompsonBeta(), lr.bernoulli([0.2, 0.8]), horizon=1_000, runs=20, seed=1)
+    >>> bool(result.regret("ThompsonBeta").mean() < 20)
+    True
+    """
+
+    warmup = 0
+    needs = ("rewards in [0, 1]",)
+    source: ClassVar[str] = "Agrawal, Goyal 2012, Algorithms 1 and 2"
+
+    def book(self, reward: float, rng: Random) -> float:
+        """Turn a reward between 0 and 1 into a success or a failure."""
+        if 0.0 < reward < 1.0:
+            return 1.0 if rng.uniform() < reward else 0.0
+        return reward
+
+    def sample(self, arm: Arm, clock: Clock, rng: Random) -> float:
+        """Sample the mean of an arm."""
+        successes = arm.mean * arm.pulls
+        return rng.beta(1.0 + successes, 1.0 + (arm.pulls - successes))
+
+
+class ThompsonGauss(Policy):
+    """A sample of N(S / (n + 1), variance / (n + 1)), S the sum of the rewards.
+
+    Agrawal and Goyal, "Further optimal regret bounds for Thompson sampling", AISTATS 2013, Algorithm 2,
+    where the variance is 1. The second parameter of N is a variance: the standard deviation falls as 1 /
+    sqrt(n + 1). Needs no horizon.
+
+    Parameters
+    ----------
+    variance : float, default 1
+        The variance of one reward under the model, positive.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> result = lr.simulate(lr.ThompsonGauss(), lr.bernoulli([0.2, 0.8]), horizon=1_000, runs=20, seed=1)
+    >>> bool(result.regret("ThompsonGauss").mean() < 60)
+    True
+    """
+
+    variance: float = 1.0
+
+    warmup = 0
+    needs = ("known variance",)
+    source: ClassVar[str] = "Agrawal, Goyal 2013, Algorithm 2"
+
+    def check(self) -> None:
+        """Refuse parameters outside their range."""
+        self.require("variance", "positive", self.variance > 0)
+
+    def sample(self, arm: Arm, clock: Clock, rng: Random) -> float:
+        """Sample the mean of an arm."""
+        count = arm.pulls + 1.0
+        return arm.mean * arm.pulls / count + sqrt(self.variance / count) * rng.normal()
+
+
+class ThompsonNormal(Policy):
+    """m + sqrt(v / (n - 3)) times a sample of Student's law with n - 3 degrees, v the variance.
+
+    Honda and Takemura, "Optimality of Thompson sampling for Gaussian bandits depends on priors", AISTATS
+    2014: the posterior of a Gaussian mean when the variance is unknown too, under the prior uniform in
+    both (their alpha = -1, one of those for which they prove optimality; it fails for the reference and
+    Jeffreys priors). Every arm is pulled five times first, as many as that prior needs. Needs no horizon.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> bandit = lr.gaussian([0.2, 0.8], 0.01)
+    >>> result = lr.simulate(lr.ThompsonNormal(), bandit, horizon=1_000, runs=20, seed=1)
+    >>> bool(result.regret("ThompsonNormal").mean() < 10)
+    True
+    """
+
+    warmup = 5
+    source: ClassVar[str] = "Honda, Takemura 2014"
+
+    def sample(self, arm: Arm, clock: Clock, rng: Random) -> float:
+        """Sample the mean of an arm."""
+        degrees = arm.pulls - 3.0
+        return arm.mean + sqrt(arm.variance / degrees) * rng.student(degrees)

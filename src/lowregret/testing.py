@@ -1,0 +1,175 @@
+"""Tests that any policy should pass: ours do, and so can yours.
+
+>>> import lowregret as lr
+>>> lr.testing.check_policy(lr.UCB1())
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, fields, replace
+
+import numpy as np
+
+from lowregret.engine import reference
+from lowregret.engine.arms import rows_of
+from lowregret.engine.simulate import trace as compiled_trace
+from lowregret.environments import Bandit, bernoulli, beta, gaussian
+from lowregret.environments.families import Bernoulli
+from lowregret.errors import InputError
+from lowregret.policies import Policy
+from lowregret.simulation import simulate
+
+
+def check_policy(policy: Policy) -> None:
+    """Hold a policy to the conformance suite; an ``AssertionError`` names what it fails.
+
+    It checks that parameters are immutable and validated, that the compiled policy plays exactly as the
+    plain one, that a seed fixes a run, that the numbers of the arms do not matter, that one arm is
+    enough, that scaled rewards are as good as others, that a run goes on exactly from a snapshot, and
+    that the policy beats uniform play where that is easy. The last and the one on numbers are left out
+    for a policy that says ``learns = False``.
+
+    Parameters
+    ----------
+    policy : Policy
+        The policy, with the parameters to test it at.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.testing.check_policy(lr.MOSS())
+    """
+    for check in CHECKS:
+        if policy.learns or check not in (_numbers_do_not_matter, _beats_uniform):
+            try:
+                check(policy)
+            except AssertionError as error:
+                raise AssertionError(f"{policy}: {(check.__doc__ or '').rstrip('.')}: {error}") from None
+
+
+def _problems() -> list[tuple[Bandit, int, int]]:
+    """Give some small problems with rewards in [0, 1]: bandit, horizon and seed."""
+    draws = np.random.default_rng(8)
+    problems = []
+    for size, horizon in ((1, 20), (2, 300), (3, 7), (5, 400), (9, 250), (16, 10), (16, 500)):
+        means = draws.random(size).round(2)
+        problems.append((bernoulli(means), horizon, size))
+        problems.append((beta(1.0 + 3.0 * means, 4.0 - 3.0 * means), horizon, size + 1))
+    return problems
+
+
+def _parameters_are_checked(policy: Policy) -> None:
+    """Parameters are immutable and validated."""
+    for field in fields(policy):  # type: ignore[arg-type]  # every policy is a dataclass
+        try:
+            setattr(policy, field.name, getattr(policy, field.name))
+        except FrozenInstanceError:
+            pass
+        else:
+            raise AssertionError(f"{field.name} can be changed")
+        if field.type in (float, int, "float", "int"):
+            for bad in (float("nan"), "text", None):
+                try:
+                    replace(policy, **{field.name: bad})  # type: ignore[type-var]
+                except InputError:
+                    continue
+                raise AssertionError(f"{field.name}={bad!r} is accepted")
+
+
+def _compiled_equals_plain(policy: Policy) -> None:
+    """Compiled, it pulls the same arms as plain."""
+    for bandit, horizon, seed in _problems():
+        plain = reference.run(policy, bandit, horizon, seed, 0).arm
+        fast = compiled_trace(policy, rows_of(bandit), bandit.data, horizon, seed, shuffled=True).arm
+        differ = np.flatnonzero(plain != fast)
+        place = f"step {differ[0] + 1}" if len(differ) else ""
+        assert not len(differ), f"they part at {place} of {horizon} on {bandit}, seed {seed}"
+
+
+def _a_seed_fixes_a_run(policy: Policy) -> None:
+    """Given the same seed, it does the same."""
+    bandit = bernoulli([0.2, 0.5, 0.6])
+    one, other = (simulate(policy, bandit, 400, runs=8, seed=3).pulls(policy) for _ in range(2))
+    assert np.array_equal(one, other), "two simulations with one seed differ"
+
+
+def _numbers_do_not_matter(policy: Policy) -> None:
+    """Permuting the arms permutes the pulls."""
+    for bandit, horizon, seed in _problems():
+        rows, turned = rows_of(bandit), rows_of(bandit)
+        names = np.random.default_rng(seed).permutation(len(bandit))
+        rows["key"] = turned["key"] = np.arange(len(bandit))
+        turned["number"] = names
+        games = [reference.Game(policy, r, horizon, reference.policy_rng(seed, 0)) for r in (rows, turned)]
+        plain, renamed = (reference.play(game, bandit.data).arm for game in games)
+        assert np.array_equal(names[plain], renamed), f"it looks at arm.number on {bandit}"
+
+
+def _one_arm_is_enough(policy: Policy) -> None:
+    """One arm is enough."""
+    for horizon in (1, 2, 50):
+        pulls = simulate(policy, bernoulli([0.5]), horizon, runs=2).pulls(policy)
+        assert pulls.tolist() == [[horizon]] * 2, f"it made {pulls.tolist()} pulls of {horizon}"
+
+
+def _scaling_works(policy: Policy) -> None:
+    """Rewards scaled to [0, 1] are as good as rewards that lie there."""
+    means = [0.1, 0.5, 0.8]
+    far = Bandit(tuple(Bernoulli(p, failure=-2.0, success=6.0) for p in means), "far")
+    here = simulate(policy, bernoulli(means), 300, runs=5, seed=2).pulls(policy)
+    there = simulate(policy, far.scaled(-2.0, 6.0), 300, runs=5, seed=2).pulls(policy)
+    assert np.array_equal(here, there), "pulls differ after scaling"
+    if "rewards in [0, 1]" in policy.needs:
+        try:
+            simulate(policy, far, 10, runs=1)
+        except InputError:
+            pass
+        else:
+            raise AssertionError("rewards outside [0, 1] are accepted unasked")
+        simulate(policy, gaussian(means, 1.0), 100, runs=1, clip=True)
+
+
+def _survives_a_snapshot(policy: Policy) -> None:
+    """From a snapshot, a run goes on exactly."""
+    for bandit, horizon, seed in _problems():
+        if horizon > 1:
+            whole = reference.run(policy, bandit, horizon, seed, 0).arm
+            stop = 1 + seed * 7 % (horizon - 1)
+            resumed = _resumed(policy, bandit, horizon, seed, stop)
+            assert resumed == whole.tolist(), f"it goes another way after a stop at step {stop} on {bandit}"
+
+
+def _resumed(policy: Policy, bandit: Bandit, horizon: int, seed: int, stop: int) -> list[int]:
+    """Play a run that is saved as text and loaded again after step ``stop``."""
+    game = reference.new_game(policy, bandit, horizon, seed, 0)
+    arms = []
+    for step in range(1, horizon + 1):
+        arms.append(reference.step(game, bandit.data))
+        if step == stop:
+            text = json.dumps(game.snapshot())
+            game = reference.new_game(policy, bandit, horizon, seed, 0)
+            game.restore(json.loads(text))
+    return arms
+
+
+def _beats_uniform(policy: Policy) -> None:
+    """Its regret is below that of uniform play on an easy bandit."""
+    bandit = bernoulli([0.1, 0.1, 0.1, 0.1, 0.9])
+    horizon = 300_000
+    regret = simulate(policy, bandit, horizon, runs=3, seed=1, grid=1).regret(policy).mean()
+    uniform = horizon * bandit.gaps.mean()
+    assert regret < 0.95 * uniform, f"{regret:.0f}, and uniform play has {uniform:.0f}"
+
+
+CHECKS: tuple[Callable[[Policy], None], ...] = (
+    _parameters_are_checked,
+    _compiled_equals_plain,
+    _a_seed_fixes_a_run,
+    _numbers_do_not_matter,
+    _one_arm_is_enough,
+    _scaling_works,
+    _survives_a_snapshot,
+    _beats_uniform,
+)

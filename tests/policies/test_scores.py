@@ -1,0 +1,154 @@
+"""Every index against the formula of its source, written again here with SciPy, on random arms and times."""
+
+from math import inf, log, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize, stats
+
+import lowregret as lr
+from lowregret.policies import Arm, Clock
+
+
+def kl(p, q):
+    """The divergence of Bernoulli laws."""
+    first = 0.0 if p == 0 else inf if q == 0 else p * log(p / q)
+    second = 0.0 if p == 1 else inf if q == 1 else (1 - p) * log((1 - p) / (1 - q))
+    return first + second
+
+
+def kl_bound(m, n, level):
+    """The largest q in [m, 1] with n kl(m, q) <= level."""
+    if level <= 0 or m == 1:
+        return m
+    return optimize.brentq(lambda q: n * kl(m, q) - level, m, 1.0 - 1e-16, xtol=1e-15, rtol=1e-15)
+
+
+def log_plus(x):
+    return max(log(x), 0.0)
+
+
+FORMULAS = {
+    lr.UCB1(): lambda m, v, n, t, T, K: m + sqrt(2 * log(t) / n),
+    lr.UCB1(alpha=0.3): lambda m, v, n, t, T, K: m + sqrt(0.3 * log(t) / n),
+    lr.UCBTuned(): lambda m, v, n, t, T, K: m + sqrt((log(t) / n) * min(1 / 4, v + sqrt(2 * log(t) / n))),
+    lr.UCBV(): lambda m, v, n, t, T, K: m + sqrt(2 * v * 1.2 * log(t) / n) + 3 * 1.2 * log(t) / n,
+    lr.UCBV(zeta=0.9, c=0.5, b=2): lambda m, v, n, t, T, K: (
+        m + sqrt(2 * v * 0.9 * log(t) / n) + 3 * 0.5 * 2 * 0.9 * log(t) / n
+    ),
+    lr.MOSS(): lambda m, v, n, t, T, K: m + sqrt(log_plus(T / (K * n)) / n),
+    lr.MOSSAnytime(): lambda m, v, n, t, T, K: m + sqrt((2.35 / 2) * log_plus(t / (K * n)) / n),
+    lr.OCUCB(): lambda m, v, n, t, T, K: m + sqrt(3 / n * log(2 * T / t)),
+    lr.OCUCB(alpha=2.1, psi=5): lambda m, v, n, t, T, K: m + sqrt(2.1 / n * log(5 * T / t)),
+    lr.KLUCB(): lambda m, v, n, t, T, K: kl_bound(m, n, log(t)),
+    lr.KLUCB(c=3): lambda m, v, n, t, T, K: kl_bound(m, n, log(t) + 3 * log(log(t))),
+    lr.KLUCBPlus(): lambda m, v, n, t, T, K: kl_bound(m, n, log(t / n)),
+    lr.KLUCBPlusPlus(): lambda m, v, n, t, T, K: kl_bound(
+        m, n, log_plus(T / (K * n) * (1 + log_plus(T / (K * n)) ** 2))
+    ),
+    lr.KLUCBGauss(): lambda m, v, n, t, T, K: m + sqrt(2 * 0.25 * log(t) / n),
+    lr.KLUCBGauss(variance=1e-4, plus=True): lambda m, v, n, t, T, K: m + sqrt(2e-4 * log(t / n) / n),
+    lr.BayesUCBBeta(): lambda m, v, n, t, T, K: stats.beta.isf(1 / t, 1 + m * n, 1 + n - m * n),
+    lr.BayesUCBBeta(c=2): lambda m, v, n, t, T, K: stats.beta.isf(
+        1 / (t * log(T) ** 2), 1 + m * n, 1 + n - m * n
+    ),
+    lr.BayesUCBGauss(): lambda m, v, n, t, T, K: m + sqrt(0.25 / n) * stats.norm.isf(1 / t),
+    lr.BayesUCBStudent(): lambda m, v, n, t, T, K: (
+        m + sqrt(v * n / (n - 1)) / sqrt(n) * stats.t.isf(1 / t, n - 1)
+    ),
+}
+
+
+@pytest.mark.parametrize("policy", FORMULAS, ids=str)
+@settings(max_examples=200)
+@given(
+    pulls=st.integers(2, 10**5),
+    successes=st.floats(0.0, 1.0),
+    spread=st.floats(0.0, 1.0),
+    later=st.integers(1, 10**6),
+    rest=st.integers(0, 10**6),
+    arms=st.integers(1, 1000),
+)
+def test_the_index_is_that_of_the_source(policy, pulls, successes, spread, later, rest, arms):
+    mean = round(successes * pulls) / pulls
+    variance = spread * mean * (1.0 - mean)
+    t = pulls + later
+    horizon = t + rest
+    found = policy.score(Arm(0, pulls, mean, variance), Clock(t, horizon, arms))
+    assert found == pytest.approx(
+        FORMULAS[policy](mean, variance, pulls, t, horizon, arms), rel=1e-9, abs=1e-9
+    )
+
+
+@given(pulls=st.integers(1, 10**5), mean=st.floats(0.0, 1.0), best=st.floats(0.0, 1.0))
+def test_imed(pulls, mean, best):
+    best = max(best, mean)
+    found = -lr.IMED().score(Arm(0, pulls, mean, 0.0), Clock(5, 10, 2, best))
+    assert found == pytest.approx(pulls * kl(mean, best) + log(pulls), rel=1e-9, abs=1e-7)
+
+
+class Fixed:
+    """A source of chosen numbers in place of random ones, which notes what it was asked for."""
+
+    def __init__(self, value):
+        self.value, self.asked = value, None
+
+    def normal(self):
+        return self.value
+
+    def uniform(self):
+        return self.value
+
+    def beta(self, a, b):
+        self.asked = (a, b)
+        return self.value
+
+    def student(self, degrees):
+        self.asked = degrees
+        return self.value
+
+    def coin(self, t):
+        return self.value
+
+
+def test_thompson_samplers_ask_for_the_posterior():
+    clock = Clock(50, 100, 3)
+    rng = Fixed(0.7)
+    assert lr.ThompsonBeta().sample(Arm(0, 10, 0.3, 0.1), clock, rng) == 0.7
+    assert rng.asked == pytest.approx((4.0, 8.0))
+    rng = Fixed(2.0)
+    expected = 10 * 0.3 / 11 + 2.0 * sqrt(4.0 / 11)
+    assert lr.ThompsonGauss(variance=4).sample(Arm(0, 10, 0.3, 0.1), clock, rng) == pytest.approx(expected)
+    assert lr.ThompsonGauss().sample(Arm(0, 0, 0.0, 0.0), clock, rng) == 2.0
+    n, v, alpha = 10, 0.1, -1.0
+    sum_of_squares = n * v
+    scale = sqrt(sum_of_squares / (n * (n + 2 * alpha - 1)))
+    found = lr.ThompsonNormal().sample(Arm(0, n, 0.3, v), clock, rng)
+    assert found == pytest.approx(0.3 + 2.0 * scale)
+    assert rng.asked == n + 2 * alpha - 1
+
+
+def test_a_reward_in_between_is_a_success_with_that_probability():
+    for policy in (lr.ThompsonBeta(), lr.BayesUCBBeta()):
+        assert policy.book(0.3, Fixed(0.29)) == 1.0
+        assert policy.book(0.3, Fixed(0.31)) == 0.0
+        assert policy.book(0.0, None) == 0.0
+        assert policy.book(1.0, None) == 1.0
+
+
+def test_epsilon_greedy_tosses_one_coin_a_step():
+    clock = Clock(50, 100, 3)
+    assert lr.EpsilonGreedy().sample(Arm(0, 10, 0.3, 0.1), clock, Fixed(0.09)) == 0.09
+    assert lr.EpsilonGreedy().sample(Arm(0, 10, 0.3, 0.1), clock, Fixed(0.11)) == 0.3
+
+
+def test_the_share_of_random_pulls():
+    """A quarter of the steps explore, 3/4 of those off the best of four arms (5 sigma, so 6e-7)."""
+    runs, horizon = 40, 2000
+    result = lr.simulate(lr.EpsilonGreedy(0.25), lr.gaussian([0.0, 0.0, 0.0, 9.0], 0.0), horizon, runs=runs)
+    wrong = result.pulls("EpsilonGreedy(epsilon=0.25)")[:, :3].sum() - 3 * runs
+    steps = runs * (horizon - 4)
+    share = 0.25 * 0.75
+    assert abs(wrong - share * steps) < 5 * np.sqrt(share * (1 - share) * steps)

@@ -1,0 +1,66 @@
+"""The conformance suite: ours pass, and a policy that breaks a rule is named."""
+
+import pytest
+
+import lowregret as lr
+from lowregret.policies import POLICIES
+
+ONES = [kind(0) if kind is lr.FixedArm else kind() for kind in POLICIES.values()]
+OTHERS = [
+    lr.EUCBV(width="released"),
+    lr.EUCBV(rho=0.1, psi=5.0),
+    lr.KLUCB(c=3.0),
+    lr.KLUCBGauss(plus=True),
+    lr.DMED(genuine=False),
+    lr.BayesUCBBeta(c=1.0),
+    lr.CCB(r="log"),
+    lr.CCB(r="linear"),
+    lr.MedianElimination(epsilon=1.0),
+]
+
+
+@pytest.mark.parametrize("policy", ONES + OTHERS, ids=str)
+def test_our_policies_conform(policy):
+    lr.testing.check_policy(policy)
+
+
+class LooksAtTheNumber(lr.Policy):
+    def score(self, arm, clock):
+        return arm.mean + 0.001 * arm.number
+
+
+class Worst(lr.Policy):
+    def score(self, arm, clock):
+        return -arm.mean
+
+
+class SaysStillButMoves(lr.Policy):
+    moves = "still"
+
+    def score(self, arm, clock):
+        return arm.mean * ((clock.t * 7) % 5 - 2)
+
+
+class Unchecked(lr.Policy):
+    width: float = 1.0
+
+    def __post_init__(self):
+        pass
+
+    def score(self, arm, clock):
+        return arm.mean
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        (LooksAtTheNumber(), "Permuting the arms permutes the pulls: it looks at arm.number"),
+        (Worst(), "regret is below that of uniform play on an easy bandit"),
+        (SaysStillButMoves(), "Compiled, it pulls the same arms as plain: they part at step"),
+        (Unchecked(), "Parameters are immutable and validated: width=nan is accepted"),
+    ],
+    ids=str,
+)
+def test_a_policy_that_breaks_a_rule_is_named(policy, message):
+    with pytest.raises(AssertionError, match=message):
+        lr.testing.check_policy(policy)
