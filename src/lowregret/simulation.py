@@ -283,7 +283,7 @@ def _clips(policy: Policy, support: tuple[float, float], where: str, clip: bool)
     if not clip:
         raise InputError(
             f"{policy} needs rewards in [0, 1], and those of {where} lie in [{low:g}, {high:g}]: "
-            "scale them, or say clip=True"
+            "scale them, or say clip=True (--clip on the command line)"
         )
     return True
 
