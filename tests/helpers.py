@@ -43,6 +43,28 @@ class Sampler(lr.Policy):
         return centre + posterior_deviation(arm.pulls) * rng.normal()
 
 
+class Regretful(lr.Policy):
+    """A score that falls as the best mean rises."""
+
+    moves = "still"
+    uses_best = True
+
+    def score(self, arm, clock):
+        gap = clock.best - arm.mean
+        return -arm.pulls * gap * gap - log(arm.pulls)
+
+
+class Impatiently(Regretful):
+    """One that rises with time as well."""
+
+    moves = "rising"
+    warmup = 2
+
+    def score(self, arm, clock):
+        gap = clock.best - arm.mean
+        return log(clock.t) / arm.pulls - gap
+
+
 class Endless(lr.Policy):
     """Scores of plus and minus infinity, which are allowed."""
 
@@ -125,6 +147,8 @@ POLICIES = [
     Greedy(),
     Falling(),
     Endless(),
+    Regretful(),
+    Impatiently(),
     Sampler(),
     Phases(),
     Lists(),

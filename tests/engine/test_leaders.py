@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lowregret.engine.leaders import enter, plant, rebuild, rival
-from lowregret.engine.play import LEAST
+from lowregret.engine.steps import LEAST
 
 scores = st.sampled_from([0.0, 0.5, 1.0, np.inf, LEAST])
 

@@ -14,10 +14,11 @@ from numba.core.errors import NumbaError
 
 from lowregret.engine.arms import Floats, Integers, Rows, deal, rows_of
 from lowregret.engine.compiling import kernel
-from lowregret.engine.play import DROPPED_ALL, NOT_A_NUMBER, Rules, play
+from lowregret.engine.play import play
 from lowregret.engine.protocol import begin, has
 from lowregret.engine.reference import DROPPED_EVERY_ARM, SCORE_IS_NAN, ran_out
 from lowregret.engine.rng import POLICY_STREAM, Rng, shuffle, stream
+from lowregret.engine.steps import DROPPED_ALL, NOT_A_NUMBER, Rules
 from lowregret.environments import Bandit
 from lowregret.errors import InputError
 from lowregret.policies import Clock, Policy
@@ -168,7 +169,7 @@ def trace_of(policy: Policy, arm: Integers, rounds: Integers, active: Integers) 
 
 def _run(policy: Policy, clip: bool, first: Any, rows: Rows, data: Floats, seed: int, *rest: Any) -> None:
     """Call the compiled runs and turn a negative answer into an error."""
-    rules = Rules(policy.warmup, policy.final, policy.uses_best, clip)
+    rules = Rules(policy.warmup, policy.final, policy.moves == "rising", policy.uses_best, clip)
     compiled = kernel(_play_runs, policy)
     try:
         answer = compiled(policy.record, rules, first, rows, data, np.uint64(seed), *rest)

@@ -105,8 +105,10 @@ def summarise(number: int, pulls: int, origin: float, total: float, squares: flo
     if pulls == 0:
         return Arm(number, 0, 0.0, 0.0)
     count = float(pulls)
-    mean = (count + total) / count if origin == 1.0 else origin + total / count
-    return Arm(number, pulls, mean, max((count * squares - total * total) / (count * count), 0.0))
+    unit = 1.0 if origin == 1.0 else 0.0  # the first of rewards of 0 and 1 that began with a 1
+    mean = (unit * count + total) / count + (origin - unit)
+    share = 1.0 / count  # known before the reward is, so that the processor does not wait for this division
+    return Arm(number, pulls, mean, max((count * squares - total * total) * (share * share), 0.0))
 
 
 class Arms(NamedTuple):
@@ -187,7 +189,8 @@ class Policy:
     learns : bool
         Whether it means to find the best arm; the baselines do not.
     uses_best : bool
-        Whether a score looks at ``clock.best``, the largest mean of all arms.
+        Whether a score looks at ``clock.best``, the largest mean of all arms. Unless ``moves`` is
+        ``"anyhow"``, such a score must not rise with it.
     needs : tuple of str
         What the rule takes for granted: ``"horizon"``, ``"rewards in [0, 1]"``, ``"known variance"``.
     source : str

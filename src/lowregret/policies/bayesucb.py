@@ -57,7 +57,7 @@ class BayesUCBBeta(Policy):
 class BayesUCBGauss(Policy):
     """m + sqrt(variance / n) Phi^-1(1 - 1 / t), Phi the standard normal law.
 
-    Kaufmann, Cappe and Garivier 2012, section 4, for Gaussian rewards of known variance under the flat
+    Kaufmann, Cappe and Garivier 2012 with c = 0, for Gaussian rewards of known variance under the flat
     prior. Needs no horizon.
 
     Parameters
@@ -76,7 +76,7 @@ class BayesUCBGauss(Policy):
 
     moves = "rising"
     needs = ("known variance",)
-    source: ClassVar[str] = "Kaufmann, Cappe, Garivier 2012, section 4"
+    source: ClassVar[str] = "Kaufmann, Cappe, Garivier 2012, Gaussian case"
 
     def check(self) -> None:
         """Refuse parameters outside their range."""
@@ -90,7 +90,7 @@ class BayesUCBGauss(Policy):
 class BayesUCBStudent(Policy):
     """m + (s / sqrt(n)) times the quantile 1 - 1 / t of Student's law with n - 1 degrees.
 
-    Kaufmann, Cappe and Garivier 2012, section 4, for Gaussian rewards of unknown mean and variance under
+    Kaufmann, Cappe and Garivier 2012 with c = 0, for Gaussian rewards of unknown mean and variance under
     the prior 1 / variance; s^2 is the unbiased variance. Every arm is pulled twice first. Needs no
     horizon.
 
@@ -103,7 +103,7 @@ class BayesUCBStudent(Policy):
 
     moves = "rising"
     warmup = 2
-    source: ClassVar[str] = "Kaufmann, Cappe, Garivier 2012, section 4"
+    source: ClassVar[str] = "Kaufmann, Cappe, Garivier 2012, Gaussian case"
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Give the upper quantile of an arm's posterior."""

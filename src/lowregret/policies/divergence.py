@@ -20,14 +20,14 @@ class DMED(Policy):
     """Play a list of arms in turn; an arm enters the next if n kl(m, m*) < log(t / n), m* the best mean.
 
     Honda and Takemura, "An asymptotically optimal bandit algorithm for bounded support models", COLT
-    2010, Algorithm 1, with the Bernoulli divergence. The condition is looked at after every pull, for all
-    arms that do not wait in the current list; the first list has all arms. Assumes rewards in [0, 1];
+    2010, the policy DMED, with the Bernoulli divergence. The condition is looked at after every pull, for
+    all arms that do not wait in the current list; the first list has all arms. Assumes rewards in [0, 1];
     needs no horizon.
 
     Parameters
     ----------
     genuine : bool, default True
-        With False, log(t) in place of log(t / n).
+        With False, log(t) in place of log(t / n): what Garivier and Cappe 2011 call DMED.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class DMED(Policy):
     moves = "still"
     final = False
     needs = ("rewards in [0, 1]",)
-    source: ClassVar[str] = "Honda, Takemura 2010, Algorithm 1"
+    source: ClassVar[str] = "Honda, Takemura 2010, DMED"
 
     def check(self) -> None:
         """Refuse parameters outside their range."""
@@ -85,8 +85,9 @@ class DMED(Policy):
 class IMED(Policy):
     """The arm of least n kl(m, m*) + log(n), m* the best mean.
 
-    Honda and Takemura, "Non-asymptotic analysis of a new bandit algorithm for semi-bounded rewards", JMLR
-    16, 2015, Algorithm 1, with the Bernoulli divergence. Assumes rewards in [0, 1]; needs no horizon.
+    Honda and Takemura, "Non-asymptotic analysis of a new bandit algorithm for semi-bounded rewards",
+    JMLR 16, 2015, the policy IMED, with the Bernoulli divergence. Assumes rewards in [0, 1]; needs no
+    horizon.
 
     Examples
     --------
@@ -95,9 +96,10 @@ class IMED(Policy):
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
 
+    moves = "still"
     uses_best = True
     needs = ("rewards in [0, 1]",)
-    source: ClassVar[str] = "Honda, Takemura 2015, Algorithm 1"
+    source: ClassVar[str] = "Honda, Takemura 2015, IMED"
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Give the index with its sign turned, so that the least becomes the largest."""

@@ -40,7 +40,8 @@ class EUCBV(Policy):
     m <= M = floor(log2(T / e) / 2); then eps_m halves and N_m = t + |B_m| n_m with
     n_m = ceil(log(psi T eps_m^2) / (2 eps_m)).
 
-    The guarantee assumes rewards in [0, 1] and T >= K^2.4; outside that the policy runs and warns.
+    The guarantee assumes rewards in [0, 1], T >= K^2.4, rho = 1/2 and psi = T / K^2; for a shorter horizon
+    the policy runs and warns.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ class EUCBV(Policy):
 
     Notes
     -----
-    Cases the paper leaves open: a logarithm of less than 1 counts as 0, so the width is 0 there; n_m
+    Cases the paper leaves open: a logarithm of less than 1 counts as that of 1, so the width is 0 there; n_m
     is at least 1; with T < K the first T arms are pulled; with one arm there are no rounds.
 
     Examples
@@ -109,7 +110,7 @@ class EUCBV(Policy):
 
     def radius(self, arm: Arm, round: Round) -> float:
         """Give half the length of an arm's confidence interval."""
-        return sqrt(self.rho * (arm.variance + 2.0) * round.width / (4.0 * arm.pulls))
+        return sqrt(self.rho * round.width / (4.0 * arm.pulls) * (arm.variance + 2.0))
 
     def after(self, round: Round, now: int, left: int) -> Round:
         """Open the round after ``round`` at time ``now`` with ``left`` arms."""

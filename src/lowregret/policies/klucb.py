@@ -50,7 +50,7 @@ class KLUCB(Policy):
 class KLUCBPlus(Policy):
     """The largest q with n kl(m, q) <= log(t / n), kl of Bernoulli laws.
 
-    Garivier and Cappe 2011, section 2, where it is proposed as the variant KL-UCB+. Assumes rewards in
+    Garivier and Cappe 2011, the variant KL-UCB+. Assumes rewards in
     [0, 1], as ``KLUCB``; needs no horizon.
 
     Examples
@@ -62,7 +62,7 @@ class KLUCBPlus(Policy):
 
     moves = "rising"
     needs = ("rewards in [0, 1]",)
-    source: ClassVar[str] = "Garivier, Cappe 2011, section 2"
+    source: ClassVar[str] = "Garivier, Cappe 2011, KL-UCB+"
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Give the upper confidence bound of an arm."""
@@ -98,7 +98,7 @@ class KLUCBGauss(Policy):
     """m + sqrt(2 variance log(t) / n); with plus, log(t / n) in place of log(t).
 
     Cappe, Garivier, Maillard, Munos and Stoltz, "Kullback-Leibler upper confidence bounds for optimal
-    sequential allocation", Annals of Statistics 41, 2013, section 4: kl-UCB for Gaussian rewards of known
+    sequential allocation", Annals of Statistics 41, 2013: kl-UCB for Gaussian rewards of known
     variance, where the divergence is (m - q)^2 / (2 variance) and the bound has this closed form. Needs
     no horizon.
 
@@ -121,7 +121,7 @@ class KLUCBGauss(Policy):
 
     moves = "rising"
     needs = ("known variance",)
-    source: ClassVar[str] = "Cappe et al. 2013, section 4"
+    source: ClassVar[str] = "Cappe et al. 2013, Gaussian kl-UCB"
 
     def check(self) -> None:
         """Refuse parameters outside their range."""

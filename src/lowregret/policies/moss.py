@@ -12,7 +12,7 @@ class MOSS(Policy):
     """m + sqrt(log+(T / (K n)) / n), with log+ x = max(log x, 0).
 
     Audibert and Bubeck, "Minimax policies for adversarial and stochastic bandits", COLT 2009,
-    section 2. Assumes rewards in [0, 1]; needs the horizon T.
+    the policy MOSS. Assumes rewards in [0, 1]; needs the horizon T.
 
     Examples
     --------
@@ -24,7 +24,7 @@ class MOSS(Policy):
 
     moves = "still"
     needs = ("horizon",)
-    source: ClassVar[str] = "Audibert, Bubeck 2009"
+    source: ClassVar[str] = "Audibert, Bubeck 2009, MOSS"
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Give the upper confidence bound of an arm."""
@@ -36,7 +36,7 @@ class MOSSAnytime(Policy):
     """m + sqrt(((1 + alpha) / 2) log+(t / (K n)) / n), with log+ x = max(log x, 0).
 
     Degenne and Perchet, "Anytime optimal algorithms in stochastic multi-armed bandits", ICML 2016,
-    section 3. Assumes rewards in [0, 1]; needs no horizon.
+    MOSS-anytime. Assumes rewards in [0, 1]; needs no horizon.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class MOSSAnytime(Policy):
     alpha: float = 1.35
 
     moves = "rising"
-    source: ClassVar[str] = "Degenne, Perchet 2016, section 3"
+    source: ClassVar[str] = "Degenne, Perchet 2016, MOSS-anytime"
 
     def check(self) -> None:
         """Refuse parameters outside their range."""

@@ -36,13 +36,14 @@ def ending(round: Halving, until: int) -> Halving:
 
 
 class UCBImproved(Policy):
-    """Rounds of ceil(2 log(T D^2) / D^2) pulls; arms leave by m +- sqrt(log(T D^2) / (2 n)); D halves.
+    """Rounds up to ceil(2 log(T D^2) / D^2) pulls in all; arms leave by m +- sqrt(log(T D^2) / (2 n)).
 
     Auer and Ortner, "UCB revisited: improved regret bounds for the stochastic multi-armed bandit
-    problem", Periodica Mathematica Hungarica 61, 2010, Figure 1. D starts at 1; there are rounds 0 to
-    floor(log2(T / e) / 2), and arms that are left then are pulled in turn until T. Within a round the
-    arms take turns, so that a horizon inside it favours none. Assumes rewards in [0, 1]; needs the
-    horizon T.
+    problem", Periodica Mathematica Hungarica 61, 2010, Figure 1. D starts at 1 and halves after each of
+    the rounds 0 to floor(log2(T / e) / 2); an arm is pulled until it has that many pulls in all. Within a
+    round the arms take turns, so that a horizon inside it favours none, and arms left after the last
+    round are pulled in turn until T; both are our choice where the paper is silent. Assumes rewards in
+    [0, 1]; needs the horizon T.
 
     Examples
     --------
@@ -92,7 +93,7 @@ class MedianElimination(Policy):
     """Phases of (4 / eps^2) log(3 / delta) pulls of every arm; then those below the median leave.
 
     Even-Dar, Mannor and Mansour, "Action elimination and stopping conditions for the multi-armed bandit
-    and reinforcement learning problems", JMLR 7, 2006, Algorithm 3. eps and delta start at epsilon / 4
+    and reinforcement learning problems", JMLR 7, 2006, Algorithm 4. eps and delta start at epsilon / 4
     and delta / 2 and are multiplied by 3/4 and 1/2 from phase to phase. Each phase judges an arm by its
     rewards in that phase alone, and its arms take turns. Finds an arm within epsilon of the best with
     probability 1 - delta, and then stays with it. Assumes rewards in [0, 1]; needs no horizon.
@@ -116,7 +117,7 @@ class MedianElimination(Policy):
     delta: float = 0.1
 
     moves = "still"
-    source: ClassVar[str] = "Even-Dar, Mannor, Mansour 2006, Algorithm 3"
+    source: ClassVar[str] = "Even-Dar, Mannor, Mansour 2006, Algorithm 4"
 
     def check(self) -> None:
         """Refuse parameters outside their range."""
@@ -162,8 +163,9 @@ class CCB(Policy):
     Liu and Tsuruoka, "Modification of improved upper confidence bounds for regulating exploration in
     Monte-Carlo tree search", Theoretical Computer Science 644, 2016. n_D = ceil(2 log(T D^2) / D^2); an
     arm is in play unless its upper end at width sqrt(log(T D^2) / (2 n_D)) is below the best lower end;
-    the next deadline is n_D pulls for each arm in play. No arm is dropped. As in UCB-Improved, D halves
-    at most floor(log2(T / e) / 2) + 1 times. Assumes rewards in [0, 1]; needs the horizon T.
+    the next deadline is n_D pulls for each arm in play. No arm is dropped. Our choice where we could not
+    check the paper: arms are counted at the deadline, and D halves at most floor(log2(T / e) / 2) + 1
+    times, as in UCB-Improved. Assumes rewards in [0, 1]; needs the horizon T.
 
     Parameters
     ----------

@@ -62,7 +62,6 @@ class ThompsonGauss(Policy):
     variance: float = 1.0
 
     warmup = 0
-    needs = ("known variance",)
     source: ClassVar[str] = "Agrawal, Goyal 2013, Algorithm 2"
 
     def check(self) -> None:

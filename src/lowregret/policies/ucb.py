@@ -12,7 +12,8 @@ class UCB1(Policy):
     """m + sqrt(alpha log(t) / n).
 
     Auer, Cesa-Bianchi and Fischer, "Finite-time analysis of the multiarmed bandit problem", Machine
-    Learning 47, 2002, Figure 1, where alpha is 2. Assumes rewards in [0, 1]; needs no horizon.
+    Learning 47, 2002, Figure 1, where alpha is 2 and the logarithm is of the plays so far, t - 1 here.
+    Assumes rewards in [0, 1]; needs no horizon.
 
     Parameters
     ----------
@@ -65,10 +66,10 @@ class UCBTuned(Policy):
 class UCBV(Policy):
     """m + sqrt(2 v E / n) + 3 c b E / n, with E = zeta log(t).
 
-    Audibert, Munos and Szepesvari, "Exploration-exploitation tradeoff using variance estimates in
-    multi-armed bandits", Theoretical Computer Science 410, 2009, equation (1) with E = zeta log t.
-    Assumes rewards in [0, b]; needs no horizon. The paper proves logarithmic regret for zeta > 1 with c =
-    1, and shows it can fail for zeta < 1 with 3 c < 1.
+    Audibert, Munos and Szepesvari, "Exploration-exploitation tradeoff using variance estimates in multi-
+    armed bandits", Theoretical Computer Science 410, 2009, the UCB-V policy with exploration function E =
+    zeta log t; the paper proves logarithmic regret for zeta > 1 and c = 1. Assumes rewards in [0, b];
+    needs no horizon.
 
     Parameters
     ----------
@@ -91,7 +92,7 @@ class UCBV(Policy):
     b: float = 1.0
 
     moves = "rising"
-    source: ClassVar[str] = "Audibert, Munos, Szepesvari 2009, equation (1)"
+    source: ClassVar[str] = "Audibert, Munos, Szepesvari 2009, UCB-V"
 
     def check(self) -> None:
         """Refuse parameters outside their range."""

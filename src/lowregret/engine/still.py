@@ -1,0 +1,165 @@
+"""One run of a policy whose scores stand still while time passes, and change only with a pull or a round."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lowregret.engine.arms import EMPIRICAL, Floats, Integers, Rows, draw, law
+from lowregret.engine.compiling import compiled
+from lowregret.engine.leaders import Leaders, enter, plant, rebuild, rival
+from lowregret.engine.protocol import book, lower, turn, value
+from lowregret.engine.rng import Rng
+from lowregret.engine.steps import (
+    DROPPED_ALL,
+    LEAST,
+    NOT_A_NUMBER,
+    STOPPED,
+    Rules,
+    finish,
+    leave,
+    look,
+    mark,
+    note,
+    warm_up,
+)
+from lowregret.policies import Arms, Clock
+from lowregret.policies.base import summarise
+
+
+@compiled
+def rescore(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, tree: Leaders) -> Any:
+    """Score all active arms into the tree; give the smallest score and the largest lower bound.
+
+    Both are nan where a score is.
+    """
+    size = len(tree.best) // 2
+    lowest, highest = np.inf, -np.inf
+    for i in range(len(rows)):
+        tree.best[size + i] = -np.inf
+        if rows[i]["active"]:
+            arm = look(rows, i)
+            score = value(policy, arm, clock, round, rng)
+            if score != score:
+                return np.nan, np.nan
+            tree.best[size + i] = max(score, LEAST)
+            lowest = min(lowest, score)
+            highest = max(highest, lower(policy, arm, clock, round))
+    rebuild(tree)
+    return lowest, highest
+
+
+@compiled
+def sweep(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng) -> bool:
+    """Drop the arms whose score is below the largest lower bound; say whether there was one."""
+    highest = -np.inf
+    for i in range(len(rows)):
+        if rows[i]["active"]:
+            highest = max(highest, lower(policy, look(rows, i), clock, round))
+    dropped = False
+    if highest > -np.inf:
+        for i in range(len(rows)):
+            if rows[i]["active"] and value(policy, look(rows, i), clock, round, rng) < highest:
+                rows[i]["active"] = False
+                dropped = True
+    return dropped
+
+
+def play_still(
+    policy: Any,
+    rules: Rules,
+    first: Any,
+    rng: Rng,
+    rows: Rows,
+    data: Floats,
+    horizon: int,
+    grid: Integers,
+    regret: Floats,
+    path: Integers,
+    stop: Integers,
+) -> int:
+    """Play one run of a policy whose scores stand still.
+
+    While the arm just pulled still beats its rival it is pulled again, at the cost of one draw, one
+    update and one score. ``lowest`` and ``highest`` bound all scores from below and all lower bounds
+    from above, so that no arm can have to leave while they have not crossed.
+    """
+    size = len(rows)
+    round = first
+    t, at = warm_up(policy, rules, rng, round.number, rows, data, horizon, grid, regret, path)
+    if t < 0:
+        return t
+    left = size
+    recording = len(path) > 0
+    tree = plant(size)
+    lowest, highest = rescore(policy, rows, Clock(t, horizon, size, 0.0), round, rng, tree)
+    if lowest != lowest and t < horizon:
+        return NOT_A_NUMBER
+    i = tree.place[1]
+    while t < horizon and (left > 1 or not rules.final):
+        due = max(round.until, t + 1)
+        end = min(due, horizon)
+        if at < len(grid):
+            end = min(end, grid[at])
+        while t < end:
+            bar, runner = rival(tree, i)
+            row = rows[i]
+            source = law(row)
+            number, before, origin = row["number"], row["forgotten"], row["origin"]
+            n, total, squares = row["pulls"] - before, row["total"], row["squares"]
+            while True:
+                n += 1
+                x = draw(source, before + n)
+                if source.kind >= EMPIRICAL:
+                    if x != x:
+                        return -i - 1
+                    x = data[int(x)]
+                x = book(policy, x, rules.clip, rng)
+                if n == 1:
+                    origin = x
+                distance = x - origin
+                total += distance
+                squares += distance * distance
+                t += 1
+                arm = summarise(number, n, origin, total, squares)
+                clock = Clock(t, horizon, size, 0.0)
+                score = value(policy, arm, clock, round, rng)
+                lowest = min(lowest, score)
+                highest = max(highest, lower(policy, arm, clock, round))
+                if recording:
+                    note(path, t, number, round.number, left)
+                if not score > bar or t >= end or lowest < highest:  # also where the score is nan
+                    break
+            if score != score:
+                return NOT_A_NUMBER
+            score = max(score, LEAST)
+            row["pulls"], row["origin"] = before + n, origin
+            row["total"], row["squares"] = total, squares
+            enter(tree, i, score)
+            if lowest < highest:
+                clock = Clock(t, horizon, size, 0.0)
+                if sweep(policy, rows, clock, round, rng):
+                    left = leave(rows, t)
+                    note(path, t, number, round.number, left)
+                lowest, highest = rescore(policy, rows, clock, round, rng, tree)
+                i = tree.place[1]
+                if left == 1:
+                    break
+            elif score < bar or (score == bar and 0 <= runner < i):
+                i = runner
+        if t >= round.until:
+            clock = Clock(t, horizon, size, 0.0)
+            round = turn(policy, Arms(rows), clock, round)
+            left = leave(rows, t)
+            if left == 0:
+                return DROPPED_ALL
+            note(path, t, number, round.number, left)
+            lowest, highest = rescore(policy, rows, clock, round, rng, tree)
+            if lowest != lowest:
+                return NOT_A_NUMBER
+            i = tree.place[1]
+        at = mark(rows, grid, regret, t, at)
+        if stop[0]:
+            return STOPPED
+    return finish(rows, data, round.number, t, horizon, grid, regret, path) if t < horizon else t
