@@ -18,7 +18,8 @@ from lowregret.engine.arms import draw, law, rows_of
 from lowregret.engine.compiling import kernel
 from lowregret.engine.protocol import begin, value
 from lowregret.engine.reference import policy_rng
-from lowregret.policies import Clock, Policy
+from lowregret.engine.steps import clock_now
+from lowregret.policies import Policy, clock_at
 from lowregret.policies.base import summarise
 
 RUNS = 4
@@ -33,14 +34,14 @@ def floor(policy, round, rng, row, horizon, arms, steps):
         total += distance
         squares += distance * distance
         arm = summarise(0, n, origin, total, squares)
-        scores += value(policy, arm, Clock(n, horizon, arms), round, rng)
+        scores += value(policy, arm, clock_now(n, horizon, arms, 0.0), round, rng)
     return scores
 
 
 def measure(policy: Policy, bandit: lr.Bandit, repeats: int) -> tuple[list[float], list[float]]:
     """Time the floor and the simulator in turn; nanoseconds a step."""
     horizon, arms = bandit.horizon, len(bandit)
-    round = begin(policy, Clock(0, horizon, arms))
+    round = begin(policy, clock_at(0, horizon, arms, 0.0))
     row = rows_of(bandit)[0]
     row["key"] = 1
     rng = policy_rng(1, 0)

@@ -18,7 +18,7 @@ from lowregret.engine.simulate import trace as trace_run
 from lowregret.environments import Bandit, Bernoulli, environment
 from lowregret.environments.checks import whole
 from lowregret.errors import InputError
-from lowregret.policies import Clock, Policy
+from lowregret.policies import Policy, clock_at
 from lowregret.policies.text import policy as read_policy
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def simulate(
         raise InputError("simulate: give at least one policy")
     clips = {}
     for name, policy in chosen.items():
-        policy.fits(Clock(0, horizon, len(bandit)))
+        policy.fits(clock_at(0, horizon, len(bandit), 0.0))
         clips[name] = _clips(policy, bandit.support, repr(bandit.name), clip)
     outcomes, notes = {}, {}
     for name, policy in chosen.items():

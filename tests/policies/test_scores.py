@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 import lowregret as lr
-from lowregret.policies import Arm, Clock
+from lowregret.policies import Arm, clock_at
 
 
 def kl(p, q):
@@ -76,7 +76,7 @@ def test_the_index_is_that_of_the_source(policy, pulls, successes, spread, later
     variance = spread * mean * (1.0 - mean)
     t = pulls + later
     horizon = t + rest
-    found = policy.score(Arm(0, pulls, mean, variance), Clock(t, horizon, arms))
+    found = policy.score(Arm(0, pulls, mean, variance), clock_at(t, horizon, arms, 0.0))
     assert found == pytest.approx(
         FORMULAS[policy](mean, variance, pulls, t, horizon, arms), rel=1e-9, abs=1e-9
     )
@@ -85,7 +85,7 @@ def test_the_index_is_that_of_the_source(policy, pulls, successes, spread, later
 @given(pulls=st.integers(1, 10**5), mean=st.floats(0.0, 1.0), best=st.floats(0.0, 1.0))
 def test_imed(pulls, mean, best):
     best = max(best, mean)
-    found = -lr.IMED().score(Arm(0, pulls, mean, 0.0), Clock(5, 10, 2, best))
+    found = -lr.IMED().score(Arm(0, pulls, mean, 0.0), clock_at(5, 10, 2, best))
     assert found == pytest.approx(pulls * kl(mean, best) + log(pulls), rel=1e-9, abs=1e-7)
 
 
@@ -114,7 +114,7 @@ class Fixed:
 
 
 def test_thompson_samplers_ask_for_the_posterior():
-    clock = Clock(50, 100, 3)
+    clock = clock_at(50, 100, 3, 0.0)
     rng = Fixed(0.7)
     assert lr.ThompsonBeta().sample(Arm(0, 10, 0.3, 0.1), clock, rng) == 0.7
     assert rng.asked == pytest.approx((4.0, 8.0))
@@ -139,7 +139,7 @@ def test_a_reward_in_between_is_a_success_with_that_probability():
 
 
 def test_epsilon_greedy_tosses_one_coin_a_step():
-    clock = Clock(50, 100, 3)
+    clock = clock_at(50, 100, 3, 0.0)
     assert lr.EpsilonGreedy().sample(Arm(0, 10, 0.3, 0.1), clock, Fixed(0.09)) == 0.09
     assert lr.EpsilonGreedy().sample(Arm(0, 10, 0.3, 0.1), clock, Fixed(0.11)) == 0.3
 

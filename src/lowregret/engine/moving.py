@@ -18,7 +18,18 @@ from lowregret.engine.compiling import compiled, inlined, spliced
 from lowregret.engine.leaders import Leaders, enter, plant, rebuild, rival
 from lowregret.engine.protocol import book, value
 from lowregret.engine.rng import Rng
-from lowregret.engine.steps import LEAST, NOT_A_NUMBER, STOPPED, Rules, finish, look, mark, note, warm_up
+from lowregret.engine.steps import (
+    LEAST,
+    NOT_A_NUMBER,
+    STOPPED,
+    Rules,
+    clock_now,
+    finish,
+    look,
+    mark,
+    note,
+    warm_up,
+)
 from lowregret.policies import Clock
 from lowregret.policies.base import summarise
 
@@ -42,7 +53,7 @@ def set_bounds(
     size = len(tree.best) // 2
     for i in range(len(rows)):
         arm = look(rows, i)
-        clock = Clock(t, horizon, len(rows), max(floor, arm.mean))
+        clock = clock_now(t, horizon, len(rows), max(floor, arm.mean))
         tree.best[size + i] = loosened(value(policy, arm, clock, round, rng))
     rebuild(tree)
 
@@ -120,7 +131,9 @@ def play_moving(
         set_bounds(policy, rows, last if rules.rising else t + 1, horizon, floor, first, rng, tree)
         i, top = -1, -np.inf
         while t < last:
-            i, top = search(policy, rows, Clock(t + 1, horizon, size, best), first, rng, tree, stack, i, top)
+            i, top = search(
+                policy, rows, clock_now(t + 1, horizon, size, best), first, rng, tree, stack, i, top
+            )
             if i < 0:
                 return NOT_A_NUMBER
             bar, _ = rival(tree, i)
@@ -152,7 +165,7 @@ def play_moving(
                 if t >= last or best < floor or best > ceiling:
                     last = t
                     break
-                top = value(policy, arm, Clock(t + 1, horizon, size, best), first, rng)
+                top = value(policy, arm, clock_now(t + 1, horizon, size, best), first, rng)
                 if not top > bar or t >= end:  # also where the score is nan
                     break
             if top != top:
@@ -162,7 +175,7 @@ def play_moving(
             row["total"], row["squares"] = total, squares
             if t < last:
                 later = last if rules.rising else t + 1
-                clock = Clock(later, horizon, size, max(floor, arm.mean))
+                clock = clock_now(later, horizon, size, max(floor, arm.mean))
                 enter(tree, i, loosened(value(policy, arm, clock, first, rng)))
             at = mark(rows, grid, regret, t, at)
             if stop[0]:

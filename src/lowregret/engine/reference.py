@@ -11,7 +11,7 @@ from lowregret.engine.protocol import begin, book, lower, turn, value
 from lowregret.engine.rng import POLICY_STREAM, Rng, shuffle, stream
 from lowregret.environments import Bandit
 from lowregret.errors import InputError
-from lowregret.policies import Arms, Clock, Policy
+from lowregret.policies import Arms, Clock, Policy, clock_at
 
 DROPPED_EVERY_ARM = "turn dropped every arm; it must leave at least one"
 SCORE_IS_NAN = "a score must be a number, got nan"
@@ -36,7 +36,7 @@ class Game:
         if self.policy.uses_best and t > 0:
             arms = [self.arms.at(i) for i in range(len(self.arms.rows))]
             best = max((arm.mean for arm in arms if arm.pulls > 0), default=-np.inf)
-        return Clock(t, self.horizon, len(self.arms.rows), best)
+        return clock_at(t, self.horizon, len(self.arms.rows), best)
 
     def active(self) -> list[int]:
         """Give the arms that may be pulled."""

@@ -15,6 +15,7 @@ from lowregret.engine.steps import (
     STOPPED,
     Rules,
     best_mean,
+    clock_now,
     finish,
     leave,
     look,
@@ -24,7 +25,7 @@ from lowregret.engine.steps import (
     warm_up,
 )
 from lowregret.engine.still import sweep
-from lowregret.policies import Arms, Clock
+from lowregret.policies import Arms
 
 
 def play_scanning(
@@ -49,7 +50,7 @@ def play_scanning(
     left = size
     while t < horizon and (left > 1 or not rules.final):
         t += 1
-        clock = Clock(t, horizon, size, best_mean(rows) if rules.uses_best else 0.0)
+        clock = clock_now(t, horizon, size, best_mean(rows) if rules.uses_best else 0.0)
         chosen, top = -1, -np.inf
         for i in range(size):
             if rows[i]["active"]:

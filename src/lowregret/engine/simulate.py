@@ -21,7 +21,7 @@ from lowregret.engine.rng import POLICY_STREAM, Rng, shuffle, stream
 from lowregret.engine.steps import DROPPED_ALL, NOT_A_NUMBER, Rules
 from lowregret.environments import Bandit
 from lowregret.errors import InputError
-from lowregret.policies import Clock, Policy
+from lowregret.policies import Policy, clock_at
 
 BLOCK_STEPS = 2_000_000
 """About how many steps a thread makes at a stretch: some tens of milliseconds."""
@@ -87,7 +87,7 @@ def simulate(
         Whether the policy sees rewards clipped to [0, 1].
     """
     size = len(bandit)
-    first = begin(policy, Clock(0, horizon, size))
+    first = begin(policy, clock_at(0, horizon, size, 0.0))
     rows = rows_of(bandit)
     try:
         regret = np.zeros((runs, len(grid)))
@@ -154,7 +154,7 @@ def trace(
         path = np.zeros((horizon, 3), np.int64)
     except (MemoryError, ValueError):
         raise InputError(f"a trace of {horizon} steps does not fit into memory: use fewer") from None
-    first = begin(policy, Clock(0, horizon, len(rows)))
+    first = begin(policy, clock_at(0, horizon, len(rows), 0.0))
     grid, regret = np.zeros(0, np.int64), np.zeros((1, 0))
     pulls, dropped = np.zeros((2, 1, len(rows)), np.int64)
     outputs = regret, pulls, dropped, path, np.zeros(1, np.int64)

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lowregret.engine.arms import Floats, Integers, Rows, reward
-from lowregret.engine.compiling import compiled, spliced
+from lowregret.engine.compiling import compiled, inlined, spliced
 from lowregret.engine.protocol import book
 from lowregret.engine.rng import Rng
-from lowregret.policies import Arm, Arms
+from lowregret.policies import Arm, Arms, clock_at
 from lowregret.policies.base import summarise
 
 DROPPED_ALL, NOT_A_NUMBER, STOPPED = -(2**62), -(2**62) - 1, -(2**62) - 2
@@ -32,6 +32,9 @@ class Rules(NamedTuple):
     rising: bool
     uses_best: bool
     clip: bool  # whether rewards are clipped to [0, 1] first
+
+
+clock_now = inlined(clock_at)
 
 
 @spliced

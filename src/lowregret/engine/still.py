@@ -17,6 +17,7 @@ from lowregret.engine.steps import (
     NOT_A_NUMBER,
     STOPPED,
     Rules,
+    clock_now,
     finish,
     leave,
     look,
@@ -93,7 +94,7 @@ def play_still(
     left = size
     recording = len(path) > 0
     tree = plant(size)
-    lowest, highest = rescore(policy, rows, Clock(t, horizon, size, 0.0), round, rng, tree)
+    lowest, highest = rescore(policy, rows, clock_now(t, horizon, size, 0.0), round, rng, tree)
     if lowest != lowest and t < horizon:
         return NOT_A_NUMBER
     i = tree.place[1]
@@ -123,7 +124,7 @@ def play_still(
                 squares += distance * distance
                 t += 1
                 arm = summarise(number, n, origin, total, squares)
-                clock = Clock(t, horizon, size, 0.0)
+                clock = clock_now(t, horizon, size, 0.0)
                 score = value(policy, arm, clock, round, rng)
                 lowest = min(lowest, score)
                 highest = max(highest, lower(policy, arm, clock, round))
@@ -138,7 +139,7 @@ def play_still(
             row["total"], row["squares"] = total, squares
             enter(tree, i, score)
             if lowest < highest:
-                clock = Clock(t, horizon, size, 0.0)
+                clock = clock_now(t, horizon, size, 0.0)
                 if sweep(policy, rows, clock, round, rng):
                     left = leave(rows, t)
                     note(path, t, number, round.number, left)
@@ -149,7 +150,7 @@ def play_still(
             elif score < bar or (score == bar and 0 <= runner < i):
                 i = runner
         if t >= round.until:
-            clock = Clock(t, horizon, size, 0.0)
+            clock = clock_now(t, horizon, size, 0.0)
             round = turn(policy, Arms(rows), clock, round)
             left = leave(rows, t)
             if left == 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lowregret.policies.base import NEVER, Arm, Arms, Clock, Policy, Random
+from lowregret.policies.base import NEVER, Arm, Arms, Clock, Policy, Random, clock_at
 from lowregret.policies.baselines import EpsilonGreedy, FixedArm, Uniform
 from lowregret.policies.bayesucb import BayesUCBBeta, BayesUCBGauss, BayesUCBStudent
 from lowregret.policies.divergence import DMED, IMED
@@ -53,4 +53,5 @@ __all__ = [
     "UCBImproved",
     "UCBTuned",
     "Uniform",
+    "clock_at",
 ]

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from dataclasses import dataclass, fields
-from math import isfinite
+from math import isfinite, log
 from numbers import Integral, Real
 from types import FunctionType
 from typing import (
@@ -66,15 +66,22 @@ class Arm(NamedTuple):
 
 
 class Clock(NamedTuple):
-    """The time ``t`` of the pull (the first is 1), the horizon, the number of arms, and the best mean.
+    """The time ``t`` of the pull (the first is 1), the horizon, the number of arms, and what follows.
 
-    ``best`` is the largest mean of all arms for a policy that says ``uses_best``, else 0.
+    ``log_t`` is the logarithm of t, taken once for all arms. ``best`` is the largest mean of all arms for a
+    policy that says ``uses_best``, else 0.
     """
 
     t: int
     horizon: int
     arms: int
-    best: float = 0.0
+    log_t: float
+    best: float
+
+
+def clock_at(t: int, horizon: int, arms: int, best: float) -> Clock:
+    """Make the clock of step ``t``."""
+    return Clock(t, horizon, arms, log(max(t, 1)), best)
 
 
 class Random(Protocol):

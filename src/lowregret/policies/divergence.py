@@ -67,7 +67,7 @@ class DMED(Policy):
                     waiting += 1
         arms.drop(pulled)
         for i in range(clock.arms):
-            if not arms.active(i) and self.competes(arms.at(i), best, clock.t):
+            if not arms.active(i) and self.competes(arms.at(i), best, clock):
                 arms.mark(i, True)
         if waiting == 0:
             for i in range(clock.arms):
@@ -76,9 +76,13 @@ class DMED(Policy):
                 arms.mark(i, False)
         return round
 
-    def competes(self, arm: Arm, best: float, t: int) -> bool:
+    def competes(self, arm: Arm, best: float, clock: Clock) -> bool:
         """Say whether an arm could still be the best."""
-        level = log(t / arm.pulls) if self.genuine else log(t)
+        gap = best - arm.mean
+        # The divergence is at least gap^2 / (2 best), which is quicker to look at.
+        if best > 0.0 and arm.pulls * gap * gap >= 2.0 * best * clock.log_t:
+            return False
+        level = log(clock.t / arm.pulls) if self.genuine else clock.log_t
         return arm.pulls * bernoulli_kl(arm.mean, best) < level
 
 

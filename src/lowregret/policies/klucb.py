@@ -41,7 +41,7 @@ class KLUCB(Policy):
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Give the upper confidence bound of an arm."""
-        level = log(clock.t)
+        level = clock.log_t
         if self.c > 0.0 and level > 0.0:
             level += self.c * log(level)
         return bernoulli_kl_upper(arm.mean, level / arm.pulls)
@@ -130,5 +130,5 @@ class KLUCBGauss(Policy):
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Give the upper confidence bound of an arm."""
-        level = log(clock.t / arm.pulls) if self.plus else log(clock.t)
+        level = log(clock.t / arm.pulls) if self.plus else clock.log_t
         return arm.mean + sqrt(2.0 * self.variance * level / arm.pulls)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log, sqrt
+from math import sqrt
 from typing import ClassVar
 
 from lowregret.policies.base import Arm, Clock, Policy
@@ -38,7 +38,7 @@ class UCB1(Policy):
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Give the upper confidence bound of an arm."""
-        return arm.mean + sqrt(self.alpha * log(clock.t) / arm.pulls)
+        return arm.mean + sqrt(self.alpha * clock.log_t / arm.pulls)
 
 
 class UCBTuned(Policy):
@@ -59,7 +59,7 @@ class UCBTuned(Policy):
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Give the upper confidence bound of an arm."""
-        rate = log(clock.t) / arm.pulls
+        rate = clock.log_t / arm.pulls
         return arm.mean + sqrt(rate * min(0.25, arm.variance + sqrt(2.0 * rate)))
 
 
@@ -102,5 +102,5 @@ class UCBV(Policy):
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Give the upper confidence bound of an arm."""
-        rate = self.zeta * log(clock.t) / arm.pulls
+        rate = self.zeta * clock.log_t / arm.pulls
         return arm.mean + sqrt(2.0 * arm.variance * rate) + 3.0 * self.c * self.b * rate

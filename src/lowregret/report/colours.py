@@ -11,9 +11,9 @@ from itertools import product
 from typing import NamedTuple
 
 VERMILION, BLUE, GREEN, PURPLE = "#D55E00", "#0072B2", "#009E73", "#CC79A7"
-ORANGE, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#C8C8C8"
+ORANGE, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#616161"
 
-YELLOW, INDIGO, WINE, PALE = "#BBCC33", "#332288", "#99114D", "#A6CEE3"
+YELLOW, INDIGO, PLUM, PALE = "#BBCC33", "#332288", "#600058", "#A6CEE3"
 
 FAMILIES = {
     VERMILION: ("EUCBV",),
@@ -23,7 +23,7 @@ FAMILIES = {
     PURPLE: ("OCUCB",),
     SKY: ("ThompsonBeta", "ThompsonGauss", "ThompsonNormal"),
     INDIGO: ("BayesUCBBeta", "BayesUCBGauss", "BayesUCBStudent"),
-    WINE: ("KLUCB", "KLUCBPlus", "KLUCBPlusPlus", "KLUCBGauss"),
+    PLUM: ("KLUCB", "KLUCBPlus", "KLUCBPlusPlus", "KLUCBGauss"),
     YELLOW: ("DMED", "IMED"),
     GREY: ("Uniform", "EpsilonGreedy", "FixedArm"),
     BLACK: ("UCBImproved", "MedianElimination", "CCB"),
