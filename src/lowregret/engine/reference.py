@@ -8,7 +8,7 @@ import numpy as np
 
 from lowregret.engine.arms import Floats, Integers, Rows, deal, reward, rows_of
 from lowregret.engine.protocol import begin, book, lower, turn, value
-from lowregret.engine.rng import POLICY_STREAM, STATE, Rng, shuffle, stream
+from lowregret.engine.rng import POLICY_STREAM, Rng, shuffle, stream
 from lowregret.environments import Bandit
 from lowregret.errors import InputError
 from lowregret.policies import Arms, Clock, Policy, clock_at
@@ -86,12 +86,12 @@ class Game:
     def snapshot(self) -> dict[str, Any]:
         """Give the state as plain numbers, enough for ``restore`` to go on exactly."""
         arms = {name: self.arms.rows[name].tolist() for name in REMEMBERED}
-        return {"t": self.t, "drawn": int(self.rng.state["drawn"]), "round": list(self.round), "arms": arms}
+        return {"t": self.t, "drawn": int(self.rng.drawn[0]), "round": list(self.round), "arms": arms}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a snapshot."""
         self.t = state["t"]
-        self.rng.state["drawn"] = state["drawn"]
+        self.rng.drawn[0] = state["drawn"]
         self.round = type(self.round)(*state["round"])
         for name in REMEMBERED:
             self.arms.rows[name] = state["arms"][name]
@@ -124,9 +124,8 @@ def new_game(
 
 def policy_rng(seed: int, number: int) -> Rng:
     """Give a policy's own stream in run ``number``."""
-    states = np.zeros(1, STATE)
-    states["key"] = stream(np.uint64(seed), number, POLICY_STREAM)
-    return Rng(states[0])
+    key = stream(np.uint64(seed), number, POLICY_STREAM)
+    return Rng(np.uint64(key), np.zeros(1, np.int64))
 
 
 def step(game: Game, data: Floats) -> int:

@@ -191,43 +191,35 @@ def poisson(rate: float, key: np.uint64, n: int) -> float:
             return float(k)
 
 
-STATE = np.dtype([("key", np.uint64), ("drawn", np.int64)])
-"""What a policy's own stream is made of: its key, and how many draws were made."""
-
-
 class Rng(NamedTuple):
-    """A policy's own stream: each call makes the next draw.
+    """A policy's own stream: the next draw of each kind, with its position kept in ``drawn``."""
 
-    The state is one row of an array of ``STATE``, not an array: Numba would count references to that at every
-    draw. So the array must live as long as this does.
-    """
-
-    state: np.void
-
-    def next(self) -> int:
-        """Count one more draw."""
-        self.state["drawn"] += 1
-        return self.state["drawn"]
+    key: np.uint64
+    drawn: npt.NDArray[np.int64]
 
     def uniform(self) -> float:
         """Draw from [0, 1)."""
-        return uniform(self.state["key"], self.next())
+        self.drawn[0] += 1
+        return uniform(self.key, self.drawn[0])
 
     def normal(self) -> float:
         """Draw from the standard normal distribution."""
-        return normal(self.state["key"], self.next())
+        self.drawn[0] += 1
+        return normal(self.key, self.drawn[0])
 
     def beta(self, a: float, b: float) -> float:
         """Draw from the beta distribution."""
-        return beta(a, b, self.state["key"], self.next())
+        self.drawn[0] += 1
+        return beta(a, b, self.key, self.drawn[0])
 
     def student(self, degrees: float) -> float:
         """Draw from Student's law."""
-        return student(degrees, self.state["key"], self.next())
+        self.drawn[0] += 1
+        return student(degrees, self.key, self.drawn[0])
 
     def coin(self, t: int) -> float:
         """Give the number in [0, 1) that belongs to step ``t``, the same for every arm."""
-        return uniform(np.uint64(bits(self.state["key"], 0)), t)  # Numba hands a plain int back to Python
+        return uniform(np.uint64(bits(self.key, 0)), t)  # Numba hands a plain int back to Python
 
 
 adopt(Rng)

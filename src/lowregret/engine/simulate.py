@@ -17,7 +17,7 @@ from lowregret.engine.compiling import kernel
 from lowregret.engine.play import play
 from lowregret.engine.protocol import begin, has
 from lowregret.engine.reference import DROPPED_EVERY_ARM, SCORE_IS_NAN, ran_out
-from lowregret.engine.rng import POLICY_STREAM, STATE, Rng, shuffle, stream
+from lowregret.engine.rng import POLICY_STREAM, Rng, shuffle, stream
 from lowregret.engine.steps import DROPPED_ALL, NOT_A_NUMBER, Rules
 from lowregret.environments import Bandit
 from lowregret.errors import InputError
@@ -172,7 +172,7 @@ def _run(policy: Policy, clip: bool, first: Any, rows: Rows, data: Floats, seed:
     rules = Rules(policy.warmup, policy.final, policy.moves == "rising", policy.uses_best, clip)
     compiled = kernel(_play_runs, policy)
     try:
-        answer = compiled(policy.record, rules, first, rows, data, np.uint64(seed), *rest, np.zeros(1, STATE))
+        answer = compiled(policy.record, rules, first, rows, data, np.uint64(seed), *rest)
     except NumbaError as error:
         raise InputError(f"{policy}: Numba cannot compile it: {_reason(error)}") from error
     if answer == DROPPED_ALL:
@@ -207,7 +207,6 @@ def _play_runs(
     dropped: Integers,
     path: Integers,
     stop: Integers,
-    states: Rows,
 ) -> int:
     """Play as many runs as the outputs have rows, the first being run number ``start``."""
     size = len(given)
@@ -217,9 +216,7 @@ def _play_runs(
         if shuffled:
             shuffle(seed, run, order)
         deal(given, order, seed, run, rows)
-        states[0]["key"] = stream(seed, run, POLICY_STREAM)
-        states[0]["drawn"] = 0
-        rng = Rng(states[0])
+        rng = Rng(stream(seed, run, POLICY_STREAM), np.zeros(1, np.int64))
         row = run - start
         answer = play(policy, rules, first, rng, rows, data, horizon, grid, regret[row], path, stop)
         if answer < 0:
