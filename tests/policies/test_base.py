@@ -58,6 +58,13 @@ def test_the_twin_is_found_by_name(kind):
     assert pickle.loads(pickle.dumps(kind.Record)) is kind.Record
 
 
+def test_no_two_twins_share_a_name():
+    """Numba names machine code after the name of the type, and would mix up what it cached."""
+    names = [kind.Record.__name__ for kind in POLICIES.values()]
+    assert len(set(names)) == len(names)
+    assert Plain.Record.__name__ not in names
+
+
 def test_a_twin_follows_what_a_subclass_overrides():
     class Other(Plain):
         def half(self, value):

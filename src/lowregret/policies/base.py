@@ -24,6 +24,7 @@ from collections import namedtuple
 from dataclasses import dataclass, fields
 from math import isfinite, log
 from numbers import Integral, Real
+from re import sub
 from types import FunctionType
 from typing import (
     TYPE_CHECKING,
@@ -288,7 +289,10 @@ def _twin(cls: type[Policy]) -> Any:
     numeric = [f.name for f in fields(cls) if _written(f.type) in ("float", "int", "bool")]  # type: ignore[arg-type]
     # Numba miscounts the arguments of a method of an empty tuple, so there is always one field.
     make: Any = namedtuple
-    twin = make("Record", numeric or ["unused"], defaults=None if numeric else [0.0], module=cls.__module__)
+    # Numba names machine code after the types it is for, so two classes must never share a name: code from
+    # the disk cache and code compiled in this process would be taken for one another.
+    name = sub(r"\W", "_", f"{cls.__module__}.{cls.__qualname__}")
+    twin = make(name, numeric or ["unused"], defaults=None if numeric else [0.0], module=cls.__module__)
     twin.__qualname__ = f"{cls.__qualname__}.Record"
     twin.moves, twin.uses_best = cls.moves, cls.uses_best
     for base in reversed(cls.__mro__):
