@@ -7,6 +7,7 @@ import pytest
 from helpers import POLICIES, Lists, Phase, Phases
 
 import lowregret as lr
+from lowregret.engine.simulate import simulate
 from lowregret.errors import InputError
 
 
@@ -220,3 +221,11 @@ def test_progress_counts_every_run():
         counts = [count for policy, count in calls if policy == name]
         assert counts[0] == 0
         assert sum(counts) == 23
+
+
+def test_part_of_a_simulation_gives_the_same_runs():
+    grid = np.array([50, 300])
+    whole = simulate(lr.EUCBV(), lr.bernoulli([0.4, 0.6]), 300, 7, 3, grid)
+    part = simulate(lr.EUCBV(), lr.bernoulli([0.4, 0.6]), 300, 2, 3, grid, first_run=4)
+    assert np.array_equal(part.regret, whole.regret[4:6])
+    assert np.array_equal(part.pulls, whole.pulls[4:6])

@@ -70,6 +70,7 @@ def simulate(
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
     clip: bool = False,
+    first_run: int = 0,
 ) -> Outcome:
     """Simulate many runs of a policy; run r depends on the seed and r alone.
 
@@ -85,6 +86,8 @@ def simulate(
         Called in the calling thread with the number of runs just finished.
     clip : bool, default False
         Whether the policy sees rewards clipped to [0, 1].
+    first_run : int, default 0
+        The number of the first run, for a part of a larger simulation.
     """
     size = len(bandit)
     first = begin(policy, clock_at(0, horizon, size, 0.0))
@@ -102,7 +105,7 @@ def simulate(
 
     def block(start: int, stop: int) -> int:
         outputs = regret[start:stop], pulls[start:stop], dropped[start:stop], NO_PATH, halt
-        _run(policy, clip, first, rows, bandit.data, seed, start, True, horizon, grid, *outputs)
+        _run(policy, clip, first, rows, bandit.data, seed, first_run + start, True, horizon, grid, *outputs)
         return stop - start
 
     block(0, 0)  # compiles, simulates nothing
