@@ -18,9 +18,8 @@ from lowregret.engine.arms import draw, law, rows_of
 from lowregret.engine.compiling import kernel
 from lowregret.engine.protocol import begin, value
 from lowregret.engine.reference import policy_rng
-from lowregret.engine.steps import clock_now
+from lowregret.engine.steps import Tally, clock_now, count, state
 from lowregret.policies import Policy, clock_at
-from lowregret.policies.base import summarise
 
 RUNS = 4
 
@@ -28,13 +27,10 @@ RUNS = 4
 def floor(policy, round, rng, row, horizon, arms, steps):
     """Pull one arm ``steps`` times and score it after each pull."""
     source = law(row)
-    origin, total, squares, scores = 0.0, 0.0, 0.0, 0.0
+    tally, scores = Tally(0, 0, 0.0, 0.0, 0.0), 0.0
     for n in range(1, steps + 1):
-        distance = draw(source, n) - origin
-        total += distance
-        squares += distance * distance
-        arm = summarise(0, n, origin, total, squares)
-        scores += value(policy, arm, clock_now(n, horizon, arms, 0.0), round, rng)
+        tally = count(tally, draw(source, n))
+        scores += value(policy, state(0, tally), clock_now(n, horizon, arms, 0.0), round, rng)
     return scores
 
 

@@ -27,6 +27,8 @@ EMPIRICAL = 6
 GIVEN = 7
 """The kind of an arm whose rewards are given: ``data[a : a + b]``."""
 
+CLOSED = -1
+
 ROW = np.dtype(
     [
         ("pulls", np.int64),
@@ -34,6 +36,7 @@ ROW = np.dtype(
         ("origin", np.float64),
         ("total", np.float64),
         ("squares", np.float64),
+        ("mean", np.float64),
         ("key", np.uint64),  # of the arm's random stream
         ("kind", np.int64),  # the family of its rewards, encoded in a to d
         ("a", np.float64),
@@ -42,7 +45,7 @@ ROW = np.dtype(
         ("d", np.float64),
         ("number", np.int64),
         ("gap", np.float64),
-        ("dropped", np.int64),  # when, 0 for never
+        ("dropped", np.int64),  # when, 0 for never, CLOSED for an arm that was not in play
         ("active", np.bool_),
         ("marked", np.bool_),
     ],
@@ -102,8 +105,14 @@ def law(row: np.void) -> Law:
 
 
 @inlined
+def ended(law: Law, n: int) -> bool:
+    """Say whether an arm's rewards are given, and fewer than n."""
+    return law.kind == GIVEN and n > law.b
+
+
+@inlined
 def draw(law: Law, n: int) -> float:
-    """Draw the n-th reward of an arm, or give the place of it in the data (nan for none).
+    """Draw the n-th reward of an arm, or give the place of it in the data.
 
     No array comes in here: Numba counts references to each, at a price that a pull would feel.
     """
@@ -128,14 +137,14 @@ def _draw_other(law: Law, n: int) -> float:
         return a + b * uniform(key, n)
     if kind == EMPIRICAL:
         return a + int(uniform(key, n) * b)
-    return a + n - 1.0 if n <= b else np.nan
+    return a + n - 1.0
 
 
 @compiled
 def reward(row: np.void, data: Floats, n: int) -> float:
     """Give the n-th reward of an arm, or nan where a table of given rewards has ended."""
     source = law(row)
+    if ended(source, n):
+        return np.nan
     x = draw(source, n)
-    if source.kind >= EMPIRICAL and x == x:
-        x = data[int(x)]
-    return x
+    return data[int(x)] if source.kind >= EMPIRICAL else x

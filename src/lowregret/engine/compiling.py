@@ -32,8 +32,13 @@ from platformdirs import user_cache_path
 
 from lowregret.policies import Policy
 
-OPTIONS: Any = {"nogil": True, "error_model": "numpy"}
-"""How all compiled code is compiled: threads run freely, and a division by 0 gives inf, not an error."""
+METHODS: Any = {"nogil": True, "error_model": "numpy"}
+"""How a policy's methods are compiled: threads run freely, and a division by 0 gives inf, not an error."""
+OPTIONS: Any = {**METHODS, "_nrt": False}
+"""How the engine is compiled: also without counting references to arrays, which would cost more than a step
+itself. So it allocates nothing; all it needs is given to it."""
+INLINED: Any = {**OPTIONS, "forceinline": True}
+"""How what is called at every step is compiled: into the code of its callers."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -50,17 +55,8 @@ def compiled(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """Compile a function of numbers that is called at every step, into the code of its callers."""
-    return cast(Function, njit(**OPTIONS, forceinline=True)(function))
-
-
-def spliced(function: Function) -> Function:
-    """Compile a function of arrays that is called at every step.
-
-    Its body replaces the call before Numba counts references to the arrays, which would cost more than the
-    function itself.
-    """
-    return cast(Function, njit(**OPTIONS, inline="always")(function))
+    """Compile a function that is called at every step, into the code of its callers."""
+    return cast(Function, njit(**INLINED)(function))
 
 
 def adopt(kind: type) -> None:
@@ -112,7 +108,7 @@ def _adopt_method(name: str) -> None:
             types.BaseNamedTuple, name, choose, base=_MethodTemplate, strict=False
         )
     )
-    overload(choose, strict=False, jit_options=OPTIONS)(choose)
+    overload(choose, strict=False, jit_options=cast(Any, {**METHODS, "forceinline": True}))(choose)
 
 
 def _adopt_called(function: FunctionType, code: CodeType) -> None:
@@ -129,7 +125,7 @@ def _adopt_function(function: FunctionType) -> None:
     def choose(*arguments: Any) -> Any:
         return function
 
-    overload(function, strict=False, jit_options=OPTIONS)(choose)
+    overload(function, strict=False, jit_options=METHODS)(choose)
 
 
 def kernel(function: Callable[..., Any], policy: Policy) -> Any:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lowregret.engine.compiling import compiled, spliced
+from lowregret.engine.compiling import compiled, inlined
 
 
 class Leaders(NamedTuple):
@@ -21,7 +21,6 @@ class Leaders(NamedTuple):
     place: npt.NDArray[np.int64]
 
 
-@compiled
 def plant(arms: int) -> Leaders:
     """Make a tree for a number of arms, all of them out of the race."""
     size = 1
@@ -44,7 +43,7 @@ def rebuild(tree: Leaders) -> None:
         tree.place[node] = tree.place[winner]
 
 
-@spliced
+@inlined
 def enter(tree: Leaders, i: int, score: float) -> None:
     """Set the score of place ``i`` and play the matches on its way up."""
     node = len(tree.best) // 2 + i
@@ -59,7 +58,7 @@ def enter(tree: Leaders, i: int, score: float) -> None:
         tree.place[node] = place
 
 
-@spliced
+@inlined
 def rival(tree: Leaders, i: int) -> tuple[float, int]:
     """Give the score and the place of the best of all but place ``i``."""
     node = len(tree.best) // 2 + i

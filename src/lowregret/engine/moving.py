@@ -1,10 +1,11 @@
 """One run of an index policy whose scores move with time, or with the best mean.
 
 Over a stretch of time each arm has a bound that its score cannot pass: a rising score is below its value
-at the end of the stretch, a falling one below its last value, and one that looks at ``clock.best`` is
+at the end of the stretch, a falling one below an earlier value, and one that looks at ``clock.best`` is
 below its value at a mean that the best does not fall below. A tournament tree holds the bounds, and at
-each step only the arms whose bound reaches the best score so far are scored. A stretch of about K log t
-steps is short enough that these are few, and long enough that setting the bounds anew costs little.
+each step only the arms whose bound reaches the best score so far are scored. The longer a stretch, the
+more arms are scored in vain; the shorter, the more often all bounds are set anew: its length follows from
+what the last one cost.
 """
 
 from __future__ import annotations
@@ -13,52 +14,63 @@ from typing import Any
 
 import numpy as np
 
-from lowregret.engine.arms import EMPIRICAL, Floats, Integers, Rows, draw, law
-from lowregret.engine.compiling import compiled, inlined, spliced
-from lowregret.engine.leaders import Leaders, enter, plant, rebuild, rival
+from lowregret.engine.arms import EMPIRICAL, Floats, Integers, Rows, draw, ended, law
+from lowregret.engine.compiling import compiled, inlined
+from lowregret.engine.leaders import Leaders, enter, rebuild, rival
 from lowregret.engine.protocol import book, value
 from lowregret.engine.rng import Rng
 from lowregret.engine.steps import (
-    LEAST,
     NOT_A_NUMBER,
     STOPPED,
     Rules,
+    Scratch,
+    at_least,
     clock_now,
+    count,
     finish,
+    keep,
     look,
     mark,
     note,
+    state,
+    tally_of,
     warm_up,
 )
-from lowregret.policies import Clock
-from lowregret.policies.base import summarise
+from lowregret.policies import Arm, Arms, Clock
 
-STRETCH = 2.0
 SLACK = 1e-12
-"""By how much, relative to its size, a bound is loosened: a score may rise by less than it is rounded."""
+"""By how much, relative to its size, a bound may be too small, since scores are rounded."""
+WEIGHT = 5.0
+"""What an arm scored in vain costs, against one whose bound is set with those of all others."""
 
 
 @inlined
-def loosened(score: float) -> float:
-    """Make a bound of a score, for an arm in play."""
-    score = max(score, LEAST)
-    return score + SLACK * (1.0 + abs(score))
+def slack(score: float) -> float:
+    """Give by how much a bound near this score may be too small."""
+    return SLACK * (1.0 + min(abs(score), 1e300))
+
+
+@inlined
+def bound(policy: Any, arm: Arm, clock: Clock, round: Any, rng: Rng) -> float:
+    """Give what a score cannot pass but for the slack, from the clock at which it is largest."""
+    best = max(clock.best, arm.mean)
+    clock = Clock(clock.t, clock.horizon, clock.arms, clock.log_t, best)
+    score = value(policy, arm, clock, round, rng)
+    return at_least(score) if score == score else np.inf
 
 
 @compiled
-def set_bounds(
-    policy: Any, rows: Rows, t: int, horizon: int, floor: float, round: Any, rng: Rng, tree: Leaders
-) -> None:
-    """Set the bounds of all arms, from scores at time ``t`` and a best mean of at least ``floor``."""
+def set_bounds(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, tree: Leaders) -> None:
+    """Set the bounds of all arms."""
     size = len(tree.best) // 2
     for i in range(len(rows)):
-        arm = look(rows, i)
-        clock = clock_now(t, horizon, len(rows), max(floor, arm.mean))
-        tree.best[size + i] = loosened(value(policy, arm, clock, round, rng))
+        tree.best[size + i] = -np.inf
+        if rows[i]["active"]:
+            tree.best[size + i] = bound(policy, look(rows, i), clock, round, rng)
     rebuild(tree)
 
 
-@spliced
+@inlined
 def search(
     policy: Any,
     rows: Rows,
@@ -69,35 +81,38 @@ def search(
     stack: Integers,
     leader: int,
     top: float,
-) -> tuple[int, float]:
-    """Find the first of the best arms and its score, given one arm and its score to begin with (or -1).
+) -> tuple[int, float, int]:
+    """Find the first of the best arms and its score, given one arm and its score to begin with.
 
-    Goes down the tree, the better half first, and passes over all that is bounded below the best so far.
+    Goes up the tree from that arm, and down into all that is not bounded below the best so far. Gives also
+    how many arms were scored. The score is nan where one is.
     """
     size = len(tree.best) // 2
-    chosen, best = leader, top
-    stack[0] = 1
-    depth = 1
-    while depth > 0:
-        depth -= 1
-        node = stack[depth]
-        if tree.best[node] >= best:
-            if node >= size:
-                i = node - size
-                if i != leader:
-                    score = value(policy, look(rows, i), clock, round, rng)
+    chosen, best, scored = leader, top, 0
+    enough = best - slack(best)
+    way = size + leader
+    while way > 1:
+        stack[0] = way ^ 1
+        depth = 1
+        while depth > 0:
+            depth -= 1
+            node = stack[depth]
+            if tree.best[node] >= enough:
+                if node < size:
+                    stack[depth] = 2 * node
+                    stack[depth + 1] = 2 * node + 1
+                    depth += 2
+                else:
+                    i = node - size
+                    score = at_least(value(policy, look(rows, i), clock, round, rng))
+                    scored += 1
                     if score != score:
-                        return -1, score
-                    score = max(score, LEAST)
-                    if score > best or (score == best and i < chosen) or chosen < 0:
+                        return i, score, scored
+                    if score > best or (score == best and i < chosen):
                         chosen, best = i, score
-            else:
-                left = 2 * node
-                second = tree.best[left] >= tree.best[left + 1]
-                stack[depth] = left + second
-                stack[depth + 1] = left + 1 - second
-                depth += 2
-    return chosen, best
+                        enough = best - slack(best)
+        way >>= 1
+    return chosen, best, scored
 
 
 def play_moving(
@@ -112,74 +127,82 @@ def play_moving(
     regret: Floats,
     path: Integers,
     stop: Integers,
+    scratch: Scratch,
 ) -> int:
     """Play one run, scoring at each step only the arms that could lead."""
     size = len(rows)
     t, at = warm_up(policy, rules, rng, first.number, rows, data, horizon, grid, regret, path)
     if t < 0:
         return t
-    if size == 1:
+    left = Arms(rows).left()
+    if left == 1:
         return finish(rows, data, first.number, t, horizon, grid, regret, path) if t < horizon else t
     recording = len(path) > 0
-    tree, means = plant(size), plant(size)
-    stack = np.zeros(128, np.int64)
+    tree, means, stack = scratch.tree, scratch.means, scratch.stack
     best, floor, ceiling = 0.0, -np.inf, np.inf
+    reach = 1.0
     while t < horizon:
-        last = min(horizon, t + int(STRETCH * np.sqrt(size * np.log(t + 1.0))) + 1)
+        last = min(horizon, t + 1 + (int(reach * size) if rules.moving else t // 8))
         if rules.uses_best:
             best, floor, ceiling = best_range(rows, means)
-        set_bounds(policy, rows, last if rules.rising else t + 1, horizon, floor, first, rng, tree)
-        i, top = -1, -np.inf
+        ahead = clock_now(last if rules.rising else t + 1, horizon, size, floor)
+        set_bounds(policy, rows, ahead, first, rng, tree)
+        scored = 0
+        i = tree.place[1]
         while t < last:
-            i, top = search(
-                policy, rows, clock_now(t + 1, horizon, size, best), first, rng, tree, stack, i, top
-            )
-            if i < 0:
+            clock = clock_now(t + 1, horizon, size, best)
+            top = at_least(value(policy, look(rows, i), clock, first, rng))
+            bar, runner = rival(tree, i)
+            if not top > bar + slack(bar):
+                i, top, more = search(policy, rows, clock, first, rng, tree, stack, i, top)
+                scored += more
+                bar, runner = rival(tree, i)
+            bar += slack(bar)
+            if top != top:
                 return NOT_A_NUMBER
-            bar, _ = rival(tree, i)
             end = min(last, grid[at]) if at < len(grid) else last
             row = rows[i]
-            source = law(row)
-            number, before, origin = row["number"], row["forgotten"], row["origin"]
-            n, total, squares = row["pulls"] - before, row["total"], row["squares"]
+            number, source, tally = row["number"], law(row), tally_of(row)
+            fresh, limit = True, 0.0
             while True:
-                n += 1
-                x = draw(source, before + n)
+                n = tally.before + tally.pulls + 1
+                if ended(source, n):
+                    return -i - 1
+                x = draw(source, n)
                 if source.kind >= EMPIRICAL:
-                    if x != x:
-                        return -i - 1
                     x = data[int(x)]
-                x = book(policy, x, rules.clip, rng)
-                if n == 1:
-                    origin = x
-                distance = x - origin
-                total += distance
-                squares += distance * distance
+                tally = count(tally, book(policy, x, rules.clip, rng))
+                arm = state(number, tally)
                 t += 1
-                arm = summarise(number, n, origin, total, squares)
                 if recording:
-                    note(path, t, number, first.number, size)
+                    note(path, t, number, first.number, left)
                 if rules.uses_best:
                     enter(means, i, arm.mean)
                     best = means.best[1]
-                if t >= last or best < floor or best > ceiling:
-                    last = t
+                    if best < floor or best > ceiling:
+                        last = t
+                if t >= end or t >= last:
                     break
-                top = value(policy, arm, clock_now(t + 1, horizon, size, best), first, rng)
-                if not top > bar or t >= end:  # also where the score is nan
+                if not rules.rising:
+                    ahead = clock_now(t + 1, horizon, size, floor)
+                if fresh:  # an arm that has just begun to lead is often passed at once, even by its bound
+                    limit = bound(policy, arm, ahead, first, rng)
+                    if limit < bar:
+                        break
+                    fresh = False
+                if not value(policy, arm, clock_now(t + 1, horizon, size, best), first, rng) > bar:
                     break
-            if top != top:
-                return NOT_A_NUMBER
-            top = max(top, LEAST)
-            row["pulls"], row["origin"] = before + n, origin
-            row["total"], row["squares"] = total, squares
+            keep(row, tally, arm.mean)
             if t < last:
-                later = last if rules.rising else t + 1
-                clock = clock_now(later, horizon, size, max(floor, arm.mean))
-                enter(tree, i, loosened(value(policy, arm, clock, first, rng)))
+                if not fresh or t >= end:
+                    limit = bound(policy, arm, ahead, first, rng)
+                enter(tree, i, limit)
+                i = runner if limit < bar else tree.place[1]
             at = mark(rows, grid, regret, t, at)
             if stop[0]:
                 return STOPPED
+        factor = np.sqrt(size / (WEIGHT * scored + 1.0))
+        reach = min(reach * min(max(factor, 0.5), 2.0), float(horizon))
     return t
 
 
@@ -195,5 +218,5 @@ def best_range(rows: Rows, means: Leaders) -> tuple[float, float, float]:
         means.best[size + i] = arm.mean if arm.pulls > 0 else -np.inf
     rebuild(means)
     leader = look(rows, means.place[1])
-    margin = 2.0 * np.sqrt(leader.variance * len(rows)) / max(leader.pulls, 1) + 1e-9
+    margin = np.sqrt(leader.variance * len(rows)) / max(leader.pulls, 1) + 1e-9
     return leader.mean, leader.mean - margin, leader.mean + margin

@@ -11,6 +11,7 @@ from lowregret.engine.moving import play_moving
 from lowregret.engine.protocol import has
 from lowregret.engine.scanning import play_scanning
 from lowregret.engine.still import play_still
+from lowregret.engine.turns import play_turns
 
 
 def play(*arguments: Any) -> int:
@@ -31,8 +32,11 @@ def _play(
     regret: Any,
     path: Any,
     stop: Any,
+    scratch: Any,
 ) -> Any:
     kind = policy.instance_class
+    if kind.in_turn:
+        return play_scanning if has(policy, "book") else play_turns
     if has(policy, "sample") or kind.moves == "anyhow":
         return play_scanning
     if kind.moves == "still" and not kind.uses_best:

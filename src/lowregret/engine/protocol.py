@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import overload
 
-from lowregret.engine.compiling import OPTIONS
+from lowregret.engine.arms import CLOSED, Rows
+from lowregret.engine.compiling import INLINED
 from lowregret.engine.rng import Rng
 from lowregret.errors import InputError
 from lowregret.policies import NEVER, Arm, Arms, Clock
@@ -46,10 +47,20 @@ def begin(policy: Any, clock: Clock) -> Any:
     return round
 
 
+def open_arms(policy: Any, rows: Rows) -> None:
+    """Let those arms be in play with which the policy starts."""
+    rows["active"] = [policy.opens(int(number)) for number in rows["number"]]
+    rows["dropped"] = np.where(rows["active"], 0, CLOSED)
+    if not rows["active"].any():
+        raise InputError(f"{policy}: opens must let at least one arm be in play")
+
+
 def _check_methods(policy: Any) -> None:
     """Refuse a policy whose methods the engine could not call."""
-    if not has(policy, "score") and not has(policy, "sample"):
-        raise InputError(f"{policy}: define score(self, arm, clock) or sample(self, arm, clock, rng)")
+    if not policy.in_turn and not has(policy, "score") and not has(policy, "sample"):
+        raise InputError(
+            f"{policy}: define score(self, arm, clock) or sample(self, arm, clock, rng), or set in_turn"
+        )
     rounds = ", round" if has(policy, "begin") else ""
     for method, wanted in {
         "score": f"arm, clock{rounds}",
@@ -66,6 +77,8 @@ def _check_methods(policy: Any) -> None:
 
 def value(policy: Any, arm: Arm, clock: Clock, round: Any, rng: Rng) -> Any:
     """Give what the arms are compared by."""
+    if policy.in_turn:
+        return -float(arm.pulls)
     if has(policy, "sample"):
         return policy.sample(arm, clock, rng)
     if has(policy, "begin"):
@@ -73,8 +86,10 @@ def value(policy: Any, arm: Arm, clock: Clock, round: Any, rng: Rng) -> Any:
     return policy.score(arm, clock)
 
 
-@overload(value, strict=False, jit_options=OPTIONS)
+@overload(value, strict=False, jit_options=INLINED)
 def _value(policy: Any, arm: Any, clock: Any, round: Any, rng: Any) -> Any:
+    if policy.instance_class.in_turn:
+        return lambda policy, arm, clock, round, rng: -float(arm.pulls)
     if has(policy, "sample"):
         return lambda policy, arm, clock, round, rng: policy.sample(arm, clock, rng)
     if has(policy, "begin"):
@@ -87,7 +102,7 @@ def lower(policy: Any, arm: Arm, clock: Clock, round: Any) -> Any:
     return policy.lower(arm, clock, round) if has(policy, "lower") else -np.inf
 
 
-@overload(lower, strict=False, jit_options=OPTIONS)
+@overload(lower, strict=False, jit_options=INLINED)
 def _lower(policy: Any, arm: Any, clock: Any, round: Any) -> Any:
     if has(policy, "lower"):
         return lambda policy, arm, clock, round: policy.lower(arm, clock, round)
@@ -99,7 +114,7 @@ def turn(policy: Any, arms: Arms, clock: Clock, round: Any) -> Any:
     return policy.turn(arms, clock, round) if has(policy, "turn") else round
 
 
-@overload(turn, strict=False, jit_options=OPTIONS)
+@overload(turn, strict=False, jit_options=INLINED)
 def _turn(policy: Any, arms: Any, clock: Any, round: Any) -> Any:
     if has(policy, "turn"):
         return lambda policy, arms, clock, round: policy.turn(arms, clock, round)
@@ -113,7 +128,7 @@ def book(policy: Any, reward: float, clip: bool, rng: Rng) -> Any:
     return policy.book(reward, rng) if has(policy, "book") else reward
 
 
-@overload(book, strict=False, jit_options=OPTIONS)
+@overload(book, strict=False, jit_options=INLINED)
 def _book(policy: Any, reward: Any, clip: Any, rng: Any) -> Any:
     if has(policy, "book"):
         return lambda policy, reward, clip, rng: policy.book(

@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lowregret.engine.arms import Floats, Integers, Rows, deal, reward, rows_of
-from lowregret.engine.protocol import begin, book, lower, turn, value
-from lowregret.engine.rng import POLICY_STREAM, Rng, shuffle, stream
+from lowregret.engine.protocol import begin, book, lower, open_arms, turn, value
+from lowregret.engine.rng import POLICY_STREAM, STATE, Rng, shuffle, stream
 from lowregret.environments import Bandit
 from lowregret.errors import InputError
 from lowregret.policies import Arms, Clock, Policy, clock_at
 
 DROPPED_EVERY_ARM = "turn dropped every arm; it must leave at least one"
 SCORE_IS_NAN = "a score must be a number, got nan"
-REMEMBERED = ("pulls", "forgotten", "origin", "total", "squares", "active", "marked", "dropped")
+REMEMBERED = ("pulls", "forgotten", "origin", "total", "squares", "mean", "active", "marked", "dropped")
 
 
 class Game:
@@ -29,6 +29,8 @@ class Game:
         self.arms = Arms(rows)
         self.t = 0
         self.round = begin(policy, self.clock(0))
+        open_arms(policy, rows)
+        self.opened = self.arms.left()
 
     def clock(self, t: int) -> Clock:
         """Give what a policy may know at step ``t``."""
@@ -44,7 +46,7 @@ class Game:
 
     def warm(self, t: int) -> bool:
         """Say whether step ``t`` belongs to the warm-up, in which the arms are pulled in turn."""
-        return t <= self.policy.warmup * len(self.arms.rows)
+        return t <= self.policy.warmup * self.opened
 
     def decided(self) -> bool:
         """Say whether one arm is left for good."""
@@ -54,7 +56,7 @@ class Game:
         """Give the arm to pull next."""
         active, step = self.active(), self.t + 1
         if self.warm(step):
-            return self.t % len(self.arms.rows)
+            return active[self.t % len(active)]
         if self.decided():
             return active[0]
         clock = self.clock(step)
@@ -86,12 +88,12 @@ class Game:
     def snapshot(self) -> dict[str, Any]:
         """Give the state as plain numbers, enough for ``restore`` to go on exactly."""
         arms = {name: self.arms.rows[name].tolist() for name in REMEMBERED}
-        return {"t": self.t, "drawn": int(self.rng.drawn[0]), "round": list(self.round), "arms": arms}
+        return {"t": self.t, "drawn": int(self.rng.state["drawn"]), "round": list(self.round), "arms": arms}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a snapshot."""
         self.t = state["t"]
-        self.rng.drawn[0] = state["drawn"]
+        self.rng.state["drawn"] = state["drawn"]
         self.round = type(self.round)(*state["round"])
         for name in REMEMBERED:
             self.arms.rows[name] = state["arms"][name]
@@ -124,8 +126,9 @@ def new_game(
 
 def policy_rng(seed: int, number: int) -> Rng:
     """Give a policy's own stream in run ``number``."""
-    key = stream(np.uint64(seed), number, POLICY_STREAM)
-    return Rng(np.uint64(key), np.zeros(1, np.int64))
+    states = np.zeros(1, STATE)
+    states["key"] = stream(np.uint64(seed), number, POLICY_STREAM)
+    return Rng(states[0])
 
 
 def step(game: Game, data: Floats) -> int:
@@ -147,7 +150,7 @@ def play(game: Game, data: Floats) -> Played:
         steps[:, game.t - 1] = arm, game.round.number, game.arms.left()
     rows = game.arms.rows
     eliminated = np.zeros(len(rows), np.int64)
-    eliminated[rows["number"]] = rows["dropped"]
+    eliminated[rows["number"]] = np.maximum(rows["dropped"], 0)
     return Played(steps[0], steps[1], steps[2], eliminated)
 
 

@@ -50,7 +50,7 @@ def uniform(key: np.uint64, n: int) -> float:
     return (bits(key, n) >> _11) * 2.0**-53
 
 
-@compiled
+@inlined
 def positive(key: np.uint64, n: int) -> float:
     """Draw from (0, 1]."""
     return ((bits(key, n) >> _11) + 1.0) * 2.0**-53
@@ -138,10 +138,32 @@ def _log_gamma_draw(shape: float, key: np.uint64, n: int) -> float:
                 return log(d * v) + boost
 
 
+@inlined
+def _gamma_draw(shape: float, key: np.uint64) -> float:
+    """Draw a gamma variate of a shape of at least 1 (Marsaglia and Tsang 2000)."""
+    d = shape - 1.0 / 3.0
+    c = 1.0 / sqrt(9.0 * d)
+    attempt = 0
+    while True:
+        x = normal(key, 2 * attempt + 1)
+        u = positive(key, 2 * attempt + 2)
+        attempt += 1
+        v = 1.0 + c * x
+        if v > 0.0:
+            v = v * v * v
+            square = x * x
+            # The first test accepts most of what the second would, without a logarithm.
+            if u < 1.0 - 0.0331 * square * square or log(u) < 0.5 * square + d * (1.0 - v + log(v)):
+                return d * v
+
+
 @compiled
 def beta(a: float, b: float, key: np.uint64, n: int) -> float:
     """Draw from the beta distribution, as X / (X + Y) of two gamma variates."""
     own = bits(key, n)
+    if a >= 1.0 and b >= 1.0:
+        x = _gamma_draw(a, own)
+        return x / (x + _gamma_draw(b, bits(own, 0)))
     difference = _log_gamma_draw(b, own, 1) - _log_gamma_draw(a, own, 2)
     if difference > 700.0:
         return exp(-difference)
@@ -191,35 +213,43 @@ def poisson(rate: float, key: np.uint64, n: int) -> float:
             return float(k)
 
 
-class Rng(NamedTuple):
-    """A policy's own stream: the next draw of each kind, with its position kept in ``drawn``."""
+STATE = np.dtype([("key", np.uint64), ("drawn", np.int64)])
+"""What a policy's own stream is made of: its key, and how many draws were made."""
 
-    key: np.uint64
-    drawn: npt.NDArray[np.int64]
+
+class Rng(NamedTuple):
+    """A policy's own stream: each call makes the next draw.
+
+    The state is one row of an array of ``STATE``, not an array: Numba would count references to that at every
+    draw. So the array must live as long as this does.
+    """
+
+    state: np.void
+
+    def next(self) -> int:
+        """Count one more draw."""
+        self.state["drawn"] += 1
+        return self.state["drawn"]
 
     def uniform(self) -> float:
         """Draw from [0, 1)."""
-        self.drawn[0] += 1
-        return uniform(self.key, self.drawn[0])
+        return uniform(self.state["key"], self.next())
 
     def normal(self) -> float:
         """Draw from the standard normal distribution."""
-        self.drawn[0] += 1
-        return normal(self.key, self.drawn[0])
+        return normal(self.state["key"], self.next())
 
     def beta(self, a: float, b: float) -> float:
         """Draw from the beta distribution."""
-        self.drawn[0] += 1
-        return beta(a, b, self.key, self.drawn[0])
+        return beta(a, b, self.state["key"], self.next())
 
     def student(self, degrees: float) -> float:
         """Draw from Student's law."""
-        self.drawn[0] += 1
-        return student(degrees, self.key, self.drawn[0])
+        return student(degrees, self.state["key"], self.next())
 
     def coin(self, t: int) -> float:
         """Give the number in [0, 1) that belongs to step ``t``, the same for every arm."""
-        return uniform(np.uint64(bits(self.key, 0)), t)  # Numba hands a plain int back to Python
+        return uniform(np.uint64(bits(self.state["key"], 0)), t)  # Numba hands a plain int back to Python
 
 
 adopt(Rng)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from lowregret.engine.arms import Floats, Integers, Rows
+from lowregret.engine.compiling import inlined
 from lowregret.engine.protocol import turn, value
 from lowregret.engine.rng import Rng
 from lowregret.engine.steps import (
@@ -14,6 +15,8 @@ from lowregret.engine.steps import (
     NOT_A_NUMBER,
     STOPPED,
     Rules,
+    Scratch,
+    at_least,
     best_mean,
     clock_now,
     finish,
@@ -28,6 +31,23 @@ from lowregret.engine.still import sweep
 from lowregret.policies import Arms
 
 
+@inlined
+def first_largest(values: Floats) -> int:
+    """Give the place of the first of the largest values, none of which is nan."""
+    a = b = c = d = -np.inf  # four at a time, since a comparison must wait for the one before it
+    whole = len(values) - len(values) % 4
+    for i in range(0, whole, 4):
+        a, b = max(values[i], a), max(values[i + 1], b)
+        c, d = max(values[i + 2], c), max(values[i + 3], d)
+    for i in range(whole, len(values)):
+        a = max(values[i], a)
+    top = max(max(a, b), max(c, d))
+    place = 0
+    while values[place] != top:
+        place += 1
+    return place
+
+
 def play_scanning(
     policy: Any,
     rules: Rules,
@@ -40,6 +60,7 @@ def play_scanning(
     regret: Floats,
     path: Integers,
     stop: Integers,
+    scratch: Scratch,
 ) -> int:
     """Play one run of any policy, looking at all arms at every step."""
     size = len(rows)
@@ -47,21 +68,21 @@ def play_scanning(
     t, at = warm_up(policy, rules, rng, round.number, rows, data, horizon, grid, regret, path)
     if t < 0:
         return t
-    left = size
+    left, scores = Arms(rows).left(), scratch.scores
     while t < horizon and (left > 1 or not rules.final):
         t += 1
         clock = clock_now(t, horizon, size, best_mean(rows) if rules.uses_best else 0.0)
-        chosen, top = -1, -np.inf
         for i in range(size):
+            scores[i] = -np.inf
             if rows[i]["active"]:
                 score = value(policy, look(rows, i), clock, round, rng)
                 if score != score:
                     return NOT_A_NUMBER
-                if chosen < 0 or score > top:
-                    chosen, top = i, score
+                scores[i] = at_least(score)
+        chosen = first_largest(scores)
         if not pull(policy, rules, rng, rows, data, chosen):
             return -chosen - 1
-        if sweep(policy, rows, clock, round, rng):
+        if rules.drops and sweep(policy, rows, clock, round, rng):
             left = leave(rows, t)
         if t >= round.until:
             round = turn(policy, Arms(rows), clock, round)

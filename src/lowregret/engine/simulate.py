@@ -15,10 +15,10 @@ from numba.core.errors import NumbaError
 from lowregret.engine.arms import Floats, Integers, Rows, deal, rows_of
 from lowregret.engine.compiling import kernel
 from lowregret.engine.play import play
-from lowregret.engine.protocol import begin, has
+from lowregret.engine.protocol import begin, has, open_arms
 from lowregret.engine.reference import DROPPED_EVERY_ARM, SCORE_IS_NAN, ran_out
 from lowregret.engine.rng import POLICY_STREAM, Rng, shuffle, stream
-from lowregret.engine.steps import DROPPED_ALL, NOT_A_NUMBER, Rules
+from lowregret.engine.steps import DROPPED_ALL, NOT_A_NUMBER, Rules, Scratch, scratch
 from lowregret.environments import Bandit
 from lowregret.errors import InputError
 from lowregret.policies import Policy, clock_at
@@ -92,6 +92,7 @@ def simulate(
     size = len(bandit)
     first = begin(policy, clock_at(0, horizon, size, 0.0))
     rows = rows_of(bandit)
+    open_arms(policy, rows)
     try:
         regret = np.zeros((runs, len(grid)))
         pulls, dropped = np.zeros((2, runs, size), np.int64)
@@ -158,6 +159,8 @@ def trace(
     except (MemoryError, ValueError):
         raise InputError(f"a trace of {horizon} steps does not fit into memory: use fewer") from None
     first = begin(policy, clock_at(0, horizon, len(rows), 0.0))
+    rows = rows.copy()
+    open_arms(policy, rows)
     grid, regret = np.zeros(0, np.int64), np.zeros((1, 0))
     pulls, dropped = np.zeros((2, 1, len(rows)), np.int64)
     outputs = regret, pulls, dropped, path, np.zeros(1, np.int64)
@@ -172,10 +175,18 @@ def trace_of(policy: Policy, arm: Integers, rounds: Integers, active: Integers) 
 
 def _run(policy: Policy, clip: bool, first: Any, rows: Rows, data: Floats, seed: int, *rest: Any) -> None:
     """Call the compiled runs and turn a negative answer into an error."""
-    rules = Rules(policy.warmup, policy.final, policy.moves == "rising", policy.uses_best, clip)
+    rules = Rules(
+        warmup=policy.warmup,
+        final=policy.final,
+        moving=policy.moves != "still",
+        rising=policy.moves == "rising",
+        drops=has(policy, "lower"),
+        uses_best=policy.uses_best,
+        clip=clip,
+    )
     compiled = kernel(_play_runs, policy)
     try:
-        answer = compiled(policy.record, rules, first, rows, data, np.uint64(seed), *rest)
+        answer = compiled(policy.record, rules, first, rows, data, np.uint64(seed), *rest, scratch(rows))
     except NumbaError as error:
         raise InputError(f"{policy}: Numba cannot compile it: {_reason(error)}") from error
     if answer == DROPPED_ALL:
@@ -210,21 +221,22 @@ def _play_runs(
     dropped: Integers,
     path: Integers,
     stop: Integers,
+    scratch: Scratch,
 ) -> int:
     """Play as many runs as the outputs have rows, the first being run number ``start``."""
-    size = len(given)
-    order = np.arange(size)
-    rows = given.copy()
+    rows, order, state = scratch.rows, scratch.order, scratch.states[0]
+    rng = Rng(state)
     for run in range(start, start + len(regret)):
         if shuffled:
             shuffle(seed, run, order)
         deal(given, order, seed, run, rows)
-        rng = Rng(stream(seed, run, POLICY_STREAM), np.zeros(1, np.int64))
+        state["key"] = stream(seed, run, POLICY_STREAM)
+        state["drawn"] = 0
         row = run - start
-        answer = play(policy, rules, first, rng, rows, data, horizon, grid, regret[row], path, stop)
+        answer = play(policy, rules, first, rng, rows, data, horizon, grid, regret[row], path, stop, scratch)
         if answer < 0:
             return answer
-        for i in range(size):
+        for i in range(len(rows)):
             pulls[row, order[i]] = rows[i]["pulls"]
-            dropped[row, order[i]] = rows[i]["dropped"]
+            dropped[row, order[i]] = max(rows[i]["dropped"], 0)
     return 0

@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lowregret.engine.arms import Floats, Integers, Rows, reward
-from lowregret.engine.compiling import compiled, inlined, spliced
+from lowregret.engine.arms import EMPIRICAL, Floats, Integers, Rows, draw, ended, law
+from lowregret.engine.compiling import compiled, inlined
+from lowregret.engine.leaders import Leaders, plant
 from lowregret.engine.protocol import book
-from lowregret.engine.rng import Rng
+from lowregret.engine.rng import STATE, Rng
 from lowregret.policies import Arm, Arms, clock_at
-from lowregret.policies.base import summarise
+from lowregret.policies.base import mean_of, variance_of
 
 DROPPED_ALL, NOT_A_NUMBER, STOPPED = -(2**62), -(2**62) - 1, -(2**62) - 2
 LEAST = -np.finfo(np.float64).max
@@ -29,20 +30,87 @@ class Rules(NamedTuple):
 
     warmup: int
     final: bool
+    moving: bool  # with time
     rising: bool
+    drops: bool  # arms by their lower bounds
     uses_best: bool
     clip: bool  # whether rewards are clipped to [0, 1] first
+
+
+class Scratch(NamedTuple):
+    """The working memory of a run; compiled code allocates none."""
+
+    rows: Rows
+    order: Integers
+    states: Rows  # of the policy's random numbers
+    tree: Leaders
+    means: Leaders
+    stack: Integers
+    scores: Floats
+
+
+def scratch(rows: Rows) -> Scratch:
+    """Make the working memory for a table of arms."""
+    size = len(rows)
+    states, stack = np.zeros(1, STATE), np.zeros(128, np.int64)
+    return Scratch(rows.copy(), np.arange(size), states, plant(size), plant(size), stack, np.zeros(size))
+
+
+class Tally(NamedTuple):
+    """The sums of one arm while it is pulled; ``before`` are the pulls that no longer count."""
+
+    before: int
+    pulls: int
+    origin: float
+    total: float
+    squares: float
 
 
 clock_now = inlined(clock_at)
 
 
-@spliced
+@inlined
 def look(rows: Rows, i: int) -> Arm:
     """Read the statistics of the arm in place ``i``."""
     row = rows[i]
     pulls = row["pulls"] - row["forgotten"]
-    return summarise(row["number"], pulls, row["origin"], row["total"], row["squares"])
+    return Arm(row["number"], pulls, row["mean"], variance_of(pulls, row["total"], row["squares"]))
+
+
+@inlined
+def at_least(score: float) -> float:
+    """Lift a score of minus infinity to the least of an arm in play; let nan pass."""
+    return LEAST if score < LEAST else score
+
+
+@inlined
+def tally_of(row: np.void) -> Tally:
+    """Read the sums of an arm."""
+    before = row["forgotten"]
+    return Tally(before, row["pulls"] - before, row["origin"], row["total"], row["squares"])
+
+
+@inlined
+def count(tally: Tally, x: float) -> Tally:
+    """Add a reward to the sums."""
+    origin = x if tally.pulls == 0 else tally.origin
+    distance = x - origin
+    squares = tally.squares + distance * distance
+    return Tally(tally.before, tally.pulls + 1, origin, tally.total + distance, squares)
+
+
+@inlined
+def state(number: int, tally: Tally) -> Arm:
+    """Give the statistics of an arm from its sums."""
+    mean = mean_of(tally.pulls, tally.origin, tally.total)
+    return Arm(number, tally.pulls, mean, variance_of(tally.pulls, tally.total, tally.squares))
+
+
+@inlined
+def keep(row: np.void, tally: Tally, mean: float) -> None:
+    """Write the sums and the mean of an arm back into its row."""
+    row["pulls"], row["origin"] = tally.before + tally.pulls, tally.origin
+    row["total"], row["squares"], row["mean"] = tally.total, tally.squares, mean
 
 
 @compiled
@@ -54,7 +122,7 @@ def record(rows: Rows, regret: Floats, at: int) -> None:
     regret[at] = total
 
 
-@spliced
+@inlined
 def mark(rows: Rows, grid: Integers, regret: Floats, t: int, at: int) -> int:
     """Record the regret if ``t`` is the grid's time number ``at``; give the number of the next."""
     due = at < len(grid) and t == grid[at]
@@ -72,14 +140,20 @@ def note(path: Integers, t: int, number: int, round: int, active: int) -> None:
         path[t - 1, 2] = active
 
 
-@compiled
+@inlined
 def pull(policy: Any, rules: Rules, rng: Rng, rows: Rows, data: Floats, i: int) -> bool:
     """Pull the arm in place ``i``; say whether it had a reward left."""
-    x = reward(rows[i], data, rows[i]["pulls"] + 1)
-    if x != x:
-        return False
-    Arms(rows).observe(i, book(policy, x, rules.clip, rng))
-    return True
+    row = rows[i]
+    source, tally = law(row), tally_of(row)
+    n = tally.before + tally.pulls + 1
+    there = not ended(source, n)
+    if there:
+        x = draw(source, n)
+        if source.kind >= EMPIRICAL:
+            x = data[int(x)]
+        tally = count(tally, book(policy, x, rules.clip, rng))
+        keep(row, tally, mean_of(tally.pulls, tally.origin, tally.total))
+    return there
 
 
 @compiled
@@ -121,8 +195,7 @@ def finish(
     for i in range(len(rows)):
         if rows[i]["active"]:
             last = i
-    x = reward(rows[last], data, rows[last]["pulls"] + horizon - t)
-    if x != x:
+    if ended(law(rows[last]), rows[last]["pulls"] + horizon - t):
         return -last - 1
     if len(path) > 0:
         for step in range(t + 1, horizon + 1):
@@ -150,14 +223,16 @@ def warm_up(
     path: Integers,
 ) -> tuple[int, int]:
     """Pull every arm in turn as often as the policy wants; give the time and the grid's next number."""
-    t, at = 0, 0
+    t, at, left = 0, 0, Arms(rows).left()
     for _ in range(rules.warmup):
         for i in range(len(rows)):
+            if not rows[i]["active"]:
+                continue
             if t == horizon:
                 return t, at
             if not pull(policy, rules, rng, rows, data, i):
                 return -i - 1, at
             t += 1
-            note(path, t, rows[i]["number"], number, len(rows))
+            note(path, t, rows[i]["number"], number, left)
             at = mark(rows, grid, regret, t, at)
     return t, at

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from lowregret.engine.arms import EMPIRICAL, Floats, Integers, Rows, draw, law
+from lowregret.engine.arms import EMPIRICAL, Floats, Integers, Rows, draw, ended, law
 from lowregret.engine.compiling import compiled
-from lowregret.engine.leaders import Leaders, enter, plant, rebuild, rival
+from lowregret.engine.leaders import Leaders, enter, rebuild, rival
 from lowregret.engine.protocol import book, lower, turn, value
 from lowregret.engine.rng import Rng
 from lowregret.engine.steps import (
@@ -17,16 +17,20 @@ from lowregret.engine.steps import (
     NOT_A_NUMBER,
     STOPPED,
     Rules,
+    Scratch,
     clock_now,
+    count,
     finish,
+    keep,
     leave,
     look,
     mark,
     note,
+    state,
+    tally_of,
     warm_up,
 )
 from lowregret.policies import Arms, Clock
-from lowregret.policies.base import summarise
 
 
 @compiled
@@ -79,6 +83,7 @@ def play_still(
     regret: Floats,
     path: Integers,
     stop: Integers,
+    scratch: Scratch,
 ) -> int:
     """Play one run of a policy whose scores stand still.
 
@@ -91,9 +96,9 @@ def play_still(
     t, at = warm_up(policy, rules, rng, round.number, rows, data, horizon, grid, regret, path)
     if t < 0:
         return t
-    left = size
+    left = Arms(rows).left()
     recording = len(path) > 0
-    tree = plant(size)
+    tree = scratch.tree
     lowest, highest = rescore(policy, rows, clock_now(t, horizon, size, 0.0), round, rng, tree)
     if lowest != lowest and t < horizon:
         return NOT_A_NUMBER
@@ -106,24 +111,17 @@ def play_still(
         while t < end:
             bar, runner = rival(tree, i)
             row = rows[i]
-            source = law(row)
-            number, before, origin = row["number"], row["forgotten"], row["origin"]
-            n, total, squares = row["pulls"] - before, row["total"], row["squares"]
+            number, source, tally = row["number"], law(row), tally_of(row)
             while True:
-                n += 1
-                x = draw(source, before + n)
+                n = tally.before + tally.pulls + 1
+                if ended(source, n):
+                    return -i - 1
+                x = draw(source, n)
                 if source.kind >= EMPIRICAL:
-                    if x != x:
-                        return -i - 1
                     x = data[int(x)]
-                x = book(policy, x, rules.clip, rng)
-                if n == 1:
-                    origin = x
-                distance = x - origin
-                total += distance
-                squares += distance * distance
+                tally = count(tally, book(policy, x, rules.clip, rng))
+                arm = state(number, tally)
                 t += 1
-                arm = summarise(number, n, origin, total, squares)
                 clock = clock_now(t, horizon, size, 0.0)
                 score = value(policy, arm, clock, round, rng)
                 lowest = min(lowest, score)
@@ -135,8 +133,7 @@ def play_still(
             if score != score:
                 return NOT_A_NUMBER
             score = max(score, LEAST)
-            row["pulls"], row["origin"] = before + n, origin
-            row["total"], row["squares"] = total, squares
+            keep(row, tally, arm.mean)
             enter(tree, i, score)
             if lowest < highest:
                 clock = clock_now(t, horizon, size, 0.0)

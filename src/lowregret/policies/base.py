@@ -6,6 +6,8 @@ A policy says what it wants; the engine does the rest. It defines one of
     An index policy: the arm with the largest score is pulled.
 ``sample(self, arm, clock, rng)``
     A sampling policy: the same, with a score drawn anew for every arm at every step.
+Nothing, but ``in_turn = True``
+    The arms in play take turns: the one with the fewest pulls is next, the first of them where several are.
 ``begin(self, clock)``, ``score(self, arm, clock, round)`` and ``turn(self, arms, clock, round)``
     A policy with rounds or lists of arms. ``begin`` gives the first round, a ``NamedTuple`` that has
     at least ``number`` and ``until``. At the first step that ends at or after ``round.until``,
@@ -104,26 +106,31 @@ class Random(Protocol):
         """Give the number in [0, 1) that belongs to step ``t``, the same for every arm."""
 
 
-def summarise(number: int, pulls: int, origin: float, total: float, squares: float) -> Arm:
-    """Give an arm's statistics from sums of its rewards' distances from ``origin``, the first reward.
+def mean_of(pulls: int, origin: float, total: float) -> float:
+    """Give an arm's mean from the sum of its rewards' distances from ``origin``, the first reward.
 
-    Such sums stay accurate however far from 0 the rewards are. Of rewards of 0 and 1 they are whole numbers,
+    Such a sum stays accurate however far from 0 the rewards are. Of rewards of 0 and 1 it is a whole number,
     and what is written here is then exact up to one division: arms with equal counts tie, in any order.
     """
     if pulls == 0:
-        return Arm(number, 0, 0.0, 0.0)
-    count = float(pulls)
+        return 0.0
     unit = 1.0 if origin == 1.0 else 0.0  # the first of rewards of 0 and 1 that began with a 1
-    mean = (unit * count + total) / count + (origin - unit)
-    share = 1.0 / count  # known before the reward is, so that the processor does not wait for this division
-    return Arm(number, pulls, mean, max((count * squares - total * total) * (share * share), 0.0))
+    return (unit * pulls + total) / pulls + (origin - unit)
+
+
+def variance_of(pulls: int, total: float, squares: float) -> float:
+    """Give an arm's population variance from the sums of those distances and of their squares."""
+    if pulls == 0:
+        return 0.0
+    share = 1.0 / pulls  # known before the reward is, so that the processor does not wait for this division
+    return max((pulls * squares - total * total) * (share * share), 0.0)
 
 
 class Arms(NamedTuple):
     """All arms, one row each, in the order in which ties are broken.
 
     A row has at least ``number``, ``pulls``, ``forgotten`` (how many of those pulls no longer count),
-    ``origin``, ``total``, ``squares``, ``active`` and ``marked``.
+    ``origin``, ``total``, ``squares``, ``mean``, ``active`` and ``marked``.
     """
 
     rows: npt.NDArray[np.void]
@@ -131,9 +138,9 @@ class Arms(NamedTuple):
     def at(self, i: int) -> Arm:
         """Give the arm in place ``i``."""
         row = self.rows[i]
-        origin, total, squares = float(row["origin"]), float(row["total"]), float(row["squares"])
         pulls = int(row["pulls"]) - int(row["forgotten"])
-        return summarise(int(row["number"]), pulls, origin, total, squares)
+        variance = variance_of(pulls, float(row["total"]), float(row["squares"]))
+        return Arm(int(row["number"]), pulls, float(row["mean"]), variance)
 
     def observe(self, i: int, reward: float) -> None:
         """Add a reward to the arm in place ``i``."""
@@ -144,6 +151,7 @@ class Arms(NamedTuple):
         row["pulls"] += 1
         row["total"] += distance
         row["squares"] += distance * distance
+        row["mean"] = mean_of(row["pulls"] - row["forgotten"], row["origin"], row["total"])
 
     def active(self, i: int) -> bool:
         """Say whether the arm in place ``i`` may be pulled."""
@@ -161,8 +169,7 @@ class Arms(NamedTuple):
         """Start the statistics of the arm in place ``i`` anew."""
         row = self.rows[i]
         row["forgotten"] = row["pulls"]
-        row["total"] = 0.0
-        row["squares"] = 0.0
+        row["total"], row["squares"], row["mean"] = 0.0, 0.0, 0.0
 
     def mark(self, i: int, marked: bool) -> None:
         """Put a mark on the arm in place ``i``, or take it away, for the policy's own use."""
@@ -196,6 +203,8 @@ class Policy:
         Whether an arm that was dropped stays away for good.
     learns : bool
         Whether it means to find the best arm; the baselines do not.
+    in_turn : bool
+        Whether the arms in play take turns; such a policy has no score.
     uses_best : bool
         Whether a score looks at ``clock.best``, the largest mean of all arms. Unless ``moves`` is
         ``"anyhow"``, such a score must not rise with it.
@@ -221,6 +230,7 @@ class Policy:
     warmup: ClassVar[int] = 1
     final: ClassVar[bool] = True
     learns: ClassVar[bool] = True
+    in_turn: ClassVar[bool] = False
     uses_best: ClassVar[bool] = False
     needs: ClassVar[tuple[Need, ...]] = ()
     source: ClassVar[str] = ""
@@ -259,6 +269,10 @@ class Policy:
     def fits(self, clock: Clock) -> None:
         """Raise where the parameters do not fit the horizon or the number of arms."""
 
+    def opens(self, number: int) -> bool:
+        """Say whether the arm of this number is in play from the start."""
+        return True
+
     def require(self, field: str, allowed: str, holds: bool) -> None:
         """Raise, naming the field, its value and what is allowed, unless it ``holds``."""
         if not holds:
@@ -294,7 +308,7 @@ def _twin(cls: type[Policy]) -> Any:
     name = sub(r"\W", "_", f"{cls.__module__}.{cls.__qualname__}")
     twin = make(name, numeric or ["unused"], defaults=None if numeric else [0.0], module=cls.__module__)
     twin.__qualname__ = f"{cls.__qualname__}.Record"
-    twin.moves, twin.uses_best = cls.moves, cls.uses_best
+    twin.moves, twin.uses_best, twin.in_turn = cls.moves, cls.uses_best, cls.in_turn
     for base in reversed(cls.__mro__):
         if issubclass(base, Policy) and base is not Policy:
             for name, value in vars(base).items():
@@ -306,14 +320,17 @@ def _twin(cls: type[Policy]) -> Any:
 def _check_class(cls: type[Policy]) -> None:
     """Refuse facts about a class that the engine could not work with."""
     reserved = sorted(
-        {*HOOKS, "check", "fits", "require", "record"} & set(vars(cls).get("__annotations__", {}))
+        {*HOOKS, "check", "fits", "opens", "require", "record"} & set(vars(cls).get("__annotations__", {}))
     )
     whole = isinstance(cls.warmup, int) and not isinstance(cls.warmup, bool) and cls.warmup >= 0
     words = ", ".join(map(repr, get_args(Moves)))
+    scored = hasattr(cls, "score") or hasattr(cls, "sample")
     for holds, problem in (
         (cls.moves in get_args(Moves), f"moves must be one of {words}, got {cls.moves!r}"),
         (whole, f"warmup must be a whole number of at least 0, got {cls.warmup!r}"),
         (isinstance(cls.final, bool), f"final must be True or False, got {cls.final!r}"),
+        (isinstance(cls.in_turn, bool), f"in_turn must be True or False, got {cls.in_turn!r}"),
+        (not cls.in_turn or not scored, "a policy whose arms take turns (in_turn) has no score or sample"),
         (not reserved, f"a parameter cannot be called {reserved[0] if reserved else ''}: that is a method"),
     ):
         if not holds:

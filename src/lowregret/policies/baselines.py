@@ -17,13 +17,9 @@ class Uniform(Policy):
     [0, 1, 2, 0, 1, 2]
     """
 
-    moves = "still"
+    in_turn = True
     learns = False
     source: ClassVar[str] = "baseline"
-
-    def score(self, arm: Arm, clock: Clock) -> float:
-        """Prefer the arm with the fewest pulls."""
-        return -float(arm.pulls)
 
 
 class FixedArm(Policy):
@@ -43,7 +39,7 @@ class FixedArm(Policy):
 
     arm: int
 
-    moves = "still"
+    in_turn = True
     warmup = 0
     learns = False
     source: ClassVar[str] = "baseline"
@@ -56,9 +52,9 @@ class FixedArm(Policy):
         """Refuse a number beyond the last arm."""
         self.require("arm", f"below the number of arms ({clock.arms})", self.arm < clock.arms)
 
-    def score(self, arm: Arm, clock: Clock) -> float:
-        """Prefer the one arm."""
-        return 1.0 if arm.number == self.arm else 0.0
+    def opens(self, number: int) -> bool:
+        """Let the one arm be the only one in play."""
+        return number == self.arm
 
 
 class EpsilonGreedy(Policy):

@@ -38,7 +38,7 @@ class DMED(Policy):
 
     genuine: bool = True
 
-    moves = "still"
+    moves = "anyhow"  # the lists change at every step, so all arms are looked at anyhow
     final = False
     needs = ("rewards in [0, 1]",)
     source: ClassVar[str] = "Honda, Takemura 2010, DMED"
@@ -67,13 +67,11 @@ class DMED(Policy):
                     waiting += 1
         arms.drop(pulled)
         for i in range(clock.arms):
-            if not arms.active(i) and self.competes(arms.at(i), best, clock):
-                arms.mark(i, True)
-        if waiting == 0:
-            for i in range(clock.arms):
-                if arms.marked(i) or clock.arms == 1:
+            if not arms.active(i):
+                listed = clock.arms == 1 or arms.marked(i) or self.competes(arms.at(i), best, clock)
+                arms.mark(i, listed and waiting > 0)
+                if listed and waiting == 0:
                     arms.admit(i)
-                arms.mark(i, False)
         return round
 
     def competes(self, arm: Arm, best: float, clock: Clock) -> bool:

@@ -53,7 +53,7 @@ class UCBImproved(Policy):
     ([0, 1, 0, 1, 0, 1], [2, 1, 1])
     """
 
-    moves = "still"
+    in_turn = True
     needs = ("horizon",)
     source: ClassVar[str] = "Auer, Ortner 2010, Figure 1"
 
@@ -62,10 +62,6 @@ class UCBImproved(Policy):
         last = floor(log2(clock.horizon / e) / 2)
         first = halved(Halving(-1, 0, 2.0, 0, 0.0, 0.0, last), clock.horizon)
         return ending(first, clock.arms * first.pulls)
-
-    def score(self, arm: Arm, clock: Clock, round: Halving) -> float:
-        """Prefer the arm with the fewest pulls."""
-        return -float(arm.pulls)
 
     def turn(self, arms: Arms, clock: Clock, round: Halving) -> Halving:
         """Drop the arms whose upper end is below the best lower end, and halve D."""
@@ -116,7 +112,7 @@ class MedianElimination(Policy):
     epsilon: float = 0.1
     delta: float = 0.1
 
-    moves = "still"
+    in_turn = True
     source: ClassVar[str] = "Even-Dar, Mannor, Mansour 2006, Algorithm 4"
 
     def check(self) -> None:
@@ -127,10 +123,6 @@ class MedianElimination(Policy):
     def begin(self, clock: Clock) -> Phase:
         """Open the first phase."""
         return self.phase(0, self.epsilon / 4.0, self.delta / 2.0, 0, clock.arms)
-
-    def score(self, arm: Arm, clock: Clock, round: Phase) -> float:
-        """Prefer the arm with the fewest pulls in this phase."""
-        return -float(arm.pulls)
 
     def turn(self, arms: Arms, clock: Clock, round: Phase) -> Phase:
         """Drop the arms that at least half of the others beat, and start counting anew."""

@@ -1,0 +1,140 @@
+"""One run of a policy whose arms take turns: the pulls of many turns are dealt out at once.
+
+Between two rounds no reward has a say, so how often each arm is pulled until then is known beforehand. The
+rewards are drawn arm by arm, and where no round follows that could look at them, not at all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lowregret.engine.arms import EMPIRICAL, GIVEN, Floats, Integers, Rows, draw, law
+from lowregret.engine.compiling import compiled
+from lowregret.engine.protocol import turn
+from lowregret.engine.rng import Rng
+from lowregret.engine.steps import (
+    DROPPED_ALL,
+    STOPPED,
+    Rules,
+    Scratch,
+    clock_now,
+    count,
+    finish,
+    keep,
+    leave,
+    mark,
+    note,
+    state,
+    tally_of,
+    warm_up,
+)
+from lowregret.policies import NEVER, Arms
+
+
+@compiled
+def observe(row: Any, data: Floats, pulls: int, clip: bool) -> None:
+    """Pull an arm a number of times in a row."""
+    source, tally = law(row), tally_of(row)
+    start = tally.before + tally.pulls
+    for n in range(start + 1, start + pulls + 1):
+        x = draw(source, n)
+        if source.kind >= EMPIRICAL:
+            x = data[int(x)]
+        tally = count(tally, min(max(x, 0.0), 1.0) if clip else x)
+    keep(row, tally, state(0, tally).mean)
+
+
+@compiled
+def least(rows: Rows) -> tuple[int, int, int]:
+    """Give the fewest pulls of an arm in play, how many have those, and the next higher number of pulls."""
+    fewest, sharing, more = NEVER, 0, NEVER
+    for row in rows:
+        if row["active"]:
+            pulls = row["pulls"] - row["forgotten"]
+            if pulls < fewest:
+                fewest, sharing, more = pulls, 1, fewest
+            elif pulls == fewest:
+                sharing += 1
+            elif pulls < more:
+                more = pulls
+    return fewest, sharing, more
+
+
+@compiled
+def exhausted(rows: Rows, fewest: int, turns: int, extra: int) -> int:
+    """Give the place of the arm whose given rewards end first in so many turns and a part of one, or -1."""
+    found, soonest = -1, turns + 1
+    for i in range(len(rows)):
+        row = rows[i]
+        if row["active"] and row["pulls"] - row["forgotten"] == fewest:
+            left = row["b"] - row["pulls"]
+            if row["kind"] == GIVEN and left < min(turns + (extra > 0), soonest):
+                found, soonest = i, left
+            extra -= 1
+    return found
+
+
+@compiled
+def deal_out(rows: Rows, data: Floats, steps: int, wanted: bool, clip: bool) -> tuple[int, int]:
+    """Pull the arms in turn for at most a number of steps; give how many, or -1 - i, and the last arm."""
+    fewest, sharing, more = least(rows)
+    steps = min(steps, sharing * (more - fewest)) if more - fewest < steps else steps
+    turns, extra = steps // sharing, steps % sharing
+    ended = exhausted(rows, fewest, turns, extra)
+    if ended >= 0:
+        return -ended - 1, ended
+    last = 0
+    for i in range(len(rows)):
+        row = rows[i]
+        if row["active"] and row["pulls"] - row["forgotten"] == fewest:
+            pulls = turns + (extra > 0)
+            if extra > 0 or steps % sharing == 0:
+                last = i
+            extra -= 1
+            if wanted:
+                observe(row, data, pulls, clip)
+            else:
+                row["pulls"] += pulls
+    return steps, last
+
+
+def play_turns(
+    policy: Any,
+    rules: Rules,
+    first: Any,
+    rng: Rng,
+    rows: Rows,
+    data: Floats,
+    horizon: int,
+    grid: Integers,
+    regret: Floats,
+    path: Integers,
+    stop: Integers,
+    scratch: Scratch,
+) -> int:
+    """Play one run of a policy whose arms take turns."""
+    size = len(rows)
+    round = first
+    t, at = warm_up(policy, rules, rng, round.number, rows, data, horizon, grid, regret, path)
+    if t < 0:
+        return t
+    left = Arms(rows).left()
+    while t < horizon and (left > 1 or not rules.final):
+        end = t + 1 if len(path) > 0 else min(horizon, max(round.until, t + 1))
+        if at < len(grid):
+            end = min(end, grid[at])
+        while t < end:
+            steps, last = deal_out(rows, data, end - t, round.until <= horizon, rules.clip)
+            if steps < 0:
+                return steps
+            t += steps
+        if t >= round.until:
+            round = turn(policy, Arms(rows), clock_now(t, horizon, size, 0.0), round)
+            left = leave(rows, t)
+            if left == 0:
+                return DROPPED_ALL
+        note(path, t, rows[last]["number"], round.number, left)
+        at = mark(rows, grid, regret, t, at)
+        if stop[0]:
+            return STOPPED
+    return finish(rows, data, round.number, t, horizon, grid, regret, path) if t < horizon else t
