@@ -25,7 +25,7 @@ lint: setup
 	$(BIN)/lint-imports --no-cache
 
 benchmark: setup
-	$(BIN)/python benchmarks/floor.py
+	$(BIN)/python benchmarks/all.py
 
 clean:
-	rm -rf .venv reproduction .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-peers benchmarks/results reproduction .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,71 +1,175 @@
 """Our time a step against the floor: one draw, one update and one score of the same policy, no more.
 
-Both are measured in turn, many times, on one thread, in one process; a row gives the least time of each, the
-ratio of the two, and the ratio of the medians (which a busy machine disturbs less evenly).
+For a policy that samples, the floor is one draw, one update and a sample of every arm. Floor and simulator
+are measured in turn, many times, on one thread, in one process; a row gives the least time of each, the ratio
+of the two, and the ratio of the medians (which a busy machine disturbs less evenly). Beside them stands the
+same policy played by our own rescan, which scores every arm at every step.
 
-    python benchmarks/floor.py [repeats]
+    python benchmarks/floor.py [--quick] [POLICY ...]
 """
 
-import sys
+from collections.abc import Callable
 from statistics import median
 from time import perf_counter
+from typing import Any, NamedTuple
 
-from rich.console import Console
-from rich.table import Table
+import numpy as np
+from common import SEED, Claim, Report, Sheet, arguments, in_turn, ours, say, show, shown, write, yes
 
 import lowregret as lr
 from lowregret.engine.arms import draw, law, rows_of
 from lowregret.engine.compiling import kernel
 from lowregret.engine.protocol import begin, value
 from lowregret.engine.reference import policy_rng
-from lowregret.engine.steps import Tally, clock_now, count, state
-from lowregret.policies import Policy, clock_at
+from lowregret.engine.steps import clock_now, count, keep, look, state, tally_of
+from lowregret.policies import clock_at
+
+LIMITS = (
+    (4.0, (1, 4), ("EUCBV", "MOSS")),
+    (8.0, (1, 4), ("UCB1", "UCBTuned", "UCBV", "OCUCB", "KLUCBGauss", "BayesUCBGauss")),
+    (8.0, (1,), ("KLUCB", "KLUCBPlus", "IMED", "DMED")),
+    (1.2, (1,), ("ThompsonBeta",)),
+    (1.2, (1, 4), ("ThompsonGauss",)),
+)
+"""How many times the floor a step may cost, on which of the paper's testbeds, for which policies."""
 
 RUNS = 4
+SAMPLES = 2_000_000
+"""How many samples the floor of a sampling policy draws in one measurement."""
 
 
-def floor(policy, round, rng, row, horizon, arms, steps):
-    """Pull one arm ``steps`` times and score it after each pull."""
-    source = law(row)
-    tally, scores = Tally(0, 0, 0.0, 0.0, 0.0), 0.0
-    for n in range(1, steps + 1):
-        tally = count(tally, draw(source, n))
-        scores += value(policy, state(0, tally), clock_now(n, horizon, arms, 0.0), round, rng)
+class OneLook(lr.DMED):
+    """DMED scored by one look at whether an arm competes, since its own score is a constant."""
+
+    def score(self, arm, clock, round):
+        """Say whether the arm could still be the best."""
+        return 1.0 if self.competes(arm, clock.best, clock) else 0.0
+
+
+class Row(NamedTuple):
+    """One policy on one testbed; times are nanoseconds a step."""
+
+    policy: str
+    testbed: str
+    floor: float
+    ours: float
+    ratio: float
+    ratio_of_medians: float
+    limit: float
+    rescan: float | None
+
+
+def scoring(policy, round, rng, rows, best, horizon):
+    """Give every arm its share of the pulls, scored after each at the time at which equal play would be.
+
+    One arm after the other, so that its statistics stay in the processor's registers.
+    """
+    size = len(rows)
+    scores = 0.0
+    for i in range(size):
+        source, tally = law(rows[i]), tally_of(rows[i])
+        for n in range(1, horizon // size + 1):
+            tally = count(tally, draw(source, n))
+            arm = state(i, tally)
+            clock = clock_now(n * size, horizon, size, max(best, arm.mean))
+            scores += value(policy, arm, clock, round, rng)
     return scores
 
 
-def measure(policy: Policy, bandit: lr.Bandit, repeats: int) -> tuple[list[float], list[float]]:
-    """Time the floor and the simulator in turn; nanoseconds a step."""
-    horizon, arms = bandit.horizon, len(bandit)
-    round = begin(policy, clock_at(0, horizon, arms, 0.0))
-    row = rows_of(bandit)[0]
-    row["key"] = 1
-    rng = policy_rng(1, 0)
-    compiled = kernel(floor, policy)
-    compiled(policy.record, round, rng, row, horizon, arms, 1)
-    lr.simulate(policy, bandit, runs=1)
-    floors, ours = [], []
-    for _ in range(repeats):
+def sampling(policy, round, rng, rows, steps, horizon):
+    """Sample every arm at every step, and pull the arms in turn: K samples, one draw, one update."""
+    size = len(rows)
+    tops, i = 0.0, 0
+    for t in range(1, steps + 1):
+        clock = clock_now(t, horizon, size, 0.0)
+        top = -np.inf
+        for k in range(size):
+            top = max(top, value(policy, look(rows, k), clock, round, rng))
+        tops += top
+        row = rows[i]
+        tally = count(tally_of(row), draw(law(row), row["pulls"] + 1))
+        keep(row, tally, state(i, tally).mean)
+        i = i + 1 if i + 1 < size else 0
+    return tops
+
+
+def floor_of(policy: lr.Policy, bandit: lr.Bandit) -> Callable[[], float]:
+    """Compile the floor of a policy; give a function that measures it in nanoseconds a step."""
+    horizon, size = bandit.horizon, len(bandit)
+    stand_in = OneLook() if isinstance(policy, lr.DMED) else policy
+    round = begin(stand_in, clock_at(0, horizon, size, 0.0))
+    rows = rows_of(bandit)
+    rows["key"] = np.random.default_rng(SEED).integers(2**63, size=size, dtype=np.uint64)
+    samples = hasattr(policy, "sample")
+    loop: Any = kernel(sampling if samples else scoring, stand_in)
+    steps = min(horizon, SAMPLES // size) if samples else horizon
+    amount = steps if samples else float(bandit.means.max())
+
+    def measure() -> float:
         began = perf_counter()
-        compiled(policy.record, round, rng, row, horizon, arms, horizon)
-        floors.append(1e9 * (perf_counter() - began) / horizon)
-        result = lr.simulate(policy, bandit, runs=RUNS, seed=1, threads=1)
-        ours.append(1e9 * result[policy].seconds / (RUNS * horizon))
-    return floors, ours
+        loop(stand_in.record, round, policy_rng(SEED, 0), rows.copy(), amount, horizon)
+        return 1e9 * (perf_counter() - began) / steps
+
+    measure()
+    return measure
+
+
+def rescan_of(policy: lr.Policy) -> lr.Policy:
+    """Give the same policy with no promise about its scores, so that all arms are scored at every step."""
+    kind = type(policy)
+    body = {"moves": "anyhow", "__module__": __name__, "__doc__": kind.__doc__}
+    return type(f"Rescanned{kind.__name__}", (kind,), body)()
+
+
+def measure(policy: lr.Policy, rescanned: lr.Policy | None, number: int, limit: float, quick: bool) -> Row:
+    """Measure one policy on one testbed."""
+    bandit = lr.paper(number)
+    floor, runs = floor_of(policy, bandit), RUNS if rescanned else 1
+    for player in filter(None, (policy, rescanned)):
+        lr.simulate(player, bandit, runs=1, threads=1)
+    repeats, budget = (3, 2.0) if quick else (30, 20.0)
+    measures = [floor, lambda: ours(policy, bandit, bandit.horizon, runs)]
+    floors, found = in_turn(measures, repeats, budget)
+    slow = None
+    if rescanned:
+        again = 1 if quick else 3
+        slow = min(in_turn([lambda: ours(rescanned, bandit, bandit.horizon, 1)], again)[0])
+    ratios = min(found) / min(floors), median(found) / median(floors)
+    return Row(str(policy), bandit.name, min(floors), min(found), *ratios, limit, slow)
+
+
+def benchmark(quick: bool, wanted: list[str] | None = None) -> Report:
+    """Measure all policies, or those that are wanted."""
+    rows = []
+    for limit, numbers, names in LIMITS:
+        for name in names:
+            if not wanted or name in wanted:
+                say(f"measuring {name}")
+                policy = getattr(lr, name)()
+                # A sampling policy has none: the floor itself looks at all arms.
+                rescanned = None if hasattr(policy, "sample") else rescan_of(policy)
+                rows += [measure(policy, rescanned, number, limit, quick) for number in numbers]
+    claims = [Claim(f"{row.policy} on {row.testbed}: times the floor", row.ratio, row.limit) for row in rows]
+    return Report([_sheet(rows, claims)], claims, [row._asdict() for row in rows])
+
+
+def _sheet(rows: list[Row], claims: list[Claim]) -> Sheet:
+    columns = ("policy", "testbed", "floor", "ours", "ratio", "of medians", "limit", "holds")
+    columns += ("rescan", "rescan / ours")
+    cells = []
+    for row, claim in zip(rows, claims, strict=True):
+        times = row.floor, row.ours, row.ratio, row.ratio_of_medians
+        last = row.rescan, row.rescan and row.rescan / row.ours
+        holds = f"{row.limit:g}", yes(claim.holds)
+        cells.append((row.policy, row.testbed, *map(shown, times), *holds, *map(shown, last)))
+    return Sheet("Nanoseconds a step on one thread, against the floor and our own rescan", columns, cells)
 
 
 def main() -> None:
-    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 30
-    table = Table(title=f"nanoseconds a step on one thread, the least of {repeats} measurements")
-    for column in ("policy", "testbed", "floor", "ours", "ratio", "ratio of medians"):
-        table.add_column(column, justify="left" if column in ("policy", "testbed") else "right")
-    for policy in (lr.EUCBV(), lr.MOSS(), lr.UCB1()):
-        for number in (1, 4):
-            bandit = lr.paper(number)
-            floors, ours = measure(policy, bandit, repeats if policy.moves == "still" else 5)
-            cells = min(floors), min(ours), min(ours) / min(floors), median(ours) / median(floors)
-            table.add_row(str(policy), bandit.name, *(f"{cell:.1f}" for cell in cells))
-    Console().print(table)
+    options = arguments(__doc__.splitlines()[0], policies=True)
+    report = benchmark(options.quick, options.policies)
+    show(report.sheets)
+    write("floor", report.numbers)
 
 
 if __name__ == "__main__":

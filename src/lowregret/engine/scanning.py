@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lowregret.engine.arms import Floats, Integers, Rows
-from lowregret.engine.compiling import inlined
+from lowregret.engine.compiling import compiled, inlined
 from lowregret.engine.protocol import turn, value
 from lowregret.engine.rng import Rng
 from lowregret.engine.steps import (
@@ -16,7 +16,6 @@ from lowregret.engine.steps import (
     STOPPED,
     Rules,
     Scratch,
-    at_least,
     best_mean,
     clock_now,
     finish,
@@ -33,17 +32,31 @@ from lowregret.policies import Arms
 
 @inlined
 def first_largest(values: Floats) -> int:
-    """Give the place of the first of the largest values, none of which is nan."""
+    """Give the place of the first of the largest values, or -1 if one is nan."""
     a = b = c = d = -np.inf  # four at a time, since a comparison must wait for the one before it
+    nan = False
     whole = len(values) - len(values) % 4
     for i in range(0, whole, 4):
-        a, b = max(values[i], a), max(values[i + 1], b)
-        c, d = max(values[i + 2], c), max(values[i + 3], d)
+        e, f, g, h = values[i], values[i + 1], values[i + 2], values[i + 3]
+        a, b, c, d = max(e, a), max(f, b), max(g, c), max(h, d)
+        nan |= (e != e) | (f != f) | (g != g) | (h != h)
     for i in range(whole, len(values)):
         a = max(values[i], a)
+        nan |= values[i] != values[i]
+    if nan:
+        return -1
     top = max(max(a, b), max(c, d))
     place = 0
     while values[place] != top:
+        place += 1
+    return place
+
+
+@compiled
+def first_active(rows: Rows) -> int:
+    """Give the first arm in play."""
+    place = 0
+    while not rows[place]["active"]:
         place += 1
     return place
 
@@ -73,13 +86,15 @@ def play_scanning(
         t += 1
         clock = clock_now(t, horizon, size, best_mean(rows) if rules.uses_best else 0.0)
         for i in range(size):
-            scores[i] = -np.inf
-            if rows[i]["active"]:
-                score = value(policy, look(rows, i), clock, round, rng)
-                if score != score:
-                    return NOT_A_NUMBER
-                scores[i] = at_least(score)
+            if left == size or rows[i]["active"]:
+                scores[i] = value(policy, look(rows, i), clock, round, rng)
+            else:
+                scores[i] = -np.inf
         chosen = first_largest(scores)
+        if chosen < 0:
+            return NOT_A_NUMBER
+        if scores[chosen] == -np.inf:
+            chosen = first_active(rows)
         if not pull(policy, rules, rng, rows, data, chosen):
             return -chosen - 1
         if rules.drops and sweep(policy, rows, clock, round, rng):
