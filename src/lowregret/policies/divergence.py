@@ -76,11 +76,13 @@ class DMED(Policy):
 
     def competes(self, arm: Arm, best: float, clock: Clock) -> bool:
         """Say whether an arm could still be the best."""
-        gap = best - arm.mean
-        # The divergence is at least gap^2 / (2 best), which is quicker to look at.
-        if best > 0.0 and arm.pulls * gap * gap >= 2.0 * best * clock.log_t:
-            return False
+        gap, spread = best - arm.mean, best * (1.0 - best)
         level = log(clock.t / arm.pulls) if self.genuine else clock.log_t
+        # The divergence is at least the first two terms of its series in the gap, which are quicker to look at.
+        if spread > 0.0:
+            least = gap * gap * (0.5 + gap * (1.0 - 2.0 * best) / (6.0 * spread)) / spread
+            if arm.pulls * least * (1.0 - 1e-9) >= level:
+                return False
         return arm.pulls * bernoulli_kl(arm.mean, best) < level
 
 
