@@ -1,4 +1,4 @@
-"""What the entries of an experiment stand for: bandits with horizons, and policies, every grid written out."""
+"""What the entries of an experiment stand for: bandits with horizons, and policies, grids written out."""
 
 from __future__ import annotations
 
@@ -152,11 +152,10 @@ def _columns(file: Path) -> list[Any]:
     """Read the rewards of a file, one column per arm; what is missing is left out."""
     import polars as pl
 
-    readers = {".csv": pl.read_csv, ".parquet": pl.read_parquet}
-    if file.suffix not in readers:
+    if file.suffix not in (".csv", ".parquet"):
         raise InputError(f"a file of rewards must be .csv or .parquet, got {file.name!r}")
     try:
-        table = readers[file.suffix](file)
+        table = pl.read_csv(file) if file.suffix == ".csv" else pl.read_parquet(file)
     except OSError as error:
         raise InputError(f"cannot read {str(file)!r}: {error.strerror or error}") from None
     except pl.exceptions.PolarsError as error:
@@ -177,10 +176,11 @@ def _columns(file: Path) -> list[Any]:
 
 
 def _horizon(entry: EnvironmentEntry, values: Mapping[str, Scalar], path: tuple[Key, ...]) -> int | None:
-    if not isinstance(entry.horizon, str):
-        return entry.horizon
+    given: int | str | None = entry.horizon
+    if not isinstance(given, str):
+        return given
     with _at((*path, "horizon")):
-        text = fill(entry.horizon, values)
+        text = fill(given, values)
         if not text.isascii() or not text.isdigit() or not 1 <= int(text[:20]) <= LONGEST:
             raise InputError(f"must be a whole number from 1 to 2^53, got {show(text)}")
     return int(text)

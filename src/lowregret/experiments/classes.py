@@ -31,7 +31,7 @@ class Reference(NamedTuple):
 
 
 def find_class(text: str, folder: Path) -> Reference:
-    """Find the class that ``Name`` (one of ours) or ``module:Class`` (next to the file, or on the path) names.
+    """Find the class that ``Name`` (ours) or ``module:Class`` (next to the file, or on the path) names.
 
     Examples
     --------

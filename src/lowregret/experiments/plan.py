@@ -152,7 +152,7 @@ def make_plan(experiment: Experiment, shard_steps: int = SHARD_STEPS) -> Plan:
 def _blocks(case: Case, runs: int, shard_steps: int) -> Iterator[tuple[int, int]]:
     """Give the first run and the number of runs of every block.
 
-    Their size does not depend on the number of runs, so that more runs leave the blocks before them as they are.
+    Their size does not depend on the number of runs, so that more runs leave the earlier blocks as they are.
     """
     numbers = len(case.times) + 2 * len(case.bandit)
     most = max(min(shard_steps // case.horizon, SHARD_NUMBERS // numbers), 1)

@@ -117,4 +117,4 @@ def open_results(folder: str | Path) -> Results:
 def describe(known: Mapping[str, Any]) -> Description:
     """Read a description from plain data."""
     names = ("name", "seed", "runs", "clip", "horizons")
-    return Description(*(known[name] for name in names), tuple(known["policies"]))
+    return Description(**{name: known[name] for name in names}, policies=tuple(known["policies"]))

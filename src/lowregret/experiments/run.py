@@ -41,8 +41,8 @@ POOLS = 5
 class Progress(NamedTuple):
     """How far a run is, in shards and in steps.
 
-    ``there`` shards were there when it began, and ``damaged`` had to be computed again; ``done`` and ``steps``
-    count what was finished since, out of ``shards`` and ``all_steps`` that were missing.
+    ``there`` shards were there when it began; ``done`` and ``steps`` count what was finished since, out of
+    ``shards`` and ``all_steps`` that were missing, ``damaged`` ones among them.
     """
 
     done: int
@@ -58,7 +58,12 @@ class FailedShards(RuntimeError):  # noqa: N818  # it is what they are
 
 
 class Interrupted(KeyboardInterrupt):
-    """A run was stopped by the user; what was finished is kept."""
+    """A run was stopped by the user; what was finished is kept.
+
+    ``at_once`` says that the user was in a hurry, and shards are still under way in other threads.
+    """
+
+    at_once = False
 
 
 def run(
@@ -115,7 +120,7 @@ class _Job:
     under_way: dict[Future[Finished], Shard] = field(default_factory=dict)
     failures: Counter[str] = field(default_factory=Counter)
     failed: dict[str, str] = field(default_factory=dict)
-    told: Progress = Progress(0, 0, 0, 0, 0, 0)
+    told: Progress = field(default_factory=lambda: Progress(0, 0, 0, 0, 0, 0))
     damaged: int = 0
 
     def begin(self, missing: list[Shard]) -> None:
@@ -180,7 +185,7 @@ def _compute(job: _Job, missing: list[Shard], make: Executor | Callable[[], Exec
 def _drive(job: _Job, pool: Executor) -> BaseException | None:
     """Keep an executor busy until nothing is left, never with more than two shards per worker."""
     workers = getattr(pool, "_max_workers", None) or os.cpu_count() or 1
-    error = None
+    error: BaseException | None = None
     while job.waiting or job.under_way:
         while job.waiting and error is None and len(job.under_way) < 2 * workers:
             try:
@@ -199,6 +204,7 @@ def _drive(job: _Job, pool: Executor) -> BaseException | None:
 def _wind_up(job: _Job, pool: Executor) -> None:
     """After an interrupt, keep what is nearly done; a second interrupt leaves at once."""
     job.waiting.clear()
+    at_once = False
     try:
         for future in list(job.under_way):
             if future.cancel():
@@ -207,7 +213,10 @@ def _wind_up(job: _Job, pool: Executor) -> None:
             job.settle(future)
     except KeyboardInterrupt:
         pool.shutdown(wait=False, cancel_futures=True)
-    raise Interrupted(f"interrupted: {job.kept()}, run it again to go on")
+        at_once = True
+    end = Interrupted(f"interrupted: {job.kept()}, run it again to go on")
+    end.at_once = at_once
+    raise end
 
 
 @contextmanager

@@ -86,14 +86,15 @@ def _keys_at(model: type[BaseModel], path: tuple[Key, ...]) -> list[str]:
 
 
 def line_of(text: str, path: tuple[Key, ...]) -> int | None:
-    """Find the line of a TOML text in which a path of keys is written, or the nearest key above it.
+    r"""Find the line of a TOML text in which a path of keys is written, or the nearest key above it.
 
     It looks at the beginnings of lines, which is how files are written; it may find nothing.
 
     Examples
     --------
     >>> from lowregret.experiments.sentences import line_of
-    >>> line_of("runs = 3\\n[[policies]]\\npolicy = 'A'\\n[[policies]]\\npolicy = 'B'", ("policies", 1, "policy"))
+    >>> text = "runs = 3\n[[policies]]\npolicy = 'A'\n[[policies]]\npolicy = 'B'"
+    >>> line_of(text, ("policies", 1, "policy"))
     5
     """
     counts: dict[str, int] = {}

@@ -95,35 +95,46 @@ class Part(BaseModel):
 class RecordingGrid(Part):
     """When the regret is recorded."""
 
-    points: int = Field(200, ge=1, le=100_000, description="At how many times.")
-    scale: Literal["linear", "log"] = Field("linear", description="Evenly spaced, or by a constant factor.")
+    points: int = Field(default=200, ge=1, le=100_000, description="At how many times.")
+    scale: Literal["linear", "log"] = Field(
+        default="linear", description="Evenly spaced, or by a constant factor."
+    )
 
 
 class EnvironmentEntry(Part):
     """One environment, or one for every combination of the values of a grid."""
 
     name: str | None = Field(
-        None, description="What tables and figures call it; may hold {names} of the grid."
+        default=None, description="What tables and figures call it; may hold {names} of the grid."
     )
     environment: Annotated[Any, AfterValidator(_environment), WithJsonSchema({"type": "string"})] = Field(
-        None,
+        default=None,
         description="paper-1 to paper-4, a family such as bernoulli:0.5*{K-1},{0.5+gap}, or a TOML file.",
     )
-    rewards: str | None = Field(None, description="A CSV or Parquet file of rewards, one column per arm.")
-    family: str | None = Field(None, description="A family of rewards, with its parameters beside it.")
-    arms: list[dict[str, Any]] | None = Field(None, description="Arms one by one, as in an environment file.")
-    probabilities: Numbers = Field(None, description="Of bernoulli.")
-    means: Numbers = Field(None, description="Of gaussian, exponential and poisson.")
-    variances: Numbers = Field(None, description="Of gaussian.")
-    a: Numbers = Field(None, description="Of beta.")
-    b: Numbers = Field(None, description="Of beta.")
-    lows: Numbers = Field(None, description="Of uniform.")
-    highs: Numbers = Field(None, description="Of uniform.")
-    data: list[list[float]] | None = Field(None, description="Of empirical: the values of each arm.")
-    scale: list[float] | None = Field(None, description="[low, high]: the rewards that become 0 and 1.")
+    rewards: str | None = Field(
+        default=None, description="A CSV or Parquet file of rewards, one column per arm."
+    )
+    family: str | None = Field(
+        default=None, description="A family of rewards, with its parameters beside it."
+    )
+    arms: list[dict[str, Any]] | None = Field(
+        default=None, description="Arms one by one, as in an environment file."
+    )
+    probabilities: Numbers = Field(default=None, description="Of bernoulli.")
+    means: Numbers = Field(default=None, description="Of gaussian, exponential and poisson.")
+    variances: Numbers = Field(default=None, description="Of gaussian.")
+    a: Numbers = Field(default=None, description="Of beta.")
+    b: Numbers = Field(default=None, description="Of beta.")
+    lows: Numbers = Field(default=None, description="Of uniform.")
+    highs: Numbers = Field(default=None, description="Of uniform.")
+    data: list[list[float]] | None = Field(default=None, description="Of empirical: the values of each arm.")
+    scale: list[float] | None = Field(
+        default=None, description="[low, high]: the rewards that become 0 and 1."
+    )
     horizon: Annotated[Any, AfterValidator(_horizon), WithJsonSchema({"type": ["integer", "string"]})] = (
         Field(
-            None, description="Pulls in a run, here instead of for all; a text may use {names} of the grid."
+            default=None,
+            description="Pulls in a run, here instead of for all; a text may use {names} of the grid.",
         )
     )
     grid: dict[str, Values] = Field(
@@ -137,8 +148,8 @@ class PolicyEntry(Part):
     policy: Annotated[Any, AfterValidator(_policy), WithJsonSchema({"type": "string"})] = Field(
         description="A name such as EUCBV or UCB1(alpha=1), or module:Class for your own."
     )
-    parameters: dict[str, Scalar] = Field({}, description="Parameters of the policy.")
-    grid: dict[str, Values] = Field({}, description="Several values of parameters.")
+    parameters: dict[str, Scalar] = Field(default={}, description="Parameters of the policy.")
+    grid: dict[str, Values] = Field(default={}, description="Several values of parameters.")
 
 
 class Experiment(Part):
@@ -180,12 +191,12 @@ class Experiment(Part):
     60
     """
 
-    name: str = Field("experiment", min_length=1, description="What reports call it.")
-    horizon: StrictInt | None = Field(None, ge=1, le=LONGEST, description="Pulls in a run.")
-    runs: int = Field(100, ge=1, le=2**31, description="How many independent runs.")
-    seed: int = Field(0, ge=0, le=LARGEST_SEED, description="What the rewards are drawn from.")
-    clip: bool = Field(False, description="Clip rewards to [0, 1] for the policies that need that.")
-    grid: RecordingGrid = Field(RecordingGrid(), description="When the regret is recorded.")
+    name: str = Field(default="experiment", min_length=1, description="What reports call it.")
+    horizon: StrictInt | None = Field(default=None, ge=1, le=LONGEST, description="Pulls in a run.")
+    runs: int = Field(default=100, ge=1, le=2**31, description="How many independent runs.")
+    seed: int = Field(default=0, ge=0, le=LARGEST_SEED, description="What the rewards are drawn from.")
+    clip: bool = Field(default=False, description="Clip rewards to [0, 1] for the policies that need that.")
+    grid: RecordingGrid = Field(default_factory=RecordingGrid, description="When the regret is recorded.")
     environments: Annotated[
         list[EnvironmentEntry],
         BeforeValidator(
@@ -196,7 +207,7 @@ class Experiment(Part):
         list[PolicyEntry],
         BeforeValidator(_entries("policy", (Policy, type)), json_schema_input_type=list[PolicyEntry | str]),
     ] = Field(min_length=1, description="What plays.")
-    folder: Annotated[Path, WithJsonSchema({})] = Field(Path(), exclude=True)
+    folder: Annotated[Path, WithJsonSchema({})] = Field(default=Path(), exclude=True)
 
     def __init__(self, **given: Any) -> None:
         """Check everything; raise an `InputError` that names the key, the value and what is allowed."""

@@ -17,6 +17,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ import polars as pl
 
 from lowregret.errors import InputError
 from lowregret.experiments.files import UNFINISHED, checksum, finish, locked, sync, write_whole, writing
-from lowregret.experiments.plan import Pair, Plan, Shard
+from lowregret.experiments.plan import ENGINE, Pair, Plan, Shard
 from lowregret.experiments.tables import TABLES, long_tables
 from lowregret.experiments.work import Finished
 
@@ -120,7 +121,7 @@ class Store:
                 sync(partial)
                 finish(partial, path)
                 hashes[name] = checksum(path)
-            text = json.dumps({**description(plan), "plan": plan.name, "sha256": hashes}, indent=2)
+            text = json.dumps({**description(plan), **_origin(plan), "sha256": hashes}, indent=2)
             write_whole(self.folder / "experiment.json", (text + "\n").encode())
 
     def is_published(self, plan: Plan) -> bool:
@@ -162,6 +163,13 @@ def description(plan: Plan) -> dict[str, Any]:
         "horizons": {case.name: case.horizon for case in experiment.cases},
         "policies": [player.name for player in experiment.players],
     }
+
+
+def _origin(plan: Plan) -> dict[str, Any]:
+    """Give what the results came from: the experiment as it was written, and the code."""
+    written = plan.experiment.model_dump(exclude_unset=True, exclude={"folder"})
+    spec = json.loads(json.dumps(written, default=str))
+    return {"spec": spec, "lowregret": version("lowregret"), "engine": ENGINE, "plan": plan.name}
 
 
 def _read_manifest(path: Path) -> tuple[dict[str, Entry], bool]:

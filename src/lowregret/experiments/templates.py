@@ -88,10 +88,10 @@ def _number(node: ast.expr, values: Mapping[str, Scalar]) -> float:
             if name not in values:
                 known = f"it has {', '.join(values)}" if values else "there is none"
                 raise InputError(f"{{{name}}} is not a name of the grid: {known}")
-            value = values[name]
-            if isinstance(value, bool | str):
-                raise InputError(f"{{{name}}} must be a number to be reckoned with, got {value!r}")
-            return value
+            given = values[name]
+            if isinstance(given, bool | str):
+                raise InputError(f"{{{name}}} must be a number to be reckoned with, got {given!r}")
+            return given
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_number(operand, values)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
