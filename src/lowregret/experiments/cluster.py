@@ -7,9 +7,22 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from importlib import import_module
+from threading import Thread
 from typing import Any, NamedTuple
 
 from lowregret.errors import InputError
+
+
+SETTINGS = {
+    "distributed.admin.tick.limit": "1h",  # a compiling worker is busy, not lost
+    # Ctrl-C reaches every process of a terminal; what is to be done then is for us to say, not for the workers.
+    "distributed.worker.preload": ["import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"],
+}
+"""How workers on this machine are run."""
+
+
+PATIENCE = 15
+"""For how many seconds workers may take to end; Dask would wait for ever for one that was hurt."""
 
 
 class Trouble(NamedTuple):
@@ -108,8 +121,7 @@ def cluster(place: str) -> Iterator[DaskExecutor]:
         dask, distributed = import_module("dask"), import_module("distributed")
     except ImportError:
         raise InputError("a cluster needs Dask: install lowregret with the extra 'dask'") from None
-    quiet = {"distributed.worker.memory.spill": False, "distributed.admin.tick.limit": "1h"}
-    with dask.config.set(quiet):
+    with dask.config.set(SETTINGS):
         made: Any = place
         if local:
             made = distributed.LocalCluster(
@@ -122,9 +134,15 @@ def cluster(place: str) -> Iterator[DaskExecutor]:
         try:
             yield DaskExecutor(client)
         finally:
-            client.close(timeout=5)
-            if local:
-                made.close(timeout=10)
+            closing = Thread(target=_close, args=(client, made if local else None), daemon=True)
+            closing.start()
+            closing.join(PATIENCE)
+
+
+def _close(client: Any, made: Any) -> None:
+    client.close()
+    if made is not None:
+        made.close()
 
 
 def _attempt(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
