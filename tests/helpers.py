@@ -177,3 +177,7 @@ def bandits(draw, most=40):
     for copy in copies[1:]:
         bandit = bandit + kinds[copy]
     return bandit
+
+
+SHARD_STEPS = 4_000
+"""Shards of this many steps cut the small experiment of tests/experiments into 24."""

@@ -270,3 +270,11 @@ def test_every_source_of_the_starter_that_is_commented_out_is_known(tmp_path: Pa
     path.write_text("\n".join(line[2:] if line.startswith(keys) else line for line in lines))
     experiment = lr.Experiment.from_toml(path)
     assert (len(experiment.cases), len(experiment.players)) == (6, 5)
+
+
+def test_a_copy_is_checked_and_written_out_anew() -> None:
+    experiment = lr.Experiment(**GOOD)
+    assert experiment.cases[0].horizon == 50
+    assert experiment.model_copy(update={"horizon": 60}).cases[0].horizon == 60
+    with pytest.raises(lr.InputError, match="runs must be at least 1"):
+        experiment.model_copy(update={"runs": 0})

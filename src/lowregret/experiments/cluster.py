@@ -125,7 +125,7 @@ def cluster(place: str) -> Iterator[DaskExecutor]:
         made: Any = place
         if local:
             made = distributed.LocalCluster(
-                n_workers=int(local[1]), threads_per_worker=1, dashboard_address=None, silence_logs="CRITICAL"
+                n_workers=int(local[1]), threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL"
             )
         try:
             client = distributed.Client(made, timeout="20s", set_as_default=False)

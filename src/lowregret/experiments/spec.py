@@ -70,11 +70,11 @@ def _entries(key: str, kinds: tuple[type, ...]) -> Callable[[Any], Any]:
     """Let a bare text or object stand for an entry, and one entry for a list of one."""
 
     def spread(given: Any) -> Any:
-        if isinstance(given, (str, Mapping, *kinds)):
+        if isinstance(given, (str, Mapping, Part, *kinds)):
             given = [given]
         if not isinstance(given, Iterable):
             return given
-        return [each if isinstance(each, Mapping) else {key: each} for each in given]
+        return [each if isinstance(each, Mapping | Part) else {key: each} for each in given]
 
     return spread
 
@@ -252,6 +252,11 @@ class Experiment(Part):
     def players(self) -> tuple[Player, ...]:
         """The policies, every grid written out."""
         return players(self)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Give the same experiment with some fields changed, checked anew."""
+        given = {name: getattr(self, name) for name in self.model_fields_set}
+        return type(self)(**{**given, **(update or {})})
 
     def run(
         self,
