@@ -5,6 +5,7 @@ import pytest
 import lowregret as lr
 from lowregret.experiments.tables import TABLES
 
+
 @pytest.fixture(scope="session")
 def small() -> lr.Experiment:
     return lr.Experiment(

@@ -110,7 +110,9 @@ class Mine(lr.Policy):
 
 def test_your_own_class_next_to_the_file(tmp_path: Path) -> None:
     (tmp_path / "my_policies.py").write_text(OWN)
-    text = 'environments = "paper-1"\n[[policies]]\npolicy = "my_policies:Mine"\nparameters = { width = 0.5 }\n'
+    text = (
+        'environments = "paper-1"\n[[policies]]\npolicy = "my_policies:Mine"\nparameters = { width = 0.5 }\n'
+    )
     (player,) = lr.Experiment.from_toml(toml(tmp_path, text)).players
     assert player.name == "Mine(width=0.5)"
     before = player.reference.source

@@ -163,7 +163,9 @@ def test_the_second_process_is_told_who_holds_the_folder(small, full: Path) -> N
     call = [sys.executable, "-c", code, str(full)]
     holder = subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert holder.stdout.readline() == "held\n"
-    with pytest.raises(lr.InputError, match=rf"is in use by process {holder.pid} on \S+ since \d{{4}}-") as error:
+    with pytest.raises(
+        lr.InputError, match=rf"is in use by process {holder.pid} on \S+ since \d{{4}}-"
+    ) as error:
         small.run(full)
     assert str(full) in str(error.value)
     lr.open_results(full)  # reading goes on

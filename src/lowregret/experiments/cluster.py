@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import contextmanager
 from importlib import import_module
 from threading import Thread
@@ -54,9 +54,13 @@ class DaskExecutor(Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Send a task to the cluster."""
         key = hash((fn, args))
-        others = sorted(set(self._client.nthreads()) - self._failed_on.get(key, set()))
-        where = {"workers": others, "allow_other_workers": True} if key in self._failed_on and others else {}
-        task = self._client.submit(_attempt, fn, args, kwargs, pure=False, **where)
+        bad = self._failed_on.get(key, set())
+        try:
+            others = sorted(set(self._client.nthreads()) - bad) if bad else []
+            where = {"workers": others, "allow_other_workers": True} if others else {}
+            task = self._client.submit(_attempt, fn, args, kwargs, pure=False, **where)
+        except Exception as error:
+            raise BrokenExecutor(f"the scheduler is gone: {error or type(error).__name__}") from None
         future = _Task(task)
         future.set_running_or_notify_cancel()
         task.add_done_callback(lambda done: self._settle(done, future, key))
