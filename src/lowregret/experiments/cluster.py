@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 from lowregret.errors import InputError
 
-
 SETTINGS = {
     "distributed.admin.tick.limit": "1h",  # a compiling worker is busy, not lost
-    # Ctrl-C reaches every process of a terminal; what is to be done then is for us to say, not for the workers.
+    # Ctrl-C reaches every process of a terminal; what is done then is for us to say, not for workers.
     "distributed.worker.preload": ["import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"],
 }
 """How workers on this machine are run."""

@@ -1,0 +1,58 @@
+"""What it costs to cut a run into shards and keep them, and what a second worker process gains.
+
+    python benchmarks/shards.py
+
+The first ratio compares 1,000 shards, written to disk, with the bare simulation of the same runs on as many
+threads. The second compares ``local:1`` with ``local:2`` on paper-4, once the workers have compiled.
+"""
+
+import tempfile
+import warnings
+from statistics import median
+from time import perf_counter
+
+import lowregret as lr
+from lowregret.experiments.cluster import cluster
+from lowregret.experiments.run import run
+
+HORIZON, RUNS, SHARDS = 100_000, 16, 1_000
+
+
+def seconds(action) -> float:
+    began = perf_counter()
+    action()
+    return perf_counter() - began
+
+
+def overhead(repeats: int = 3) -> float:
+    """Give the time of 1,000 shards over that of the same runs in one piece, less 1."""
+    experiment = lr.Experiment(environments="paper-1", policies="EUCBV", horizon=HORIZON, runs=RUNS * SHARDS)
+    lr.simulate("EUCBV", "paper-1", runs=1)
+    ratios = []
+    for _ in range(repeats):
+        bare = seconds(lambda: lr.simulate("EUCBV", "paper-1", HORIZON, runs=RUNS * SHARDS))
+        with tempfile.TemporaryDirectory() as folder:
+            cut = seconds(lambda out=folder: run(experiment, out, shard_steps=HORIZON * RUNS))
+        print(f"  bare {bare:.2f} s, {SHARDS:,} shards {cut:.2f} s")
+        ratios.append(cut / bare)
+    return median(ratios) - 1
+
+
+def speedup(repeats: int = 3) -> float:
+    """Give how much faster two worker processes are than one."""
+    experiment = lr.Experiment(environments="paper-4", policies=["EUCBV", "MOSS"], runs=128)
+    times = {}
+    for workers in (1, 2):
+        with cluster(f"local:{workers}") as executor:
+            experiment.run(executor=executor)  # compiles on every worker
+            times[workers] = min(
+                seconds(lambda to=executor: experiment.run(executor=to)) for _ in range(repeats)
+            )
+        print(f"  local:{workers} {times[workers]:.2f} s")
+    return times[1] / times[2]
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    print(f"1,000 shards add {overhead():.1%} to the bare simulation")
+    print(f"local:2 is {speedup():.2f} times as fast as local:1 on paper-4")
