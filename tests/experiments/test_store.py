@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 from helpers import SHARD_STEPS as STEPS
 
@@ -122,6 +123,25 @@ def test_a_disk_that_takes_no_more(small, truth, same, tmp_path: Path, monkeypat
     assert not list(tmp_path.rglob("*.unfinished"))
     results, first, _ = again(small, tmp_path)
     assert first.there >= 6
+    same(results, truth)
+
+
+def test_a_disk_that_is_full_when_the_tables_are_written(small, truth, same, tmp_path, monkeypatch) -> None:
+    real = pl.LazyFrame.sink_parquet
+
+    def full(table: pl.LazyFrame, target, **more):
+        if not isinstance(target, Path):  # a shard, written in memory
+            return real(table, target, **more)
+        target.write_bytes(b"half")
+        raise pl.exceptions.ComputeError("underlying IO error: No space left on device (os error 28)")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pl.LazyFrame, "sink_parquet", full)
+        with pytest.raises(lr.InputError, match="No space left on device; every finished shard is kept"):
+            run(small, tmp_path, shard_steps=STEPS)
+    assert not list(tmp_path.rglob("*.unfinished"))
+    results, first, _ = again(small, tmp_path)
+    assert first.shards == 0
     same(results, truth)
 
 

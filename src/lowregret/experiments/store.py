@@ -14,8 +14,9 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -116,10 +117,7 @@ class Store:
             hashes = {}
             for name, table in long_tables(plan, self._rows).items():
                 path = self.folder / f"{name}.parquet"
-                partial = path.with_name(path.name + UNFINISHED)
-                table.sink_parquet(partial, maintain_order=True)
-                sync(partial)
-                finish(partial, path)
+                _write_table(table, path)
                 hashes[name] = checksum(path)
             text = json.dumps({**description(plan), **_origin(plan), "sha256": hashes}, indent=2)
             write_whole(self.folder / "experiment.json", (text + "\n").encode())
@@ -170,6 +168,22 @@ def _origin(plan: Plan) -> dict[str, Any]:
     written = plan.experiment.model_dump(exclude_unset=True, exclude={"folder"})
     spec = json.loads(json.dumps(written, default=str))
     return {"spec": spec, "lowregret": version("lowregret"), "engine": ENGINE, "plan": plan.name}
+
+
+def _write_table(table: pl.LazyFrame, path: Path) -> None:
+    """Write a table as ``write_whole`` does a file, but without having it all in memory."""
+    partial = path.with_name(path.name + UNFINISHED)
+    try:
+        table.sink_parquet(partial, maintain_order=True)
+        sync(partial)
+        finish(partial, path)
+    except BaseException as error:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+        code = re.search(r"\(os error (\d+)\)", str(error))
+        if isinstance(error, pl.exceptions.PolarsError) and code:  # how polars tells of a full disk
+            raise OSError(int(code[1]), os.strerror(int(code[1]))) from None
+        raise
 
 
 def _read_manifest(path: Path) -> tuple[dict[str, Entry], bool]:
