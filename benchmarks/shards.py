@@ -1,9 +1,10 @@
 """What it costs to cut a run into shards and keep them, and what a second worker process gains.
 
-    python benchmarks/shards.py [--cpu]
+    python benchmarks/shards.py [shards] [--cpu]
 
-The first ratio compares 1,000 shards, written to disk, with the bare simulation of the same runs on as many
-threads; ``--cpu`` counts the processor's time instead, which a busy machine disturbs less. The second compares ``local:1`` with ``local:2`` on paper-4, once the workers have compiled.
+The first ratio compares 1,000 shards (or as many as given), written to disk, with the bare simulation of the
+same runs on as many threads; ``--cpu`` counts the processor's time, which a busy machine disturbs less. The
+second compares ``local:1`` with ``local:2`` on paper-4, once the workers have compiled.
 """
 
 import sys
@@ -14,9 +15,9 @@ from time import perf_counter, process_time
 
 import lowregret as lr
 from lowregret.experiments.cluster import cluster
-from lowregret.experiments.run import run
 
-HORIZON, RUNS, SHARDS = 100_000, 16, 1_000
+HORIZON = 100_000
+RUNS = 128  # in a shard, which is how an experiment of this horizon is cut
 
 
 def seconds(action, clock=perf_counter) -> float:
@@ -25,16 +26,16 @@ def seconds(action, clock=perf_counter) -> float:
     return clock() - began
 
 
-def overhead(clock, repeats: int = 3) -> float:
-    """Give the time of 1,000 shards over that of the same runs in one piece, less 1."""
-    experiment = lr.Experiment(environments="paper-1", policies="EUCBV", horizon=HORIZON, runs=RUNS * SHARDS)
+def overhead(clock, shards: int, repeats: int = 3) -> float:
+    """Give the time of many shards over that of the same runs in one piece, less 1."""
+    experiment = lr.Experiment(environments="paper-1", policies="EUCBV", horizon=HORIZON, runs=RUNS * shards)
     lr.simulate("EUCBV", "paper-1", runs=1)
     ratios = []
     for _ in range(repeats):
-        bare = seconds(lambda: lr.simulate("EUCBV", "paper-1", HORIZON, runs=RUNS * SHARDS), clock)
+        bare = seconds(lambda: lr.simulate("EUCBV", "paper-1", HORIZON, runs=RUNS * shards), clock)
         with tempfile.TemporaryDirectory() as folder:
-            cut = seconds(lambda out=folder: run(experiment, out, shard_steps=HORIZON * RUNS), clock)
-        print(f"  bare {bare:.2f} s, {SHARDS:,} shards {cut:.2f} s")
+            cut = seconds(lambda out=folder: experiment.run(out), clock)
+        print(f"  bare {bare:.2f} s, {shards:,} shards {cut:.2f} s")
         ratios.append(cut / bare)
     return median(ratios) - 1
 
@@ -56,5 +57,6 @@ def speedup(repeats: int = 3) -> float:
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     clock = process_time if "--cpu" in sys.argv else perf_counter
-    print(f"1,000 shards add {overhead(clock):.1%} to the bare simulation")
+    shards = int(next(filter(str.isdigit, sys.argv[1:]), 1_000))
+    print(f"{shards:,} shards add {overhead(clock, shards):.1%} to the bare simulation")
     print(f"local:2 is {speedup():.2f} times as fast as local:1 on paper-4")

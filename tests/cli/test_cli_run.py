@@ -115,7 +115,7 @@ def test_an_interrupt_keeps_what_is_done(tmp_path: Path) -> None:
     output, told = process.communicate()
     assert (process.returncode, output) == (130, "")
     done = len(manifest.read_bytes().splitlines())
-    shards = 2 * -(-1_000_000 // 64)
+    shards = 2 * -(-1_000_000 // 128)
     assert (
         told
         == f"lowregret: interrupted: {done} of {shards} shards are done and kept, run it again to go on\n"

@@ -6,7 +6,7 @@ import lowregret as lr
 from lowregret.experiments import plan as plans
 from lowregret.experiments.plan import engine_identity, group, make_plan, ungroup
 
-BASE = {"environments": ["paper-1"], "policies": ["MOSS"], "runs": 300, "seed": 1}
+BASE = {"environments": ["paper-1"], "policies": ["MOSS"], "runs": 600, "seed": 1}
 
 
 def shards(**change: object) -> set[str]:
@@ -16,8 +16,8 @@ def shards(**change: object) -> set[str]:
 def test_blocks_cover_the_runs_once() -> None:
     (pair,) = make_plan(lr.Experiment(**BASE), shard_steps=1_000_000).pairs
     runs = [run for shard in pair.shards for run in range(shard.first, shard.first + shard.runs)]
-    assert runs == list(range(300))
-    assert {shard.runs for shard in pair.shards} == {16, 12}
+    assert runs == list(range(600))
+    assert {shard.runs for shard in pair.shards} == {16, 8}
 
 
 def test_what_determines_the_result_names_the_shard() -> None:
@@ -41,7 +41,7 @@ def test_names_and_other_entries_do_not() -> None:
 
 
 def test_more_runs_leave_the_whole_blocks_as_they_are() -> None:
-    assert len(shards() & shards(runs=1000)) == 2  # 128 runs each; the third block has 44
+    assert len(shards() & shards(runs=1000)) == 2  # 256 runs each; the third block has 88
 
 
 def test_equal_environments_share_their_shards() -> None:

@@ -102,7 +102,7 @@ def _load_file(module: str, file: Path, source: str | None) -> object:
         sys.modules[unique] = home  # dataclasses look their module up there
         try:
             with _first_on_path(file.parent):
-                exec(compile(contents, str(file), "exec"), vars(home))
+                exec(compile(contents, str(file), "exec", dont_inherit=True), vars(home))
         except BaseException:
             del sys.modules[unique]
             raise

@@ -22,7 +22,7 @@ from lowregret.experiments.spec import Experiment
 Group: TypeAlias = tuple[str, tuple[Any, ...], int]
 """Equal arms: the family, its parameters, and how many there are."""
 
-SHARD_STEPS = 10_000_000
+SHARD_STEPS = 20_000_000
 """About how many steps a shard has: a second or so."""
 
 SHARD_NUMBERS = 4_000_000
@@ -108,7 +108,7 @@ class Plan:
     >>> from lowregret.experiments.plan import make_plan
     >>> plan = make_plan(lr.Experiment(environments="paper-4", policies="MOSS", runs=40))
     >>> [(shard.first, shard.runs) for shard in plan.shards]
-    [(0, 16), (16, 16), (32, 8)]
+    [(0, 32), (32, 8)]
     """
 
     experiment: Experiment
