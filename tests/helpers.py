@@ -177,3 +177,16 @@ def bandits(draw, most=40):
     for copy in copies[1:]:
         bandit = bandit + kinds[copy]
     return bandit
+
+
+SHARD_STEPS = 4_000
+"""Shards of this many steps cut the small experiment of tests/experiments into 24."""
+
+
+def fail_on(bad: str) -> str:
+    """Fail on one worker of a Dask cluster; give the address of any other."""
+    from distributed import get_worker
+
+    if get_worker().address == bad:
+        raise OSError("a bad machine")
+    return get_worker().address

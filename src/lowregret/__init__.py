@@ -25,6 +25,9 @@ if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same n
     from lowregret.environments import poisson as poisson
     from lowregret.environments import uniform as uniform
     from lowregret.errors import InputError as InputError
+    from lowregret.experiments.results import Results as Results
+    from lowregret.experiments.results import open_results as open_results
+    from lowregret.experiments.spec import Experiment as Experiment
     from lowregret.policies import *
     from lowregret.simulation import Result as Result
     from lowregret.simulation import simulate as simulate
@@ -46,6 +49,8 @@ _HOMES = {
         "poisson",
         "uniform",
     ),
+    "experiments.results": ("Results", "open_results"),
+    "experiments.spec": ("Experiment",),
     "simulation": ("Result", "simulate", "trace"),
 }
 

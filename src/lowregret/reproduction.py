@@ -11,7 +11,7 @@ import polars as pl
 
 from lowregret.environments.checks import whole
 from lowregret.errors import InputError
-from lowregret.experiments.paper import INTRODUCTION, Experiment
+from lowregret.experiments.paper import INTRODUCTION, PaperExperiment
 from lowregret.report.figures import regret_chart, save
 from lowregret.report.page import Section, page
 from lowregret.simulation import Result, simulate
@@ -32,7 +32,7 @@ class Finding:
     (1710.0, None)
     """
 
-    experiment: Experiment
+    experiment: PaperExperiment
     result: Result
 
     @property
@@ -65,7 +65,7 @@ def prepare(folder: Path, runs: int) -> None:
 
 
 def play(
-    experiment: Experiment,
+    experiment: PaperExperiment,
     runs: int = 100,
     seed: int = 1,
     progress: Callable[[str, int], None] | None = None,

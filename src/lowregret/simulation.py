@@ -18,15 +18,13 @@ from lowregret.engine.simulate import trace as trace_run
 from lowregret.environments import Bandit, Bernoulli, environment
 from lowregret.environments.checks import whole
 from lowregret.errors import InputError
+from lowregret.experiments.settings import LARGEST_SEED, LONGEST, clips, recording_times
 from lowregret.policies import Policy, clock_at
 from lowregret.policies.text import policy as read_policy
 
 if TYPE_CHECKING:
     import altair
     import polars
-
-LONGEST = 2**53
-"""The longest horizon: up to here every count is exact as a float."""
 
 
 @dataclass(frozen=True)
@@ -197,19 +195,19 @@ def simulate(
         chosen[str(policy)] = policy
     if not chosen:
         raise InputError("simulate: give at least one policy")
-    clips = {}
+    clipped = {}
     for name, policy in chosen.items():
         policy.fits(clock_at(0, horizon, len(bandit), 0.0))
-        clips[name] = _clips(policy, bandit.support, repr(bandit.name), clip)
+        clipped[name] = clips(policy, bandit.support, repr(bandit.name), clip)
     outcomes, notes = {}, {}
     for name, policy in chosen.items():
         report = partial(progress, name) if progress else None
         if report:
             report(0)
         outcomes[name] = simulate_runs(
-            policy, bandit, horizon, runs, seed, times, threads, report, clips[name]
+            policy, bandit, horizon, runs, seed, times, threads, report, clipped[name]
         )
-        notes[name] = _note(policy, bandit, clips[name])
+        notes[name] = _note(policy, bandit, clipped[name])
     return Result(bandit, horizon, runs, seed, outcomes, notes)
 
 
@@ -255,7 +253,7 @@ def trace(
     """
     policy, seed = _policy(policy), _seed(seed)
     rows, data = rows_of_table(_rewards(rewards))
-    clip = _clips(policy, (data.min(initial=0.0), data.max(initial=0.0)), "the table", clip)
+    clip = clips(policy, (data.min(initial=0.0), data.max(initial=0.0)), "the table", clip)
     horizon = whole("trace", "horizon", len(data) if horizon is None else horizon, LONGEST)
     if engine == "compiled":
         return trace_run(policy, rows, data, horizon, seed, clip=clip)
@@ -275,19 +273,6 @@ def _policy(policy: Policy | str) -> Policy:
     return policy
 
 
-def _clips(policy: Policy, support: tuple[float, float], where: str, clip: bool) -> bool:
-    """Decide whether a policy sees clipped rewards; refuse it where it would need to and must not."""
-    low, high = support
-    if "rewards in [0, 1]" not in policy.needs or (low >= 0.0 and high <= 1.0):
-        return False
-    if not clip:
-        raise InputError(
-            f"{policy} needs rewards in [0, 1], and those of {where} lie in [{low:g}, {high:g}]: "
-            "scale them, or say clip=True (--clip on the command line)"
-        )
-    return True
-
-
 def _note(policy: Policy, bandit: Bandit, clips: bool) -> str:
     """Say what was done to the rewards before a policy saw them."""
     notes = ["rewards clipped to [0, 1]"] if clips else []
@@ -300,7 +285,7 @@ def _note(policy: Policy, bandit: Bandit, clips: bool) -> str:
 
 
 def _seed(seed: int) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= LARGEST_SEED:
         raise InputError(f"seed must be a whole number from 0 to 2^64 - 1, got {seed!r}")
     return int(seed)
 
@@ -308,8 +293,7 @@ def _seed(seed: int) -> int:
 def _grid(grid: int | Sequence[int], horizon: int) -> Integers:
     """Give the times at which the regret is recorded, the horizon always among them."""
     if isinstance(grid, int | np.integer):
-        count = min(whole("simulate", "grid", grid), horizon)
-        return np.array([horizon * (i + 1) // count for i in range(count)], np.int64)
+        return np.array(recording_times(horizon, whole("simulate", "grid", grid)), np.int64)
     if not isinstance(grid, Iterable):
         raise InputError(f"simulate: grid must be a whole number or a list of times, got {grid!r}")
     times = sorted({whole("simulate", "a time of the grid", time, horizon) for time in grid} | {horizon})

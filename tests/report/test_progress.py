@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from lowregret.report.progress import progress_bar
+from lowregret.experiments.run import Progress
+from lowregret.report.progress import progress_bar, shard_bar
 
 
 class Terminal(io.StringIO):
@@ -49,3 +50,24 @@ def _after_refresh(terminal: Terminal, start: int, words: str) -> int:
         assert monotonic() < end, f"{words!r} was not drawn"
         sleep(0.02)
     return len(terminal.getvalue())
+
+
+def test_the_bar_of_shards_tells_shards_and_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_nothing_without_a_terminal()
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    with shard_bar("mine") as progress:
+        assert progress is not None
+        progress(Progress(0, 10, 0, 1000, 0, 0))
+        drawn_until = _after_refresh(terminal, 0, "compiling")
+        progress(Progress(4, 10, 400, 1000, 0, 0))
+        drawn_until = _after_refresh(terminal, drawn_until, "4/10 shards")
+        _after_refresh(terminal, drawn_until, "M steps/s")
+    assert "mine" in terminal.getvalue()
+
+
+def assert_nothing_without_a_terminal() -> None:
+    with shard_bar("mine") as progress:
+        assert progress is None

@@ -145,12 +145,13 @@ def _from_file(path: str) -> Bandit:
     except (ValueError, RecursionError) as error:
         raise InputError(f"environment file {path!r} is not valid TOML: {error}") from None
     try:
-        return _from_table(table, Path(path).stem)
+        return from_table(table, Path(path).stem)
     except InputError as error:
         raise InputError(f"{Path(path).name}: {error}") from None
 
 
-def _from_table(table: dict[str, Any], stem: str) -> Bandit:
+def from_table(table: dict[str, Any], stem: str) -> Bandit:
+    """Return the bandit of a table, as a TOML file holds it; the table is used up."""
     name, horizon, scale = (table.pop(key, None) for key in ("name", "horizon", "scale"))
     if ("family" in table) == ("arms" in table):
         raise InputError("a file must hold either family or [[arms]], and not both")

@@ -1,1 +1,1 @@
-"""Experiments as plain data."""
+"""Experiments: as plain data, cut into shards, run anywhere, and kept on disk."""

@@ -13,7 +13,7 @@ AS_PRINTED, AS_RELEASED = "EUCBV", "EUCBV(width='released')"
 
 
 @dataclass(frozen=True)
-class Experiment:
+class PaperExperiment:
     """What one experiment plays, and what the paper shows for it.
 
     Attributes
@@ -52,7 +52,7 @@ def _eucbv(regret: float) -> dict[str, float]:
 
 
 PAPER = (
-    Experiment(
+    PaperExperiment(
         number=1,
         title="Bernoulli with uniform gaps",
         environment="paper-1",
@@ -66,7 +66,7 @@ PAPER = (
             "and 716."
         ),
     ),
-    Experiment(
+    PaperExperiment(
         number=2,
         title="Gaussian, three groups of means",
         environment="paper-2",
@@ -79,7 +79,7 @@ PAPER = (
             "variances passed as standard deviations, so they cannot be compared directly with those here."
         ),
     ),
-    Experiment(
+    PaperExperiment(
         number=3,
         title="Failure of Thompson sampling",
         environment="paper-3",
@@ -92,7 +92,7 @@ PAPER = (
             "are drawn once, with a fixed seed. UCB1 is not in the paper's figure."
         ),
     ),
-    Experiment(
+    PaperExperiment(
         number=4,
         title="Gaussian, three groups of variances",
         environment="paper-4",
@@ -124,7 +124,7 @@ INTRODUCTION = (
 """What the page on the paper says first."""
 
 
-def chosen(number: int | None = None) -> tuple[Experiment, ...]:
+def chosen(number: int | None = None) -> tuple[PaperExperiment, ...]:
     """Give one experiment by its number, or all of them.
 
     Examples

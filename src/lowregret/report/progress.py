@@ -1,14 +1,19 @@
-"""A progress bar for the terminal."""
+"""Progress bars for the terminal."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
+
+if TYPE_CHECKING:
+    from lowregret.experiments.run import Progress as RunProgress
 
 
 class TimeLeft(TimeRemainingColumn):
@@ -60,5 +65,46 @@ def progress_bar(runs: int, label: str = "") -> Iterator[Callable[[str, int], No
             else:
                 bar.advance(task, done)
                 bar.update(task, state=f"{int(bar.tasks[0].completed)}/{runs} runs")
+
+        yield advance
+
+
+@contextmanager
+def shard_bar(label: str) -> Iterator[Callable[[RunProgress], None] | None]:
+    """Show how far an experiment is while the block runs; give what ``Experiment.run`` takes as progress.
+
+    It is drawn on standard error, and only where that is a terminal: else it gives None.
+
+    Parameters
+    ----------
+    label : str
+        What stands before the bar.
+
+    Examples
+    --------
+    >>> from lowregret.report.progress import shard_bar
+    >>> with shard_bar("my experiment") as progress:
+    ...     pass
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[state]}", markup=False),
+        TimeLeft(compact=True),
+    )
+    began = monotonic()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=None, state="looking at what is there")
+
+        def advance(now: RunProgress) -> None:
+            speed = now.steps / max(monotonic() - began, 1e-9)
+            state = (
+                f"{now.done}/{now.shards} shards, {speed / 1e6:.3g} M steps/s" if now.done else "compiling"
+            )
+            bar.update(task, completed=now.steps, total=max(now.all_steps, 1), state=state)
 
         yield advance

@@ -1,0 +1,247 @@
+"""What the entries of an experiment stand for: bandits with horizons, and policies, grids written out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lowregret.engine.protocol import begin
+from lowregret.environments import Bandit, empirical, environment
+from lowregret.environments.bandit import rescaled
+from lowregret.environments.checks import show
+from lowregret.environments.text import from_table
+from lowregret.errors import InputError
+from lowregret.experiments.classes import Reference, find_class, load_class, refer_to
+from lowregret.experiments.sentences import Key, SpecError, unknown
+from lowregret.experiments.settings import LONGEST, clips, recording_times
+from lowregret.experiments.templates import Scalar, combinations, fill, names_in
+from lowregret.policies import Policy, clock_at
+from lowregret.policies.text import policy as read_policy
+
+if TYPE_CHECKING:
+    from lowregret.experiments.spec import EnvironmentEntry, Experiment, PolicyEntry
+
+SOURCES = ("environment", "rewards", "family", "arms")
+"""The keys of which an environment has exactly one."""
+
+PARAMETERS = ("probabilities", "means", "variances", "a", "b", "lows", "highs", "data")
+"""The parameters that go with ``family``."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """An environment of an experiment: its name, its bandit, the horizon and the times of recording."""
+
+    name: str
+    bandit: Bandit
+    horizon: int
+    times: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Player:
+    """A policy of an experiment, where its class is found, and the number of its entry."""
+
+    policy: Policy
+    reference: Reference
+    entry: int
+
+    @property
+    def name(self) -> str:
+        """What tables call it."""
+        return str(self.policy)
+
+
+def cases(experiment: Experiment) -> tuple[Case, ...]:
+    """Write out the environments; refuse what cannot be played."""
+    found: dict[str, Case] = {}
+    for position, entry in enumerate(experiment.environments):
+        path: tuple[Key, ...] = ("environments", position)
+        for case in _cases(experiment, entry, path):
+            if case.name in found:
+                raise SpecError(
+                    path, f"two environments are called {case.name!r}: give each a name of its own"
+                )
+            found[case.name] = case
+    return tuple(found.values())
+
+
+def players(experiment: Experiment) -> tuple[Player, ...]:
+    """Write out the policies; refuse what does not exist."""
+    found: dict[str, Player] = {}
+    for position, entry in enumerate(experiment.policies):
+        for player in _players(entry, position, experiment.folder):
+            if player.name in found:
+                raise SpecError(("policies", position), f"{player.name} is given twice")
+            found[player.name] = player
+    return tuple(found.values())
+
+
+def check_pairs(experiment: Experiment) -> None:
+    """Refuse a policy that cannot play one of the environments."""
+    for case in experiment.cases:
+        for player in experiment.players:
+            try:
+                begin(player.policy, clock_at(0, case.horizon, len(case.bandit), 0.0))
+                clips(player.policy, case.bandit.support, repr(case.name), experiment.clip)
+            except InputError as error:
+                problem = str(error) if repr(case.name) in str(error) else f"on {case.name!r}: {error}"
+                raise SpecError(("policies", player.entry), problem) from None
+
+
+def _cases(experiment: Experiment, entry: EnvironmentEntry, path: tuple[Key, ...]) -> Iterator[Case]:
+    _check_source(entry, path)
+    _check_grid(entry, path)
+    grid = experiment.grid
+    for values in combinations(entry.grid):
+        bandit = _bandit(entry, values, path, experiment.folder)
+        horizon = _horizon(entry, values, path) or experiment.horizon or bandit.horizon
+        if horizon is None:
+            raise SpecError(path, f"give a horizon, since {bandit.name!r} has none of its own")
+        name = _name(entry, values, path) or bandit.name
+        yield Case(name, bandit, horizon, recording_times(horizon, grid.points, grid.scale))
+
+
+def _check_source(entry: EnvironmentEntry, path: tuple[Key, ...]) -> None:
+    given = [key for key in SOURCES if getattr(entry, key) is not None]
+    if len(given) != 1:
+        got = " and ".join(given) or "none of them"
+        raise SpecError(path, f"give one of {', '.join(SOURCES)}, got {got}")
+    for key in PARAMETERS:
+        if getattr(entry, key) is not None and entry.family is None:
+            raise SpecError((*path, key), f"goes with family, not with {given[0]}")
+
+
+def _check_grid(entry: EnvironmentEntry, path: tuple[Key, ...]) -> None:
+    """Refuse a grid whose names change nothing."""
+    texts = [text for text in (entry.environment, entry.horizon) if isinstance(text, str)]
+    with _at((*path, "environment")):
+        used = set().union(*map(names_in, texts))
+    for name in entry.grid:
+        if name not in used:
+            raise SpecError(
+                (*path, "grid", name), f"is not used: write {{{name}}} where its values belong in environment"
+            )
+
+
+def _bandit(
+    entry: EnvironmentEntry, values: Mapping[str, Scalar], path: tuple[Key, ...], folder: Path
+) -> Bandit:
+    key = next(key for key in SOURCES if getattr(entry, key) is not None)
+    with _at((*path, key)):
+        if isinstance(entry.environment, Bandit):
+            bandit = entry.environment
+        elif entry.environment is not None:
+            text = fill(entry.environment, values)
+            bandit = environment(str(folder / text) if text.endswith(".toml") else text)
+        elif entry.rewards is not None:
+            bandit = replace(empirical(_columns(folder / entry.rewards)), name=Path(entry.rewards).stem)
+        else:
+            table = {name: getattr(entry, name) for name in ("family", "arms", *PARAMETERS)}
+            bandit = from_table({name: value for name, value in table.items() if value is not None}, "arms")
+            bandit = replace(bandit, name=entry.family or "arms")
+    with _at((*path, "scale")):
+        return rescaled(bandit, entry.scale)
+
+
+def _columns(file: Path) -> list[Any]:
+    """Read the rewards of a file, one column per arm; what is missing is left out."""
+    import polars as pl
+
+    if file.suffix not in (".csv", ".parquet"):
+        raise InputError(f"a file of rewards must be .csv or .parquet, got {file.name!r}")
+    try:
+        table = pl.read_csv(file) if file.suffix == ".csv" else pl.read_parquet(file)
+    except OSError as error:
+        raise InputError(f"cannot read {str(file)!r}: {error.strerror or error}") from None
+    except pl.exceptions.PolarsError as error:
+        raise InputError(f"cannot read {str(file)!r}: {error}") from None
+    columns = []
+    for column in table.iter_columns():
+        if not column.dtype.is_numeric():
+            raise InputError(f"column {column.name!r} of {file.name!r} must hold numbers alone")
+        values = column.drop_nulls().cast(pl.Float64).to_numpy()
+        if not len(values) or not np.isfinite(values).all():
+            raise InputError(
+                f"column {column.name!r} of {file.name!r} must hold at least one number, all finite"
+            )
+        columns.append(values)
+    if not columns:
+        raise InputError(f"{file.name!r} has no columns: give one per arm")
+    return columns
+
+
+def _horizon(entry: EnvironmentEntry, values: Mapping[str, Scalar], path: tuple[Key, ...]) -> int | None:
+    given: int | str | None = entry.horizon
+    if not isinstance(given, str):
+        return given
+    with _at((*path, "horizon")):
+        text = fill(given, values)
+        if not text.isascii() or not text.isdigit() or not 1 <= int(text[:20]) <= LONGEST:
+            raise InputError(f"must be a whole number from 1 to 2^53, got {show(text)}")
+    return int(text)
+
+
+def _name(entry: EnvironmentEntry, values: Mapping[str, Scalar], path: tuple[Key, ...]) -> str | None:
+    if entry.name is None:
+        return None
+    with _at((*path, "name")):
+        if not values or names_in(entry.name):
+            return fill(entry.name, values)
+    listed = ", ".join(f"{name}={value}" for name, value in values.items())
+    return f"{entry.name} ({listed})"
+
+
+def _players(entry: PolicyEntry, position: int, folder: Path) -> Iterator[Player]:
+    path: tuple[Key, ...] = ("policies", position)
+    kind, base, reference = _class(entry, (*path, "policy"), folder)
+    allowed = [field.name for field in fields(kind)]  # type: ignore[arg-type]  # every policy is a dataclass
+    for place, given in (("parameters", entry.parameters), ("grid", entry.grid)):
+        for name in given:
+            if name not in allowed:
+                problem = unknown(name, allowed) if allowed else f"{kind.__name__} takes no parameters"
+                raise SpecError((*path, place), problem)
+    for name in entry.grid:
+        if name in entry.parameters:
+            raise SpecError((*path, "grid", name), "is in parameters as well: give it once")
+    for values in combinations(entry.grid):
+        given = {**base, **entry.parameters, **values}
+        missing = [name for name in allowed if name not in given and not hasattr(kind, name)]
+        if missing:
+            raise SpecError(
+                (*path, "parameters", missing[0]), f"is missing: {kind.__name__} has no default for it"
+            )
+        with _at(path):
+            yield Player(kind(**given), reference, position)
+
+
+def _class(
+    entry: PolicyEntry, path: tuple[Key, ...], folder: Path
+) -> tuple[type[Policy], dict[str, Any], Reference]:
+    """Give the class of an entry, the parameters it already has, and where the class is found."""
+    with _at(path):
+        if isinstance(entry.policy, str) and "(" not in entry.policy:
+            reference = find_class(entry.policy.strip(), folder)
+            return load_class(reference), {}, reference
+        made = entry.policy if isinstance(entry.policy, Policy) else read_policy(entry.policy)
+        kind = type(made)
+        base = {field.name: getattr(made, field.name) for field in fields(kind)}  # type: ignore[arg-type]
+        return kind, base, refer_to(kind)
+
+
+class _at:  # noqa: N801  # reads as a word
+    """Put the path of keys before an error that knows nothing of it."""
+
+    def __init__(self, path: tuple[Key, ...]) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, InputError) and not isinstance(error, SpecError):
+            raise SpecError(self.path, str(error)) from None

@@ -1,0 +1,162 @@
+"""Workers on this machine or on others, through Dask (the extra ``dask``), as an executor."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future
+from contextlib import contextmanager
+from importlib import import_module
+from threading import Thread
+from typing import Any, NamedTuple
+
+from lowregret.errors import InputError
+
+SETTINGS = {
+    "distributed.admin.tick.limit": "1h",  # a compiling worker is busy, not lost
+    # Ctrl-C reaches every process of a terminal; what is done then is for us to say, not for workers.
+    "distributed.worker.preload": ["import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"],
+}
+"""How workers on this machine are run."""
+
+
+PATIENCE = 15
+"""For how many seconds workers may take to end; Dask would wait for ever for one that was hurt."""
+
+
+class Trouble(NamedTuple):
+    """What went wrong with a task, and on which worker."""
+
+    worker: str
+    error: Exception
+
+
+class DaskExecutor(Executor):
+    """A Dask client as an executor; a task that failed goes to another worker when it is given again.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The client.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._failed_on: dict[int, set[str]] = {}
+
+    @property
+    def _max_workers(self) -> int:
+        """How many tasks the cluster works on at once, as executors of the standard library have it."""
+        threads: list[int] = list(self._client.nthreads().values())
+        return max(sum(threads), 1)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Send a task to the cluster."""
+        key = hash((fn, args))
+        bad = self._failed_on.get(key, set())
+        try:
+            others = sorted(set(self._client.nthreads()) - bad) if bad else []
+            where = {"workers": others, "allow_other_workers": True} if others else {}
+            task = self._client.submit(_attempt, fn, args, kwargs, pure=False, **where)
+        except Exception as error:
+            raise BrokenExecutor(f"the scheduler is gone: {error or type(error).__name__}") from None
+        future = _Task(task)
+        future.set_running_or_notify_cancel()
+        task.add_done_callback(lambda done: self._settle(done, future, key))
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Leave the cluster as it is: whoever made the client closes it."""
+
+    def _settle(self, task: Any, future: _Task, key: int) -> None:
+        """Pass on what became of a task."""
+        try:
+            answer = task.result()
+        except BaseException as error:  # cancelled, or the workers that had it died one after the other
+            future.fail(error if isinstance(error, Exception) else RuntimeError(str(error)))
+        else:
+            if isinstance(answer, Trouble):
+                self._failed_on.setdefault(key, set()).add(answer.worker)
+                future.fail(answer.error)
+            else:
+                future.succeed(answer)
+        task.release()
+
+
+class _Task(Future[Any]):
+    """A future that can be cancelled even while the cluster works on it."""
+
+    def __init__(self, task: Any) -> None:
+        super().__init__()
+        self._task = task
+
+    def cancel(self) -> bool:
+        """Take the task back."""
+        if self.done():
+            return False
+        self._task.cancel()
+        return True
+
+    def succeed(self, answer: Any) -> None:
+        """Give the answer, unless nobody waits for it any more."""
+        if not self.done():
+            self.set_result(answer)
+
+    def fail(self, error: Exception) -> None:
+        """Give the error, unless nobody waits for it any more."""
+        if not self.done():
+            self.set_exception(error)
+
+
+@contextmanager
+def cluster(place: str) -> Iterator[DaskExecutor]:
+    """Give an executor for ``local:N`` (N processes here) or ``tcp://host:port`` (a Dask scheduler).
+
+    Parameters
+    ----------
+    place : str
+        Where the work is done. The workers need the same version of this package, and nothing else.
+    """
+    local = re.fullmatch(r"local:([1-9][0-9]{0,3})", place)
+    if not local and not re.match(r"(tcp|tls|ws|wss)://.", place):
+        raise InputError(f"cluster must be local:N or an address such as tcp://host:8786, got {place!r}")
+    try:
+        dask, distributed = import_module("dask"), import_module("distributed")
+    except ImportError:
+        raise InputError("a cluster needs Dask: install lowregret with the extra 'dask'") from None
+    with dask.config.set(SETTINGS):
+        made: Any = place
+        if local:
+            made = distributed.LocalCluster(
+                n_workers=int(local[1]), threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL"
+            )
+        try:
+            client = distributed.Client(made, timeout="20s", set_as_default=False)
+        except OSError as error:
+            raise InputError(f"no Dask scheduler answers at {place}: {error}") from None
+        try:
+            yield DaskExecutor(client)
+        finally:
+            closing = Thread(target=_close, args=(client, made if local else None), daemon=True)
+            closing.start()
+            closing.join(PATIENCE)
+
+
+def _close(client: Any, made: Any) -> None:
+    client.close()
+    if made is not None:
+        made.close()
+
+
+def _attempt(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Do a task on a worker; say on which if it fails."""
+    import warnings
+
+    from distributed import get_worker
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # whoever planned the run has told them already
+            return fn(*args, **kwargs)
+    except Exception as error:  # it is raised where the task was submitted
+        return Trouble(get_worker().address, error)

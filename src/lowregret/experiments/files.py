@@ -1,0 +1,125 @@
+"""Files that are there whole or not at all, and a folder that one process writes at a time."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from lowregret.errors import InputError
+
+try:
+    import fcntl
+except ImportError:  # Windows, where two processes on one folder are not told apart
+    fcntl = None  # type: ignore[assignment]
+
+UNFINISHED = ".unfinished"
+"""How the name of a file ends while it is being written."""
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that after a crash it is either there with all its bytes or not there."""
+    partial = path.with_name(path.name + UNFINISHED)
+    try:
+        with open(partial, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        finish(partial, path)
+    except BaseException:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise
+
+
+def finish(partial: Path, path: Path) -> None:
+    """Give a file that is on the disk its final name, durably."""
+    partial.replace(path)
+    sync(path.parent)
+
+
+def sync(path: Path) -> None:
+    """Wait until a file or a folder is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def checksum(path: Path) -> str | None:
+    """Give the SHA-256 of a file, or None where it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
+
+
+@contextmanager
+def writing(folder: Path, kept: str = "") -> Iterator[None]:
+    """Tell in one sentence why a folder cannot be written to."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        advice = ": free some space and run it again" if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
+        raise InputError(f"cannot write to {str(folder)!r}: {reason}{kept}{advice}") from None
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a folder; refuse with the holder's name if another process has it.
+
+    The lock is the operating system's, so that of a killed process is gone with it.
+    """
+    with writing(folder):
+        file = open(folder / "lock", "a+", encoding="utf-8")  # noqa: SIM115  # closed below
+    if fcntl is not None:
+        # A forked worker would go on holding the lock after we are killed.
+        os.register_at_fork(after_in_child=lambda: _close(file))
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = _holder(folder / "lock")
+            file.close()
+            if error.errno not in (errno.EAGAIN, errno.EACCES):
+                raise InputError(f"cannot lock {str(folder)!r}: {error.strerror}") from None
+            raise InputError(
+                f"{str(folder)!r} is in use by {holder}: wait for it, or use another folder"
+            ) from None
+    try:
+        with writing(folder):
+            _sign(file)
+        yield
+    finally:
+        with suppress(OSError):
+            file.truncate(0)
+        file.close()
+
+
+def _sign(file: Any) -> None:
+    since = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
+    file.truncate(0)
+    file.write(json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": since}))
+    file.flush()
+
+
+def _holder(path: Path) -> str:
+    try:
+        holder = json.loads(path.read_text(encoding="utf-8"))
+        return f"process {holder['pid']} on {holder['host']} since {holder['since']}"
+    except (OSError, ValueError, TypeError, KeyError):
+        return "another process"
+
+
+def _close(file: Any) -> None:
+    with suppress(OSError, ValueError):
+        os.close(file.fileno())

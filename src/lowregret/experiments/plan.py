@@ -1,0 +1,247 @@
+"""Cut an experiment into shards, each named by a hash of all that determines its result."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from functools import cached_property, lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from lowregret.environments import Bandit, families
+from lowregret.environments.families import Family
+from lowregret.errors import InputError
+from lowregret.experiments.cases import Case, Player
+from lowregret.experiments.classes import Reference
+from lowregret.experiments.settings import clips
+from lowregret.experiments.spec import Experiment
+
+Group: TypeAlias = tuple[str, tuple[Any, ...], int]
+"""Equal arms: the family, its parameters, and how many there are."""
+
+SHARD_STEPS = 20_000_000
+"""About how many steps a shard has: a second or so."""
+
+SHARD_NUMBERS = 4_000_000
+"""How many numbers the result of a shard holds at most, so that memory stays small."""
+
+FORMAT = 1
+"""The layout of a shard's file; a change here gives every shard another name."""
+
+
+def engine_identity() -> str:
+    """Hash what determines results besides the experiment: the sources of the engine and its compiler."""
+    root = Path(__file__).parents[1]
+    digest = hashlib.sha256(f"{FORMAT} numba {version('numba')}".encode())
+    for room in ("engine", "environments", "policies", "theory"):
+        for path in sorted((root / room).rglob("*.py")):
+            digest.update(path.relative_to(root).as_posix().encode() + b"\0")
+            digest.update(path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+ENGINE = engine_identity()
+"""The identity of the sources as they were when this process loaded them."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A block of runs of one policy on one environment: plain data, complete in itself.
+
+    Attributes
+    ----------
+    name : str
+        The hash of all that determines the result; ``policy.file`` is not part of that.
+    arms : tuple
+        The environment, as groups of equal arms.
+    policy : Reference
+        The class of the policy.
+    parameters : tuple of (str, value)
+        The policy's parameters.
+    horizon, first, runs, seed : int
+        The number of steps, the number of the first run, how many runs, and the seed.
+    times : tuple of int
+        When the regret is recorded.
+    clip : bool
+        Whether the policy sees clipped rewards.
+    engine : str
+        The identity of the engine.
+    """
+
+    name: str
+    arms: tuple[Group, ...]
+    policy: Reference
+    parameters: tuple[tuple[str, Any], ...]
+    horizon: int
+    first: int
+    runs: int
+    seed: int
+    times: tuple[int, ...]
+    clip: bool
+    engine: str
+
+    @property
+    def steps(self) -> int:
+        """How many steps its runs have together."""
+        return self.horizon * self.runs
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A policy on an environment, by their names, with its shards in the order of runs."""
+
+    environment: str
+    policy: str
+    shards: tuple[Shard, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All the shards of an experiment.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> from lowregret.experiments.plan import make_plan
+    >>> plan = make_plan(lr.Experiment(environments="paper-4", policies="MOSS", runs=40))
+    >>> [(shard.first, shard.runs) for shard in plan.shards]
+    [(0, 32), (32, 8)]
+    """
+
+    experiment: Experiment
+    pairs: tuple[Pair, ...]
+
+    @cached_property
+    def shards(self) -> tuple[Shard, ...]:
+        """Every shard once, the first runs of all pairs first, so that the time left is judged well."""
+        found = {shard.name: shard for pair in self.pairs for shard in pair.shards}
+        return tuple(sorted(found.values(), key=lambda shard: shard.first))
+
+    @cached_property
+    def name(self) -> str:
+        """The hash of what the published tables hold."""
+        pairs = [[p.environment, p.policy, *(shard.name for shard in p.shards)] for p in self.pairs]
+        return _hash([self.experiment.name, self.experiment.seed, self.experiment.clip, pairs])
+
+
+def make_plan(experiment: Experiment, shard_steps: int = SHARD_STEPS) -> Plan:
+    """Cut an experiment into shards; no result depends on how.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What to cut.
+    shard_steps : int
+        About how many steps a shard has.
+    """
+    pairs = []
+    for case in experiment.cases:
+        arms = group(case.bandit)
+        digest = _hash(arms)
+        for player in experiment.players:
+            clip = clips(player.policy, case.bandit.support, repr(case.name), experiment.clip)
+            blocks = _blocks(case, experiment.runs, shard_steps)
+            shards = tuple(_shard(experiment, case, player, arms, digest, clip, *block) for block in blocks)
+            pairs.append(Pair(case.name, player.name, shards))
+    return Plan(experiment, tuple(pairs))
+
+
+def _blocks(case: Case, runs: int, shard_steps: int) -> Iterator[tuple[int, int]]:
+    """Give the first run and the number of runs of every block.
+
+    Their size does not depend on the number of runs, so that more runs leave the earlier blocks as they are.
+    """
+    numbers = len(case.times) + 2 * len(case.bandit)
+    most = max(min(shard_steps // case.horizon, SHARD_NUMBERS // numbers), 1)
+    size = 1 << (most.bit_length() - 1)
+    for first in range(0, runs, size):
+        yield first, min(size, runs - first)
+
+
+def _shard(
+    experiment: Experiment,
+    case: Case,
+    player: Player,
+    arms: tuple[Group, ...],
+    digest: str,
+    clip: bool,
+    first: int,
+    runs: int,
+) -> Shard:
+    parameters = _parameters(player)
+    reference = player.reference
+    identity = [
+        ENGINE,
+        digest,
+        [reference.module, reference.name, reference.source],
+        parameters,
+        [case.horizon, first, runs, experiment.seed, clip],
+        case.times,
+    ]
+    return Shard(
+        _hash(identity),
+        arms,
+        reference,
+        parameters,
+        case.horizon,
+        first,
+        runs,
+        experiment.seed,
+        case.times,
+        clip,
+        ENGINE,
+    )
+
+
+def _parameters(player: Player) -> tuple[tuple[str, Any], ...]:
+    policy = player.policy
+    found = []
+    for field in fields(policy):  # type: ignore[arg-type]  # every policy is a dataclass
+        value = getattr(policy, field.name)
+        if value is not None and not isinstance(value, bool | int | float | str):
+            kind = type(policy).__name__
+            raise InputError(
+                f"{kind}: {field.name} must be a number, a text or None in an experiment, got {value!r}"
+            )
+        found.append((field.name, value))
+    return tuple(found)
+
+
+def group(bandit: Bandit) -> tuple[Group, ...]:
+    """Write the arms of a bandit as plain data.
+
+    Examples
+    --------
+    >>> from lowregret import bernoulli
+    >>> from lowregret.experiments.plan import group
+    >>> group(bernoulli([0.1, 0.1, 0.5]))
+    (('Bernoulli', (0.1, 0.0, 1.0), 2), ('Bernoulli', (0.5, 0.0, 1.0), 1))
+    """
+    groups: list[Group] = []
+    last: Family | None = None
+    for arm in bandit.arms:
+        if arm == last:
+            family, parameters, count = groups[-1]
+            groups[-1] = (family, parameters, count + 1)
+        else:
+            parameters = tuple(getattr(arm, field.name) for field in fields(arm))
+            groups.append((type(arm).__name__, parameters, 1))
+        last = arm
+    return tuple(groups)
+
+
+@lru_cache(maxsize=16)
+def ungroup(groups: tuple[Group, ...]) -> Bandit:
+    """Make the bandit that plain data describes."""
+    arms: list[Family] = []
+    for family, parameters, count in groups:
+        arms += [getattr(families, family)(*parameters)] * count
+    return Bandit(tuple(arms), "shard")
+
+
+def _hash(value: Any) -> str:
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,284 @@
+"""An experiment as a file or as an object: environments, policies, and how long and how often they play.
+
+Everything is checked before anything runs. Relative paths start at the folder of the file.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictInt,
+    ValidationError,
+    WithJsonSchema,
+)
+
+from lowregret.environments import Bandit
+from lowregret.environments.checks import show
+from lowregret.errors import InputError
+from lowregret.experiments.cases import Case, Player, cases, check_pairs, players
+from lowregret.experiments.sentences import SpecError, first_error, line_of
+from lowregret.experiments.settings import LARGEST_SEED, LONGEST
+from lowregret.policies import Policy
+
+if TYPE_CHECKING:
+    from lowregret.experiments.results import Results
+    from lowregret.experiments.run import Progress
+
+
+def _scalar(value: Any) -> Any:
+    if isinstance(value, bool | int | float | str):
+        return value
+    raise InputError(f"must be a number, a text or true or false, got {show(value)}")
+
+
+def _environment(value: Any) -> Any:
+    if isinstance(value, str | Bandit):
+        return value
+    raise InputError(f"must be a text such as 'paper-1', or a Bandit, got {show(value)}")
+
+
+def _policy(value: Any) -> Any:
+    if isinstance(value, type) and issubclass(value, Policy):
+        raise InputError(f"{value.__name__} is a class: write {value.__name__}()")
+    if isinstance(value, str | Policy):
+        return value
+    raise InputError(f"must be a text such as 'EUCBV', or a Policy, got {show(value)}")
+
+
+def _horizon(value: Any) -> Any:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= LONGEST:
+        return value
+    raise InputError(
+        f"must be a whole number from 1 to 2^53, or a text such as '{{100*K}}', got {show(value)}"
+    )
+
+
+def _entries(key: str, kinds: tuple[type, ...]) -> Callable[[Any], Any]:
+    """Let a bare text or object stand for an entry, and one entry for a list of one."""
+
+    def spread(given: Any) -> Any:
+        if isinstance(given, (str, Mapping, Part, *kinds)):
+            given = [given]
+        if not isinstance(given, Iterable):
+            return given
+        return [each if isinstance(each, Mapping | Part) else {key: each} for each in given]
+
+    return spread
+
+
+Scalar = Annotated[Any, AfterValidator(_scalar), WithJsonSchema({"type": ["number", "string", "boolean"]})]
+Values = Annotated[list[Scalar], Field(min_length=1)]
+Numbers = Annotated[
+    Any, WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "array", "items": {"type": "number"}}]})
+]
+
+
+class Part(BaseModel):
+    """A table of an experiment: known keys only, and no guessing of types."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class RecordingGrid(Part):
+    """When the regret is recorded."""
+
+    points: int = Field(default=200, ge=1, le=100_000, description="At how many times.")
+    scale: Literal["linear", "log"] = Field(
+        default="linear", description="Evenly spaced, or by a constant factor."
+    )
+
+
+class EnvironmentEntry(Part):
+    """One environment, or one for every combination of the values of a grid."""
+
+    name: str | None = Field(
+        default=None, description="What tables and figures call it; may hold {names} of the grid."
+    )
+    environment: Annotated[Any, AfterValidator(_environment), WithJsonSchema({"type": "string"})] = Field(
+        default=None,
+        description="paper-1 to paper-4, a family such as bernoulli:0.5*{K-1},{0.5+gap}, or a TOML file.",
+    )
+    rewards: str | None = Field(
+        default=None, description="A CSV or Parquet file of rewards, one column per arm."
+    )
+    family: str | None = Field(
+        default=None, description="A family of rewards, with its parameters beside it."
+    )
+    arms: list[dict[str, Any]] | None = Field(
+        default=None, description="Arms one by one, as in an environment file."
+    )
+    probabilities: Numbers = Field(default=None, description="Of bernoulli.")
+    means: Numbers = Field(default=None, description="Of gaussian, exponential and poisson.")
+    variances: Numbers = Field(default=None, description="Of gaussian.")
+    a: Numbers = Field(default=None, description="Of beta.")
+    b: Numbers = Field(default=None, description="Of beta.")
+    lows: Numbers = Field(default=None, description="Of uniform.")
+    highs: Numbers = Field(default=None, description="Of uniform.")
+    data: list[list[float]] | None = Field(default=None, description="Of empirical: the values of each arm.")
+    scale: list[float] | None = Field(
+        default=None, description="[low, high]: the rewards that become 0 and 1."
+    )
+    horizon: Annotated[Any, AfterValidator(_horizon), WithJsonSchema({"type": ["integer", "string"]})] = (
+        Field(
+            default=None,
+            description="Pulls in a run, here instead of for all; a text may use {names} of the grid.",
+        )
+    )
+    grid: dict[str, Values] = Field(
+        {}, description="Values for the {names} in environment, horizon and name."
+    )
+
+
+class PolicyEntry(Part):
+    """One policy, or one for every combination of the values of a grid."""
+
+    policy: Annotated[Any, AfterValidator(_policy), WithJsonSchema({"type": "string"})] = Field(
+        description="A name such as EUCBV or UCB1(alpha=1), or module:Class for your own."
+    )
+    parameters: dict[str, Scalar] = Field(default={}, description="Parameters of the policy.")
+    grid: dict[str, Values] = Field(default={}, description="Several values of parameters.")
+
+
+class Experiment(Part):
+    """An experiment: what plays on what, how long, how often, and from which seed.
+
+    Parameters
+    ----------
+    environments : list
+        Texts, bandits, or tables with the keys of `EnvironmentEntry`.
+    policies : list
+        Texts, policies, or tables with the keys of `PolicyEntry`.
+    name : str, default "experiment"
+        What reports call it.
+    horizon : int, optional
+        Pulls in a run; an environment's own if not given.
+    runs, seed : int, defaults 100 and 0
+        How many independent runs, and what the rewards are drawn from.
+    clip : bool, default False
+        Let policies that need rewards in [0, 1] see them clipped to it.
+    grid : table, default 200 points, linear
+        At how many times the regret is recorded (``points``), and how they are spaced (``scale``).
+    folder : path, default "."
+        Where relative paths start.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> experiment = lr.Experiment(
+    ...     environments=[{"environment": "bernoulli:0.5*{K-1},0.6", "grid": {"K": [2, 5]}}],
+    ...     policies=[lr.MOSS(), {"policy": "UCB1", "grid": {"alpha": [1, 2]}}],
+    ...     horizon=200,
+    ...     runs=10,
+    ... )
+    >>> [case.name for case in experiment.cases]
+    ['bernoulli:0.5*1,0.6', 'bernoulli:0.5*4,0.6']
+    >>> [player.name for player in experiment.players]
+    ['MOSS', 'UCB1(alpha=1)', 'UCB1']
+    >>> experiment.run().finals.height
+    60
+    """
+
+    name: str = Field(default="experiment", min_length=1, description="What reports call it.")
+    horizon: StrictInt | None = Field(default=None, ge=1, le=LONGEST, description="Pulls in a run.")
+    runs: int = Field(default=100, ge=1, le=2**31, description="How many independent runs.")
+    seed: int = Field(default=0, ge=0, le=LARGEST_SEED, description="What the rewards are drawn from.")
+    clip: bool = Field(default=False, description="Clip rewards to [0, 1] for the policies that need that.")
+    grid: RecordingGrid = Field(default_factory=RecordingGrid, description="When the regret is recorded.")
+    environments: Annotated[
+        list[EnvironmentEntry],
+        BeforeValidator(
+            _entries("environment", (Bandit,)), json_schema_input_type=list[EnvironmentEntry | str]
+        ),
+    ] = Field(min_length=1, description="What is played on.")
+    policies: Annotated[
+        list[PolicyEntry],
+        BeforeValidator(_entries("policy", (Policy, type)), json_schema_input_type=list[PolicyEntry | str]),
+    ] = Field(min_length=1, description="What plays.")
+    folder: Annotated[Path, WithJsonSchema({})] = Field(default=Path(), exclude=True)
+
+    def __init__(self, **given: Any) -> None:
+        """Check everything; raise an `InputError` that names the key, the value and what is allowed."""
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            raise first_error(error, type(self)) from None
+        check_pairs(self)
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> Self:
+        """Read an experiment from a file.
+
+        Parameters
+        ----------
+        path : str or path
+            A TOML file; ``lowregret new`` writes one to start from.
+        """
+        file = Path(path)
+        try:
+            text = file.read_text(encoding="utf-8")
+            table = tomllib.loads(text)
+        except OSError as error:
+            raise InputError(f"cannot read {str(file)!r}: {error.strerror or error}") from None
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{file.name} is not valid TOML: {error}") from None
+        try:
+            if "folder" in table:
+                raise SpecError((), "unknown key 'folder', relative paths start where the file is")
+            return cls(**{"name": file.stem, **table, "folder": file.parent})
+        except SpecError as error:
+            line = line_of(text, error.path)
+            where = f"{file.name}, line {line}" if line else file.name
+            raise SpecError((), f"{where}: {error}") from None
+
+    @cached_property
+    def cases(self) -> tuple[Case, ...]:
+        """The environments, every grid written out."""
+        return cases(self)
+
+    @cached_property
+    def players(self) -> tuple[Player, ...]:
+        """The policies, every grid written out."""
+        return players(self)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Give the same experiment with some fields changed, checked anew."""
+        given = {name: getattr(self, name) for name in self.model_fields_set}
+        return type(self)(**{**given, **(update or {})})
+
+    def run(
+        self,
+        out: str | Path | None = None,
+        *,
+        executor: Executor | Callable[[], Executor] | None = None,
+        threads: int | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Results:
+        """Compute what is not there yet and give the results.
+
+        Parameters
+        ----------
+        out : str or path, optional
+            The folder of the results, which a later run continues; in memory only if not given.
+        executor : concurrent.futures.Executor, or a callable that makes one, optional
+            Where the work is done; threads of this process if not given.
+        threads : int, optional
+            How many threads, where no executor is given; one per core if not given.
+        progress : callable, optional
+            Called with a `Progress` as the work proceeds.
+        """
+        from lowregret.experiments.run import run
+
+        return run(self, out, executor=executor, threads=threads, progress=progress)

@@ -1,0 +1,227 @@
+"""The folder of an experiment: finished shards, a manifest of them, and the published tables.
+
+======================  =====================================================================================
+``shards/NAME.parquet``  one shard: a row per run with run, regret, pulls, eliminated
+``manifest.jsonl``       a line of JSON per finished shard: its name, checksum, steps, seconds
+``*.parquet``            the tables, written when every shard is there
+``experiment.json``      what the tables hold, with their checksums; written last
+``lock``                 who writes here now
+======================  =====================================================================================
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from lowregret.errors import InputError
+from lowregret.experiments.files import UNFINISHED, checksum, finish, locked, sync, write_whole, writing
+from lowregret.experiments.plan import ENGINE, Pair, Plan, Shard
+from lowregret.experiments.tables import TABLES, long_tables
+from lowregret.experiments.work import Finished
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the manifest: a finished shard."""
+
+    shard: str
+    sha256: str
+    bytes: int
+    steps: int
+    seconds: float
+    policy: str
+    arms: int
+
+
+class Store:
+    """The folder of an experiment, as one process reads and writes it.
+
+    Parameters
+    ----------
+    folder : path
+        The folder. To write to it, use ``with Store(folder).open():``.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.shards = folder / "shards"
+        self.entries, self._torn = _read_manifest(folder / "manifest.jsonl")
+        self.damaged: list[str] = []
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Make the folder, hold it, and clear away what a killed process left unfinished."""
+        with writing(self.folder):
+            self.shards.mkdir(parents=True, exist_ok=True)
+        with locked(self.folder):
+            with writing(self.folder):
+                for place in (self.folder, self.shards):
+                    for file in place.glob(f"*{UNFINISHED}"):
+                        file.unlink()
+                self.entries, self._torn = _read_manifest(self.folder / "manifest.jsonl")
+                if self._torn:
+                    lines = "".join(_line(entry) for entry in self.entries.values())
+                    write_whole(self.folder / "manifest.jsonl", lines.encode())
+            yield
+
+    def path(self, shard: Shard) -> Path:
+        """Give the file of a shard."""
+        return self.shards / f"{shard.name}.parquet"
+
+    def missing(self, plan: Plan) -> list[Shard]:
+        """Give the shards of a plan that are not there, or not as they were written."""
+        found = []
+        self.damaged = []
+        for shard in plan.shards:
+            entry = self.entries.get(shard.name)
+            if entry and checksum(self.path(shard)) == entry.sha256:
+                continue
+            if entry:
+                self.damaged.append(shard.name)
+            found.append(shard)
+        return found
+
+    def put(self, shard: Shard, policy: str, finished: Finished) -> None:
+        """Keep a result for good: first the file, then its line in the manifest."""
+        entry = Entry(
+            shard.name,
+            finished.sha256,
+            len(finished.data),
+            shard.steps,
+            round(finished.seconds, 6),
+            policy,
+            sum(count for *_, count in shard.arms),
+        )
+        with writing(self.folder, "; every finished shard is kept"):
+            write_whole(self.path(shard), finished.data)
+            _append(self.folder / "manifest.jsonl", _line(entry).encode())
+        self.entries[shard.name] = entry
+
+    def publish(self, plan: Plan) -> None:
+        """Write the tables from the shards of a plan, all of which are there."""
+        if self.is_published(plan):
+            return
+        self.withdraw()
+        with writing(self.folder, "; every finished shard is kept"):
+            hashes = {}
+            for name, table in long_tables(plan, self._rows).items():
+                path = self.folder / f"{name}.parquet"
+                _write_table(table, path)
+                hashes[name] = checksum(path)
+            text = json.dumps({**description(plan), **_origin(plan), "sha256": hashes}, indent=2)
+            write_whole(self.folder / "experiment.json", (text + "\n").encode())
+
+    def is_published(self, plan: Plan) -> bool:
+        """Say whether the tables are there and hold this plan."""
+        known = self.published()
+        hashes = known.get("sha256", {})
+        return known.get("plan") == plan.name and all(
+            hashes.get(name) == checksum(self.folder / f"{name}.parquet") for name in TABLES
+        )
+
+    def published(self) -> dict[str, Any]:
+        """Give what the tables hold; empty where none are published."""
+        try:
+            known = json.loads((self.folder / "experiment.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return known if isinstance(known, dict) else {}
+
+    def withdraw(self) -> None:
+        """Remove the tables, so that nobody takes those of another plan for these."""
+        with writing(self.folder):
+            (self.folder / "experiment.json").unlink(missing_ok=True)
+            sync(self.folder)
+            for name in TABLES:
+                (self.folder / f"{name}.parquet").unlink(missing_ok=True)
+
+    def _rows(self, pair: Pair) -> pl.LazyFrame:
+        return pl.scan_parquet([self.path(shard) for shard in pair.shards], glob=False)
+
+
+def description(plan: Plan) -> dict[str, Any]:
+    """Give what a reader of the tables wants to know of the experiment."""
+    experiment = plan.experiment
+    return {
+        "name": experiment.name,
+        "seed": experiment.seed,
+        "runs": experiment.runs,
+        "clip": experiment.clip,
+        "horizons": {case.name: case.horizon for case in experiment.cases},
+        "policies": [player.name for player in experiment.players],
+    }
+
+
+def _origin(plan: Plan) -> dict[str, Any]:
+    """Give what the results came from: the experiment as it was written, and the code."""
+    written = plan.experiment.model_dump(exclude_unset=True, exclude={"folder"})
+    spec = json.loads(json.dumps(written, default=str))
+    return {"spec": spec, "lowregret": version("lowregret"), "engine": ENGINE, "plan": plan.name}
+
+
+def _write_table(table: pl.LazyFrame, path: Path) -> None:
+    """Write a table as ``write_whole`` does a file, but without having it all in memory."""
+    partial = path.with_name(path.name + UNFINISHED)
+    try:
+        table.sink_parquet(partial, maintain_order=True)
+        sync(partial)
+        finish(partial, path)
+    except BaseException as error:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+        code = re.search(r"\(os error (\d+)\)", str(error))
+        if isinstance(error, pl.exceptions.PolarsError) and code:  # how polars tells of a full disk
+            raise OSError(int(code[1]), os.strerror(int(code[1]))) from None
+        raise
+
+
+def _read_manifest(path: Path) -> tuple[dict[str, Entry], bool]:
+    """Read what is finished, and say whether the last line was cut off by a crash."""
+    entries: dict[str, Entry] = {}
+    torn = False
+    try:
+        data = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return entries, False
+    except OSError as error:
+        raise InputError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
+    torn = bool(data) and not data.endswith(b"\n")
+    for line in data.splitlines():
+        try:
+            entry = Entry(**json.loads(line))
+        except (ValueError, TypeError):
+            torn = True
+        else:
+            entries[entry.shard] = entry
+    return entries, torn
+
+
+def _append(path: Path, line: bytes) -> None:
+    """Add a line durably; on a full disk take back what was written of it."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        size = os.fstat(descriptor).st_size
+        try:
+            if os.write(descriptor, line) < len(line):  # the disk became full in the middle of it
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(descriptor)
+        except OSError:
+            os.ftruncate(descriptor, size)
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _line(entry: Entry) -> str:
+    return json.dumps(asdict(entry), separators=(",", ":")) + "\n"

@@ -1,0 +1,110 @@
+"""Fill ``{expressions}`` in a text, such as ``bernoulli:0.5*{K-1},{0.5+gap}``, and vary what they name."""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
+from math import isfinite
+from typing import TypeAlias
+
+from lowregret.errors import InputError
+
+Scalar: TypeAlias = bool | int | float | str
+
+_HOLE = re.compile(r"\{([^{}]*)\}")
+_OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: lambda base, power: float(base) ** float(power),  # whole numbers could grow without end
+}
+ALLOWED = "numbers, names of the grid, + - * / ** and brackets"
+
+
+def combinations(grid: Mapping[str, Sequence[Scalar]]) -> Iterator[dict[str, Scalar]]:
+    """Give every combination of the values of a grid; the last name varies fastest.
+
+    Examples
+    --------
+    >>> from lowregret.experiments.templates import combinations
+    >>> list(combinations({"K": [2, 3], "gap": [0.1]}))
+    [{'K': 2, 'gap': 0.1}, {'K': 3, 'gap': 0.1}]
+    """
+    for values in product(*grid.values()):
+        yield dict(zip(grid, values, strict=True))
+
+
+def names_in(text: str) -> set[str]:
+    """Give the names that the expressions of a text use."""
+    return {
+        node.id
+        for hole in _HOLE.findall(text)
+        for node in ast.walk(_parse(hole))
+        if isinstance(node, ast.Name)
+    }
+
+
+def fill(text: str, values: Mapping[str, Scalar]) -> str:
+    """Replace every ``{expression}`` by its value.
+
+    Examples
+    --------
+    >>> from lowregret.experiments.templates import fill
+    >>> fill("bernoulli:0.5*{K-1},{0.5+gap}", {"K": 10, "gap": 0.05})
+    'bernoulli:0.5*9,0.55'
+    """
+    return _HOLE.sub(lambda hole: _written(_value(hole[1], values)), text)
+
+
+def _parse(expression: str) -> ast.expr:
+    try:
+        return ast.parse(expression.strip(), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        raise InputError(f"cannot read {{{expression}}}: use {ALLOWED}") from None
+
+
+def _value(expression: str, values: Mapping[str, Scalar]) -> Scalar:
+    node = _parse(expression)
+    if isinstance(node, ast.Name) and node.id in values:
+        return values[node.id]  # may be a text
+    try:
+        value = _number(node, values)
+    except (ArithmeticError, RecursionError):
+        value = float("nan")
+    if isinstance(value, complex) or not isfinite(value):
+        raise InputError(f"{{{expression}}} is not a finite number for {_list(values)}")
+    return value
+
+
+def _number(node: ast.expr, values: Mapping[str, Scalar]) -> float:
+    match node:
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+            return value
+        case ast.Name(id=name):
+            if name not in values:
+                known = f"it has {', '.join(values)}" if values else "there is none"
+                raise InputError(f"{{{name}}} is not a name of the grid: {known}")
+            given = values[name]
+            if isinstance(given, bool | str):
+                raise InputError(f"{{{name}}} must be a number to be reckoned with, got {given!r}")
+            return given
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_number(operand, values)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+            return _OPERATORS[type(op)](_number(left, values), _number(right, values))
+    raise InputError(f"cannot read {{{ast.unparse(node)}}}: use {ALLOWED}")
+
+
+def _written(value: Scalar) -> str:
+    """Write a value so that it is read back as the same; whole numbers without a point."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    return value if isinstance(value, str) else repr(value)
+
+
+def _list(values: Mapping[str, Scalar]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in values.items()) or "no grid"

@@ -1,0 +1,87 @@
+"""Killed at random moments and resumed each time, a run ends as if nothing had happened."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+from time import monotonic, sleep
+
+import pytest
+
+import lowregret as lr
+from lowregret.experiments.tables import TABLES
+
+KILLS = 20
+
+SPEC = """
+horizon = 2000
+runs = 40
+seed = 7
+grid = { points = 50 }
+policies = ["MOSS", "Uniform"]
+[[environments]]
+environment = "bernoulli:0.2,{p/1000}"
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+def test_killed_twenty_times_and_resumed(tmp_path: Path) -> None:
+    spec, out = tmp_path / "many.toml", tmp_path / "many"
+    spec.write_text(SPEC + f"grid = {{ p = {list(range(300, 500))} }}\n")  # 400 shards of some milliseconds
+    shards = 400
+    random = Random(2018)
+    # Some kills wait for many shards, some for few, and the last ones come while tables are written.
+    marks = sorted(random.randrange(shards) for _ in range(KILLS - 4)) + [shards] * 4
+    killed = 0
+    for mark in marks:
+        process = start(spec)
+        wait_for(process, out, mark)
+        sleep(random.uniform(0, 0.03))
+        process.send_signal(signal.SIGKILL)
+        _, told = process.communicate()
+        assert process.returncode in (0, -signal.SIGKILL), told
+        killed += process.returncode != 0
+    assert killed >= KILLS - 4  # after the last shard a run may end before it is killed
+    process = start(spec)
+    _, told = process.communicate()
+    assert process.returncode == 0, told
+
+    whole = tmp_path / "whole"
+    truth = lr.Experiment.from_toml(spec).run(whole)
+    results = lr.open_results(out)
+    assert results.experiment == truth.experiment
+    for name in TABLES:
+        assert getattr(results, name).equals(getattr(truth, name)), name
+    assert contents(out) == contents(whole)
+    assert len(contents(out)) == shards
+    assert finished(out) == shards
+    assert not list(out.rglob("*.unfinished"))
+
+
+def start(spec: Path) -> subprocess.Popen:
+    call = [sys.executable, "-m", "lowregret", "run", str(spec)]
+    return subprocess.Popen(call, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(process: subprocess.Popen, out: Path, shards: int) -> None:
+    """Wait until so many shards are there, or the process has ended."""
+    end = monotonic() + 120
+    while finished(out) < shards and process.poll() is None:
+        assert monotonic() < end
+        sleep(0.002)
+
+
+def finished(out: Path) -> int:
+    """Count the shards that the manifest names."""
+    try:
+        lines = (out / "manifest.jsonl").read_bytes().split(b"\n")[:-1]
+    except FileNotFoundError:
+        return 0
+    return len({json.loads(line)["shard"] for line in lines if line.endswith(b"}")})
+
+
+def contents(out: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in (out / "shards").iterdir()}

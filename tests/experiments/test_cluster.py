@@ -1,0 +1,105 @@
+"""Dask: the same bits from any number of workers, and a worker that dies costs only its shards."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from helpers import SHARD_STEPS as STEPS
+from helpers import fail_on
+
+import lowregret as lr
+from lowregret.experiments.cluster import cluster
+from lowregret.experiments.run import FailedShards, run
+
+pytestmark = [pytest.mark.xdist_group("dask"), pytest.mark.filterwarnings("ignore::ResourceWarning")]
+
+
+OWN = """
+import lowregret as lr
+
+class Mine(lr.Policy):
+    def score(self, arm, clock):
+        return arm.mean + 1.0 / arm.pulls
+"""
+
+
+@pytest.fixture(scope="module")
+def three():
+    with cluster("local:3") as executor:
+        yield executor
+
+
+def test_one_worker(small, truth, same, tmp_path: Path) -> None:
+    with cluster("local:1") as executor:
+        assert executor._max_workers == 1
+        same(run(small, tmp_path, executor=executor, shard_steps=STEPS), truth)
+        (tmp_path / "own.py").write_text(OWN)
+        given = {"environments": "bernoulli:0.1,0.9", "policies": "own:Mine", "horizon": 50, "runs": 4}
+        assert lr.Experiment(**given, folder=tmp_path).run(executor=executor).finals.height == 4
+
+
+def test_three_workers(small, truth, same, tmp_path: Path, three) -> None:
+    same(run(small, tmp_path, executor=three, shard_steps=STEPS), truth)
+
+
+def test_a_worker_that_is_killed_costs_only_its_shards(small, truth, same, tmp_path: Path, three) -> None:
+    pids = three._client.run(os.getpid)
+    told: list = []
+
+    def kill(now) -> None:
+        if now.done == 5:
+            os.kill(next(iter(pids.values())), signal.SIGKILL)
+        told.append(now)
+
+    same(run(small, tmp_path, executor=three, shard_steps=STEPS, progress=kill), truth)
+    assert told[-1].done == 24
+
+
+def test_a_task_that_failed_goes_to_another_worker(three) -> None:
+    bad = next(iter(three._client.nthreads()))
+    for _ in range(100):
+        try:
+            three.submit(fail_on, bad).result(timeout=60)
+        except OSError:
+            break
+    for _ in range(5):
+        assert three.submit(fail_on, bad).result(timeout=60) != bad
+
+
+def test_an_address_where_nobody_answers(monkeypatch) -> None:
+    import distributed
+
+    def refuse(*_, **__):
+        raise OSError("timed out")
+
+    monkeypatch.setattr(distributed, "Client", refuse)
+    with (
+        pytest.raises(lr.InputError, match=r"^no Dask scheduler answers at tcp://127.0.0.1:1: "),
+        cluster("tcp://127.0.0.1:1"),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("place", ["local", "local:0", "local:x", "host:8786", ""])
+def test_a_bad_place(place: str) -> None:
+    with pytest.raises(lr.InputError, match="cluster must be local:N or an address"), cluster(place):
+        pass
+
+
+def test_without_dask_it_says_what_to_install(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(lr.InputError, match="install lowregret with the extra 'dask'"), cluster("local:2"):
+        pass
+
+
+def test_workers_that_all_go_away(small, tmp_path: Path) -> None:
+    with cluster("local:1") as executor:
+
+        def close(now) -> None:
+            if now.done == 3:
+                executor._client.close()
+
+        with pytest.raises(FailedShards, match=r"went away .*\d+ of 24 shards are done and kept"):
+            run(small, tmp_path, executor=executor, shard_steps=STEPS, progress=close)

@@ -1,0 +1,78 @@
+"""The tables: their schema, their order, and that they say what the simulator says."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import lowregret as lr
+
+WHO = {"environment": pl.String, "policy": pl.String, "run": pl.Int64}
+SCHEMAS = {
+    "finals": {**WHO, "regret": pl.Float64},
+    "curves": {**WHO, "t": pl.Int64, "regret": pl.Float64},
+    "pulls": {**WHO, "arm": pl.Int64, "pulls": pl.Int64},
+    "events": {**WHO, "t": pl.Int64, "arm": pl.Int64, "event": pl.String},
+    "arms": {
+        "environment": pl.String,
+        "arm": pl.Int64,
+        "mean": pl.Float64,
+        "variance": pl.Float64,
+        "gap": pl.Float64,
+        "optimal": pl.Boolean,
+    },
+}
+
+
+@pytest.mark.parametrize("table", SCHEMAS)
+def test_schema_in_memory_and_on_disk(small, truth, tmp_path: Path, table: str) -> None:
+    small.run(tmp_path)
+    assert dict(getattr(truth, table).schema) == SCHEMAS[table]
+    assert dict(pl.read_parquet_schema(tmp_path / f"{table}.parquet")) == SCHEMAS[table]
+
+
+def test_the_tables_hold_what_simulate_gives(small, truth) -> None:
+    for case in small.cases:
+        known = lr.simulate(["EUCBV", "MOSS"], case.bandit, case.horizon, runs=30, seed=5, grid=20)
+        for policy in ("EUCBV", "MOSS"):
+            here = {"environment": case.name, "policy": policy}
+            outcome = known[policy]
+            assert truth.finals.filter(**here)["regret"].to_list() == outcome.regret[:, -1].tolist()
+            assert truth.curves.filter(**here)["regret"].to_list() == outcome.regret.ravel().tolist()
+            assert truth.curves.filter(**here, run=0)["t"].to_list() == outcome.grid.tolist()
+            assert truth.pulls.filter(**here)["pulls"].to_list() == outcome.pulls.ravel().tolist()
+            events = truth.events.filter(**here)
+            if outcome.eliminated is None:
+                assert events.is_empty()
+            else:
+                times = np.zeros_like(outcome.eliminated)
+                times[events["run"].to_numpy(), events["arm"].to_numpy()] = events["t"].to_numpy()
+                assert times.tolist() == outcome.eliminated.tolist()
+                assert not events.is_empty()
+        arms = truth.arms.filter(environment=case.name)
+        assert arms["gap"].to_list() == case.bandit.gaps.tolist()
+        assert arms["optimal"].to_list() == case.bandit.optimal.tolist()
+
+
+def test_rows_follow_the_order_of_the_experiment(small, truth) -> None:
+    pairs = truth.finals.select("environment", "policy").unique(maintain_order=True).rows()
+    assert pairs == [(case.name, player.name) for case in small.cases for player in small.players]
+
+
+def test_the_description(truth) -> None:
+    known = truth.experiment
+    assert (known.name, known.seed, known.runs, known.policies) == ("experiment", 5, 30, ("EUCBV", "MOSS"))
+    assert known.environments == ("coins (K=2)", "coins (K=4)", "bell", "coins again")
+
+
+def test_a_folder_without_results(small, tmp_path: Path) -> None:
+    with pytest.raises(lr.InputError, match="holds no results"):
+        lr.open_results(tmp_path)
+    small.run(tmp_path)
+    (tmp_path / "curves.parquet").unlink()
+    with pytest.raises(lr.InputError, match=r"curves.parquet is not in"):
+        lr.open_results(tmp_path)
+    (tmp_path / "experiment.json").unlink()
+    with pytest.raises(lr.InputError, match="is not finished"):
+        lr.open_results(tmp_path)

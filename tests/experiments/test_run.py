@@ -1,0 +1,158 @@
+"""Running: the same bits however the work is cut and wherever it is done, and what happens when it fails."""
+
+import os
+import signal
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+from helpers import SHARD_STEPS as STEPS
+
+import lowregret as lr
+from lowregret.experiments import run as running
+from lowregret.experiments.run import FailedShards, Interrupted, run
+from lowregret.experiments.work import work
+
+
+class Inline(Executor):
+    """An executor that does the work at once, after some failures."""
+
+    def __init__(self, *failures: Exception) -> None:
+        self.failures = list(failures)
+        self.calls: list = []
+
+    def submit(self, fn, /, *args, **kwargs) -> Future:
+        self.calls.append(args[0].name)
+        future: Future = Future()
+        try:
+            if self.failures:
+                raise self.failures.pop(0)
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@pytest.mark.parametrize("steps", [1, 2_000, STEPS, 10**9])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_any_shard_size_and_any_number_of_threads(small, truth, same, steps: int, threads: int) -> None:
+    same(run(small, threads=threads, shard_steps=steps), truth)
+
+
+def test_processes(small, truth, same, tmp_path: Path) -> None:
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        same(small.run(tmp_path, executor=pool), truth)
+
+
+def test_progress_counts_shards_and_steps(small) -> None:
+    told: list = []
+    run(small, shard_steps=STEPS, progress=told.append)
+    assert [now.done for now in told] == list(range(25))
+    assert told[-1].steps == told[-1].all_steps == 3 * 2 * 30 * 500
+
+
+def test_a_shard_that_fails_is_tried_again(small, truth, same) -> None:
+    pool = Inline(*[OSError("lost")] * 3)
+    same(run(small, executor=pool), truth)
+    assert len(pool.calls) == 9
+
+
+class Stubborn(Inline):
+    """An executor on which one shard never succeeds."""
+
+    def submit(self, fn, /, *args, **kwargs) -> Future:
+        bad = args[0].first == 8 and args[0].policy.name == "MOSS" and len(args[0].arms) == 2
+        self.failures = [OSError("no luck")] if bad else []
+        return super().submit(fn, *args, **kwargs)
+
+
+def test_a_shard_that_goes_on_failing_is_reported_and_the_rest_goes_on(small, truth, same, tmp_path) -> None:
+    pool = Stubborn()
+    with pytest.raises(FailedShards) as error:
+        run(small, tmp_path, executor=pool, shard_steps=STEPS)
+    told = str(error.value)
+    assert told.startswith("failed: MOSS on 'coins (K=2)' (1 shards): no luck; ")
+    assert told.endswith("; 21 of 24 shards are done and kept")
+    assert max(pool.calls.count(name) for name in pool.calls) == 4
+    same(run(small, tmp_path, shard_steps=STEPS), truth)
+
+
+def test_a_bad_policy_is_not_tried_again() -> None:
+    pool = Inline(lr.InputError("Mine: the score is nan"))
+    experiment = lr.Experiment(environments="bernoulli:0.1,0.9", policies="MOSS", horizon=50, runs=4)
+    with pytest.raises(FailedShards, match=r"^failed: MOSS on .*: Mine: the score is nan; 0 of 1 shards"):
+        experiment.run(executor=pool)
+    assert len(pool.calls) == 1
+
+
+def die(shard):
+    """Kill the process that does the work, once in every three shards."""
+    if shard.first == 8:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return work(shard)
+
+
+def test_an_executor_that_broke_keeps_what_was_done(small, truth, same, tmp_path: Path, monkeypatch) -> None:
+    make = partial(ProcessPoolExecutor, 1, mp_context=get_context("spawn"))
+    with monkeypatch.context() as patch, make() as pool:
+        patch.setattr(running, "work", die)
+        with pytest.raises(FailedShards, match=r"^the workers went away .*run it again to go on$"):
+            run(small, tmp_path, executor=pool, shard_steps=STEPS)
+    same(run(small, tmp_path, executor=make, shard_steps=STEPS), truth)
+
+
+class Breaking(ThreadPoolExecutor):
+    """An executor that breaks after a few shards."""
+
+    def submit(self, fn, /, *args, **kwargs) -> Future:
+        from concurrent.futures import BrokenExecutor
+
+        self.count = getattr(self, "count", 0) + 1
+        if self.count > 10:
+            raise BrokenExecutor("gone")
+        return super().submit(fn, *args, **kwargs)
+
+
+def test_a_broken_executor_is_replaced_where_another_can_be_made(small, truth, same) -> None:
+    same(run(small, executor=lambda: Breaking(1), shard_steps=STEPS), truth)
+
+
+def test_an_interrupt_keeps_what_is_done_and_says_how_to_go_on(small, truth, same, tmp_path: Path) -> None:
+    def stop(now) -> None:
+        if now.done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted, match=r"^interrupted: \d+ of 24 shards are done and kept, run it again"):
+        run(small, tmp_path, shard_steps=STEPS, progress=stop)
+    told: list = []
+    same(run(small, tmp_path, shard_steps=STEPS, progress=told.append), truth)
+    assert told[0].there >= 3
+
+
+def test_no_more_shards_are_under_way_than_workers_can_take(small) -> None:
+    class Counting(ThreadPoolExecutor):
+        most = 0
+
+        def submit(self, fn, /, *args, **kwargs) -> Future:
+            future = super().submit(fn, *args, **kwargs)
+            Counting.most = max(Counting.most, self._work_queue.qsize())
+            return future
+
+    with Counting(1) as pool:
+        run(small, executor=pool, shard_steps=STEPS)
+    assert Counting.most <= 2
+
+
+def test_a_worker_with_other_sources_is_refused(small, monkeypatch) -> None:
+    from lowregret.experiments import work as working
+
+    monkeypatch.setattr(working, "ENGINE", "other")
+    with pytest.raises(FailedShards, match="runs other sources of lowregret"):
+        run(small, executor=Inline())
+
+
+def test_no_threads_are_refused(small) -> None:
+    with pytest.raises(lr.InputError, match="threads must be a whole number of at least 1, got 0"):
+        small.run(threads=0)

@@ -1,0 +1,207 @@
+"""The folder: nothing half written, nothing damaged believed, nothing lost."""
+
+import errno
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from helpers import SHARD_STEPS as STEPS
+
+import lowregret as lr
+from lowregret.experiments import files
+from lowregret.experiments.files import locked, write_whole
+from lowregret.experiments.plan import make_plan
+from lowregret.experiments.run import run
+from lowregret.experiments.store import Store
+
+
+@pytest.fixture
+def full(small, tmp_path: Path) -> Path:
+    """A folder with all shards."""
+    run(small, tmp_path, shard_steps=STEPS)
+    return tmp_path
+
+
+def again(small, folder: Path):
+    """Run once more; give the results and the first and last progress."""
+    told: list = []
+    return run(small, folder, shard_steps=STEPS, progress=told.append), told[0], told[-1]
+
+
+def test_a_second_run_computes_nothing(small, truth, same, full: Path) -> None:
+    results, first, _ = again(small, full)
+    assert (first.shards, first.there) == (0, 24)
+    same(results, truth)
+
+
+@pytest.mark.parametrize("harm", ["cut", "flip", "empty", "gone", "swap"])
+def test_a_damaged_shard_is_noticed_and_computed_again(small, truth, same, full: Path, harm: str) -> None:
+    shards = sorted((full / "shards").iterdir())
+    data = bytearray(shards[3].read_bytes())
+    data[len(data) // 2] ^= 1
+    whole = shards[3].read_bytes()
+    bad = {"cut": whole[:-10], "flip": bytes(data), "empty": b"", "swap": shards[4].read_bytes()}
+    shards[3].unlink() if harm == "gone" else shards[3].write_bytes(bad[harm])
+    results, first, last = again(small, full)
+    assert (first.shards, first.there, first.damaged, last.done) == (1, 23, 1, 1)
+    assert shards[3].read_bytes() == whole
+    same(results, truth)
+
+
+def test_a_damaged_table_is_written_again(small, truth, same, full: Path) -> None:
+    table = full / "curves.parquet"
+    table.write_bytes(table.read_bytes()[:-10])
+    same(again(small, full)[0], truth)
+
+
+def test_a_manifest_cut_off_in_the_middle_of_a_line(small, truth, same, full: Path) -> None:
+    manifest = full / "manifest.jsonl"
+    manifest.write_bytes(manifest.read_bytes()[:-20])
+    results, first, _ = again(small, full)
+    assert first.shards == 1
+    same(results, truth)
+    assert all(json.loads(line) for line in manifest.read_text().splitlines())
+
+
+def test_what_a_killed_process_left_is_cleared_away(small, full: Path) -> None:
+    (full / "shards" / "x.parquet.unfinished").touch()
+    (full / "curves.parquet.unfinished").touch()
+    again(small, full)
+    assert not list(full.rglob("*.unfinished"))
+
+
+def test_a_changed_experiment_computes_only_what_changed(small, truth, full: Path) -> None:
+    more = small.model_copy(update={"policies": ["EUCBV", "MOSS", "UCB1"]})
+    told: list = []
+    results = run(more, full, shard_steps=STEPS, progress=told.append)
+    assert (told[0].shards, told[0].there) == (12, 24)
+    assert results.finals.filter(policy="MOSS").equals(truth.finals.filter(policy="MOSS"))
+    fewer = small.model_copy(update={"policies": ["MOSS"], "runs": 8})
+    results = run(fewer, full, shard_steps=STEPS, progress=told.append)
+    assert told[-1].shards == 0
+    assert set(results.finals["policy"]) == {"MOSS"}
+    assert results.finals["run"].max() == 7
+
+
+def test_results_of_other_seeds_are_never_mixed(small, same, full: Path) -> None:
+    other = small.model_copy(update={"seed": 6})
+    same(run(other, full, shard_steps=STEPS), other.run())
+
+
+def test_tables_of_another_plan_are_withdrawn_before_work_begins(small, full: Path) -> None:
+    def stop(_: object) -> None:
+        raise KeyboardInterrupt
+
+    other = small.model_copy(update={"seed": 6})
+    with pytest.raises(KeyboardInterrupt):
+        run(other, full, shard_steps=STEPS, progress=stop)
+    with pytest.raises(lr.InputError, match="is not finished"):
+        lr.open_results(full)
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS])
+def test_a_disk_that_takes_no_more(small, truth, same, tmp_path: Path, monkeypatch, code: int) -> None:
+    calls = iter(range(1000))
+    real = os.fsync
+
+    def fsync(descriptor: int) -> None:
+        if next(calls) >= 20:
+            raise OSError(code, os.strerror(code))
+        real(descriptor)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files.os, "fsync", fsync)
+        with pytest.raises(lr.InputError) as error:
+            run(small, tmp_path, shard_steps=STEPS)
+    told = f"cannot write to {str(tmp_path)!r}: {os.strerror(code)}; every finished shard is kept"
+    assert str(error.value).startswith(told)
+    assert ("free some space" in str(error.value)) == (code == errno.ENOSPC)
+    assert not list(tmp_path.rglob("*.unfinished"))
+    results, first, _ = again(small, tmp_path)
+    assert first.there >= 6
+    same(results, truth)
+
+
+def test_a_disk_that_is_full_when_the_tables_are_written(small, truth, same, tmp_path, monkeypatch) -> None:
+    real = pl.LazyFrame.sink_parquet
+
+    def full(table: pl.LazyFrame, target, **more):
+        if not isinstance(target, Path):  # a shard, written in memory
+            return real(table, target, **more)
+        target.write_bytes(b"half")
+        raise pl.exceptions.ComputeError("underlying IO error: No space left on device (os error 28)")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pl.LazyFrame, "sink_parquet", full)
+        with pytest.raises(lr.InputError, match="No space left on device; every finished shard is kept"):
+            run(small, tmp_path, shard_steps=STEPS)
+    assert not list(tmp_path.rglob("*.unfinished"))
+    results, first, _ = again(small, tmp_path)
+    assert first.shards == 0
+    same(results, truth)
+
+
+def test_a_write_that_stops_short_leaves_no_half_a_line(small, tmp_path: Path, monkeypatch) -> None:
+    real = os.write
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", lambda descriptor, data: real(descriptor, data[:9]))
+        with pytest.raises(lr.InputError, match="No space left on device"):
+            run(small, tmp_path, shard_steps=STEPS)
+    assert (tmp_path / "manifest.jsonl").read_bytes() == b""
+
+
+def test_a_folder_that_cannot_be_made(small, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for place in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/lowregret")):
+        with pytest.raises(lr.InputError, match=f"cannot write to '{place}': "):
+            small.run(place)
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch) -> None:
+    path = tmp_path / "file"
+    write_whole(path, b"old")
+
+    def fail(_: int) -> None:
+        raise OSError(errno.EIO, "broken")
+
+    monkeypatch.setattr(files.os, "fsync", fail)
+    with pytest.raises(OSError, match="broken"):
+        write_whole(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_second_process_is_told_who_holds_the_folder(small, full: Path) -> None:
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom lowregret.experiments.files import locked\n"
+        "with locked(Path(sys.argv[1])):\n    print('held', flush=True)\n    sys.stdin.read()\n"
+    )
+    call = [sys.executable, "-c", code, str(full)]
+    holder = subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert holder.stdout.readline() == "held\n"
+    with pytest.raises(
+        lr.InputError, match=rf"is in use by process {holder.pid} on \S+ since \d{{4}}-"
+    ) as error:
+        small.run(full)
+    assert str(full) in str(error.value)
+    lr.open_results(full)  # reading goes on
+    holder.kill()  # and a killed holder holds nothing
+    holder.communicate()
+    small.run(full)
+
+
+def test_a_lock_is_held_once_in_a_process_too(tmp_path: Path) -> None:
+    with locked(tmp_path), pytest.raises(lr.InputError, match=f"process {os.getpid()} "), locked(tmp_path):
+        pass
+    with locked(tmp_path):
+        pass
+
+
+def test_looking_makes_nothing(small, tmp_path: Path) -> None:
+    store = Store(tmp_path / "none")
+    assert len(store.missing(make_plan(small))) == 6
+    assert not (tmp_path / "none").exists()
