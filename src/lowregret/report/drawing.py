@@ -49,7 +49,7 @@ def looks(palette: Mapping[str, Style], order: Sequence[str], legend: bool) -> d
     return {
         "color": alt.Color("policy:N", scale=scale("colour"), legend=key),
         "strokeDash": alt.StrokeDash("policy:N", scale=scale("dash"), legend=key),
-        "strokeWidth": alt.StrokeWidth("policy:N", scale=scale("width"), legend=None),
+        "strokeWidth": alt.StrokeWidth("policy:O", scale=scale("width"), legend=None),
     }
 
 

@@ -172,32 +172,35 @@ def line_chart(
 
 
 def _hover(table: pl.DataFrame, order: list[str], x: alt.X, heading: str, unit: str) -> alt.Chart:
-    """Show the mean of every policy with its band at the place of the pointer, with a line there."""
-    near = alt.selection_point(
-        name="near", fields=["x"], nearest=True, on="pointermove", clear="pointerout", empty=False
-    )
-    seen = alt.when(near).then(alt.value(0.5)).otherwise(alt.value(0.0))
-    form = "abs({0}) >= 10 ? ',.1f' : '.3~r'"
-    mean, low, high = (
-        f"format(datum.{name}, {form.format(f'datum.{name}')})" for name in ("mean", "low", "high")
-    )
-    text = (
-        f"{mean} + (isValid(datum.low) && datum.high > datum.low ? ' (' + {low} + ' to ' + {high} + ')' : '')"
-    )
+    """Show the mean of every policy with its band at the place of the pointer, which a stripe marks."""
+    near = alt.selection_point(name="near", fields=["x"], on="pointerover", clear="pointerout", empty=False)
+    form = "format(datum.{0}, abs(datum.{0}) >= 10 ? ',.1f' : '.3~r')".format
+    band = f"' (' + {form('low')} + ' to ' + {form('high')} + ')'"
+    text = f"{form('mean')} + (isValid(datum.low) && datum.high > datum.low ? {band} : '')"
     # Policies are numbered, since the names of columns may hold no brackets and quotes.
     tips = [alt.Tooltip("heading:N", title=unit)]
     tips += [alt.Tooltip(f"p{place}:N", title=policy) for place, policy in enumerate(order)]
-    rule: alt.Chart = (
+    stripe: alt.Chart = (
         alt.Chart(inline(table))
         .transform_calculate(text=text, key=f"'p' + indexof({dumps(order)}, datum.policy)")
         .transform_pivot("key", value="text", groupby=["x"], op="max")
-        .transform_calculate(heading=heading)
-        .mark_rule(color="#666666", aria=False)
-        .encode(x=x, opacity=seen, tooltip=tips)
+        .transform_window(before="lag(x)", after="lead(x)", sort=[alt.SortField("x")])
+        .transform_calculate(
+            heading=heading,
+            start="isValid(datum.before) ? (datum.before + datum.x) / 2 : datum.x",
+            end="isValid(datum.after) ? (datum.after + datum.x) / 2 : datum.x",
+        )
+        .mark_rect(fill="#666666", aria=False)
+        .encode(
+            x=field(x, "start"),
+            x2="end:Q",
+            opacity=alt.when(near).then(alt.value(0.15)).otherwise(alt.value(0.0)),
+            tooltip=tips,
+        )
         .properties(name=HOVER)
         .add_params(near)
     )
-    return rule
+    return stripe
 
 
 def _labels(ends: pl.DataFrame, axis: Axis, y: alt.Y, look: dict[str, Any]) -> list[alt.Chart]:

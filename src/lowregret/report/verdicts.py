@@ -10,10 +10,9 @@ from lowregret.analysis.comparison import LOWER, UNKNOWN
 from lowregret.report.numbers import p_value, span
 from lowregret.report.tables import shown
 
-
 NOTE = (
-    "Paired differences of the final regret. p is adjusted for all comparisons (Holm); up to 0.05 a difference "
-    "counts as found. Runs needed: to find one like this with probability 0.8."
+    "Paired differences of the final regret. p is adjusted for all comparisons (Holm); up to 0.05 a "
+    "difference counts as found. Runs needed: to find one like this with probability 0.8."
 )
 """What stands below the verdicts."""
 
