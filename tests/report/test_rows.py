@@ -57,7 +57,7 @@ def test_the_tail_holds_every_bad_run() -> None:
     rows = data(tail_chart(frames.finals, ""), "line")
     assert len(rows) < 300
     for row in rows:
-        assert row["share"] == pytest.approx((finals >= row["regret"] * (1 - 1e-5)).mean(), abs=0.0003)
+        assert row["share"] == pytest.approx((finals >= row["regret"] * (1 - 1e-5)).mean(), abs=0.001)
     assert min(row["share"] for row in rows) == pytest.approx(1 / 5_000)
     assert max(row["share"] for row in rows) == pytest.approx(1.0)
 

@@ -24,6 +24,32 @@ INK, GREY = "#222222", "#5F5F5F"
 
 CHOSEN = alt.param(name="chosen", value=[])
 """The policies a reader picked; the page sets it in all charts at once."""
+CONFIG = {
+    "font": FONT,
+    "axis": {
+        "labelFontSize": 13,
+        "titleFontSize": 14,
+        "titleFontWeight": "normal",
+        "titlePadding": 10,
+        "gridColor": "#E8E8E8",
+        "labelColor": INK,
+        "titleColor": INK,
+        "labelLimit": 230,
+    },
+    "axisX": {"domainColor": "#888888", "tickColor": "#888888"},
+    "axisY": {"domain": False, "ticks": False},
+    "legend": {
+        "labelFontSize": 13,
+        "labelLimit": 0,
+        "labelColor": INK,
+        "symbolType": "stroke",
+        "symbolSize": 500,
+        "symbolOpacity": 1,
+        "symbolStrokeWidth": 2.5,
+    },
+    "view": {"stroke": None},
+}
+"""Fonts and colours of what surrounds the marks."""
 HOVER = "hover"
 """The name of the layer that shows numbers at the pointer."""
 IS_CHOSEN = "length(chosen) == 0 || indexof(chosen, datum.policy) >= 0"
@@ -53,9 +79,9 @@ def looks(palette: Mapping[str, Style], order: Sequence[str], legend: bool) -> d
     }
 
 
-def faded(opacity: float = 1.0) -> Any:
+def faded(opacity: float = 1.0) -> alt.OpacityValue:
     """Encode an opacity that all but vanishes for the policies that were not chosen."""
-    return alt.when(IS_CHOSEN).then(alt.value(opacity)).otherwise(alt.value(opacity * 0.12))
+    return alt.OpacityValue(opacity * 0.12, condition={"test": IS_CHOSEN, "value": opacity})
 
 
 def inline(table: pl.DataFrame) -> alt.InlineData:
@@ -81,42 +107,20 @@ def dressed(
     layers: Sequence[alt.Chart], title: str, palette: Mapping[str, Style], height: float = HEIGHT
 ) -> alt.LayerChart:
     """Give layers their size, their fonts and their title, and tell the page which policies they show."""
-    chart = alt.LayerChart(layer=list(layers)).add_params(CHOSEN)
-    if title:
-        heading = alt.TitleParams(
-            title, anchor="start", frame="group", fontSize=16, offset=12, color=INK, fontWeight="bold"
-        )
-        chart = chart.properties(title=heading)
-    known: dict[str, Any] = {name: [style.colour, *style.dash] for name, style in palette.items()}
-    ready: alt.LayerChart = (
-        chart.properties(
-            width=WIDTH, height=height, background="white", padding=10, usermeta={"policies": known}
-        )
-        .configure(font=FONT)
-        .configure_axis(
-            labelFontSize=13,
-            titleFontSize=14,
-            titleFontWeight="normal",
-            titlePadding=10,
-            gridColor="#E8E8E8",
-            labelColor=INK,
-            titleColor=INK,
-            labelLimit=230,
-        )
-        .configure_axisX(domainColor="#888888", tickColor="#888888")
-        .configure_axisY(domain=False, ticks=False)
-        .configure_legend(
-            labelFontSize=13,
-            labelLimit=0,
-            labelColor=INK,
-            symbolType="stroke",
-            symbolSize=500,
-            symbolOpacity=1,
-            symbolStrokeWidth=2.5,
-        )
-        .configure_view(stroke=None)
+    heading = alt.TitleParams(title, anchor="start", frame="group", fontSize=16, offset=12, color=INK)
+    known = {name: [style.colour, *style.dash] for name, style in palette.items()}
+    # Made at once: each method of a chart would copy all of it.
+    return alt.LayerChart(
+        layer=list(layers),
+        params=[CHOSEN.param],
+        title=heading if title else alt.Undefined,
+        width=WIDTH,
+        height=height,
+        background="white",
+        padding=10,
+        usermeta={"policies": known},
+        config=CONFIG,
     )
-    return ready
 
 
 def save(chart: alt.LayerChart, path: str | Path) -> None:
@@ -142,7 +146,13 @@ def svg_of(chart: alt.LayerChart) -> str:
     """Draw a chart as SVG, without what only a pointer brings to light."""
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(still(chart.to_dict())))
+    return str(vl_convert.vegalite_to_svg(still(plain(chart))))
+
+
+def plain(chart: alt.LayerChart) -> dict[str, Any]:
+    """Give a chart as plain data; each part was checked when it was made, and all again would be slow."""
+    spec: dict[str, Any] = chart.to_dict(validate=False)
+    return spec
 
 
 def still(spec: dict[str, Any]) -> dict[str, Any]:

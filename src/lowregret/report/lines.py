@@ -194,7 +194,7 @@ def _hover(table: pl.DataFrame, order: list[str], x: alt.X, heading: str, unit: 
         .encode(
             x=field(x, "start"),
             x2="end:Q",
-            opacity=alt.when(near).then(alt.value(0.15)).otherwise(alt.value(0.0)),
+            opacity=alt.OpacityValue(0.0, condition={"param": "near", "empty": False, "value": 0.15}),
             tooltip=tips,
         )
         .properties(name=HOVER)
@@ -209,15 +209,15 @@ def _labels(ends: pl.DataFrame, axis: Axis, y: alt.Y, look: dict[str, Any]) -> l
     places = [axis.value(height, HEIGHT) for height in heights]
     base = alt.Chart(inline(ends.select("policy", "mean", place=pl.Series(places, dtype=pl.Float64))))
     leader = base.mark_rule().encode(
-        x=alt.value(WIDTH + 3),
-        x2=alt.value(WIDTH + 16),
+        x=alt.XValue(WIDTH + 3),
+        x2=alt.X2Value(WIDTH + 16),
         y=y,
         y2="place:Q",
         color=look["color"],
         opacity=faded(0.6),
     )
     text = base.mark_text(align="left", baseline="middle", fontSize=14, cursor="pointer").encode(
-        x=alt.value(WIDTH + 21),
+        x=alt.XValue(WIDTH + 21),
         y=field(y, "place"),
         text="policy:N",
         color=look["color"],

@@ -18,7 +18,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from lowregret.report.drawing import HEIGHT, save_svg, slim, svg_of
+from lowregret.report.drawing import HEIGHT, plain, save_svg, slim, svg_of
 from lowregret.report.parts import Beside, Cell, Fold, Heading, Part, Picture, Section, Table, Text
 
 # The page cannot ask for anything from outside, whatever its scripts do. Vega compiles expressions.
@@ -161,7 +161,7 @@ class _Writer:
 
     def chart(self, chart: Any, still: str) -> dict[str, Any]:
         """Take a chart apart: its data, which charts share, and the rest."""
-        spec = chart.to_dict()
+        spec = plain(chart)
         data = spec.pop("datasets", {})
         self.datasets |= data
         for needless in ("$schema", "usermeta"):

@@ -128,7 +128,8 @@ def tail_chart(
     )
     # All of the worst runs, and an even choice of the others.
     step = (pl.col("runs") // MOST_MARKS).clip(lower_bound=1)
-    kept = worst.filter((pl.col("place") <= MOST_MARKS // 2) | (pl.col("place") % step == 0))
+    some = (pl.col("place") <= MOST_MARKS // 2) | ((pl.col("runs") - pl.col("place")) % step == 0)
+    kept = worst.filter(some)
     table = kept.select("policy", "regret", share=pl.col("place") / pl.col("runs"))
     top = max(float(finals["regret"].max() or 0), 1e-9)  # type: ignore[arg-type]
     floor = float(table["share"].min() or 1)  # type: ignore[arg-type]
@@ -199,7 +200,7 @@ def differences_chart(
         zero.encode(x=alt.X("zero:Q", title=words, axis=ticks)),
         base.mark_rule(strokeWidth=3).encode(x=_at(x, "low"), x2="high:Q", **shared),
         base.mark_point(size=70, filled=True).encode(x=x, **shared),
-        verdicts.encode(x=alt.value(WIDTH + 14), y=y, text="verdict:N", opacity=faded()).properties(
+        verdicts.encode(x=alt.XValue(WIDTH + 14), y=y, text="verdict:N", opacity=faded()).properties(
             name="labels-verdict"
         ),
     ]
