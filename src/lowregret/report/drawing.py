@@ -22,7 +22,7 @@ TICKS = "format(datum.value, abs(datum.value) < 1 ? '~g' : '~s')"
 FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
 INK, GREY = "#222222", "#5F5F5F"
 
-CHOSEN = alt.param(name="chosen", value=[])
+CHOSEN = alt.VariableParameter(name="chosen", value=[])
 """The policies a reader picked; the page sets it in all charts at once."""
 CONFIG = {
     "font": FONT,
@@ -112,7 +112,7 @@ def dressed(
     # Made at once: each method of a chart would copy all of it.
     return alt.LayerChart(
         layer=list(layers),
-        params=[CHOSEN.param],
+        params=[CHOSEN],
         title=heading if title else alt.Undefined,
         width=WIDTH,
         height=height,

@@ -120,6 +120,13 @@
   for (const element of document.querySelectorAll("tr[data-policy] .swatch"))
     element.addEventListener("click", () => choose(element.closest("tr").dataset.policy));
 
+  const unfold = () => {
+    const target = document.getElementById(location.hash.slice(1));
+    if (target?.matches("details")) target.open = true;
+  };
+  addEventListener("hashchange", unfold);
+  unfold();
+
   let waiting;
   addEventListener("resize", () => {
     clearTimeout(waiting);
