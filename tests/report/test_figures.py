@@ -173,9 +173,10 @@ def test_arms_left_are_counted_at_each_time() -> None:
     assert left["B", 100] == 4.0
 
 
+@pytest.mark.parametrize("log", [False, True])
 @pytest.mark.parametrize("finals", [{"EUCBV": 0.0}, {"EUCBV": 0.003, "MOSS": 12_345_678.0}])
-def test_any_size_of_regret_can_be_drawn(finals: dict[str, float], tmp_path: Path) -> None:
-    save(regret_chart(curve(finals), ""), tmp_path / "figure.svg")
+def test_any_size_of_regret_can_be_drawn(finals: dict[str, float], log: bool, tmp_path: Path) -> None:
+    save(regret_chart(curve(finals), "", log_time=log, log_regret=log), tmp_path / "figure.svg")
     text = (tmp_path / "figure.svg").read_text()
     assert "NaN" not in text
     assert ">time step t<" in text

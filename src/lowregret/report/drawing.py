@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +86,11 @@ def faded(opacity: float = 1.0) -> alt.OpacityValue:
     return alt.OpacityValue(opacity * 0.12, condition={"test": IS_CHOSEN, "value": opacity})
 
 
+def faded_fill(opacity: float) -> alt.FillOpacityValue:
+    """Encode the same for fills alone; files of many such marks are drawn several times faster."""
+    return alt.FillOpacityValue(opacity * 0.12, condition={"test": IS_CHOSEN, "value": opacity})
+
+
 def inline(table: pl.DataFrame) -> alt.InlineData:
     """Put a table into a chart.
 
@@ -144,9 +151,14 @@ def save(chart: alt.LayerChart, path: str | Path) -> None:
 
 def svg_of(chart: alt.LayerChart) -> str:
     """Draw a chart as SVG, without what only a pointer brings to light."""
+    return _svg(json.dumps(still(plain(chart))))
+
+
+@lru_cache(maxsize=128)  # a page and its files draw the same charts
+def _svg(spec: str) -> str:
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(still(plain(chart))))
+    return str(vl_convert.vegalite_to_svg(spec))
 
 
 def plain(chart: alt.LayerChart) -> dict[str, Any]:

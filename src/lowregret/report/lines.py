@@ -21,6 +21,7 @@ from lowregret.report.drawing import (
     WIDTH,
     dressed,
     faded,
+    faded_fill,
     field,
     inline,
     looks,
@@ -151,7 +152,7 @@ def line_chart(
         y=field(up, "low"),
         y2="high:Q",
         color=look["color"],
-        opacity=faded(0.16 if labelled else 0.08),
+        fillOpacity=faded_fill(0.16 if labelled else 0.08),
     )
     layers = [
         *([area] if bands else []),

@@ -39,7 +39,7 @@ class Cell(NamedTuple):
     words : str
         The text.
     kind : str
-        "best" for bold, "quiet" for grey.
+        "best" for bold, "quiet" for grey, "long" for words that go over several lines.
     """
 
     words: str

@@ -9,7 +9,18 @@ import altair as alt
 import polars as pl
 
 from lowregret.report.colours import Style
-from lowregret.report.drawing import GREY, INK, TICKS, WIDTH, dressed, faded, inline, looks, palette_of
+from lowregret.report.drawing import (
+    GREY,
+    INK,
+    TICKS,
+    WIDTH,
+    dressed,
+    faded,
+    faded_fill,
+    inline,
+    looks,
+    palette_of,
+)
 from lowregret.report.lines import Axis
 
 ROW, FEW, SPACIOUS = 34, 5, 48
@@ -70,7 +81,7 @@ def runs_chart(
     strokes = alt.Chart(inline(_marks(finals)))
     layers = [
         strokes.mark_tick(thickness=1.2, size=15, aria=False).encode(
-            x=x, y=y, color=colour, opacity=faded(0.55)
+            x=x, y=y, color=colour, fillOpacity=faded_fill(0.85)
         ),
         base.mark_rule(strokeWidth=2).encode(x=_at(x, "p05"), x2="p95:Q", opacity=faded(), **shared),
         base.mark_bar(height=15, fill="white", strokeWidth=2).encode(
