@@ -337,3 +337,44 @@ def _warn(message: Warning | str, *details: Any, **more: Any) -> None:
 def _tell(message: str) -> None:
     """Print one line on standard error."""
     print(f"lowregret: {' '.join(message.split())}", file=sys.stderr)
+
+
+@app.command()
+def compare(
+    folder: Annotated[Path, typer.Argument(help="The folder of an experiment's results.")],
+    baseline: Annotated[
+        str | None, typer.Option(help="Compare with this policy.", show_default="every pair")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Say which policies have lower regret than another, as far as the runs can tell."""
+    from lowregret.analysis.comparison import compare as compared
+    from lowregret.experiments.results import open_results
+    from lowregret.report.verdicts import verdict_lines
+
+    comparison = compared(open_results(folder), baseline)
+    if json:
+        from json import dumps
+
+        print(dumps({"comparisons": comparison.to_dicts()}, allow_nan=False))
+    else:
+        for line in verdict_lines(comparison):
+            _console().print(line, soft_wrap=True)
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(help="The folder of an experiment's results.")],
+    baseline: Annotated[
+        str | None, typer.Option(help="Compare with this policy.", show_default="the first")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for page and figures.", show_default="that of the results")
+    ] = None,
+) -> None:
+    """Write a page with figures, tables and verdicts that opens in any browser, offline."""
+    from lowregret.experiments.results import open_results
+    from lowregret.report.experiment import write_report
+
+    page, *figures = write_report(open_results(folder), out or folder, baseline)
+    print(f"wrote {page}\nwrote {len(figures)} figures to {page.parent / 'figures'}")

@@ -13,7 +13,9 @@ from lowregret.environments.checks import whole
 from lowregret.errors import InputError
 from lowregret.experiments.paper import INTRODUCTION, PaperExperiment
 from lowregret.report.figures import regret_chart, save
-from lowregret.report.page import Section, page
+from lowregret.report.page import page
+from lowregret.report.parts import Part, Picture, Section, Table, Text
+from lowregret.report.tables import shown
 from lowregret.simulation import Result, simulate
 
 TITLE = "The EUCBV paper, as printed"
@@ -87,11 +89,33 @@ def write(folder: Path, findings: Sequence[Finding]) -> list[Path]:
                 files.append(folder / "figures" / f"experiment-{number}.{suffix}")
                 save(regret_chart(curve, finding.title), files[-1])
             chart = regret_chart(curve, "")  # the page has the title above it
-            note = finding.experiment.note
-            sections.append(Section(finding.title, finding.facts, chart, finding.table(), note))
+            picture = Picture({"": chart}, "Cumulative regret over time")
+            parts: list[Part] = [
+                Text(finding.facts, "facts"),
+                picture,
+                _numbers(finding),
+                Text(finding.experiment.note),
+            ]
+            sections.append(Section(finding.title, parts))
         files[0].write_text(page(TITLE, INTRODUCTION, sections), encoding="utf-8")
         pl.concat([_rows(finding) for finding in findings]).write_csv(files[1])
     return files
+
+
+def _numbers(finding: Finding) -> Table:
+    """Lay out the numbers of one experiment for the page."""
+    heads = ("policy", "mean regret (se)", "5% to 95%", "optimal arm eliminated (runs)", "published")
+    rows = [
+        (
+            row["policy"],
+            f"{shown(row['mean'])} ({shown(row['se'])})",
+            f"{shown(row['p05'])} to {shown(row['p95'])}",
+            shown(row["optimal_arm_eliminated"]),
+            "-" if row["published"] is None else f"{row['published']:,.2f}",
+        )
+        for row in finding.table().to_dicts()
+    ]
+    return Table(heads, rows)
 
 
 def _rows(finding: Finding) -> pl.DataFrame:

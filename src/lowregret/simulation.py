@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import altair
     import polars
 
+    from lowregret.analysis.tables import Frames
+
 
 @dataclass(frozen=True)
 class Result:
@@ -81,6 +83,12 @@ class Result:
     def to_polars(self) -> polars.DataFrame:
         """Give the regret of every policy and run at each grid time, one row each."""
         return run_table({name: (o.grid, o.regret) for name, o in self.outcomes.items()})
+
+    def tables(self) -> Frames:
+        """Give the result as the tables that analysis and report work on."""
+        from lowregret.analysis.simulated import frames
+
+        return frames(self.bandit, self.seed, self.outcomes)
 
     def summary(self) -> polars.DataFrame:
         """Give a table of the final regrets: mean, standard error, median, quantiles, time per step."""

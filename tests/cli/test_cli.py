@@ -292,3 +292,41 @@ class TestTerminal:
         assert output == ""
         assert seen.endswith("lowregret: interrupted\r\n")
         assert "Traceback" not in seen
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("results")
+    lr.Experiment(
+        environments="bernoulli:0.1,0.9", policies=["MOSS", "Uniform"], horizon=60, runs=8, seed=3
+    ).run(folder)
+    return folder
+
+
+def test_compare_prints_one_line_per_verdict(results: Path) -> None:
+    result = call("compare", str(results), "--baseline", "MOSS")
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert lines[0] == "bernoulli:0.1,0.9"
+    assert lines[1].startswith("  Uniform has higher regret than MOSS: by ")
+    assert result.stderr == ""
+
+
+def test_compare_as_json(results: Path) -> None:
+    (row,) = json.loads(call("compare", str(results), "--json").stdout)["comparisons"]
+    assert (row["policy"], row["baseline"], row["verdict"]) == ("Uniform", "MOSS", "higher regret")
+
+
+def test_compare_refuses_what_is_not_there(results: Path, tmp_path: Path) -> None:
+    refused(call("compare", str(results), "--baseline", "UCB1"), "'UCB1'")
+    refused(call("compare", str(tmp_path / "nowhere")), "nowhere")
+
+
+def test_report_writes_a_page_and_figures(results: Path, tmp_path: Path) -> None:
+    result = call("report", str(results), "--baseline", "MOSS", "--out", str(tmp_path / "out"))
+    assert result.exit_code == 0
+    assert f"wrote {tmp_path / 'out' / 'report.html'}" in result.stdout
+    assert (tmp_path / "out/report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    figures = {path.name for path in (tmp_path / "out/figures").iterdir()}
+    assert {"bernoulli-0.1-0.9-regret.svg", "bernoulli-0.1-0.9-regret.pdf"} <= figures
+    refused(call("report", str(results), "--baseline", "UCB1"), "'UCB1'")

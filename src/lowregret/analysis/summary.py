@@ -1,4 +1,4 @@
-"""Means, standard errors and quantiles of regrets, as tables."""
+"""Means, intervals, quantiles and tails of regrets, as tables."""
 
 from __future__ import annotations
 
@@ -8,8 +8,14 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-Floats = npt.NDArray[np.float64]
+from lowregret.analysis.intervals import Floats, student_factor
+from lowregret.analysis.tables import Tables
+
 Integers = npt.NDArray[np.int64]
+
+TAIL = 0.05
+"""The worst runs that the tail mean is the mean of, as a share."""
+KEYS = ("environment", "policy")
 
 
 def statistics(values: Floats) -> dict[str, Floats]:
@@ -65,3 +71,133 @@ def run_table(curves: Mapping[str, tuple[Integers, Floats]]) -> pl.DataFrame:
         }
         parts.append(pl.DataFrame(columns))
     return pl.concat(parts)
+
+
+def tail_mean(values: Floats, share: float = TAIL) -> float:
+    """Give the mean of the worst 5% of the runs.
+
+    A run at the border counts in part: of 30 runs it is the worst one and half of the second worst, divided
+    by 1.5. So it is the mean of the empirical law beyond its 95% quantile, and below 20 runs the worst run.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lowregret.analysis.summary import tail_mean
+    >>> tail_mean(np.arange(1.0, 101.0)), tail_mean(np.array([3.0, 8.0]))
+    (98.0, 8.0)
+    """
+    worst = np.sort(values)[::-1]
+    weights = np.clip(share * len(worst) - np.arange(len(worst)), 0.0, 1.0)
+    return float(weights @ worst / weights.sum())
+
+
+def summarise(tables: Tables) -> pl.DataFrame:
+    """Summarise the final regrets of every policy in every environment.
+
+    Parameters
+    ----------
+    tables : Tables
+        The results.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per environment and policy. ``mean``, its standard error ``se`` and Student's 95% interval
+        ``low`` to ``high`` (null below two runs); ``median``, ``p05``, ``p25``, ``p75``, ``p95``;
+        ``tail_mean`` of the worst 5% of the runs and the ``worst`` run. ``best_arm_pulls`` is the share of
+        pulls that went to an optimal arm. ``best_arm_found`` is the share of runs in which an optimal arm was
+        pulled most; where arms tie for that the run counts in part. ``optimal_arm_eliminated`` counts the
+        runs in which no optimal arm was left; null for a policy that eliminated no arm.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> from lowregret.analysis.summary import summarise
+    >>> result = lr.simulate("Uniform", "bernoulli:0.25,0.75", horizon=100, runs=5)
+    >>> summarise(result.tables()).select("mean", "best_arm_pulls", "best_arm_found").row(0)
+    (25.0, 0.5, 0.5)
+    """
+    rows = []
+    for (environment, policy), part in tables.finals.group_by(*KEYS, maintain_order=True):
+        regret = part["regret"].to_numpy()
+        p25, p75 = np.quantile(regret, [0.25, 0.75])
+        rows.append(
+            {"environment": environment, "policy": policy, "runs": len(regret)}
+            | {key: float(column[0]) for key, column in statistics(regret[:, None]).items()}
+            | {"p25": p25, "p75": p75, "tail_mean": tail_mean(regret), "worst": regret.max()}
+        )
+    table = _with_interval(pl.DataFrame(rows).fill_nan(None))
+    for more in (_best_arm(tables), _optimal_arm_eliminated(tables)):
+        table = table.join(more, on=KEYS, how="left", maintain_order="left")
+    first = ("runs", "mean", "se", "low", "high", "p05", "p25", "median", "p75", "p95")
+    return table.select(*KEYS, *first, pl.exclude(*KEYS, *first))
+
+
+def summarise_curves(tables: Tables) -> pl.DataFrame:
+    """Summarise the regret of every policy in every environment at each recorded time.
+
+    Parameters
+    ----------
+    tables : Tables
+        The results.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns environment, policy, t, runs, mean, se, low, high, median, p05 and p95, as in `summarise`.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> from lowregret.analysis.summary import summarise_curves
+    >>> result = lr.simulate("Uniform", "bernoulli:0.25,0.75", horizon=100, runs=5, grid=2)
+    >>> summarise_curves(result.tables()).select("t", "mean").rows()
+    [(50, 12.5), (100, 25.0)]
+    """
+    regret = pl.col("regret")
+    groups = tables.curves.group_by(*KEYS, "t", maintain_order=True).agg(
+        runs=pl.len().cast(pl.Int64),
+        mean=regret.mean(),
+        se=regret.std() / pl.len().sqrt(),
+        median=regret.median(),
+        p05=regret.quantile(0.05, "linear"),
+        p95=regret.quantile(0.95, "linear"),
+    )
+    return _with_interval(groups)
+
+
+def _with_interval(table: pl.DataFrame) -> pl.DataFrame:
+    """Add Student's interval to a table with the columns runs, mean and se."""
+    factors = {runs: student_factor(runs) for runs in table["runs"].unique().to_list()}
+    reach = pl.col("runs").replace_strict(factors, return_dtype=pl.Float64) * pl.col("se")
+    return table.with_columns(low=pl.col("mean") - reach, high=pl.col("mean") + reach)
+
+
+def _best_arm(tables: Tables) -> pl.DataFrame:
+    """Say how often an optimal arm was pulled, and how often one was pulled most."""
+    optimal = tables.arms.select("environment", "arm", "optimal")
+    pulls = tables.pulls.join(optimal, on=["environment", "arm"], how="left")
+    best, most = pl.col("optimal"), pl.col("pulls") == pl.col("pulls").max()
+    runs = pulls.group_by(*KEYS, "run").agg(
+        best_arm_pulls=pl.col("pulls").filter(best).sum() / pl.col("pulls").sum(),
+        best_arm_found=best.filter(most).mean(),
+    )
+    return runs.group_by(*KEYS).agg(pl.col("best_arm_pulls", "best_arm_found").mean())
+
+
+def _optimal_arm_eliminated(tables: Tables) -> pl.DataFrame:
+    """Count the runs that lost every optimal arm, for the policies that eliminated any arm."""
+    dropped = tables.events.filter(pl.col("event") == "eliminated")
+    best = tables.arms.filter("optimal").select("environment", "arm")
+    several = best.group_by("environment").agg(several=pl.len())
+    lost = (
+        dropped.join(best, on=["environment", "arm"], how="semi")
+        .group_by(*KEYS, "run")
+        .agg(lost=pl.col("arm").n_unique())
+        .join(several, on="environment")
+        .filter(pl.col("lost") == pl.col("several"))
+        .group_by(*KEYS)
+        .agg(optimal_arm_eliminated=pl.len().cast(pl.Int64))
+    )
+    found = dropped.select(*KEYS).unique().join(lost, on=KEYS, how="left")
+    return found.with_columns(pl.col("optimal_arm_eliminated").fill_null(0))

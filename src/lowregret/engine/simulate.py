@@ -110,7 +110,7 @@ def simulate(
         return stop - start
 
     block(0, 0)  # compiles, simulates nothing
-    threads = min(threads or os.cpu_count() or 1, runs)
+    threads = max(min(threads or os.cpu_count() or 1, runs), 1)
     length = max(min(BLOCK_STEPS // horizon, -(-runs // (4 * threads))), 1)
     starts = range(0, runs, length)
     began = perf_counter()

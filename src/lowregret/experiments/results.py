@@ -55,6 +55,16 @@ class Results:
     experiment: Description
     tables: Mapping[str, pl.LazyFrame]
 
+    @property
+    def name(self) -> str:
+        """The name of the experiment."""
+        return self.experiment.name
+
+    @property
+    def seed(self) -> int:
+        """What the rewards were drawn from."""
+        return self.experiment.seed
+
     @cached_property
     def finals(self) -> pl.DataFrame:
         """Regret at the horizon: environment, policy, run, regret."""

@@ -78,7 +78,7 @@ class DMED(Policy):
         """Say whether an arm could still be the best."""
         gap, spread = best - arm.mean, best * (1.0 - best)
         level = log(clock.t / arm.pulls) if self.genuine else clock.log_t
-        # The divergence is at least the first two terms of its series in the gap, which are quicker to look at.
+        # The divergence is at least the first two terms of its series in the gap, which are quicker.
         if spread > 0.0:
             least = gap * gap * (0.5 + gap * (1.0 - 2.0 * best) / (6.0 * spread)) / spread
             if arm.pulls * least * (1.0 - 1e-9) >= level:

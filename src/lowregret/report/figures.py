@@ -1,39 +1,56 @@
-"""Figures of regret over time."""
+"""Figures of regret over time, of pulls per arm, and of the arms that are left."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping
+from json import dumps
+from typing import Literal
 
 import altair as alt
 import polars as pl
 
-from lowregret.errors import InputError
-from lowregret.report.colours import styles
-from lowregret.report.labels import spread
+from lowregret.report.colours import Style
+from lowregret.report.drawing import save
+from lowregret.report.lines import DEEPEST, Axis, line_chart
 
-WIDTH, HEIGHT = 640, 380
-MOST_LABELS = 8
-"""With more lines than this a legend takes the place of the labels at the line ends."""
-LABEL_GAP = 19
-"""How far apart the labels are kept, in pixels."""
-FORMATS = ("html", "pdf", "png", "svg")
-# Thousands as 60k and 1.5M, but no thousandths as 500m.
-TICKS = "format(datum.value, abs(datum.value) < 1 ? '~g' : '~s')"
-# Named, since the sizes are worked out here with a font of Arial's widths and "sans-serif" alone
-# may be a wider one where the figure is shown.
-FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
+__all__ = ["arms_left_chart", "pulls_chart", "regret_chart", "save"]
+
+MOST_TIMES = 160
+"""More points than this on a line of 640 pixels only make the file larger."""
+MOST_GROUPS = 8
+"""Arms with more means than this are put together."""
 
 
-def regret_chart(curve: pl.DataFrame, title: str) -> alt.LayerChart:
-    """Draw the mean regret of every policy over time, with bands from the 5% to the 95% quantile.
+def regret_chart(
+    curve: pl.DataFrame,
+    title: str,
+    *,
+    band: Literal["spread", "interval"] = "spread",
+    log_time: bool = False,
+    log_regret: bool = False,
+    palette: Mapping[str, Style] | None = None,
+    points: pl.DataFrame | None = None,
+    bounds: pl.DataFrame | None = None,
+) -> alt.LayerChart:
+    """Draw the mean regret of every policy over time, with bands.
 
     Parameters
     ----------
     curve : polars.DataFrame
-        Columns policy, t, mean, se, median, p05 and p95, as ``Result.curve`` gives them.
+        Columns policy, t, mean, p05 and p95, as ``Result.curve`` gives them; for intervals also low and high,
+        as ``summarise_curves`` gives them.
     title : str
         What stands above the figure; may be empty.
+    band : {"spread", "interval"}, default "spread"
+        Bands from the 5% to the 95% quantile of the runs, or the 95% interval of the mean.
+    log_time, log_regret : bool, default False
+        Make an axis logarithmic.
+    palette : mapping of str to Style, optional
+        The look of every policy, where several figures share it.
+    points : polars.DataFrame, optional
+        Columns policy, t and mean: open circles beside the lines, such as published values.
+    bounds : polars.DataFrame, optional
+        Columns label, t and mean: thin grey lines with their names, such as bounds.
 
     Returns
     -------
@@ -48,137 +65,162 @@ def regret_chart(curve: pl.DataFrame, title: str) -> alt.LayerChart:
     >>> regret_chart(result.curve(), "Two arms").title.text
     'Two arms'
     """
-    finals = curve.sort("t").group_by("policy", maintain_order=True).last().sort("mean", descending=True)
-    labelled = len(finals) <= MOST_LABELS
-    looks = _looks(curve, finals, legend=not labelled)
-    top = float(curve.select(pl.max_horizontal("mean", "p95").max()).item()) or 1.0
-    end = int(curve.select(pl.col("t").max()).item())
-    x = alt.X("t:Q", scale=alt.Scale(domain=[0, end], nice=False), title="time step t")
-    x = x.axis(labelExpr=TICKS, labelFlush=False, tickCount=6, tickMinStep=1, grid=False)
-    y = alt.Y("mean:Q", scale=alt.Scale(domain=[0, top * 1.02], nice=False), title="cumulative regret")
-    y = y.axis(labelExpr=TICKS, tickCount=6)
-    base = alt.Chart(_inline(_from_zero(curve)))
-    band = base.mark_area(opacity=0.13 if labelled else 0.06)
-    layers = [
-        band.encode(x=x, y=_field(y, "p05"), y2="p95:Q", color=looks["color"]),
-        base.mark_line(strokeJoin="round").encode(x=x, y=y, **looks),
-        *_hover(curve, x),
-        *(_labels(finals, y, looks, top * 1.02) if labelled else []),
-    ]
-    return _dressed(alt.LayerChart(layer=layers), title)
+    low, high = ("p05", "p95") if band == "spread" else ("low", "high")
+    ends = {"low": pl.col(low).clip(lower_bound=0.0), "high": pl.col(high)}  # regret is never negative
+    columns = curve.select("policy", pl.col("t").alias("x"), "mean", **ends)
+    table = _from_zero(_thinned(columns.sort("x", maintain_order=True)))
+    parts = [table] if points is None else [table, points.select("policy", "mean")]
+    top = (
+        float(pl.concat(parts, how="diagonal").select(pl.max_horizontal("mean", "high").max()).item()) or 1.0
+    )
+    times = table.filter(pl.col("x") > 0)["x"]
+    end = max(float(times.max() or 1), 2.0 if log_time else 1.0)  # type: ignore[arg-type]
+    start = min(float(times.min() or 1), end / 2)  # type: ignore[arg-type]
+    return line_chart(
+        table,
+        title,
+        Axis("time step t", start if log_time else 0, end, log_time),
+        Axis("cumulative regret", _floor(table, top) if log_regret else 0, top * 1.02, log_regret),
+        palette=palette,
+        points=None if points is None else points.rename({"t": "x"}),
+        bounds=None if bounds is None else bounds.rename({"t": "x"}),
+    )
 
 
-def save(chart: alt.LayerChart, path: str | Path) -> None:
-    """Write a chart as .svg, .png or .pdf, or as .html that works offline.
+def pulls_chart(
+    pulls: pl.DataFrame, arms: pl.DataFrame, title: str, *, palette: Mapping[str, Style] | None = None
+) -> alt.LayerChart:
+    """Draw how often each policy pulled each arm, from the best arm to the worst, on a logarithmic axis.
+
+    Parameters
+    ----------
+    pulls : polars.DataFrame
+        Columns policy, run, arm and pulls, of one environment.
+    arms : polars.DataFrame
+        Columns arm, mean and gap, of the same environment.
+    title : str
+        What stands above the figure; may be empty.
+    palette : mapping of str to Style, optional
+        The look of every policy, where several figures share it.
 
     Examples
     --------
-    >>> from lowregret.report.figures import save
-    >>> save(None, "regret.gif")
-    Traceback (most recent call last):
-    lowregret.errors.InputError: save: a figure must be named .html, .pdf, .png or .svg, got 'regret.gif'
+    >>> import lowregret as lr
+    >>> from lowregret.report.figures import pulls_chart
+    >>> tables = lr.simulate(["MOSS", "Uniform"], "bernoulli:0.1,0.5", horizon=100, runs=5).tables()
+    >>> pulls_chart(tables.pulls, tables.arms, "Two arms").title.text
+    'Two arms'
     """
-    suffix = Path(path).suffix.lower().removeprefix(".")
-    if suffix not in FORMATS:
-        raise InputError(f"save: a figure must be named .html, .pdf, .png or .svg, got {str(path)!r}")
-    if suffix == "html":
-        chart.save(str(path), inline=True)
-    else:
-        chart.save(str(path), scale_factor=2 if suffix == "png" else 1)
+    groups = _groups(arms)
+    count = pl.col("pulls")
+    table = (
+        pulls.join(groups.select("arm", "x"), on="arm")
+        .group_by("policy", "x", "run", maintain_order=True)
+        .agg(count.mean())
+        .group_by("policy", "x", maintain_order=True)
+        .agg(mean=count.mean(), low=count.quantile(0.05, "linear"), high=count.quantile(0.95, "linear"))
+        .sort("x", maintain_order=True)
+    )
+    top = float(table["mean"].max() or 1)  # type: ignore[arg-type]
+    names = groups.group_by("x", maintain_order=True).agg("name", pl.len()).sort("x")
+    labels = tuple((row["name"][0], f"{row['len']} arm{'s' * (row['len'] > 1)}") for row in names.to_dicts())
+    return line_chart(
+        table,
+        title,
+        Axis("mean reward of the arms, from the best", 0.6, len(labels) + 0.4, names=labels),
+        Axis("pulls of an arm", min(_floor(table, top) * 0.8, top / 2), top * 1.2, log=True),
+        palette=palette,
+        bands=False,
+        dots=True,
+        heading=f"{dumps([', '.join(label) for label in labels])}[datum.x - 1]",
+        unit="mean reward",
+    )
 
 
-def _looks(curve: pl.DataFrame, finals: pl.DataFrame, legend: bool) -> dict[str, Any]:
-    """Encode colour, dash and width of every policy; the legend lists them from the most regret down."""
-    key = alt.Legend(title=None) if legend else None
-    chosen = styles(curve["policy"].to_list())
-    domain = finals["policy"].to_list()
+def arms_left_chart(
+    events: pl.DataFrame,
+    runs: Mapping[str, int],
+    arms: int,
+    horizon: int,
+    title: str,
+    *,
+    palette: Mapping[str, Style] | None = None,
+) -> alt.LayerChart:
+    """Draw how many arms are left over time, for the policies that eliminate arms.
 
-    def scale(field: str) -> alt.Scale:
-        return alt.Scale(
-            type="ordinal", domain=domain, range=[getattr(chosen[policy], field) for policy in domain]
+    Parameters
+    ----------
+    events : polars.DataFrame
+        Columns policy, run, t and arm: the eliminations in one environment.
+    runs : mapping of str to int
+        The policies that are drawn, and how many runs each made.
+    arms, horizon : int
+        The number of arms and of time steps.
+    title : str
+        What stands above the figure; may be empty.
+    palette : mapping of str to Style, optional
+        The look of every policy, where several figures share it.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> from lowregret.report.figures import arms_left_chart
+    >>> tables = lr.simulate("EUCBV", "bernoulli:0.1,0.9", horizon=100, runs=5).tables()
+    >>> arms_left_chart(tables.events, {"EUCBV": 5}, 2, 100, "Two arms").title.text
+    'Two arms'
+    """
+    times = sorted({horizon * step // MOST_TIMES for step in range(MOST_TIMES + 1)})
+    parts = []
+    for policy, count in runs.items():
+        gone = events.filter(policy=policy)["t"].sort()
+        left = [arms - float(gone.search_sorted(time, "right")) / count for time in times]
+        parts.append(
+            pl.DataFrame({"policy": policy, "x": times, "mean": left}, schema_overrides={"mean": pl.Float64})
         )
-
-    return {
-        "color": alt.Color("policy:N", scale=scale("colour"), legend=key),
-        "strokeDash": alt.StrokeDash("policy:N", scale=scale("dash"), legend=key),
-        "strokeWidth": alt.StrokeWidth("policy:N", scale=scale("width"), legend=None),
-    }
-
-
-def _from_zero(curve: pl.DataFrame) -> pl.DataFrame:
-    """Let every line begin at time 0 with regret 0, and put the most prominent on top."""
-    width = {policy: style.width for policy, style in styles(curve["policy"].to_list()).items()}
-    columns = curve.select("policy", "t", "mean", "p05", "p95")
-    zero = columns.unique("policy", maintain_order=True).with_columns(
-        pl.lit(0).alias(c) for c in columns.columns[1:]
+    table = pl.concat(parts).with_columns(low=pl.col("mean"), high=pl.col("mean"))
+    return line_chart(
+        table,
+        title,
+        Axis("time step t", 0, horizon),
+        Axis("arms left (mean)", 0, arms * 1.02),
+        palette=palette,
     )
-    joined = pl.concat([zero.cast(columns.schema), columns.filter(pl.col("t") > 0)])
-    order = pl.col("policy").replace_strict(width, return_dtype=pl.Float64)
-    return joined.sort(order, maintain_order=True)
 
 
-def _hover(curve: pl.DataFrame, x: alt.X) -> list[alt.Chart]:
-    """Show the mean of every policy at the time the pointer is at, with a line there."""
-    policies = curve["policy"].unique(maintain_order=True).to_list()
-    keys = {policy: f"policy{number}" for number, policy in enumerate(policies)}
-    table = curve.with_columns(pl.col("policy").replace_strict(keys)).pivot(
-        "policy", index="t", values="mean"
+def _groups(arms: pl.DataFrame) -> pl.DataFrame:
+    """Put arms of equal mean together, the best first; where means are many, those close in rank."""
+    ranked = arms.sort("gap", maintain_order=True).with_columns(
+        x=pl.col("gap").rle_id().cast(pl.Int64) + 1, name=pl.col("mean").round_sig_figs(4).cast(pl.String)
     )
-    tips = [alt.Tooltip("t:Q", title="time step t", format=",d")]
-    tips += [alt.Tooltip(f"{key}:Q", title=policy, format=",.1f") for policy, key in keys.items()]
-    near = alt.selection_point(fields=["t"], nearest=True, on="pointermove", clear="pointerout", empty=False)
-    rule = alt.Chart(_inline(table)).mark_rule(color="#666666", aria=False)
-    seen = alt.when(near).then(alt.value(0.5)).otherwise(alt.value(0.0))
-    return [rule.encode(x=x, opacity=seen, tooltip=tips).add_params(near)]
-
-
-def _labels(finals: pl.DataFrame, y: alt.Y, looks: dict[str, Any], top: float) -> list[alt.Chart]:
-    """Name each line at its end, moved apart where the ends are close, with a short line leading there."""
-    heights = spread([HEIGHT * mean / top for mean in finals["mean"]], LABEL_GAP, HEIGHT)
-    table = finals.select("policy", "mean", place=pl.Series([height * top / HEIGHT for height in heights]))
-    base = alt.Chart(_inline(table))
-    leader = base.mark_rule(opacity=0.6).encode(
-        x=alt.value(WIDTH + 3), x2=alt.value(WIDTH + 16), y=y, y2="place:Q", color=looks["color"]
-    )
-    text = base.mark_text(align="left", baseline="middle", fontSize=14)
-    return [
-        leader,
-        text.encode(x=alt.value(WIDTH + 21), y=_field(y, "place"), text="policy:N", color=looks["color"]),
+    if ranked["x"].n_unique() <= MOST_GROUPS:
+        return ranked
+    others = len(ranked) - 1
+    place = (pl.int_range(pl.len()) - 1) * (MOST_GROUPS - 1) // others + 2
+    binned = ranked.with_columns(x=pl.when(pl.int_range(pl.len()) == 0).then(1).otherwise(place))
+    ends = [
+        pl.col("mean").round_sig_figs(2).cast(pl.String).sort_by("mean").get(end).over("x") for end in (0, -1)
     ]
+    span = pl.when(ends[0] == ends[1]).then(ends[0]).otherwise(pl.concat_str(*ends, separator="-"))
+    return binned.with_columns(name=span)
 
 
-def _dressed(chart: alt.LayerChart, title: str) -> alt.LayerChart:
-    if title:
-        heading = alt.TitleParams(title, anchor="start", frame="group", fontSize=18, offset=14)
-        chart = chart.properties(title=heading)
-    dressed: alt.LayerChart = (
-        chart.properties(width=WIDTH, height=HEIGHT, background="white", padding=14)
-        .configure(font=FONT)
-        .configure_axis(
-            labelFontSize=13, titleFontSize=14, titleFontWeight="normal", titlePadding=10, gridColor="#E8E8E8"
-        )
-        .configure_axisX(domainColor="#888888", tickColor="#888888")
-        .configure_axisY(domain=False, ticks=False)
-        .configure_legend(
-            labelFontSize=13,
-            labelLimit=0,
-            symbolType="stroke",
-            symbolSize=500,
-            symbolOpacity=1,
-            symbolStrokeWidth=2.5,
-        )
-        .configure_view(stroke=None)
-    )
-    return dressed
+def _thinned(table: pl.DataFrame) -> pl.DataFrame:
+    """Leave out times where there are more than a figure can show; the last one stays."""
+    times = table["x"].unique().sort()
+    if len(times) <= MOST_TIMES:
+        return table
+    kept = {times[(len(times) - 1) * step // (MOST_TIMES - 1)] for step in range(MOST_TIMES)}
+    return table.filter(pl.col("x").is_in(list(kept)))
 
 
-def _field(encoding: alt.Y, field: str) -> alt.Y:
-    """Point an encoding at another column; its axis and title stay."""
-    other: alt.Y = encoding.copy()
-    other.shorthand = f"{field}:Q"
-    return other
+def _from_zero(table: pl.DataFrame) -> pl.DataFrame:
+    """Let every line begin at time 0 with regret 0."""
+    zero = table.select("policy").unique(maintain_order=True)
+    zero = zero.with_columns(pl.lit(0).cast(table.schema[name]).alias(name) for name in table.columns[1:])
+    return pl.concat([zero, table.filter(pl.col("x") > 0)])
 
 
-def _inline(table: pl.DataFrame) -> alt.InlineData:
-    # A frame would be refused above 5,000 rows, a limit meant for notebooks.
-    return alt.InlineData(values=table.to_dicts())
+def _floor(table: pl.DataFrame, top: float) -> float:
+    """Find where a logarithmic axis begins: at the least positive mean, unless that is very small."""
+    least = table.filter(pl.col("mean") > 0)["mean"].min()
+    return max(float(least or top / 10), top * DEEPEST) if least != top else top / 10  # type: ignore[arg-type]

@@ -1,47 +1,36 @@
-"""One HTML page of figures, tables and words that needs nothing but itself."""
+"""One HTML page of pictures, tables and words that needs nothing but itself.
+
+The pictures are drawn twice: once here, as SVG that every reader sees at once, also on paper and with
+scripts off, and again by the page's script, which brings hovering and highlighting. The script, its library
+and the data are packed once for the whole page.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gzip
+import json
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 from html import escape
-from io import StringIO
-from typing import TYPE_CHECKING, NamedTuple
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
 
-from lowregret.report.tables import shown
+from lowregret.report.drawing import HEIGHT, plain, save_svg, slim, svg_of
+from lowregret.report.parts import Beside, Cell, Fold, Heading, Part, Picture, Section, Table, Text
 
-if TYPE_CHECKING:
-    import altair
-    import polars
-
-STYLE = """
-body { max-width: 60rem; margin: 2.5rem auto; padding: 0 1.2rem; color: #222; background: #fff;
-       font: 17px/1.55 Arial, "Liberation Sans", Helvetica, sans-serif; }
-h1 { font-size: 1.9rem; line-height: 1.2; }
-h2 { margin-top: 3.2rem; border-top: 1px solid #ddd; padding-top: 1.4rem; }
-.facts { color: #666; } figure { margin: 1rem 0; } figure svg { width: 100%; height: auto; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; margin: 1rem 0; }
-th, td { padding: .35rem 1.1rem .35rem 0; text-align: right; border-bottom: 1px solid #eee;
-         white-space: nowrap; font-variant-numeric: tabular-nums; }
-th { border-bottom: 2px solid #888; } th:first-child, td:first-child { text-align: left; }
-"""
-
-
-class Section(NamedTuple):
-    """One experiment on the page.
-
-    ``table`` has the columns policy, mean, se, p05, p95, optimal_arm_eliminated and published, where
-    None stands for no value.
-    """
-
-    title: str
-    facts: str
-    chart: altair.LayerChart
-    table: polars.DataFrame
-    note: str
+# The page cannot ask for anything from outside, whatever its scripts do. Vega compiles expressions.
+POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data:"
+)
+MANY = 4
+"""With more sections than this the page gets a list of contents."""
 
 
 def page(title: str, introduction: Sequence[str], sections: Sequence[Section]) -> str:
-    """Write the page: the figures are part of it, so it can be read offline and passed on as it is.
+    """Write the page: all of it is in one file, so it can be read offline and passed on as it is.
 
     Parameters
     ----------
@@ -50,7 +39,7 @@ def page(title: str, introduction: Sequence[str], sections: Sequence[Section]) -
     introduction : sequence of str
         The paragraphs before the first section.
     sections : sequence of Section
-        The experiments.
+        The rest.
 
     Returns
     -------
@@ -60,44 +49,198 @@ def page(title: str, introduction: Sequence[str], sections: Sequence[Section]) -
     Examples
     --------
     >>> from lowregret.report.page import page
-    >>> "<h1>Four &lt; five</h1>" in page("Four < five", ["Why?"], [])
-    True
+    >>> from lowregret.report.parts import Section, Table, Text
+    >>> table = Table(["policy", "regret"], [["MOSS", "7.2"]])
+    >>> text = page("Four < five", ["Why?"], [Section("So", [Text("Because."), table])])
+    >>> "<h1>Four &lt; five</h1>" in text, "<td>7.2</td>" in text
+    (True, True)
     """
-    parts = [_paragraph(text) for text in introduction] + [_section(section) for section in sections]
+    writer = _Writer(_policies(sections))
+    body = "".join(writer.section(section, number) for number, section in enumerate(sections, 1))
+    words = "".join(f"<p>{escape(text)}</p>\n" for text in introduction)
     return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<!DOCTYPE html>\n<html lang="en" class="still">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        f"<h1>{escape(title)}</h1>\n{''.join(parts)}</body>\n</html>\n"
+        f"<title>{escape(title)}</title>\n<style>\n{_resource('page.css')}</style>\n</head>\n<body>\n"
+        f"<h1>{escape(title)}</h1>\n{words}{_contents(sections)}{writer.key()}{body}{writer.script()}"
+        "</body>\n</html>\n"
     )
 
 
-def _section(section: Section) -> str:
-    figure = StringIO()
-    section.chart.save(figure, format="svg")
-    return (
-        f"<h2>{escape(section.title)}</h2>\n{_paragraph(section.facts, 'facts')}"
-        f'<figure role="img" aria-label="Cumulative regret over time">{figure.getvalue()}</figure>\n'
-        f"{_table(section.table)}{_paragraph(section.note)}"
-    )
+def save_pictures(sections: Sequence[Section], folder: Path, formats: Sequence[str]) -> list[Path]:
+    """Write every named picture of a page to a folder, in the given formats; give the paths.
+
+    Views after the first have their name added.
+    """
+    paths = []
+    for picture in pictures(sections):
+        if not picture.name:
+            continue
+        for number, (name, chart) in enumerate(picture.views.items()):
+            svg, stem = svg_of(chart), picture.name + (f"-{name.replace(' ', '-')}" if number else "")
+            for suffix in formats:
+                paths.append(folder / f"{stem}.{suffix}")
+                save_svg(svg, paths[-1])
+    return paths
 
 
-def _table(table: polars.DataFrame) -> str:
-    heads = ("policy", "mean regret (se)", "5% to 95%", "optimal arm eliminated (runs)", "published")
-    rows = [_row(heads, "th")]
-    for row in table.to_dicts():
-        mean = f"{shown(row['mean'])} ({shown(row['se'])})"
-        spread = f"{shown(row['p05'])} to {shown(row['p95'])}"
-        published = "-" if row["published"] is None else f"{row['published']:,.2f}"
-        rows.append(
-            _row((row["policy"], mean, spread, shown(row["optimal_arm_eliminated"]), published), "td")
+def pictures(parts: Sequence[Part | Section]) -> Iterator[Picture]:
+    """Give every picture among parts, also those inside others."""
+    for part in parts:
+        if isinstance(part, Picture):
+            yield part
+        elif isinstance(part, Section | Beside | Fold):
+            yield from pictures(part.parts)
+
+
+@dataclass
+class _Writer:
+    """Writes parts as HTML and gathers what the script needs."""
+
+    policies: dict[str, list[Any]]
+    charts: list[list[dict[str, Any]]] = field(default_factory=list)
+    datasets: dict[str, Any] = field(default_factory=dict)
+
+    def section(self, section: Section, number: int) -> str:
+        head, parts = escape(section.title), "".join(map(self.part, section.parts))
+        if section.folded:
+            return f'<details id="part-{number}"><summary><h2>{head}</h2></summary>\n{parts}</details>\n'
+        return f'<section id="part-{number}">\n<h2>{head}</h2>\n{parts}</section>\n'
+
+    def part(self, part: Part) -> str:
+        match part:
+            case Text(words, kind):
+                return f'<p class="{kind}">{escape(words)}</p>\n' if kind else f"<p>{escape(words)}</p>\n"
+            case Heading(words):
+                return f"<h3>{escape(words)}</h3>\n"
+            case Table():
+                return self.table(part)
+            case Picture():
+                return self.picture(part)
+            case Beside(parts):
+                return f'<div class="beside">\n{"".join(map(self.part, parts))}</div>\n'
+            case Fold(title, parts):
+                inside = "".join(map(self.part, parts))
+                return f"<details><summary>{escape(title)}</summary>\n{inside}</details>\n"
+
+    def table(self, table: Table) -> str:
+        rows = ["<tr>" + "".join(_cell("th", head, i in table.words) for i, head in enumerate(table.heads))]
+        for row in table.rows:
+            policy = next((words for words in map(_words, row) if words in self.policies), None)
+            mark = f' data-policy="{escape(policy)}"' if policy else ""
+            cells = (self.cell(cell, i in table.words) for i, cell in enumerate(row))
+            rows.append(f"<tr{mark}>" + "".join(cells))
+        caption = f'<p class="facts">{escape(table.caption)}</p>\n' if table.caption else ""
+        lines = "".join(f"{row}</tr>\n" for row in rows)
+        return f'<div class="wide"><table>\n{lines}</table></div>\n{caption}'
+
+    def cell(self, cell: str | Cell, word: bool) -> str:
+        kind = cell.kind if isinstance(cell, Cell) else ""
+        words = _words(cell)
+        mark = _swatch(self.policies[words]) if words in self.policies else ""
+        return _cell("td", words, word, kind, mark)
+
+    def picture(self, picture: Picture) -> str:
+        number, views = len(self.charts), list(picture.views.items())
+        self.charts.append([])
+        still = slim(svg_of(views[0][1]), f"c{number}")
+        for _, chart in views:
+            self.charts[-1].append(self.chart(chart, still))
+        buttons = "".join(
+            f'<button type="button" aria-pressed="{"false" if place else "true"}">{escape(name)}</button>'
+            for place, (name, _) in enumerate(views)
         )
-    return f'<div class="wide"><table>\n{"".join(rows)}</table></div>\n'
+        choice = f'<div class="views">{buttons}</div>\n' if len(views) > 1 else ""
+        caption = f"<figcaption>{escape(picture.caption)}</figcaption>\n" if picture.caption else ""
+        label = escape(picture.label)
+        return (
+            f'<figure data-chart="{number}">\n{choice}'
+            f'<div class="chart" role="img" aria-label="{label}">{still}</div>\n{caption}</figure>\n'
+        )
+
+    def chart(self, chart: Any, still: str) -> dict[str, Any]:
+        """Take a chart apart: its data, which charts share, and the rest."""
+        spec = plain(chart)
+        data = spec.pop("datasets", {})
+        self.datasets |= data
+        for needless in ("$schema", "usermeta"):
+            spec.pop(needless, None)
+        width = float(still.partition(' width="')[2].partition('"')[0])
+        return {"spec": spec, "data": list(data), "width": width, "lines": spec["height"] == HEIGHT}
+
+    def key(self) -> str:
+        """List the policies with their lines; a click on one makes the others fade."""
+        if not self.policies:
+            return ""
+        buttons = "".join(
+            f'<button type="button" aria-pressed="false" data-policy="{escape(policy)}">{_swatch(look)}'
+            f"{escape(policy)}</button>\n"
+            for policy, look in self.policies.items()
+        )
+        return f'<div id="key">\n<span>Highlight:</span>\n{buttons}</div>\n'
+
+    def script(self) -> str:
+        if not self.charts:
+            return ""
+        content = {
+            "library": _library(),
+            "charts": self.charts,
+            "datasets": self.datasets,
+            "policies": self.policies,
+        }
+        packed = gzip.compress(json.dumps(content, separators=(",", ":")).encode(), 9, mtime=0)
+        return (
+            f'<script type="text/plain" id="packed">{b64encode(packed).decode()}</script>\n'
+            f"<script>\n{_resource('page.js')}</script>\n"
+        )
 
 
-def _row(cells: Sequence[str], tag: str) -> str:
-    return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>\n"
+def _policies(sections: Sequence[Section]) -> dict[str, list[Any]]:
+    """Gather the colour and dash of every policy in the charts."""
+    found: dict[str, list[Any]] = {}
+    for picture in pictures(sections):
+        for chart in picture.views.values():
+            known = chart.usermeta
+            found |= known.get("policies", {}) if isinstance(known, dict) else {}
+    return found
 
 
-def _paragraph(text: str, kind: str = "") -> str:
-    return f'<p class="{kind}">{escape(text)}</p>\n' if kind else f"<p>{escape(text)}</p>\n"
+def _contents(sections: Sequence[Section]) -> str:
+    if len(sections) <= MANY:
+        return ""
+    items = "".join(
+        f'<li><a href="#part-{number}">{escape(section.title)}</a></li>\n'
+        for number, section in enumerate(sections, 1)
+    )
+    return f"<nav><ul>\n{items}</ul></nav>\n"
+
+
+def _words(cell: str | Cell) -> str:
+    return cell.words if isinstance(cell, Cell) else cell
+
+
+def _cell(tag: str, words: str, word: bool, kind: str = "", mark: str = "") -> str:
+    kinds = " ".join(name for name in ("word" if word else "", kind) if name)
+    attribute = f' class="{kinds}"' if kinds else ""
+    return f"<{tag}{attribute}>{mark}{escape(words)}</{tag}>"
+
+
+def _swatch(look: Sequence[Any]) -> str:
+    colour, *dash = look
+    dashes = "" if dash == [1, 0] else f' stroke-dasharray="{" ".join(map(str, dash))}"'
+    return (
+        '<svg class="swatch" width="26" height="8" aria-hidden="true">'
+        f'<line x2="26" y1="4" y2="4" stroke="{colour}" stroke-width="3"{dashes}></line></svg>'
+    )
+
+
+@cache
+def _library() -> str:
+    import vl_convert
+
+    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+
+
+def _resource(name: str) -> str:
+    return files("lowregret.report").joinpath(name).read_text(encoding="utf-8")

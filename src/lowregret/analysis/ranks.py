@@ -1,0 +1,86 @@
+"""Ranks of the policies: 1 is the lowest regret."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from lowregret.analysis.intervals import NEGLIGIBLE
+from lowregret.analysis.tables import Tables
+
+
+def ranks(tables: Tables) -> pl.DataFrame:
+    """Rank the policies in every run by their final regret, and average over the runs.
+
+    Equal regrets share the mean of their ranks. Only runs that every policy of the environment made count.
+
+    Parameters
+    ----------
+    tables : Tables
+        The results.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns environment, policy, runs and rank.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> from lowregret.analysis.ranks import ranks
+    >>> result = lr.simulate(["MOSS", "Uniform"], "bernoulli:0.1,0.9", horizon=100, runs=5)
+    >>> ranks(result.tables())["rank"].to_list()
+    [1.0, 2.0]
+    """
+    return _ranked(tables.finals)
+
+
+def average_ranks(tables: Tables) -> pl.DataFrame:
+    """Average the ranks over the environments.
+
+    The policies that play in every environment are ranked among themselves, so that a rank means the same
+    everywhere.
+
+    Parameters
+    ----------
+    tables : Tables
+        The results.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns policy, environments and rank, the best first; empty where no policy plays everywhere.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> from lowregret.analysis.ranks import average_ranks
+    >>> result = lr.simulate(["Uniform", "MOSS"], "bernoulli:0.1,0.9", horizon=100, runs=5)
+    >>> average_ranks(result.tables()).row(0)
+    ('MOSS', 1, 1.0)
+    """
+    finals = tables.finals
+    everywhere = (
+        finals.group_by("policy", maintain_order=True)
+        .agg(pl.col("environment").n_unique())
+        .filter(pl.col("environment") == finals["environment"].n_unique())
+    )
+    shared = _ranked(finals.filter(pl.col("policy").is_in(everywhere["policy"].to_list())))
+    return (
+        shared.group_by("policy", maintain_order=True)
+        .agg(environments=pl.len(), rank=pl.col("rank").mean())
+        .sort("rank", maintain_order=True)
+    )
+
+
+def _ranked(finals: pl.DataFrame) -> pl.DataFrame:
+    size = pl.col("regret").abs().max().over("environment") * NEGLIGIBLE
+    level = (pl.col("regret") / pl.max_horizontal(size, 1e-300)).round()
+    common = finals.filter(
+        pl.col("policy").n_unique().over("environment") == pl.len().over("environment", "run")
+    )
+    placed = common.with_columns(level.rank("average").over("environment", "run").alias("rank"))
+    found = placed.group_by("environment", "policy").agg(runs=pl.len(), rank=pl.col("rank").mean())
+    order = finals.select("environment", "policy").unique(maintain_order=True)
+    return order.join(found, on=["environment", "policy"], how="left", maintain_order="left").with_columns(
+        pl.col("runs").fill_null(0).cast(pl.Int64)
+    )

@@ -1,0 +1,53 @@
+"""The verdicts of a comparison in plain lines, for the terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from lowregret.analysis.comparison import LOWER, UNKNOWN
+from lowregret.report.numbers import p_value, span
+from lowregret.report.tables import shown
+
+NOTE = (
+    "Paired differences of the final regret. p is adjusted for all comparisons (Holm); up to 0.05 a "
+    "difference counts as found. Runs needed: to find one like this with probability 0.8."
+)
+"""What stands below the verdicts."""
+
+
+def verdict_lines(comparison: pl.DataFrame) -> list[str]:
+    """Write a comparison one line per verdict, under the names of the environments.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> from lowregret.analysis.comparison import compare
+    >>> from lowregret.report.verdicts import verdict_lines
+    >>> tables = lr.simulate(["MOSS", "Uniform"], "bernoulli:0,1", horizon=20, runs=7, seed=1).tables()
+    >>> for line in verdict_lines(compare(tables, "MOSS"))[:2]:
+    ...     print(line)
+    bernoulli:0,1
+      Uniform has higher regret than MOSS: by 8, 95% interval 8 to 8, p 0.016 (7 runs)
+    """
+    lines = []
+    for (environment,), part in comparison.group_by("environment", maintain_order=True):
+        lines.append(str(environment))
+        lines += [f"  {_line(row)}" for row in part.to_dicts()]
+    return [*lines, "", NOTE]
+
+
+def _line(row: dict[str, Any]) -> str:
+    difference, low, high = row["difference"], row["low"], row["high"]
+    runs, needed = row["runs"], row["runs_needed"]
+    if row["verdict"] == UNKNOWN:
+        words = f"{row['policy']} and {row['baseline']} cannot be told apart: difference {shown(difference)}"
+    else:
+        words = f"{row['policy']} has {row['verdict']} than {row['baseline']}: by {shown(abs(difference))}"
+    if low is None or high is None:
+        return f"{words} (1 run)"
+    if row["verdict"] == LOWER:
+        low, high = -high, -low
+    more = f"; {needed:,} needed" if row["verdict"] == UNKNOWN and needed and needed > runs else ""
+    return f"{words}, 95% interval {span(low, high)}, p {p_value(row['p_holm'])} ({runs:,} runs{more})"

@@ -1,0 +1,142 @@
+"""Paired comparisons: the numbers against SciPy, the verdicts, and the corners."""
+
+import numpy as np
+import polars as pl
+import pytest
+from analysis_data import frames_of
+from scipy import stats
+
+from lowregret.analysis.comparison import HIGHER, LOWER, SCHEMA, UNKNOWN, compare, holm, paired, verdict
+from lowregret.errors import InputError
+
+
+def two(one: list[float], other: list[float]) -> dict:
+    """Compare two policies and give the only row."""
+    return compare(frames_of({"e": {"A": one, "B": other}}), baseline="B").to_dicts()[0]
+
+
+def test_the_numbers_are_those_of_the_paired_t_test() -> None:
+    random = np.random.default_rng(1)
+    one, other = random.normal(10, 2, 30), random.normal(11, 2, 30)
+    row = two(one.tolist(), other.tolist())
+    test = stats.ttest_rel(one, other)
+    interval = test.confidence_interval(0.95)
+    assert row["difference"] == pytest.approx((one - other).mean())
+    assert row["p_value"] == pytest.approx(test.pvalue)
+    assert (row["low"], row["high"]) == pytest.approx((interval.low, interval.high))
+    assert row["se"] == pytest.approx((one - other).std(ddof=1) / np.sqrt(30))
+    assert row["wins"] == pytest.approx((one < other).mean())
+    assert row["runs"] == 30
+    assert row["bootstrap_low"] == pytest.approx(row["low"], abs=0.2)
+    assert row["bootstrap_high"] == pytest.approx(row["high"], abs=0.2)
+
+
+def test_pairing_finds_what_means_alone_would_not() -> None:
+    luck = np.random.default_rng(2).normal(0, 100, 20)
+    row = two((luck + 1 + 0.1 * np.arange(20)).tolist(), luck.tolist())
+    assert row["verdict"] == HIGHER
+    assert stats.ttest_ind(luck + 1, luck).pvalue > 0.9
+
+
+def test_holm_by_hand() -> None:
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.5, 0.6]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+def test_the_family_is_every_comparison_of_the_call() -> None:
+    random = np.random.default_rng(3)
+    values = {f"e{number}": {name: random.normal(0, 1, 12).tolist() for name in "ABC"} for number in range(4)}
+    table = compare(frames_of(values), baseline="A")
+    assert len(table) == 8
+    assert table["p_holm"].to_list() == holm(table["p_value"].to_list())
+    assert len(compare(frames_of(values))) == 12
+
+
+def test_verdicts_follow_the_adjusted_p_value() -> None:
+    assert verdict(-1.0, 0.05) == LOWER
+    assert verdict(1.0, 0.05) == HIGHER
+    assert verdict(-1.0, 0.051) == UNKNOWN
+    assert verdict(0.0, 0.0) == UNKNOWN
+
+
+def test_a_found_difference_can_be_lost_to_the_correction() -> None:
+    step = [1.0, 1.2, 0.9, -0.3, 0.2, 1.1]
+    values = {"A": [0.0] * 6, "B": step} | {f"X{i}": [0.0] * 6 for i in range(20)}
+    row = compare(frames_of({"e": values}), baseline="A").filter(policy="B").to_dicts()[0]
+    assert row["p_value"] < 0.05
+    assert row["low"] > 0.0
+    assert row["verdict"] == UNKNOWN
+
+
+def test_identical_policies_cannot_be_told_apart() -> None:
+    row = two([3.0, 5.0, 4.0], [3.0, 5.0, 4.0])
+    zeros = ("difference", "se", "low", "high", "bootstrap_low", "bootstrap_high")
+    assert [row[key] for key in zeros] == [0.0] * 6
+    assert (row["p_value"], row["wins"], row["verdict"]) == (1.0, 0.5, UNKNOWN)
+    assert row["runs_needed"] is None
+
+
+def test_rounding_is_no_difference() -> None:
+    one = np.random.default_rng(4).uniform(100, 1000, 50)
+    row = two((one * (1 + 3e-16)).tolist(), one.tolist())
+    assert (row["difference"], row["p_value"], row["verdict"]) == (0.0, 1.0, UNKNOWN)
+
+
+def test_the_same_difference_in_every_run_is_judged_by_its_sign() -> None:
+    few, more = two([2.0] * 3, [1.0] * 3), two([2.1] * 6, [1.0] * 6)
+    assert (few["p_value"], few["verdict"]) == (0.25, UNKNOWN)
+    assert (more["p_value"], more["verdict"]) == (2**-5, HIGHER)
+    assert (more["low"], more["high"], more["se"]) == pytest.approx((1.1, 1.1, 0.0))
+    assert more["runs_needed"] == 6
+
+
+def test_one_run_tells_nothing() -> None:
+    row = two([1.0], [2.0])
+    assert (row["difference"], row["p_value"], row["verdict"], row["wins"]) == (-1.0, 1.0, UNKNOWN, 1.0)
+    assert [row[key] for key in ("se", "low", "high", "bootstrap_low", "runs_needed")] == [None] * 5
+
+
+def test_two_runs() -> None:
+    row = two([1.0, 2.0], [2.0, 5.0])
+    assert row["p_value"] == pytest.approx(stats.ttest_rel([1.0, 2.0], [2.0, 5.0]).pvalue)
+    assert row["verdict"] == UNKNOWN
+
+
+def test_no_number_is_ever_nan() -> None:
+    values = (
+        {"A": [0.0], "B": [0.0]},
+        {"A": [0.0, 0.0], "B": [0.0, 1.0]},
+        {"A": [1e90, 1.0], "B": [0.0, 1.0]},
+    )
+    for each in values:
+        table = compare(frames_of({"e": each}))
+        numbers = table.select(pl.selectors.float()).fill_null(0.0)
+        assert numbers.select(pl.all().is_nan().any()).row(0) == (False,) * numbers.width
+
+
+def test_only_runs_that_both_made_count() -> None:
+    assert two([1.0, 2.0, 3.0, 99.0], [2.0, 2.0, 4.0])["runs"] == 3
+
+
+def test_environments_without_the_baseline_are_left_out() -> None:
+    frames = frames_of({"e": {"A": [1.0, 2.0], "B": [2.0, 2.5]}, "f": {"A": [1.0, 2.0], "C": [2.0, 2.5]}})
+    assert compare(frames, baseline="B")["environment"].to_list() == ["e"]
+    assert dict(compare(frames).schema) == SCHEMA
+
+
+def test_an_unknown_baseline_is_refused() -> None:
+    with pytest.raises(InputError, match=r"^compare: no policy 'C' in these results: they have A, B$"):
+        compare(frames_of({"e": {"A": [1.0], "B": [1.0]}}), baseline="C")
+
+
+def test_one_policy_is_refused() -> None:
+    with pytest.raises(InputError, match="only A"):
+        compare(frames_of({"e": {"A": [1.0]}}))
+
+
+def test_p_values_are_uniform_where_there_is_no_difference() -> None:
+    """5% of 4,000 tests of 8 normal differences are below 0.05, give or take 4 standard errors (1.4%)."""
+    samples = np.random.default_rng(6).normal(0.0, 1.0, (4_000, 8))
+    share = np.mean([paired(sample).p_value < 0.05 for sample in samples])
+    assert abs(share - 0.05) < 0.014

@@ -1,0 +1,84 @@
+"""Summaries of regrets, by hand and against NumPy."""
+
+import numpy as np
+import polars as pl
+import pytest
+from analysis_data import frames_of
+from scipy import stats
+
+import lowregret as lr
+from lowregret.analysis.summary import summarise, summarise_curves, tail_mean
+
+
+@pytest.fixture(scope="module")
+def played() -> lr.Result:
+    bandit = "gaussian:mean=0.5,0.6,0.6;variance=4"
+    return lr.simulate(["EUCBV", "Uniform"], bandit, horizon=200, runs=60, seed=2, grid=5)
+
+
+@pytest.mark.parametrize(
+    ("values", "mean"),
+    [
+        ([5.0], 5.0),
+        ([1.0, 2.0], 2.0),
+        (range(20), 19.0),
+        (range(30), (29 + 28 / 2) / 1.5),
+        (range(40), 38.5),
+        (range(1000), 974.5),
+        ([0.0] * 95 + [1.0] * 5, 1.0),
+    ],
+)
+def test_tail_means_by_hand(values: list[float], mean: float) -> None:
+    assert tail_mean(np.array(values, float)) == pytest.approx(mean)
+
+
+def test_a_summary_by_hand() -> None:
+    values = [4.0, 8.0, 6.0, 30.0, 2.0]
+    row = summarise(frames_of({"e": {"EUCBV": values, "MOSS": [1.0]}})).to_dicts()[0]
+    low, high = stats.t.interval(0.95, 4, np.mean(values), stats.sem(values))
+    assert (row["runs"], row["mean"], row["median"], row["worst"]) == (5, 10.0, 6.0, 30.0)
+    assert row["tail_mean"] == 30.0
+    assert (row["low"], row["high"], row["se"]) == pytest.approx((low, high, stats.sem(values)))
+    for name, share in (("p05", 0.05), ("p25", 0.25), ("p75", 0.75), ("p95", 0.95)):
+        assert row[name] == pytest.approx(np.quantile(values, share))
+    assert row["best_arm_pulls"] == pytest.approx(60 / 110)
+    assert (row["best_arm_found"], row["optimal_arm_eliminated"]) == (1.0, 0)
+
+
+def test_one_run_has_a_mean_and_no_interval() -> None:
+    row = summarise(frames_of({"e": {"MOSS": [1.0]}})).to_dicts()[0]
+    assert (row["mean"], row["p95"], row["tail_mean"]) == (1.0, 1.0, 1.0)
+    assert [row[key] for key in ("se", "low", "high", "optimal_arm_eliminated")] == [None] * 4
+
+
+def test_a_simulation_and_its_tables_say_the_same(played: lr.Result) -> None:
+    ours, known = summarise(played.tables()), played.summary()
+    for column in ("policy", "mean", "se", "median", "p05", "p95", "optimal_arm_eliminated"):
+        assert ours[column].to_list() == known[column].to_list()
+    assert ours["optimal_arm_eliminated"][0] > 0
+    optimal = played.pulls("EUCBV")[:, 1:].sum(axis=1) / 200
+    assert ours["best_arm_pulls"][0] == pytest.approx(optimal.mean())
+    most = played.pulls("EUCBV").argmax(axis=1)
+    assert ours["best_arm_found"][0] == pytest.approx(np.mean(most > 0), abs=0.02)
+
+
+def test_curves_of_a_simulation_and_of_its_tables_are_the_same(played: lr.Result) -> None:
+    ours, known = summarise_curves(played.tables()), played.curve()
+    for column in ("mean", "se", "median", "p05", "p95"):
+        assert ours[column].to_list() == pytest.approx(known[column].to_list())
+    assert ours.filter(t=200)["high"].to_list() == pytest.approx(summarise(played.tables())["high"].to_list())
+
+
+def test_a_tie_for_the_most_pulls_counts_in_part() -> None:
+    frames = frames_of({"e": {"MOSS": [1.0]}})
+    even = frames.pulls.with_columns(pulls=pl.lit(7))
+    table = summarise(type(frames)(**{**vars(frames), "pulls": even}))
+    assert table["best_arm_found"][0] == pytest.approx(1 / 3)
+
+
+def test_several_optimal_arms_must_all_be_gone() -> None:
+    frames = frames_of({"e": {"EUCBV": [1.0, 2.0]}})
+    arms = frames.arms.with_columns(optimal=pl.col("arm") > 0)
+    one = frames.events.filter((pl.col("run") == 0) | (pl.col("arm") == 1))
+    table = summarise(type(frames)(**{**vars(frames), "arms": arms, "events": one}))
+    assert table["optimal_arm_eliminated"][0] == 1
