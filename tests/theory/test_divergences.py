@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numba import njit
 from scipy import special
 
-from lowregret.engine.compiling import OPTIONS, adopt
+from lowregret.engine.compiling import METHODS, adopt
 from lowregret.theory import bernoulli_kl, bernoulli_kl_upper, gaussian_kl
 
 inside = st.floats(1e-9, 1.0 - 1e-9)
@@ -134,7 +134,7 @@ class Caller(NamedTuple):
 adopt(Caller)
 
 
-@njit(**OPTIONS)
+@njit(**METHODS)
 def call_compiled(caller, first, second):
     found = np.empty((3, first.size))
     for i in range(first.size):

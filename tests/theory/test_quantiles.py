@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numba import njit
 from scipy import special, stats
 
-from lowregret.engine.compiling import OPTIONS, adopt
+from lowregret.engine.compiling import METHODS, adopt
 from lowregret.theory import beta_tail, beta_upper, log_beta, normal_upper, student_tail, student_upper
 
 
@@ -228,7 +228,7 @@ class Caller(NamedTuple):
 adopt(Caller)
 
 
-@njit(**OPTIONS)
+@njit(**METHODS)
 def call_compiled(caller, a, b, tails):
     found = np.empty((6, a.size))
     for i in range(a.size):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lowregret.engine.arms import EMPIRICAL, GIVEN, Floats, Integers, Rows, draw, law
+from lowregret.engine.arms import EMPIRICAL, Floats, Integers, Rows, draw, ended, law
 from lowregret.engine.compiling import compiled
 from lowregret.engine.protocol import turn
 from lowregret.engine.rng import Rng
@@ -61,28 +61,11 @@ def least(rows: Rows) -> tuple[int, int, int]:
 
 
 @compiled
-def exhausted(rows: Rows, fewest: int, turns: int, extra: int) -> int:
-    """Give the place of the arm whose given rewards end first in so many turns and a part of one, or -1."""
-    found, soonest = -1, turns + 1
-    for i in range(len(rows)):
-        row = rows[i]
-        if row["active"] and row["pulls"] - row["forgotten"] == fewest:
-            left = row["b"] - row["pulls"]
-            if row["kind"] == GIVEN and left < min(turns + (extra > 0), soonest):
-                found, soonest = i, left
-            extra -= 1
-    return found
-
-
-@compiled
 def deal_out(rows: Rows, data: Floats, steps: int, wanted: bool, clip: bool) -> tuple[int, int]:
     """Pull the arms in turn for at most a number of steps; give how many, or -1 - i, and the last arm."""
     fewest, sharing, more = least(rows)
     steps = min(steps, sharing * (more - fewest)) if more - fewest < steps else steps
     turns, extra = steps // sharing, steps % sharing
-    ended = exhausted(rows, fewest, turns, extra)
-    if ended >= 0:
-        return -ended - 1, ended
     last = 0
     for i in range(len(rows)):
         row = rows[i]
@@ -91,6 +74,8 @@ def deal_out(rows: Rows, data: Floats, steps: int, wanted: bool, clip: bool) -> 
             if extra > 0 or steps % sharing == 0:
                 last = i
             extra -= 1
+            if ended(law(row), row["pulls"] + pulls):
+                return -i - 1, i
             if wanted:
                 observe(row, data, pulls, clip)
             else:

@@ -76,11 +76,13 @@ class DMED(Policy):
 
     def competes(self, arm: Arm, best: float, clock: Clock) -> bool:
         """Say whether an arm could still be the best."""
-        gap, spread = best - arm.mean, best * (1.0 - best)
         level = log(clock.t / arm.pulls) if self.genuine else clock.log_t
-        # The divergence is at least the first two terms of its series in the gap, which are quicker.
-        if spread > 0.0:
-            least = gap * gap * (0.5 + gap * (1.0 - 2.0 * best) / (6.0 * spread)) / spread
+        if 0.0 < best < 1.0:
+            # The divergence is at least the first terms of its series in the gap, which are quicker.
+            gap = best - arm.mean
+            up, down = gap * (1.0 / best), gap * (1.0 / (1.0 - best))
+            least = gap * up * (1.0 / 2.0 + up * (1.0 / 6.0 + up * (1.0 / 12.0 + up * (1.0 / 20.0))))
+            least += gap * down * (1.0 / 2.0 - down * (1.0 / 6.0 - down * (1.0 / 12.0 - down * (1.0 / 20.0))))
             if arm.pulls * least * (1.0 - 1e-9) >= level:
                 return False
         return arm.pulls * bernoulli_kl(arm.mean, best) < level
