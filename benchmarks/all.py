@@ -12,8 +12,6 @@ import whole
 from charts import floor_chart, growth_chart, peers_chart
 from common import RESULTS, arguments, claim_sheet, machine, markdown, say, show, write
 
-from lowregret.report.figures import save
-
 BENCHMARKS = {"floor": floor, "peers": peers, "growth": growth, "whole": whole}
 CHARTS = {"floor": floor_chart, "peers": peers_chart, "growth": growth_chart}
 
@@ -33,7 +31,7 @@ def main() -> None:
         if name in CHARTS and any(row for sheet in report.sheets for row in sheet.rows if row[0] != "-"):
             RESULTS.mkdir(exist_ok=True)
             for suffix in ("svg", "png"):
-                save(CHARTS[name](report.numbers), RESULTS / f"{name}.{suffix}")
+                CHARTS[name](report.numbers).save(RESULTS / f"{name}.{suffix}")
     sheets.append(claim_sheet(claims))
     show(sheets[-1:])
     numbers["claims"] = [{**claim._asdict(), "holds": claim.holds} for claim in claims]

@@ -7,7 +7,7 @@ import altair as alt
 from common import shown
 
 from lowregret.report.colours import BLUE, GREY, PINNED, VERMILION
-from lowregret.report.figures import FONT
+from lowregret.report.drawing import FONT
 from lowregret.report.labels import spread
 
 WIDTH, ROW, SIDE = 560, 26, 300
