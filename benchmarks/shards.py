@@ -42,7 +42,7 @@ def overhead(clock, shards: int, repeats: int = 3) -> float:
 
 def speedup(repeats: int = 3) -> float:
     """Give how much faster two worker processes are than one."""
-    experiment = lr.Experiment(environments="paper-4", policies=["EUCBV", "MOSS"], runs=128)
+    experiment = lr.Experiment(environments="paper-4", policies=["EUCBV", "MOSS"], runs=600)
     times = {}
     for workers in (1, 2):
         with cluster(f"local:{workers}") as executor:
