@@ -38,14 +38,6 @@ SAMPLES = 2_000_000
 """How many samples the floor of a sampling policy draws in one measurement."""
 
 
-class OneLook(lr.DMED):
-    """DMED scored by one look at whether an arm competes, since its own score is a constant."""
-
-    def score(self, arm, clock, round):
-        """Say whether the arm could still be the best."""
-        return 1.0 if self.competes(arm, clock.best, clock) else 0.0
-
-
 class Row(NamedTuple):
     """One policy on one testbed; times are nanoseconds a step."""
 
@@ -96,28 +88,34 @@ def sampling(policy, round, rng, rows, steps, horizon):
 def floor_of(policy: lr.Policy, bandit: lr.Bandit) -> Callable[[], float]:
     """Compile the floor of a policy; give a function that measures it in nanoseconds a step."""
     horizon, size = bandit.horizon, len(bandit)
-    stand_in = OneLook() if isinstance(policy, lr.DMED) else policy
-    round = begin(stand_in, clock_at(0, horizon, size, 0.0))
+    round = begin(policy, clock_at(0, horizon, size, 0.0))
     rows = rows_of(bandit)
     rows["key"] = np.random.default_rng(SEED).integers(2**63, size=size, dtype=np.uint64)
     samples = hasattr(policy, "sample")
-    loop: Any = kernel(sampling if samples else scoring, stand_in)
+    loop: Any = kernel(sampling if samples else scoring, policy)
     steps = min(horizon, SAMPLES // size) if samples else horizon
     amount = steps if samples else float(bandit.means.max())
 
     def measure() -> float:
         began = perf_counter()
-        loop(stand_in.record, round, policy_rng(SEED, 0), rows.copy(), amount, horizon)
+        loop(policy.record, round, policy_rng(SEED, 0), rows.copy(), amount, horizon)
         return 1e9 * (perf_counter() - began) / steps
 
     measure()
     return measure
 
 
+def no_slope(self, arm, clock):
+    """Say that there is no line above a claim."""
+    return np.inf
+
+
 def rescan_of(policy: lr.Policy) -> lr.Policy:
     """Give the same policy with no promise about its scores, so that all arms are scored at every step."""
     kind = type(policy)
-    body = {"moves": "anyhow", "__module__": __name__, "__doc__": kind.__doc__}
+    body: dict[str, Any] = {"moves": "anyhow", "__module__": __name__, "__doc__": kind.__doc__}
+    if hasattr(kind, "claim"):
+        body["slope"] = no_slope
     return type(f"Rescanned{kind.__name__}", (kind,), body)()
 
 

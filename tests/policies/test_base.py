@@ -124,6 +124,7 @@ def test_every_policy_says_its_formula_and_source(kind):
         ({"warmup": 1.5}, "Odd: warmup must be a whole number of at least 0, got 1.5"),
         ({"warmup": -1}, "Odd: warmup must be a whole number of at least 0, got -1"),
         ({"final": 1}, "Odd: final must be True or False, got 1"),
+        ({"claim": lambda: 0, "score": lambda: 0}, "Odd: a policy with claim has no score"),
         (
             {"__annotations__": {"sample": float}},
             "Odd: a parameter cannot be called sample: that is a method",
@@ -156,7 +157,7 @@ def test_a_policy_without_a_score_is_told_what_to_define():
     class Empty(Policy):
         pass
 
-    with pytest.raises(InputError, match=r"Empty: define score\(self, arm, clock\) or sample"):
+    with pytest.raises(InputError, match=r"Empty: define score\(self, arm, clock\), sample"):
         lr.simulate(Empty(), lr.bernoulli([0.5]), 10)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from numba.extending import overload
 
 from lowregret.engine.compiling import OPTIONS
+from lowregret.engine.lists import play_lists
 from lowregret.engine.moving import play_moving
 from lowregret.engine.protocol import has
 from lowregret.engine.scanning import play_scanning
@@ -37,6 +38,8 @@ def _play(
     kind = policy.instance_class
     if kind.in_turn:
         return play_scanning if has(policy, "book") else play_turns
+    if has(policy, "claim"):
+        return play_lists
     if has(policy, "sample") or kind.moves == "anyhow":
         return play_scanning
     if kind.moves == "still" and not kind.uses_best:

@@ -57,14 +57,17 @@ def open_arms(policy: Any, rows: Rows) -> None:
 
 def _check_methods(policy: Any) -> None:
     """Refuse a policy whose methods the engine could not call."""
-    if not policy.in_turn and not has(policy, "score") and not has(policy, "sample"):
+    if not policy.in_turn and not any(has(policy, method) for method in ("score", "sample", "claim")):
         raise InputError(
-            f"{policy}: define score(self, arm, clock) or sample(self, arm, clock, rng), or set in_turn"
+            f"{policy}: define score(self, arm, clock), sample(self, arm, clock, rng) or "
+            "claim(self, arm, clock), or set in_turn"
         )
     rounds = ", round" if has(policy, "begin") else ""
     for method, wanted in {
         "score": f"arm, clock{rounds}",
         "sample": "arm, clock, rng",
+        "claim": "arm, clock",
+        "slope": "arm, clock",
         "lower": "arm, clock, round",
         "turn": "arms, clock, round",
         "book": "reward, rng",
@@ -79,6 +82,8 @@ def value(policy: Any, arm: Arm, clock: Clock, round: Any, rng: Rng) -> Any:
     """Give what the arms are compared by."""
     if policy.in_turn:
         return -float(arm.pulls)
+    if has(policy, "claim"):
+        return policy.claim(arm, clock)
     if has(policy, "sample"):
         return policy.sample(arm, clock, rng)
     if has(policy, "begin"):
@@ -90,6 +95,8 @@ def value(policy: Any, arm: Arm, clock: Clock, round: Any, rng: Rng) -> Any:
 def _value(policy: Any, arm: Any, clock: Any, round: Any, rng: Any) -> Any:
     if policy.instance_class.in_turn:
         return lambda policy, arm, clock, round, rng: -float(arm.pulls)
+    if has(policy, "claim"):
+        return lambda policy, arm, clock, round, rng: policy.claim(arm, clock)
     if has(policy, "sample"):
         return lambda policy, arm, clock, round, rng: policy.sample(arm, clock, rng)
     if has(policy, "begin"):

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lowregret.engine.arms import Floats, Integers, Rows, deal, reward, rows_of
-from lowregret.engine.protocol import begin, book, lower, open_arms, turn, value
+from lowregret.engine.arms import CLOSED, Floats, Integers, Rows, deal, reward, rows_of
+from lowregret.engine.protocol import begin, book, has, lower, open_arms, turn, value
 from lowregret.engine.rng import POLICY_STREAM, STATE, Rng, shuffle, stream
 from lowregret.environments import Bandit
 from lowregret.errors import InputError
@@ -26,7 +26,7 @@ class Game:
 
     def __init__(self, policy: Policy, rows: Rows, horizon: int, rng: Rng, clip: bool = False) -> None:
         self.policy, self.horizon, self.rng, self.clip = policy, horizon, rng, clip
-        self.arms = Arms(rows)
+        self.arms, self.lists = Arms(rows), has(policy, "claim")
         self.t = 0
         self.round = begin(policy, self.clock(0))
         open_arms(policy, rows)
@@ -50,14 +50,14 @@ class Game:
 
     def decided(self) -> bool:
         """Say whether one arm is left for good."""
-        return self.policy.final and self.arms.left() == 1
+        return self.policy.final and not self.lists and self.arms.left() == 1
 
     def ask(self) -> int:
         """Give the arm to pull next."""
         active, step = self.active(), self.t + 1
         if self.warm(step):
             return active[self.t % len(active)]
-        if self.decided():
+        if self.lists or self.decided():
             return active[0]
         clock = self.clock(step)
         scores = [value(self.policy, self.arms.at(i), clock, self.round, self.rng) for i in active]
@@ -72,6 +72,9 @@ class Game:
         self.arms.observe(place, book(self.policy, x, self.clip, self.rng))
         if self.warm(self.t) or decided:
             return
+        if self.lists:
+            self.write_list(place)
+            return
         bounds = [lower(self.policy, self.arms.at(i), clock, self.round) for i in active]
         if max(bounds) > -np.inf:
             for i in active:
@@ -84,6 +87,23 @@ class Game:
         for i in active:
             if not self.arms.active(i) and self.arms.rows[i]["dropped"] == 0:
                 self.arms.rows[i]["dropped"] = self.t
+
+    def write_list(self, pulled: int) -> None:
+        """Take the arm just pulled off the list, and write the next one as far as it is known."""
+        self.arms.drop(pulled)
+        clock, open = self.clock(self.t), [row["dropped"] != CLOSED for row in self.arms.rows]
+        off = [i for i, opened in enumerate(open) if opened and not self.arms.active(i)]
+        for i in off:
+            claim = value(self.policy, self.arms.at(i), clock, self.round, self.rng)
+            if claim != claim:
+                raise InputError(f"{self.policy}: {SCORE_IS_NAN}")
+            self.arms.mark(i, self.arms.marked(i) or claim > 0)
+        if not self.active():
+            listed = [i for i in off if self.arms.marked(i)]
+            for i in off:
+                self.arms.mark(i, False)
+            for i in listed or off:
+                self.arms.admit(i)
 
     def snapshot(self) -> dict[str, Any]:
         """Give the state as plain numbers, enough for ``restore`` to go on exactly."""

@@ -47,13 +47,15 @@ class Scratch(NamedTuple):
     means: Leaders
     stack: Integers
     scores: Floats
+    lines: Floats  # four to an arm
 
 
 def scratch(rows: Rows) -> Scratch:
     """Make the working memory for a table of arms."""
     size = len(rows)
-    states, stack = np.zeros(1, STATE), np.zeros(128, np.int64)
-    return Scratch(rows.copy(), np.arange(size), states, plant(size), plant(size), stack, np.zeros(size))
+    trees = plant(size), plant(size)
+    stack, scores, lines = np.zeros(128, np.int64), np.zeros(size), np.zeros((4, size))
+    return Scratch(rows.copy(), np.arange(size), np.zeros(1, STATE), *trees, stack, scores, lines)
 
 
 class Tally(NamedTuple):

@@ -6,6 +6,11 @@ A policy says what it wants; the engine does the rest. It defines one of
     An index policy: the arm with the largest score is pulled.
 ``sample(self, arm, clock, rng)``
     A sampling policy: the same, with a score drawn anew for every arm at every step.
+``claim(self, arm, clock)``
+    A policy of lists: the arms on the list are pulled in turn, and an arm that has a positive claim after any
+    pull while it is not waiting on the list is on the next one; if none has, all are. The simulator asks
+    fewer arms if it knows ``slope(self, arm, clock)``: a number such that at any later time t' the claim is
+    at most claim + log(t' / t) - slope * (best' - best), infinite where there is none.
 Nothing, but ``in_turn = True``
     The arms in play take turns: the one with the fewest pulls is next, the first of them where several are.
 ``begin(self, clock)``, ``score(self, arm, clock, round)`` and ``turn(self, arms, clock, round)``
@@ -50,7 +55,7 @@ Moves = Literal["still", "rising", "falling", "anyhow"]
 
 Need = Literal["horizon", "rewards in [0, 1]", "known variance"]
 
-HOOKS = ("begin", "score", "sample", "lower", "turn", "book")
+HOOKS = ("begin", "score", "sample", "claim", "slope", "lower", "turn", "book")
 """The methods by which the engine asks a policy; all but ``begin`` are compiled."""
 
 NUMBERS = ((float, Real, "a finite number"), (int, Integral, "a whole number"))
@@ -325,12 +330,15 @@ def _check_class(cls: type[Policy]) -> None:
     whole = isinstance(cls.warmup, int) and not isinstance(cls.warmup, bool) and cls.warmup >= 0
     words = ", ".join(map(repr, get_args(Moves)))
     scored = hasattr(cls, "score") or hasattr(cls, "sample")
+    others = ("begin", "score", "sample", "lower", "turn", "in_turn")
+    more = [name for name in others if getattr(cls, name, False)]
     for holds, problem in (
         (cls.moves in get_args(Moves), f"moves must be one of {words}, got {cls.moves!r}"),
         (whole, f"warmup must be a whole number of at least 0, got {cls.warmup!r}"),
         (isinstance(cls.final, bool), f"final must be True or False, got {cls.final!r}"),
         (isinstance(cls.in_turn, bool), f"in_turn must be True or False, got {cls.in_turn!r}"),
         (not cls.in_turn or not scored, "a policy whose arms take turns (in_turn) has no score or sample"),
+        (not hasattr(cls, "claim") or not more, f"a policy with claim has no {''.join(more[:1])}"),
         (not reserved, f"a parameter cannot be called {reserved[0] if reserved else ''}: that is a method"),
     ):
         if not holds:

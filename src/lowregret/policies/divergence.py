@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from math import log
-from typing import ClassVar, NamedTuple
+from math import inf, log
+from typing import ClassVar
 
-from lowregret.policies.base import Arm, Arms, Clock, Policy
+from lowregret.policies.base import Arm, Clock, Policy
 from lowregret.theory.divergences import bernoulli_kl
-
-
-class Listing(NamedTuple):
-    """The state of DMED's lists; ``turn`` looks at them after every step."""
-
-    number: int
-    until: int
 
 
 class DMED(Policy):
@@ -38,8 +31,7 @@ class DMED(Policy):
 
     genuine: bool = True
 
-    moves = "anyhow"  # the lists change at every step, so all arms are looked at anyhow
-    final = False
+    uses_best = True
     needs = ("rewards in [0, 1]",)
     source: ClassVar[str] = "Honda, Takemura 2010, DMED"
 
@@ -47,45 +39,15 @@ class DMED(Policy):
         """Refuse parameters outside their range."""
         self.require("genuine", "True or False", isinstance(self.genuine, bool))
 
-    def begin(self, clock: Clock) -> Listing:
-        """Begin with the list of all arms."""
-        return Listing(0, 0)
-
-    def score(self, arm: Arm, clock: Clock, round: Listing) -> float:
-        """Treat all arms alike, so that the first in the list is next."""
-        return 0.0
-
-    def turn(self, arms: Arms, clock: Clock, round: Listing) -> Listing:
-        """Take the arm just pulled off the list, and write the next list as far as it is known."""
-        best, pulled, waiting = 0.0, -1, 0
-        for i in range(clock.arms):
-            best = max(best, arms.at(i).mean)
-            if arms.active(i):
-                if pulled < 0:
-                    pulled = i
-                else:
-                    waiting += 1
-        arms.drop(pulled)
-        for i in range(clock.arms):
-            if not arms.active(i):
-                listed = clock.arms == 1 or arms.marked(i) or self.competes(arms.at(i), best, clock)
-                arms.mark(i, listed and waiting > 0)
-                if listed and waiting == 0:
-                    arms.admit(i)
-        return round
-
-    def competes(self, arm: Arm, best: float, clock: Clock) -> bool:
-        """Say whether an arm could still be the best."""
+    def claim(self, arm: Arm, clock: Clock) -> float:
+        """Give by how much an arm could still be the best."""
         level = log(clock.t / arm.pulls) if self.genuine else clock.log_t
-        if 0.0 < best < 1.0:
-            # The divergence is at least the first terms of its series in the gap, which are quicker.
-            gap = best - arm.mean
-            up, down = gap * (1.0 / best), gap * (1.0 / (1.0 - best))
-            least = gap * up * (1.0 / 2.0 + up * (1.0 / 6.0 + up * (1.0 / 12.0 + up * (1.0 / 20.0))))
-            least += gap * down * (1.0 / 2.0 - down * (1.0 / 6.0 - down * (1.0 / 12.0 - down * (1.0 / 20.0))))
-            if arm.pulls * least * (1.0 - 1e-9) >= level:
-                return False
-        return arm.pulls * bernoulli_kl(arm.mean, best) < level
+        return level - arm.pulls * bernoulli_kl(arm.mean, clock.best)
+
+    def slope(self, arm: Arm, clock: Clock) -> float:
+        """Give n times the derivative of kl(m, q) at the best mean q; it is convex, so above its tangent."""
+        best = clock.best
+        return arm.pulls * (best - arm.mean) / (best * (1.0 - best)) if 0.0 < best < 1.0 else inf
 
 
 class IMED(Policy):
