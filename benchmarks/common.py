@@ -94,6 +94,11 @@ def ours(policy: lr.Policy, bandit: lr.Bandit, horizon: int, runs: int, **option
     return 1e9 * result[policy].seconds / (runs * horizon)
 
 
+def samples(policy: lr.Policy) -> bool:
+    """Say whether a policy draws its scores."""
+    return hasattr(policy, "sample") or hasattr(policy, "belief")
+
+
 def shown(value: float | None) -> str:
     """Write a number with three digits or so, and what is missing as a dash."""
     if value is None:

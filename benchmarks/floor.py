@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from common import SEED, Claim, Report, Sheet, arguments, in_turn, ours, say, show, shown, write, yes
+from common import SEED, Claim, Report, Sheet, arguments, in_turn, ours, samples, say, show, shown, write, yes
 
 import lowregret as lr
 from lowregret.engine.arms import draw, law, rows_of
@@ -91,10 +91,10 @@ def floor_of(policy: lr.Policy, bandit: lr.Bandit) -> Callable[[], float]:
     round = begin(policy, clock_at(0, horizon, size, 0.0))
     rows = rows_of(bandit)
     rows["key"] = np.random.default_rng(SEED).integers(2**63, size=size, dtype=np.uint64)
-    samples = hasattr(policy, "sample")
-    loop: Any = kernel(sampling if samples else scoring, policy)
-    steps = min(horizon, SAMPLES // size) if samples else horizon
-    amount = steps if samples else float(bandit.means.max())
+    drawn = samples(policy)
+    loop: Any = kernel(sampling if drawn else scoring, policy)
+    steps = min(horizon, SAMPLES // size) if drawn else horizon
+    amount = steps if drawn else float(bandit.means.max())
 
     def measure() -> float:
         began = perf_counter()
@@ -145,7 +145,7 @@ def benchmark(quick: bool, wanted: list[str] | None = None) -> Report:
                 say(f"measuring {name}")
                 policy = getattr(lr, name)()
                 # A sampling policy has none: the floor itself looks at all arms.
-                rescanned = None if hasattr(policy, "sample") else rescan_of(policy)
+                rescanned = None if samples(policy) else rescan_of(policy)
                 rows += [measure(policy, rescanned, number, limit, quick) for number in numbers]
     claims = [Claim(f"{row.policy} on {row.testbed}: times the floor", row.ratio, row.limit) for row in rows]
     return Report([_sheet(rows, claims)], claims, [row._asdict() for row in rows])

@@ -10,7 +10,20 @@ recording.
 import warnings
 from typing import Any
 
-from common import Claim, Report, Sheet, arguments, claim_sheet, in_turn, ours, say, show, shown, write
+from common import (
+    Claim,
+    Report,
+    Sheet,
+    arguments,
+    claim_sheet,
+    in_turn,
+    ours,
+    samples,
+    say,
+    show,
+    shown,
+    write,
+)
 
 import lowregret as lr
 
@@ -39,7 +52,7 @@ def benchmark(quick: bool) -> Report:
         say(f"measuring {name}")
         policy = getattr(lr, name)()
         lr.simulate(policy, "bernoulli:0.1,0.2", 100, 1)  # compiles
-        sampled = hasattr(policy, "sample")
+        sampled = samples(policy)
         sizes = [arms for arms in ARMS if not sampled or arms <= MOST_SAMPLED]
         horizons = HORIZONS[:4] if quick else HORIZONS
         numbers["arms"][name] = {arms: time(policy, arms, 100 * arms, quick) for arms in sizes}

@@ -124,7 +124,8 @@ def test_every_policy_says_its_formula_and_source(kind):
         ({"warmup": 1.5}, "Odd: warmup must be a whole number of at least 0, got 1.5"),
         ({"warmup": -1}, "Odd: warmup must be a whole number of at least 0, got -1"),
         ({"final": 1}, "Odd: final must be True or False, got 1"),
-        ({"claim": lambda: 0, "score": lambda: 0}, "Odd: a policy with claim has no score"),
+        ({"claim": lambda: 0, "score": lambda: 0}, "Odd: a policy has one of score and claim, not both"),
+        ({"belief": lambda: 0, "turn": lambda: 0}, "Odd: a policy with belief has no turn"),
         (
             {"__annotations__": {"sample": float}},
             "Odd: a parameter cannot be called sample: that is a method",

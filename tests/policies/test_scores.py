@@ -118,11 +118,10 @@ def test_thompson_samplers_ask_for_the_posterior():
     rng = Fixed(0.7)
     assert lr.ThompsonBeta().sample(Arm(0, 10, 0.3, 0.1), clock, rng) == 0.7
     assert rng.asked == pytest.approx((4.0, 8.0))
-    rng = Fixed(2.0)
-    expected = 10 * 0.3 / 11 + 2.0 * sqrt(4.0 / 11)
-    assert lr.ThompsonGauss(variance=4).sample(Arm(0, 10, 0.3, 0.1), clock, rng) == pytest.approx(expected)
-    assert lr.ThompsonGauss().sample(Arm(0, 0, 0.0, 0.0), clock, rng) == 2.0
-    n, v, alpha = 10, 0.1, -1.0
+    expected = 10 * 0.3 / 11, sqrt(4.0 / 11)
+    assert lr.ThompsonGauss(variance=4).belief(Arm(0, 10, 0.3, 0.1)) == pytest.approx(expected)
+    assert lr.ThompsonGauss().belief(Arm(0, 0, 0.0, 0.0)) == (0.0, 1.0)
+    n, v, alpha, rng = 10, 0.1, -1.0, Fixed(2.0)
     sum_of_squares = n * v
     scale = sqrt(sum_of_squares / (n * (n + 2 * alpha - 1)))
     found = lr.ThompsonNormal().sample(Arm(0, n, 0.3, v), clock, rng)

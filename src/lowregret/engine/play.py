@@ -6,6 +6,7 @@ from typing import Any
 
 from numba.extending import overload
 
+from lowregret.engine.beliefs import play_beliefs
 from lowregret.engine.compiling import OPTIONS
 from lowregret.engine.lists import play_lists
 from lowregret.engine.moving import play_moving
@@ -40,6 +41,8 @@ def _play(
         return play_scanning if has(policy, "book") else play_turns
     if has(policy, "claim"):
         return play_lists
+    if has(policy, "belief"):
+        return play_beliefs
     if has(policy, "sample") or kind.moves == "anyhow":
         return play_scanning
     if kind.moves == "still" and not kind.uses_best:

@@ -57,15 +57,17 @@ def open_arms(policy: Any, rows: Rows) -> None:
 
 def _check_methods(policy: Any) -> None:
     """Refuse a policy whose methods the engine could not call."""
-    if not policy.in_turn and not any(has(policy, method) for method in ("score", "sample", "claim")):
+    ways = ("score", "sample", "belief", "claim")
+    if not policy.in_turn and not any(has(policy, method) for method in ways):
         raise InputError(
-            f"{policy}: define score(self, arm, clock), sample(self, arm, clock, rng) or "
+            f"{policy}: define score(self, arm, clock), sample(self, arm, clock, rng), belief(self, arm) or "
             "claim(self, arm, clock), or set in_turn"
         )
     rounds = ", round" if has(policy, "begin") else ""
     for method, wanted in {
         "score": f"arm, clock{rounds}",
         "sample": "arm, clock, rng",
+        "belief": "arm",
         "claim": "arm, clock",
         "slope": "arm, clock",
         "lower": "arm, clock, round",
@@ -84,6 +86,8 @@ def value(policy: Any, arm: Arm, clock: Clock, round: Any, rng: Rng) -> Any:
         return -float(arm.pulls)
     if has(policy, "claim"):
         return policy.claim(arm, clock)
+    if has(policy, "belief"):
+        return _value_of_belief(policy, arm, clock, round, rng)
     if has(policy, "sample"):
         return policy.sample(arm, clock, rng)
     if has(policy, "begin"):
@@ -97,11 +101,28 @@ def _value(policy: Any, arm: Any, clock: Any, round: Any, rng: Any) -> Any:
         return lambda policy, arm, clock, round, rng: -float(arm.pulls)
     if has(policy, "claim"):
         return lambda policy, arm, clock, round, rng: policy.claim(arm, clock)
+    if has(policy, "belief"):
+        return _value_of_belief
     if has(policy, "sample"):
         return lambda policy, arm, clock, round, rng: policy.sample(arm, clock, rng)
     if has(policy, "begin"):
         return lambda policy, arm, clock, round, rng: policy.score(arm, clock, round)
     return lambda policy, arm, clock, round, rng: policy.score(arm, clock)
+
+
+def _value_of_belief(policy: Any, arm: Arm, clock: Clock, round: Any, rng: Rng) -> Any:
+    centre, spread = belief(policy, arm)
+    return centre + spread * rng.normal()
+
+
+def belief(policy: Any, arm: Arm) -> Any:
+    """Give the centre and the spread of the normal law from which an arm is sampled."""
+    return policy.belief(arm)
+
+
+@overload(belief, strict=False, jit_options=INLINED)
+def _belief(policy: Any, arm: Any) -> Any:
+    return lambda policy, arm: policy.belief(arm)
 
 
 def lower(policy: Any, arm: Arm, clock: Clock, round: Any) -> Any:

@@ -34,22 +34,26 @@ from lowregret.policies import Arms
 def first_largest(values: Floats) -> int:
     """Give the place of the first of the largest values, or -1 if one is nan."""
     a = b = c = d = -np.inf  # four at a time, since a comparison must wait for the one before it
+    i = j = k = m = 0
     nan = False
     whole = len(values) - len(values) % 4
-    for i in range(0, whole, 4):
-        e, f, g, h = values[i], values[i + 1], values[i + 2], values[i + 3]
+    for n in range(0, whole, 4):
+        e, f, g, h = values[n], values[n + 1], values[n + 2], values[n + 3]
+        i, j = n if e > a else i, n + 1 if f > b else j
+        k, m = n + 2 if g > c else k, n + 3 if h > d else m
         a, b, c, d = max(e, a), max(f, b), max(g, c), max(h, d)
         nan |= (e != e) | (f != f) | (g != g) | (h != h)
-    for i in range(whole, len(values)):
-        a = max(values[i], a)
-        nan |= values[i] != values[i]
-    if nan:
-        return -1
-    top = max(max(a, b), max(c, d))
-    place = 0
-    while values[place] != top:
-        place += 1
-    return place
+    for n in range(whole, len(values)):
+        e = values[n]
+        i = n if e > a else i
+        a = max(e, a)
+        nan |= e != e
+    i = j if (b > a) | ((b == a) & (j < i)) else i
+    a = max(a, b)
+    k = m if (d > c) | ((d == c) & (m < k)) else k
+    c = max(c, d)
+    i = k if (c > a) | ((c == a) & (k < i)) else i
+    return -1 if nan else i
 
 
 @compiled

@@ -47,15 +47,17 @@ class Scratch(NamedTuple):
     means: Leaders
     stack: Integers
     scores: Floats
-    lines: Floats  # four to an arm
+    places: Integers
+    lines: Floats  # four numbers to an arm
 
 
 def scratch(rows: Rows) -> Scratch:
     """Make the working memory for a table of arms."""
     size = len(rows)
     trees = plant(size), plant(size)
-    stack, scores, lines = np.zeros(128, np.int64), np.zeros(size), np.zeros((4, size))
-    return Scratch(rows.copy(), np.arange(size), np.zeros(1, STATE), *trees, stack, scores, lines)
+    stack, places = np.zeros(128, np.int64), np.zeros(size, np.int64)
+    lists = stack, np.zeros(size), places, np.zeros((4, size))
+    return Scratch(rows.copy(), np.arange(size), np.zeros(1, STATE), *trees, *lists)
 
 
 class Tally(NamedTuple):

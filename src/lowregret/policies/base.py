@@ -6,6 +6,8 @@ A policy says what it wants; the engine does the rest. It defines one of
     An index policy: the arm with the largest score is pulled.
 ``sample(self, arm, clock, rng)``
     A sampling policy: the same, with a score drawn anew for every arm at every step.
+``belief(self, arm)``
+    A sampling policy whose scores are normal: their mean and standard deviation.
 ``claim(self, arm, clock)``
     A policy of lists: the arms on the list are pulled in turn, and an arm that has a positive claim after any
     pull while it is not waiting on the list is on the next one; if none has, all are. The simulator asks
@@ -55,7 +57,7 @@ Moves = Literal["still", "rising", "falling", "anyhow"]
 
 Need = Literal["horizon", "rewards in [0, 1]", "known variance"]
 
-HOOKS = ("begin", "score", "sample", "claim", "slope", "lower", "turn", "book")
+HOOKS = ("begin", "score", "sample", "belief", "claim", "slope", "lower", "turn", "book")
 """The methods by which the engine asks a policy; all but ``begin`` are compiled."""
 
 NUMBERS = ((float, Real, "a finite number"), (int, Integral, "a whole number"))
@@ -329,16 +331,16 @@ def _check_class(cls: type[Policy]) -> None:
     )
     whole = isinstance(cls.warmup, int) and not isinstance(cls.warmup, bool) and cls.warmup >= 0
     words = ", ".join(map(repr, get_args(Moves)))
-    scored = hasattr(cls, "score") or hasattr(cls, "sample")
-    others = ("begin", "score", "sample", "lower", "turn", "in_turn")
-    more = [name for name in others if getattr(cls, name, False)]
+    ways = [name for name in ("score", "sample", "belief", "claim", "in_turn") if getattr(cls, name, False)]
+    rounds = [name for name in ("begin", "lower", "turn") if getattr(cls, name, False)]
+    alone = [name for name in ("belief", "claim") if name in ways and rounds]
     for holds, problem in (
         (cls.moves in get_args(Moves), f"moves must be one of {words}, got {cls.moves!r}"),
         (whole, f"warmup must be a whole number of at least 0, got {cls.warmup!r}"),
         (isinstance(cls.final, bool), f"final must be True or False, got {cls.final!r}"),
         (isinstance(cls.in_turn, bool), f"in_turn must be True or False, got {cls.in_turn!r}"),
-        (not cls.in_turn or not scored, "a policy whose arms take turns (in_turn) has no score or sample"),
-        (not hasattr(cls, "claim") or not more, f"a policy with claim has no {''.join(more[:1])}"),
+        (len(ways) < 2, f"a policy has one of {' and '.join(ways)}, not both"),
+        (not alone, f"a policy with {''.join(alone)} has no {''.join(rounds[:1])}"),
         (not reserved, f"a parameter cannot be called {reserved[0] if reserved else ''}: that is a method"),
     ):
         if not holds:

@@ -68,10 +68,10 @@ class ThompsonGauss(Policy):
         """Refuse parameters outside their range."""
         self.require("variance", "positive", self.variance > 0)
 
-    def sample(self, arm: Arm, clock: Clock, rng: Random) -> float:
-        """Sample the mean of an arm."""
+    def belief(self, arm: Arm) -> tuple[float, float]:
+        """Give the mean and the standard deviation of what is sampled."""
         count = arm.pulls + 1.0
-        return arm.mean * arm.pulls / count + sqrt(self.variance / count) * rng.normal()
+        return arm.mean * arm.pulls / count, sqrt(self.variance / count)
 
 
 class ThompsonNormal(Policy):
