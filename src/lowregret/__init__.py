@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same n
     from lowregret.experiments.results import Results as Results
     from lowregret.experiments.results import open_results as open_results
     from lowregret.experiments.spec import Experiment as Experiment
+    from lowregret.guarantees import bounds as bounds
     from lowregret.policies import *
     from lowregret.simulation import Result as Result
     from lowregret.simulation import simulate as simulate
@@ -51,6 +52,7 @@ _HOMES = {
     ),
     "experiments.results": ("Results", "open_results"),
     "experiments.spec": ("Experiment",),
+    "guarantees": ("bounds",),
     "simulation": ("Result", "simulate", "trace"),
 }
 

@@ -1,10 +1,10 @@
-"""Intervals of means, against SciPy and by their coverage."""
+"""Intervals of means and of probabilities, against SciPy and by their coverage."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from lowregret.analysis.intervals import bootstrap_intervals, mean_interval, student_factor
+from lowregret.analysis.intervals import bootstrap_intervals, mean_interval, share_interval, student_factor
 
 SKEW = np.random.default_rng(5).exponential(2.0, (40, 3))
 
@@ -20,6 +20,12 @@ def test_one_run_has_no_interval() -> None:
     assert mean_interval(np.array([4.0])) is None
     assert student_factor(1) is None
     assert bootstrap_intervals(np.array([[4.0, 5.0]])) == [None, None]
+
+
+@pytest.mark.parametrize(("count", "runs"), [(0, 1), (1, 1), (0, 100), (3, 100), (99, 100), (500, 100_000)])
+def test_the_interval_of_a_share_is_scipys(count: int, runs: int) -> None:
+    known = stats.binomtest(count, runs).proportion_ci(0.95, method="exact")
+    assert share_interval(count, runs) == pytest.approx((known.low, known.high), rel=1e-9)
 
 
 def test_the_bootstrap_agrees_with_scipys() -> None:

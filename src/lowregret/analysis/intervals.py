@@ -1,4 +1,4 @@
-"""Intervals for means: Student's, and the bootstrap's."""
+"""Intervals for means, Student's and the bootstrap's, and for probabilities."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from lowregret.theory.quantiles import student_upper
+from lowregret.theory.quantiles import beta_upper, student_upper
 
 Floats = npt.NDArray[np.float64]
 Interval = tuple[float, float] | None
@@ -49,6 +49,25 @@ def mean_interval(values: Floats, level: float = LEVEL) -> Interval:
         return None
     mean, reach = float(values.mean()), factor * float(values.std(ddof=1)) / sqrt(len(values))
     return mean - reach, mean + reach
+
+
+def share_interval(count: int, runs: int, level: float = LEVEL) -> tuple[float, float]:
+    """Give the interval of Clopper and Pearson (1934) for the probability of what was seen in some runs.
+
+    It covers the probability at least as often as the level says, whatever that probability is, also where
+    the event was seen in no run or in all.
+
+    Examples
+    --------
+    >>> from lowregret.analysis.intervals import share_interval
+    >>> low, high = share_interval(0, 100)
+    >>> low, round(high, 4)
+    (0.0, 0.0362)
+    """
+    tail = (1 - level) / 2
+    low = beta_upper(count, runs - count + 1, 1 - tail) if count > 0 else 0.0
+    high = beta_upper(count + 1, runs - count, tail) if count < runs else 1.0
+    return low, high
 
 
 def bootstrap_intervals(

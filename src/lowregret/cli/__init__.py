@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from lowregret import __version__
+from lowregret.cli.bounds import bounds
 from lowregret.cli.policies import policies
 from lowregret.cli.printing import tell
 from lowregret.cli.reproduce import reproduce
@@ -50,7 +51,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (simulate, policies, reproduce, new, run, compare, report):
+for command in (simulate, policies, bounds, reproduce, new, run, compare, report):
     app.command()(command)
 
 

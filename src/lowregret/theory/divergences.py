@@ -158,3 +158,51 @@ def gaussian_kl(p: float, q: float, variance: float) -> float:
     """
     change = p - q
     return change * change / (2.0 * variance)
+
+
+def exponential_kl(p: float, q: float) -> float:
+    """Give p / q - 1 - log(p / q), the divergence of two exponential laws.
+
+    Parameters
+    ----------
+    p, q : float
+        The means, positive.
+
+    Returns
+    -------
+    float
+        The divergence.
+
+    Examples
+    --------
+    >>> round(exponential_kl(1.0, 2.0), 12)  # log(2) - 1 / 2
+    0.19314718056
+    """
+    return poisson_kl(1.0, p / q, (p - q) / q)
+
+
+def normal_kl_free(gap: float, variance: float) -> float:
+    """Give log(1 + gap^2 / variance) / 2, the least divergence to a normal law whose mean lies a gap away.
+
+    The variance of that law is free, as for arms whose variances are unknown.
+
+    Examples
+    --------
+    >>> round(normal_kl_free(1.0, 1.0), 12)  # log(2) / 2
+    0.34657359028
+    """
+    return 0.5 * log1p(gap * gap / variance)
+
+
+def uniform_kl_free(low: float, high: float, mean: float) -> float:
+    """Give the least divergence from a uniform law to one with a larger mean, whose ends are free.
+
+    That law must reach as low, so it lies between ``low`` and 2 mean - low, and the divergence is the
+    logarithm of how much wider it is.
+
+    Examples
+    --------
+    >>> round(uniform_kl_free(0.0, 1.0, 1.0), 12)  # log(2)
+    0.69314718056
+    """
+    return log(2.0 * (mean - low) / (high - low))
