@@ -168,11 +168,15 @@ def _plays(experiment: int, name: str) -> str | None:
     return printed.get(name) or printed.get(GAUSSIAN_NAMES.get(name, ""))
 
 
+def _present(claim: Claim, experiment: int, wide: pl.DataFrame) -> list[str]:
+    return [name for name in claim.better if _plays(experiment, name) in wide.columns]
+
+
 def _regrets(claim: Claim, experiment: int, wide: pl.DataFrame, tables: Tables) -> Iterator[Check]:
-    for better in claim.better:
+    for better in _present(claim, experiment, wide):
         for worse in claim.worse:
             first, second = _plays(experiment, better), _plays(experiment, worse)
-            if first in wide.columns and second in wide.columns and first != second:
+            if first is not None and second in wide.columns:
                 margin = ALIKE * float(wide[second].to_numpy().mean()) if claim.kind == "similar" else 0.0
                 yield better, worse, differences(wide[first], wide[second]), margin
 
@@ -180,7 +184,7 @@ def _regrets(claim: Claim, experiment: int, wide: pl.DataFrame, tables: Tables) 
 def _eliminations(claim: Claim, experiment: int, wide: pl.DataFrame, tables: Tables) -> Iterator[Check]:
     name = paper_testbed(experiment).name
     worse = tables.arms.filter(~pl.col("optimal"), environment=name)
-    for better in claim.better:
+    for better in _present(claim, experiment, wide):
         dropped = (
             tables.events.filter(environment=name, policy=_plays(experiment, better), event="eliminated")
             .join(worse, on=["environment", "arm"], how="semi")
@@ -195,7 +199,7 @@ def _pulls(claim: Claim, experiment: int, wide: pl.DataFrame, tables: Tables) ->
     name = paper_testbed(experiment).name
     worse = tables.arms.filter(~pl.col("optimal"), environment=name)
     quiet = pl.col("variance") == pl.col("variance").min()
-    for better in claim.better:
+    for better in _present(claim, experiment, wide):
         pulls = tables.pulls.filter(environment=name, policy=_plays(experiment, better))
         runs = (
             pulls.join(worse.with_columns(quiet=quiet).select("arm", "quiet"), on="arm")

@@ -41,7 +41,8 @@ def readings(tables: Tables) -> pl.DataFrame:
     -------
     polars.DataFrame
         One row per experiment, reading and policy. ``policy`` is the paper's name, ``plays`` ours,
-        ``published`` the regret in the paper's figure; the rest is what `summarise` gives.
+        ``published`` the regret in the paper's figure, ``seed`` what the rewards were drawn from; the rest is
+        what `summarise` gives.
 
     Examples
     --------
@@ -59,7 +60,8 @@ def readings(tables: Tables) -> pl.DataFrame:
     plan = pl.DataFrame(rows, schema_overrides={"published": pl.Float64})
     found = summarise(tables).rename({"policy": "plays"})
     return plan.join(found, on=KEYS, maintain_order="left").with_columns(
-        pl.col("mean", "se").round(9)  # a sum of equal gaps is rarely their product to the last bit
+        pl.col("mean", "se").round(9),  # a sum of equal gaps is rarely their product to the last bit
+        seed=pl.lit(tables.seed, pl.UInt64),
     )
 
 
