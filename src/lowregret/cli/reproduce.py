@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lowregret.cli.printing import console
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping, Sequence
 
     from lowregret.reproduction import Findings
 
@@ -44,28 +44,27 @@ def _show(findings: Findings) -> None:
         rows = wide.filter(experiment=experiment.number).to_dicts()
         if rows:
             console().print(f"Experiment {experiment.number}: {experiment.title}", style="bold")
-            _table({**row, "name": row["policy"]} for row in rows)
+            _readings(rows)
     _matches(findings)
     matched = findings.matches.filter(verdict=MATCHED).height
     console().print(f"{matched} of {findings.matches.height} published curves are matched.\n")
     _claims(findings)
 
 
-def _table(rows: Iterable[Mapping[str, object]]) -> None:
+def _readings(rows: Sequence[Mapping[str, Any]]) -> None:
     from lowregret.report.tables import shown, text_table
 
-    def regret(row: Mapping[str, object], name: str) -> str:
-        mean, error = row[name], row[f"{name}_se"]
-        return "-" if mean is None else f"{shown(mean)} ({shown(error)})"  # type: ignore[arg-type]
+    def regret(row: Mapping[str, Any], name: str) -> str:
+        return "-" if row[name] is None else f"{shown(row[name])} ({shown(row[f'{name}_se'])})"
 
     laid = [
         {
-            "policy": str(row["name"]),
-            "published": shown(row["published"]),  # type: ignore[arg-type]
+            "policy": row["policy"],
+            "published": shown(row["published"]),
             "as plotted (se)": regret(row, "plotted"),
             "as printed (se)": regret(row, "printed"),
             "released width (se)": regret(row, "released"),
-            "optimal arm eliminated, as printed": shown(row["optimal_arm_eliminated"]),  # type: ignore[arg-type]
+            "optimal arm eliminated, as printed": shown(row["optimal_arm_eliminated"]),
         }
         for row in rows
     ]
@@ -81,14 +80,18 @@ def _matches(findings: Findings) -> None:
             "plays": "-" if row["plays"] is None else f"{row['plays']} on {row['environment']}",
             "published": shown(row["published"]),
             "ours (se)": "-" if row["mean"] is None else f"{shown(row['mean'])} ({shown(row['se'])})",
-            "errors": "-" if row["errors"] is None else f"{row['errors']:+.1f}",
-            "percent": "-" if row["percent"] is None else f"{row['percent']:+.1f}",
+            "errors": _signed(row["errors"]),
+            "percent": _signed(row["percent"]),
             "verdict": row["verdict"],
         }
         for row in findings.matches.to_dicts()
     ]
     console().print("The published curves at the horizon", style="bold")
     console().print(text_table(rows))
+
+
+def _signed(value: float | None) -> str:
+    return "-" if value is None else f"{round(value, 1) + 0.0:+.1f}"  # no minus before a 0
 
 
 def _claims(findings: Findings) -> None:
