@@ -21,7 +21,7 @@ from typing import Any
 from common import SEED, Claim, Report, Sheet, arguments, claim_sheet, in_turn, say, show, shown, write
 
 import lowregret as lr
-from lowregret.experiments.paper import PAPER
+from lowregret.experiments.paper import experiments
 from lowregret.report.progress import progress_bar
 
 PAPERS_RUNS = 100
@@ -29,9 +29,9 @@ MANY_RUNS = 10_000
 
 
 def play_paper(runs: int) -> None:
-    """Simulate every experiment of the paper; runs in a process of its own."""
-    for experiment in PAPER:
-        lr.simulate(experiment.policies, experiment.environment, runs=runs, seed=SEED)
+    """Play the paper in all three readings; runs in a process of its own."""
+    for experiment in experiments(runs=runs, seed=SEED):
+        experiment.run()
 
 
 def play_many(runs: int, horizon: int) -> None:
@@ -69,7 +69,7 @@ def paper(quick: bool) -> tuple[list[Claim], dict[str, Any]]:
         moved = any(Path(folder).iterdir())  # not every system looks for its cache there
         warm, _ = apart("play_paper(1)", Path(folder))
         whole, _ = apart(f"play_paper({runs})", Path(folder))
-    policies = sum(len(experiment.policies) for experiment in PAPER)
+    policies = sum(len(experiment.players) for experiment in experiments())
     claims = [
         Claim(f"seconds for the whole paper, {policies} curves of {runs} runs on all cores", whole, 120.0),
         Claim("seconds that a cold compile cache adds", cold - warm if moved else None, 90.0),

@@ -1,43 +1,81 @@
-"""Playing the paper's experiments and writing them up."""
+"""Running the paper's experiments and writing the account of them."""
 
+import json
 from pathlib import Path
 
+import polars as pl
 import pytest
+from analysis_data import frames_of
 
+import lowregret.reproduction as reproduction
 from lowregret.errors import InputError
-from lowregret.experiments.paper import PAPER
-from lowregret.reproduction import Finding, play, prepare, write
+from lowregret.experiments.spec import Experiment
+from lowregret.reproduction import Findings, find, play, prepare, write
+
+RUNS = {"paper-1": {"EUCBV": [950.0, 970.0], "MOSS": [700.0, 720.0], "UCB1": [1600.0, 1610.0]}}
 
 
 @pytest.fixture(scope="module")
-def finding() -> Finding:
-    return play(PAPER[0], runs=2)
+def findings() -> Findings:
+    return find(frames_of(RUNS))
 
 
-def test_the_table_has_published_regrets_beside_ours(finding: Finding) -> None:
-    table = finding.table()
-    assert table["policy"].to_list() == list(PAPER[0].policies)
-    assert table["published"].to_list() == [273.56, 273.56, 1613.49, 624.16, None]
+def short(number: int | None = None, runs: int = 100, seed: int = 1) -> tuple[Experiment, ...]:
+    """Give small experiments in place of the paper's."""
+    return tuple(
+        Experiment(name=name, environments=environment, policies=["EUCBV", "MOSS"], runs=runs, seed=seed)
+        for name, environment in {
+            "one": {"name": "paper-1", "environment": "bernoulli:0.1,0.5", "horizon": 200},
+            "two": {"name": "paper-2", "environment": "gaussian:mean=0.1,0.5;variance=0.1", "horizon": 200},
+        }.items()
+    )
 
 
-def test_progress_is_told_for_every_policy() -> None:
-    told: list[tuple[str, int]] = []
-    play(PAPER[0], runs=2, progress=lambda policy, runs: told.append((policy, runs)))
-    assert [policy for policy, runs in told if runs == 0] == list(PAPER[0].policies)
+def test_runs_are_kept_and_used_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reproduction, "experiments", short)
+    first = play(tmp_path, runs=3)
+    shards = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("shards/*")}
+    assert len(shards) == 4
+    again = play(tmp_path, runs=3)
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("shards/*")} == shards
+    assert again.finals.equals(first.finals)
+    assert first.arms["environment"].unique(maintain_order=True).to_list() == ["paper-1", "paper-2"]
+    assert not play(tmp_path, runs=3, seed=2).finals.equals(first.finals)
 
 
-def test_the_same_seed_gives_the_same_numbers(finding: Finding, tmp_path: Path) -> None:
-    for name, each in (("one", finding), ("two", play(PAPER[0], runs=2))):
-        prepare(tmp_path / name, 2)
-        write(tmp_path / name, [each])
-    assert (tmp_path / "one/results.csv").read_bytes() == (tmp_path / "two/results.csv").read_bytes()
+def test_files(findings: Findings, tmp_path: Path) -> None:
+    files = write(tmp_path, findings)
+    names = [
+        "readings.csv",
+        "matches.csv",
+        "points.csv",
+        "claims.csv",
+        "comparisons.csv",
+        "reproduction.json",
+    ]
+    assert [path.name for path in files] == names
+    table = pl.read_csv(tmp_path / "readings.csv")
+    assert table.filter(policy="MOSS").select("mean", "published").row(0) == (710.0, 624.16)
+    everything = json.loads((tmp_path / "reproduction.json").read_text())
+    assert everything["claims"] == findings.claims.to_dicts()
+    assert list(everything) == ["readings", "matches", "points", "claims", "comparisons"]
+    again = {path.name: path.read_bytes() for path in files}
+    write(tmp_path, find(frames_of(RUNS)))
+    assert {path.name: path.read_bytes() for path in files} == again
 
 
 def test_preparing_leaves_no_files(tmp_path: Path) -> None:
-    prepare(tmp_path / "new", 1)
-    assert [path.name for path in (tmp_path / "new").rglob("*")] == ["figures"]
+    prepare(tmp_path / "new", runs=1)
+    assert list((tmp_path / "new").iterdir()) == []
 
 
-def test_a_folder_that_went_away_is_told_in_one_sentence(finding: Finding, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"^reproduce: cannot write to '.*gone': "):
-        write(tmp_path / "gone", [finding])
+@pytest.mark.parametrize("given", [{"number": 5}, {"runs": 0}, {"seed": -1}])
+def test_bad_input_is_refused_before_the_folder_is_made(given: dict[str, int], tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"got {next(iter(given.values()))}$"):
+        prepare(tmp_path / "new", **given)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_folder_that_went_away_is_told_in_one_sentence(findings: Findings, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"^cannot write to '.*gone': "):
+        write(tmp_path / "gone", findings)

@@ -1,141 +1,118 @@
-"""The paper's experiments, played and written up: what ``lowregret reproduce`` does."""
+"""The paper's experiments, run and accounted for: what ``lowregret reproduce`` does."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
+from lowregret.analysis.claims import claims, comparisons
+from lowregret.analysis.readings import curve_points, matches, readings
+from lowregret.analysis.tables import Tables, join
 from lowregret.environments.checks import whole
-from lowregret.errors import InputError
-from lowregret.experiments.paper import INTRODUCTION, PaperExperiment
-from lowregret.report.figures import regret_chart, save
-from lowregret.report.page import page
-from lowregret.report.parts import Part, Picture, Section, Table, Text
-from lowregret.report.tables import shown
-from lowregret.simulation import Result, simulate
+from lowregret.experiments.files import write_whole, writing
+from lowregret.experiments.paper import experiments
+from lowregret.experiments.run import Progress
 
-TITLE = "The EUCBV paper, as printed"
+RESULTS = "results"
+"""The folder, within that of the reproduction, which keeps the runs of every testbed."""
+
+Bar = Callable[[str], AbstractContextManager[Callable[[Progress], None] | None]]
+"""Gives, for the name of a testbed, a context with what is told how far its runs are."""
 
 
 @dataclass(frozen=True)
-class Finding:
-    """An experiment with what it gave.
+class Findings:
+    """What the runs say of the paper, as tables.
+
+    Attributes
+    ----------
+    readings : polars.DataFrame
+        The final regrets as printed, with the released width and as plotted, beside the published ones.
+    matches : polars.DataFrame
+        Whether each published curve is accounted for.
+    points : polars.DataFrame
+        The same curves at the published times.
+    claims : polars.DataFrame
+        What becomes of the paper's claims.
+    comparisons : polars.DataFrame
+        The paired comparisons that the claims rest on.
 
     Examples
     --------
-    >>> from lowregret.experiments.paper import PAPER
-    >>> from lowregret.reproduction import play
-    >>> finding = play(PAPER[0], runs=1)
-    >>> finding.table().filter(policy="Uniform").select("mean", "published").row(0)
-    (1710.0, None)
+    >>> from lowregret.experiments.paper import experiments
+    >>> from lowregret.reproduction import find
+    >>> findings = find(experiments(4, runs=2)[1].run())
+    >>> findings.matches.filter(policy="EUCBV").select("published", "mean", "verdict").row(0)
+    (971.86, 971.86, 'matched')
     """
 
-    experiment: PaperExperiment
-    result: Result
-
-    @property
-    def title(self) -> str:
-        """The heading: number and title."""
-        return f"Experiment {self.experiment.number}: {self.experiment.title}"
-
-    @property
-    def facts(self) -> str:
-        """The size of the testbed and of the simulation, in one line."""
-        bandit, result = self.result.bandit, self.result
-        return f"{len(bandit)} arms, horizon {result.horizon:,}, {result.runs:,} runs, seed {result.seed}"
-
-    def table(self) -> pl.DataFrame:
-        """Give the summary of the final regrets, with the published ones beside them."""
-        summary = self.result.summary()
-        published = [self.experiment.published.get(policy) for policy in summary["policy"]]
-        return summary.with_columns(published=pl.Series(published, dtype=pl.Float64))
+    readings: pl.DataFrame
+    matches: pl.DataFrame
+    points: pl.DataFrame
+    claims: pl.DataFrame
+    comparisons: pl.DataFrame
 
 
-def prepare(folder: Path, runs: int) -> None:
-    """Refuse bad input before any work: make the folder, and check that it takes files."""
+def prepare(folder: Path, number: int | None = None, runs: int = 100, seed: int = 1) -> None:
+    """Refuse bad input before any work; make the folder, and check that it takes files."""
     whole("reproduce", "runs", runs)
-    with _writing(folder):
-        (folder / "figures").mkdir(parents=True, exist_ok=True)
-        for place in (folder, folder / "figures"):
-            probe = place / ".lowregret"
-            probe.touch()
-            probe.unlink()
+    experiments(number, runs, seed)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".lowregret"
+        probe.touch()
+        probe.unlink()
 
 
 def play(
-    experiment: PaperExperiment,
-    runs: int = 100,
-    seed: int = 1,
-    progress: Callable[[str, int], None] | None = None,
-) -> Finding:
-    """Simulate one experiment."""
-    return Finding(
-        experiment,
-        simulate(experiment.policies, experiment.environment, runs=runs, seed=seed, progress=progress),
+    folder: Path, number: int | None = None, runs: int = 100, seed: int = 1, bar: Bar | None = None
+) -> Tables:
+    """Run what is not there yet of one experiment of the paper, or of all, and give the tables.
+
+    Parameters
+    ----------
+    folder : path
+        Where the runs are kept; what is there already is not run again.
+    number : int, optional
+        The experiment of the paper, 1 to 4; all four if not given.
+    runs, seed : int, defaults 100 and 1
+        How many independent runs, and what the rewards are drawn from.
+    bar : callable, optional
+        Gives a context with a progress for every testbed, such as `lowregret.report.progress.shard_bar`.
+    """
+    parts = []
+    for experiment in experiments(number, runs, seed):
+        with (bar or (lambda _: nullcontext()))(experiment.name) as progress:
+            parts.append(experiment.run(folder / RESULTS / experiment.name, progress=progress))
+    return join("The EUCBV paper", parts)
+
+
+def find(tables: Tables) -> Findings:
+    """Account for the published curves and the claims."""
+    return Findings(
+        readings(tables), matches(tables), curve_points(tables), claims(tables), comparisons(tables)
     )
 
 
-def write(folder: Path, findings: Sequence[Finding]) -> list[Path]:
-    """Write the page, the figures and the numbers; give the paths of the files."""
-    sections, files = [], [folder / "report.html", folder / "results.csv"]
-    with _writing(folder):
-        for finding in findings:
-            curve, number = finding.result.curve(), finding.experiment.number
-            for suffix in ("svg", "png"):
-                files.append(folder / "figures" / f"experiment-{number}.{suffix}")
-                save(regret_chart(curve, finding.title), files[-1])
-            chart = regret_chart(curve, "")  # the page has the title above it
-            picture = Picture({"": chart}, "Cumulative regret over time")
-            parts: list[Part] = [
-                Text(finding.facts, "facts"),
-                picture,
-                _numbers(finding),
-                Text(finding.experiment.note),
-            ]
-            sections.append(Section(finding.title, parts))
-        files[0].write_text(page(TITLE, INTRODUCTION, sections), encoding="utf-8")
-        pl.concat([_rows(finding) for finding in findings]).write_csv(files[1])
-    return files
+def write(folder: Path, findings: Findings) -> list[Path]:
+    """Write the tables as CSV files, and all of them as one JSON file; give the paths.
 
-
-def _numbers(finding: Finding) -> Table:
-    """Lay out the numbers of one experiment for the page."""
-    heads = ("policy", "mean regret (se)", "5% to 95%", "optimal arm eliminated (runs)", "published")
-    rows = [
-        (
-            row["policy"],
-            f"{shown(row['mean'])} ({shown(row['se'])})",
-            f"{shown(row['p05'])} to {shown(row['p95'])}",
-            shown(row["optimal_arm_eliminated"]),
-            "-" if row["published"] is None else f"{row['published']:,.2f}",
+    They hold no times, so that a seed always gives the same files.
+    """
+    files = []
+    tables = {name: getattr(findings, name) for name in Findings.__dataclass_fields__}
+    with writing(folder):
+        for name, table in tables.items():
+            files.append(folder / f"{name}.csv")
+            write_whole(files[-1], table.write_csv().encode())
+        files.append(folder / "reproduction.json")
+        text = json.dumps(
+            {name: table.to_dicts() for name, table in tables.items()}, indent=1, allow_nan=False
         )
-        for row in finding.table().to_dicts()
-    ]
-    return Table(heads, rows)
-
-
-def _rows(finding: Finding) -> pl.DataFrame:
-    """Lay out the numbers of one experiment; no times, so that a seed always gives the same file."""
-    result = finding.result
-    size = {
-        "environment": result.bandit.name,
-        "horizon": result.horizon,
-        "runs": result.runs,
-        "seed": result.seed,
-    }
-    columns = [
-        pl.lit(value).alias(name) for name, value in {"experiment": finding.experiment.number, **size}.items()
-    ]
-    return finding.table().drop("ns_per_step").select(*columns, pl.all())
-
-
-@contextmanager
-def _writing(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise InputError(f"reproduce: cannot write to {str(folder)!r}: {error.strerror or error}") from None
+        write_whole(files[-1], (text + "\n").encode())
+    return files

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import lowregret as lr
 from lowregret.cli import app
+from lowregret.experiments.paper import experiments
 from lowregret.policies import POLICIES
 
 SMALL = ["--environment", "bernoulli:0.1,0.5", "--horizon", "60", "--runs", "4"]
@@ -163,25 +164,33 @@ def test_an_unknown_policy_to_show_is_refused() -> None:
     refused(call("policies", "Foo"), "'Foo'")
 
 
-def test_reproduce_writes_page_figures_and_numbers(tmp_path: Path) -> None:
+def test_reproduce_prints_and_writes_the_account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def some(number: int | None = None, runs: int = 100, seed: int = 1) -> tuple[lr.Experiment, ...]:
+        first = experiments(number, runs, seed)[0]
+        return (first.model_copy(update={"policies": ["EUCBV", "MOSS", "EUCBV(width='released')"]}),)
+
+    monkeypatch.setattr("lowregret.reproduction.experiments", some)
     out = tmp_path / "new" / "folder"
-    result = call("reproduce", "--experiment", "1", "--runs", "2", "--out", str(out))
+    result = call("reproduce", "--experiment", "1", "--runs", "3", "--out", str(out))
     assert result.exit_code == 0
-    files = sorted(path for path in out.rglob("*") if path.is_file())
-    names = ["figures/experiment-1.png", "figures/experiment-1.svg", "report.html", "results.csv"]
-    assert [path.relative_to(out).as_posix() for path in files] == names
-    assert sorted(line for line in result.stdout.splitlines() if line.startswith("wrote")) == [
-        f"wrote {path}" for path in files
-    ]
-    known = lr.simulate("MOSS", "paper-1", runs=2, seed=1).regret("MOSS").mean()
-    numbers = pl.read_csv(out / "results.csv").filter(policy="MOSS").to_dicts()[0]
+    known = lr.simulate("MOSS", "paper-1", runs=3, seed=1).regret("MOSS").mean()
+    numbers = pl.read_csv(out / "readings.csv").filter(policy="MOSS").to_dicts()[0]
     assert numbers["mean"] == pytest.approx(known)
     assert numbers["published"] == 624.16
-    page = (out / "report.html").read_text(encoding="utf-8")
-    assert f"{known:,.1f} (" in page
-    assert "<td>624.16</td>" in page
     assert "Experiment 1: Bernoulli with uniform gaps" in result.stdout
-    assert "20 arms, horizon 60,000, 2 runs, seed 1" in result.stdout
+    assert f"{known:,.1f} (" in result.stdout
+    assert "1 of 2 published curves are matched" in result.stdout
+    assert "outperforms most of the bandit algorithms" in result.stdout
+    written = [line for line in result.stdout.splitlines() if line.startswith("wrote")]
+    names = (
+        "readings.csv",
+        "matches.csv",
+        "points.csv",
+        "claims.csv",
+        "comparisons.csv",
+        "reproduction.json",
+    )
+    assert written == [f"wrote {out / name}" for name in names]
 
 
 def test_reproduce_refuses_an_experiment_that_does_not_exist(tmp_path: Path) -> None:

@@ -99,23 +99,6 @@ def test_a_given_psi_is_taken_as_it_is():
         assert first.width == log(2.5 * scale)
 
 
-@pytest.mark.parametrize(
-    ("number", "means", "points"),
-    [
-        (2, [0.07] * 66 + [0.01] * 33 + [0.09], {30_000: 668.32, 150_000: 894.96, 300_000: 894.96}),
-        (3, [0.045] * 10 + [0.04] * 89 + [0.05], {40_000: 365.53, 80_000: 696.67, 400_000: 894.61}),
-        (4, [0.09] * 99 + [0.1], {40_000: 391.62, 80_000: 757.19, 200_000: 971.86, 400_000: 971.86}),
-    ],
-)
-def test_the_released_width_without_noise_gives_the_published_curves(number, means, points):
-    horizon = lr.paper(number).horizon
-    result = lr.simulate(
-        lr.EUCBV(width="released"), lr.gaussian(means, 0.0), horizon, runs=1, grid=list(points)
-    )
-    curve = result.curve().filter(result.curve()["t"].is_in(list(points)))
-    assert curve["mean"].to_list() == pytest.approx(list(points.values()), abs=0.01)
-
-
 @pytest.mark.parametrize("horizon", [1, 2, 3, 7, 8])
 def test_tiny_horizons_have_no_rounds_where_m_is_negative(horizon):
     first = lr.EUCBV().begin(clock_at(0, horizon, 3, 0.0))

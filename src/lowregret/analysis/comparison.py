@@ -183,10 +183,11 @@ def _pairs(finals: pl.DataFrame, baseline: str | None) -> Iterator[tuple[str, st
         for policy, other in chosen:
             both = wide.select(policy, other).drop_nulls()
             if len(both):
-                yield str(environment), policy, other, _differences(both[policy], both[other])
+                yield str(environment), policy, other, differences(both[policy], both[other])
 
 
-def _differences(regret: pl.Series, other: pl.Series) -> Floats:
+def differences(regret: pl.Series, other: pl.Series) -> Floats:
+    """Give the differences of the runs; what is only rounding counts as 0."""
     first, second = regret.to_numpy(), other.to_numpy()
     differences: Floats = first - second
     size = max(np.abs(first).max(), np.abs(second).max())

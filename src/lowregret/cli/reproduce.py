@@ -3,36 +3,111 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lowregret.cli.printing import console
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from lowregret.reproduction import Findings
 
 
 def reproduce(
     experiment: Annotated[int | None, typer.Option(help="1, 2, 3 or 4.", show_default="all")] = None,
     runs: Annotated[int, typer.Option(help="How many independent runs.")] = 100,
     seed: Annotated[int, typer.Option(help="What the rewards are drawn from.")] = 1,
-    out: Annotated[Path, typer.Option(help="Folder for the page, the figures and the numbers.")] = Path(
-        "reproduction"
-    ),
+    out: Annotated[
+        Path, typer.Option(help="Folder for the runs, which are used again, and the numbers.")
+    ] = Path("reproduction"),
 ) -> None:
-    """Play the EUCBV paper's experiments and write them up."""
-    from lowregret.experiments.paper import chosen
-    from lowregret.report.progress import progress_bar
-    from lowregret.report.tables import regret_table
-    from lowregret.reproduction import play, prepare, write
+    """Play the EUCBV paper's experiments in three readings and account for its figures and claims."""
+    from lowregret.report.progress import shard_bar
+    from lowregret.reproduction import find, play, prepare, write
 
-    experiments = chosen(experiment)
-    prepare(out, runs)
-    findings = []
-    for each in experiments:
-        with progress_bar(runs, f"experiment {each.number}: ") as progress:
-            finding = play(each, runs, seed, progress)
-        findings.append(finding)
-        console().print(regret_table(finding.table(), finding.title))
-        console().print(f"{finding.facts}\n", soft_wrap=True)
-    print("Published: the last point of the paper's figure; report.html says why it may differ.\n")
+    prepare(out, experiment, runs, seed)
+    findings = find(play(out, experiment, runs, seed, shard_bar))
+    _show(findings)
     for path in write(out, findings):
         print(f"wrote {path}")
+
+
+def _show(findings: Findings) -> None:
+    """Print the readings, the accounting of the published curves, and the claims."""
+    from lowregret.analysis.readings import MATCHED, side_by_side
+    from lowregret.experiments.paper import PAPER
+
+    wide = side_by_side(findings.readings)
+    for experiment in PAPER:
+        rows = wide.filter(experiment=experiment.number).to_dicts()
+        if rows:
+            console().print(f"Experiment {experiment.number}: {experiment.title}", style="bold")
+            _readings(rows)
+    _matches(findings)
+    matched = findings.matches.filter(verdict=MATCHED).height
+    console().print(f"{matched} of {findings.matches.height} published curves are matched.\n")
+    _claims(findings)
+
+
+def _readings(rows: Sequence[Mapping[str, Any]]) -> None:
+    from lowregret.report.tables import shown, text_table
+
+    def regret(row: Mapping[str, Any], name: str) -> str:
+        return "-" if row[name] is None else f"{shown(row[name])} ({shown(row[f'{name}_se'])})"
+
+    laid = [
+        {
+            "policy": row["policy"],
+            "published": shown(row["published"]),
+            "as plotted (se)": regret(row, "plotted"),
+            "as printed (se)": regret(row, "printed"),
+            "released width (se)": regret(row, "released"),
+            "optimal arm eliminated, as printed": shown(row["optimal_arm_eliminated"]),
+        }
+        for row in rows
+    ]
+    console().print(text_table(laid))
+
+
+def _matches(findings: Findings) -> None:
+    from lowregret.report.tables import shown, text_table
+
+    rows = [
+        {
+            "curve": f"{row['experiment']}, {row['policy']}",
+            "plays": "-" if row["plays"] is None else f"{row['plays']} on {row['environment']}",
+            "published": shown(row["published"]),
+            "ours (se)": "-" if row["mean"] is None else f"{shown(row['mean'])} ({shown(row['se'])})",
+            "errors": _signed(row["errors"]),
+            "percent": _signed(row["percent"]),
+            "verdict": row["verdict"],
+        }
+        for row in findings.matches.to_dicts()
+    ]
+    console().print("The published curves at the horizon", style="bold")
+    console().print(text_table(rows))
+
+
+def _signed(value: float | None) -> str:
+    return "-" if value is None else f"{round(value, 1) + 0.0:+.1f}"  # no minus before a 0
+
+
+def _claims(findings: Findings) -> None:
+    from lowregret.report.tables import text_table
+
+    rows = [
+        {
+            "claim": f"{row['place']}: {row['quote']}",
+            "less regret": row["better"],
+            "than": row["worse"] or "-",
+            "in": row["experiments"],
+            "holds": f"{row['holding']} of {row['holding'] + row['failing'] + row['open']}",
+            "as printed": row["verdict"],
+        }
+        for row in findings.claims.to_dicts()
+    ]
+    if rows:
+        console().print("What becomes of the paper's claims, as printed", style="bold")
+        console().print(text_table(rows))

@@ -1,20 +1,34 @@
-"""The four experiments of the EUCBV paper, as plain data.
+"""The four experiments of the EUCBV paper in three readings, as plain data.
 
-The published regrets are the last points of the paper's figures 1 to 4.
+*As printed*: Algorithm 1 and every policy that the text names for an experiment, on the testbed as stated.
+*Released width*: EUCBV with the width of the released code, on the same testbed. *As plotted*: for each
+published curve the policy and the testbed that its script sets up (see `lowregret.experiments.plotted`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from lowregret.errors import InputError
+from lowregret.experiments.plotted import CURVES, RELEASED, Curve
+from lowregret.experiments.published import final
+from lowregret.experiments.spec import Experiment
+from lowregret.experiments.testbeds import STATED, paper_testbed
 
-AS_PRINTED, AS_RELEASED = "EUCBV", "EUCBV(width='released')"
+AS_PRINTED, RELEASED_WIDTH, AS_PLOTTED = "as printed", "released width", "as plotted"
+"""The three readings."""
+
+POINTS = 100
+"""At how many times the regret is recorded; the times of the published points are among them."""
+
+SLOW = ("DMED", "ThompsonGauss", "BayesUCBStudent")
+"""What is run first where there are 100 arms, so that no core is idle at the end."""
 
 
 @dataclass(frozen=True)
 class PaperExperiment:
-    """What one experiment plays, and what the paper shows for it.
+    """What one experiment of the paper plays.
 
     Attributes
     ----------
@@ -22,106 +36,74 @@ class PaperExperiment:
         The number in the paper.
     title : str
         The title in the paper.
-    environment : str
-        The testbed, as ``lowregret.environment`` reads it.
-    published : dict of str to float
-        The final regret in the paper's figure, by policy.
-    note : str
-        Why the published numbers and those of the text as printed differ.
-    policies : tuple of str
-        What plays.
+    printed : dict of str to str
+        The policies the text names, as the paper calls them, and which of ours each is. Where the text states
+        no parameters, ours are those of the policy's source.
 
     Examples
     --------
     >>> from lowregret.experiments.paper import PAPER
-    >>> PAPER[0].title, PAPER[0].published["MOSS"]
-    ('Bernoulli with uniform gaps', 624.16)
+    >>> PAPER[0].title, PAPER[0].printed["KLUCB+"]
+    ('Bernoulli with uniform gaps', 'KLUCBPlus')
+    >>> PAPER[0].published["MOSS"], len(PAPER[0].curves)
+    (624.16, 9)
     """
 
     number: int
     title: str
-    environment: str
-    published: dict[str, float]
-    note: str
-    policies: tuple[str, ...] = (AS_PRINTED, AS_RELEASED, "UCB1", "MOSS", "Uniform")
+    printed: dict[str, str]
+
+    @property
+    def curves(self) -> tuple[Curve, ...]:
+        """The published curves."""
+        return tuple(curve for curve in CURVES if curve.experiment == self.number)
+
+    @property
+    def published(self) -> dict[str, float]:
+        """The published regrets at the horizon, by policy."""
+        return {
+            curve.policy: regret
+            for curve in self.curves
+            if (regret := final(self.number, curve.policy)) is not None
+        }
 
 
-def _eucbv(regret: float) -> dict[str, float]:
-    """Put the one published EUCBV regret beside both forms of its width."""
-    return {AS_PRINTED: regret, AS_RELEASED: regret}
-
+_UCB = {"EUCBV": "EUCBV", "MOSS": "MOSS", "OCUCB": "OCUCB", "UCB-V": "UCBV"}
+_GAUSSIAN = {"TS-G": "ThompsonGauss", "BU-G": "BayesUCBStudent"}
+_WEAK = {
+    "KLUCB-G+": "KLUCBGauss(plus=True)",
+    "DMED": "DMED",
+    "UCB1": "UCB1",
+    "UCB-Improved": "UCBImproved",
+    "Median Elimination": "MedianElimination",
+}
+_BERNOULLI = {
+    "KLUCB+": "KLUCBPlus",
+    "DMED": "DMED",
+    "UCB1": "UCB1",
+    "TS": "ThompsonBeta",
+    "BU": "BayesUCBBeta",
+    "UCB-Improved": "UCBImproved",
+}
+_UNIFORM = {"uniform play": "Uniform"}
 
 PAPER = (
-    PaperExperiment(
-        number=1,
-        title="Bernoulli with uniform gaps",
-        environment="paper-1",
-        published={**_eucbv(273.56), "UCB1": 1613.49, "MOSS": 624.16},
-        note=(
-            "The difference for EUCBV is the width. The paper prints log(ψ T ε) in it; the released code "
-            "computes log(ψ M ε) with M = 7, cut off at 0, and the integer ψ = 150. That makes the width "
-            "much smaller. With the seeds of the released code it gives exactly the published 273.56. The "
-            "published MOSS curve fits the form of MOSS that uses the time t in place of the horizon T, "
-            "which gives about 628 when run again; the form with T, which plays here, gives between 705 "
-            "and 716."
-        ),
-    ),
-    PaperExperiment(
-        number=2,
-        title="Gaussian, three groups of means",
-        environment="paper-2",
-        published={**_eucbv(894.96), "UCB1": 11307.83, "MOSS": 3101.44},
-        note=(
-            "Besides the width (here M = 8 and ψ = 30), the noise differs: the released script sets every "
-            "variance to 0 before EUCBV's first pull. Without noise the released width gives the published "
-            "894.96 to the digit. The published UCB1 and MOSS curves come from the mirror of the stated "
-            "testbed (33 arms of mean 0.07 and 66 of 0.01, where the text has 66 and 33), with the stated "
-            "variances passed as standard deviations, so they cannot be compared directly with those here."
-        ),
-    ),
-    PaperExperiment(
-        number=3,
-        title="Failure of Thompson sampling",
-        environment="paper-3",
-        published={**_eucbv(894.61), "MOSS": 3146.30},
-        note=(
-            "As in experiment 2, the released script sets every variance to 0 before EUCBV's first pull; "
-            "without noise the released width (M = 8, ψ = 40) gives the published 894.61 to the digit. The "
-            "MOSS script passes the stated variances as standard deviations, so its arms are quieter than "
-            "stated. The paper draws the variances of 89 arms at random and does not print them; here they "
-            "are drawn once, with a fixed seed. UCB1 is not in the paper's figure."
-        ),
-    ),
-    PaperExperiment(
-        number=4,
-        title="Gaussian, three groups of variances",
-        environment="paper-4",
-        published={**_eucbv(971.86), "MOSS": 3338.36},
-        note=(
-            "As in experiments 2 and 3, the released script sets every variance to 0 before EUCBV's first "
-            "pull; without noise the released width (M = 8, ψ = 40) gives the published 971.86 to the "
-            "digit. The MOSS script passes the stated variances as standard deviations. The paper draws "
-            "the variances of 99 arms at random and does not print them; here they are drawn once, with a "
-            "fixed seed. UCB1 is not in the paper's figure."
-        ),
-    ),
+    PaperExperiment(1, "Bernoulli with uniform gaps", {**_UCB, **_BERNOULLI, **_UNIFORM}),
+    PaperExperiment(2, "Gaussian, three groups of means", {**_UCB, **_GAUSSIAN, **_WEAK, **_UNIFORM}),
+    PaperExperiment(3, "Failure of Thompson sampling", {**_UCB, **_GAUSSIAN, **_WEAK, **_UNIFORM}),
+    PaperExperiment(4, "Gaussian, three groups of variances", {**_UCB, **_GAUSSIAN, **_UNIFORM}),
 )
-"""The experiments, in the paper's order."""
+"""The experiments, in the paper's order. Uniform play is ours, to measure the others by."""
 
-INTRODUCTION = (
-    "The paper Efficient-UCBV: An Almost Optimal Algorithm using Variance Estimates (Mukherjee, Naveen, "
-    "Sudarsanam and Ravindran, AAAI 2018) compares EUCBV with other policies on four testbeds. This page "
-    "plays the testbeds as the text states them.",
-    "EUCBV is Algorithm 1 as printed. EUCBV(width='released') is the same algorithm with the width, the "
-    "integer ψ and the first deadline of the code released with the paper; the testbed is the stated one "
-    "in both cases. The paper shows one EUCBV curve, and its final value stands beside both. UCB1, MOSS "
-    "and uniform play are there for comparison; the paper's other policies are not on this page yet.",
-    "Regret here is the pseudo-regret of the text: the sum of the gaps of the arms pulled. The released "
-    "files hold realised regret, which has the same mean and another spread. What is said below of the "
-    "released code and of runs without noise comes from reading that code (GitHub Subhojyoti/EUCBV, commit "
-    "7f693c7) and from independent re-implementations of it, not from the runs on this page.",
-)
-"""What the page on the paper says first."""
+
+class Configuration(NamedTuple):
+    """A policy on a testbed: which experiment and reading it belongs to, and what the paper calls it."""
+
+    experiment: int
+    policy: str
+    reading: str
+    environment: str
+    plays: str
 
 
 def chosen(number: int | None = None) -> tuple[PaperExperiment, ...]:
@@ -130,10 +112,76 @@ def chosen(number: int | None = None) -> tuple[PaperExperiment, ...]:
     Examples
     --------
     >>> from lowregret.experiments.paper import chosen
-    >>> [experiment.environment for experiment in chosen(2)]
-    ['paper-2']
+    >>> [experiment.title for experiment in chosen(3)]
+    ['Failure of Thompson sampling']
     """
     found = tuple(experiment for experiment in PAPER if number in (None, experiment.number))
     if not found:
         raise InputError(f"reproduce: experiment must be 1, 2, 3 or 4, got {number!r}")
     return found
+
+
+def configurations(number: int) -> tuple[Configuration, ...]:
+    """Give all that plays in an experiment, reading by reading.
+
+    Examples
+    --------
+    >>> from lowregret.experiments.paper import configurations
+    >>> configurations(2)[-1]
+    Configuration(experiment=2, policy='BU-G', reading='as plotted', environment='paper-2-mirror', \
+plays='BayesUCBStudent')
+    """
+    (experiment,) = chosen(number)
+    stated = paper_testbed(number).name
+    return (
+        *(Configuration(number, name, AS_PRINTED, stated, ours) for name, ours in experiment.printed.items()),
+        Configuration(number, "EUCBV", RELEASED_WIDTH, stated, RELEASED),
+        *(
+            Configuration(
+                number, curve.policy, AS_PLOTTED, paper_testbed(number, curve.testbed).name, curve.plays
+            )
+            for curve in experiment.curves
+            if curve.plays is not None
+        ),
+    )
+
+
+def experiments(number: int | None = None, runs: int = 100, seed: int = 1) -> tuple[Experiment, ...]:
+    """Give what is to be run for the three readings: one `Experiment` for every testbed.
+
+    Parameters
+    ----------
+    number : int, optional
+        One experiment of the paper; all four if not given.
+    runs, seed : int, defaults 100 and 1
+        How many independent runs, and what the rewards are drawn from.
+
+    Examples
+    --------
+    >>> from lowregret.experiments.paper import experiments
+    >>> [experiment.name for experiment in experiments(2, runs=1)]
+    ['paper-2', 'paper-2-noiseless', 'paper-2-mirror']
+    """
+    found = []
+    for experiment in chosen(number):
+        policies: dict[str, dict[str, None]] = {}
+        for each in configurations(experiment.number):
+            policies.setdefault(each.environment, {})[each.plays] = None
+        kinds = {paper_testbed(experiment.number, kind).name: kind for kind in _kinds(experiment)}
+        for name, plays in policies.items():
+            found.append(
+                Experiment(
+                    name=name,
+                    environments=paper_testbed(experiment.number, kinds[name]),
+                    policies=sorted(plays, key=lambda policy: policy not in SLOW),
+                    runs=runs,
+                    seed=seed,
+                    clip=True,  # DMED needs rewards in [0, 1], and the text lets it play Gaussian ones
+                    grid={"points": POINTS},
+                )
+            )
+    return tuple(found)
+
+
+def _kinds(experiment: PaperExperiment) -> dict[str, None]:
+    return {STATED: None, **{curve.testbed: None for curve in experiment.curves}}
