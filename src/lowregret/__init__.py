@@ -28,6 +28,8 @@ if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same n
     from lowregret.experiments.results import Results as Results
     from lowregret.experiments.results import open_results as open_results
     from lowregret.experiments.spec import Experiment as Experiment
+    from lowregret.offline.replay import Replay as Replay
+    from lowregret.offline.replay import replay as replay
     from lowregret.policies import *
     from lowregret.simulation import Result as Result
     from lowregret.simulation import simulate as simulate
@@ -51,6 +53,7 @@ _HOMES = {
     ),
     "experiments.results": ("Results", "open_results"),
     "experiments.spec": ("Experiment",),
+    "offline.replay": ("Replay", "replay"),
     "simulation": ("Result", "simulate", "trace"),
 }
 
