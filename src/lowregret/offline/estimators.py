@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lowregret.analysis.intervals import Interval, student_factor
+from lowregret.analysis.intervals import NEGLIGIBLE, Interval, student_factor
 from lowregret.engine.arms import Floats
 
 
@@ -24,9 +24,13 @@ class Estimate(NamedTuple):
 
     @property
     def interval(self) -> Interval:
-        """The 95% interval: Student's factor for the matched rows, times the standard error."""
+        """The 95% interval: Student's factor for the matched rows, times the standard error.
+
+        There is none where the standard error is 0: rewards that are all equal, such as no click at all, do
+        not tell how others would vary.
+        """
         factor = student_factor(self.matched)
-        if self.mean is None or self.se is None or factor is None:
+        if self.mean is None or self.se is None or factor is None or self.se <= NEGLIGIBLE * abs(self.mean):
             return None
         return self.mean - factor * self.se, self.mean + factor * self.se
 

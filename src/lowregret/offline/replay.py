@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 RESAMPLES = 200
 """How many resamples of the log stand behind a standard error, which they give to about 5%."""
 
+FEWEST = 30
+"""How many rows must match for a standard error: fewer say too little, above all of rare rewards."""
+
 SCHEMA = {
     "policy": str,
     "method": str,
@@ -146,7 +149,8 @@ def replay(
     seed : int, default 0
         From 0 to 2^64 - 1: of the resamples, the accepted rows, the order of ties, the policies' own draws.
     resamples : int, default 200
-        On how many resamples of the log every policy is walked again for the standard error; 0 for none.
+        On how many resamples of the log every policy is walked again for the standard error, which takes at
+        least 30 matches; 0 for none.
     clip : bool, default False
         Let policies that need rewards in [0, 1] see them clipped to it; else such a policy is refused where a
         reward lies outside. The mean reward is always that of the log as it is.
@@ -201,10 +205,9 @@ def replay(
 
 def _estimate(log: Log, events: Integers, resampled: Floats) -> Estimate:
     """Give the mean of the matched rewards, and how it varies over resamples in which something matched."""
-    known = resampled[np.isfinite(resampled)]
-    mean = float(log.reward[events].mean()) if len(events) else None
-    se = float(known.std(ddof=1)) if len(known) > 1 and mean is not None else None
-    return Estimate(len(events), mean, se)
+    known, matched = resampled[np.isfinite(resampled)], len(events)
+    mean = float(log.reward[events].mean()) if matched else None
+    return Estimate(matched, mean, float(known.std(ddof=1)) if matched >= FEWEST and len(known) > 1 else None)
 
 
 def _fixed(policy: Policy, log: Log) -> dict[str, Estimate]:
@@ -226,8 +229,8 @@ def _warn_of(log: Log) -> None:
     most, least = counts.argmax(), counts.argmin()
     warnings.warn(
         f"replay: the arms of {log.name} were not chosen uniformly: {counts[most]} rows have "
-        f"{show(log.arms[most])} and {counts[least]} have {show(log.arms[least])}, so estimates may be biased "
-        "without a column propensity",
+        f"{show(log.arms[most])}, {counts[least]} have {show(log.arms[least])}; without a column propensity "
+        "its estimates may be biased",
         stacklevel=3,
     )
 
