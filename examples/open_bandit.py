@@ -53,7 +53,7 @@ def main(campaign="all"):
     for logger, log in logs.items():
         result = lr.replay(log, POLICIES, seed=1)
         print(f"\n{campaign}, logged by {logger}: {log.height} rows, {log['reward'].sum()} clicks,", end=" ")
-        print(f"{len(result.log.arms)} arms, horizon {result.horizon}")
+        print(f"{len(result.log.arms)} arms, least propensity {result.log.least:g}, horizon {result.horizon}")
         print(result.summary())
 
 
