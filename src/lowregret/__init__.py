@@ -29,6 +29,8 @@ if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same n
     from lowregret.experiments.results import open_results as open_results
     from lowregret.experiments.spec import Experiment as Experiment
     from lowregret.guarantees import bounds as bounds
+    from lowregret.offline.replay import Replay as Replay
+    from lowregret.offline.replay import replay as replay
     from lowregret.policies import *
     from lowregret.simulation import Result as Result
     from lowregret.simulation import simulate as simulate
@@ -53,6 +55,7 @@ _HOMES = {
     "experiments.results": ("Results", "open_results"),
     "experiments.spec": ("Experiment",),
     "guarantees": ("bounds",),
+    "offline.replay": ("Replay", "replay"),
     "simulation": ("Result", "simulate", "trace"),
 }
 

@@ -18,9 +18,15 @@ from lowregret.engine.simulate import trace as trace_run
 from lowregret.environments import Bandit, Bernoulli, environment
 from lowregret.environments.checks import whole
 from lowregret.errors import InputError
-from lowregret.experiments.settings import LARGEST_SEED, LONGEST, clips, recording_times
+from lowregret.experiments.settings import (
+    LONGEST,
+    clips,
+    policies_of,
+    policy_of,
+    recording_times,
+    seed_of,
+)
 from lowregret.policies import Policy, clock_at
-from lowregret.policies.text import policy as read_policy
 
 if TYPE_CHECKING:
     import altair
@@ -192,17 +198,10 @@ def simulate(
         raise InputError(f"simulate: give a horizon, since {bandit.name!r} has none of its own")
     horizon = whole("simulate", "horizon", horizon, LONGEST)
     runs = whole("simulate", "runs", runs)
-    seed = _seed(seed)
+    seed = seed_of(seed)
     threads = None if threads is None else whole("simulate", "threads", threads)
     times = _grid(grid, horizon)
-    chosen: dict[str, Policy] = {}
-    given = policies if isinstance(policies, Iterable) and not isinstance(policies, str) else [policies]
-    for policy in map(_policy, given):
-        if str(policy) in chosen:
-            raise InputError(f"simulate: {policy} is given twice")
-        chosen[str(policy)] = policy
-    if not chosen:
-        raise InputError("simulate: give at least one policy")
+    chosen = policies_of("simulate", policies)
     clipped = {}
     for name, policy in chosen.items():
         policy.fits(clock_at(0, horizon, len(bandit), 0.0))
@@ -259,7 +258,7 @@ def trace(
     >>> lr.trace(lr.Uniform(), [[1, 0, 1], [0, 0]], horizon=5).arm.tolist()
     [0, 1, 0, 1, 0]
     """
-    policy, seed = _policy(policy), _seed(seed)
+    policy, seed = policy_of(policy), seed_of(seed)
     rows, data = rows_of_table(_rewards(rewards))
     clip = clips(policy, (data.min(initial=0.0), data.max(initial=0.0)), "the table", clip)
     horizon = whole("trace", "horizon", len(data) if horizon is None else horizon, LONGEST)
@@ -271,16 +270,6 @@ def trace(
     raise InputError(f"trace: engine must be 'compiled' or 'reference', got {engine!r}")
 
 
-def _policy(policy: Policy | str) -> Policy:
-    if isinstance(policy, str):
-        return read_policy(policy)
-    if isinstance(policy, type) and issubclass(policy, Policy):
-        raise InputError(f"{policy.__name__} is a class: write {policy.__name__}()")
-    if not isinstance(policy, Policy):
-        raise InputError(f"a policy must be a Policy or its name, got {policy!r}")
-    return policy
-
-
 def _note(policy: Policy, bandit: Bandit, clips: bool) -> str:
     """Say what was done to the rewards before a policy saw them."""
     notes = ["rewards clipped to [0, 1]"] if clips else []
@@ -290,12 +279,6 @@ def _note(policy: Policy, bandit: Bandit, clips: bool) -> str:
     if hasattr(policy, "book") and not coins:
         notes.append("a reward between 0 and 1 counted as a success with that probability")
     return "; ".join(notes)
-
-
-def _seed(seed: int) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= LARGEST_SEED:
-        raise InputError(f"seed must be a whole number from 0 to 2^64 - 1, got {seed!r}")
-    return int(seed)
 
 
 def _grid(grid: int | Sequence[int], horizon: int) -> Integers:

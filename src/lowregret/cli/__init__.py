@@ -16,6 +16,7 @@ from lowregret import __version__
 from lowregret.cli.bounds import bounds
 from lowregret.cli.policies import policies
 from lowregret.cli.printing import tell
+from lowregret.cli.replay import replay
 from lowregret.cli.reproduce import reproduce
 from lowregret.cli.results import compare, report
 from lowregret.cli.run import new, run
@@ -51,7 +52,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (simulate, policies, bounds, reproduce, new, run, compare, report):
+for command in (simulate, policies, bounds, reproduce, new, run, compare, report, replay):
     app.command()(command)
 
 

@@ -27,6 +27,10 @@ POLICY_STREAM = -1
 """The place of an arm's number in ``stream`` for the draws of the policy itself."""
 SHUFFLE_STREAM = -2
 """The same for the order in which ties are broken."""
+RESAMPLE_STREAM = -3
+"""The same for the rows of a resampled log."""
+ACCEPT_STREAM = -4
+"""The same for the coins that decide which rows of a log count."""
 
 
 @inlined

@@ -110,10 +110,27 @@ def simulate(
         return stop - start
 
     block(0, 0)  # compiles, simulates nothing
-    threads = max(min(threads or os.cpu_count() or 1, runs), 1)
-    length = max(min(BLOCK_STEPS // horizon, -(-runs // (4 * threads))), 1)
-    starts = range(0, runs, length)
     began = perf_counter()
+    threads = share_out(block, runs, horizon, threads, halt, progress)
+    seconds = perf_counter() - began
+    return Outcome(policy, grid, regret, pulls, dropped if drops(policy) else None, seconds, threads)
+
+
+def share_out(
+    block: Callable[[int, int], int],
+    runs: int,
+    steps: int,
+    threads: int | None,
+    halt: Integers,
+    progress: Callable[[int], None] | None,
+) -> int:
+    """Let threads play blocks of runs, each of so many steps; give the number of threads.
+
+    ``block(start, stop)`` plays runs and gives how many, and must end soon after ``halt`` is set.
+    """
+    threads = max(min(threads or os.cpu_count() or 1, runs), 1)
+    length = max(min(BLOCK_STEPS // steps, -(-runs // (4 * threads))), 1)
+    starts = range(0, runs, length)
     with ThreadPoolExecutor(threads) as pool:
         try:
             for done in pool.map(block, starts, [min(start + length, runs) for start in starts]):
@@ -123,8 +140,7 @@ def simulate(
             halt[0] = 1  # the threads look at this at every time of the grid
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    seconds = perf_counter() - began
-    return Outcome(policy, grid, regret, pulls, dropped if drops(policy) else None, seconds, threads)
+    return threads
 
 
 def drops(policy: Policy) -> bool:
@@ -175,7 +191,15 @@ def trace_of(policy: Policy, arm: Integers, rounds: Integers, active: Integers) 
 
 def _run(policy: Policy, clip: bool, first: Any, rows: Rows, data: Floats, seed: int, *rest: Any) -> None:
     """Call the compiled runs and turn a negative answer into an error."""
-    rules = Rules(
+    rules = rules_of(policy, clip)
+    answer = call(_play_runs, policy, rules, first, rows, data, np.uint64(seed), *rest, scratch(rows))
+    if -len(rows) <= answer < 0:
+        raise InputError(f"{policy}: {ran_out(-answer - 1)}")
+
+
+def rules_of(policy: Policy, clip: bool) -> Rules:
+    """Give what the engine must know of a policy's class."""
+    return Rules(
         warmup=policy.warmup,
         final=policy.final,
         moving=policy.moves != "still",
@@ -184,17 +208,20 @@ def _run(policy: Policy, clip: bool, first: Any, rows: Rows, data: Floats, seed:
         uses_best=policy.uses_best,
         clip=clip,
     )
-    compiled = kernel(_play_runs, policy)
+
+
+def call(function: Callable[..., int], policy: Policy, *arguments: Any) -> int:
+    """Call an engine function compiled for a policy; tell in one sentence what the policy did wrong."""
+    compiled = kernel(function, policy)
     try:
-        answer = compiled(policy.record, rules, first, rows, data, np.uint64(seed), *rest, scratch(rows))
+        answer: int = compiled(policy.record, *arguments)
     except NumbaError as error:
         raise InputError(f"{policy}: Numba cannot compile it: {_reason(error)}") from error
     if answer == DROPPED_ALL:
         raise InputError(f"{policy}: {DROPPED_EVERY_ARM}")
     if answer == NOT_A_NUMBER:
         raise InputError(f"{policy}: {SCORE_IS_NAN}")
-    if -len(rows) <= answer < 0:
-        raise InputError(f"{policy}: {ran_out(-answer - 1)}")
+    return answer
 
 
 def _reason(error: NumbaError) -> str:

@@ -23,6 +23,9 @@ COLUMNS = {
 }
 """The columns of a summary, and what stands above them."""
 
+REPLAYED = {"matched": "matched", "mean": "mean reward", "se": "se", "low": "95% from", "high": "to"}
+"""The same for a replay."""
+
 
 def shown(value: float | None) -> str:
     """Write a number as briefly as its size allows, and what is missing as a dash.
@@ -67,6 +70,26 @@ def regret_table(summary: polars.DataFrame, title: str | None = None) -> Table:
         table.add_column(COLUMNS[column], justify="right", no_wrap=True)
     for row in summary.to_dicts():
         table.add_row(row["policy"], *(shown(row[column]) for column in chosen))
+    return table
+
+
+def replay_table(summary: polars.DataFrame) -> Table:
+    """Lay out the estimates of a replay for the terminal.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> from lowregret.report.tables import replay_table
+    >>> replay_table(lr.replay({"arm": ["a"], "reward": [1]}, "FixedArm(arm=0)").summary()).row_count
+    3
+    """
+    table = _table(None)
+    for name in ("policy", "method"):
+        table.add_column(name, overflow="fold")
+    for heading in REPLAYED.values():
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in summary.to_dicts():
+        table.add_row(row["policy"], row["method"], *(shown(row[column]) for column in REPLAYED))
     return table
 
 

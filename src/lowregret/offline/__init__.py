@@ -1,0 +1,1 @@
+"""Policies judged on logged data: rejection replay and inverse propensity."""

@@ -1,0 +1,187 @@
+"""A log of pulls that others made: read, checked, its arms numbered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from lowregret.engine.arms import Floats, Integers
+from lowregret.environments.checks import LARGEST, show
+from lowregret.errors import InputError
+
+if TYPE_CHECKING:
+    import polars
+
+Given: TypeAlias = "str | Path | polars.DataFrame | Mapping[str, Sequence[Any]]"
+
+COLUMNS = ("arm", "reward", "propensity")
+SURE = 5.0
+"""By how many deviations the counts of the arms must be uneven before a log is called not uniform."""
+
+
+@dataclass(frozen=True)
+class Log:
+    """A checked log.
+
+    Attributes
+    ----------
+    name : str
+        The name of its file, or ``"the log"``.
+    arms : tuple of str
+        The arms in the order of their numbers: sorted as numbers if all are, else as text.
+    arm : array of int
+        The number of the arm of every row.
+    reward : array of float
+        The reward of every row.
+    propensity : array of float
+        The probability with which the arm of the row was chosen: 1 / K where the log has no such column.
+    given : bool
+        Whether the log has that column.
+    """
+
+    name: str
+    arms: tuple[str, ...]
+    arm: Integers
+    reward: Floats
+    propensity: Floats
+    given: bool
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """The least and the largest reward."""
+        return float(self.reward.min()), float(self.reward.max())
+
+    @property
+    def least(self) -> float:
+        """The smallest propensity."""
+        return float(self.propensity.min())
+
+    def counts(self) -> Integers:
+        """Count the rows of every arm."""
+        return np.bincount(self.arm, minlength=len(self.arms))
+
+    def uneven(self) -> bool:
+        """Say whether the counts of the arms are surely not those of a uniform choice.
+
+        Pearson's statistic, turned into a normal deviate by the cube root of Wilson and Hilferty (1931).
+        """
+        degrees = len(self.arms) - 1
+        if degrees == 0:
+            return False
+        expected = len(self.arm) / len(self.arms)
+        statistic = float(((self.counts() - expected) ** 2).sum() / expected)
+        spread = 2.0 / (9.0 * degrees)
+        return bool((np.cbrt(statistic / degrees) - (1.0 - spread)) / sqrt(spread) > SURE)
+
+
+def read_log(given: Given) -> Log:
+    """Read a log from a CSV or Parquet file, a polars table or a mapping of columns, and check it.
+
+    Examples
+    --------
+    >>> from lowregret.offline.log import read_log
+    >>> log = read_log({"arm": ["b", "a", "b"], "reward": [1, 0, 1]})
+    >>> log.arms, log.arm.tolist(), log.propensity.tolist()
+    (('a', 'b'), [1, 0, 1], [0.5, 0.5, 0.5])
+    """
+    name, table = _table(given)
+    for column in COLUMNS[:2]:
+        if column not in table.columns:
+            there = ", ".join(table.columns) or "none"
+            raise InputError(f"{name} has no column {column!r}: it has {there:.200}")
+    if table.height == 0:
+        raise InputError(f"{name} is empty: give at least one row")
+    arms, arm = _arms(name, table["arm"])
+    reward = _numbers(name, table["reward"], f"a finite number up to {LARGEST:g}")
+    _require(name, "reward", table["reward"], np.abs(reward) <= LARGEST, f"a finite number up to {LARGEST:g}")
+    uses = "propensity" in table.columns
+    propensity = np.full(len(arm), 1.0 / len(arms))
+    if uses:
+        allowed = "a number above 0 and at most 1"
+        propensity = _numbers(name, table["propensity"], allowed)
+        _require(name, "propensity", table["propensity"], (propensity > 0) & (propensity <= 1), allowed)
+    for values in (arm, reward, propensity):
+        values.flags.writeable = False
+    return Log(name, arms, arm, reward, propensity, uses)
+
+
+def _table(given: Given) -> tuple[str, polars.DataFrame]:
+    """Get the columns that matter, and all names where one is missing."""
+    import polars as pl
+
+    if isinstance(given, pl.DataFrame):
+        return "the log", given
+    if isinstance(given, Mapping):
+        try:
+            return "the log", pl.DataFrame(dict(given), strict=False)
+        except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
+            raise InputError(f"the log is no table of columns of equal length: {_line(error)}") from None
+    if not isinstance(given, str | Path):
+        raise InputError(f"a log must be a file, a polars table or a mapping of columns, got {show(given)}")
+    file = Path(given)
+    if file.suffix not in (".csv", ".parquet"):
+        raise InputError(f"a log must be a .csv or .parquet file, got {str(file)!r}")
+    if not file.is_file():
+        raise InputError(f"there is no file {str(file)!r}")
+    try:
+        # As text, so that an arm keeps its name and a bad reward is named as it is written.
+        lazy = pl.scan_csv(file, infer_schema=False, glob=False) if file.suffix == ".csv" else None
+        lazy = pl.scan_parquet(file, glob=False) if lazy is None else lazy
+        there = lazy.collect_schema().names()
+        wanted = [name for name in COLUMNS if name in there]
+        return file.name, lazy.select(wanted if set(COLUMNS[:2]) <= set(there) else there).collect()
+    except (OSError, pl.exceptions.PolarsError) as error:
+        if isinstance(error, pl.exceptions.NoDataError):
+            raise InputError(f"{file.name} is empty: give columns arm and reward") from None
+        raise InputError(f"cannot read {str(file)!r}: {_line(error)}") from None
+
+
+def _arms(name: str, column: polars.Series) -> tuple[tuple[str, ...], Integers]:
+    """Give the arms, in the order of numbers if all are, else of text, and the number of each row's."""
+    import polars as pl
+
+    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
+        raise InputError(f"the arms of {name} must be text or numbers, got {column.dtype}")
+    text = column.cast(pl.String)
+    if text.null_count():
+        row = int(text.is_null().arg_max() or 0)
+        raise InputError(f"row {row + 1} of {name} has no arm: give every row one")
+    found = text.unique()
+    order = found.cast(pl.Float64, strict=False)
+    if order.null_count() or order.is_nan().any():
+        found = found.sort()
+    else:
+        found = pl.DataFrame({"number": order, "text": found}).sort("number", "text")["text"]
+    numbers = text.replace_strict(found, np.arange(len(found)), return_dtype=pl.Int64)
+    return tuple(found.to_list()), np.array(numbers.to_numpy(), np.int64)
+
+
+def _numbers(name: str, column: polars.Series, allowed: str) -> Floats:
+    """Give a column as floats."""
+    import polars as pl
+
+    if column.dtype == pl.Boolean:
+        column = column.cast(pl.Int8)
+    good = column.dtype.is_numeric() or column.dtype in (pl.String, pl.Null)
+    values = (
+        column.cast(pl.Float64, strict=False) if good else pl.Series([None] * len(column), dtype=pl.Float64)
+    )
+    _require(name, column.name, column, values.is_not_null().to_numpy(), allowed)
+    return np.array(values.to_numpy(), np.float64)
+
+
+def _require(name: str, kind: str, column: polars.Series, holds: Any, allowed: str) -> None:
+    """Raise where a value of a column is not allowed, naming the first such row."""
+    if not holds.all():
+        row = int(np.argmin(holds))
+        raise InputError(f"the {kind} in row {row + 1} of {name} must be {allowed}, got {show(column[row])}")
+
+
+def _line(error: Exception) -> str:
+    """Give the first line of an error, as far as it is of use."""
+    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__

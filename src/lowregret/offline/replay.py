@@ -1,0 +1,243 @@
+"""``replay``: what policies would have earned, judged on a log of what another policy did."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lowregret.engine import replay as engine
+from lowregret.engine.arms import Floats, Integers
+from lowregret.engine.protocol import has
+from lowregret.environments.checks import show, whole
+from lowregret.errors import InputError
+from lowregret.experiments.settings import LONGEST, clips, policies_of, seed_of
+from lowregret.offline.estimators import Estimate, ips, snips
+from lowregret.offline.log import Given, Log, read_log
+from lowregret.policies import Policy, clock_at
+
+if TYPE_CHECKING:
+    import polars
+
+RESAMPLES = 200
+"""How many resamples of the log stand behind a standard error, which they give to about 5%."""
+
+FEWEST = 30
+"""How many rows must match for a standard error: fewer say too little, above all of rare rewards."""
+
+SCHEMA = {
+    "policy": str,
+    "method": str,
+    "matched": int,
+    "mean": float,
+    "se": float,
+    "low": float,
+    "high": float,
+}
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What the replay of policies gave, by policy; a policy is named as printed, or given itself.
+
+    Attributes
+    ----------
+    log : Log
+        The log as it was read; ``log.arms`` names the arms in the order of their numbers.
+    horizon, seed : int
+        After how many matched rows a walk ended at the latest, and the seed.
+    estimates : dict of str to dict of str to Estimate
+        The estimates of every policy, by method.
+    events : dict of str to array
+        The rows of the log that a policy's walk matched, in their order.
+    resampled : dict of str to array
+        The mean reward in each resample of the log, nan where nothing matched. Resample b is the same for
+        every policy, so that policies can be compared in pairs.
+    notes : dict of str to str
+        What was done to the rewards before a policy saw them; empty where nothing was.
+    """
+
+    log: Log
+    horizon: int
+    seed: int
+    estimates: dict[str, dict[str, Estimate]]
+    events: dict[str, Integers]
+    resampled: dict[str, Floats]
+    notes: dict[str, str]
+
+    def __getitem__(self, policy: Policy | str) -> dict[str, Estimate]:
+        """Give the estimates of one policy, by method."""
+        if str(policy) not in self.estimates:
+            raise InputError(f"no policy {str(policy)!r} in this replay: it has {', '.join(self.estimates)}")
+        return self.estimates[str(policy)]
+
+    def summary(self) -> polars.DataFrame:
+        """Give a table: policy, method, matched rows, mean reward, standard error, 95% interval."""
+        import polars as pl
+
+        rows = [
+            {"policy": name, "method": method, **_row(estimate)}
+            for name, methods in self.estimates.items()
+            for method, estimate in methods.items()
+        ]
+        return pl.DataFrame(rows, schema=SCHEMA)
+
+    def arms(self) -> polars.DataFrame:
+        """Give a table of the arms: number, name, and the mean reward by inverse propensity, both ways."""
+        import polars as pl
+
+        rows = []
+        for number, arm in enumerate(self.log.arms):
+            weight = (self.log.arm == number) / self.log.propensity
+            for method, estimate in (("IPS", ips), ("SNIPS", snips)):
+                row = _row(estimate(weight, self.log.reward))
+                rows.append({"number": number, "arm": arm, "method": method, **row})
+        schema = {"number": int, "arm": str} | {name: SCHEMA[name] for name in list(SCHEMA)[1:]}
+        return pl.DataFrame(rows, schema=schema)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the replay as plain data, as ``lowregret replay --json`` prints it."""
+        return {
+            "log": self.log.name,
+            "rows": len(self.log.arm),
+            "arms": list(self.log.arms),
+            "propensity": self.log.given,
+            "horizon": self.horizon,
+            "seed": self.seed,
+            "estimates": self.summary().to_dicts(),
+            "notes": {name: note for name, note in self.notes.items() if note},
+        }
+
+
+def replay(
+    log: Given,
+    policies: Policy | str | Iterable[Policy | str],
+    horizon: int | None = None,
+    seed: int = 0,
+    *,
+    resamples: int = RESAMPLES,
+    clip: bool = False,
+    threads: int | None = None,
+    progress: Callable[[str, int], None] | None = None,
+) -> Replay:
+    """Judge policies on logged data, without letting them play.
+
+    Every policy walks the log (Li, Chu, Langford and Wang 2011). It is asked for an arm, and rows of other
+    arms are skipped until one has that arm. This row matches: the policy gets its reward, learns from it and
+    is asked again. If the arms of the log were chosen uniformly at random, the matched rows are what it
+    would have met in live play, so their mean is without bias. If the log has a column ``propensity``, the
+    probability p with which the arm of the row was chosen, a row is accepted only with probability c / p, c
+    the smallest p of the log: the accepted rows are as if their arms had been chosen uniformly.
+
+    For a policy that does not learn and keeps its arms (Uniform, FixedArm) there are also the estimates by
+    inverse propensity, ``IPS`` and ``SNIPS``, which use every row of its arms.
+
+    Parameters
+    ----------
+    log : path, polars.DataFrame or mapping
+        A .csv or .parquet file, or a table, with columns ``arm`` (text or numbers), ``reward`` and, if the
+        arms were not chosen uniformly, ``propensity``; one row per pull, in their order.
+    policies : Policy or str, or several
+        What to judge: policies or their names, such as ``"UCB1(alpha=1)"``.
+    horizon : int, optional
+        After how many matched rows a walk ends, and what a policy that needs a horizon is told. If not given,
+        the number of matches to expect: c times the number of rows, which for a uniform log is rows / K.
+    seed : int, default 0
+        From 0 to 2^64 - 1: of the resamples, the accepted rows, the order of ties, the policies' own draws.
+    resamples : int, default 200
+        On how many resamples of the log every policy is walked again for the standard error, which takes at
+        least 30 matches; 0 for none.
+    clip : bool, default False
+        Let policies that need rewards in [0, 1] see them clipped to it; else such a policy is refused where a
+        reward lies outside. The mean reward is always that of the log as it is.
+    threads : int, optional
+        How many threads share the resamples; one per core if not given.
+    progress : callable, optional
+        Called as ``progress(policy, walks)`` when a policy starts (0 walks) and as its walks finish.
+
+    Returns
+    -------
+    Replay
+        Estimates of the mean reward with 95% intervals, ``summary()`` as a table.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> log = {"arm": ["a", "b", "c"] * 200, "reward": [0, 1, 0] * 200}
+    >>> result = lr.replay(log, [lr.UCB1(), lr.FixedArm(1)], seed=1)
+    >>> result.horizon
+    200
+    >>> result["FixedArm(arm=1)"]["SNIPS"]
+    Estimate(matched=200, mean=1.0, se=0.0)
+    """
+    read, seed = read_log(log), seed_of(seed)
+    if resamples != 0:
+        resamples = whole("replay", "resamples", resamples)
+    threads = None if threads is None else whole("replay", "threads", threads)
+    size, chosen = len(read.arms), policies_of("replay", policies)
+    if horizon is None:
+        horizon = max(round(read.least * len(read.arm)), 1)
+    horizon = whole("replay", "horizon", horizon, LONGEST)
+    clipped = {}
+    for name, policy in chosen.items():
+        policy.fits(clock_at(0, horizon, size, 0.0))
+        clipped[name] = clips(policy, read.support, read.name, clip)
+    if not read.given and read.uneven():
+        _warn_of(read)
+    pages = engine.Pages(read.arm, read.reward, read.least / read.propensity)
+    estimates, events, resampled, notes = {}, {}, {}, {}
+    for name, policy in chosen.items():
+        report = partial(progress, name) if progress else None
+        if report:
+            report(0)
+        walks = engine.replay(policy, pages, size, horizon, resamples, seed, clipped[name], threads, report)
+        with np.errstate(invalid="ignore"):
+            resampled[name] = walks.total[1:] / walks.matched[1:]
+        events[name] = walks.events
+        estimates[name] = {"replay": _estimate(read, walks.events, resampled[name])} | _fixed(policy, read)
+        notes[name] = _note(policy, read, clipped[name])
+    return Replay(read, horizon, seed, estimates, events, resampled, notes)
+
+
+def _estimate(log: Log, events: Integers, resampled: Floats) -> Estimate:
+    """Give the mean of the matched rewards, and how it varies over resamples in which something matched."""
+    known, matched = resampled[np.isfinite(resampled)], len(events)
+    mean = float(log.reward[events].mean()) if matched else None
+    return Estimate(matched, mean, float(known.std(ddof=1)) if matched >= FEWEST and len(known) > 1 else None)
+
+
+def _fixed(policy: Policy, log: Log) -> dict[str, Estimate]:
+    """Estimate a policy by inverse propensity if its shares are known beforehand."""
+    if policy.learns or not policy.in_turn or has(policy, "turn") or has(policy, "lower"):
+        return {}
+    plays = np.array([policy.opens(number) for number in range(len(log.arms))])
+    weight = (plays / plays.sum())[log.arm] / log.propensity
+    return {"IPS": ips(weight, log.reward), "SNIPS": snips(weight, log.reward)}
+
+
+def _row(estimate: Estimate) -> dict[str, Any]:
+    low, high = estimate.interval or (None, None)
+    return {**estimate._asdict(), "low": low, "high": high}
+
+
+def _warn_of(log: Log) -> None:
+    counts = log.counts()
+    most, least = counts.argmax(), counts.argmin()
+    warnings.warn(
+        f"replay: the arms of {log.name} were not chosen uniformly: {counts[most]} rows have "
+        f"{show(log.arms[most])}, {counts[least]} have {show(log.arms[least])}; without a column propensity "
+        "its estimates may be biased",
+        stacklevel=3,
+    )
+
+
+def _note(policy: Policy, log: Log, clipped: bool) -> str:
+    """Say what was done to the rewards before a policy saw them."""
+    notes = ["rewards clipped to [0, 1]"] if clipped else []
+    if has(policy, "book") and bool(((log.reward > 0) & (log.reward < 1)).any()):
+        notes.append("a reward between 0 and 1 counted as a success with that probability")
+    return "; ".join(notes)
