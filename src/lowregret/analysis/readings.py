@@ -60,7 +60,7 @@ def readings(tables: Tables) -> pl.DataFrame:
     plan = pl.DataFrame(rows, schema_overrides={"published": pl.Float64})
     found = summarise(tables).rename({"policy": "plays"})
     return plan.join(found, on=KEYS, maintain_order="left").with_columns(
-        pl.col("mean", "se").round(9),  # a sum of equal gaps is rarely their product to the last bit
+        pl.selectors.float().round(9),  # a sum of equal gaps is rarely their product to the last bit
         seed=pl.lit(tables.seed, pl.UInt64),
     )
 
@@ -131,7 +131,8 @@ def matches(tables: Tables) -> pl.DataFrame:
     5%, of the published one. Published means are of 100 runs whose spread is not known. It is taken from our
     runs: the variance of our pseudo-regret, plus that of the noise which the published regret has besides,
     the sum over the worse arms of pulls times (variance of that arm + variance of the best), since it is the
-    reward of the best arm less the reward received. The covariance of the two is left out.
+    reward of the best arm less the reward received. The covariance of the two is left out; it is negative, as
+    arms with lucky rewards are pulled more often, so the error is rather too large than too small.
 
     Parameters
     ----------
@@ -188,7 +189,7 @@ def _match(curve: Curve, row: dict[str, Any] | None, noise: float) -> dict[str, 
         return match | {"verdict": NOT_REPRODUCED, "reason": f"{curve.script}: {curve.differs}"}
     difference = row["mean"] - published
     percent = 100.0 * difference / published
-    match |= {"mean": round(row["mean"], 9), "percent": percent}
+    match |= {"mean": round(row["mean"], 9), "percent": round(percent, 9)}
     good = abs(percent) <= MOST_PERCENT
     if row["se"] is not None:
         error = sqrt((row["se"] ** 2 * row["runs"] + noise) / PUBLISHED_RUNS)
