@@ -15,9 +15,12 @@ from lowregret.reproduction import Findings, find, play, prepare, write
 RUNS = {"paper-1": {"EUCBV": [950.0, 970.0], "MOSS": [700.0, 720.0], "UCB1": [1600.0, 1610.0]}}
 
 
+TABLES = frames_of(RUNS)
+
+
 @pytest.fixture(scope="module")
 def findings() -> Findings:
-    return find(frames_of(RUNS))
+    return find(TABLES)
 
 
 def short(number: int | None = None, runs: int = 100, seed: int = 1) -> tuple[Experiment, ...]:
@@ -44,24 +47,33 @@ def test_runs_are_kept_and_used_again(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_files(findings: Findings, tmp_path: Path) -> None:
-    files = write(tmp_path, findings)
-    names = [
-        "readings.csv",
-        "matches.csv",
-        "points.csv",
-        "claims.csv",
-        "comparisons.csv",
-        "reproduction.json",
-    ]
-    assert [path.name for path in files] == names
+    files = write(tmp_path, TABLES, findings)
+    tables = ["readings", "matches", "points", "claims", "comparisons", "bounds", "chances"]
+    names = ["report.html", *(f"{name}.csv" for name in tables), "reproduction.json"]
+    assert [path.name for path in files if path.parent == tmp_path] == names
+    figures = [path for path in files if path.parent == tmp_path / "figures"]
+    assert {path.suffix for path in figures} == {".svg", ".png"}
+    assert {path.stem for path in figures} >= {
+        "figure-experiment-1",
+        "experiment-1-regret",
+        "experiment-1-pulls",
+    }
+    assert all(path.stat().st_size > 1000 for path in figures)
     table = pl.read_csv(tmp_path / "readings.csv")
     assert table.filter(policy="MOSS").select("mean", "published").row(0) == (710.0, 624.16)
     everything = json.loads((tmp_path / "reproduction.json").read_text())
     assert everything["claims"] == findings.claims.to_dicts()
-    assert list(everything) == ["readings", "matches", "points", "claims", "comparisons"]
+    assert list(everything) == tables
     again = {path.name: path.read_bytes() for path in files}
-    write(tmp_path, find(frames_of(RUNS)))
+    write(tmp_path, TABLES, find(TABLES))
     assert {path.name: path.read_bytes() for path in files} == again
+
+
+def test_the_probabilities_of_the_proof_stand_beside_their_bounds(findings: Findings) -> None:
+    eliminated, lemma = findings.chances.to_dicts()
+    assert (eliminated["event"], eliminated["runs"], eliminated["seen"]) == ("optimal arm eliminated", 2, 0)
+    assert lemma["event"] == "Lemma 3"
+    assert lemma["low"] <= lemma["exact"] <= lemma["high"] < lemma["bound"]
 
 
 def test_preparing_leaves_no_files(tmp_path: Path) -> None:
@@ -78,4 +90,4 @@ def test_bad_input_is_refused_before_the_folder_is_made(given: dict[str, int], t
 
 def test_a_folder_that_went_away_is_told_in_one_sentence(findings: Findings, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"^cannot write to '.*gone': "):
-        write(tmp_path / "gone", findings)
+        write(tmp_path / "gone", TABLES, findings)

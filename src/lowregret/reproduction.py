@@ -13,13 +13,23 @@ import polars as pl
 from lowregret.analysis.claims import claims, comparisons
 from lowregret.analysis.readings import curve_points, matches, readings
 from lowregret.analysis.tables import Tables, join
+from lowregret.environments import paper
 from lowregret.environments.checks import whole
+from lowregret.estimates import SCHEMA as CHANCES
+from lowregret.estimates import elimination, lemma_3_estimates
 from lowregret.experiments.files import write_whole, writing
-from lowregret.experiments.paper import experiments
+from lowregret.experiments.paper import AS_PRINTED, experiments
 from lowregret.experiments.run import Progress
+from lowregret.guarantees import bounds
+from lowregret.report.page import page, save_pictures
+from lowregret.report.paper import Account, paper_sections
+from lowregret.report.paper_words import INTRODUCTION, TITLE
 
 RESULTS = "results"
 """The folder, within that of the reproduction, which keeps the runs of every testbed."""
+
+DRAWS = 100_000
+"""How often the event of Lemma 3 is drawn."""
 
 Bar = Callable[[str], AbstractContextManager[Callable[[Progress], None] | None]]
 """Gives, for the name of a testbed, a context with what is told how far its runs are."""
@@ -41,6 +51,10 @@ class Findings:
         What becomes of the paper's claims.
     comparisons : polars.DataFrame
         The paired comparisons that the claims rest on.
+    bounds : polars.DataFrame
+        What theory says of the experiments.
+    chances : polars.DataFrame
+        The probabilities of the proof, as seen in many runs, beside their bounds.
 
     Examples
     --------
@@ -56,6 +70,8 @@ class Findings:
     points: pl.DataFrame
     claims: pl.DataFrame
     comparisons: pl.DataFrame
+    bounds: pl.DataFrame
+    chances: pl.DataFrame
 
 
 def prepare(folder: Path, number: int | None = None, runs: int = 100, seed: int = 1) -> None:
@@ -94,25 +110,52 @@ def play(
 
 def find(tables: Tables) -> Findings:
     """Account for the published curves and the claims."""
+    read = readings(tables)
+    numbers = read["experiment"].unique(maintain_order=True).to_list()
+    said = [bounds(paper(number)).with_columns(experiment=pl.lit(number)) for number in numbers]
     return Findings(
-        readings(tables), matches(tables), curve_points(tables), claims(tables), comparisons(tables)
+        read,
+        matches(tables),
+        curve_points(tables),
+        claims(tables),
+        comparisons(tables),
+        pl.concat(said).select("experiment", pl.exclude("experiment")),
+        _chances(read, numbers),
     )
 
 
-def write(folder: Path, findings: Findings) -> list[Path]:
-    """Write the tables as CSV files, and all of them as one JSON file; give the paths.
+def _chances(read: pl.DataFrame, numbers: list[int]) -> pl.DataFrame:
+    """Set the losses of the optimal arm as printed, and draws of the event of Lemma 3, beside bounds."""
+    parts = []
+    for number in numbers:
+        bandit = paper(number)
+        assert bandit.horizon is not None
+        rows = []
+        for row in read.filter(experiment=number, reading=AS_PRINTED, policy="EUCBV").to_dicts():
+            seen = int(row["optimal_arm_eliminated"] or 0)
+            rows.append(elimination(bandit, bandit.horizon, seen, row["runs"]))
+        rows += lemma_3_estimates(bandit, bandit.horizon, DRAWS, seed=1)
+        table = pl.DataFrame(rows, schema=CHANCES, orient="row")
+        parts.append(table.select(pl.lit(number).alias("experiment"), pl.all()))
+    return pl.concat(parts)
+
+
+def write(folder: Path, tables: Tables, findings: Findings) -> list[Path]:
+    """Write the page, its figures, and the numbers as CSV files and as one JSON file; give the paths.
 
     They hold no times, so that a seed always gives the same files.
     """
-    files = []
-    tables = {name: getattr(findings, name) for name in Findings.__dataclass_fields__}
+    numbers = {name: getattr(findings, name) for name in Findings.__dataclass_fields__}
+    sections = paper_sections(Account(tables, **numbers))
+    figures, report = folder / "figures", folder / "report.html"
     with writing(folder):
-        for name, table in tables.items():
+        figures.mkdir(exist_ok=True)
+        write_whole(report, page(TITLE, INTRODUCTION, sections).encode())
+        files = [report, *save_pictures(sections, figures, ("svg", "png"))]
+        for name, table in numbers.items():
             files.append(folder / f"{name}.csv")
             write_whole(files[-1], table.write_csv().encode())
         files.append(folder / "reproduction.json")
-        text = json.dumps(
-            {name: table.to_dicts() for name, table in tables.items()}, indent=1, allow_nan=False
-        )
-        write_whole(files[-1], (text + "\n").encode())
+        text = {name: table.to_dicts() for name, table in numbers.items()}
+        write_whole(files[-1], (json.dumps(text, indent=1, allow_nan=False) + "\n").encode())
     return files

@@ -28,10 +28,15 @@ def reproduce(
     from lowregret.reproduction import find, play, prepare, write
 
     prepare(out, experiment, runs, seed)
-    findings = find(play(out, experiment, runs, seed, shard_bar))
+    tables = play(out, experiment, runs, seed, shard_bar)
+    findings = find(tables)
     _show(findings)
-    for path in write(out, findings):
-        print(f"wrote {path}")
+    page, *files = write(out, tables, findings)
+    print(f"wrote the page {page}")
+    for path in files:
+        if path.parent == out:
+            print(f"wrote {path}")
+    print(f"wrote {sum(path.parent != out for path in files)} figures to {out / 'figures'}")
 
 
 def _show(findings: Findings) -> None:
@@ -95,15 +100,17 @@ def _signed(value: float | None) -> str:
 
 
 def _claims(findings: Findings) -> None:
+    from lowregret.report.paper_tables import difference_words
     from lowregret.report.tables import text_table
 
+    comparisons = findings.comparisons
     rows = [
         {
             "claim": f"{row['place']}: {row['quote']}",
             "less regret": row["better"],
             "than": row["worse"] or "-",
             "in": row["experiments"],
-            "holds": f"{row['holding']} of {row['holding'] + row['failing'] + row['open']}",
+            "difference (95% interval)": difference_words(comparisons.filter(claim=row["claim"]).to_dicts()),
             "as printed": row["verdict"],
         }
         for row in findings.claims.to_dicts()

@@ -85,8 +85,8 @@ CURVES = (
         "UCB1",
         MIRROR,
         "sqrt(2 log(t + 1) / n)",
-        "the points before agree; the last of ten in the released file rises by 299, those before it by at "
-        "least 1,000 each, as if it were not at the horizon",
+        "the points before the last agree; the last point of the released file rises much less than those "
+        "before it, as if it were not at the horizon",
     ),
     Curve(2, "TS-G", None, QUIET, *_thompson("n")),
     Curve(2, "OCUCB", "OCUCB(alpha=2.1)", MIRROR, "alpha = 2.1, psi = 2"),

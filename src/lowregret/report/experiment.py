@@ -29,7 +29,7 @@ REGRET_VIEWS = (("linear", False, False), ("log time", True, False), ("log both"
 
 
 @dataclass(frozen=True)
-class Results:
+class Scene:
     """What one environment gave, cut out of the tables."""
 
     environment: str
@@ -55,7 +55,7 @@ def write_report(tables: Tables, folder: str | Path, baseline: str | None = None
     Parameters
     ----------
     tables : Tables
-        The results.
+        The scene.
     folder : str or Path
         Where to; the figures go to ``figures`` in it, as SVG, PNG and PDF.
     baseline : str, optional
@@ -112,7 +112,7 @@ def report_sections(tables: Tables, baseline: str | None = None) -> list[Section
     if len(environments) > 1:
         sections.append(Section("Overview", [overview(summary, average_ranks(tables), comparison)]))
     for name in environments:
-        results = Results(
+        scene = Scene(
             environment=name,
             file=files[name],
             palette=palette,
@@ -125,83 +125,83 @@ def report_sections(tables: Tables, baseline: str | None = None) -> list[Section
             ranks=dict(placed.filter(environment=name).select("policy", "rank").iter_rows()),
             comparison=None if comparison is None else comparison.filter(environment=name),
         )
-        sections.append(Section(name, environment_parts(results), folded=len(environments) > MANY))
+        sections.append(Section(name, environment_parts(scene), folded=len(environments) > MANY))
     return sections
 
 
-def environment_parts(results: Results) -> list[Part]:
+def environment_parts(scene: Scene) -> list[Part]:
     """Make what the page shows of one environment."""
-    horizon, runs = int(results.curve["t"].to_numpy().max()), int(results.summary["runs"].to_numpy().max())
-    facts = f"{len(results.arms)} arms, horizon {horizon:,}, {runs:,} run{'s' * (runs > 1)}."
-    parts: list[Part] = [Text(facts, "facts"), regret_picture(results)]
-    if results.comparison is not None and len(results.comparison):
-        parts += [differences_picture(results, results.comparison)]
-        parts += [Fold("The comparisons in numbers", [verdicts(results.comparison)])]
-    parts += [runs_picture(results), numbers(results.summary, results.ranks), pulls_picture(results)]
-    if len(results.events):
-        parts.append(arms_left_picture(results, horizon))
+    horizon, runs = int(scene.curve["t"].to_numpy().max()), int(scene.summary["runs"].to_numpy().max())
+    facts = f"{len(scene.arms)} arms, horizon {horizon:,}, {runs:,} run{'s' * (runs > 1)}."
+    parts: list[Part] = [Text(facts, "facts"), regret_picture(scene)]
+    if scene.comparison is not None and len(scene.comparison):
+        parts += [differences_picture(scene, scene.comparison)]
+        parts += [Fold("The comparisons in numbers", [verdicts(scene.comparison)])]
+    parts += [runs_picture(scene), numbers(scene.summary, scene.ranks), pulls_picture(scene)]
+    if len(scene.events):
+        parts.append(arms_left_picture(scene, horizon))
     return parts
 
 
-def regret_picture(results: Results) -> Picture:
+def regret_picture(scene: Scene) -> Picture:
     """Show the regret over time, with linear and logarithmic axes."""
-    title = results.title("Regret over time")
+    title = scene.title("Regret over time")
     views = {
         name: regret_chart(
-            results.curve,
+            scene.curve,
             title,
             band="interval",
             log_time=log_time,
             log_regret=log_regret,
-            palette=results.palette,
+            palette=scene.palette,
         )
         for name, log_time, log_regret in REGRET_VIEWS
     }
     caption = "Mean over the runs, with its 95% interval (Student)."
-    return Picture(views, title, caption, f"{results.file}-regret")
+    return Picture(views, title, caption, f"{scene.file}-regret")
 
 
-def differences_picture(results: Results, comparison: pl.DataFrame) -> Picture:
+def differences_picture(scene: Scene, comparison: pl.DataFrame) -> Picture:
     """Show the paired differences from the baseline."""
-    title = results.title(f"Difference from {comparison['baseline'][0]}")
-    chart = differences_chart(comparison, title, palette=results.palette)
+    title = scene.title(f"Difference from {comparison['baseline'][0]}")
+    chart = differences_chart(comparison, title, palette=scene.palette)
     caption = (
         "Mean paired difference of the final regrets, with its 95% interval (Student); the words tell Holm's "
         "verdict at 5% over all comparisons on this page."
     )
-    return Picture({"": chart}, title, caption, f"{results.file}-differences")
+    return Picture({"": chart}, title, caption, f"{scene.file}-differences")
 
 
-def runs_picture(results: Results) -> Picture:
+def runs_picture(scene: Scene) -> Picture:
     """Show the final regrets of the runs and their tail."""
-    title, tail = results.title("Final regret of the runs"), results.title("Tail of the final regret")
+    title, tail = scene.title("Final regret of the runs"), scene.title("Tail of the final regret")
     views = {
-        "runs": runs_chart(results.finals, results.summary, title, palette=results.palette),
-        "tail": tail_chart(results.finals, tail, palette=results.palette),
+        "runs": runs_chart(scene.finals, scene.summary, title, palette=scene.palette),
+        "tail": tail_chart(scene.finals, tail, palette=scene.palette),
     }
     caption = (
         "Box: the middle half of the runs, with the median. Line: from the 5% to the 95% quantile. Strokes: "
         "the runs beyond it, or all if they are few. Diamond: the mean. Triangle: the mean of the worst 5%."
     )
-    return Picture(views, title, caption, f"{results.file}-runs")
+    return Picture(views, title, caption, f"{scene.file}-runs")
 
 
-def pulls_picture(results: Results) -> Picture:
+def pulls_picture(scene: Scene) -> Picture:
     """Show how often the arms were pulled."""
-    title = results.title("Pulls per arm")
-    chart = pulls_chart(results.pulls, results.arms, title, palette=results.palette)
+    title = scene.title("Pulls per arm")
+    chart = pulls_chart(scene.pulls, scene.arms, title, palette=scene.palette)
     caption = "Mean pulls of one arm in a run; arms with the same mean, or close in rank, are put together."
-    return Picture({"": chart}, title, caption, f"{results.file}-pulls")
+    return Picture({"": chart}, title, caption, f"{scene.file}-pulls")
 
 
-def arms_left_picture(results: Results, horizon: int) -> Picture:
+def arms_left_picture(scene: Scene, horizon: int) -> Picture:
     """Show how many arms are left over time."""
-    title = results.title("Arms left")
-    dropping = results.events["policy"].unique(maintain_order=True).to_list()
-    runs = {row["policy"]: row["runs"] for row in results.summary.to_dicts() if row["policy"] in dropping}
-    chart = arms_left_chart(results.events, runs, len(results.arms), horizon, title, palette=results.palette)
+    title = scene.title("Arms left")
+    dropping = scene.events["policy"].unique(maintain_order=True).to_list()
+    runs = {row["policy"]: row["runs"] for row in scene.summary.to_dicts() if row["policy"] in dropping}
+    chart = arms_left_chart(scene.events, runs, len(scene.arms), horizon, title, palette=scene.palette)
     caption = "How many arms a policy that eliminates arms has left, mean over the runs."
-    return Picture({"": chart}, title, caption, f"{results.file}-arms-left")
+    return Picture({"": chart}, title, caption, f"{scene.file}-arms-left")
 
 
 def _baseline(summary: pl.DataFrame, wanted: str | None) -> str | None:

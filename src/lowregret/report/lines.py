@@ -113,7 +113,8 @@ def line_chart(
     palette : mapping of str to Style, optional
         The look of every policy, where several charts share it.
     points : polars.DataFrame, optional
-        Columns policy, x and mean: marks beside the lines, such as published values.
+        Columns policy, x and mean: marks beside the lines, such as published values; also of policies that
+        have no line.
     bounds : polars.DataFrame, optional
         Columns label, x and mean: thin grey lines with their names, such as bounds.
     bands : bool, default True
@@ -134,7 +135,11 @@ def line_chart(
     >>> line_chart(table, "One", Axis("t", 0, 9), Axis("regret", 0, 4)).title.text
     'One'
     """
-    ends = table.group_by("policy", maintain_order=True).last().sort("mean", descending=True)
+    drawn = table.select("policy", "mean")
+    if points is not None:
+        alone = points.join(table, on="policy", how="anti").sort("x", maintain_order=True)
+        drawn = pl.concat([drawn, alone.select("policy", pl.col("mean").cast(drawn.schema["mean"]))])
+    ends = drawn.group_by("policy", maintain_order=True).last().sort("mean", descending=True)
     order = ends["policy"].to_list()
     styles, labelled = palette_of(order, palette), len(ends) <= MOST_LABELS
     look = looks(styles, order, legend=not labelled)
@@ -143,10 +148,10 @@ def line_chart(
     up = alt.Y("mean:Q", scale=y.scale(), title=y.title, axis=y.axis())
     # The most prominent comes last, and so on top.
     rank = {policy: style.width for policy, style in styles.items()}
-    drawn = table.select("policy", "x", "mean", "low", "high").sort(
+    lines = table.select("policy", "x", "mean", "low", "high").sort(
         pl.col("policy").replace_strict(rank, return_dtype=pl.Float64), maintain_order=True
     )
-    base = alt.Chart(inline(drawn))
+    base = alt.Chart(inline(lines))
     area = base.mark_area().encode(
         x=across,
         y=field(up, "low"),
@@ -165,8 +170,9 @@ def line_chart(
         layers += _bounds(bounds, across, up)
     if points is not None:
         marks = alt.Chart(inline(points)).mark_point(size=70, strokeWidth=2, fill="white")
-        layers.append(marks.encode(x=across, y=up, color=look["color"], opacity=faded()))
-    layers.append(_hover(drawn, order, across, heading, unit))
+        tips = [alt.Tooltip("policy:N"), alt.Tooltip("x:Q", title=unit, format=",d"), alt.Tooltip("mean:Q")]
+        layers.append(marks.encode(x=across, y=up, color=look["color"], opacity=faded(), tooltip=tips))
+    layers.append(_hover(lines, order, across, heading, unit))
     if labelled:
         layers += _labels(ends, y, up, look)
     return dressed(layers, title, styles)
