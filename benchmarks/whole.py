@@ -21,7 +21,7 @@ from typing import Any
 from common import SEED, Claim, Report, Sheet, arguments, claim_sheet, in_turn, say, show, shown, write
 
 import lowregret as lr
-from lowregret.experiments.paper import experiments
+from lowregret.experiments.paper import PAPER
 from lowregret.report.progress import progress_bar
 
 PAPERS_RUNS = 100
@@ -29,9 +29,10 @@ MANY_RUNS = 10_000
 
 
 def play_paper(runs: int) -> None:
-    """Play the paper in all three readings; runs in a process of its own."""
-    for experiment in experiments(runs=runs, seed=SEED):
-        experiment.run()
+    """Play all policies of the paper's figures on its four testbeds; runs in a process of its own."""
+    for experiment in PAPER:
+        policies = [experiment.printed[curve.policy] for curve in experiment.curves]
+        lr.simulate(policies, lr.paper(experiment.number), runs=runs, seed=SEED)
 
 
 def play_many(runs: int, horizon: int) -> None:
@@ -69,7 +70,7 @@ def paper(quick: bool) -> tuple[list[Claim], dict[str, Any]]:
         moved = any(Path(folder).iterdir())  # not every system looks for its cache there
         warm, _ = apart("play_paper(1)", Path(folder))
         whole, _ = apart(f"play_paper({runs})", Path(folder))
-    policies = sum(len(experiment.players) for experiment in experiments())
+    policies = sum(len(experiment.curves) for experiment in PAPER)
     claims = [
         Claim(f"seconds for the whole paper, {policies} curves of {runs} runs on all cores", whole, 120.0),
         Claim("seconds that a cold compile cache adds", cold - warm if moved else None, 90.0),

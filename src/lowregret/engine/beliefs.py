@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from lowregret.engine.arms import Floats, Integers, Rows
 from lowregret.engine.protocol import belief
 from lowregret.engine.rng import Rng, normal
 from lowregret.engine.scanning import first_largest
@@ -16,7 +15,7 @@ from lowregret.engine.steps import (
     NOT_A_NUMBER,
     STOPPED,
     Rules,
-    Scratch,
+    Run,
     finish,
     look,
     mark,
@@ -26,34 +25,22 @@ from lowregret.engine.steps import (
 )
 
 
-def play_beliefs(
-    policy: Any,
-    rules: Rules,
-    first: Any,
-    rng: Rng,
-    rows: Rows,
-    data: Floats,
-    horizon: int,
-    grid: Integers,
-    regret: Floats,
-    path: Integers,
-    stop: Integers,
-    scratch: Scratch,
-) -> int:
+def play_beliefs(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> int:
     """Play one run of a policy with beliefs."""
-    t, at = warm_up(policy, rules, rng, first.number, rows, data, horizon, grid, regret, path)
+    rows, data, horizon = run.rows, run.data, run.horizon
+    t, at = warm_up(policy, rules, rng, first.number, run)
     if t < 0:
         return t
-    places, left = scratch.places, 0
-    centres, spreads = scratch.lines[0], scratch.lines[1]
+    places, left = run.scratch.places, 0
+    centres, spreads = run.scratch.lines[0], run.scratch.lines[1]
     for i in range(len(rows)):
         if rows[i]["active"]:
             places[left] = i
             centres[left], spreads[left] = belief(policy, look(rows, i))
             left += 1
     if left == 1 and t < horizon:
-        return finish(rows, data, first.number, t, horizon, grid, regret, path)
-    scores, key, state = scratch.scores[:left], rng.state["key"], rng.state
+        return finish(run, first.number, t)
+    scores, key, state = run.scratch.scores[:left], rng.state["key"], rng.state
     while t < horizon:
         drawn = state["drawn"]
         for k in range(left):
@@ -67,8 +54,8 @@ def play_beliefs(
             return -i - 1
         centres[chosen], spreads[chosen] = belief(policy, look(rows, i))
         t += 1
-        note(path, t, rows[i]["number"], first.number, left)
-        at = mark(rows, grid, regret, t, at)
-        if stop[0]:
+        note(run, t, rows[i]["number"], first.number, left)
+        at = mark(run, t, at)
+        if run.stop[0]:
             return STOPPED
     return t

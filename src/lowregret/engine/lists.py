@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba.extending import overload
 
-from lowregret.engine.arms import CLOSED, Floats, Integers, Rows
+from lowregret.engine.arms import CLOSED, Floats, Rows
 from lowregret.engine.compiling import INLINED, compiled, inlined
 from lowregret.engine.leaders import Leaders, enter, rebuild
 from lowregret.engine.protocol import has, value
@@ -20,7 +20,7 @@ from lowregret.engine.steps import (
     NOT_A_NUMBER,
     STOPPED,
     Rules,
-    Scratch,
+    Run,
     clock_now,
     look,
     mark,
@@ -117,26 +117,14 @@ def plant_means(rows: Rows, means: Leaders) -> None:
     rebuild(means)
 
 
-def play_lists(
-    policy: Any,
-    rules: Rules,
-    first: Any,
-    rng: Rng,
-    rows: Rows,
-    data: Floats,
-    horizon: int,
-    grid: Integers,
-    regret: Floats,
-    path: Integers,
-    stop: Integers,
-    scratch: Scratch,
-) -> int:
+def play_lists(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> int:
     """Play one run, asking at each step only the arms that could have a claim."""
+    rows, data, horizon = run.rows, run.data, run.horizon
     size = len(rows)
-    t, at = warm_up(policy, rules, rng, first.number, rows, data, horizon, grid, regret, path)
+    t, at = warm_up(policy, rules, rng, first.number, run)
     if t < 0:
         return t
-    means, lines = scratch.means, scratch.lines
+    means, lines = run.scratch.means, run.scratch.lines
     plant_means(rows, means)
     i, waiting, marked = 0, open_list(rows, 0, lines), 0
     while t < horizon:
@@ -159,8 +147,8 @@ def play_lists(
         marked += more
         if waiting == 0:
             i, waiting, marked = 0, open_list(rows, marked, lines), 0
-        note(path, t, number, first.number, waiting)
-        at = mark(rows, grid, regret, t, at)
-        if stop[0]:
+        note(run, t, number, first.number, waiting)
+        at = mark(run, t, at)
+        if run.stop[0]:
             return STOPPED
     return t

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from lowregret.engine.arms import EMPIRICAL, Floats, Integers, Rows, draw, ended, law
+from lowregret.engine.arms import EMPIRICAL, Integers, Rows, draw, ended, law
 from lowregret.engine.compiling import compiled, inlined
 from lowregret.engine.leaders import Leaders, enter, rebuild, rival
 from lowregret.engine.protocol import book, value
@@ -23,7 +23,7 @@ from lowregret.engine.steps import (
     NOT_A_NUMBER,
     STOPPED,
     Rules,
-    Scratch,
+    Run,
     at_least,
     clock_now,
     count,
@@ -115,30 +115,18 @@ def search(
     return chosen, best, scored
 
 
-def play_moving(
-    policy: Any,
-    rules: Rules,
-    first: Any,
-    rng: Rng,
-    rows: Rows,
-    data: Floats,
-    horizon: int,
-    grid: Integers,
-    regret: Floats,
-    path: Integers,
-    stop: Integers,
-    scratch: Scratch,
-) -> int:
+def play_moving(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> int:
     """Play one run, scoring at each step only the arms that could lead."""
+    rows, data, horizon, grid, path = run.rows, run.data, run.horizon, run.grid, run.path
     size = len(rows)
-    t, at = warm_up(policy, rules, rng, first.number, rows, data, horizon, grid, regret, path)
+    t, at = warm_up(policy, rules, rng, first.number, run)
     if t < 0:
         return t
     left = Arms(rows).left()
     if left == 1:
-        return finish(rows, data, first.number, t, horizon, grid, regret, path) if t < horizon else t
+        return finish(run, first.number, t) if t < horizon else t
     recording = len(path) > 0
-    tree, means, stack = scratch.tree, scratch.means, scratch.stack
+    tree, means, stack = run.scratch.tree, run.scratch.means, run.scratch.stack
     best, floor, ceiling = 0.0, -np.inf, np.inf
     reach = 1.0
     while t < horizon:
@@ -175,7 +163,7 @@ def play_moving(
                 arm = state(number, tally)
                 t += 1
                 if recording:
-                    note(path, t, number, first.number, left)
+                    note(run, t, number, first.number, left)
                 if rules.uses_best:
                     enter(means, i, arm.mean)
                     best = means.best[1]
@@ -198,8 +186,8 @@ def play_moving(
                     limit = bound(policy, arm, ahead, first, rng)
                 enter(tree, i, limit)
                 i = runner if limit < bar else tree.place[1]
-            at = mark(rows, grid, regret, t, at)
-            if stop[0]:
+            at = mark(run, t, at)
+            if run.stop[0]:
                 return STOPPED
         factor = np.sqrt(size / (WEIGHT * scored + 1.0))
         reach = min(reach * min(max(factor, 0.5), 2.0), float(horizon))

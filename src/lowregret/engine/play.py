@@ -22,20 +22,7 @@ def play(*arguments: Any) -> int:
 
 
 @overload(play, strict=False, jit_options=OPTIONS)
-def _play(
-    policy: Any,
-    rules: Any,
-    first: Any,
-    rng: Any,
-    rows: Any,
-    data: Any,
-    horizon: Any,
-    grid: Any,
-    regret: Any,
-    path: Any,
-    stop: Any,
-    scratch: Any,
-) -> Any:
+def _play(policy: Any, rules: Any, first: Any, rng: Any, run: Any) -> Any:
     kind = policy.instance_class
     if kind.in_turn:
         return play_scanning if has(policy, "book") else play_turns

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lowregret.engine.arms import Floats, Integers, Rows
+from lowregret.engine.arms import Floats, Rows
 from lowregret.engine.compiling import compiled, inlined
 from lowregret.engine.protocol import turn, value
 from lowregret.engine.rng import Rng
@@ -15,7 +15,7 @@ from lowregret.engine.steps import (
     NOT_A_NUMBER,
     STOPPED,
     Rules,
-    Scratch,
+    Run,
     best_mean,
     clock_now,
     finish,
@@ -65,27 +65,15 @@ def first_active(rows: Rows) -> int:
     return place
 
 
-def play_scanning(
-    policy: Any,
-    rules: Rules,
-    first: Any,
-    rng: Rng,
-    rows: Rows,
-    data: Floats,
-    horizon: int,
-    grid: Integers,
-    regret: Floats,
-    path: Integers,
-    stop: Integers,
-    scratch: Scratch,
-) -> int:
+def play_scanning(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> int:
     """Play one run of any policy, looking at all arms at every step."""
+    rows, data, horizon = run.rows, run.data, run.horizon
     size = len(rows)
     round = first
-    t, at = warm_up(policy, rules, rng, round.number, rows, data, horizon, grid, regret, path)
+    t, at = warm_up(policy, rules, rng, round.number, run)
     if t < 0:
         return t
-    left, scores = Arms(rows).left(), scratch.scores
+    left, scores = Arms(rows).left(), run.scratch.scores
     while t < horizon and (left > 1 or not rules.final):
         t += 1
         clock = clock_now(t, horizon, size, best_mean(rows) if rules.uses_best else 0.0)
@@ -108,8 +96,8 @@ def play_scanning(
             left = leave(rows, t)
             if left == 0:
                 return DROPPED_ALL
-        note(path, t, rows[chosen]["number"], round.number, left)
-        at = mark(rows, grid, regret, t, at)
-        if stop[0]:
+        note(run, t, rows[chosen]["number"], round.number, left)
+        at = mark(run, t, at)
+        if run.stop[0]:
             return STOPPED
-    return finish(rows, data, round.number, t, horizon, grid, regret, path) if t < horizon else t
+    return finish(run, round.number, t) if t < horizon else t

@@ -18,7 +18,7 @@ from lowregret.engine.play import play
 from lowregret.engine.protocol import begin, has, open_arms
 from lowregret.engine.reference import DROPPED_EVERY_ARM, SCORE_IS_NAN, ran_out
 from lowregret.engine.rng import POLICY_STREAM, Rng, shuffle, stream
-from lowregret.engine.steps import DROPPED_ALL, NOT_A_NUMBER, Rules, Scratch, scratch
+from lowregret.engine.steps import DROPPED_ALL, NOT_A_NUMBER, Rules, Run, Scratch, scratch
 from lowregret.environments import Bandit
 from lowregret.errors import InputError
 from lowregret.policies import Policy, clock_at
@@ -260,7 +260,9 @@ def _play_runs(
         state["key"] = stream(seed, run, POLICY_STREAM)
         state["drawn"] = 0
         row = run - start
-        answer = play(policy, rules, first, rng, rows, data, horizon, grid, regret[row], path, stop, scratch)
+        answer = play(
+            policy, rules, first, rng, Run(rows, data, horizon, grid, regret[row], path, stop, scratch)
+        )
         if answer < 0:
             return answer
         for i in range(len(rows)):

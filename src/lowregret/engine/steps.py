@@ -60,6 +60,19 @@ def scratch(rows: Rows) -> Scratch:
     return Scratch(rows.copy(), np.arange(size), np.zeros(1, STATE), *trees, *lists)
 
 
+class Run(NamedTuple):
+    """What a run plays on, and where it writes."""
+
+    rows: Rows
+    data: Floats
+    horizon: int
+    grid: Integers
+    regret: Floats
+    path: Integers
+    stop: Integers
+    scratch: Scratch
+
+
 class Tally(NamedTuple):
     """The sums of one arm while it is pulled; ``before`` are the pulls that no longer count."""
 
@@ -127,17 +140,18 @@ def record(rows: Rows, regret: Floats, at: int) -> None:
 
 
 @inlined
-def mark(rows: Rows, grid: Integers, regret: Floats, t: int, at: int) -> int:
+def mark(run: Run, t: int, at: int) -> int:
     """Record the regret if ``t`` is the grid's time number ``at``; give the number of the next."""
-    due = at < len(grid) and t == grid[at]
+    due = at < len(run.grid) and t == run.grid[at]
     if due:
-        record(rows, regret, at)
+        record(run.rows, run.regret, at)
     return at + due
 
 
 @compiled
-def note(path: Integers, t: int, number: int, round: int, active: int) -> None:
+def note(run: Run, t: int, number: int, round: int, active: int) -> None:
     """Record step ``t`` if the path is wanted."""
+    path = run.path
     if len(path) > 0:
         path[t - 1, 0] = number
         path[t - 1, 1] = round
@@ -184,59 +198,41 @@ def leave(rows: Rows, t: int) -> int:
 
 
 @compiled
-def finish(
-    rows: Rows,
-    data: Floats,
-    number: int,
-    t: int,
-    horizon: int,
-    grid: Integers,
-    regret: Floats,
-    path: Integers,
-) -> int:
+def finish(run: Run, number: int, t: int) -> int:
     """Give the one arm that is left all the pulls to the horizon, which nothing can change."""
+    rows, grid, horizon = run.rows, run.grid, run.horizon
     last = 0
     for i in range(len(rows)):
         if rows[i]["active"]:
             last = i
     if ended(law(rows[last]), rows[last]["pulls"] + horizon - t):
         return -last - 1
-    if len(path) > 0:
+    if len(run.path) > 0:
         for step in range(t + 1, horizon + 1):
-            note(path, step, rows[last]["number"], number, 1)
+            note(run, step, rows[last]["number"], number, 1)
     for at in range(len(grid)):
         if grid[at] > t:
             rows[last]["pulls"] += grid[at] - t
             t = grid[at]
-            mark(rows, grid, regret, t, at)
+            mark(run, t, at)
     rows[last]["pulls"] += horizon - t
     return horizon
 
 
 @compiled
-def warm_up(
-    policy: Any,
-    rules: Rules,
-    rng: Rng,
-    number: int,
-    rows: Rows,
-    data: Floats,
-    horizon: int,
-    grid: Integers,
-    regret: Floats,
-    path: Integers,
-) -> tuple[int, int]:
+def warm_up(policy: Any, rules: Rules, rng: Rng, number: int, run: Run) -> tuple[int, int]:
     """Pull every arm in turn as often as the policy wants; give the time and the grid's next number."""
+    rows = run.rows
     t, at, left = 0, 0, Arms(rows).left()
     for _ in range(rules.warmup):
         for i in range(len(rows)):
             if not rows[i]["active"]:
                 continue
-            if t == horizon:
+            if t == run.horizon:
                 return t, at
-            if not pull(policy, rules, rng, rows, data, i):
+            if not pull(policy, rules, rng, rows, run.data, i):
                 return -i - 1, at
             t += 1
-            note(path, t, rows[i]["number"], number, left)
-            at = mark(rows, grid, regret, t, at)
+            note(run, t, rows[i]["number"], number, left)
+            at = mark(run, t, at)
     return t, at

@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from lowregret.engine.arms import EMPIRICAL, Floats, Integers, Rows, draw, ended, law
+from lowregret.engine.arms import EMPIRICAL, Rows, draw, ended, law
 from lowregret.engine.compiling import compiled
 from lowregret.engine.leaders import Leaders, enter, rebuild, rival
 from lowregret.engine.protocol import book, lower, turn, value
 from lowregret.engine.rng import Rng
 from lowregret.engine.steps import (
     DROPPED_ALL,
-    LEAST,
     NOT_A_NUMBER,
     STOPPED,
     Rules,
-    Scratch,
+    Run,
+    at_least,
     clock_now,
     count,
     finish,
@@ -48,7 +48,7 @@ def rescore(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, tree: L
             score = value(policy, arm, clock, round, rng)
             if score != score:
                 return np.nan, np.nan
-            tree.best[size + i] = max(score, LEAST)
+            tree.best[size + i] = at_least(score)
             lowest = min(lowest, score)
             highest = max(highest, lower(policy, arm, clock, round))
     rebuild(tree)
@@ -71,34 +71,22 @@ def sweep(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng) -> bool:
     return dropped
 
 
-def play_still(
-    policy: Any,
-    rules: Rules,
-    first: Any,
-    rng: Rng,
-    rows: Rows,
-    data: Floats,
-    horizon: int,
-    grid: Integers,
-    regret: Floats,
-    path: Integers,
-    stop: Integers,
-    scratch: Scratch,
-) -> int:
+def play_still(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> int:
     """Play one run of a policy whose scores stand still.
 
     While the arm just pulled still beats its rival it is pulled again, at the cost of one draw, one
     update and one score. ``lowest`` and ``highest`` bound all scores from below and all lower bounds
     from above, so that no arm can have to leave while they have not crossed.
     """
+    rows, data, horizon, grid, path = run.rows, run.data, run.horizon, run.grid, run.path
     size = len(rows)
     round = first
-    t, at = warm_up(policy, rules, rng, round.number, rows, data, horizon, grid, regret, path)
+    t, at = warm_up(policy, rules, rng, round.number, run)
     if t < 0:
         return t
     left = Arms(rows).left()
     recording = len(path) > 0
-    tree = scratch.tree
+    tree = run.scratch.tree
     lowest, highest = rescore(policy, rows, clock_now(t, horizon, size, 0.0), round, rng, tree)
     if lowest != lowest and t < horizon:
         return NOT_A_NUMBER
@@ -127,19 +115,19 @@ def play_still(
                 lowest = min(lowest, score)
                 highest = max(highest, lower(policy, arm, clock, round))
                 if recording:
-                    note(path, t, number, round.number, left)
+                    note(run, t, number, round.number, left)
                 if not score > bar or t >= end or lowest < highest:  # also where the score is nan
                     break
             if score != score:
                 return NOT_A_NUMBER
-            score = max(score, LEAST)
+            score = at_least(score)
             keep(row, tally, arm.mean)
             enter(tree, i, score)
             if lowest < highest:
                 clock = clock_now(t, horizon, size, 0.0)
                 if sweep(policy, rows, clock, round, rng):
                     left = leave(rows, t)
-                    note(path, t, number, round.number, left)
+                    note(run, t, number, round.number, left)
                 lowest, highest = rescore(policy, rows, clock, round, rng, tree)
                 i = tree.place[1]
                 if left == 1:
@@ -152,12 +140,12 @@ def play_still(
             left = leave(rows, t)
             if left == 0:
                 return DROPPED_ALL
-            note(path, t, number, round.number, left)
+            note(run, t, number, round.number, left)
             lowest, highest = rescore(policy, rows, clock, round, rng, tree)
             if lowest != lowest:
                 return NOT_A_NUMBER
             i = tree.place[1]
-        at = mark(rows, grid, regret, t, at)
-        if stop[0]:
+        at = mark(run, t, at)
+        if run.stop[0]:
             return STOPPED
-    return finish(rows, data, round.number, t, horizon, grid, regret, path) if t < horizon else t
+    return finish(run, round.number, t) if t < horizon else t

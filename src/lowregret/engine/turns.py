@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lowregret.engine.arms import EMPIRICAL, Floats, Integers, Rows, draw, ended, law
+from lowregret.engine.arms import EMPIRICAL, Floats, Rows, draw, ended, law
 from lowregret.engine.compiling import compiled
 from lowregret.engine.protocol import turn
 from lowregret.engine.rng import Rng
@@ -16,7 +16,7 @@ from lowregret.engine.steps import (
     DROPPED_ALL,
     STOPPED,
     Rules,
-    Scratch,
+    Run,
     clock_now,
     count,
     finish,
@@ -83,24 +83,12 @@ def deal_out(rows: Rows, data: Floats, steps: int, wanted: bool, clip: bool) -> 
     return steps, last
 
 
-def play_turns(
-    policy: Any,
-    rules: Rules,
-    first: Any,
-    rng: Rng,
-    rows: Rows,
-    data: Floats,
-    horizon: int,
-    grid: Integers,
-    regret: Floats,
-    path: Integers,
-    stop: Integers,
-    scratch: Scratch,
-) -> int:
+def play_turns(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> int:
     """Play one run of a policy whose arms take turns."""
+    rows, data, horizon, grid, path = run.rows, run.data, run.horizon, run.grid, run.path
     size = len(rows)
     round = first
-    t, at = warm_up(policy, rules, rng, round.number, rows, data, horizon, grid, regret, path)
+    t, at = warm_up(policy, rules, rng, round.number, run)
     if t < 0:
         return t
     left = Arms(rows).left()
@@ -118,8 +106,8 @@ def play_turns(
             left = leave(rows, t)
             if left == 0:
                 return DROPPED_ALL
-        note(path, t, rows[last]["number"], round.number, left)
-        at = mark(rows, grid, regret, t, at)
-        if stop[0]:
+        note(run, t, rows[last]["number"], round.number, left)
+        at = mark(run, t, at)
+        if run.stop[0]:
             return STOPPED
-    return finish(rows, data, round.number, t, horizon, grid, regret, path) if t < horizon else t
+    return finish(run, round.number, t) if t < horizon else t
