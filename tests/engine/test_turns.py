@@ -76,7 +76,7 @@ def test_a_policy_that_opens_no_arm_is_refused():
 
 
 def test_what_takes_turns_has_no_score():
-    with pytest.raises(InputError, match="take turns"):
+    with pytest.raises(InputError, match="Both: a policy has one of score and in_turn, not both"):
 
         class Both(lr.Policy):
             in_turn = True
