@@ -28,6 +28,9 @@ if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same n
     from lowregret.experiments.results import Results as Results
     from lowregret.experiments.results import open_results as open_results
     from lowregret.experiments.spec import Experiment as Experiment
+    from lowregret.online.agent import Agent as Agent
+    from lowregret.online.decisions import Decision as Decision
+    from lowregret.online.opening import open_agent as open_agent
     from lowregret.policies import *
     from lowregret.simulation import Result as Result
     from lowregret.simulation import simulate as simulate
@@ -51,6 +54,9 @@ _HOMES = {
     ),
     "experiments.results": ("Results", "open_results"),
     "experiments.spec": ("Experiment",),
+    "online.agent": ("Agent",),
+    "online.decisions": ("Decision",),
+    "online.opening": ("open_agent",),
     "simulation": ("Result", "simulate", "trace"),
 }
 

@@ -188,7 +188,7 @@ def _run(policy: Policy, clip: bool, first: Any, rows: Rows, data: Floats, seed:
     try:
         answer = compiled(policy.record, rules, first, rows, data, np.uint64(seed), *rest, scratch(rows))
     except NumbaError as error:
-        raise InputError(f"{policy}: Numba cannot compile it: {_reason(error)}") from error
+        raise InputError(f"{policy}: Numba cannot compile it: {complaint(error)}") from error
     if answer == DROPPED_ALL:
         raise InputError(f"{policy}: {DROPPED_EVERY_ARM}")
     if answer == NOT_A_NUMBER:
@@ -197,7 +197,7 @@ def _run(policy: Policy, clip: bool, first: Any, rows: Rows, data: Floats, seed:
         raise InputError(f"{policy}: {ran_out(-answer - 1)}")
 
 
-def _reason(error: NumbaError) -> str:
+def complaint(error: NumbaError) -> str:
     """Give the innermost complaint of a compile error, which Numba buries in many lines."""
     lines = [line.strip() for line in str(error).splitlines()]
     marks = ("Unknown attribute", "Untyped global", "Cannot", "No implementation", "Invalid use", "NameError")

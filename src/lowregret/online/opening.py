@@ -1,0 +1,5 @@
+"""stub."""
+
+
+def open_agent() -> None:
+    """Stub."""
