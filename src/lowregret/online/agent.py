@@ -284,9 +284,9 @@ class Agent:
 
     def plot(self) -> altair.LayerChart:
         """Draw the mean of every arm with its interval."""
-        from lowregret.online.summary import summary_chart
+        from lowregret.report.live import arms_chart
 
-        return summary_chart(self.summary(), str(self.policy))
+        return arms_chart(self.summary(), str(self.policy))
 
     def to_json(self) -> str:
         """Write the agent as JSON, from which ``from_json`` goes on exactly.

@@ -205,12 +205,12 @@ class Core:
 
     def check_new(self, arm: object) -> str:
         """Check the name of an arm that is to be added."""
-        arm = name(arm)
-        if arm in self.retired:
-            raise InputError(f"arm {arm!r} was retired: give the new arm another name")
-        if arm in self.places:
-            raise InputError(f"there is an arm {arm!r} already")
-        return arm
+        new = name(arm)
+        if new in self.retired:
+            raise InputError(f"arm {new!r} was retired: give the new arm another name")
+        if new in self.places:
+            raise InputError(f"there is an arm {new!r} already")
+        return new
 
     def check_leaving(self, arm: object) -> str:
         """Check the name of an arm that is to be retired."""

@@ -27,7 +27,7 @@ def first_horizon(arms: int) -> int:
     >>> first_horizon(3), first_horizon(100)
     (1000, 63096)
     """
-    return max(SHORTEST, ceil(arms**2.4))
+    return max(SHORTEST, ceil(float(arms) ** 2.4))
 
 
 def first_round(policy: Policy, rows: Rows, horizon: int, now: int = 0) -> Any:

@@ -102,7 +102,7 @@ def number(reward: object) -> float:
             raise InputError(f"a reward must be a finite number, got {show(reward)}") from None
     if not abs(reward) <= LARGEST:
         raise InputError(f"a reward must be a finite number up to 1e150, got {reward!r}")
-    return reward
+    return reward + 0.0  # 0 in place of -0, which not every store can hold
 
 
 def describe(policy: Policy) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""What an agent knows of its arms, as a table and as a figure."""
+"""What an agent knows of its arms, as a table."""
 
 from __future__ import annotations
 
 from math import log, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -11,9 +11,6 @@ import polars as pl
 from lowregret.engine.arms import CLOSED
 from lowregret.online.core import Core
 from lowregret.policies import Arms
-
-if TYPE_CHECKING:
-    import altair
 
 MISSED = 0.05
 """How often an interval may miss the true mean, at any time at all."""
@@ -57,22 +54,6 @@ def summary_table(core: Core) -> pl.DataFrame:
         },
         orient="row",
     )
-
-
-def summary_chart(table: pl.DataFrame, title: str) -> altair.LayerChart:
-    """Draw the mean of every arm with its interval; arms that are not in play are grey."""
-    import altair as alt
-
-    from lowregret.report.drawing import CONFIG, GREY, INK, WIDTH
-
-    arm = alt.Y("arm:N", sort=None, title=None)
-    colour = alt.ColorValue(GREY, condition={"test": "datum.state == 'in play'", "value": INK})
-    base = alt.Chart(alt.InlineData(values=table.to_dicts())).encode(y=arm, color=colour)
-    interval = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title="mean reward"), x2="high:Q")
-    tips = [f"{name}:{kind}" for name, kind in zip(table.columns, "NQQQQQNQ", strict=True)]
-    point = base.mark_point(filled=True, size=70, opacity=1).encode(x="mean:Q", tooltip=tips)
-    layers = alt.layer(interval, point, title=title, width=WIDTH)
-    return layers.configure(**CONFIG)
 
 
 def _line(core: Core, arm: str, row: np.void, pulled: int) -> tuple[Any, ...]:
