@@ -266,5 +266,5 @@ def test_a_plot_shows_every_arm():
     agent = lr.Agent(lr.UCB1(), ARMS)
     agent.tell(agent.ask(), 1)
     chart = agent.plot().to_dict()
-    rows = chart["layer"][0]["data"]["values"]
+    (rows,) = chart["datasets"].values()
     assert [row["arm"] for row in rows] == ARMS

@@ -84,7 +84,7 @@ class Core:
         self.epoch = 0
         self.round = first_round(policy, self.rows, int(now["horizon"]))
         self.rows["owed"] = np.where(self.rows["active"], policy.warmup, 0)
-        self.names = [settings.arms[number] for number in self.rows["number"]]
+        self.names: list[str] = [settings.arms[number] for number in self.rows["number"]]
         self.places = {arm: place for place, arm in enumerate(self.names)}
         self.retired: dict[str, Rows] = {}
         self.asked = self.conflicts = 0

@@ -27,7 +27,8 @@ def first_horizon(arms: int) -> int:
     >>> first_horizon(3), first_horizon(100)
     (1000, 63096)
     """
-    return max(SHORTEST, ceil(float(arms) ** 2.4))
+    least: int = ceil(arms**2.4)
+    return max(SHORTEST, least)
 
 
 def first_round(policy: Policy, rows: Rows, horizon: int, now: int = 0) -> Any:
