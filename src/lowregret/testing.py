@@ -217,7 +217,7 @@ _EVENTS = [
 
 
 def _new_is_empty(make_store: Callable[[str], Store]) -> None:
-    """Stores are empty when they are new."""
+    """Hold nothing when new."""
     store = make_store("new")
     assert store.head() is None, f"it begins with {store.head()!r}"
     assert store.latest() is None, f"it has the snapshot {store.latest()}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from lowregret.environments.checks import show
 from lowregret.errors import InputError
 from lowregret.online.core import Core, Saved
-from lowregret.online.decisions import Decision, Event, decision_of
+from lowregret.online.decisions import Decision, Event, decision_id, decision_of
 from lowregret.online.settings import number
 from lowregret.online.snapshot import write
 
@@ -175,9 +175,10 @@ class Ledger:
 
     def _number(self, key: str) -> int:
         """Give the number of a decision that was asked of this agent."""
-        token, _, digits = key.rpartition("-")
-        if token == self.core.token and digits.isdecimal() and 1 <= int(digits) <= self.core.asked:
-            return int(digits)
+        digits = key.rpartition("-")[2]
+        number = int(digits) if digits.isdecimal() and len(digits) < 20 else 0
+        if 1 <= number <= self.core.asked and key == decision_id(self.core.token, number):
+            return number
         raise InputError(f"unknown decision {show(key)}: it was not asked of this agent")
 
     def _answer(self, key: str) -> float | None:
