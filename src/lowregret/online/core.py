@@ -244,7 +244,7 @@ class Core:
             elif event.kind in ("told", "forgot"):
                 assert event.decision is not None
                 arm = self.pending[decision_id(self.token, event.decision)].arm
-                if event.kind == "told":
+                if event.reward is not None:
                     self.hear(arm, self.settings.scaled(event.reward))
                 else:
                     self.give_up(arm)

@@ -69,5 +69,6 @@ def decision_id(agent: str, number: int) -> str:
 
 def decision_of(agent: str, event: Event) -> Decision:
     """Give the decision that an event of the kind ``asked`` tells of."""
-    assert event.decision is not None and event.arm is not None and event.time is not None
-    return Decision(decision_id(agent, event.decision), event.arm, event.time, event.propensity)
+    _, number, arm, _, time, propensity, _, _ = event
+    assert number is not None and arm is not None and time is not None
+    return Decision(decision_id(agent, number), arm, time, propensity)

@@ -125,12 +125,13 @@ class Ledger:
         return None, events
 
     def _tell(self, before: Saved, rewards: list[tuple[Decision | str, float]]) -> Change:
-        core, told = self.core, dict[str, Event]()
+        core = self.core
+        told: dict[str, Event] = {}
         for decision, reward in rewards:
             key, value = _key(decision), number(reward)
             if key in core.pending and key not in told:
                 core.hear(core.pending[key].arm, core.settings.scaled(value))
-                told[key] = Event("told", self._number(key), None, value)
+                told[key] = Event("told", int(key.rpartition("-")[2]), None, value)
                 continue
             known = told[key].reward if key in told else self._answer(key)
             if known != value:

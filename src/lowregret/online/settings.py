@@ -27,9 +27,8 @@ class Settings:
     reward_range: tuple[float, float] | None
     outside: Outside
 
-    def scaled(self, reward: object) -> float:
-        """Give a reward as the policy sees it, or say why it cannot be one."""
-        value = number(reward)
+    def scaled(self, value: float) -> float:
+        """Give a reward as the policy sees it, or refuse one that lies outside the range."""
         if self.reward_range is None:
             return value
         low, high = self.reward_range
