@@ -1,15 +1,20 @@
 """Every example runs as a user would run it."""
 
+import json
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "examples"
-DOWNLOADS = {"open_bandit"}
+DOWNLOADS = FOLDER / "open_bandit.py"
 """What needs the network; tests/offline/test_open_bandit.py looks at its parts."""
-SCRIPTS = sorted(path for path in FOLDER.glob("*.py") if path.stem not in DOWNLOADS)
+SERVICE = FOLDER / "web_handler.py"
+SCRIPTS = sorted(set(FOLDER.glob("*.py")) - {DOWNLOADS, SERVICE})
 EXPERIMENTS = sorted(FOLDER.glob("*.toml"))
 
 
@@ -32,3 +37,37 @@ def test_experiment(path, tmp_path):
 def test_there_are_examples():
     assert SCRIPTS
     assert EXPERIMENTS
+
+
+@contextmanager
+def served(path):
+    """Run the web service; give its address; kill it."""
+    call = [sys.executable, str(SERVICE), str(path), "0"]
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.kill()
+
+
+def got(address, body=None):
+    data = None if body is None else json.dumps(body).encode()
+    with urlopen(Request(address, data)) as answer:
+        return json.load(answer)
+
+
+@pytest.mark.parametrize("name", ["choices.db", "choices.journal"])
+def test_web_service(tmp_path, name):
+    """It chooses, learns, answers the same to the same visit, and goes on after it was killed."""
+    with served(tmp_path / name) as address:
+        first = got(f"{address}?visit=1")
+        assert got(f"{address}?visit=1") == first
+        assert got(f"{address}?visit=2")["arm"] != first["arm"]
+        assert got(address, {"id": first["id"], "reward": 1}) == {"new": True}
+        with pytest.raises(HTTPError) as caught:
+            got(address, {"id": first["id"], "reward": 0})
+        assert "is refused" in json.load(caught.value)["error"]
+        caught.value.close()
+    with served(tmp_path / name) as address:
+        assert got(f"{address}?visit=1") == first
+        assert got(address, {"id": first["id"], "reward": 1}) == {"new": False}

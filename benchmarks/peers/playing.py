@@ -1,7 +1,7 @@
 """What the peers have in common: paper-1 played step by step, timed, and one line of JSON per policy.
 
-Each peer is run by its own interpreter as ``python with_<peer>.py STEPS RUNS``; nothing but the standard
-library is imported here.
+Each peer is run by its own interpreter as ``python with_<peer>.py STEPS RUNS``, with the number of arms after
+that if it is not 20; nothing but the standard library is imported here.
 """
 
 import json
@@ -10,9 +10,9 @@ from collections.abc import Callable
 from random import Random
 from time import perf_counter
 
-MEANS = [0.07] * 19 + [0.10]
-ARMS = list(range(len(MEANS)))
-STEPS, RUNS = (int(argument) for argument in sys.argv[1:3])
+STEPS, RUNS, SIZE = (int(argument) for argument in [*sys.argv[1:], "20"][:3])
+MEANS = [0.07] * (SIZE - 1) + [0.10]
+ARMS = list(range(SIZE))
 
 Choose = Callable[[], int]
 Learn = Callable[[int, float], None]

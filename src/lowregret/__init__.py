@@ -31,6 +31,9 @@ if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same n
     from lowregret.guarantees import bounds as bounds
     from lowregret.offline.replay import Replay as Replay
     from lowregret.offline.replay import replay as replay
+    from lowregret.online.agent import Agent as Agent
+    from lowregret.online.decisions import Decision as Decision
+    from lowregret.online.opening import open_agent as open_agent
     from lowregret.policies import *
     from lowregret.simulation import Result as Result
     from lowregret.simulation import simulate as simulate
@@ -56,6 +59,9 @@ _HOMES = {
     "experiments.spec": ("Experiment",),
     "guarantees": ("bounds",),
     "offline.replay": ("Replay", "replay"),
+    "online.agent": ("Agent",),
+    "online.decisions": ("Decision",),
+    "online.opening": ("open_agent",),
     "simulation": ("Result", "simulate", "trace"),
 }
 

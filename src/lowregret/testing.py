@@ -1,4 +1,4 @@
-"""Tests that any policy should pass: ours do, and so can yours.
+"""Tests that any policy, and any store of a live agent, should pass: ours do, and so can yours.
 
 >>> import lowregret as lr
 >>> lr.testing.check_policy(lr.UCB1())
@@ -18,7 +18,10 @@ from lowregret.engine.simulate import trace as compiled_trace
 from lowregret.environments import Bandit, bernoulli, beta, gaussian
 from lowregret.environments.families import Bernoulli
 from lowregret.errors import InputError
-from lowregret.policies import Policy
+from lowregret.online.decisions import Event
+from lowregret.online.opening import open_agent
+from lowregret.online.stores import Store
+from lowregret.policies import UCB1, Policy
 from lowregret.simulation import simulate
 
 
@@ -172,4 +175,156 @@ CHECKS: tuple[Callable[[Policy], None], ...] = (
     _scaling_works,
     _survives_a_snapshot,
     _beats_uniform,
+)
+
+
+def check_store(make_store: Callable[[str], Store]) -> None:
+    """Hold a store of live agents to what they need; an ``AssertionError`` names what it fails.
+
+    It checks that a store gives back what was appended, exactly and in order, also after it was closed and
+    opened again; that a session that raises leaves nothing behind; that a snapshot replaces the one before;
+    that answers and requests are found; and that an agent goes on where it was.
+
+    Parameters
+    ----------
+    make_store : callable
+        Opens the store of a name: a new one the first time, and the same one whenever it was closed.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> from lowregret.online.stores.memory import MemoryStore
+    >>> stores = {}
+    >>> lr.testing.check_store(lambda name: stores.setdefault(name, MemoryStore()))
+    """
+    for check in STORE_CHECKS:
+        try:
+            check(make_store)
+        except AssertionError as error:
+            raise AssertionError(f"{(check.__doc__ or '').rstrip('.')}: {error}") from None
+
+
+_SNOW = "\u2603"
+_EVENTS = [
+    Event("asked", 1, f"red {_SNOW}", None, 1, 1.0, 0, "visit"),
+    Event("told", 1, None, 0.1 + 0.2),
+    Event("asked", 2, "", None, 2, None, 2**40, None),
+    Event("conflict", 1, None, 1.0),
+    Event("added", None, "blue"),
+    Event("retired", None, "blue"),
+    Event("forgot", 2),
+]
+
+
+def _new_is_empty(make_store: Callable[[str], Store]) -> None:
+    """Hold nothing when new."""
+    store = make_store("new")
+    assert store.head() is None, f"it begins with {store.head()!r}"
+    assert store.latest() is None, f"it has the snapshot {store.latest()}"
+    assert store.events(0) == [], f"it has {store.events(0)}"
+    store.close()
+
+
+def _gives_back(make_store: Callable[[str], Store]) -> None:
+    """Events and the head come back as they were, in order."""
+    store = make_store("events")
+    with store.session():
+        store.begin(f"head {_SNOW}")
+    for start in (0, 3):
+        with store.session():
+            store.append(_EVENTS[start : start + 3])
+    store.close()
+    store = make_store("events")
+    with store.session():
+        store.append(_EVENTS[6:])
+    for _ in range(2):
+        assert store.head() == f"head {_SNOW}", f"it begins with {store.head()!r}"
+        for after in range(len(_EVENTS) + 1):
+            assert store.events(after) == _EVENTS[after:], f"after {after} it has {store.events(after)}"
+        store.close()
+        store = make_store("events")
+    store.close()
+
+
+def _takes_back(make_store: Callable[[str], Store]) -> None:
+    """Sessions that raise leave nothing behind."""
+    for known in ([], _EVENTS[:2]):
+        store = make_store("raising")
+        if known:
+            with store.session():
+                store.begin("head")
+                store.append(known)
+        try:
+            with store.session():
+                store.append(_EVENTS[2:])
+                store.keep(9, "snapshot")
+                raise KeyError
+        except KeyError:
+            pass
+        for _ in range(2):
+            assert store.events(0) == known, f"it has {store.events(0)} after {known}"
+            assert store.latest() is None, f"it has the snapshot {store.latest()}"
+            store.close()
+            store = make_store("raising")
+        store.close()
+
+
+def _keeps_the_latest(make_store: Callable[[str], Store]) -> None:
+    """Snapshots replace the one before."""
+    store = make_store("snapshots")
+    with store.session():
+        store.begin("head")
+    for position, text in ((0, "first"), (2, f'{{"second": "{_SNOW}"}}')):
+        with store.session():
+            store.keep(position, text)
+            store.append(_EVENTS[position : position + 2])
+        for _ in range(2):
+            assert store.latest() == (position, text), f"the latest is {store.latest()}"
+            store.close()
+            store = make_store("snapshots")
+    assert store.events(0) == _EVENTS[:4], f"it has {store.events(0)}"
+    store.close()
+
+
+def _finds(make_store: Callable[[str], Store]) -> None:
+    """Answers and requests are found."""
+    store = make_store("finding")
+    with store.session():
+        store.begin("head")
+        store.append(_EVENTS)
+    for _ in range(2):
+        for decision, event in ((1, _EVENTS[1]), (2, _EVENTS[6]), (3, None)):
+            found = store.answered(decision)
+            assert found == event, f"the answer to decision {decision} is {found}"
+        for request, events in (("visit", _EVENTS[:1]), ("other", [])):
+            assert store.requested(request) == events, f"{request!r} gives {store.requested(request)}"
+        store.close()
+        store = make_store("finding")
+    store.close()
+
+
+def _goes_on(make_store: Callable[[str], Store]) -> None:
+    """Agents go on where they were."""
+    plain = open_agent(make_store("whole"), UCB1(), ["red", "green"], seed=4)
+    stopped = open_agent(make_store("stopped"), UCB1(), ["red", "green"], seed=4)
+    for turn in range(1, 131):  # enough for a snapshot
+        one, other = plain.ask(10), stopped.ask(10)
+        here, there = ([choice.arm for choice in choices] for choices in (one, other))
+        assert here == there, f"they choose {there}, not {here}, after {10 * turn - 10} pulls"
+        for agent, choices in ((plain, one), (stopped, other)):
+            agent.tell_many((choice, place % 3 / 2) for place, choice in enumerate(choices, turn))
+        if turn % 13 == 0:
+            stopped.close()
+            stopped = open_agent(make_store("stopped"), UCB1(), ["red", "green"], seed=4)
+    plain.close()
+    stopped.close()
+
+
+STORE_CHECKS: tuple[Callable[[Callable[[str], Store]], None], ...] = (
+    _new_is_empty,
+    _gives_back,
+    _takes_back,
+    _keeps_the_latest,
+    _finds,
+    _goes_on,
 )

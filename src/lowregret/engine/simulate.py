@@ -216,7 +216,7 @@ def call(function: Callable[..., int], policy: Policy, *arguments: Any) -> int:
     try:
         answer: int = compiled(policy.record, *arguments)
     except NumbaError as error:
-        raise InputError(f"{policy}: Numba cannot compile it: {_reason(error)}") from error
+        raise InputError(f"{policy}: Numba cannot compile it: {complaint(error)}") from error
     if answer == DROPPED_ALL:
         raise InputError(f"{policy}: {DROPPED_EVERY_ARM}")
     if answer == NOT_A_NUMBER:
@@ -224,7 +224,7 @@ def call(function: Callable[..., int], policy: Policy, *arguments: Any) -> int:
     return answer
 
 
-def _reason(error: NumbaError) -> str:
+def complaint(error: NumbaError) -> str:
     """Give the innermost complaint of a compile error, which Numba buries in many lines."""
     lines = [line.strip() for line in str(error).splitlines()]
     marks = ("Unknown attribute", "Untyped global", "Cannot", "No implementation", "Invalid use", "NameError")

@@ -75,34 +75,39 @@ def writing(folder: Path, kept: str = "") -> Iterator[None]:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Hold a folder; refuse with the holder's name if another process has it.
+def locked(target: Path, lock: Path | None = None) -> Iterator[None]:
+    """Hold a folder, or a file by a lock beside it; refuse with the holder's name if another process has it.
 
     The lock is the operating system's, so that of a killed process is gone with it.
     """
-    with writing(folder):
-        file = open(folder / "lock", "a+", encoding="utf-8")  # noqa: SIM115  # closed below
+    lock = lock or target / "lock"
+    with writing(target):
+        file = open(lock, "a+", encoding="utf-8")  # noqa: SIM115  # closed below
     if fcntl is not None:
         # A forked worker would go on holding the lock after we are killed.
         os.register_at_fork(after_in_child=lambda: _close(file))
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            holder = _holder(folder / "lock")
+            holder = _holder(lock)
             file.close()
             if error.errno not in (errno.EAGAIN, errno.EACCES):
-                raise InputError(f"cannot lock {str(folder)!r}: {error.strerror}") from None
+                raise InputError(f"cannot lock {str(target)!r}: {error.strerror}") from None
             raise InputError(
-                f"{str(folder)!r} is in use by {holder}: wait for it, or use another folder"
+                f"{str(target)!r} is in use by {holder}: wait for it, or use another {_word(target)}"
             ) from None
     try:
-        with writing(folder):
+        with writing(target):
             _sign(file)
         yield
     finally:
         with suppress(OSError):
             file.truncate(0)
         file.close()
+
+
+def _word(target: Path) -> str:
+    return "folder" if target.is_dir() else "file"
 
 
 def _sign(file: Any) -> None:

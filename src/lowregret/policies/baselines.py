@@ -83,3 +83,7 @@ class EpsilonGreedy(Policy):
     def sample(self, arm: Arm, clock: Clock, rng: Random) -> float:
         """Give the mean or, if this step explores, a random number."""
         return rng.uniform() if rng.coin(clock.t) < self.epsilon else arm.mean
+
+    def chance(self, best: bool, playing: int) -> float:
+        """Give the probability of an arm among those ``playing``; ``best`` says whether its mean is."""
+        return self.epsilon / playing + (1.0 - self.epsilon if best else 0.0)

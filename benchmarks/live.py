@@ -1,0 +1,154 @@
+"""What one ask and one tell cost: in memory against other packages, and on disk.
+
+In memory: 100 Bernoulli arms, one thread; the time is that of the quickest block of 100 asks and tells. On
+disk: an ask and a tell each wait until they are on the disk; throughput, and the median and the 99% quantile
+of the latency of one call.
+
+    python benchmarks/live.py [--quick]
+"""
+
+import json
+import tempfile
+from pathlib import Path
+from random import Random
+from time import perf_counter
+
+from common import Claim, Report, Sheet, arguments, claim_sheet, say, show, shown, write
+from peers import HERE, PEERS, Unavailable, call, home
+
+import lowregret as lr
+
+K, BLOCK = 100, 100
+ARMS = [f"arm {number}" for number in range(K)]
+MEANS = [0.07] * (K - 1) + [0.10]
+POLICIES = (lr.UCB1(), lr.EUCBV(), lr.MOSS(), lr.ThompsonBeta())
+LIMIT = 20.0
+"""Microseconds that an ask and a tell may cost."""
+
+
+def in_memory(policy: lr.Policy, blocks: int) -> tuple[float, float]:
+    """Give the microseconds of an ask and a tell in the quickest block, and in the mean."""
+    agent = lr.Agent(policy, ARMS, horizon=100_000, seed=1).compile()
+    random, means = Random(1).random, dict(zip(ARMS, MEANS, strict=True))
+    times = []
+    for _ in range(blocks):
+        began = perf_counter()
+        for _ in range(BLOCK):
+            choice = agent.ask()
+            agent.tell(choice, random() < means[choice.arm])
+        times.append(perf_counter() - began)
+    return 1e6 * min(times) / BLOCK, 1e6 * sum(times) / (BLOCK * blocks)
+
+
+def plain(policy: lr.Policy, arms: int) -> float:
+    """Give the microseconds of an ask and a tell without compiled code."""
+    agent, times = lr.Agent(policy, ARMS[:arms], horizon=100_000, seed=1), []
+    for _ in range(20):
+        began = perf_counter()
+        for _ in range(10):
+            agent.tell(agent.ask(), 0.5)
+        times.append(perf_counter() - began)
+    return 1e6 * min(times) / 10
+
+
+def durable(name: str, folder: Path, calls: int) -> dict[str, float]:
+    """Give asks and tells a second, and quantiles of the microseconds of one call."""
+    with lr.open_agent(folder / name, lr.EUCBV(), ARMS, horizon=100_000, seed=1) as agent:
+        agent.compile()
+        times = []
+        for _ in range(calls // 2):
+            began = perf_counter()
+            choice = agent.ask()
+            middle = perf_counter()
+            agent.tell(choice, 1)
+            times += [middle - began, perf_counter() - middle]
+    times.sort()
+    quantiles = {f"p{part}": 1e6 * times[int(len(times) * part / 100)] for part in (50, 99)}
+    return {"store": Path(name).suffix, "calls": len(times), "a second": len(times) / sum(times), **quantiles}
+
+
+def peer_times(quick: bool) -> list[dict]:
+    """Let river and MABWiser play the same, each in its own environment."""
+    found = []
+    for peer in PEERS:
+        if peer.key not in ("river", "mabwiser"):
+            continue
+        steps = 300 if quick else 3_000
+        try:
+            script = str(HERE / f"with_{peer.key}.py")
+            printed = call([str(home(peer)), script, str(steps), "3", str(K)], "while playing")
+        except Unavailable as reason:
+            found.append({"peer": peer.name, "reason": str(reason)})
+            continue
+        found += [{"peer": f"{peer.name} {peer.version}", **_read(line)} for line in printed.splitlines()]
+    return found
+
+
+def _read(line: str) -> dict:
+    record = json.loads(line)
+    return {"policy": record["policy"], "us": 1e6 * record["seconds"] / record["steps"]}
+
+
+def benchmark(quick: bool) -> Report:
+    """Measure all of it."""
+    blocks = 100 if quick else 1_000
+    memory, claims = [], []
+    for policy in POLICIES:
+        say(f"{policy} in memory")
+        best, mean = in_memory(policy, blocks)
+        memory.append(
+            {
+                "policy": str(policy),
+                "us": best,
+                "mean": mean,
+                "plain 3": plain(policy, 3),
+                "plain 100": plain(policy, K),
+            }
+        )
+        claims.append(Claim(f"{policy}: microseconds for an ask and a tell, K = {K}", best, LIMIT))
+    say("peers")
+    peers = peer_times(quick)
+    with tempfile.TemporaryDirectory(dir=Path(__file__).parent) as folder:  # /tmp may be no disk
+        say("on disk")
+        stores = [durable(name, Path(folder), 400 if quick else 6_000) for name in ("a.db", "a.journal")]
+    sheets = [
+        Sheet(
+            f"Microseconds for an ask and a tell in memory, K = {K}",
+            (
+                "policy",
+                "compiled, quickest",
+                "compiled, mean",
+                "plain Python, K = 3",
+                "plain Python, K = 100",
+            ),
+            [
+                (row["policy"], *(shown(row[key]) for key in ("us", "mean", "plain 3", "plain 100")))
+                for row in memory
+            ],
+        ),
+        Sheet(
+            f"The same of other packages, K = {K}",
+            ("peer", "policy", "microseconds"),
+            [(row["peer"], row.get("policy", row.get("reason", "")), shown(row.get("us"))) for row in peers],
+        ),
+        Sheet(
+            f"On disk, each call durable, EUCBV, K = {K}",
+            ("store", "calls", "calls a second", "median, microseconds", "99%, microseconds"),
+            [
+                (row["store"], f"{row['calls']:,}", *(shown(row[key]) for key in ("a second", "p50", "p99")))
+                for row in stores
+            ],
+        ),
+    ]
+    return Report(sheets, claims, {"memory": memory, "peers": peers, "disk": stores})
+
+
+def main() -> None:
+    options = arguments(__doc__.splitlines()[0])
+    report = benchmark(options.quick)
+    show([*report.sheets, claim_sheet(report.claims)])
+    write("live", report.numbers)
+
+
+if __name__ == "__main__":
+    main()

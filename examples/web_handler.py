@@ -1,0 +1,40 @@
+"""A web service that chooses the colour of a button and learns from clicks: python web_handler.py FILE PORT.
+
+GET /choose?visit=NAME gives a decision, and POST /reward with its id and reward says what came of it. Both
+may be repeated without harm; after a restart it goes on where it was, and several may share one file.
+"""
+
+import json
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
+
+import lowregret as lr
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Asks and tells; the agent lets threads wait for one another."""
+
+    def do_GET(self):
+        visit = parse_qs(urlsplit(self.path).query).get("visit", [None])[0]
+        choice = agent.ask(request=visit)
+        self.answer(200, {"id": choice.id, "arm": choice.arm})
+
+    def do_POST(self):
+        try:
+            told = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            self.answer(200, {"new": agent.tell(told["id"], told["reward"])})
+        except (KeyError, TypeError, ValueError) as error:  # an InputError is a ValueError
+            self.answer(400, {"error": str(error)})
+
+    def answer(self, status, body):
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write(json.dumps(body).encode())
+
+
+if __name__ == "__main__":
+    agent = lr.open_agent(sys.argv[1], lr.EUCBV(), ["red", "green", "blue"], seed=1)
+    server = ThreadingHTTPServer(("127.0.0.1", int(sys.argv[2])), Handler)
+    print(f"http://127.0.0.1:{server.server_port}/choose", flush=True)
+    server.serve_forever()

@@ -1,0 +1,204 @@
+"""What happens to an agent, in order: one change at a time, each durable before it counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from threading import RLock
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from lowregret.environments.checks import show
+from lowregret.errors import InputError
+from lowregret.online.core import Core, Saved
+from lowregret.online.decisions import Decision, Event, decision_id, decision_of
+from lowregret.online.settings import number
+from lowregret.online.snapshot import write
+
+if TYPE_CHECKING:
+    from lowregret.online.stores import Store
+
+SNAPSHOT_EVERY = 1_000
+"""How many events a store holds, at most, that a new agent must replay."""
+
+Change: TypeAlias = tuple[Any, list[Event]]
+"""What a change gives back, and the events it is made of."""
+
+
+class Ledger:
+    """An agent's state and its store, if it has one; threads wait for one another here.
+
+    Parameters
+    ----------
+    core : Core
+        The state.
+    store : Store, optional
+        Where every event is kept.
+    position : int, default 0
+        How many of the store's events are in the state.
+    kept : int, default 0
+        At how many events the store's latest snapshot was taken.
+    """
+
+    def __init__(self, core: Core, store: Store | None = None, position: int = 0, kept: int = 0) -> None:
+        self.core, self.store = core, store
+        self._position, self._kept = position, kept
+        self._lock = RLock()
+
+    def ask(self, count: int, only: Iterable[str] | None, request: str | None) -> list[Decision]:
+        """Make decisions, or give those of a request again."""
+        return list(self._change(self._ask, count, only, request))
+
+    def tell(self, rewards: Iterable[tuple[Decision | str, float]]) -> int:
+        """Take rewards, all or none; give how many were new."""
+        found = self._change(self._tell, list(rewards))
+        if isinstance(found, InputError):
+            raise found
+        return int(found)
+
+    def forget(self, decision: Decision | str) -> bool:
+        """Give up a decision; say whether it was not given up before."""
+        return bool(self._change(self._forget, _key(decision)))
+
+    def add(self, arm: object) -> None:
+        """Let an arm join."""
+        self._change(self._add, arm)
+
+    def retire(self, arm: object) -> None:
+        """Let an arm leave."""
+        self._change(self._retire, arm)
+
+    @contextmanager
+    def reading(self) -> Iterator[Core]:
+        """Give the state as it is now, others' changes included."""
+        with self._lock:
+            if self.store is not None:
+                self._catch_up()
+            yield self.core
+
+    def close(self) -> None:
+        """Let go of the store."""
+        with self._lock:
+            if self.store is not None:
+                self.store.close()
+
+    def _change(self, change: Callable[..., Change], *arguments: Any) -> Any:
+        """Make a change: in the numbers first, then durably in the store, then in the records.
+
+        Whatever goes wrong before it is durable leaves everything as it was.
+        """
+        core, store, saved = self.core, self.store, None
+        with self._lock:
+            try:
+                if store is None:
+                    saved = core.save()
+                    result, events = change(saved, *arguments)
+                else:
+                    with store.session():
+                        kept = self._catch_up(keep=True)
+                        saved = core.save()
+                        result, events = change(saved, *arguments)
+                        if events:
+                            store.append(events)
+                    self._kept = kept
+                made = core.note(events)
+                self._position += len(events)
+            except BaseException:
+                if saved is not None:
+                    core.put_back(saved)
+                raise
+        return made or result
+
+    def _ask(self, _: Saved, count: int, only: Iterable[str] | None, request: str | None) -> Change:
+        core = self.core
+        if request is not None:
+            known = self._requested(request)
+            if known:
+                if len(known) != count:
+                    raise InputError(f"request {request!r} asked for {len(known)} decisions, not for {count}")
+                return known, []
+        first = core.asked + 1
+        if only is None:
+            return None, [core.choose(number, request) for number in range(first, first + count)]
+        core.allow(only)
+        events = [core.choose(number, request) for number in range(first, first + count)]
+        core.allow(None)
+        return None, events
+
+    def _tell(self, before: Saved, rewards: list[tuple[Decision | str, float]]) -> Change:
+        core = self.core
+        told: dict[str, Event] = {}
+        for decision, reward in rewards:
+            key, value = _key(decision), number(reward)
+            if key in core.pending and key not in told:
+                core.hear(core.pending[key].arm, core.settings.scaled(value))
+                told[key] = Event("told", int(key.rpartition("-")[2]), None, value)
+                continue
+            known = told[key].reward if key in told else self._answer(key)
+            if known != value:
+                core.put_back(before)
+                was = "given up" if known is None else f"told the reward {known!r} before"
+                refusal = InputError(f"decision {key!r} was {was}: the reward {value!r} is refused")
+                return refusal, [Event("conflict", self._number(key), None, value)]
+        return len(told), list(told.values())
+
+    def _forget(self, _: Saved, key: str) -> Change:
+        if key in self.core.pending:
+            self.core.give_up(self.core.pending[key].arm)
+            return True, [Event("forgot", self._number(key))]
+        reward = self._answer(key)
+        if reward is not None:
+            raise InputError(f"decision {key!r} was told the reward {reward!r} before: it cannot be given up")
+        return False, []
+
+    def _add(self, _: Saved, arm: object) -> Change:
+        return None, [Event("added", arm=self.core.check_new(arm))]
+
+    def _retire(self, _: Saved, arm: object) -> Change:
+        return None, [Event("retired", arm=self.core.check_leaving(arm))]
+
+    def _catch_up(self, keep: bool = False) -> int:
+        """Live through what others did, and keep a snapshot if one is due; give where the latest is."""
+        assert self.store is not None
+        events = self.store.events(self._position)
+        self.core.replay(events)
+        self._position += len(events)
+        if keep and self._position - self._kept >= SNAPSHOT_EVERY:
+            self.store.keep(self._position, write(self.core, whole=False))
+            return self._position
+        return self._kept
+
+    def _requested(self, request: str) -> tuple[Decision, ...]:
+        """Give the decisions of a request, none if it is new."""
+        known = self.core.requests.get(request, ())
+        if not known and self.store is not None:
+            known = tuple(decision_of(self.core.token, event) for event in self.store.requested(request))
+        return known
+
+    def _number(self, key: str) -> int:
+        """Give the number of a decision that was asked of this agent."""
+        digits = key.rpartition("-")[2]
+        number = int(digits) if digits.isdecimal() and len(digits) < 20 else 0
+        if 1 <= number <= self.core.asked and key == decision_id(self.core.token, number):
+            return number
+        raise InputError(f"unknown decision {show(key)}: it was not asked of this agent")
+
+    def _answer(self, key: str) -> float | None:
+        """Give the reward that was told of a decision before, None if it was given up."""
+        number = self._number(key)
+        if number in self.core.answers:
+            return self.core.answers[number]
+        event = self.store.answered(number) if self.store is not None else None
+        if event is None:
+            raise InputError(
+                f"decision {key!r} was answered long ago: only a store remembers what it was told"
+            )
+        return event.reward
+
+
+def _key(decision: object) -> str:
+    """Give the id of a decision."""
+    if isinstance(decision, Decision):
+        return decision.id
+    if isinstance(decision, str):
+        return decision
+    raise InputError(f"a decision must be what ask gave, or its id, got {show(decision)}")

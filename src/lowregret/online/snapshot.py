@@ -1,0 +1,258 @@
+"""An agent as a text that people can read, and back, exactly.
+
+The text is JSON. ``format`` is raised when its meaning changes; what was written once can be read for ever.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from importlib.metadata import version
+from math import isfinite
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from lowregret.engine.protocol import begin
+from lowregret.environments.checks import show
+from lowregret.errors import InputError
+from lowregret.experiments.sentences import first_error
+from lowregret.experiments.settings import LONGEST
+from lowregret.online.core import Core
+from lowregret.online.decisions import Decision, decision_id
+from lowregret.online.desk import ROW
+from lowregret.online.settings import Outside, checked, recall
+from lowregret.policies import Policy, clock_at
+from lowregret.policies.base import mean_of
+
+FORMAT = 1
+STATISTICS = (
+    "number",
+    "pulls",
+    "forgotten",
+    "origin",
+    "total",
+    "squares",
+    "owed",
+    "dropped",
+    "active",
+    "marked",
+)
+"""What is kept of a row; the mean follows from it."""
+
+Count = Annotated[int, Field(ge=0, le=LONGEST)]
+
+
+class Part(BaseModel):
+    """A part of a snapshot: no more keys than these, and no number in the place of a text."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class PlayedPolicy(Part):
+    """The class of the policy and its parameters."""
+
+    kind: str = Field(alias="class")
+    parameters: dict[str, bool | int | float | str | None]
+
+
+class MadeWith(Part):
+    """What the agent was made with."""
+
+    policy: PlayedPolicy
+    arms: list[str]
+    horizon: int | None
+    seed: int
+    reward_range: list[float] | None
+    outside: Outside
+
+
+class ArmPart(Part):
+    """The statistics of an arm: sums of the distances of its scaled rewards from the first one."""
+
+    name: str
+    number: Count
+    pulls: Count
+    forgotten: Count
+    origin: float
+    total: float
+    squares: float
+    owed: Count
+    dropped: Annotated[int, Field(ge=-1, le=LONGEST)]
+    active: bool
+    marked: bool
+
+
+class DecisionPart(Part):
+    """A decision."""
+
+    number: Annotated[int, Field(ge=1, le=LONGEST)]
+    arm: str
+    time: Annotated[int, Field(ge=1, le=LONGEST)]
+    propensity: float | None
+
+
+class Snapshot(Part):
+    """All of an agent; the arms in the order in which ties are broken."""
+
+    format: Literal[1]
+    lowregret: str
+    agent: str
+    made_with: MadeWith
+    epoch: Count
+    horizon: Annotated[int, Field(ge=1, le=2**62)]
+    asked: Count
+    told: Count
+    drawn: Count
+    conflicts: Count
+    round: dict[str, bool | int | float | str]
+    arms: Annotated[list[ArmPart], Field(min_length=1)]
+    retired: list[ArmPart]
+    pending: list[DecisionPart]
+    answers: dict[str, float | None]
+    requests: dict[str, list[DecisionPart]]
+
+
+def write(core: Core, whole: bool = True) -> str:
+    """Write an agent; unless it is to be ``whole``, without the answers and requests, which a store knows."""
+    now = core.nows[0]
+    state = {
+        "format": FORMAT,
+        "lowregret": version("lowregret"),
+        "agent": core.token,
+        "made_with": core.settings.described(),
+        "epoch": core.epoch,
+        "horizon": int(now["horizon"]),
+        "asked": core.asked,
+        "told": int(now["told"]),
+        "drawn": int(now["drawn"]),
+        "conflicts": core.conflicts,
+        "round": {key: _written(part) for key, part in core.round._asdict().items()},
+        "arms": [_arm(arm, core.rows[place]) for place, arm in enumerate(core.names)],
+        "retired": [_arm(arm, rows[0]) for arm, rows in core.retired.items()],
+        "pending": _decisions(core.pending.values()),
+        "answers": {str(number): reward for number, reward in core.answers.items()} if whole else {},
+        "requests": {text: _decisions(made) for text, made in core.requests.items()} if whole else {},
+    }
+    return json.dumps(state, ensure_ascii=False, allow_nan=False, indent=1)
+
+
+def read(text: str, policy: Policy | None = None) -> Core:
+    """Make an agent's state from what ``write`` wrote, or say in one sentence why it cannot be."""
+    parts = _parsed(text)
+    made = parts.made_with
+    described = made.policy.model_dump(by_alias=True)
+    ends = made.reward_range
+    policy = recall(described, policy)
+    settings = checked(policy, made.arms, made.horizon, made.seed, ends, made.outside)  # type: ignore[arg-type]
+    core = Core(settings, parts.agent)
+    _check_names(parts)
+    core.names = [arm.name for arm in parts.arms]
+    core.places = {arm: place for place, arm in enumerate(core.names)}
+    core.rows = np.concatenate([_row(arm, parts.pending) for arm in parts.arms]).astype(ROW)
+    core.retired = {arm.name: _row(arm, parts.pending) for arm in parts.retired}
+    if not core.rows["active"].any():
+        raise _damaged("no arm is in play")
+    now = core.nows[0]
+    now["told"], now["waiting"], now["drawn"] = parts.told, len(parts.pending), parts.drawn
+    now["horizon"] = parts.horizon
+    core.epoch, core.asked, core.conflicts = parts.epoch, parts.asked, parts.conflicts
+    core.round = _round(policy, parts)
+    made_before = {one.number: _decision(core, one) for one in parts.pending}
+    core.pending = {one.id: one for one in made_before.values()}
+    core.answers = {_number(key, parts.asked): reward for key, reward in parts.answers.items()}
+    core.requests = {key: tuple(_decision(core, one) for one in ones) for key, ones in parts.requests.items()}
+    return core
+
+
+def _parsed(text: str) -> Snapshot:
+    try:
+        data = json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        raise InputError(f"this is not the JSON of an agent: {show(text)}") from None
+    if not isinstance(data, dict) or "format" not in data:
+        raise InputError(f"this is not the JSON of an agent, which has a 'format': {show(data)}")
+    if data["format"] != FORMAT or isinstance(data["format"], bool):
+        raise InputError(
+            f"this lowregret reads agents of format {FORMAT}, got {show(data['format'])}: use a newer one"
+        )
+    try:
+        return Snapshot.model_validate(data)
+    except ValidationError as error:
+        raise _damaged(str(first_error(error, Snapshot))) from None
+
+
+def _damaged(problem: str) -> InputError:
+    return InputError(f"this agent cannot be loaded: {problem}")
+
+
+def _check_names(parts: Snapshot) -> None:
+    """Refuse arms and decisions that do not belong together."""
+    arms = [*parts.arms, *parts.retired]
+    names = {arm.name for arm in arms}
+    if len(names) < len(arms) or sorted(arm.number for arm in arms) != list(range(len(arms))):
+        raise _damaged("two arms have one name or one number")
+    numbers = [one.number for one in parts.pending]
+    if len(set(numbers)) < len(numbers) or max(numbers, default=0) > parts.asked:
+        raise _damaged("two pending decisions have one number, or one was never asked")
+    for one in (*parts.pending, *(one for ones in parts.requests.values() for one in ones)):
+        if one.arm not in names:
+            raise _damaged(f"a decision names the unknown arm {one.arm!r}")
+    for arm in arms:
+        if arm.forgotten > arm.pulls:
+            raise _damaged(f"arm {arm.name!r} forgot more pulls than it has")
+
+
+def _arm(arm: str, row: np.void) -> dict[str, Any]:
+    return {"name": arm, **{key: row[key].item() for key in STATISTICS}}
+
+
+def _row(arm: ArmPart, pending: Iterable[DecisionPart]) -> Any:
+    rows = np.zeros(1, ROW)
+    for key in STATISTICS:
+        rows[0][key] = getattr(arm, key)
+    rows["mean"] = mean_of(arm.pulls - arm.forgotten, arm.origin, arm.total)
+    rows["pending"] = sum(one.arm == arm.name for one in pending)
+    rows["allowed"] = True
+    return rows
+
+
+def _round(policy: Policy, parts: Snapshot) -> Any:
+    """Make the round again, each number of the type it began with."""
+    first = begin(policy, clock_at(0, parts.horizon, len(parts.arms), 0.0))
+    if set(first._fields) != set(parts.round):
+        raise _damaged(f"a round of {policy} has {', '.join(first._fields)}, got {', '.join(parts.round)}")
+    try:
+        values = {key: type(part)(parts.round[key]) for key, part in first._asdict().items()}
+    except (ValueError, OverflowError):
+        raise _damaged(f"a round has numbers, got {show(parts.round)}") from None
+    return type(first)(**values)
+
+
+def _written(part: float) -> Any:
+    """Give a number of a round as JSON can hold it."""
+    part = part.item() if isinstance(part, np.generic) else part
+    return part if isfinite(part) else str(part)
+
+
+def _decisions(decisions: Iterable[Decision]) -> list[dict[str, Any]]:
+    return [
+        {
+            "number": int(one.id.rpartition("-")[2]),
+            "arm": one.arm,
+            "time": one.time,
+            "propensity": one.propensity,
+        }
+        for one in decisions
+    ]
+
+
+def _decision(core: Core, one: DecisionPart) -> Decision:
+    return Decision(decision_id(core.token, one.number), one.arm, one.time, one.propensity)
+
+
+def _number(text: str, asked: int) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= asked:
+        raise _damaged(f"an answer belongs to the decision {text!r}, which was never asked")
+    return int(text)

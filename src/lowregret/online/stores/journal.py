@@ -1,0 +1,234 @@
+"""A store in one file to which records are only appended, for one process.
+
+The file begins with a line that names its format. A record is the length of its text (4 bytes,
+little-endian), a CRC-32 of that length and the text, and the text: JSON with ``head``, ``events``, or
+``position`` and ``snapshot``. After a crash the last record may be torn; it was never acknowledged, and is
+dropped when the file is opened. A bad record with good ones after it is no torn end, and is refused.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import struct
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+from lowregret.errors import InputError
+from lowregret.experiments.files import locked, sync, writing
+from lowregret.online.decisions import Event
+
+TITLE = b"lowregret journal 1\n"
+_PREFIX = struct.Struct("<II")
+_TEXT = re.compile(rb'\{"(head|events|position)":')
+"""How the text of a record begins."""
+
+
+class JournalStore:
+    """A store in a journal.
+
+    Parameters
+    ----------
+    path : path
+        The file; made if it is not there. A file beside it, whose name ends in ``.lock``, says who holds it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.notes: list[str] = []
+        self._path, self._process = path, os.getpid()
+        self._head: str | None = None
+        self._latest: int | None = None  # where the record of the latest snapshot is
+        self._starts, self._offsets = array("q"), array("q")  # of records: the position before, and where
+        self._answers = array("q", [0])  # by decision: the position at which it was told or given up
+        self._requests: dict[str, list[int]] = {}  # positions
+        self._count = self._end = 0
+        self._staged: list[dict[str, Any]] = []
+        self._torn = False  # whether there is something after the end that could not be cut off
+        with ExitStack() as stack:
+            stack.enter_context(locked(path, path.with_name(path.name + ".lock")))
+            with writing(path):
+                self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+            stack.callback(os.close, self._file)
+            self._open()
+            self._open_things = stack.pop_all()
+
+    @contextmanager
+    def session(self) -> Iterator[None]:
+        """Open a session; what is written in it goes to the disk when it ends."""
+        if os.getpid() != self._process:
+            raise InputError(f"{str(self._path)!r} was opened before a fork: a journal is for one process")
+        self._staged = []
+        yield
+        if self._staged:
+            self._write(self._staged)
+
+    def head(self) -> str | None:
+        """Give the text with which the store began, None if it is new."""
+        return self._head
+
+    def begin(self, head: str) -> None:
+        """Begin a new store."""
+        self._staged.append({"head": head})
+
+    def append(self, events: Sequence[Event]) -> None:
+        """Append events."""
+        plain = [{k: v for k, v in event._asdict().items() if v is not None} for event in events]
+        self._staged.append({"events": plain})
+
+    def keep(self, position: int, snapshot: str) -> None:
+        """Keep a snapshot."""
+        self._staged.append({"position": position, "snapshot": snapshot})
+
+    def events(self, after: int) -> list[Event]:
+        """Give the events after a position, in their order."""
+        if after >= self._count:
+            return []
+        record = bisect_right(self._starts, after) - 1
+        found = []
+        for _, part in self._records(self._offsets[record], self._end):
+            found += [Event(**event) for event in part.get("events", ())]
+        return found[after - self._starts[record] :]
+
+    def latest(self) -> tuple[int, str] | None:
+        """Give the latest snapshot and its position."""
+        if self._latest is None:
+            return None
+        _, part = next(self._records(self._latest, self._end))
+        return part["position"], part["snapshot"]
+
+    def answered(self, decision: int) -> Event | None:
+        """Give the event that told or gave up a decision."""
+        position = self._answers[decision] if decision < len(self._answers) else 0
+        return self._at(position) if position else None
+
+    def requested(self, request: str) -> list[Event]:
+        """Give the events that a request led to."""
+        return [self._at(position) for position in self._requests.get(request, ())]
+
+    def close(self) -> None:
+        """Close the file and let others have it."""
+        self._open_things.close()
+
+    def _open(self) -> None:
+        """Read what is there, and drop a torn end."""
+        size = os.fstat(self._file).st_size
+        title = os.pread(self._file, len(TITLE), 0)
+        if title != TITLE[: len(title)]:
+            raise InputError(f"{str(self._path)!r} is not the journal of an agent: use another file")
+        if title == TITLE:
+            self._end = len(TITLE)
+            for offset, part in self._records(self._end, size):
+                self._enter(part, offset)
+        if self._end < size:
+            self._check_torn(size)
+            with writing(self._path):
+                os.ftruncate(self._file, self._end)
+                os.fsync(self._file)
+            self.notes.append(f"dropped a torn record of {size - self._end} bytes at the end of the journal")
+
+    def _check_torn(self, size: int) -> None:
+        """Refuse a file in which good records follow a bad one: that is no torn end."""
+        rest = os.pread(self._file, size - self._end, self._end)
+        for match in _TEXT.finditer(rest, _PREFIX.size + 1):
+            start = match.start() - _PREFIX.size
+            if start > 0 and _text(rest, start) is not None:
+                raise InputError(
+                    f"{str(self._path)!r} is damaged at byte {self._end}, before its end: "
+                    "restore it from a copy, or cut it off there"
+                )
+
+    def _records(self, start: int, stop: int) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Read the good records from one place in the file to another; give where each is."""
+        with open(self._path, "rb") as file:
+            file.seek(start)
+            while start < stop:
+                prefix = file.read(_PREFIX.size)
+                length = _PREFIX.unpack(prefix)[0] if len(prefix) == _PREFIX.size else stop
+                if length > stop - start - _PREFIX.size:
+                    return
+                text = _text(prefix + file.read(length), 0)
+                if text is None:
+                    return
+                yield start, json.loads(text)
+                start += _PREFIX.size + length
+                self._end = max(self._end, start)
+
+    def _enter(self, part: dict[str, Any], offset: int) -> None:
+        """Remember where things are."""
+        if "head" in part:
+            self._head = part["head"]
+        elif "snapshot" in part:
+            self._latest = offset
+        else:
+            self._starts.append(self._count)
+            self._offsets.append(offset)
+            for event in part["events"]:
+                self._count += 1
+                if event["kind"] in ("told", "forgot"):
+                    missing = event["decision"] + 1 - len(self._answers)
+                    self._answers.extend([0] * missing)
+                    self._answers[event["decision"]] = self._count
+                elif "request" in event:
+                    self._requests.setdefault(event["request"], []).append(self._count)
+
+    def _at(self, position: int) -> Event:
+        """Give the event at a position."""
+        record = bisect_left(self._starts, position) - 1
+        _, part = next(self._records(self._offsets[record], self._end))
+        return Event(**part["events"][position - self._starts[record] - 1])
+
+    def _write(self, parts: list[dict[str, Any]]) -> None:
+        """Append records durably, all or none."""
+        new = self._end == 0
+        data, offsets = bytearray(TITLE if new else b""), []
+        for part in parts:
+            text = json.dumps(part, separators=(",", ":")).encode()
+            offsets.append(self._end + len(data))
+            data += _PREFIX.pack(len(text), _sum(len(text), text)) + text
+        with writing(self._path):
+            if self._torn:
+                os.ftruncate(self._file, self._end)
+            self._torn = True
+            try:
+                _write_at(self._file, data, self._end)
+                os.fsync(self._file)
+                if new:
+                    sync(self._path.absolute().parent)
+            except BaseException:
+                with suppress(OSError):
+                    os.ftruncate(self._file, self._end)
+                    self._torn = False
+                raise
+        self._torn = False
+        self._end += len(data)
+        for part, offset in zip(parts, offsets, strict=True):
+            self._enter(part, offset)
+
+
+def _sum(length: int, text: bytes) -> int:
+    return crc32(text, crc32(length.to_bytes(4, "little")))
+
+
+def _text(data: bytes, start: int) -> bytes | None:
+    """Give the text of the record that starts at a place, None if it is not whole or not right."""
+    length, total = _PREFIX.unpack_from(data, start)
+    begin = start + _PREFIX.size
+    text = data[begin : begin + length]
+    return text if length and len(text) == length and _sum(length, text) == total else None
+
+
+def _write_at(file: int, data: bytes | bytearray, offset: int) -> None:
+    """Write all of it, or raise."""
+    view = memoryview(data)
+    while view:
+        done = os.pwrite(file, view, offset)
+        if not done:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        view, offset = view[done:], offset + done

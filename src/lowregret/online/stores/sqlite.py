@@ -1,0 +1,170 @@
+"""A store in one SQLite file, which several processes may share.
+
+==========  ==================================================================================
+``head``    what the agent was made with
+``log``     one row per event, numbered from 1; rows are never changed and never deleted
+``latest``  the latest snapshot
+==========  ==================================================================================
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from lowregret.errors import InputError
+from lowregret.experiments.files import sync
+from lowregret.online.decisions import Event
+
+PATIENCE = 60.0
+"""How many seconds to wait for the others."""
+OURS = 0x6C6F7772
+"""The mark in the file's header by which SQLite files of this package are known."""
+
+TABLES = """
+CREATE TABLE head (one INTEGER PRIMARY KEY CHECK (one = 1), text TEXT NOT NULL);
+CREATE TABLE latest (one INTEGER PRIMARY KEY CHECK (one = 1), position INTEGER NOT NULL, text TEXT NOT NULL);
+CREATE TABLE log (
+    position INTEGER PRIMARY KEY, kind TEXT NOT NULL, decision INTEGER, arm TEXT, reward REAL,
+    time INTEGER, propensity REAL, drawn INTEGER, request TEXT
+);
+CREATE UNIQUE INDEX asked ON log (decision) WHERE kind = 'asked';
+CREATE UNIQUE INDEX answered ON log (decision) WHERE kind IN ('told', 'forgot');
+CREATE INDEX requested ON log (request) WHERE request IS NOT NULL;
+"""
+EVENT = ", ".join(Event._fields)
+
+
+class SQLiteStore:
+    """A store in an SQLite file.
+
+    Parameters
+    ----------
+    path : path
+        The file; made if it is not there.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.notes: list[str] = []
+        self._path, self._process = path, os.getpid()
+        new = not path.exists()
+        with self._telling():
+            self._link = sqlite3.connect(
+                path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+            )
+            try:
+                self._set_up()
+                if new:
+                    sync(path.absolute().parent)
+            except BaseException:
+                self._link.close()
+                raise
+
+    def _set_up(self) -> None:
+        """Make the tables, unless they are there."""
+        with self.session():
+            mark = self._one("PRAGMA application_id")[0]
+            if mark != OURS:
+                if mark or self._one("SELECT count(*) FROM sqlite_master")[0]:
+                    raise InputError(
+                        f"{str(self._path)!r} is an SQLite file, but not of an agent: use another"
+                    )
+                for statement in TABLES.split(";"):
+                    self._link.execute(statement)
+                self._link.execute(f"PRAGMA application_id = {OURS}")
+        self._link.execute("PRAGMA journal_mode = WAL")
+        self._link.execute("PRAGMA synchronous = FULL")  # a commit waits until it is on the disk
+
+    @contextmanager
+    def session(self) -> Iterator[None]:
+        """Open a session; other processes wait."""
+        with self._telling():
+            self._link.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            with self._telling():
+                self._link.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):  # after some errors SQLite has done so itself
+                self._link.execute("ROLLBACK")
+            raise
+
+    def head(self) -> str | None:
+        """Give the text with which the store began, None if it is new."""
+        found = self._one("SELECT text FROM head")
+        return found[0] if found else None
+
+    def begin(self, head: str) -> None:
+        """Begin a new store."""
+        self._run("INSERT INTO head VALUES (1, ?)", [(head,)])
+
+    def append(self, events: Sequence[Event]) -> None:
+        """Append events."""
+        self._run(f"INSERT INTO log ({EVENT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", events)
+
+    def keep(self, position: int, snapshot: str) -> None:
+        """Keep a snapshot."""
+        self._run("INSERT OR REPLACE INTO latest VALUES (1, ?, ?)", [(position, snapshot)])
+
+    def events(self, after: int) -> list[Event]:
+        """Give the events after a position, in their order."""
+        return self._events("position > ? ORDER BY position", after)
+
+    def latest(self) -> tuple[int, str] | None:
+        """Give the latest snapshot and its position."""
+        found = self._one("SELECT position, text FROM latest")
+        return (found[0], found[1]) if found else None
+
+    def answered(self, decision: int) -> Event | None:
+        """Give the event that told or gave up a decision."""
+        found = self._events("decision = ? AND kind IN ('told', 'forgot')", decision)
+        return found[0] if found else None
+
+    def requested(self, request: str) -> list[Event]:
+        """Give the events that a request led to."""
+        return self._events("request = ? ORDER BY position", request)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._link.close()
+
+    def _events(self, where: str, value: Any) -> list[Event]:
+        with self._telling():
+            rows = self._link.execute(f"SELECT {EVENT} FROM log WHERE {where}", (value,)).fetchall()
+        return [Event(*row) for row in rows]
+
+    def _one(self, query: str) -> Any:
+        with self._telling():
+            return self._link.execute(query).fetchone()
+
+    def _run(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        with self._telling():
+            self._link.executemany(statement, rows)
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """Say in one sentence what is wrong with the file."""
+        if os.getpid() != self._process:
+            raise InputError(f"{str(self._path)!r} was opened before a fork: open it in each process")
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise InputError(f"cannot use {str(self._path)!r}: {_reason(error)}") from None
+
+
+def _reason(error: sqlite3.Error) -> str:
+    """Say what SQLite complains of, and what to do where that is known."""
+    advice = {
+        "SQLITE_BUSY": f"another process has held it for {PATIENCE:g} s: try again",
+        "SQLITE_FULL": "the disk is full: free some space and try again",
+        "SQLITE_NOTADB": "it is not an SQLite file: use another",
+        "SQLITE_CANTOPEN": "it cannot be opened or made there",
+        "SQLITE_READONLY": "it cannot be written to",
+    }
+    name = getattr(error, "sqlite_errorname", None) or ""
+    known = [words for code, words in advice.items() if name.startswith(code)]
+    return known[0] if known else str(error)

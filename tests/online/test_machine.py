@@ -1,0 +1,212 @@
+"""Everything that can happen to an agent, in any order, against a plain model, on every store.
+
+The model is a dictionary of what each decision was told and a count by arm; it knows no policy.
+"""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+import lowregret as lr
+from lowregret.online import ledger
+
+ARMS = ["red", "green", "blue"]
+REWARDS = st.sampled_from([0.0, 0.25, 0.5, 1.0])
+POLICIES = st.sampled_from(
+    [lr.UCB1(), lr.EUCBV(rho=0.02), lr.ThompsonBeta(), lr.DMED(), lr.MedianElimination(0.9, 0.9)]
+)
+
+
+class Live(RuleBasedStateMachine):
+    """An agent and a model of it; subclasses say where the agent lives."""
+
+    @initialize(policy=POLICIES, horizon=st.sampled_from([None, 60]))
+    def begin(self, policy, horizon):
+        self.folder = Path(tempfile.mkdtemp())
+        self.made_with = (policy, ARMS, horizon, 7)
+        self.agent = self.first()
+        self.asked, self.told, self.given_up, self.requests = {}, {}, set(), {}
+        self.arms, self.retired, self.conflicts = list(ARMS), [], 0
+
+    def teardown(self):
+        if hasattr(self, "agent"):
+            self.agent.close()
+            shutil.rmtree(self.folder)
+
+    def waiting(self):
+        return [one for one in self.asked.values() if one.id not in self.told and one.id not in self.given_up]
+
+    @rule(
+        count=st.integers(1, 4),
+        which=st.sets(st.sampled_from(range(4))),
+        request=st.sampled_from([None, "a", "b", "c"]),
+    )
+    def ask(self, count, which, request):
+        only = [arm for place, arm in enumerate(self.arms) if place in which] or None
+        if request in self.requests:
+            count = len(self.requests[request])
+        choices = self.agent.ask(count, only=only, request=request)
+        if request in self.requests:
+            assert choices == self.requests[request]
+            return
+        if request:
+            self.requests[request] = choices
+        for choice in choices:
+            assert choice.arm in (only or self.arms)
+            assert choice.id not in self.asked
+            self.asked[choice.id] = choice
+
+    @precondition(lambda self: self.waiting())
+    @rule(data=st.data(), reward=REWARDS, by_id=st.booleans())
+    def tell(self, data, reward, by_id):
+        """Also late, and out of order."""
+        choice = data.draw(st.sampled_from(self.waiting()))
+        assert self.agent.tell(choice.id if by_id else choice, reward) is True
+        self.told[choice.id] = reward
+
+    @precondition(lambda self: self.told)
+    @rule(data=st.data())
+    def tell_again(self, data):
+        key = data.draw(st.sampled_from(sorted(self.told)))
+        assert self.agent.tell(key, self.told[key]) is False
+
+    @precondition(lambda self: self.told or self.given_up)
+    @rule(data=st.data(), reward=REWARDS)
+    def tell_otherwise(self, data, reward):
+        key = data.draw(st.sampled_from(sorted(self.told.keys() | self.given_up)))
+        if self.told.get(key) != reward:
+            with pytest.raises(lr.InputError, match="is refused"):
+                self.agent.tell(key, reward)
+            self.conflicts += 1
+
+    @precondition(lambda self: self.waiting())
+    @rule(data=st.data())
+    def give_up(self, data):
+        choice = data.draw(st.sampled_from(self.waiting()))
+        assert self.agent.forget(choice) is True
+        assert self.agent.forget(choice.id) is False
+        self.given_up.add(choice.id)
+
+    @rule(arm=st.sampled_from(["yellow", "black", "white"]))
+    def add(self, arm):
+        if arm in self.arms or arm in self.retired:
+            with pytest.raises(lr.InputError, match="already|was retired"):
+                self.agent.add_arm(arm)
+        else:
+            self.agent.add_arm(arm)
+            self.arms.append(arm)
+
+    @precondition(lambda self: len(self.arms) > 1)
+    @rule(data=st.data())
+    def retire(self, data):
+        arm = data.draw(st.sampled_from(self.arms))
+        self.agent.retire_arm(arm)
+        self.arms.remove(arm)
+        self.retired.append(arm)
+
+    @rule(bad=st.sampled_from(["text", None, float("nan"), float("inf"), 1.5, [1]]))
+    def tell_nonsense(self, bad):
+        for choice in self.waiting()[:1]:
+            with pytest.raises(lr.InputError):
+                self.agent.tell(choice, bad)
+        with pytest.raises(lr.InputError, match="unknown decision"):
+            self.agent.tell("somebody-1", 1)
+
+    @rule()
+    def reopen(self):
+        self.agent.close()
+        self.agent = self.again()
+
+    @invariant()
+    def agrees_with_the_model(self):
+        if not hasattr(self, "agent"):
+            return
+        table = {row["arm"]: row for row in self.agent.summary().iter_rows(named=True)}
+        assert set(table) == {*self.arms, *self.retired}
+        assert set(self.agent.arms) == set(self.arms)
+        assert list(self.agent.pending) == self.waiting()
+        assert self.agent.conflicts == self.conflicts
+        for arm, row in table.items():
+            assert (row["state"] == "retired") == (arm in self.retired)
+            assert row["pulls"] == sum(self.asked[key].arm == arm for key in self.told)
+            assert row["pending"] == sum(one.arm == arm for one in self.waiting())
+        self.agrees_with_itself()
+
+
+class Memory(Live):
+    """An agent in memory, which lives on as JSON."""
+
+    def first(self):
+        return lr.Agent(*self.made_with)
+
+    def again(self):
+        return lr.Agent.from_json(self.agent.to_json())
+
+    def agrees_with_itself(self):
+        text = self.agent.to_json()
+        assert lr.Agent.from_json(text).to_json() == text
+
+
+class Durable(Live):
+    """An agent on a disk; a crash leaves the files as they are at that moment."""
+
+    def first(self):
+        return lr.open_agent(self.folder / self.name, *self.made_with)
+
+    again = first
+
+    @rule()
+    def crash(self):
+        """Copy the files while they are open, and go on from the copy: what a kill leaves behind."""
+        copy = Path(tempfile.mkdtemp())
+        for path in self.folder.iterdir():
+            shutil.copy(path, copy)
+        self.agent.close()
+        shutil.rmtree(self.folder)
+        self.folder = copy
+        self.agent = self.again()
+
+    def agrees_with_itself(self):
+        """The state is the replay of the log: of all of it, and of what follows the snapshot."""
+        core, store = self.agent._ledger.core, self.agent._ledger.store
+        replayed = ledger.Core(core.settings, core.token)
+        replayed.replay(store.events(0))
+        assert ledger.write(replayed, whole=False) == ledger.write(core, whole=False)
+
+
+class SQLite(Durable):
+    """On SQLite, with a second agent that looks on and sometimes takes over."""
+
+    name = "agent.db"
+
+    @rule()
+    def another(self):
+        other = self.again()
+        assert ledger.write(other._ledger.core, whole=False) == ledger.write(
+            self.agent._ledger.core, whole=False
+        )
+        self.agent.close()
+        self.agent = other
+
+
+class Journal(Durable):
+    """On a journal."""
+
+    name = "agent.journal"
+
+
+@pytest.fixture(autouse=True)
+def _often(monkeypatch):
+    """Keep a snapshot every few events, so that many are taken and used."""
+    monkeypatch.setattr(ledger, "SNAPSHOT_EVERY", 7)
+
+
+for machine in (Memory, SQLite, Journal):
+    machine.TestCase.settings = settings(max_examples=40, stateful_step_count=30)
+
+TestMemory, TestSQLite, TestJournal = Memory.TestCase, SQLite.TestCase, Journal.TestCase

@@ -1,0 +1,152 @@
+"""What an agent is made with and told: nonsense is refused in one sentence, and changes nothing."""
+
+import numpy as np
+import pytest
+
+import lowregret as lr
+
+GOOD = {"policy": lr.UCB1(), "arms": ["a", "b"]}
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"policy": "UCB1"}, "a policy must be a lowregret.Policy, got 'UCB1'"),
+        ({"policy": lr.UCB1}, r"write UCB1\(\)"),
+        ({"arms": "ab"}, "arms must be a list of names, got 'ab'"),
+        ({"arms": 3}, "arms must be a list of names, got 3"),
+        ({"arms": []}, "arms must be 1 to 1,000,000 names, got 0"),
+        ({"arms": ["a", 1]}, "the name of an arm must be a text, got 1"),
+        ({"arms": ["a", "\ud800"]}, "UTF-8"),
+        ({"arms": ["a", "b", "a"]}, "different names, got 'a' twice"),
+        ({"horizon": 0}, "horizon must be a whole number of at least 1, got 0"),
+        ({"horizon": "long"}, "horizon must be a whole number of at least 1, got 'long'"),
+        ({"seed": -1}, "seed must be a whole number from 0"),
+        (
+            {"reward_range": (1, 1)},
+            r"reward_range must be two finite numbers, low and high, or None, got \(1, 1\)",
+        ),
+        ({"reward_range": (0, float("inf"))}, "reward_range must be"),
+        ({"reward_range": "wide"}, "reward_range must be"),
+        ({"outside": "ignore"}, "outside must be 'refuse' or 'clip', got 'ignore'"),
+        ({"policy": lr.FixedArm(2)}, "FixedArm: arm must be below the number of arms"),
+        (
+            {"policy": lr.IMED(), "reward_range": None},
+            r"IMED needs rewards in \[0, 1\]: give the reward_range",
+        ),
+    ],
+)
+def test_bad_settings(changed, message):
+    with pytest.raises(lr.InputError, match=message):
+        lr.Agent(**{**GOOD, **changed})
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda agent, choice: agent.tell(choice, float("nan")),
+            "a reward must be a finite number .*, got nan",
+        ),
+        (
+            lambda agent, choice: agent.tell(choice, float("inf")),
+            "a reward must be a finite number .*, got inf",
+        ),
+        (lambda agent, choice: agent.tell(choice, "1"), "a reward must be a finite number, got '1'"),
+        (lambda agent, choice: agent.tell(choice, None), "a reward must be a finite number, got None"),
+        (lambda agent, choice: agent.tell(choice, 10**400), "a reward must be a finite number"),
+        (lambda agent, choice: agent.tell(choice, 2), r"reward 2.0 lies outside \[0, 1\]"),
+        (
+            lambda agent, choice: agent.tell("nobody-1", 1),
+            "unknown decision 'nobody-1': it was not asked of this agent",
+        ),
+        (lambda agent, choice: agent.tell(choice.id + "0", 1), "unknown decision"),
+        (lambda agent, choice: agent.tell(choice.id.replace("-", "-0"), 1), "unknown decision"),
+        (lambda agent, choice: agent.tell(lr.Agent(lr.UCB1(), ["a"]).ask(), 1), "unknown decision"),
+        (lambda agent, choice: agent.tell(17, 1), "a decision must be what ask gave, or its id, got 17"),
+        (lambda agent, choice: agent.forget("nobody-1"), "unknown decision"),
+        (lambda agent, choice: agent.ask(0), "ask: n must be a whole number of at least 1, got 0"),
+        (lambda agent, choice: agent.ask("two"), "ask: n must be a whole number"),
+        (lambda agent, choice: agent.ask(only=["c"]), "unknown arm 'c': the arms are"),
+        (lambda agent, choice: agent.ask(only=[]), "only must name at least one arm"),
+        (lambda agent, choice: agent.ask(only="a"), "only must be a list of names of arms, got 'a'"),
+        (lambda agent, choice: agent.ask(request=7), "a request must be a text, got 7"),
+        (lambda agent, choice: agent.add_arm("a"), "there is an arm 'a' already"),
+        (lambda agent, choice: agent.add_arm(None), "the name of an arm must be a text, got None"),
+        (lambda agent, choice: agent.retire_arm("c"), "unknown arm 'c'"),
+        (lambda agent, choice: agent.retire_arm(["a"]), "unknown arm"),
+    ],
+)
+def test_bad_calls_change_nothing(call, message):
+    agent = lr.Agent(**GOOD)
+    choice = agent.ask()
+    state = agent.to_json()
+    with pytest.raises(lr.InputError, match=message) as caught:
+        call(agent, choice)
+    assert "\n" not in str(caught.value)
+    assert agent.to_json() == state
+
+
+def test_the_last_arm_stays_and_a_retired_one_stays_away():
+    agent = lr.Agent(**GOOD)
+    agent.retire_arm("a")
+    for call, message in (
+        (lambda: agent.retire_arm("b"), "arm 'b' is the last one: add another before you retire it"),
+        (lambda: agent.retire_arm("a"), "arm 'a' is retired"),
+        (lambda: agent.ask(only=["a"]), "arm 'a' is retired"),
+        (lambda: agent.add_arm("a"), "arm 'a' was retired: give the new arm another name"),
+    ):
+        with pytest.raises(lr.InputError, match=message):
+            call()
+
+
+@pytest.mark.parametrize("reward", [True, 1, np.float32(1), np.int64(1), np.float64(1.0), np.bool_(True)])
+def test_any_kind_of_number_will_do(reward):
+    agent = lr.Agent(**GOOD)
+    choice = agent.ask()
+    if isinstance(reward, np.bool_):
+        with pytest.raises(lr.InputError, match="a reward must be a finite number"):
+            agent.tell(choice, reward)
+    else:
+        agent.tell(choice, reward)
+        assert agent.summary().filter(arm=choice.arm)["mean"].item() == 1.0
+
+
+class Broken(lr.Policy):
+    """A score that fails once rewards are there."""
+
+    def score(self, arm, clock):
+        return float("nan") if clock.t > 5 else arm.mean
+
+
+class Drops(lr.Policy):
+    """A policy that drops all its arms."""
+
+    def begin(self, clock):
+        return lr.EUCBV().begin(clock)
+
+    def score(self, arm, clock, round):
+        return arm.mean
+
+    def turn(self, arms, clock, round):
+        for i in range(clock.arms):
+            arms.drop(i)
+        return round
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"), [(Broken(), "a score must be a number"), (Drops(), "dropped every arm")]
+)
+def test_a_policy_that_fails_changes_nothing(policy, message):
+    agent = lr.Agent(policy, ["a", "b"], horizon=1_000)
+    for _ in range(1_000):
+        state = agent.to_json()
+        try:
+            choice = agent.ask()
+            state = agent.to_json()
+            agent.tell(choice, 1)
+        except lr.InputError as error:
+            failed = str(error)
+            break
+    assert message in failed
+    assert agent.to_json() == state
