@@ -64,6 +64,11 @@ def test_bad_settings(changed, message):
         (lambda agent, choice: agent.tell(choice.id.replace("-", "-0"), 1), "unknown decision"),
         (lambda agent, choice: agent.tell(lr.Agent(lr.UCB1(), ["a"]).ask(), 1), "unknown decision"),
         (lambda agent, choice: agent.tell(17, 1), "a decision must be what ask gave, or its id, got 17"),
+        (
+            lambda agent, choice: agent.tell_many([choice]),
+            "tell_many takes pairs of a decision and its reward",
+        ),
+        (lambda agent, choice: agent.tell_many(3), "tell_many takes pairs of a decision and its reward"),
         (lambda agent, choice: agent.forget("nobody-1"), "unknown decision"),
         (lambda agent, choice: agent.ask(0), "ask: n must be a whole number of at least 1, got 0"),
         (lambda agent, choice: agent.ask("two"), "ask: n must be a whole number"),

@@ -197,7 +197,11 @@ class Agent:
         >>> agent.tell_many([(choice, 1) for choice in agent.ask(5)])
         5
         """
-        return self._ledger.tell(rewards)
+        try:
+            pairs = [(decision, reward) for decision, reward in rewards]
+        except (TypeError, ValueError):
+            raise InputError("tell_many takes pairs of a decision and its reward") from None
+        return self._ledger.tell(pairs)
 
     def forget(self, decision: Decision | str) -> bool:
         """Give up a decision whose reward will not come: its pull no longer counts.
