@@ -76,6 +76,7 @@ def test_bad_settings(changed, message):
         (lambda agent, choice: agent.ask(only=[]), "only must name at least one arm"),
         (lambda agent, choice: agent.ask(only="a"), "only must be a list of names of arms, got 'a'"),
         (lambda agent, choice: agent.ask(request=7), "a request must be a text, got 7"),
+        (lambda agent, choice: agent.ask(request="\ud800"), "a request must be a text that UTF-8 can hold"),
         (lambda agent, choice: agent.add_arm("a"), "there is an arm 'a' already"),
         (lambda agent, choice: agent.add_arm(None), "the name of an arm must be a text, got None"),
         (lambda agent, choice: agent.retire_arm("c"), "unknown arm 'c'"),
