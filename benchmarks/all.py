@@ -5,14 +5,23 @@ It takes about half an hour, or some minutes with ``--quick``.
     python benchmarks/all.py [--quick]
 """
 
+import anytime
 import floor
 import growth
+import live
 import peers
 import whole
 from charts import floor_chart, growth_chart, peers_chart
 from common import RESULTS, arguments, claim_sheet, machine, markdown, say, show, write
 
-BENCHMARKS = {"floor": floor, "peers": peers, "growth": growth, "whole": whole}
+BENCHMARKS = {
+    "floor": floor,
+    "peers": peers,
+    "growth": growth,
+    "whole": whole,
+    "live": live,
+    "anytime": anytime,
+}
 CHARTS = {"floor": floor_chart, "peers": peers_chart, "growth": growth_chart}
 
 

@@ -159,6 +159,28 @@ def test_a_store_is_not_carried_over_a_fork(tmp_path, name):
     agent.tell(agent.ask(), 1)
 
 
+def test_a_forked_process_lets_a_journal_and_its_own_files_alone(tmp_path):
+    """It has the numbers of our open files; when it ends, nothing of anybody's is cut off."""
+    path, other = tmp_path / "agent.journal", tmp_path / "other.txt"
+    program = f"""if True:
+        import os, sys
+        import lowregret as lr
+        agent = lr.open_agent({str(path)!r}, lr.UCB1(), {ARMS}, seed=3)
+        agent.ask()
+        if os.fork() == 0:
+            files = [open({str(other)!r}, "a") for _ in range(20)]
+            files[0].write("all of it")
+            sys.exit(0)
+        os.wait()
+        assert agent.tell(agent.ask(), 1)
+    """
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert other.read_text() == "all of it"
+    with opened(path) as agent:
+        assert (agent.time, agent.notes) == (2, ())
+
+
 def test_a_journal_cut_off_anywhere_opens(tmp_path):
     """It drops the torn record and no other, says so, and goes on."""
     path, cut = tmp_path / "whole.journal", tmp_path / "cut.journal"
@@ -232,6 +254,15 @@ def test_a_foreign_database_is_refused_and_left_alone(tmp_path):
     with pytest.raises(lr.InputError, match="is an SQLite file, but not of an agent: use another"):
         opened(path)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_closed_agent_says_so(tmp_path, name):
+    agent = opened(tmp_path / name)
+    agent.close()
+    agent.close()
+    with pytest.raises(lr.InputError, match="closed"):
+        agent.ask()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -126,5 +126,8 @@ def _holder(path: Path) -> str:
 
 
 def _close(file: Any) -> None:
+    """Give a forked process nothing in place of the file; were it closed, its number could be another's."""
     with suppress(OSError, ValueError):
-        os.close(file.fileno())
+        nothing = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nothing, file.fileno())
+        os.close(nothing)

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from secrets import token_hex
 from typing import TYPE_CHECKING, Self, overload
 
-from lowregret.environments.checks import show, whole
+from lowregret.environments.checks import whole
 from lowregret.errors import InputError
 from lowregret.online.core import Core
 from lowregret.online.decisions import Decision
 from lowregret.online.ledger import Ledger
-from lowregret.online.settings import Outside, checked
+from lowregret.online.settings import Outside, checked, text
 from lowregret.online.snapshot import read, write
 from lowregret.policies import Policy
 
@@ -146,8 +146,8 @@ class Agent:
         'red'
         """
         count = 1 if n is None else whole("ask", "n", n, MOST_AT_ONCE)
-        if request is not None and not isinstance(request, str):
-            raise InputError(f"a request must be a text, got {show(request)}")
+        if request is not None:
+            text("a request", request)
         made = self._ledger.ask(count, only, request)
         return made[0] if n is None else made
 
@@ -197,7 +197,11 @@ class Agent:
         >>> agent.tell_many([(choice, 1) for choice in agent.ask(5)])
         5
         """
-        return self._ledger.tell(rewards)
+        try:
+            pairs = [(decision, reward) for decision, reward in rewards]
+        except (TypeError, ValueError):
+            raise InputError("tell_many takes pairs of a decision and its reward") from None
+        return self._ledger.tell(pairs)
 
     def forget(self, decision: Decision | str) -> bool:
         """Give up a decision whose reward will not come: its pull no longer counts.
@@ -251,7 +255,7 @@ class Agent:
         """Choose and learn at compiled speed from now on; the choices are the same.
 
         It takes some seconds the first time a policy's class is compiled on a machine and some milliseconds
-        after that, when the machine code is on the disk. It is worth it from about 20 arms on.
+        after that, when the machine code is on the disk; for a class of your own, some seconds each time.
 
         Examples
         --------
@@ -311,6 +315,13 @@ class Agent:
             The JSON.
         policy : Policy, optional
             The policy, where its class is not one of ours.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> text = lr.Agent(lr.MOSS(), ["red", "green"], horizon=100).to_json()
+        >>> lr.Agent.from_json(text)
+        Agent(MOSS, 2 arms, 0 pulls)
         """
         return cls._of(Ledger(read(text, policy)))
 

@@ -24,7 +24,7 @@ from lowregret.online.decisions import Decision, Event, decision_id, decision_of
 from lowregret.online.desk import NOW, ROW, PlainDesk, choose, choose_plainly, learn, learn_plainly
 from lowregret.online.epochs import first_horizon, first_round
 from lowregret.online.plain import PlainRng, policy_key, shuffled
-from lowregret.online.settings import Settings, name
+from lowregret.online.settings import Settings, text
 from lowregret.policies import Arms
 
 REMEMBERED = 1_000
@@ -205,7 +205,7 @@ class Core:
 
     def check_new(self, arm: object) -> str:
         """Check the name of an arm that is to be added."""
-        new = name(arm)
+        new = text("the name of an arm", arm)
         if new in self.retired:
             raise InputError(f"arm {new!r} was retired: give the new arm another name")
         if new in self.places:

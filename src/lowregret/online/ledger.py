@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -48,9 +48,9 @@ class Ledger:
         """Make decisions, or give those of a request again."""
         return list(self._change(self._ask, count, only, request))
 
-    def tell(self, rewards: Iterable[tuple[Decision | str, float]]) -> int:
+    def tell(self, rewards: Sequence[tuple[Decision | str, float]]) -> int:
         """Take rewards, all or none; give how many were new."""
-        found = self._change(self._tell, list(rewards))
+        found = self._change(self._tell, rewards)
         if isinstance(found, InputError):
             raise found
         return int(found)
@@ -124,7 +124,7 @@ class Ledger:
         core.allow(None)
         return None, events
 
-    def _tell(self, before: Saved, rewards: list[tuple[Decision | str, float]]) -> Change:
+    def _tell(self, before: Saved, rewards: Sequence[tuple[Decision | str, float]]) -> Change:
         core = self.core
         told: dict[str, Event] = {}
         for decision, reward in rewards:

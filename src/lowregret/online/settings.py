@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from math import isfinite
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 from lowregret.environments.checks import LARGEST, MOST_ARMS, show, whole
@@ -70,24 +71,24 @@ def checked(
     if not isinstance(policy, Policy):
         hint = f": write {policy.__name__}()" if isinstance(policy, type) else ""
         raise InputError(f"a policy must be a lowregret.Policy, got {show(policy)}{hint}")
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= LARGEST_SEED:
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed <= LARGEST_SEED:
         raise InputError(f"seed must be a whole number from 0 to 2^64 - 1, got {show(seed)}")
     if outside not in get_args(Outside):
         raise InputError(f"outside must be 'refuse' or 'clip', got {show(outside)}")
     if horizon is not None:
         horizon = whole("Agent", "horizon", horizon, LONGEST)
-    return Settings(policy, _names(arms), horizon, seed, _range(reward_range, policy), outside)
+    return Settings(policy, _names(arms), horizon, int(seed), _range(reward_range, policy), outside)
 
 
-def name(arm: object) -> str:
-    """Check the name of an arm."""
-    if not isinstance(arm, str):
-        raise InputError(f"the name of an arm must be a text, got {show(arm)}")
+def text(what: str, value: object) -> str:
+    """Check a name that the user gives."""
+    if not isinstance(value, str):
+        raise InputError(f"{what} must be a text, got {show(value)}")
     try:
-        arm.encode()
+        value.encode()
     except UnicodeEncodeError:  # half of a surrogate pair, which no file can hold
-        raise InputError(f"the name of an arm must be a text that UTF-8 can hold, got {show(arm)}") from None
-    return arm
+        raise InputError(f"{what} must be a text that UTF-8 can hold, got {show(value)}") from None
+    return value
 
 
 def number(reward: object) -> float:
@@ -138,16 +139,12 @@ def written(described: dict[str, Any]) -> str:
 def _names(arms: Iterable[str]) -> tuple[str, ...]:
     if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
         raise InputError(f"arms must be a list of names, got {show(arms)}")
-    names = tuple(name(arm) for arm in arms)
+    names = tuple(text("the name of an arm", arm) for arm in arms)
     if not names or len(names) > MOST_ARMS:
         raise InputError(f"arms must be 1 to {MOST_ARMS:,} names, got {len(names):,}")
-    twice = (
-        next((arm for place, arm in enumerate(names) if arm in names[:place]), None)
-        if len(set(names)) < len(names)
-        else None
-    )
-    if twice is not None:
-        raise InputError(f"arms must have different names, got {twice!r} twice")
+    twice = [arm for arm, times in Counter(names).items() if times > 1]
+    if twice:
+        raise InputError(f"arms must have different names, got {twice[0]!r} twice")
     return names
 
 

@@ -6,6 +6,7 @@ The text is JSON. ``format`` is raised when its meaning changes; what was writte
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from importlib.metadata import version
 from math import isfinite
@@ -150,8 +151,9 @@ def read(text: str, policy: Policy | None = None) -> Core:
     _check_names(parts)
     core.names = [arm.name for arm in parts.arms]
     core.places = {arm: place for place, arm in enumerate(core.names)}
-    core.rows = np.concatenate([_row(arm, parts.pending) for arm in parts.arms]).astype(ROW)
-    core.retired = {arm.name: _row(arm, parts.pending) for arm in parts.retired}
+    waiting = Counter(one.arm for one in parts.pending)
+    core.rows = np.concatenate([_row(arm, waiting[arm.name]) for arm in parts.arms]).astype(ROW)
+    core.retired = {arm.name: _row(arm, waiting[arm.name]) for arm in parts.retired}
     if not core.rows["active"].any():
         raise _damaged("no arm is in play")
     now = core.nows[0]
@@ -159,8 +161,8 @@ def read(text: str, policy: Policy | None = None) -> Core:
     now["horizon"] = parts.horizon
     core.epoch, core.asked, core.conflicts = parts.epoch, parts.asked, parts.conflicts
     core.round = _round(policy, parts)
-    made_before = {one.number: _decision(core, one) for one in parts.pending}
-    core.pending = {one.id: one for one in made_before.values()}
+    decisions = [_decision(core, one) for one in parts.pending]
+    core.pending = {one.id: one for one in decisions}
     core.answers = {_number(key, parts.asked): reward for key, reward in parts.answers.items()}
     core.requests = {key: tuple(_decision(core, one) for one in ones) for key, ones in parts.requests.items()}
     return core
@@ -208,12 +210,12 @@ def _arm(arm: str, row: np.void) -> dict[str, Any]:
     return {"name": arm, **{key: row[key].item() for key in STATISTICS}}
 
 
-def _row(arm: ArmPart, pending: Iterable[DecisionPart]) -> Any:
+def _row(arm: ArmPart, pending: int) -> Any:
     rows = np.zeros(1, ROW)
     for key in STATISTICS:
         rows[0][key] = getattr(arm, key)
     rows["mean"] = mean_of(arm.pulls - arm.forgotten, arm.origin, arm.total)
-    rows["pending"] = sum(one.arm == arm.name for one in pending)
+    rows["pending"] = pending
     rows["allowed"] = True
     return rows
 

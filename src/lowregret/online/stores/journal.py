@@ -64,6 +64,8 @@ class JournalStore:
         """Open a session; what is written in it goes to the disk when it ends."""
         if os.getpid() != self._process:
             raise InputError(f"{str(self._path)!r} was opened before a fork: a journal is for one process")
+        if self._file < 0:
+            raise InputError(f"cannot use {str(self._path)!r}: it is closed")
         self._staged = []
         yield
         if self._staged:
@@ -115,6 +117,7 @@ class JournalStore:
     def close(self) -> None:
         """Close the file and let others have it."""
         self._open_things.close()
+        self._file = -1  # its number may belong to another file by now
 
     def _open(self) -> None:
         """Read what is there, and drop a torn end."""
@@ -146,7 +149,7 @@ class JournalStore:
 
     def _records(self, start: int, stop: int) -> Iterator[tuple[int, dict[str, Any]]]:
         """Read the good records from one place in the file to another; give where each is."""
-        with open(self._path, "rb") as file:
+        with open(os.dup(self._file), "rb") as file:
             file.seek(start)
             while start < stop:
                 prefix = file.read(_PREFIX.size)
