@@ -205,3 +205,23 @@ def test_looking_makes_nothing(small, tmp_path: Path) -> None:
     store = Store(tmp_path / "none")
     assert len(store.missing(make_plan(small))) == 6
     assert not (tmp_path / "none").exists()
+
+
+def test_all_shards_are_scanned_once_however_many_pairs_there_are(
+    small, truth, same, full, monkeypatch
+) -> None:
+    scans: list = []
+    real = pl.scan_parquet
+
+    def scan(paths, **more):
+        scans.append(paths)
+        return real(paths, **more)
+
+    (full / "experiment.json").unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr(pl, "scan_parquet", scan)
+        store = Store(full)
+        with store.open():
+            store.publish(make_plan(small, STEPS))
+    assert [len(paths) for paths in scans] == [24, 8]  # "coins again" has the shards of an earlier one
+    same(lr.open_results(full), truth)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -24,7 +24,7 @@ import polars as pl
 
 from lowregret.environments.checks import whole
 from lowregret.errors import InputError
-from lowregret.experiments.plan import SHARD_STEPS, Pair, Plan, Shard, make_plan
+from lowregret.experiments.plan import SHARD_STEPS, Plan, Shard, make_plan
 from lowregret.experiments.results import Results, describe, open_results
 from lowregret.experiments.spec import Experiment
 from lowregret.experiments.store import Store, description
@@ -92,8 +92,9 @@ def run(
         job = _Job(plan, lambda shard, finished: kept.update({shard.name: finished.data}), progress)
         _compute(job, list(plan.shards), make)
 
-        def rows(pair: Pair) -> pl.LazyFrame:
-            return pl.concat([pl.read_parquet(BytesIO(kept[shard.name])) for shard in pair.shards]).lazy()
+        def rows(shards: Sequence[Shard]) -> pl.LazyFrame:
+            files = {shard.name: pl.read_parquet(BytesIO(kept[shard.name])) for shard in shards}
+            return pl.concat([file.with_columns(shard=pl.lit(name)) for name, file in files.items()]).lazy()
 
         return Results(describe(description(plan)), long_tables(plan, rows))
     store = Store(Path(out))

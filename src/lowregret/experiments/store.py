@@ -15,7 +15,7 @@ import errno
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -25,8 +25,8 @@ from typing import Any
 import polars as pl
 
 from lowregret.errors import InputError
-from lowregret.experiments.files import UNFINISHED, checksum, finish, locked, sync, write_whole, writing
-from lowregret.experiments.plan import ENGINE, Pair, Plan, Shard
+from lowregret.experiments.files import UNFINISHED, checksum, locked, sync, write_whole, writing
+from lowregret.experiments.plan import ENGINE, Plan, Shard
 from lowregret.experiments.tables import TABLES, long_tables
 from lowregret.experiments.work import Finished
 
@@ -114,11 +114,9 @@ class Store:
             return
         self.withdraw()
         with writing(self.folder, "; every finished shard is kept"):
-            hashes = {}
-            for name, table in long_tables(plan, self._rows).items():
-                path = self.folder / f"{name}.parquet"
-                _write_table(table, path)
-                hashes[name] = checksum(path)
+            paths = {name: self.folder / f"{name}.parquet" for name in TABLES}
+            _write_tables(long_tables(plan, self._rows), paths)
+            hashes = {name: checksum(path) for name, path in paths.items()}
             text = json.dumps({**description(plan), **_origin(plan), "sha256": hashes}, indent=2)
             write_whole(self.folder / "experiment.json", (text + "\n").encode())
 
@@ -146,8 +144,12 @@ class Store:
             for name in TABLES:
                 (self.folder / f"{name}.parquet").unlink(missing_ok=True)
 
-    def _rows(self, pair: Pair) -> pl.LazyFrame:
-        return pl.scan_parquet([self.path(shard) for shard in pair.shards], glob=False)
+    def _rows(self, shards: Sequence[Shard]) -> pl.LazyFrame:
+        """Read shards without having them all in memory, each row with the name of its shard."""
+        paths = [self.path(shard) for shard in shards]
+        rows = pl.scan_parquet(paths, glob=False, include_file_paths="shard")
+        ends = len(shards[0].name) + len(paths[0].suffix)
+        return rows.with_columns(pl.col("shard").str.slice(-ends, len(shards[0].name)))
 
 
 def description(plan: Plan) -> dict[str, Any]:
@@ -170,16 +172,26 @@ def _origin(plan: Plan) -> dict[str, Any]:
     return {"spec": spec, "lowregret": version("lowregret"), "engine": ENGINE, "plan": plan.name}
 
 
-def _write_table(table: pl.LazyFrame, path: Path) -> None:
-    """Write a table as ``write_whole`` does a file, but without having it all in memory."""
-    partial = path.with_name(path.name + UNFINISHED)
+def _write_tables(tables: Mapping[str, pl.LazyFrame], paths: Mapping[str, Path]) -> None:
+    """Write tables as ``write_whole`` does a file, in one pass, without having them all in memory."""
+    partial = {name: path.with_name(path.name + UNFINISHED) for name, path in paths.items()}
     try:
-        table.sink_parquet(partial, compression="lz4", maintain_order=True)  # twice as quick to write as zstd
-        sync(partial)
-        finish(partial, path)
+        # lz4 is twice as quick to write as zstd.
+        sinks = [
+            tables[name].sink_parquet(path, compression="lz4", maintain_order=True, lazy=True)
+            for name, path in partial.items()
+        ]
+        pl.collect_all(sinks, engine="streaming")
+        for path in partial.values():
+            sync(path)
+        for name, path in partial.items():
+            path.replace(paths[name])
+        for folder in {path.parent for path in paths.values()}:
+            sync(folder)
     except BaseException as error:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
+        for path in partial.values():
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
         code = re.search(r"\(os error (\d+)\)", str(error))
         if isinstance(error, pl.exceptions.PolarsError) and code:  # how polars tells of a full disk
             raise OSError(int(code[1]), os.strerror(int(code[1]))) from None
