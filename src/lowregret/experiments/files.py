@@ -26,23 +26,23 @@ UNFINISHED = ".unfinished"
 
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file so that after a crash it is either there with all its bytes or not there."""
+    place(path, data)
+    sync(path.parent)
+
+
+def place(path: Path, data: bytes) -> None:
+    """Write a file under its name, which lasts once its folder is on the disk."""
     partial = path.with_name(path.name + UNFINISHED)
     try:
         with open(partial, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        finish(partial, path)
+        partial.replace(path)
     except BaseException:
         with suppress(OSError):
             partial.unlink(missing_ok=True)
         raise
-
-
-def finish(partial: Path, path: Path) -> None:
-    """Give a file that is on the disk its final name, durably."""
-    partial.replace(path)
-    sync(path.parent)
 
 
 def sync(path: Path) -> None:

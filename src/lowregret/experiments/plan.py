@@ -28,7 +28,7 @@ SHARD_STEPS = 20_000_000
 SHARD_NUMBERS = 4_000_000
 """How many numbers the result of a shard holds at most, so that memory stays small."""
 
-FORMAT = 1
+FORMAT = 2
 """The layout of a shard's file; a change here gives every shard another name."""
 
 

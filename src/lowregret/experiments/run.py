@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -30,6 +30,9 @@ from lowregret.experiments.spec import Experiment
 from lowregret.experiments.store import Store, description
 from lowregret.experiments.tables import long_tables
 from lowregret.experiments.work import Finished, work
+
+Done: TypeAlias = list[tuple[Shard, Finished]]
+"""Shards with their results."""
 
 RETRIES = 3
 """How often a shard that failed is tried again."""
@@ -88,26 +91,37 @@ def run(
     make = (lambda: ThreadPoolExecutor(threads)) if executor is None else executor
     plan = make_plan(experiment, shard_steps)
     if out is None:
-        kept: dict[str, bytes] = {}
-        job = _Job(plan, lambda shard, finished: kept.update({shard.name: finished.data}), progress)
-        _compute(job, list(plan.shards), make)
-
-        def rows(shards: Sequence[Shard]) -> pl.LazyFrame:
-            files = {shard.name: pl.read_parquet(BytesIO(kept[shard.name])) for shard in shards}
-            return pl.concat([file.with_columns(shard=pl.lit(name)) for name, file in files.items()]).lazy()
-
-        return Results(describe(description(plan)), long_tables(plan, rows))
+        return _run_in_memory(plan, make, progress)
     store = Store(Path(out))
+    policies = {shard.name: pair.policy for pair in plan.pairs for shard in pair.shards}
+
+    def keep(done: Done) -> None:
+        store.put([(shard, policies[shard.name], finished) for shard, finished in done])
+
     with store.open():
         if store.published().get("plan") != plan.name:
             store.withdraw()
         missing = store.missing(plan)
-        policies = {shard.name: pair.policy for pair in plan.pairs for shard in pair.shards}
-        job = _Job(plan, lambda shard, finished: store.put(shard, policies[shard.name], finished), progress)
-        job.damaged = len(store.damaged)
+        job = _Job(plan, keep, progress, damaged=len(store.damaged))
         _compute(job, missing, make)
         store.publish(plan)
     return open_results(out)
+
+
+def _run_in_memory(
+    plan: Plan, make: Executor | Callable[[], Executor], progress: Callable[[Progress], None] | None
+) -> Results:
+    kept: dict[str, bytes] = {}
+
+    def keep(done: Done) -> None:
+        kept.update({shard.name: finished.data for shard, finished in done})
+
+    def rows(shards: Sequence[Shard]) -> pl.LazyFrame:
+        files = {shard.name: pl.read_parquet(BytesIO(kept[shard.name])) for shard in shards}
+        return pl.concat([file.with_columns(shard=pl.lit(name)) for name, file in files.items()]).lazy()
+
+    _compute(_Job(plan, keep, progress), list(plan.shards), make)
+    return Results(describe(description(plan)), long_tables(plan, rows))
 
 
 @dataclass
@@ -115,7 +129,7 @@ class _Job:
     """The state of a run: what waits, what is under way, what is done and what failed."""
 
     plan: Plan
-    keep: Callable[[Shard, Finished], None]
+    keep: Callable[[Done], None]
     progress: Callable[[Progress], None] | None
     waiting: deque[Shard] = field(default_factory=deque)
     under_way: dict[Future[Finished], Shard] = field(default_factory=dict)
@@ -130,33 +144,40 @@ class _Job:
         steps = sum(shard.steps for shard in missing)
         there = len(self.plan.shards) - len(missing)
         self.told = Progress(0, len(missing), 0, steps, there, self.damaged)
-        self.tell()
-
-    def tell(self) -> None:
-        """Report how far the run is."""
         if self.progress:
             self.progress(self.told)
 
-    def settle(self, future: Future[Finished]) -> BaseException | None:
-        """Keep the result of a shard, or line it up again; give the error if the executor broke."""
-        shard = self.under_way.pop(future)
-        try:
-            finished = future.result()
-        except (BrokenExecutor, CancelledError) as error:
-            self.waiting.append(shard)
-            return error
-        except Exception as error:  # whatever happened to the worker
-            self.failures[shard.name] += 1
-            if isinstance(error, InputError) or self.failures[shard.name] > RETRIES:
-                self.failed[shard.name] = str(error) or type(error).__name__
-            else:
+    def settle(self, futures: Iterable[Future[Finished]]) -> BaseException | None:
+        """Keep the results of shards, or line them up again; give the error if the executor broke."""
+        done: Done = []
+        broke: BaseException | None = None
+        for future in futures:
+            shard = self.under_way.pop(future)
+            try:
+                done.append((shard, future.result()))
+            except (BrokenExecutor, CancelledError) as error:
                 self.waiting.append(shard)
-            return None
-        self.keep(shard, finished)
-        steps = self.told.steps + shard.steps
-        self.told = self.told._replace(done=self.told.done + 1, steps=steps)
-        self.tell()
-        return None
+                broke = error
+            except Exception as error:  # whatever happened to the worker
+                self.failures[shard.name] += 1
+                if isinstance(error, InputError) or self.failures[shard.name] > RETRIES:
+                    self.failed[shard.name] = str(error) or type(error).__name__
+                else:
+                    self.waiting.append(shard)
+        if done:
+            self.keep(done)
+            self.count([shard for shard, _ in done])
+        return broke
+
+    def count(self, shards: Sequence[Shard]) -> None:
+        """Report shards that are kept, one by one; all of them count even if a report is interrupted."""
+        told = [self.told]
+        for shard in shards:
+            told.append(told[-1]._replace(done=told[-1].done + 1, steps=told[-1].steps + shard.steps))
+        self.told = told[-1]
+        if self.progress:
+            for now in told[1:]:
+                self.progress(now)
 
     def kept(self) -> str:
         """Say how much is there."""
@@ -197,8 +218,7 @@ def _drive(job: _Job, pool: Executor) -> BaseException | None:
                 job.under_way[future] = job.waiting.popleft()
         if not job.under_way:
             break
-        for future in wait(job.under_way, return_when=FIRST_COMPLETED).done:
-            error = job.settle(future) or error
+        error = job.settle(wait(job.under_way, return_when=FIRST_COMPLETED).done) or error
     return error
 
 
@@ -210,8 +230,7 @@ def _wind_up(job: _Job, pool: Executor) -> None:
         for future in list(job.under_way):
             if future.cancel():
                 del job.under_way[future]
-        for future in wait(job.under_way).done:
-            job.settle(future)
+        job.settle(wait(job.under_way).done)
     except KeyboardInterrupt:
         pool.shutdown(wait=False, cancel_futures=True)
         at_once = True

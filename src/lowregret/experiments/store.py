@@ -15,7 +15,7 @@ import errno
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -25,7 +25,7 @@ from typing import Any
 import polars as pl
 
 from lowregret.errors import InputError
-from lowregret.experiments.files import UNFINISHED, checksum, locked, sync, write_whole, writing
+from lowregret.experiments.files import UNFINISHED, checksum, locked, place, sync, write_whole, writing
 from lowregret.experiments.plan import ENGINE, Plan, Shard
 from lowregret.experiments.tables import TABLES, long_tables
 from lowregret.experiments.work import Finished
@@ -92,21 +92,23 @@ class Store:
             found.append(shard)
         return found
 
-    def put(self, shard: Shard, policy: str, finished: Finished) -> None:
-        """Keep a result for good: first the file, then its line in the manifest."""
-        entry = Entry(
-            shard.name,
-            finished.sha256,
-            len(finished.data),
-            shard.steps,
-            round(finished.seconds, 6),
-            policy,
-            sum(count for *_, count in shard.arms),
-        )
+    def put(self, results: Iterable[tuple[Shard, str, Finished]]) -> None:
+        """Keep results, each with its shard and policy, for good: first the files, then their lines.
+
+        A file without a line, which a crash may leave, is computed again; so one wait for the disk is enough
+        for the names of all files, and one for all lines.
+        """
+        there: list[Entry] = []
         with writing(self.folder, "; every finished shard is kept"):
-            write_whole(self.path(shard), finished.data)
-            _append(self.folder / "manifest.jsonl", _line(entry).encode())
-        self.entries[shard.name] = entry
+            try:
+                for shard, policy, finished in results:
+                    place(self.path(shard), finished.data)
+                    there.append(_entry_of(shard, policy, finished))
+            finally:  # where the disk is full, those that found room are kept
+                if there:
+                    sync(self.shards)
+                    _append(self.folder / "manifest.jsonl", "".join(map(_line, there)).encode())
+                    self.entries |= {entry.shard: entry for entry in there}
 
     def publish(self, plan: Plan) -> None:
         """Write the tables from the shards of a plan, all of which are there."""
@@ -172,6 +174,11 @@ def _origin(plan: Plan) -> dict[str, Any]:
     return {"spec": spec, "lowregret": version("lowregret"), "engine": ENGINE, "plan": plan.name}
 
 
+def _entry_of(shard: Shard, policy: str, finished: Finished) -> Entry:
+    seconds, arms = round(finished.seconds, 6), sum(count for *_, count in shard.arms)
+    return Entry(shard.name, finished.sha256, len(finished.data), shard.steps, seconds, policy, arms)
+
+
 def _write_tables(tables: Mapping[str, pl.LazyFrame], paths: Mapping[str, Path]) -> None:
     """Write tables as ``write_whole`` does a file, in one pass, without having them all in memory."""
     partial = {name: path.with_name(path.name + UNFINISHED) for name, path in paths.items()}
@@ -219,13 +226,13 @@ def _read_manifest(path: Path) -> tuple[dict[str, Entry], bool]:
     return entries, torn
 
 
-def _append(path: Path, line: bytes) -> None:
-    """Add a line durably; on a full disk take back what was written of it."""
+def _append(path: Path, lines: bytes) -> None:
+    """Add lines durably; on a full disk take back what was written of them."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     try:
         size = os.fstat(descriptor).st_size
         try:
-            if os.write(descriptor, line) < len(line):  # the disk became full in the middle of it
+            if os.write(descriptor, lines) < len(lines):  # the disk became full in the middle of it
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(descriptor)
         except OSError:
