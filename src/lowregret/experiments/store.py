@@ -17,7 +17,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -56,24 +56,49 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.shards = folder / "shards"
-        self.entries, self._torn = _read_manifest(folder / "manifest.jsonl")
+        self._manifest = folder / "manifest.jsonl"
+        self._tables = {name: folder / f"{name}.parquet" for name in TABLES}
+        self.entries, _ = _read_manifest(self._manifest)
         self.damaged: list[str] = []
 
     @contextmanager
     def open(self) -> Iterator[None]:
         """Make the folder, hold it, and clear away what a killed process left unfinished."""
+        self._refuse_strangers()
         with writing(self.folder):
             self.shards.mkdir(parents=True, exist_ok=True)
         with locked(self.folder):
             with writing(self.folder):
-                for place in (self.folder, self.shards):
-                    for file in place.glob(f"*{UNFINISHED}"):
-                        file.unlink()
-                self.entries, self._torn = _read_manifest(self.folder / "manifest.jsonl")
-                if self._torn:
-                    lines = "".join(_line(entry) for entry in self.entries.values())
-                    write_whole(self.folder / "manifest.jsonl", lines.encode())
+                self._prepare()
             yield
+
+    def _refuse_strangers(self) -> None:
+        """Refuse a folder with files that are not ours and that we would replace."""
+        if self._manifest.exists() or (self.folder / "experiment.json").exists():
+            return
+        for path in self._tables.values():
+            if path.exists():
+                raise InputError(
+                    f"{str(self.folder)!r} has a file {path.name} that is not from an experiment: "
+                    "use another folder, or move that file away"
+                )
+
+    def _prepare(self) -> None:
+        """Clear away what is unfinished, and let the names of the folder and its files last."""
+        whole = (self._manifest, self.folder / "experiment.json", *self._tables.values())
+        for path in (
+            *(path.with_name(path.name + UNFINISHED) for path in whole),
+            *self.shards.glob(f"*.parquet{UNFINISHED}"),
+        ):
+            path.unlink(missing_ok=True)
+        self._manifest.touch()
+        self.entries, size = _read_manifest(self._manifest)
+        if size < self._manifest.stat().st_size:  # a line that a crash cut off; a new one must not join it
+            os.truncate(self._manifest, size)
+            sync(self._manifest)
+        sync(self.folder)
+        with suppress(PermissionError):  # who may write here need not be allowed to read there
+            sync(self.folder.parent)
 
     def path(self, shard: Shard) -> Path:
         """Give the file of a shard."""
@@ -107,7 +132,7 @@ class Store:
             finally:  # where the disk is full, those that found room are kept
                 if there:
                     sync(self.shards)
-                    _append(self.folder / "manifest.jsonl", "".join(map(_line, there)).encode())
+                    _append(self._manifest, "".join(map(_line, there)).encode())
                     self.entries |= {entry.shard: entry for entry in there}
 
     def publish(self, plan: Plan) -> None:
@@ -116,9 +141,8 @@ class Store:
             return
         self.withdraw()
         with writing(self.folder, "; every finished shard is kept"):
-            paths = {name: self.folder / f"{name}.parquet" for name in TABLES}
-            _write_tables(long_tables(plan, self._rows), paths)
-            hashes = {name: checksum(path) for name, path in paths.items()}
+            _write_tables(long_tables(plan, self._rows), self._tables)
+            hashes = {name: checksum(path) for name, path in self._tables.items()}
             text = json.dumps({**description(plan), **_origin(plan), "sha256": hashes}, indent=2)
             write_whole(self.folder / "experiment.json", (text + "\n").encode())
 
@@ -127,7 +151,7 @@ class Store:
         known = self.published()
         hashes = known.get("sha256", {})
         return known.get("plan") == plan.name and all(
-            hashes.get(name) == checksum(self.folder / f"{name}.parquet") for name in TABLES
+            hashes.get(name) == checksum(path) for name, path in self._tables.items()
         )
 
     def published(self) -> dict[str, Any]:
@@ -143,8 +167,8 @@ class Store:
         with writing(self.folder):
             (self.folder / "experiment.json").unlink(missing_ok=True)
             sync(self.folder)
-            for name in TABLES:
-                (self.folder / f"{name}.parquet").unlink(missing_ok=True)
+            for path in self._tables.values():
+                path.unlink(missing_ok=True)
 
     def _rows(self, shards: Sequence[Shard]) -> pl.LazyFrame:
         """Read shards without having them all in memory, each row with the name of its shard."""
@@ -205,25 +229,36 @@ def _write_tables(tables: Mapping[str, pl.LazyFrame], paths: Mapping[str, Path])
         raise
 
 
-def _read_manifest(path: Path) -> tuple[dict[str, Entry], bool]:
-    """Read what is finished, and say whether the last line was cut off by a crash."""
-    entries: dict[str, Entry] = {}
-    torn = False
+def _read_manifest(path: Path) -> tuple[dict[str, Entry], int]:
+    """Read what is finished, and say how many bytes the whole lines have: a crash may cut the last one off.
+
+    A line that cannot be read is left out, and left where it is: a later version may have written it.
+    """
     try:
         data = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        return entries, False
+        return {}, 0
     except OSError as error:
         raise InputError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
-    torn = bool(data) and not data.endswith(b"\n")
-    for line in data.splitlines():
-        try:
-            entry = Entry(**json.loads(line))
-        except (ValueError, TypeError):
-            torn = True
-        else:
+    size = data.rfind(b"\n") + 1
+    entries: dict[str, Entry] = {}
+    for line in data[:size].splitlines():
+        with suppress(ValueError, TypeError, KeyError):
+            entry = _read_line(line)
             entries[entry.shard] = entry
-    return entries, torn
+    return entries, size
+
+
+def _read_line(line: bytes) -> Entry:
+    known = json.loads(line)
+    entry = Entry(**{field.name: known[field.name] for field in fields(Entry)})
+    texts = (entry.shard, entry.sha256, entry.policy)
+    numbers = (entry.steps, entry.seconds, entry.arms)
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError(texts)
+    if not all(isinstance(number, int | float) for number in numbers) or entry.steps <= 0:
+        raise TypeError(numbers)
+    return entry
 
 
 def _append(path: Path, lines: bytes) -> None:
