@@ -2,26 +2,33 @@
 
     python benchmarks/shards.py [shards] [--rounds N]
 
-It compares shards written to disk (1,000 if not given) with the bare simulation of the same runs on as many
-threads; then 250 and 1,000 pairs of environment and policy with next to nothing to do in each; then
-``local:1`` with ``local:2`` on paper-4, once the workers have compiled. What is compared is run in turn, and
-the processor's time is given beside that of the clock, since a busy machine disturbs it less.
+1. Shards (100 if not given) written to disk, and the bare simulation of the same runs on as many threads.
+2. 1,000 shards as large as those, but of so few steps that what is not simulation stands out; this disturbs
+   less than the small difference of two large numbers.
+3. 250 and 1,000 pairs of environment and policy with next to nothing to do in each.
+4. ``local:1`` and ``local:2`` on paper-4, once the workers have compiled.
+
+What is compared is run in turn, and the processor's time is given beside that of the clock, since a busy
+machine disturbs it less.
 """
 
 import os
 import tempfile
 import warnings
 from argparse import ArgumentParser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from statistics import median
 from time import perf_counter, process_time
 from typing import NamedTuple
 
 import lowregret as lr
 from lowregret.experiments.cluster import cluster
+from lowregret.experiments.run import run
 
 HORIZON = 100_000
 RUNS = 128  # in a shard, which is how an experiment of this horizon is cut
+SHORT = 200  # steps, as many as there are times of recording
+MANY = 1_000
 PAIRS = (250, 1_000)
 
 
@@ -38,34 +45,51 @@ def taken(action: Callable[[], object]) -> Taken:
     return Taken(process_time() - cpu, perf_counter() - wall)
 
 
-def kept(experiment: lr.Experiment) -> Taken:
+def kept(experiment: lr.Experiment, **options: int) -> Taken:
     """Run an experiment into a folder that is new."""
     with tempfile.TemporaryDirectory() as folder:
-        return taken(lambda: experiment.run(folder))
+        return taken(lambda: run(experiment, folder, **options))
 
 
 def overhead(shards: int, rounds: int) -> None:
-    """Compare many shards with the same runs in one piece."""
-    experiment = lr.Experiment(environments="paper-1", policies="EUCBV", horizon=HORIZON, runs=RUNS * shards)
-    lr.simulate("EUCBV", "paper-1", runs=1)
+    """Compare shards with the same runs in one piece."""
     ratios = []
-    for number in range(rounds):
-        found = {}
-        for what in ("bare", "cut") if number % 2 == 0 else ("cut", "bare"):  # what runs second may be warmer
-            if what == "bare":
-                found[what] = taken(lambda: lr.simulate("EUCBV", "paper-1", HORIZON, runs=RUNS * shards))
-            else:
-                found[what] = kept(experiment)
-        bare, cut = found["bare"], found["cut"]
-        told = (
+    for bare, cut in _rounds(shards, HORIZON, rounds):
+        times = (
             f"bare {bare.cpu:.2f} s of the processor ({bare.wall:.2f} s), cut {cut.cpu:.2f} ({cut.wall:.2f})"
         )
-        print(f"  {told}", flush=True)
+        print(f"  {times}", flush=True)
         ratios.append(Taken(cut.cpu / bare.cpu - 1, cut.wall / bare.wall - 1))
     for name in Taken._fields:
-        all_of = [getattr(ratio, name) for ratio in ratios]
-        spread = f"{min(all_of):.1%} to {max(all_of):.1%} in {rounds} rounds"
-        print(f"{shards:,} shards add {median(all_of):.1%} to the bare simulation by {name} time ({spread})")
+        every = [getattr(ratio, name) for ratio in ratios]
+        spread = f"{min(every):.1%} to {max(every):.1%} in {rounds} rounds"
+        print(f"{shards:,} shards add {median(every):.1%} to the bare simulation by {name} time ({spread})")
+
+
+def short(rounds: int) -> None:
+    """Say what a shard costs beyond its simulation, and which part of that this is."""
+    extra = [1e3 * (cut.cpu - bare.cpu) / MANY for bare, cut in _rounds(MANY, SHORT, rounds)]
+    simulation = [
+        1e3 * taken(lambda: lr.simulate("EUCBV", "paper-1", HORIZON, runs=4 * RUNS)).cpu / 4
+        for _ in range(rounds)
+    ]
+    part = f"{median(extra) / median(simulation):.1%} of the {median(simulation):.0f} ms of its simulation"
+    print(f"a shard of {MANY:,} costs {median(extra):.1f} ms ({min(extra):.1f} to {max(extra):.1f}), {part}")
+
+
+def _rounds(shards: int, horizon: int, rounds: int) -> Iterator[tuple[Taken, Taken]]:
+    """Give the time of a bare simulation and of the same in shards, again and again."""
+    runs = RUNS * shards
+    experiment = lr.Experiment(environments="paper-1", policies="EUCBV", horizon=horizon, runs=runs)
+    lr.simulate("EUCBV", "paper-1", runs=1)
+    actions = {
+        "bare": lambda: taken(lambda: lr.simulate("EUCBV", "paper-1", horizon, runs=runs)),
+        "cut": lambda: kept(experiment, shard_steps=horizon * RUNS),
+    }
+    for number in range(rounds):
+        order = ("bare", "cut") if number % 2 == 0 else ("cut", "bare")  # neither always comes second
+        found = {name: actions[name]() for name in order}
+        yield found["bare"], found["cut"]
 
 
 def pairs(rounds: int) -> None:
@@ -79,9 +103,9 @@ def pairs(rounds: int) -> None:
             found.append(kept(tiny))
     for number, found in costs.items():
         for name in Taken._fields:
-            all_of = [1e3 * getattr(each, name) / number for each in found]
-            spread = f"{min(all_of):.1f} to {max(all_of):.1f}"
-            print(f"{number:,} pairs cost {median(all_of):.1f} ms each by {name} time ({spread})")
+            every = [1e3 * getattr(each, name) / number for each in found]
+            spread = f"{min(every):.1f} to {max(every):.1f}"
+            print(f"{number:,} pairs cost {median(every):.1f} ms each by {name} time ({spread})")
 
 
 def speedup(rounds: int) -> None:
@@ -102,9 +126,10 @@ def speedup(rounds: int) -> None:
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     parser = ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("shards", nargs="?", type=int, default=1_000)
+    parser.add_argument("shards", nargs="?", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     overhead(options.shards, options.rounds)
+    short(options.rounds)
     pairs(options.rounds)
     speedup(options.rounds)
