@@ -47,7 +47,10 @@ class DaskExecutor(Executor):
     @property
     def _max_workers(self) -> int:
         """How many tasks the cluster works on at once, as executors of the standard library have it."""
-        threads: list[int] = list(self._client.nthreads().values())
+        try:
+            threads: list[int] = list(self._client.nthreads().values())
+        except Exception:  # the scheduler is gone, which the next task will tell
+            return 1
         return max(sum(threads), 1)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
