@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,8 @@ from lowregret.experiments.files import locked, write_whole
 from lowregret.experiments.plan import make_plan
 from lowregret.experiments.run import run
 from lowregret.experiments.store import Store
+from lowregret.experiments.tables import TABLES
+from lowregret.experiments.work import Finished
 
 
 @pytest.fixture
@@ -249,3 +252,86 @@ def test_all_shards_are_scanned_once_however_many_pairs_there_are(
             store.publish(make_plan(small, STEPS))
     assert [len(paths) for paths in scans] == [24, 8]  # "coins again" has the shards of an earlier one
     same(lr.open_results(full), truth)
+
+
+@pytest.fixture
+def waits(monkeypatch) -> list[tuple[str, str]]:
+    """What is done to files, in order: ("sync", name), ("name", name) when renamed, ("write", name)."""
+    done: list[tuple[str, str]] = []
+    sync, replace, write = os.fsync, os.replace, os.write
+
+    def name(descriptor: int) -> str:
+        return Path(os.readlink(f"/proc/self/fd/{descriptor}")).name
+
+    def note(what: str, action, name_of):
+        def noted(*arguments):
+            done.append((what, name_of(arguments)))
+            return action(*arguments)
+
+        return noted
+
+    monkeypatch.setattr(os, "fsync", note("sync", sync, lambda given: name(given[0])))
+    monkeypatch.setattr(os, "write", note("write", write, lambda given: name(given[0])))
+    monkeypatch.setattr(os, "replace", note("name", replace, lambda given: Path(given[1]).name))
+    return done
+
+
+needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc what a descriptor is")
+
+
+@needs_linux
+def test_shards_are_on_the_disk_before_the_manifest_names_them(small, tmp_path: Path, waits) -> None:
+    store, shards = Store(tmp_path / "out"), make_plan(small, STEPS).shards[:2]
+    with store.open():
+        opened = waits[:]
+        waits.clear()
+        store.put([(shard, "MOSS", Finished(b"data", "hash", 1.0)) for shard in shards])
+    assert opened == [("sync", "out"), ("sync", tmp_path.name)]
+    files = [f"{shard.name}.parquet" for shard in shards]
+    each = [[("sync", f"{file}.unfinished"), ("name", file)] for file in files]
+    manifest = [("write", "manifest.jsonl"), ("sync", "manifest.jsonl")]
+    assert waits == [*each[0], *each[1], ("sync", "shards"), *manifest]
+
+
+@needs_linux
+def test_tables_are_on_the_disk_before_they_are_published(small, full: Path, waits) -> None:
+    (full / "experiment.json").unlink()
+    Store(full).publish(make_plan(small, STEPS))
+    tables = [f"{name}.parquet" for name in TABLES]
+    folder, told = ("sync", full.name), "experiment.json"
+    assert waits == [
+        folder,  # the old ones are withdrawn
+        *(("sync", f"{table}.unfinished") for table in tables),
+        *(("name", table) for table in tables),
+        folder,
+        ("sync", f"{told}.unfinished"),
+        ("name", told),
+        folder,
+    ]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+def test_a_forked_worker_does_not_hold_the_folder_of_a_killed_parent(tmp_path: Path) -> None:
+    code = (
+        "import os, sys, time\nfrom pathlib import Path\nfrom lowregret.experiments.files import locked\n"
+        "with locked(Path(sys.argv[1])):\n    child = os.fork()\n    if child:\n"
+        "        print(child, flush=True)\n    time.sleep(600)\n"
+    )
+    call = [sys.executable, "-c", code, str(tmp_path)]
+    parent = subprocess.Popen(call, stdout=subprocess.PIPE, text=True)
+    child = int(parent.stdout.readline())
+    try:
+        parent.kill()
+        parent.wait()
+        os.kill(child, 0)  # it is still there
+        with locked(tmp_path):
+            pass
+    finally:
+        os.kill(child, signal.SIGKILL)
+        parent.stdout.close()
+
+
+def test_locks_leave_nothing_behind(tmp_path: Path) -> None:
+    with locked(tmp_path):
+        assert len(files._held) == 1
+    assert not files._held

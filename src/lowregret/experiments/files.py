@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from lowregret.errors import InputError
 
@@ -19,6 +19,9 @@ try:
     import fcntl
 except ImportError:  # Windows, where two processes on one folder are not told apart
     fcntl = None  # type: ignore[assignment]
+
+_held: set[IO[str]] = set()
+"""The locks of this process; what is done at a fork can be said only once, and for all of them."""
 
 UNFINISHED = ".unfinished"
 """How the name of a file ends while it is being written."""
@@ -83,12 +86,12 @@ def locked(folder: Path) -> Iterator[None]:
     with writing(folder):
         file = open(folder / "lock", "a+", encoding="utf-8")  # noqa: SIM115  # closed below
     if fcntl is not None:
-        # A forked worker would go on holding the lock after we are killed.
-        os.register_at_fork(after_in_child=lambda: _close(file))
+        _held.add(file)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             holder = _holder(folder / "lock")
+            _held.discard(file)
             file.close()
             if error.errno not in (errno.EAGAIN, errno.EACCES):
                 raise InputError(f"cannot lock {str(folder)!r}: {error.strerror}") from None
@@ -100,7 +103,8 @@ def locked(folder: Path) -> Iterator[None]:
             _sign(file)
         yield
     finally:
-        with suppress(OSError):
+        _held.discard(file)
+        with suppress(OSError, ValueError):  # ValueError: closed, since this is a fork of who held it
             file.truncate(0)
         file.close()
 
@@ -120,6 +124,12 @@ def _holder(path: Path) -> str:
         return "another process"
 
 
-def _close(file: Any) -> None:
-    with suppress(OSError, ValueError):
-        os.close(file.fileno())
+def _let_go() -> None:
+    """Close in a forked worker what its parent holds, else it would hold it when the parent is killed."""
+    while _held:
+        with suppress(OSError):
+            _held.pop().close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)
