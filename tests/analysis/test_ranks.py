@@ -21,7 +21,7 @@ def test_equal_policies_share_their_rank() -> None:
 
 
 def test_ties_do_not_depend_on_where_rounding_would_fall() -> None:
-    """1 / (1e-9 * 1024) is 976,562.5: rounded to whole steps, equal regrets would come to lie on both sides."""
+    """1 / (1e-9 * 1024) is 976,562.5: rounded to whole steps, equal regrets would fall to both sides."""
     frames = frames_of({"e": {"A": [1.0], "B": [1.0 + 1e-13], "C": [1024.0]}})
     assert ranks(frames)["rank"].to_list() == [1.5, 1.5, 3.0]
     frames = frames_of({"e": {"A": [1.0], "B": [1.0 + 2e-9 * 1024.0], "C": [1024.0]}})

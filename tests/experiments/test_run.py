@@ -1,6 +1,7 @@
 """Running: the same bits however the work is cut and wherever it is done, and what happens when it fails."""
 
 import os
+import pickle
 import signal
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
@@ -13,6 +14,7 @@ from helpers import SHARD_STEPS as STEPS
 
 import lowregret as lr
 from lowregret.experiments import run as running
+from lowregret.experiments.classes import NotHere, Reference, load_class
 from lowregret.experiments.plan import make_plan
 from lowregret.experiments.run import FailedShards, Interrupted, run
 from lowregret.experiments.work import work
@@ -65,7 +67,7 @@ class Stubborn(Inline):
     """An executor on which one shard never succeeds."""
 
     def submit(self, fn, /, *args, **kwargs) -> Future:
-        bad = args[0].first == 8 and args[0].policy.name == "MOSS" and len(args[0].arms) == 2
+        bad = args[0].first == 8 and args[0].policy.name == "MOSS" and len(args[0].arms.groups) == 2
         self.failures = [OSError("no luck")] if bad else []
         return super().submit(fn, *args, **kwargs)
 
@@ -87,6 +89,14 @@ def test_a_bad_policy_is_not_tried_again() -> None:
     with pytest.raises(FailedShards, match=r"^failed: MOSS on .*: Mine: the score is nan; 0 of 1 shards"):
         experiment.run(executor=pool)
     assert len(pool.calls) == 1
+
+
+def test_a_class_that_one_worker_lacks_is_tried_on_another(small, truth, same, tmp_path: Path) -> None:
+    with pytest.raises(NotHere, match="cannot import the module: FileNotFoundError") as error:
+        load_class(Reference("own", "Mine", str(tmp_path / "own.py"), "hash"))
+    pool = Inline(pickle.loads(pickle.dumps(error.value)))  # as it comes from another process
+    same(run(small, executor=pool), truth)
+    assert len(pool.calls) == 7
 
 
 def die(shard):

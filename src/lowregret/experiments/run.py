@@ -26,6 +26,7 @@ import polars as pl
 
 from lowregret.environments.checks import whole
 from lowregret.errors import InputError
+from lowregret.experiments.classes import NotHere
 from lowregret.experiments.plan import SHARD_STEPS, Plan, Shard, make_plan
 from lowregret.experiments.results import Results, describe, open_results
 from lowregret.experiments.spec import Experiment
@@ -197,7 +198,8 @@ class _Job:
     def fail(self, shard: Shard, error: BaseException, line: deque[Shard]) -> None:
         """Line a shard up again, or give it up."""
         self.failures[shard.name] += 1
-        if isinstance(error, InputError) or self.failures[shard.name] > RETRIES:
+        hopeless = isinstance(error, InputError) and not isinstance(error, NotHere)
+        if hopeless or self.failures[shard.name] > RETRIES:
             self.failed[shard.name] = str(error) or type(error).__name__
         else:
             line.append(shard)

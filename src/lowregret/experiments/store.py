@@ -199,8 +199,8 @@ def _origin(plan: Plan) -> dict[str, Any]:
 
 
 def _entry_of(shard: Shard, policy: str, finished: Finished) -> Entry:
-    seconds, arms = round(finished.seconds, 6), sum(count for *_, count in shard.arms)
-    return Entry(shard.name, finished.sha256, len(finished.data), shard.steps, seconds, policy, arms)
+    size, seconds = len(finished.data), round(finished.seconds, 6)
+    return Entry(shard.name, finished.sha256, size, shard.steps, seconds, policy, len(shard.arms))
 
 
 def _write_tables(tables: Mapping[str, pl.LazyFrame], paths: Mapping[str, Path]) -> None:
