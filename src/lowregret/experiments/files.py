@@ -106,6 +106,8 @@ def locked(folder: Path) -> Iterator[None]:
         _held.discard(file)
         with suppress(OSError, ValueError):  # ValueError: closed, since this is a fork of who held it
             file.truncate(0)
+            if fcntl is not None:  # closing is not enough while a worker that was just forked has it open too
+                fcntl.flock(file, fcntl.LOCK_UN)
         file.close()
 
 
