@@ -7,6 +7,7 @@ from analysis_data import frames_of
 from scipy import stats
 
 from lowregret.analysis.comparison import HIGHER, LOWER, SCHEMA, UNKNOWN, compare, holm, paired, verdict
+from lowregret.analysis.power import runs_needed
 from lowregret.errors import InputError
 
 
@@ -67,6 +68,19 @@ def test_a_found_difference_can_be_lost_to_the_correction() -> None:
     assert row["p_value"] < 0.05
     assert row["low"] > 0.0
     assert row["verdict"] == UNKNOWN
+
+
+def test_what_cannot_be_told_needs_more_runs_than_were_made() -> None:
+    """At 5% the 40 runs would do; for 16 comparisons, each at 5% / 16, they do not."""
+    random = np.random.default_rng(3)
+    step = random.normal(0.0, 1.0, 40)
+    step = (step - step.mean()) / step.std(ddof=1) + 2.9 / np.sqrt(40)
+    noise = {f"X{i}": random.normal(0.0, 1.0, 40).tolist() for i in range(15)}
+    values = {"A": [0.0] * 40, "B": step.tolist()} | noise
+    row = compare(frames_of({"e": values}), baseline="A").filter(policy="B").to_dicts()[0]
+    assert row["verdict"] == UNKNOWN
+    assert runs_needed(row["difference"], 1.0) <= 40 < row["runs_needed"]
+    assert row["runs_needed"] == runs_needed(row["difference"], 1.0, 0.05 / 16)
 
 
 def test_identical_policies_cannot_be_told_apart() -> None:

@@ -57,6 +57,14 @@ def test_the_bootstrap_keeps_its_digits_far_from_zero() -> None:
     assert [end - 1e9 for end in far] == pytest.approx(near, abs=1e-6)
 
 
+@pytest.mark.parametrize("ones", [1, 3, 10])
+def test_the_bootstrap_of_a_mirror_image_is_the_mirror_image(ones: int) -> None:
+    """Resamples with the mean of the sample are ties, whatever rounding makes of them."""
+    values = np.array([0.0] * (20 - ones) + [1.0] * ones)[:, None]
+    (low, high), (mirrored_low, mirrored_high) = bootstrap_intervals(np.hstack([values, 1.0 - values]))
+    assert (1.0 - mirrored_high, 1.0 - mirrored_low) == pytest.approx((low, high), abs=1e-9)
+
+
 def test_equal_numbers_give_a_point() -> None:
     assert bootstrap_intervals(np.full((5, 1), 7.0)) == [(7.0, 7.0)]
 

@@ -20,6 +20,14 @@ def test_equal_policies_share_their_rank() -> None:
     assert ranks(frames_of({"e": {"A": [0.0], "B": [0.0]}}))["rank"].to_list() == [1.5, 1.5]
 
 
+def test_ties_do_not_depend_on_where_rounding_would_fall() -> None:
+    """1 / (1e-9 * 1024) is 976,562.5: rounded to whole steps, equal regrets would fall to both sides."""
+    frames = frames_of({"e": {"A": [1.0], "B": [1.0 + 1e-13], "C": [1024.0]}})
+    assert ranks(frames)["rank"].to_list() == [1.5, 1.5, 3.0]
+    frames = frames_of({"e": {"A": [1.0], "B": [1.0 + 2e-9 * 1024.0], "C": [1024.0]}})
+    assert ranks(frames)["rank"].to_list() == [1.0, 2.0, 3.0]
+
+
 def test_runs_that_some_policy_lacks_do_not_count() -> None:
     frames = frames_of({"e": {"A": [1.0, 9.0], "B": [2.0]}})
     assert ranks(frames).rows() == [("e", "A", 1, 1.0), ("e", "B", 1, 2.0)]

@@ -65,6 +65,9 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(tmp_path: Path) -> N
         ("rums = 4", [], "lowregret: coins.toml: unknown key 'rums', did you mean 'runs'?\n"),
         ("", ["--threads", "0"], "lowregret: run: threads must be at least 1"),
         ("", ["--cluster", "moon"], "lowregret: cluster must be local:N or an address"),
+        ("", ["--cluster", "moon", "--dry-run"], "lowregret: cluster must be local:N or an address"),
+        ("", ["--cluster", "local:0", "--dry-run"], "lowregret: cluster must be local:N or an address"),
+        ("", ["--cluster", "", "--dry-run"], "lowregret: cluster must be local:N or an address"),
         ("", ["--out", "/proc/lowregret"], "lowregret: cannot write to '/proc/lowregret': "),
     ],
 )

@@ -5,6 +5,8 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from random import Random
 from time import monotonic, sleep
@@ -15,6 +17,8 @@ import lowregret as lr
 from lowregret.experiments.tables import TABLES
 
 KILLS = 20
+LATE = 4
+"""How many of the kills come while tables are written."""
 
 SPEC = """
 horizon = 2000
@@ -33,18 +37,17 @@ def test_killed_twenty_times_and_resumed(tmp_path: Path) -> None:
     spec.write_text(SPEC + f"grid = {{ p = {list(range(300, 500))} }}\n")  # 400 shards of some milliseconds
     shards = 400
     random = Random(2018)
-    # Some kills wait for many shards, some for few, and the last ones come while tables are written.
-    marks = sorted(random.randrange(shards) for _ in range(KILLS - 4)) + [shards] * 4
-    killed = 0
-    for mark in marks:
+    # Some kills wait for many shards, some for few, and the last ones until tables are being written.
+    marks = sorted(random.randrange(shards) for _ in range(KILLS - LATE))
+    moments = [partial(are_finished, out, mark) for mark in marks] + [partial(writes_tables, out)] * LATE
+    for reached in moments:
+        (out / "experiment.json").unlink(missing_ok=True)
         process = start(spec)
-        wait_for(process, out, mark)
+        wait_for(process, reached)
         sleep(random.uniform(0, 0.03))
         process.send_signal(signal.SIGKILL)
         _, told = process.communicate()
-        assert process.returncode in (0, -signal.SIGKILL), told
-        killed += process.returncode != 0
-    assert killed >= KILLS - 4  # after the last shard a run may end before it is killed
+        assert process.returncode == -signal.SIGKILL, told
     process = start(spec)
     _, told = process.communicate()
     assert process.returncode == 0, told
@@ -66,12 +69,20 @@ def start(spec: Path) -> subprocess.Popen:
     return subprocess.Popen(call, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
 
-def wait_for(process: subprocess.Popen, out: Path, shards: int) -> None:
-    """Wait until so many shards are there, or the process has ended."""
+def wait_for(process: subprocess.Popen, reached: Callable[[], bool]) -> None:
+    """Wait for a moment, or until the process has ended."""
     end = monotonic() + 120
-    while finished(out) < shards and process.poll() is None:
+    while not reached() and process.poll() is None:
         assert monotonic() < end
         sleep(0.002)
+
+
+def are_finished(out: Path, shards: int) -> bool:
+    return finished(out) >= shards
+
+
+def writes_tables(out: Path) -> bool:
+    return any(out.glob("*.parquet.unfinished"))
 
 
 def finished(out: Path) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import lowregret as lr
-from lowregret.experiments.classes import find_class, load_class, refer_to
+from lowregret.experiments.classes import NotHere, find_class, load_class, refer_to
 
 OWN = """
 import lowregret as lr
@@ -28,7 +28,7 @@ def test_a_file_that_changed_after_the_plan_is_refused(tmp_path: Path) -> None:
     reference = find_class("mine_a:Mine", tmp_path)
     assert load_class(reference) is load_class(reference)
     (tmp_path / "mine_a.py").write_text(OWN + "\n")
-    with pytest.raises(lr.InputError, match="is not what it was when the run was planned"):
+    with pytest.raises(NotHere, match="is not what it was when the run was planned"):
         load_class(reference)
 
 

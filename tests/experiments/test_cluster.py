@@ -11,7 +11,7 @@ from helpers import fail_on
 
 import lowregret as lr
 from lowregret.experiments.cluster import cluster
-from lowregret.experiments.run import FailedShards, run
+from lowregret.experiments.run import FailedShards, Interrupted, run
 
 pytestmark = [pytest.mark.xdist_group("dask"), pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
@@ -55,6 +55,19 @@ def test_a_worker_that_is_killed_costs_only_its_shards(small, truth, same, tmp_p
 
     same(run(small, tmp_path, executor=three, shard_steps=STEPS, progress=kill), truth)
     assert told[-1].done == 24
+
+
+def test_an_interrupt_keeps_what_is_under_way(small, tmp_path: Path, three) -> None:
+    told: list = []
+
+    def stop(now) -> None:
+        told.append(now.done)
+        if now.done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted, match=r"^interrupted: (\d+) of 24 shards are done and kept") as error:
+        run(small, tmp_path, executor=three, shard_steps=STEPS, progress=stop)
+    assert int(str(error.value).split()[1]) >= 3 + 3  # six were under way when one of them was the third
 
 
 def test_a_task_that_failed_goes_to_another_worker(three) -> None:

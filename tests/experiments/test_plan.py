@@ -1,5 +1,7 @@
 """Plans: what names a shard, and what does not."""
 
+import dataclasses
+import pickle
 from pathlib import Path
 
 import lowregret as lr
@@ -61,6 +63,15 @@ def test_arms_survive_as_plain_data() -> None:
     again = ungroup(group(bandit))
     assert again.arms == bandit.arms
     assert not again.data.flags.writeable  # else the engine would be compiled a second time
+
+
+def test_a_bandit_is_made_once_from_arms_that_arrive_again() -> None:
+    arms = group(lr.empirical([[1.0, 2.0], [3.0]]))
+    copy = pickle.loads(pickle.dumps(arms))
+    assert ungroup(copy) is ungroup(arms)
+    changed = dataclasses.replace(copy, groups=())
+    assert hash(changed) == hash(arms)  # only the hash of the numbers is looked at, not the numbers
+    assert len(group(lr.paper(1))) == 20
 
 
 def test_the_engine_is_part_of_every_name(monkeypatch) -> None:

@@ -76,3 +76,26 @@ def test_a_folder_without_results(small, tmp_path: Path) -> None:
     (tmp_path / "experiment.json").unlink()
     with pytest.raises(lr.InputError, match="is not finished"):
         lr.open_results(tmp_path)
+
+
+def test_results_never_turn_into_those_of_another_run(small, truth, tmp_path: Path) -> None:
+    ours = small.run(tmp_path)
+    assert ours.arms.equals(truth.arms)
+    small.model_copy(update={"seed": 6}).run(tmp_path)
+    with pytest.raises(
+        lr.InputError, match=r"finals.parquet' was replaced since .* were opened: open them again$"
+    ):
+        ours.finals  # noqa: B018  # it is read here
+    assert ours.arms.equals(truth.arms)  # what was read stays
+
+
+def test_a_damaged_table_is_not_believed(small, tmp_path: Path) -> None:
+    small.run(tmp_path)
+    table = tmp_path / "finals.parquet"
+    data = bytearray(table.read_bytes())
+    data[len(data) // 2] ^= 1
+    table.write_bytes(data)
+    results = lr.open_results(tmp_path)
+    with pytest.raises(lr.InputError, match=r"finals.parquet' is damaged: run the experiment again"):
+        results.finals  # noqa: B018  # it is read here
+    assert small.run(tmp_path).finals.height == 240

@@ -1,17 +1,21 @@
 """Running: the same bits however the work is cut and wherever it is done, and what happens when it fails."""
 
 import os
+import pickle
 import signal
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from threading import Lock
 
 import pytest
 from helpers import SHARD_STEPS as STEPS
 
 import lowregret as lr
 from lowregret.experiments import run as running
+from lowregret.experiments.classes import NotHere, Reference, load_class
+from lowregret.experiments.plan import make_plan
 from lowregret.experiments.run import FailedShards, Interrupted, run
 from lowregret.experiments.work import work
 
@@ -63,7 +67,7 @@ class Stubborn(Inline):
     """An executor on which one shard never succeeds."""
 
     def submit(self, fn, /, *args, **kwargs) -> Future:
-        bad = args[0].first == 8 and args[0].policy.name == "MOSS" and len(args[0].arms) == 2
+        bad = args[0].first == 8 and args[0].policy.name == "MOSS" and len(args[0].arms.groups) == 2
         self.failures = [OSError("no luck")] if bad else []
         return super().submit(fn, *args, **kwargs)
 
@@ -87,6 +91,14 @@ def test_a_bad_policy_is_not_tried_again() -> None:
     assert len(pool.calls) == 1
 
 
+def test_a_class_that_one_worker_lacks_is_tried_on_another(small, truth, same, tmp_path: Path) -> None:
+    with pytest.raises(NotHere, match="cannot import the module: FileNotFoundError") as error:
+        load_class(Reference("own", "Mine", str(tmp_path / "own.py"), "hash"))
+    pool = Inline(pickle.loads(pickle.dumps(error.value)))  # as it comes from another process
+    same(run(small, executor=pool), truth)
+    assert len(pool.calls) == 7
+
+
 def die(shard):
     """Kill the process that does the work, once in every three shards."""
     if shard.first == 8:
@@ -107,8 +119,6 @@ class Breaking(ThreadPoolExecutor):
     """An executor that breaks after a few shards."""
 
     def submit(self, fn, /, *args, **kwargs) -> Future:
-        from concurrent.futures import BrokenExecutor
-
         self.count = getattr(self, "count", 0) + 1
         if self.count > 10:
             raise BrokenExecutor("gone")
@@ -117,6 +127,99 @@ class Breaking(ThreadPoolExecutor):
 
 def test_a_broken_executor_is_replaced_where_another_can_be_made(small, truth, same) -> None:
     same(run(small, executor=lambda: Breaking(1), shard_steps=STEPS), truth)
+
+
+class Mortal(ThreadPoolExecutor):
+    """An executor that some shards kill, and that takes the others under way with it."""
+
+    made = 0
+
+    def __init__(self, poison: set[str]) -> None:
+        super().__init__(2)
+        self.poison, self.lock, self.dead = poison, Lock(), False
+        self.given: list[Future] = []
+        Mortal.made += 1
+
+    def submit(self, fn, /, *args, **kwargs) -> Future:
+        with self.lock:
+            if self.dead:
+                raise BrokenExecutor("gone")
+            self.given.append(Future())
+            super().submit(self.play, fn, args[0], self.given[-1])
+            return self.given[-1]
+
+    def play(self, fn, shard, future: Future) -> None:
+        result = None if shard.name in self.poison else fn(shard)
+        with self.lock:
+            if result is None:
+                self.dead = True
+                for each in self.given:
+                    if not each.done():
+                        each.set_exception(BrokenExecutor("killed"))
+            elif not future.done():
+                future.set_result(result)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_shard_that_kills_its_worker_is_reported_and_holds_up_no_other(small, tmp_path, count: int) -> None:
+    poison = {shard.name for shard in make_plan(small, STEPS).pairs[1].shards[:count]}
+    with pytest.raises(FailedShards) as error:
+        run(small, tmp_path, executor=lambda: Mortal(poison), shard_steps=STEPS)
+    told = str(error.value)
+    assert f"failed: MOSS on 'coins (K=2)' ({count} shards): " in told
+    assert f"; {24 - count} of 24 shards are done and kept" in told
+
+
+def test_workers_that_always_die_are_not_replaced_for_ever(small, monkeypatch) -> None:
+    monkeypatch.setattr(Mortal, "made", 0)
+    every = {shard.name for shard in make_plan(small, STEPS).shards}
+    with pytest.raises(FailedShards, match=r"^the workers went away \(killed\); failed: .* on .*go on$"):
+        run(small, executor=lambda: Mortal(every), shard_steps=STEPS)
+    assert Mortal.made == running.POOLS
+
+
+def test_workers_that_come_later_are_used(small, truth, same, monkeypatch) -> None:
+    class Growing(ThreadPoolExecutor):
+        workers, under_way, most = 1, 0, 0
+
+        def __init__(self) -> None:
+            super().__init__(8)
+
+        @property
+        def _max_workers(self) -> int:
+            return self.workers
+
+        @_max_workers.setter
+        def _max_workers(self, _: int) -> None:
+            """Leave it to the property."""
+
+        def submit(self, fn, /, *args, **kwargs) -> Future:
+            future = super().submit(fn, *args, **kwargs)
+            self.workers = 8
+            self.under_way += 1
+            self.most = max(self.most, self.under_way)
+            future.add_done_callback(self.leave)
+            return future
+
+        def leave(self, _: Future) -> None:
+            self.under_way -= 1
+
+    monkeypatch.setattr(running, "PATIENCE", 0.0)
+    with Growing() as pool:
+        same(run(small, executor=pool, shard_steps=STEPS), truth)
+    assert pool.most > 2
+
+
+def test_a_second_interrupt_leaves_a_users_executor_alone(small, monkeypatch) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(running, "wait", stop)
+    with ThreadPoolExecutor(1) as pool:
+        with pytest.raises(Interrupted) as error:
+            run(small, executor=pool, shard_steps=STEPS)
+        assert error.value.at_once
+        assert pool.submit(len, "ab").result() == 2
 
 
 def test_an_interrupt_keeps_what_is_done_and_says_how_to_go_on(small, truth, same, tmp_path: Path) -> None:

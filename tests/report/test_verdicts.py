@@ -25,7 +25,7 @@ def test_each_kind_of_verdict() -> None:
         "  Higher has higher regret than B: by 29.8, 95% interval 29.6 to 29.9, p < 0.0001 (6 runs)",
         "  Same and B cannot be told apart: difference 0, 95% interval 0 to 0, p 1 (6 runs)",
         "  Noisy and B cannot be told apart: difference 0.167, 95% interval -2.6 to 2.94, p 1 "
-        "(6 runs; 1,971 needed)",
+        "(6 runs; 2,800 needed)",
         "",
         NOTE,
     ]

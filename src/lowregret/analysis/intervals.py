@@ -138,7 +138,8 @@ def _accelerated(spread: Floats, means: Floats, level: float) -> tuple[float, fl
     if squares == 0.0:
         return 0.0, 0.0
     normal = NormalDist()
-    below = ((means < 0.0).sum() + 0.5 * (means == 0.0).sum()) / len(means)
+    near = NEGLIGIBLE * sqrt(squares)  # sums that are 0 on paper come out a little above or below it
+    below = ((means < -near).sum() + 0.5 * (np.abs(means) <= near).sum()) / len(means)
     bias = normal.inv_cdf(min(max(float(below), 0.5 / len(means)), 1.0 - 0.5 / len(means)))
     acceleration = float((spread**3).sum()) / (6.0 * squares**1.5)
     shares = []

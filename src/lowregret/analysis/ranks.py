@@ -73,12 +73,17 @@ def average_ranks(tables: Tables) -> pl.DataFrame:
 
 
 def _ranked(finals: pl.DataFrame) -> pl.DataFrame:
-    size = pl.col("regret").abs().max().over("environment") * NEGLIGIBLE
-    level = (pl.col("regret") / pl.max_horizontal(size, 1e-300)).round()
+    run = ("environment", "run")
+    regret = pl.col("regret")
+    # A level of equal regrets ends where the next larger one is larger by more than rounding.
+    step = regret.diff().over(run, order_by="regret") > NEGLIGIBLE * regret.abs().max().over("environment")
+    level = step.fill_null(value=False).cum_sum().over(run, order_by="regret")
     common = finals.filter(
         pl.col("policy").n_unique().over("environment") == pl.len().over("environment", "run")
     )
-    placed = common.with_columns(level.rank("average").over("environment", "run").alias("rank"))
+    placed = common.with_columns(level.alias("level")).with_columns(
+        pl.col("level").rank("average").over(run).alias("rank")
+    )
     found = placed.group_by("environment", "policy").agg(runs=pl.len(), rank=pl.col("rank").mean())
     order = finals.select("environment", "policy").unique(maintain_order=True)
     return order.join(found, on=["environment", "policy"], how="left", maintain_order="left").with_columns(

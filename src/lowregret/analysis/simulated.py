@@ -10,6 +10,7 @@ import polars as pl
 from lowregret.analysis.tables import Frames
 from lowregret.engine.simulate import Outcome
 from lowregret.environments import Bandit
+from lowregret.experiments.tables import arm_table
 
 EVENTS = {"run": pl.Int64, "t": pl.Int64, "arm": pl.Int64}
 
@@ -37,7 +38,7 @@ def frames(bandit: Bandit, seed: int, outcomes: Mapping[str, Outcome]) -> Frames
         curves=gathered({name: _curves(outcome) for name, outcome in outcomes.items()}),
         pulls=gathered({name: _pulls(outcome) for name, outcome in outcomes.items()}),
         events=gathered({name: _events(outcome) for name, outcome in outcomes.items()}),
-        arms=_arms(bandit),
+        arms=arm_table(bandit, bandit.name),
     )
 
 
@@ -70,14 +71,3 @@ def _events(outcome: Outcome) -> pl.DataFrame:
     run, arm = times.nonzero()
     table = pl.DataFrame({"run": run, "t": times[run, arm], "arm": arm}, schema=EVENTS)
     return table.with_columns(event=pl.lit("eliminated"))
-
-
-def _arms(bandit: Bandit) -> pl.DataFrame:
-    columns = {
-        "arm": np.arange(len(bandit)),
-        "mean": bandit.means,
-        "variance": bandit.variances,
-        "gap": bandit.gaps,
-        "optimal": bandit.optimal,
-    }
-    return pl.DataFrame(columns).select(pl.lit(bandit.name).alias("environment"), pl.all())

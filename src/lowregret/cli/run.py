@@ -97,11 +97,11 @@ def _workers(cluster: str | None) -> Iterator[Executor | None]:
 def _print_forecast(spec: Experiment, folder: Path, cluster: str | None, threads: int | None) -> None:
     from datetime import timedelta
 
+    from lowregret.experiments.cluster import processes
     from lowregret.experiments.forecast import forecast
 
+    workers = threads or (processes(cluster) if cluster is not None else None) or os.cpu_count() or 1
     told = forecast(spec, folder)
-    local = (cluster or "").removeprefix("local:")
-    workers = threads or (int(local) if local.isdigit() else os.cpu_count() or 1)
     print(f"{spec.name}: {len(spec.cases)} environments, {len(spec.players)} policies, {spec.runs:,} runs")
     damaged = f" ({told.damaged} of them damaged)" if told.damaged else ""
     print(

@@ -18,6 +18,10 @@ from lowregret.errors import InputError
 from lowregret.policies import POLICIES, Policy
 
 
+class NotHere(InputError):  # noqa: N818  # it is where the class is
+    """A class that this process cannot have, and another one perhaps can."""
+
+
 class Reference(NamedTuple):
     """Where a class of policies is found.
 
@@ -82,18 +86,19 @@ def load_class(reference: Reference) -> type[Policy]:
         home = _load_file(module, Path(file), source) if file else import_module(module)
     except Exception as error:  # whatever the user's module raises
         reason = f"{type(error).__name__}: {error}"
-        raise InputError(f"{module}:{name}: cannot import the module: {reason}") from error
-    kind = getattr(home, name, None)
-    if not (isinstance(kind, type) and issubclass(kind, Policy)):
+        kind = NotHere if isinstance(error, OSError | NotHere) else InputError
+        raise kind(f"{module}:{name}: cannot import the module: {reason}") from error
+    found = getattr(home, name, None)
+    if not (isinstance(found, type) and issubclass(found, Policy)):
         raise InputError(f"{module}:{name}: {module!r} has no class {name!r} that is a lowregret.Policy")
-    return kind
+    return found
 
 
 def _load_file(module: str, file: Path, source: str | None) -> object:
     """Import a file under a name of its own for these contents, so that an edit is never missed."""
     contents = file.read_bytes()
     if _hash(contents) != source:
-        raise InputError(f"{str(file)!r} is not what it was when the run was planned")
+        raise NotHere(f"{str(file)!r} is not what it was when the run was planned")
     unique = f"{module}_{source[:16]}"
     if unique not in sys.modules:
         spec = spec_from_file_location(unique, file)

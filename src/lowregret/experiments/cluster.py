@@ -47,7 +47,10 @@ class DaskExecutor(Executor):
     @property
     def _max_workers(self) -> int:
         """How many tasks the cluster works on at once, as executors of the standard library have it."""
-        threads: list[int] = list(self._client.nthreads().values())
+        try:
+            threads: list[int] = list(self._client.nthreads().values())
+        except Exception:  # the scheduler is gone, which the next task will tell
+            return 1
         return max(sum(threads), 1)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
@@ -60,52 +63,42 @@ class DaskExecutor(Executor):
             task = self._client.submit(_attempt, fn, args, kwargs, pure=False, **where)
         except Exception as error:
             raise BrokenExecutor(f"the scheduler is gone: {error or type(error).__name__}") from None
-        future = _Task(task)
-        future.set_running_or_notify_cancel()
+        future: Future[Any] = Future()
+        future.set_running_or_notify_cancel()  # so that nobody takes back what is under way
         task.add_done_callback(lambda done: self._settle(done, future, key))
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Leave the cluster as it is: whoever made the client closes it."""
 
-    def _settle(self, task: Any, future: _Task, key: int) -> None:
+    def _settle(self, task: Any, future: Future[Any], key: int) -> None:
         """Pass on what became of a task."""
         try:
             answer = task.result()
         except BaseException as error:  # cancelled, or the workers that had it died one after the other
-            future.fail(error if isinstance(error, Exception) else RuntimeError(str(error)))
+            future.set_exception(error if isinstance(error, Exception) else RuntimeError(str(error)))
         else:
             if isinstance(answer, Trouble):
                 self._failed_on.setdefault(key, set()).add(answer.worker)
-                future.fail(answer.error)
+                future.set_exception(answer.error)
             else:
-                future.succeed(answer)
+                future.set_result(answer)
         task.release()
 
 
-class _Task(Future[Any]):
-    """A future that can be cancelled even while the cluster works on it."""
+def processes(place: str) -> int | None:
+    """Check where the work is to be done; give how many processes ``local:N`` asks for, None for an address.
 
-    def __init__(self, task: Any) -> None:
-        super().__init__()
-        self._task = task
-
-    def cancel(self) -> bool:
-        """Take the task back."""
-        if self.done():
-            return False
-        self._task.cancel()
-        return True
-
-    def succeed(self, answer: Any) -> None:
-        """Give the answer, unless nobody waits for it any more."""
-        if not self.done():
-            self.set_result(answer)
-
-    def fail(self, error: Exception) -> None:
-        """Give the error, unless nobody waits for it any more."""
-        if not self.done():
-            self.set_exception(error)
+    Examples
+    --------
+    >>> from lowregret.experiments.cluster import processes
+    >>> processes("local:4"), processes("tcp://host:8786")
+    (4, None)
+    """
+    local = re.fullmatch(r"local:([1-9][0-9]{0,3})", place)
+    if not local and not re.match(r"(tcp|tls|ws|wss)://.", place):
+        raise InputError(f"cluster must be local:N or an address such as tcp://host:8786, got {place!r}")
+    return int(local[1]) if local else None
 
 
 @contextmanager
@@ -117,18 +110,16 @@ def cluster(place: str) -> Iterator[DaskExecutor]:
     place : str
         Where the work is done. The workers need the same version of this package, and nothing else.
     """
-    local = re.fullmatch(r"local:([1-9][0-9]{0,3})", place)
-    if not local and not re.match(r"(tcp|tls|ws|wss)://.", place):
-        raise InputError(f"cluster must be local:N or an address such as tcp://host:8786, got {place!r}")
+    count = processes(place)
     try:
         dask, distributed = import_module("dask"), import_module("distributed")
     except ImportError:
         raise InputError("a cluster needs Dask: install lowregret with the extra 'dask'") from None
     with dask.config.set(SETTINGS):
         made: Any = place
-        if local:
+        if count:
             made = distributed.LocalCluster(
-                n_workers=int(local[1]), threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL"
+                n_workers=count, threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL"
             )
         try:
             client = distributed.Client(made, timeout="20s", set_as_default=False)
@@ -137,7 +128,7 @@ def cluster(place: str) -> Iterator[DaskExecutor]:
         try:
             yield DaskExecutor(client)
         finally:
-            closing = Thread(target=_close, args=(client, made if local else None), daemon=True)
+            closing = Thread(target=_close, args=(client, made if count else None), daemon=True)
             closing.start()
             closing.join(PATIENCE)
 

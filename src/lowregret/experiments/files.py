@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from lowregret.errors import InputError
 
@@ -20,29 +20,32 @@ try:
 except ImportError:  # Windows, where two processes on one folder are not told apart
     fcntl = None  # type: ignore[assignment]
 
+_held: set[IO[str]] = set()
+"""The locks of this process; what is done at a fork can be said only once, and for all of them."""
+
 UNFINISHED = ".unfinished"
 """How the name of a file ends while it is being written."""
 
 
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file so that after a crash it is either there with all its bytes or not there."""
+    place(path, data)
+    sync(path.parent)
+
+
+def place(path: Path, data: bytes) -> None:
+    """Write a file under its name, which lasts once its folder is on the disk."""
     partial = path.with_name(path.name + UNFINISHED)
     try:
         with open(partial, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        finish(partial, path)
+        partial.replace(path)
     except BaseException:
         with suppress(OSError):
             partial.unlink(missing_ok=True)
         raise
-
-
-def finish(partial: Path, path: Path) -> None:
-    """Give a file that is on the disk its final name, durably."""
-    partial.replace(path)
-    sync(path.parent)
 
 
 def sync(path: Path) -> None:
@@ -84,12 +87,12 @@ def locked(target: Path, lock: Path | None = None) -> Iterator[None]:
     with writing(target):
         file = open(lock, "a+", encoding="utf-8")  # noqa: SIM115  # closed below
     if fcntl is not None:
-        # A forked worker would go on holding the lock after we are killed.
-        os.register_at_fork(after_in_child=lambda: _close(file))
+        _held.add(file)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             holder = _holder(lock)
+            _held.discard(file)
             file.close()
             if error.errno not in (errno.EAGAIN, errno.EACCES):
                 raise InputError(f"cannot lock {str(target)!r}: {error.strerror}") from None
@@ -101,8 +104,11 @@ def locked(target: Path, lock: Path | None = None) -> Iterator[None]:
             _sign(file)
         yield
     finally:
-        with suppress(OSError):
+        _held.discard(file)
+        with suppress(OSError):  # also in a fork of who held it, which has nothing there
             file.truncate(0)
+            if fcntl is not None:  # closing is not enough while a worker that was just forked has it open too
+                fcntl.flock(file, fcntl.LOCK_UN)
         file.close()
 
 
@@ -125,9 +131,17 @@ def _holder(path: Path) -> str:
         return "another process"
 
 
-def _close(file: Any) -> None:
-    """Give a forked process nothing in place of the file; were it closed, its number could be another's."""
-    with suppress(OSError, ValueError):
-        nothing = os.open(os.devnull, os.O_RDWR)
-        os.dup2(nothing, file.fileno())
-        os.close(nothing)
+def _let_go() -> None:
+    """Give a forked worker nothing in place of the locks; else it would hold them when its parent is killed.
+
+    Were they closed instead, their numbers could become those of other files.
+    """
+    while _held:
+        with suppress(OSError, ValueError):
+            nothing = os.open(os.devnull, os.O_RDWR)
+            os.dup2(nothing, _held.pop().fileno())
+            os.close(nothing)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)

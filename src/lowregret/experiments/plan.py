@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
 from importlib.metadata import version
 from pathlib import Path
@@ -22,13 +22,30 @@ from lowregret.experiments.spec import Experiment
 Group: TypeAlias = tuple[str, tuple[Any, ...], int]
 """Equal arms: the family, its parameters, and how many there are."""
 
+
+@dataclass(frozen=True)
+class Arms:
+    """An environment as plain data: groups of equal arms, and a hash of them that stands for all.
+
+    Two are equal if their hashes are. So a worker that was given 9 MB of rewards finds the bandit that it
+    made of them before without looking at each.
+    """
+
+    sha256: str
+    groups: tuple[Group, ...] = field(compare=False, repr=False)
+
+    def __len__(self) -> int:
+        """How many arms there are."""
+        return sum(count for *_, count in self.groups)
+
+
 SHARD_STEPS = 20_000_000
 """About how many steps a shard has: a second or so."""
 
 SHARD_NUMBERS = 4_000_000
 """How many numbers the result of a shard holds at most, so that memory stays small."""
 
-FORMAT = 1
+FORMAT = 2
 """The layout of a shard's file; a change here gives every shard another name."""
 
 
@@ -55,8 +72,8 @@ class Shard:
     ----------
     name : str
         The hash of all that determines the result; ``policy.file`` is not part of that.
-    arms : tuple
-        The environment, as groups of equal arms.
+    arms : Arms
+        The environment.
     policy : Reference
         The class of the policy.
     parameters : tuple of (str, value)
@@ -72,7 +89,7 @@ class Shard:
     """
 
     name: str
-    arms: tuple[Group, ...]
+    arms: Arms
     policy: Reference
     parameters: tuple[tuple[str, Any], ...]
     horizon: int
@@ -140,11 +157,10 @@ def make_plan(experiment: Experiment, shard_steps: int = SHARD_STEPS) -> Plan:
     pairs = []
     for case in experiment.cases:
         arms = group(case.bandit)
-        digest = _hash(arms)
         for player in experiment.players:
             clip = clips(player.policy, case.bandit.support, repr(case.name), experiment.clip)
             blocks = _blocks(case, experiment.runs, shard_steps)
-            shards = tuple(_shard(experiment, case, player, arms, digest, clip, *block) for block in blocks)
+            shards = tuple(_shard(experiment, case, player, arms, clip, *block) for block in blocks)
             pairs.append(Pair(case.name, player.name, shards))
     return Plan(experiment, tuple(pairs))
 
@@ -165,8 +181,7 @@ def _shard(
     experiment: Experiment,
     case: Case,
     player: Player,
-    arms: tuple[Group, ...],
-    digest: str,
+    arms: Arms,
     clip: bool,
     first: int,
     runs: int,
@@ -175,7 +190,7 @@ def _shard(
     reference = player.reference
     identity = [
         ENGINE,
-        digest,
+        arms.sha256,
         [reference.module, reference.name, reference.source],
         parameters,
         [case.horizon, first, runs, experiment.seed, clip],
@@ -199,25 +214,25 @@ def _shard(
 def _parameters(player: Player) -> tuple[tuple[str, Any], ...]:
     policy = player.policy
     found = []
-    for field in fields(policy):  # type: ignore[arg-type]  # every policy is a dataclass
-        value = getattr(policy, field.name)
+    for each in fields(policy):  # type: ignore[arg-type]  # every policy is a dataclass
+        value = getattr(policy, each.name)
         if value is not None and not isinstance(value, bool | int | float | str):
             kind = type(policy).__name__
             raise InputError(
-                f"{kind}: {field.name} must be a number, a text or None in an experiment, got {value!r}"
+                f"{kind}: {each.name} must be a number, a text or None in an experiment, got {value!r}"
             )
-        found.append((field.name, value))
+        found.append((each.name, value))
     return tuple(found)
 
 
-def group(bandit: Bandit) -> tuple[Group, ...]:
+def group(bandit: Bandit) -> Arms:
     """Write the arms of a bandit as plain data.
 
     Examples
     --------
     >>> from lowregret import bernoulli
     >>> from lowregret.experiments.plan import group
-    >>> group(bernoulli([0.1, 0.1, 0.5]))
+    >>> group(bernoulli([0.1, 0.1, 0.5])).groups
     (('Bernoulli', (0.1, 0.0, 1.0), 2), ('Bernoulli', (0.5, 0.0, 1.0), 1))
     """
     groups: list[Group] = []
@@ -227,17 +242,17 @@ def group(bandit: Bandit) -> tuple[Group, ...]:
             family, parameters, count = groups[-1]
             groups[-1] = (family, parameters, count + 1)
         else:
-            parameters = tuple(getattr(arm, field.name) for field in fields(arm))
+            parameters = tuple(getattr(arm, each.name) for each in fields(arm))
             groups.append((type(arm).__name__, parameters, 1))
         last = arm
-    return tuple(groups)
+    return Arms(_hash(groups), tuple(groups))
 
 
 @lru_cache(maxsize=16)
-def ungroup(groups: tuple[Group, ...]) -> Bandit:
+def ungroup(given: Arms) -> Bandit:
     """Make the bandit that plain data describes."""
     arms: list[Family] = []
-    for family, parameters, count in groups:
+    for family, parameters, count in given.groups:
         arms += [getattr(families, family)(*parameters)] * count
     return Bandit(tuple(arms), "shard")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +11,8 @@ from typing import Any
 import polars as pl
 
 from lowregret.errors import InputError
+from lowregret.experiments.files import checksum
+from lowregret.experiments.store import Store
 from lowregret.experiments.tables import TABLES
 
 
@@ -109,19 +111,42 @@ def open_results(folder: str | Path) -> Results:
     ...     lr.open_results(folder).finals.equals(results.finals)
     True
     """
-    from lowregret.experiments.store import Store
-
     place = Path(folder)
     store = Store(place)
     known = store.published()
     if not known:
         state = "is not finished: run it again to go on" if store.entries else "holds no results"
         raise InputError(f"{str(place)!r} {state}")
-    tables = {name: pl.scan_parquet(place / f"{name}.parquet", glob=False) for name in TABLES}
     for name in TABLES:
         if not (place / f"{name}.parquet").is_file():
             raise InputError(f"{name}.parquet is not in {str(place)!r}: run it again to have it written")
-    return Results(describe(known), tables)
+    return Results(describe(known), _Published(store, known.get("sha256", {})))
+
+
+class _Published(Mapping[str, pl.LazyFrame]):
+    """The tables of a folder, each held against its checksum whenever it is asked for.
+
+    So results never turn into those of another run that wrote to the same folder since.
+    """
+
+    def __init__(self, store: Store, sha256: Mapping[str, str]) -> None:
+        self._store = store
+        self._sha256 = sha256
+
+    def __getitem__(self, name: str) -> pl.LazyFrame:
+        path = self._store.folder / f"{name}.parquet"
+        known = self._sha256[name]
+        if checksum(path) == known:
+            return pl.scan_parquet(path, glob=False)
+        if self._store.published().get("sha256", {}).get(name) == known:
+            raise InputError(f"{str(path)!r} is damaged: run the experiment again to have it written anew")
+        raise InputError(f"{str(path)!r} was replaced since these results were opened: open them again")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sha256)
+
+    def __len__(self) -> int:
+        return len(self._sha256)
 
 
 def describe(known: Mapping[str, Any]) -> Description:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -17,25 +17,34 @@ from concurrent.futures import (
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
+from math import inf
 from pathlib import Path
-from typing import NamedTuple
+from time import monotonic
+from typing import NamedTuple, TypeAlias
 
 import polars as pl
 
 from lowregret.environments.checks import whole
 from lowregret.errors import InputError
-from lowregret.experiments.plan import SHARD_STEPS, Pair, Plan, Shard, make_plan
+from lowregret.experiments.classes import NotHere
+from lowregret.experiments.plan import SHARD_STEPS, Plan, Shard, make_plan
 from lowregret.experiments.results import Results, describe, open_results
 from lowregret.experiments.spec import Experiment
 from lowregret.experiments.store import Store, description
 from lowregret.experiments.tables import long_tables
 from lowregret.experiments.work import Finished, work
 
+Done: TypeAlias = list[tuple[Shard, Finished]]
+"""Shards with their results."""
+
 RETRIES = 3
 """How often a shard that failed is tried again."""
 
 POOLS = 5
-"""How many executors may break in one run, where new ones can be made."""
+"""How many executors may break with no shard finished in between, where new ones can be made."""
+
+PATIENCE = 1.0
+"""For how many seconds the number of workers is taken to be what it was."""
 
 
 class Progress(NamedTuple):
@@ -88,40 +97,60 @@ def run(
     make = (lambda: ThreadPoolExecutor(threads)) if executor is None else executor
     plan = make_plan(experiment, shard_steps)
     if out is None:
-        kept: dict[str, bytes] = {}
-        job = _Job(plan, lambda shard, finished: kept.update({shard.name: finished.data}), progress)
-        _compute(job, list(plan.shards), make)
-
-        def rows(pair: Pair) -> pl.LazyFrame:
-            return pl.concat([pl.read_parquet(BytesIO(kept[shard.name])) for shard in pair.shards]).lazy()
-
-        return Results(describe(description(plan)), long_tables(plan, rows))
+        return _run_in_memory(plan, make, progress)
     store = Store(Path(out))
+    policies = {shard.name: pair.policy for pair in plan.pairs for shard in pair.shards}
+
+    def keep(done: Done) -> None:
+        store.put([(shard, policies[shard.name], finished) for shard, finished in done])
+
     with store.open():
         if store.published().get("plan") != plan.name:
             store.withdraw()
         missing = store.missing(plan)
-        policies = {shard.name: pair.policy for pair in plan.pairs for shard in pair.shards}
-        job = _Job(plan, lambda shard, finished: store.put(shard, policies[shard.name], finished), progress)
-        job.damaged = len(store.damaged)
+        job = _Job(plan, keep, progress, damaged=len(store.damaged))
         _compute(job, missing, make)
         store.publish(plan)
-    return open_results(out)
+        return open_results(out)
+
+
+def _run_in_memory(
+    plan: Plan, make: Executor | Callable[[], Executor], progress: Callable[[Progress], None] | None
+) -> Results:
+    kept: dict[str, bytes] = {}
+
+    def keep(done: Done) -> None:
+        kept.update({shard.name: finished.data for shard, finished in done})
+
+    def rows(shards: Sequence[Shard]) -> pl.LazyFrame:
+        files = {shard.name: pl.read_parquet(BytesIO(kept[shard.name])) for shard in shards}
+        return pl.concat([file.with_columns(shard=pl.lit(name)) for name, file in files.items()]).lazy()
+
+    _compute(_Job(plan, keep, progress), list(plan.shards), make)
+    return Results(describe(description(plan)), long_tables(plan, rows))
 
 
 @dataclass
 class _Job:
-    """The state of a run: what waits, what is under way, what is done and what failed."""
+    """The state of a run: what waits, what is under way, what is done and what failed.
+
+    Where an executor breaks, any of the shards under way may be the one that killed a worker. These
+    ``suspects`` go on one by one, nothing beside them; one that breaks an executor by itself is taken up
+    again when all else is done.
+    """
 
     plan: Plan
-    keep: Callable[[Shard, Finished], None]
+    keep: Callable[[Done], None]
     progress: Callable[[Progress], None] | None
+    damaged: int = 0
     waiting: deque[Shard] = field(default_factory=deque)
+    suspects: deque[Shard] = field(default_factory=deque)
+    last: deque[Shard] = field(default_factory=deque)
+    alone: bool = False
     under_way: dict[Future[Finished], Shard] = field(default_factory=dict)
     failures: Counter[str] = field(default_factory=Counter)
     failed: dict[str, str] = field(default_factory=dict)
     told: Progress = field(default_factory=lambda: Progress(0, 0, 0, 0, 0, 0))
-    damaged: int = 0
 
     def begin(self, missing: list[Shard]) -> None:
         """Line up what is to be computed."""
@@ -129,33 +158,61 @@ class _Job:
         steps = sum(shard.steps for shard in missing)
         there = len(self.plan.shards) - len(missing)
         self.told = Progress(0, len(missing), 0, steps, there, self.damaged)
-        self.tell()
-
-    def tell(self) -> None:
-        """Report how far the run is."""
         if self.progress:
             self.progress(self.told)
 
-    def settle(self, future: Future[Finished]) -> BaseException | None:
-        """Keep the result of a shard, or line it up again; give the error if the executor broke."""
-        shard = self.under_way.pop(future)
-        try:
-            finished = future.result()
-        except (BrokenExecutor, CancelledError) as error:
-            self.waiting.append(shard)
-            return error
-        except Exception as error:  # whatever happened to the worker
-            self.failures[shard.name] += 1
-            if isinstance(error, InputError) or self.failures[shard.name] > RETRIES:
-                self.failed[shard.name] = str(error) or type(error).__name__
-            else:
-                self.waiting.append(shard)
-            return None
-        self.keep(shard, finished)
-        steps = self.told.steps + shard.steps
-        self.told = self.told._replace(done=self.told.done + 1, steps=steps)
-        self.tell()
-        return None
+    def lines(self) -> bool:
+        """Say whether anything waits."""
+        return bool(self.waiting or self.suspects or self.last)
+
+    def submit(self, pool: Executor, most: int) -> bool:
+        """Send the next shard to an executor, if one may go while others are under way."""
+        line = self.suspects or self.waiting or self.last
+        alone = line is not self.waiting
+        if not line or self.alone or len(self.under_way) >= (1 if alone else most):
+            return False
+        future = pool.submit(work, line[0])
+        self.under_way[future] = line.popleft()
+        self.alone = alone
+        return True
+
+    def settle(self, futures: Iterable[Future[Finished]]) -> BaseException | None:
+        """Keep the results of shards, or line them up again; give the error if the executor broke."""
+        done: Done = []
+        broke: BaseException | None = None
+        alone, self.alone = self.alone, False
+        for future in futures:
+            shard = self.under_way.pop(future)
+            try:
+                done.append((shard, future.result()))
+            except (BrokenExecutor, CancelledError) as error:
+                self.fail(shard, error, self.last if alone else self.suspects)
+                broke = error
+            except Exception as error:  # whatever happened to the worker
+                self.fail(shard, error, self.waiting)
+        if done:
+            self.keep(done)
+            self.count([shard for shard, _ in done])
+        return broke
+
+    def fail(self, shard: Shard, error: BaseException, line: deque[Shard]) -> None:
+        """Line a shard up again, or give it up."""
+        self.failures[shard.name] += 1
+        hopeless = isinstance(error, InputError) and not isinstance(error, NotHere)
+        if hopeless or self.failures[shard.name] > RETRIES:
+            self.failed[shard.name] = str(error) or type(error).__name__
+        else:
+            line.append(shard)
+
+    def count(self, shards: Sequence[Shard]) -> None:
+        """Report shards that are kept, one by one; all of them count even if a report is interrupted."""
+        told = [self.told]
+        for shard in shards:
+            told.append(told[-1]._replace(done=told[-1].done + 1, steps=told[-1].steps + shard.steps))
+        self.told = told[-1]
+        if self.progress:
+            for now in told[1:]:
+                self.progress(now)
 
     def kept(self) -> str:
         """Say how much is there."""
@@ -166,53 +223,48 @@ def _compute(job: _Job, missing: list[Shard], make: Executor | Callable[[], Exec
     """Compute shards, with a new executor where one broke and another can be made."""
     job.begin(missing)
     broken = 0
-    while job.waiting:
-        error = None
+    while job.lines():
+        error, before = None, job.told.done
         with _pool(make) as pool:
             try:
                 error = _drive(job, pool)
             except KeyboardInterrupt:
-                _wind_up(job, pool)
+                _wind_up(job)
         if error is not None:
-            broken += 1
+            broken = broken + 1 if job.told.done == before else 1
             if isinstance(make, Executor) or broken == POOLS:
-                reason = str(error) or type(error).__name__
-                raise FailedShards(f"the workers went away ({reason}): {job.kept()}, run it again to go on")
+                raise FailedShards(_gone(job, error))
     if job.failed:
         raise FailedShards(_failures(job))
 
 
 def _drive(job: _Job, pool: Executor) -> BaseException | None:
     """Keep an executor busy until nothing is left, never with more than two shards per worker."""
-    workers = getattr(pool, "_max_workers", None) or os.cpu_count() or 1
     error: BaseException | None = None
-    while job.waiting or job.under_way:
-        while job.waiting and error is None and len(job.under_way) < 2 * workers:
-            try:
-                future = pool.submit(work, job.waiting[0])
-            except BrokenExecutor as problem:
-                error = problem
-            else:
-                job.under_way[future] = job.waiting.popleft()
+    asked = -inf
+    while job.lines() or job.under_way:
+        if monotonic() - asked >= PATIENCE:  # workers come and go
+            workers, asked = getattr(pool, "_max_workers", None) or os.cpu_count() or 1, monotonic()
+        try:
+            while error is None and job.submit(pool, 2 * workers):
+                pass
+        except BrokenExecutor as problem:
+            error = problem
         if not job.under_way:
             break
-        for future in wait(job.under_way, return_when=FIRST_COMPLETED).done:
-            error = job.settle(future) or error
+        error = job.settle(wait(job.under_way, return_when=FIRST_COMPLETED).done) or error
     return error
 
 
-def _wind_up(job: _Job, pool: Executor) -> None:
+def _wind_up(job: _Job) -> None:
     """After an interrupt, keep what is nearly done; a second interrupt leaves at once."""
-    job.waiting.clear()
     at_once = False
     try:
         for future in list(job.under_way):
             if future.cancel():
                 del job.under_way[future]
-        for future in wait(job.under_way).done:
-            job.settle(future)
+        job.settle(wait(job.under_way).done)
     except KeyboardInterrupt:
-        pool.shutdown(wait=False, cancel_futures=True)
         at_once = True
     end = Interrupted(f"interrupted: {job.kept()}, run it again to go on")
     end.at_once = at_once
@@ -230,6 +282,15 @@ def _pool(make: Executor | Callable[[], Executor]) -> Iterator[Executor]:
         yield pool
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _gone(job: _Job, error: BaseException) -> str:
+    """Say that no workers are left, and at which shards they were lost again and again."""
+    reason = str(error) or type(error).__name__
+    for shard in job.last:
+        job.failed[shard.name] = "its worker went away"
+    lost = f"; {_failures(job)}" if job.failed else f": {job.kept()}"
+    return f"the workers went away ({reason}){lost}, run it again to go on"
 
 
 def _failures(job: _Job) -> str:

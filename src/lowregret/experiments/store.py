@@ -15,9 +15,9 @@ import errno
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,8 @@ from typing import Any
 import polars as pl
 
 from lowregret.errors import InputError
-from lowregret.experiments.files import UNFINISHED, checksum, finish, locked, sync, write_whole, writing
-from lowregret.experiments.plan import ENGINE, Pair, Plan, Shard
+from lowregret.experiments.files import UNFINISHED, checksum, locked, place, sync, write_whole, writing
+from lowregret.experiments.plan import ENGINE, Plan, Shard
 from lowregret.experiments.tables import TABLES, long_tables
 from lowregret.experiments.work import Finished
 
@@ -56,24 +56,49 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.shards = folder / "shards"
-        self.entries, self._torn = _read_manifest(folder / "manifest.jsonl")
+        self._manifest = folder / "manifest.jsonl"
+        self._tables = {name: folder / f"{name}.parquet" for name in TABLES}
+        self.entries, _ = _read_manifest(self._manifest)
         self.damaged: list[str] = []
 
     @contextmanager
     def open(self) -> Iterator[None]:
         """Make the folder, hold it, and clear away what a killed process left unfinished."""
+        self._refuse_strangers()
         with writing(self.folder):
             self.shards.mkdir(parents=True, exist_ok=True)
         with locked(self.folder):
             with writing(self.folder):
-                for place in (self.folder, self.shards):
-                    for file in place.glob(f"*{UNFINISHED}"):
-                        file.unlink()
-                self.entries, self._torn = _read_manifest(self.folder / "manifest.jsonl")
-                if self._torn:
-                    lines = "".join(_line(entry) for entry in self.entries.values())
-                    write_whole(self.folder / "manifest.jsonl", lines.encode())
+                self._prepare()
             yield
+
+    def _refuse_strangers(self) -> None:
+        """Refuse a folder with files that are not ours and that we would replace."""
+        if self._manifest.exists() or (self.folder / "experiment.json").exists():
+            return
+        for path in self._tables.values():
+            if path.exists():
+                raise InputError(
+                    f"{str(self.folder)!r} has a file {path.name} that is not from an experiment: "
+                    "use another folder, or move that file away"
+                )
+
+    def _prepare(self) -> None:
+        """Clear away what is unfinished, and let the names of the folder and its files last."""
+        whole = (self._manifest, self.folder / "experiment.json", *self._tables.values())
+        for path in (
+            *(path.with_name(path.name + UNFINISHED) for path in whole),
+            *self.shards.glob(f"*.parquet{UNFINISHED}"),
+        ):
+            path.unlink(missing_ok=True)
+        self._manifest.touch()
+        self.entries, size = _read_manifest(self._manifest)
+        if size < self._manifest.stat().st_size:  # a line that a crash cut off; a new one must not join it
+            os.truncate(self._manifest, size)
+            sync(self._manifest)
+        sync(self.folder)
+        with suppress(PermissionError):  # who may write here need not be allowed to read there
+            sync(self.folder.parent)
 
     def path(self, shard: Shard) -> Path:
         """Give the file of a shard."""
@@ -92,21 +117,23 @@ class Store:
             found.append(shard)
         return found
 
-    def put(self, shard: Shard, policy: str, finished: Finished) -> None:
-        """Keep a result for good: first the file, then its line in the manifest."""
-        entry = Entry(
-            shard.name,
-            finished.sha256,
-            len(finished.data),
-            shard.steps,
-            round(finished.seconds, 6),
-            policy,
-            sum(count for *_, count in shard.arms),
-        )
+    def put(self, results: Iterable[tuple[Shard, str, Finished]]) -> None:
+        """Keep results, each with its shard and policy, for good: first the files, then their lines.
+
+        A file without a line, which a crash may leave, is computed again; so one wait for the disk is enough
+        for the names of all files, and one for all lines.
+        """
+        there: list[Entry] = []
         with writing(self.folder, "; every finished shard is kept"):
-            write_whole(self.path(shard), finished.data)
-            _append(self.folder / "manifest.jsonl", _line(entry).encode())
-        self.entries[shard.name] = entry
+            try:
+                for shard, policy, finished in results:
+                    place(self.path(shard), finished.data)
+                    there.append(_entry_of(shard, policy, finished))
+            finally:  # where the disk is full, those that found room are kept
+                if there:
+                    sync(self.shards)
+                    _append(self._manifest, "".join(map(_line, there)).encode())
+                    self.entries |= {entry.shard: entry for entry in there}
 
     def publish(self, plan: Plan) -> None:
         """Write the tables from the shards of a plan, all of which are there."""
@@ -114,11 +141,8 @@ class Store:
             return
         self.withdraw()
         with writing(self.folder, "; every finished shard is kept"):
-            hashes = {}
-            for name, table in long_tables(plan, self._rows).items():
-                path = self.folder / f"{name}.parquet"
-                _write_table(table, path)
-                hashes[name] = checksum(path)
+            _write_tables(long_tables(plan, self._rows), self._tables)
+            hashes = {name: checksum(path) for name, path in self._tables.items()}
             text = json.dumps({**description(plan), **_origin(plan), "sha256": hashes}, indent=2)
             write_whole(self.folder / "experiment.json", (text + "\n").encode())
 
@@ -127,7 +151,7 @@ class Store:
         known = self.published()
         hashes = known.get("sha256", {})
         return known.get("plan") == plan.name and all(
-            hashes.get(name) == checksum(self.folder / f"{name}.parquet") for name in TABLES
+            hashes.get(name) == checksum(path) for name, path in self._tables.items()
         )
 
     def published(self) -> dict[str, Any]:
@@ -143,11 +167,15 @@ class Store:
         with writing(self.folder):
             (self.folder / "experiment.json").unlink(missing_ok=True)
             sync(self.folder)
-            for name in TABLES:
-                (self.folder / f"{name}.parquet").unlink(missing_ok=True)
+            for path in self._tables.values():
+                path.unlink(missing_ok=True)
 
-    def _rows(self, pair: Pair) -> pl.LazyFrame:
-        return pl.scan_parquet([self.path(shard) for shard in pair.shards], glob=False)
+    def _rows(self, shards: Sequence[Shard]) -> pl.LazyFrame:
+        """Read shards without having them all in memory, each row with the name of its shard."""
+        paths = [self.path(shard) for shard in shards]
+        rows = pl.scan_parquet(paths, glob=False, include_file_paths="shard")
+        ends = len(shards[0].name) + len(paths[0].suffix)
+        return rows.with_columns(pl.col("shard").str.slice(-ends, len(shards[0].name)))
 
 
 def description(plan: Plan) -> dict[str, Any]:
@@ -170,50 +198,76 @@ def _origin(plan: Plan) -> dict[str, Any]:
     return {"spec": spec, "lowregret": version("lowregret"), "engine": ENGINE, "plan": plan.name}
 
 
-def _write_table(table: pl.LazyFrame, path: Path) -> None:
-    """Write a table as ``write_whole`` does a file, but without having it all in memory."""
-    partial = path.with_name(path.name + UNFINISHED)
+def _entry_of(shard: Shard, policy: str, finished: Finished) -> Entry:
+    size, seconds = len(finished.data), round(finished.seconds, 6)
+    return Entry(shard.name, finished.sha256, size, shard.steps, seconds, policy, len(shard.arms))
+
+
+def _write_tables(tables: Mapping[str, pl.LazyFrame], paths: Mapping[str, Path]) -> None:
+    """Write tables as ``write_whole`` does a file, in one pass, without having them all in memory."""
+    partial = {name: path.with_name(path.name + UNFINISHED) for name, path in paths.items()}
     try:
-        table.sink_parquet(partial, compression="lz4", maintain_order=True)  # twice as quick to write as zstd
-        sync(partial)
-        finish(partial, path)
+        # lz4 is twice as quick to write as zstd.
+        sinks = [
+            tables[name].sink_parquet(path, compression="lz4", maintain_order=True, lazy=True)
+            for name, path in partial.items()
+        ]
+        pl.collect_all(sinks, engine="streaming")
+        for path in partial.values():
+            sync(path)
+        for name, path in partial.items():
+            path.replace(paths[name])
+        for folder in {path.parent for path in paths.values()}:
+            sync(folder)
     except BaseException as error:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
+        for path in partial.values():
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
         code = re.search(r"\(os error (\d+)\)", str(error))
         if isinstance(error, pl.exceptions.PolarsError) and code:  # how polars tells of a full disk
             raise OSError(int(code[1]), os.strerror(int(code[1]))) from None
         raise
 
 
-def _read_manifest(path: Path) -> tuple[dict[str, Entry], bool]:
-    """Read what is finished, and say whether the last line was cut off by a crash."""
-    entries: dict[str, Entry] = {}
-    torn = False
+def _read_manifest(path: Path) -> tuple[dict[str, Entry], int]:
+    """Read what is finished, and say how many bytes the whole lines have: a crash may cut the last one off.
+
+    A line that cannot be read is left out, and left where it is: a later version may have written it.
+    """
     try:
         data = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        return entries, False
+        return {}, 0
     except OSError as error:
         raise InputError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
-    torn = bool(data) and not data.endswith(b"\n")
-    for line in data.splitlines():
-        try:
-            entry = Entry(**json.loads(line))
-        except (ValueError, TypeError):
-            torn = True
-        else:
+    size = data.rfind(b"\n") + 1
+    entries: dict[str, Entry] = {}
+    for line in data[:size].splitlines():
+        with suppress(ValueError, TypeError, KeyError):
+            entry = _read_line(line)
             entries[entry.shard] = entry
-    return entries, torn
+    return entries, size
 
 
-def _append(path: Path, line: bytes) -> None:
-    """Add a line durably; on a full disk take back what was written of it."""
+def _read_line(line: bytes) -> Entry:
+    known = json.loads(line)
+    entry = Entry(**{field.name: known[field.name] for field in fields(Entry)})
+    texts = (entry.shard, entry.sha256, entry.policy)
+    numbers = (entry.steps, entry.seconds, entry.arms)
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError(texts)
+    if not all(isinstance(number, int | float) for number in numbers) or entry.steps <= 0:
+        raise TypeError(numbers)
+    return entry
+
+
+def _append(path: Path, lines: bytes) -> None:
+    """Add lines durably; on a full disk take back what was written of them."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     try:
         size = os.fstat(descriptor).st_size
         try:
-            if os.write(descriptor, line) < len(line):  # the disk became full in the middle of it
+            if os.write(descriptor, lines) < len(lines):  # the disk became full in the middle of it
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(descriptor)
         except OSError:

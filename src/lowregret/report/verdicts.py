@@ -12,7 +12,8 @@ from lowregret.report.tables import shown
 
 NOTE = (
     "Paired differences of the final regret. p is adjusted for all comparisons (Holm); up to 0.05 a "
-    "difference counts as found. Runs needed: to find one like this with probability 0.8."
+    "difference counts as found. Runs needed: to find one like this with probability 0.8, at the "
+    "strictest of Holm's levels."
 )
 """What stands below the verdicts."""
 
