@@ -257,15 +257,6 @@ def test_a_foreign_database_is_refused_and_left_alone(tmp_path):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_closed_agent_says_so(tmp_path, name):
-    agent = opened(tmp_path / name)
-    agent.close()
-    agent.close()
-    with pytest.raises(lr.InputError, match="closed"):
-        agent.ask()
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_a_folder_that_is_not_there(tmp_path, name):
     with pytest.raises(lr.InputError, match="cannot"):
         opened(tmp_path / "nowhere" / name)
