@@ -193,7 +193,7 @@ class SQLite(Durable):
 
     @rule()
     def another(self):
-        other = self.again()
+        other = self.first()
         assert ledger.write(other._ledger.core, whole=False) == ledger.write(
             self.agent._ledger.core, whole=False
         )
