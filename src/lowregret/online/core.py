@@ -254,6 +254,7 @@ class Core:
         row = self.rows[self.places[arm]] if arm in self.places else self._own_retired(arm)[0]
         row["pending"] -= 1
         self.nows[0]["waiting"] -= 1
+        self.nows[0]["given_up"] += 1
 
     def check_new(self, arm: object) -> str:
         """Check the name of an arm that is to be added."""
