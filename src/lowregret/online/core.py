@@ -143,8 +143,12 @@ class Core:
 
     def answered(self, events: Iterable[Event]) -> dict[str, Decision]:
         """Give the pending decisions that events will answer."""
-        keys = (decision_id(self.token, event.decision) for event in events if event.kind in ANSWERS)  # type: ignore[arg-type]
-        return {key: self.pending[key] for key in keys}
+        found = {}
+        for event in events:
+            if event.kind in ANSWERS and event.decision is not None:
+                key = decision_id(self.token, event.decision)
+                found[key] = self.pending[key]
+        return found
 
     def undo(self, saved: Saved, events: Iterable[Event], answered: dict[str, Decision]) -> None:
         """Let all be as it was before events, of which only some may have been noted."""
