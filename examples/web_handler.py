@@ -1,6 +1,6 @@
 """A web service that chooses the colour of a button and learns from clicks: python web_handler.py FILE PORT.
 
-GET /choose?visit=NAME gives a decision, and POST /reward with its id and reward says what came of it. Both
+GET /choose?visit=NAME gives a decision, and POST /choose with its id and reward says what came of it. Both
 may be repeated without harm; after a restart it goes on where it was, and several may share one file.
 """
 
@@ -16,18 +16,21 @@ class Handler(BaseHTTPRequestHandler):
     """Asks and tells; the agent lets threads wait for one another."""
 
     def do_GET(self):
-        visit = parse_qs(urlsplit(self.path).query).get("visit", [None])[0]
-        choice = agent.ask(request=visit)
-        self.answer(200, {"id": choice.id, "arm": choice.arm})
+        self.do_POST()
 
     def do_POST(self):
+        address = urlsplit(self.path)
         try:
-            told = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            self.answer(200, {"new": agent.tell(told["id"], told["reward"])})
+            if address.path != "/choose":  # a browser also asks for /favicon.ico
+                status, body = 404, {"error": "ask for /choose"}
+            elif self.command == "GET":
+                choice = agent.ask(request=parse_qs(address.query).get("visit", [None])[0])
+                status, body = 200, {"id": choice.id, "arm": choice.arm}
+            else:
+                told = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                status, body = 200, {"new": agent.tell(told["id"], told["reward"])}
         except (KeyError, TypeError, ValueError) as error:  # an InputError is a ValueError
-            self.answer(400, {"error": str(error)})
-
-    def answer(self, status, body):
+            status, body = 400, {"error": str(error)}
         self.send_response(status)
         self.end_headers()
         self.wfile.write(json.dumps(body).encode())

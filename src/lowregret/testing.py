@@ -208,7 +208,8 @@ _SNOW = "\u2603"
 _EVENTS = [
     Event("asked", 1, f"red {_SNOW}", None, 1, 1.0, 0, "visit"),
     Event("told", 1, None, 0.1 + 0.2),
-    Event("asked", 2, "", None, 2, None, 2**40, None),
+    Event("asked", 2, "", None, 2, None, 2**40, "visit"),
+    Event("asked", 3, "", None, 3, 0.5, 2**40, None),
     Event("conflict", 1, None, 1.0),
     Event("added", None, "blue"),
     Event("retired", None, "blue"),
@@ -236,7 +237,8 @@ def _gives_back(make_store: Callable[[str], Store]) -> None:
     store.close()
     store = make_store("events")
     with store.session():
-        store.append(_EVENTS[6:])
+        store.append(_EVENTS[6:7])
+        store.append(_EVENTS[7:])
     for _ in range(2):
         assert store.head() == f"head {_SNOW}", f"it begins with {store.head()!r}"
         for after in range(len(_EVENTS) + 1):
@@ -293,10 +295,10 @@ def _finds(make_store: Callable[[str], Store]) -> None:
         store.begin("head")
         store.append(_EVENTS)
     for _ in range(2):
-        for decision, event in ((1, _EVENTS[1]), (2, _EVENTS[6]), (3, None)):
+        for decision, event in ((1, _EVENTS[1]), (2, _EVENTS[7]), (3, None)):
             found = store.answered(decision)
             assert found == event, f"the answer to decision {decision} is {found}"
-        for request, events in (("visit", _EVENTS[:1]), ("other", [])):
+        for request, events in (("visit", [_EVENTS[0], _EVENTS[2]]), ("other", [])):
             assert store.requested(request) == events, f"{request!r} gives {store.requested(request)}"
         store.close()
         store = make_store("finding")

@@ -188,6 +188,19 @@ def test_arms_come_and_go(policy):
     assert abs(table["share"].sum() - 1) < 1e-12
 
 
+def test_a_late_reward_of_a_retired_arm_that_is_refused_counts_nowhere():
+    agent = lr.Agent(lr.UCB1(), ["a", "b"], seed=1)
+    late = agent.ask(3, only=["a"])
+    agent.retire_arm("a")
+    state = agent.to_json()
+    with pytest.raises(lr.InputError, match="must be a finite number"):
+        agent.tell_many([(late[0], 1), (late[1], None)])
+    assert agent.to_json() == state
+    agent.tell(late[0], 1)
+    assert agent.forget(late[1])
+    assert agent.summary().row(0)[:4] == ("a", 1, 1, 1.0)
+
+
 def test_when_all_in_play_are_retired_the_others_come_back():
     agent = lr.Agent(lr.EUCBV(rho=0.02), ["good", "bad"], horizon=2_000, seed=1)
     for _ in range(500):
@@ -224,6 +237,19 @@ def test_a_request_gives_the_same_decision_again():
             one.ask(request="page 2")
 
 
+def test_a_request_is_refused_where_its_arms_are_not_allowed():
+    agent = lr.Agent(lr.UCB1(), ARMS)
+    first = agent.ask(request="visit 17", only=["red"])
+    for only in (["red"], ["red", "blue"], None):
+        assert agent.ask(request="visit 17", only=only) == first
+    with pytest.raises(lr.InputError, match="request 'visit 17' chose 'red' before, which is not in only"):
+        agent.ask(request="visit 17", only=["blue"])
+    with pytest.raises(lr.InputError, match="unknown arm 'nobody'"):
+        agent.ask(request="visit 17", only=["nobody"])
+    agent.retire_arm("red")
+    assert agent.ask(request="visit 17", only=["red"]) == first
+
+
 def test_many_rewards_are_told_all_or_none():
     agent = lr.Agent(lr.EUCBV(), ARMS, horizon=1_000)
     choices = agent.ask(6)
@@ -249,6 +275,19 @@ def test_rewards_are_scaled_and_clipped():
     free = lr.Agent(lr.ThompsonGauss(), ["a"], reward_range=None)
     free.tell(free.ask(), 1e6)
     assert free.summary()["mean"].item() == 1e6
+
+
+def test_compiled_coins_are_the_same_after_a_decision_was_given_up():
+    plain, fast = (lr.Agent(lr.EpsilonGreedy(0.5), ARMS, seed=2) for _ in range(2))
+    fast.compile()
+    for step in range(60):
+        one, other = plain.ask(), fast.ask()
+        assert (one.arm, one.propensity) == (other.arm, other.propensity)
+        for agent, choice in ((plain, one), (fast, other)):
+            if step % 3:
+                agent.forget(choice)
+            else:
+                agent.tell(choice, step % 2)
 
 
 def test_propensities():

@@ -50,6 +50,10 @@ class Live(RuleBasedStateMachine):
         only = [arm for place, arm in enumerate(self.arms) if place in which] or None
         if request in self.requests:
             count = len(self.requests[request])
+            if only and not {choice.arm for choice in self.requests[request]} <= set(only):
+                with pytest.raises(lr.InputError, match="before, which is not in only"):
+                    self.agent.ask(count, only=only, request=request)
+                return
         choices = self.agent.ask(count, only=only, request=request)
         if request in self.requests:
             assert choices == self.requests[request]
@@ -119,7 +123,6 @@ class Live(RuleBasedStateMachine):
 
     @rule()
     def reopen(self):
-        self.agent.close()
         self.agent = self.again()
 
     @invariant()
@@ -145,7 +148,9 @@ class Memory(Live):
         return lr.Agent(*self.made_with)
 
     def again(self):
-        return lr.Agent.from_json(self.agent.to_json())
+        text = self.agent.to_json()
+        self.agent.close()
+        return lr.Agent.from_json(text)
 
     def agrees_with_itself(self):
         text = self.agent.to_json()
@@ -158,7 +163,9 @@ class Durable(Live):
     def first(self):
         return lr.open_agent(self.folder / self.name, *self.made_with)
 
-    again = first
+    def again(self):
+        self.agent.close()
+        return self.first()
 
     @rule()
     def crash(self):
@@ -186,7 +193,7 @@ class SQLite(Durable):
 
     @rule()
     def another(self):
-        other = self.again()
+        other = self.first()
         assert ledger.write(other._ledger.core, whole=False) == ledger.write(
             self.agent._ledger.core, whole=False
         )

@@ -28,6 +28,10 @@ GOOD = {"policy": lr.UCB1(), "arms": ["a", "b"]}
         ),
         ({"reward_range": (0, float("inf"))}, "reward_range must be"),
         ({"reward_range": "wide"}, "reward_range must be"),
+        ({"reward_range": "01"}, "reward_range must be"),
+        ({"reward_range": ("0", "1")}, "reward_range must be"),
+        ({"reward_range": (False, True)}, "reward_range must be"),
+        ({"reward_range": (0, 10**400)}, "reward_range must be"),
         ({"outside": "ignore"}, "outside must be 'refuse' or 'clip', got 'ignore'"),
         ({"policy": lr.FixedArm(2)}, "FixedArm: arm must be below the number of arms"),
         (

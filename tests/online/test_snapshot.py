@@ -2,11 +2,13 @@
 
 import json
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from helpers import Impatient
 
 import lowregret as lr
+from lowregret.online import ledger
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -123,3 +125,62 @@ def test_what_is_no_agent_is_refused_in_one_sentence(text, message):
     with pytest.raises(lr.InputError, match=message) as caught:
         lr.Agent.from_json(text)
     assert "\n" not in str(caught.value)
+
+
+def test_a_policy_of_one_arm_is_loaded_after_another_arm_has_left(tmp_path, monkeypatch):
+    """The policy fits the arms it was made with, and need not fit those that are left."""
+    monkeypatch.setattr(ledger, "SNAPSHOT_EVERY", 2)
+    made_with = lr.FixedArm(2), ["a", "b", "c"]
+    with lr.open_agent(tmp_path / "agent.db", *made_with) as agent:
+        agent.retire_arm("a")
+        agent.tell(agent.ask(), 1)
+        assert lr.Agent.from_json(agent.to_json()).ask().arm == "c"
+    with lr.open_agent(tmp_path / "agent.db", *made_with) as agent:
+        assert agent._ledger.store.latest() is not None
+        assert agent.ask().arm == "c"
+
+
+class Halved(NamedTuple):
+    number: int
+    until: int
+    gap: float
+    width: float
+
+
+class Halving(lr.Policy):
+    """Rounds whose numbers begin whole and do not stay so."""
+
+    def begin(self, clock):
+        return Halved(0, 5, 1, 1.0)
+
+    def score(self, arm, clock, round):
+        return arm.mean - round.gap * arm.pulls
+
+    def turn(self, arms, clock, round):
+        return Halved(round.number + 1, round.until + 5, round.gap / 2, float("inf"))
+
+
+def test_the_numbers_of_a_round_are_those_that_were_written():
+    agent = lr.Agent(Halving(), ["a", "b"], horizon=100)
+    for _ in range(12):
+        agent.tell(agent.ask(), 0.5)
+    loaded = lr.Agent.from_json(agent.to_json(), Halving())
+    assert loaded._ledger.core.round == agent._ledger.core.round == Halved(2, 15, 0.25, float("inf"))
+
+
+def test_coins_go_on_after_a_decision_was_given_up():
+    """Asked and given up 400 times at one time; outside 60 to 140 of the other arm has odds below 1e-5."""
+    agent = lr.Agent(lr.EpsilonGreedy(0.5), ["a", "b"], seed=1)
+    for _ in range(10):
+        choice = agent.ask()
+        agent.tell(choice, float(choice.arm == "a"))
+    arms = []
+    for step in range(400):
+        if step == 200:
+            agent = lr.Agent.from_json(agent.to_json())
+        choice = agent.ask()
+        assert choice.propensity == {"a": 0.75, "b": 0.25}[choice.arm]
+        arms.append(choice.arm)
+        agent.forget(choice)
+    assert 60 < arms.count("b") < 140
+    assert arms[:200] != arms[200:]

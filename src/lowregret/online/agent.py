@@ -129,7 +129,8 @@ class Agent:
         only : list of str, optional
             The arms to choose from. If the policy has dropped them all, they are compared all the same.
         request : str, optional
-            A name for this call. The same name again gives the same decisions again, and no new ones.
+            A name for this call. The same name again gives the same decisions again, and no new ones; they
+            are refused if their arms are not in ``only``.
 
         Returns
         -------
@@ -199,6 +200,8 @@ class Agent:
         """
         try:
             pairs = [(decision, reward) for decision, reward in rewards]
+        except InputError:  # from what makes the pairs
+            raise
         except (TypeError, ValueError):
             raise InputError("tell_many takes pairs of a decision and its reward") from None
         return self._ledger.tell(pairs)
@@ -271,8 +274,10 @@ class Agent:
         """Give a table of the arms, in the order in which they came.
 
         The columns are ``arm``, ``pulls`` (told), ``pending``, ``mean``, ``low`` and ``high``, ``state`` and
-        ``share`` of all pulls. The interval from low to high covers the true mean with probability 95%
-        however often one looks and whatever the agent chose; see docs/live.md.
+        ``share`` of all pulls. The mean is that of the numbers the policy keeps: one that flips a coin for
+        each reward (``ThompsonBeta``) keeps the coins, not the rewards. The interval from low to high covers
+        the true mean with probability 95% however often one looks and whatever the agent chose; see
+        docs/live.md.
 
         Examples
         --------

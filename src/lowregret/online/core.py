@@ -2,7 +2,7 @@
 
 Every event changes two things: the numbers (``rows``, ``nows``, ``round``), which can be saved and put back,
 and the records of what is pending, answered and asked for. The records change last, when nothing can fail
-any more.
+any more; should an interrupt come even there, ``undo`` takes both back.
 """
 
 from __future__ import annotations
@@ -29,16 +29,25 @@ from lowregret.policies import Arms
 
 REMEMBERED = 1_000
 """How many of the latest answers and requests are in memory; a store knows them all."""
+ANSWERS = ("told", "forgot")
 
 
 class Saved(NamedTuple):
-    """The numbers of an agent at one moment; arrays as bytes, since NumPy copies such rows field by field."""
+    """The numbers of an agent at one moment.
+
+    Arrays are bytes, since NumPy copies such rows field by field. The lists and dictionaries are the agent's
+    own, which puts new ones in their place and never changes them.
+    """
 
     rows: bytes
     nows: bytes
     round: Any
     epoch: int
-    retired: dict[str, bytes]
+    retired: dict[str, Rows]
+    names: list[str]
+    places: dict[str, int]
+    asked: int
+    conflicts: int
 
 
 class Core:
@@ -93,7 +102,7 @@ class Core:
         self.requests: dict[str, tuple[Decision, ...]] = {}
         self._propensity = None if has(policy, "sample") or has(policy, "belief") else 1.0
         self._weighs = has(policy, "chance")
-        self._steps: tuple[Any, Any, Any] = (choose_plainly, learn_plainly, policy)
+        self.steps: tuple[Any, Any, Any] = (choose_plainly, learn_plainly, policy)
 
     @property
     def time(self) -> int:
@@ -110,29 +119,69 @@ class Core:
             steps[1](steps[2], rows, nows, self.round, 0, 0.5)
         except NumbaError as error:
             raise InputError(f"{policy}: Numba cannot compile it: {complaint(error)}") from error
-        self._steps = steps
+        self.steps = steps
 
     def save(self) -> Saved:
         """Give the numbers as they are."""
-        retired = {arm: rows.tobytes() for arm, rows in self.retired.items()} if self.retired else {}
-        return Saved(self.rows.tobytes(), self.nows.tobytes(), self.round, self.epoch, retired)
+        return Saved(
+            self.rows.tobytes(),
+            self.nows.tobytes(),
+            self.round,
+            self.epoch,
+            self.retired,
+            self.names,
+            self.places,
+            self.asked,
+            self.conflicts,
+        )
 
     def put_back(self, saved: Saved) -> None:
         """Let the numbers be what they were."""
-        rows, nows, self.round, self.epoch, retired = saved
+        rows, nows, self.round, self.epoch, self.retired, self.names, self.places, *counts = saved
         self.rows, self.nows = np.frombuffer(rows, ROW).copy(), np.frombuffer(nows, NOW).copy()
-        self.retired = {arm: np.frombuffer(row, ROW).copy() for arm, row in retired.items()}
+        self.asked, self.conflicts = counts
+
+    def answered(self, events: Iterable[Event]) -> dict[str, Decision]:
+        """Give the pending decisions that events will answer."""
+        found = {}
+        for event in events:
+            if event.kind in ANSWERS and event.decision is not None:
+                key = decision_id(self.token, event.decision)
+                found[key] = self.pending[key]
+        return found
+
+    def undo(self, saved: Saved, events: Iterable[Event], answered: dict[str, Decision]) -> None:
+        """Let all be as it was before events, of which only some may have been noted."""
+        self.put_back(saved)
+        for event in events:
+            if event.kind == "asked":
+                self.pending.pop(decision_of(self.token, event).id, None)
+            if event.kind in ANSWERS and event.decision is not None:
+                self.answers.pop(event.decision, None)
+            if event.request is not None:
+                self.requests.pop(event.request, None)
+        if answered:  # the oldest come first
+            pending = {**self.pending, **answered}
+            self.pending = dict(sorted(pending.items(), key=lambda pair: int(pair[0].rpartition("-")[2])))
+
+    def listed(self, only: object) -> list[str]:
+        """Check a list of arms; some may be retired by now."""
+        if isinstance(only, str) or not isinstance(only, Iterable):
+            raise InputError(f"only must be a list of names of arms, got {show(only)}")
+        arms = list(only)
+        if not arms:
+            raise InputError("only must name at least one arm")
+        for arm in arms:
+            if not isinstance(arm, str) or arm not in self.retired:
+                self.place(arm)
+        return arms
 
     def allow(self, only: Iterable[str] | None) -> None:
         """Let the next choices be made among some arms alone, or among all."""
         if only is None:
             self.rows["allowed"] = True
             return
-        if isinstance(only, str) or not isinstance(only, Iterable):
-            raise InputError(f"only must be a list of names of arms, got {show(only)}")
         places = [self.place(arm) for arm in only]
-        if not places:
-            raise InputError("only must name at least one arm")
         self.rows["allowed"] = False
         self.rows["allowed"][places] = True
 
@@ -147,7 +196,7 @@ class Core:
 
     def choose(self, number: int, request: str | None = None) -> Event:
         """Make decision ``number``: count the pull, and give what happened."""
-        choose, _, policy = self._steps
+        choose, _, policy = self.steps
         best, playing = self._likeliest() if self._weighs else (-1, 0)
         place, time, drawn = choose(policy, self.rows, self.nows, self.round)
         if place < 0:
@@ -160,10 +209,11 @@ class Core:
     def _likeliest(self) -> tuple[int, int]:
         """Give the arm that a policy pulls unless it explores, and among how many it explores."""
         rows = self.rows
-        place = PlainDesk(rows, self.nows).newcomer()
-        if place >= 0:
-            return place, 1
         candidates = np.flatnonzero(rows["active"] & rows["allowed"])
+        pulls = rows["pulls"][candidates] + rows["pending"][candidates]
+        owed = pulls < rows["owed"][candidates]
+        if owed.any():  # as ``Desk.newcomer`` has it
+            return int(candidates[owed][pulls[owed].argmin()]), 1
         if not len(candidates):
             candidates = np.flatnonzero(rows["allowed"])
         order = np.lexsort((candidates, rows["pending"][candidates], -rows["mean"][candidates]))
@@ -173,7 +223,7 @@ class Core:
         """Let the policy learn the reward of a pull that waited for it."""
         place = self.places.get(arm)
         if place is not None:
-            _, learn, policy = self._steps
+            _, learn, policy = self.steps
             left, self.round = learn(policy, self.rows, self.nows, self.round, place, reward)
             if left < 1:
                 raise InputError(f"{self.settings.policy}: {SCORE_IS_NAN if left else DROPPED_EVERY_ARM}")
@@ -184,11 +234,17 @@ class Core:
 
     def _hear_late(self, arm: str, reward: float) -> None:
         """Take a reward of a retired arm, in which the policy has no more say."""
-        row, now = self.retired[arm], self.nows[0]
+        row, now = self._own_retired(arm), self.nows[0]
         row["pending"] -= 1
         now["waiting"] -= 1
         now["told"] += 1
         Arms(row).observe(0, book(self.settings.policy, reward, False, PlainRng(now)))
+
+    def _own_retired(self, arm: str) -> Rows:
+        """Give the row of a retired arm, to change: not the one that was saved."""
+        row = self.retired[arm].copy()
+        self.retired = {**self.retired, arm: row}
+        return row
 
     def _open_epoch(self) -> None:
         now = self.nows[0]
@@ -199,9 +255,10 @@ class Core:
 
     def give_up(self, arm: str) -> None:
         """Uncount a pull whose reward will not come."""
-        row = self.rows[self.places[arm]] if arm in self.places else self.retired[arm][0]
+        row = self.rows[self.places[arm]] if arm in self.places else self._own_retired(arm)[0]
         row["pending"] -= 1
         self.nows[0]["waiting"] -= 1
+        self.nows[0]["given_up"] += 1
 
     def check_new(self, arm: object) -> str:
         """Check the name of an arm that is to be added."""
@@ -241,7 +298,7 @@ class Core:
             if event.kind == "asked":
                 PlainDesk(self.rows, self.nows).pull(self.places[str(event.arm)])
                 self.nows[0]["drawn"] = event.drawn
-            elif event.kind in ("told", "forgot"):
+            elif event.kind in ANSWERS:
                 assert event.decision is not None
                 arm = self.pending[decision_id(self.token, event.decision)].arm
                 if event.reward is not None:
@@ -276,15 +333,13 @@ class Core:
         opened = policy.opens(number)
         rows[size]["number"], rows[size]["active"], rows[size]["allowed"] = number, opened, True
         rows[size]["owed"], rows[size]["dropped"] = (policy.warmup, 0) if opened else (0, CLOSED)
-        self.rows = rows
-        self.places[arm] = size
-        self.names.append(arm)
+        self.rows, self.names, self.places = rows, [*self.names, arm], {**self.places, arm: size}
 
     def _retire(self, arm: str) -> None:
         place = self.places[arm]
-        self.retired[arm] = self.rows[place : place + 1].copy()
+        self.retired = {**self.retired, arm: self.rows[place : place + 1].copy()}
         self.rows = np.delete(self.rows, place)
-        del self.names[place]
+        self.names = [other for other in self.names if other != arm]
         self.places = {other: i for i, other in enumerate(self.names)}
         if not self.rows["active"].any():  # somebody must be in play
             self.rows["active"] = True

@@ -14,7 +14,7 @@ from lowregret.engine.arms import CLOSED, Rows
 from lowregret.engine.asking import plays_lists
 from lowregret.engine.compiling import adopt
 from lowregret.engine.protocol import book, lower, turn, value
-from lowregret.engine.rng import STATE, Rng
+from lowregret.engine.rng import STATE, Rng, bits, uniform
 from lowregret.online.plain import PlainRng
 from lowregret.policies import NEVER, Arm, Arms, Clock, clock_at
 
@@ -43,6 +43,7 @@ NOW = np.dtype(
         *((name, STATE[name]) for name in STATE.names or ()),  # the policy's own random numbers
         ("told", np.int64),
         ("waiting", np.int64),
+        ("given_up", np.int64),
         ("horizon", np.int64),
         ("final", np.bool_),
         ("drops", np.bool_),  # arms by their lower bounds
@@ -51,7 +52,21 @@ NOW = np.dtype(
     ],
     align=True,
 )
-"""The time (rewards told, pulls that wait for theirs), the horizon, and what the policy's class says."""
+"""The time (rewards told, pulls that wait for theirs, pulls given up), the horizon, and what the policy's
+class says."""
+
+
+class LiveRng(Rng):
+    """A policy's own stream, whose coins never fall twice."""
+
+    __slots__ = ()
+
+    def coin(self, t: int) -> float:
+        """Give the number of step ``t``: time goes back when a pull is given up, coins do not."""
+        return uniform(np.uint64(bits(self.state["key"], 0)), t + self.state["given_up"])
+
+
+adopt(LiveRng)
 
 
 class Desk(NamedTuple):
@@ -65,7 +80,7 @@ class Desk(NamedTuple):
 
     def rng(self) -> Any:
         """Give the policy's own stream."""
-        return Rng(self.nows[0])
+        return LiveRng(self.nows[0])
 
     def seen(self, i: int) -> Arm:
         """Give an arm as it is scored: pulls that wait count, at the mean that is known."""
@@ -210,6 +225,16 @@ class Desk(NamedTuple):
 adopt(Desk)
 
 
+class PlainLiveRng(PlainRng):
+    """The same without compiled code."""
+
+    __slots__ = ()
+
+    def coin(self, t: int) -> float:
+        """Give the number that belongs to step ``t``."""
+        return PlainRng.coin(self, int(t) + int(self.state["given_up"]))
+
+
 class PlainDesk(Desk):
     """A desk that needs no compiler."""
 
@@ -217,7 +242,7 @@ class PlainDesk(Desk):
 
     def rng(self) -> Any:
         """Give the policy's own stream."""
-        return PlainRng(self.nows[0])
+        return PlainLiveRng(self.nows[0])
 
 
 def choose(policy: Any, rows: Rows, nows: Rows, round: Any) -> Any:

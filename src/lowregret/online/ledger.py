@@ -22,10 +22,15 @@ SNAPSHOT_EVERY = 1_000
 
 Change: TypeAlias = tuple[Any, list[Event]]
 """What a change gives back, and the events it is made of."""
+Loaded: TypeAlias = tuple[Core, int, int]
+"""A state, the number of events in it, and the position of the latest snapshot."""
 
 
 class Ledger:
     """An agent's state and its store, if it has one; threads wait for one another here.
+
+    An interrupt may come at any moment, so until a change is whole the ledger remembers that it is not.
+    Before its next use a change in memory is taken back, and the state of a store is loaded anew.
 
     Parameters
     ----------
@@ -33,16 +38,26 @@ class Ledger:
         The state.
     store : Store, optional
         Where every event is kept.
-    position : int, default 0
-        How many of the store's events are in the state.
-    kept : int, default 0
-        At how many events the store's latest snapshot was taken.
+    load : callable, optional
+        Loads a state from the store.
     """
 
-    def __init__(self, core: Core, store: Store | None = None, position: int = 0, kept: int = 0) -> None:
-        self.core, self.store = core, store
-        self._position, self._kept = position, kept
+    def __init__(
+        self, core: Core, store: Store | None = None, load: Callable[[], Loaded] | None = None
+    ) -> None:
+        self.core, self.store, self._load = core, store, load
+        self._position = self._kept = 0  # how many events are in the state, and in the latest snapshot
+        self._stale = self._closed = False
+        self._before: tuple[Saved, list[Event], dict[str, Decision]] | None = None
         self._lock = RLock()
+
+    @classmethod
+    def on(cls, store: Store, load: Callable[[], Loaded]) -> Ledger:
+        """Load a ledger from its store."""
+        core, position, kept = load()
+        ledger = cls(core, store, load)
+        ledger._position, ledger._kept = position, kept
+        return ledger
 
     def ask(self, count: int, only: Iterable[str] | None, request: str | None) -> list[Decision]:
         """Make decisions, or give those of a request again."""
@@ -71,13 +86,17 @@ class Ledger:
     def reading(self) -> Iterator[Core]:
         """Give the state as it is now, others' changes included."""
         with self._lock:
+            self._mend()
             if self.store is not None:
-                self._catch_up()
+                self._stale = True
+                self._catch_up(self.store)
+                self._stale = False
             yield self.core
 
     def close(self) -> None:
         """Let go of the store."""
         with self._lock:
+            self._closed = True
             if self.store is not None:
                 self.store.close()
 
@@ -86,40 +105,95 @@ class Ledger:
 
         Whatever goes wrong before it is durable leaves everything as it was.
         """
-        core, store, saved = self.core, self.store, None
         with self._lock:
-            try:
-                if store is None:
-                    saved = core.save()
-                    result, events = change(saved, *arguments)
-                else:
-                    with store.session():
-                        kept = self._catch_up(keep=True)
-                        saved = core.save()
-                        result, events = change(saved, *arguments)
-                        if events:
-                            store.append(events)
-                    self._kept = kept
-                made = core.note(events)
-                self._position += len(events)
-            except BaseException:
-                if saved is not None:
-                    core.put_back(saved)
-                raise
+            self._mend()
+            if self.store is None:
+                return self._change_memory(change, arguments)
+            return self._change_store(self.store, change, arguments)
+
+    def _change_memory(self, change: Callable[..., Change], arguments: tuple[Any, ...]) -> Any:
+        saved = self.core.save()
+        self._before = saved, [], {}
+        try:
+            result, events = change(saved, *arguments)
+            self._before = saved, events, self.core.answered(events)
+            made = self.core.note(events)
+            self._before = None
+        except BaseException:
+            self._mend()
+            raise
         return made or result
+
+    def _change_store(self, store: Store, change: Callable[..., Change], arguments: tuple[Any, ...]) -> Any:
+        core, saved, made, kept = self.core, None, None, None
+        try:
+            with store.session():
+                self._stale = True
+                self._catch_up(store)
+                saved = core.save()
+                result, events = change(saved, *arguments)
+                position = self._position + len(events)
+                if events:
+                    store.append(events)
+                    if self._due(store, position):
+                        saved = None  # from here on only the store knows what was
+                        made = core.note(events)
+                        store.keep(position, write(core, whole=False))
+                        kept = position
+            if made is None:
+                saved = None
+                made = core.note(events)
+            self._position, self._kept, self._stale = position, kept or self._kept, False
+        except BaseException:
+            if saved is not None:
+                core.put_back(saved)
+                self._stale = False
+            raise
+        return made or result
+
+    def _mend(self) -> None:
+        """Undo what an interrupt has left half done; refuse an agent that was closed."""
+        if self._closed:
+            raise InputError("this agent was closed: open it again")
+        if self._before is not None:
+            self.core.undo(*self._before)
+            self._before = None
+        if self._stale and self._load is not None:
+            core, self._position, self._kept = self._load()
+            core.steps = self.core.steps
+            self.core, self._stale = core, False
+
+    def _due(self, store: Store, position: int) -> bool:
+        """Say whether a snapshot is due, which another process may have kept already."""
+        if position - self._kept >= SNAPSHOT_EVERY:
+            latest = store.latest()
+            self._kept = latest[0] if latest else 0
+        return position - self._kept >= SNAPSHOT_EVERY
+
+    def _catch_up(self, store: Store) -> None:
+        """Live through what others did."""
+        events = store.events(self._position)
+        self.core.replay(events)
+        self._position += len(events)
 
     def _ask(self, _: Saved, count: int, only: Iterable[str] | None, request: str | None) -> Change:
         core = self.core
-        if request is not None:
-            known = self._requested(request)
-            if known:
-                if len(known) != count:
-                    raise InputError(f"request {request!r} asked for {len(known)} decisions, not for {count}")
-                return known, []
+        allowed = None if only is None else core.listed(only)
+        known = () if request is None else self._requested(request)
+        if known:
+            if len(known) != count:
+                raise InputError(f"request {request!r} asked for {len(known)} decisions, not for {count}")
+            for decision in known:
+                if allowed is not None and decision.arm not in allowed:
+                    raise InputError(
+                        f"request {request!r} chose {decision.arm!r} before, which is not in only: "
+                        "give a new choice another name"
+                    )
+            return known, []
         first = core.asked + 1
-        if only is None:
+        if allowed is None:
             return None, [core.choose(number, request) for number in range(first, first + count)]
-        core.allow(only)
+        core.allow(allowed)
         events = [core.choose(number, request) for number in range(first, first + count)]
         core.allow(None)
         return None, events
@@ -155,17 +229,6 @@ class Ledger:
 
     def _retire(self, _: Saved, arm: object) -> Change:
         return None, [Event("retired", arm=self.core.check_leaving(arm))]
-
-    def _catch_up(self, keep: bool = False) -> int:
-        """Live through what others did, and keep a snapshot if one is due; give where the latest is."""
-        assert self.store is not None
-        events = self.store.events(self._position)
-        self.core.replay(events)
-        self._position += len(events)
-        if keep and self._position - self._kept >= SNAPSHOT_EVERY:
-            self.store.keep(self._position, write(self.core, whole=False))
-            return self._position
-        return self._kept
 
     def _requested(self, request: str) -> tuple[Decision, ...]:
         """Give the decisions of a request, none if it is new."""

@@ -14,7 +14,7 @@ from lowregret.environments.checks import show
 from lowregret.errors import InputError
 from lowregret.online.agent import Agent
 from lowregret.online.core import Core
-from lowregret.online.ledger import Ledger
+from lowregret.online.ledger import Ledger, Loaded
 from lowregret.online.settings import Outside, Settings, checked, written
 from lowregret.online.snapshot import FORMAT, read
 from lowregret.online.stores import Store
@@ -68,11 +68,11 @@ def open_agent(
     settings = checked(policy, arms, horizon, seed, reward_range, outside)
     store = _store(where)
     try:
-        core, position, kept = _loaded(store, settings, _name(where))
+        ledger = _ledger(store, settings, _name(where))
     except BaseException:
         store.close()
         raise
-    return Agent._of(Ledger(core, store, position, kept))
+    return Agent._of(ledger)
 
 
 def _store(where: str | os.PathLike[str] | Store) -> Store:
@@ -88,8 +88,8 @@ def _name(where: object) -> str:
     return repr(os.fspath(where)) if isinstance(where, str | os.PathLike) else type(where).__name__
 
 
-def _loaded(store: Store, settings: Settings, name: str) -> tuple[Core, int, int]:
-    """Give the state that a store holds, the events in it, and the position of the latest snapshot."""
+def _ledger(store: Store, settings: Settings, name: str) -> Ledger:
+    """Load the agent that a store holds, or begin one, and see that it is the one that was meant."""
     with store.session():  # so that of two processes one makes the agent and the other finds it
         text = store.head()
         if text is None:
@@ -98,15 +98,23 @@ def _loaded(store: Store, settings: Settings, name: str) -> tuple[Core, int, int
     head = _head(text, name)
     made = head["made_with"]
     _compare(made, settings.described(), name)
+    first = replace(settings, arms=tuple(made["arms"]))
+    ledger = Ledger.on(store, lambda: _loaded(store, first, head["agent"]))
+    names = ledger.core.names
+    if settings.arms != first.arms and set(settings.arms) != set(names):
+        raise InputError(f"{name} has the arms {show(names)}, got {show(list(settings.arms))}: {ADVICE}")
+    return ledger
+
+
+def _loaded(store: Store, settings: Settings, token: str) -> Loaded:
+    """Give the state that a store holds, the events in it, and the position of the latest snapshot."""
     latest = store.latest()
     if latest is None:
-        kept, core = 0, Core(replace(settings, arms=tuple(made["arms"])), head["agent"])
+        kept, core = 0, Core(settings, token)
     else:
         kept, core = latest[0], read(latest[1], settings.policy)
     events = store.events(kept)
     core.replay(events)
-    if list(settings.arms) != made["arms"] and set(settings.arms) != set(core.names):
-        raise InputError(f"{name} has the arms {show(core.names)}, got {show(list(settings.arms))}: {ADVICE}")
     return core, kept + len(events), kept
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from math import isfinite
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 from lowregret.environments.checks import LARGEST, MOST_ARMS, show, whole
+from lowregret.environments.checks import number as finite
 from lowregret.errors import InputError
 from lowregret.experiments.settings import LARGEST_SEED, LONGEST
 from lowregret.policies import POLICIES, Policy
@@ -154,9 +154,9 @@ def _range(ends: Sequence[float] | None, policy: Policy) -> tuple[float, float] 
             raise InputError(f"{policy} needs rewards in [0, 1]: give the reward_range to scale them from")
         return None
     try:
-        low, high = (float(end) for end in ends)
-    except (TypeError, ValueError):
+        low, high = (finite("Agent", "reward_range", end) for end in ends)
+    except (TypeError, ValueError):  # an InputError too
         low = high = 0.0
-    if not (isfinite(low) and isfinite(high) and low < high and high - low <= LARGEST):
+    if not 0.0 < high - low <= LARGEST:
         raise InputError(f"reward_range must be two finite numbers, low and high, or None, got {show(ends)}")
     return low, high

@@ -15,7 +15,6 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from lowregret.engine.protocol import begin
 from lowregret.environments.checks import show
 from lowregret.errors import InputError
 from lowregret.experiments.sentences import first_error
@@ -24,7 +23,7 @@ from lowregret.online.core import Core
 from lowregret.online.decisions import Decision, decision_id
 from lowregret.online.desk import ROW
 from lowregret.online.settings import Outside, checked, recall
-from lowregret.policies import Policy, clock_at
+from lowregret.policies import Policy
 from lowregret.policies.base import mean_of
 
 FORMAT = 1
@@ -106,6 +105,7 @@ class Snapshot(Part):
     asked: Count
     told: Count
     drawn: Count
+    given_up: Count = 0  # which the first files do not have
     conflicts: Count
     round: dict[str, bool | int | float | str]
     arms: Annotated[list[ArmPart], Field(min_length=1)]
@@ -128,6 +128,7 @@ def write(core: Core, whole: bool = True) -> str:
         "asked": core.asked,
         "told": int(now["told"]),
         "drawn": int(now["drawn"]),
+        "given_up": int(now["given_up"]),
         "conflicts": core.conflicts,
         "round": {key: _written(part) for key, part in core.round._asdict().items()},
         "arms": [_arm(arm, core.rows[place]) for place, arm in enumerate(core.names)],
@@ -158,9 +159,9 @@ def read(text: str, policy: Policy | None = None) -> Core:
         raise _damaged("no arm is in play")
     now = core.nows[0]
     now["told"], now["waiting"], now["drawn"] = parts.told, len(parts.pending), parts.drawn
-    now["horizon"] = parts.horizon
+    now["horizon"], now["given_up"] = parts.horizon, parts.given_up
     core.epoch, core.asked, core.conflicts = parts.epoch, parts.asked, parts.conflicts
-    core.round = _round(policy, parts)
+    core.round = _round(policy, core.round, parts.round)
     decisions = [_decision(core, one) for one in parts.pending]
     core.pending = {one.id: one for one in decisions}
     core.answers = {_number(key, parts.asked): reward for key, reward in parts.answers.items()}
@@ -220,15 +221,17 @@ def _row(arm: ArmPart, pending: int) -> Any:
     return rows
 
 
-def _round(policy: Policy, parts: Snapshot) -> Any:
-    """Make the round again, each number of the type it began with."""
-    first = begin(policy, clock_at(0, parts.horizon, len(parts.arms), 0.0))
-    if set(first._fields) != set(parts.round):
-        raise _damaged(f"a round of {policy} has {', '.join(first._fields)}, got {', '.join(parts.round)}")
+def _round(policy: Policy, first: Any, parts: dict[str, Any]) -> Any:
+    """Make the round again, with the fields of the first; the numbers are those that were written."""
+    if set(first._fields) != set(parts):
+        raise _damaged(f"a round of {policy} has {', '.join(first._fields)}, got {', '.join(parts)}")
+    values = dict(parts)
     try:
-        values = {key: type(part)(parts.round[key]) for key, part in first._asdict().items()}
+        for key, part in first._asdict().items():
+            if isinstance(parts[key], str) or (isinstance(part, float) and not isinstance(parts[key], bool)):
+                values[key] = float(parts[key])
     except (ValueError, OverflowError):
-        raise _damaged(f"a round has numbers, got {show(parts.round)}") from None
+        raise _damaged(f"a round has numbers, got {show(parts)}") from None
     return type(first)(**values)
 
 

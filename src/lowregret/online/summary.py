@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from lowregret.engine.arms import CLOSED
+from lowregret.engine.asking import plays_lists
 from lowregret.online.core import Core
 from lowregret.policies import Arms
 
@@ -79,4 +80,5 @@ def _state(core: Core, arm: str, row: np.void) -> str:
         return "in play"
     if row["dropped"] == CLOSED:
         return "closed"
-    return "eliminated" if core.settings.policy.final else "waiting"
+    policy = core.settings.policy
+    return "eliminated" if policy.final and not plays_lists(policy) else "waiting"

@@ -1,9 +1,10 @@
 """A store in one file to which records are only appended, for one process.
 
 The file begins with a line that names its format. A record is the length of its text (4 bytes,
-little-endian), a CRC-32 of that length and the text, and the text: JSON with ``head``, ``events``, or
-``position`` and ``snapshot``. After a crash the last record may be torn; it was never acknowledged, and is
-dropped when the file is opened. A bad record with good ones after it is no torn end, and is refused.
+little-endian), a CRC-32 of that length and the text, and the text: JSON with some of ``head``, ``events``,
+``position`` and ``snapshot``, all that was written in one session. After a crash the last record may be torn,
+in any of its pages; it was never acknowledged, and is dropped when the file is opened. A bad record with good
+ones after it is no torn end, and is refused.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -42,15 +44,10 @@ class JournalStore:
 
     def __init__(self, path: Path) -> None:
         self.notes: list[str] = []
+        path = Path(os.path.realpath(path))  # one file has one lock, whatever links lead to it
         self._path, self._process = path, os.getpid()
-        self._head: str | None = None
-        self._latest: int | None = None  # where the record of the latest snapshot is
-        self._starts, self._offsets = array("q"), array("q")  # of records: the position before, and where
-        self._answers = array("q", [0])  # by decision: the position at which it was told or given up
-        self._requests: dict[str, list[int]] = {}  # positions
-        self._count = self._end = 0
-        self._staged: list[dict[str, Any]] = []
-        self._torn = False  # whether there is something after the end that could not be cut off
+        self._staged: dict[str, Any] = {}
+        self._unsure = False  # whether a write was interrupted, so that the file must be read again
         with ExitStack() as stack:
             stack.enter_context(locked(path, path.with_name(path.name + ".lock")))
             with writing(path):
@@ -66,7 +63,8 @@ class JournalStore:
             raise InputError(f"{str(self._path)!r} was opened before a fork: a journal is for one process")
         if self._file < 0:
             raise InputError(f"cannot use {str(self._path)!r}: it is closed")
-        self._staged = []
+        self._be_sure()
+        self._staged = {}
         yield
         if self._staged:
             self._write(self._staged)
@@ -77,19 +75,20 @@ class JournalStore:
 
     def begin(self, head: str) -> None:
         """Begin a new store."""
-        self._staged.append({"head": head})
+        self._staged["head"] = head
 
     def append(self, events: Sequence[Event]) -> None:
         """Append events."""
         plain = [{k: v for k, v in event._asdict().items() if v is not None} for event in events]
-        self._staged.append({"events": plain})
+        self._staged.setdefault("events", []).extend(plain)
 
     def keep(self, position: int, snapshot: str) -> None:
         """Keep a snapshot."""
-        self._staged.append({"position": position, "snapshot": snapshot})
+        self._staged |= {"position": position, "snapshot": snapshot}
 
     def events(self, after: int) -> list[Event]:
         """Give the events after a position, in their order."""
+        self._be_sure()
         if after >= self._count:
             return []
         record = bisect_right(self._starts, after) - 1
@@ -100,6 +99,7 @@ class JournalStore:
 
     def latest(self) -> tuple[int, str] | None:
         """Give the latest snapshot and its position."""
+        self._be_sure()
         if self._latest is None:
             return None
         _, part = next(self._records(self._latest, self._end))
@@ -108,19 +108,30 @@ class JournalStore:
     def answered(self, decision: int) -> Event | None:
         """Give the event that told or gave up a decision."""
         position = self._answers[decision] if decision < len(self._answers) else 0
-        return self._at(position) if position else None
+        return self._at([position])[0] if position else None
 
     def requested(self, request: str) -> list[Event]:
         """Give the events that a request led to."""
-        return [self._at(position) for position in self._requests.get(request, ())]
+        return self._at(self._requests.get(request, []))
 
     def close(self) -> None:
         """Close the file and let others have it."""
         self._open_things.close()
         self._file = -1  # its number may belong to another file by now
 
+    def _be_sure(self) -> None:
+        """Read the file again if a write was interrupted."""
+        if self._unsure:
+            self._open()
+
     def _open(self) -> None:
         """Read what is there, and drop a torn end."""
+        self._head: str | None = None
+        self._latest: int | None = None  # where the record of the latest snapshot is
+        self._starts, self._offsets = array("q"), array("q")  # of records: the position before, and where
+        self._answers = array("q", [0])  # by decision: the position at which it was told or given up
+        self._requests: dict[str, list[int]] = {}  # positions
+        self._count = self._end = 0
         size = os.fstat(self._file).st_size
         title = os.pread(self._file, len(TITLE), 0)
         if title != TITLE[: len(title)]:
@@ -135,6 +146,7 @@ class JournalStore:
                 os.ftruncate(self._file, self._end)
                 os.fsync(self._file)
             self.notes.append(f"dropped a torn record of {size - self._end} bytes at the end of the journal")
+        self._unsure = False
 
     def _check_torn(self, size: int) -> None:
         """Refuse a file in which good records follow a bad one: that is no torn end."""
@@ -165,54 +177,50 @@ class JournalStore:
 
     def _enter(self, part: dict[str, Any], offset: int) -> None:
         """Remember where things are."""
-        if "head" in part:
-            self._head = part["head"]
-        elif "snapshot" in part:
+        self._head = part.get("head", self._head)
+        if "snapshot" in part:
             self._latest = offset
-        else:
+        if "events" in part:
             self._starts.append(self._count)
             self._offsets.append(offset)
-            for event in part["events"]:
-                self._count += 1
-                if event["kind"] in ("told", "forgot"):
-                    missing = event["decision"] + 1 - len(self._answers)
-                    self._answers.extend([0] * missing)
-                    self._answers[event["decision"]] = self._count
-                elif "request" in event:
-                    self._requests.setdefault(event["request"], []).append(self._count)
+        for event in part.get("events", ()):
+            self._count += 1
+            if event["kind"] in ("told", "forgot"):
+                missing = event["decision"] + 1 - len(self._answers)
+                self._answers.extend([0] * missing)
+                self._answers[event["decision"]] = self._count
+            elif "request" in event:
+                self._requests.setdefault(event["request"], []).append(self._count)
 
-    def _at(self, position: int) -> Event:
-        """Give the event at a position."""
-        record = bisect_left(self._starts, position) - 1
-        _, part = next(self._records(self._offsets[record], self._end))
-        return Event(**part["events"][position - self._starts[record] - 1])
+    def _at(self, positions: list[int]) -> list[Event]:
+        """Give the events at some positions, which grow; read each record once."""
+        found: list[Event] = []
+        for record, group in groupby(positions, lambda position: bisect_left(self._starts, position) - 1):
+            _, part = next(self._records(self._offsets[record], self._end))
+            found += [Event(**part["events"][position - self._starts[record] - 1]) for position in group]
+        return found
 
-    def _write(self, parts: list[dict[str, Any]]) -> None:
-        """Append records durably, all or none."""
-        new = self._end == 0
-        data, offsets = bytearray(TITLE if new else b""), []
-        for part in parts:
-            text = json.dumps(part, separators=(",", ":")).encode()
-            offsets.append(self._end + len(data))
-            data += _PREFIX.pack(len(text), _sum(len(text), text)) + text
+    def _write(self, part: dict[str, Any]) -> None:
+        """Append a record durably, or nothing: only one, since its pages may reach the disk in any order."""
+        text = json.dumps(part, separators=(",", ":")).encode()
+        data, before = _PREFIX.pack(len(text), _sum(len(text), text)) + text, self._end
+        self._unsure = True
         with writing(self._path):
-            if self._torn:
-                os.ftruncate(self._file, self._end)
-            self._torn = True
             try:
-                _write_at(self._file, data, self._end)
+                if not before:
+                    _write_at(self._file, TITLE, 0)
+                    os.fsync(self._file)
+                    sync(self._path.parent)
+                offset = before or len(TITLE)
+                _write_at(self._file, data, offset)
                 os.fsync(self._file)
-                if new:
-                    sync(self._path.absolute().parent)
+                self._end = offset + len(data)
+                self._enter(part, offset)
             except BaseException:
                 with suppress(OSError):
-                    os.ftruncate(self._file, self._end)
-                    self._torn = False
+                    os.ftruncate(self._file, before)
                 raise
-        self._torn = False
-        self._end += len(data)
-        for part, offset in zip(parts, offsets, strict=True):
-            self._enter(part, offset)
+        self._unsure = False
 
 
 def _sum(length: int, text: bytes) -> int:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from lowregret.errors import InputError
-from lowregret.experiments.files import sync
+from lowregret.experiments.files import sync, writing
 from lowregret.online.decisions import Event
 
 PATIENCE = 60.0
@@ -53,13 +53,14 @@ class SQLiteStore:
         self._path, self._process = path, os.getpid()
         new = not path.exists()
         with self._telling():
-            self._link = sqlite3.connect(
-                path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+            self._link = sqlite3.connect(  # by the whole path, since SQLite keeps ":memory:" nowhere
+                path.absolute(), timeout=PATIENCE, isolation_level=None, check_same_thread=False
             )
             try:
                 self._set_up()
                 if new:
-                    sync(path.absolute().parent)
+                    with writing(path):
+                        sync(path.absolute().parent)
             except BaseException:
                 self._link.close()
                 raise
@@ -82,15 +83,17 @@ class SQLiteStore:
     @contextmanager
     def session(self) -> Iterator[None]:
         """Open a session; other processes wait."""
-        with self._telling():
-            self._link.execute("BEGIN IMMEDIATE")
         try:
+            with self._telling():
+                self._link.execute("BEGIN IMMEDIATE")
             yield
             with self._telling():
                 self._link.execute("COMMIT")
         except BaseException:
-            with suppress(sqlite3.Error):  # after some errors SQLite has done so itself
-                self._link.execute("ROLLBACK")
+            with suppress(sqlite3.Error):
+                # After some errors SQLite has done so itself; and an interrupt may come right after BEGIN.
+                if os.getpid() == self._process and self._link.in_transaction:
+                    self._link.execute("ROLLBACK")
             raise
 
     def head(self) -> str | None:

@@ -1,0 +1,41 @@
+"""The example of a web service decides only where it is asked to; tests/test_examples.py plays with it."""
+
+import runpy
+from http.client import HTTPConnection
+from http.server import HTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+import lowregret as lr
+
+SERVICE = Path(__file__).parents[2] / "examples" / "web_handler.py"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("GET", "/choose", None, 200),
+        ("GET", "/favicon.ico", None, 404),
+        ("POST", "/", "{}", 404),
+        ("GET", "/choose?visit=%ED%A0%80", None, 200),
+        ("POST", "/choose", "{}", 400),
+        ("POST", "/choose", "[1]", 400),
+        ("POST", "/choose", "no JSON", 400),
+    ],
+)
+def test_paths_and_bodies(method, path, body, status):
+    agent = lr.Agent(lr.UCB1(), ["red", "green"])
+    handler = runpy.run_path(str(SERVICE))["Handler"]
+    handler.do_GET.__globals__["agent"] = agent
+    handler.log_message = lambda *_: None
+    with HTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = Thread(target=server.handle_request)
+        thread.start()
+        link = HTTPConnection("127.0.0.1", server.server_port)
+        link.request(method, path, body)
+        assert link.getresponse().status == status
+        link.close()
+        thread.join()
+    assert agent.time == (method == "GET" and status == 200)
