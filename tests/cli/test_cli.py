@@ -182,15 +182,14 @@ def test_reproduce_prints_and_writes_the_account(tmp_path: Path, monkeypatch: py
     assert "1 of 2 published curves are matched" in result.stdout
     assert "outperforms most of the bandit algorithms" in result.stdout
     written = [line for line in result.stdout.splitlines() if line.startswith("wrote")]
-    names = (
-        "readings.csv",
-        "matches.csv",
-        "points.csv",
-        "claims.csv",
-        "comparisons.csv",
-        "reproduction.json",
-    )
-    assert written == [f"wrote {out / name}" for name in names]
+    tables = ("readings", "matches", "points", "claims", "comparisons", "bounds", "chances")
+    assert written == [
+        f"wrote the page {out / 'report.html'}",
+        *(f"wrote {out / name}.csv" for name in tables),
+        f"wrote {out / 'reproduction.json'}",
+        f"wrote 16 figures to {out / 'figures'}",
+    ]
+    assert len(list((out / "figures").iterdir())) == 16
 
 
 def test_reproduce_refuses_an_experiment_that_does_not_exist(tmp_path: Path) -> None:

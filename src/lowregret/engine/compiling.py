@@ -116,6 +116,8 @@ def _adopt_called(function: FunctionType, code: CodeType) -> None:
     for name in code.co_names:
         called = function.__globals__.get(name)
         if isinstance(called, FunctionType) and called not in _functions:
+            if called.__module__.startswith("lowregret.engine."):
+                continue  # which says itself how it is compiled
             _functions.add(called)
             _adopt_function(called)
             _adopt_called(called, called.__code__)
