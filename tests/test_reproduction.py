@@ -10,7 +10,8 @@ from analysis_data import frames_of
 import lowregret.reproduction as reproduction
 from lowregret.errors import InputError
 from lowregret.experiments.spec import Experiment
-from lowregret.reproduction import Findings, find, play, prepare, write
+from lowregret.report.paper import Account
+from lowregret.reproduction import find, play, prepare, write
 
 RUNS = {"paper-1": {"EUCBV": [950.0, 970.0], "MOSS": [700.0, 720.0], "UCB1": [1600.0, 1610.0]}}
 
@@ -19,7 +20,7 @@ TABLES = frames_of(RUNS)
 
 
 @pytest.fixture(scope="module")
-def findings() -> Findings:
+def account() -> Account:
     return find(TABLES)
 
 
@@ -46,8 +47,8 @@ def test_runs_are_kept_and_used_again(tmp_path: Path, monkeypatch: pytest.Monkey
     assert not play(tmp_path, runs=3, seed=2).finals.equals(first.finals)
 
 
-def test_files(findings: Findings, tmp_path: Path) -> None:
-    files = write(tmp_path, TABLES, findings)
+def test_files(account: Account, tmp_path: Path) -> None:
+    files = write(tmp_path, account)
     tables = ["readings", "matches", "points", "claims", "comparisons", "bounds", "chances"]
     names = ["report.html", *(f"{name}.csv" for name in tables), "reproduction.json"]
     assert [path.name for path in files if path.parent == tmp_path] == names
@@ -62,15 +63,15 @@ def test_files(findings: Findings, tmp_path: Path) -> None:
     table = pl.read_csv(tmp_path / "readings.csv")
     assert table.filter(policy="MOSS").select("mean", "published").row(0) == (710.0, 624.16)
     everything = json.loads((tmp_path / "reproduction.json").read_text())
-    assert everything["claims"] == findings.claims.to_dicts()
+    assert everything["claims"] == account.claims.to_dicts()
     assert list(everything) == tables
     again = {path.name: path.read_bytes() for path in files}
-    write(tmp_path, TABLES, find(TABLES))
+    write(tmp_path, find(TABLES))
     assert {path.name: path.read_bytes() for path in files} == again
 
 
-def test_the_probabilities_of_the_proof_stand_beside_their_bounds(findings: Findings) -> None:
-    eliminated, lemma = findings.chances.to_dicts()
+def test_the_probabilities_of_the_proof_stand_beside_their_bounds(account: Account) -> None:
+    eliminated, lemma = account.chances.to_dicts()
     assert (eliminated["event"], eliminated["runs"], eliminated["seen"]) == ("optimal arm eliminated", 2, 0)
     assert lemma["event"] == "Lemma 3"
     assert lemma["low"] <= lemma["exact"] <= lemma["high"] < lemma["bound"]
@@ -88,6 +89,6 @@ def test_bad_input_is_refused_before_the_folder_is_made(given: dict[str, int], t
     assert not (tmp_path / "new").exists()
 
 
-def test_a_folder_that_went_away_is_told_in_one_sentence(findings: Findings, tmp_path: Path) -> None:
+def test_a_folder_that_went_away_is_told_in_one_sentence(account: Account, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"^cannot write to '.*gone': "):
-        write(tmp_path / "gone", TABLES, findings)
+        write(tmp_path / "gone", account)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -33,45 +32,6 @@ DRAWS = 100_000
 
 Bar = Callable[[str], AbstractContextManager[Callable[[Progress], None] | None]]
 """Gives, for the name of a testbed, a context with what is told how far its runs are."""
-
-
-@dataclass(frozen=True)
-class Findings:
-    """What the runs say of the paper, as tables.
-
-    Attributes
-    ----------
-    readings : polars.DataFrame
-        The final regrets as printed, with the released width and as plotted, beside the published ones.
-    matches : polars.DataFrame
-        Whether each published curve is accounted for.
-    points : polars.DataFrame
-        The same curves at the published times.
-    claims : polars.DataFrame
-        What becomes of the paper's claims.
-    comparisons : polars.DataFrame
-        The paired comparisons that the claims rest on.
-    bounds : polars.DataFrame
-        What theory says of the experiments.
-    chances : polars.DataFrame
-        The probabilities of the proof, as seen in many runs, beside their bounds.
-
-    Examples
-    --------
-    >>> from lowregret.experiments.paper import experiments
-    >>> from lowregret.reproduction import find
-    >>> findings = find(experiments(4, runs=2)[1].run())
-    >>> findings.matches.filter(policy="EUCBV").select("published", "mean", "verdict").row(0)
-    (971.86, 971.86, 'matched')
-    """
-
-    readings: pl.DataFrame
-    matches: pl.DataFrame
-    points: pl.DataFrame
-    claims: pl.DataFrame
-    comparisons: pl.DataFrame
-    bounds: pl.DataFrame
-    chances: pl.DataFrame
 
 
 def prepare(folder: Path, number: int | None = None, runs: int = 100, seed: int = 1) -> None:
@@ -108,12 +68,22 @@ def play(
     return join("The EUCBV paper", parts)
 
 
-def find(tables: Tables) -> Findings:
-    """Account for the published curves and the claims."""
+def find(tables: Tables) -> Account:
+    """Account for the published curves and the claims.
+
+    Examples
+    --------
+    >>> from lowregret.experiments.paper import experiments
+    >>> from lowregret.reproduction import find
+    >>> account = find(experiments(4, runs=2)[1].run())
+    >>> account.matches.filter(policy="EUCBV").select("published", "mean", "verdict").row(0)
+    (971.86, 971.86, 'matched')
+    """
     read = readings(tables)
     numbers = read["experiment"].unique(maintain_order=True).to_list()
     said = [bounds(paper(number)).with_columns(experiment=pl.lit(number)) for number in numbers]
-    return Findings(
+    return Account(
+        tables,
         read,
         matches(tables),
         curve_points(tables),
@@ -140,13 +110,12 @@ def _chances(read: pl.DataFrame, numbers: list[int]) -> pl.DataFrame:
     return pl.concat(parts)
 
 
-def write(folder: Path, tables: Tables, findings: Findings) -> list[Path]:
+def write(folder: Path, account: Account) -> list[Path]:
     """Write the page, its figures, and the numbers as CSV files and as one JSON file; give the paths.
 
     They hold no times, so that a seed always gives the same files.
     """
-    numbers = {name: getattr(findings, name) for name in Findings.__dataclass_fields__}
-    sections = paper_sections(Account(tables, **numbers))
+    numbers, sections = account.numbers(), paper_sections(account)
     figures, report = folder / "figures", folder / "report.html"
     with writing(folder):
         figures.mkdir(exist_ok=True)

@@ -26,8 +26,7 @@ def account(numbers: list[int]) -> Account:
     for each in (each for number in numbers for each in configurations(number)):
         runs = 1000.0 * (1 + random.random()) + 50.0 * random.random(6)
         regrets.setdefault(each.environment, {})[each.plays] = runs.tolist()
-    tables = frames_of(regrets)
-    return Account(tables, **vars(find(tables)))
+    return find(frames_of(regrets))
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from lowregret.cli.printing import console
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from lowregret.reproduction import Findings
+    from lowregret.report.paper import Account
 
 
 def reproduce(
@@ -28,10 +28,9 @@ def reproduce(
     from lowregret.reproduction import find, play, prepare, write
 
     prepare(out, experiment, runs, seed)
-    tables = play(out, experiment, runs, seed, shard_bar)
-    findings = find(tables)
-    _show(findings)
-    page, *files = write(out, tables, findings)
+    account = find(play(out, experiment, runs, seed, shard_bar))
+    _show(account)
+    page, *files = write(out, account)
     print(f"wrote the page {page}")
     for path in files:
         if path.parent == out:
@@ -39,21 +38,21 @@ def reproduce(
     print(f"wrote {sum(path.parent != out for path in files)} figures to {out / 'figures'}")
 
 
-def _show(findings: Findings) -> None:
+def _show(account: Account) -> None:
     """Print the readings, the accounting of the published curves, and the claims."""
     from lowregret.analysis.readings import MATCHED, side_by_side
     from lowregret.experiments.paper import PAPER
 
-    wide = side_by_side(findings.readings)
+    wide = side_by_side(account.readings)
     for experiment in PAPER:
         rows = wide.filter(experiment=experiment.number).to_dicts()
         if rows:
             console().print(f"Experiment {experiment.number}: {experiment.title}", style="bold")
             _readings(rows)
-    _matches(findings)
-    matched = findings.matches.filter(verdict=MATCHED).height
-    console().print(f"{matched} of {findings.matches.height} published curves are matched.\n")
-    _claims(findings)
+    _matches(account)
+    matched = account.matches.filter(verdict=MATCHED).height
+    console().print(f"{matched} of {account.matches.height} published curves are matched.\n")
+    _claims(account)
 
 
 def _readings(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -76,7 +75,7 @@ def _readings(rows: Sequence[Mapping[str, Any]]) -> None:
     console().print(text_table(laid))
 
 
-def _matches(findings: Findings) -> None:
+def _matches(account: Account) -> None:
     from lowregret.report.tables import shown, text_table
 
     rows = [
@@ -89,7 +88,7 @@ def _matches(findings: Findings) -> None:
             "percent": _signed(row["percent"]),
             "verdict": row["verdict"],
         }
-        for row in findings.matches.to_dicts()
+        for row in account.matches.to_dicts()
     ]
     console().print("The published curves at the horizon", style="bold")
     console().print(text_table(rows))
@@ -99,11 +98,11 @@ def _signed(value: float | None) -> str:
     return "-" if value is None else f"{round(value, 1) + 0.0:+.1f}"  # no minus before a 0
 
 
-def _claims(findings: Findings) -> None:
+def _claims(account: Account) -> None:
     from lowregret.report.paper_tables import difference_words
     from lowregret.report.tables import text_table
 
-    comparisons = findings.comparisons
+    comparisons = account.comparisons
     rows = [
         {
             "claim": f"{row['place']}: {row['quote']}",
@@ -113,7 +112,7 @@ def _claims(findings: Findings) -> None:
             "difference (95% interval)": difference_words(comparisons.filter(claim=row["claim"]).to_dicts()),
             "as printed": row["verdict"],
         }
-        for row in findings.claims.to_dicts()
+        for row in account.claims.to_dicts()
     ]
     if rows:
         console().print("What becomes of the paper's claims, as printed", style="bold")

@@ -143,8 +143,8 @@ def environment_parts(scene: Scene) -> list[Part]:
     return parts
 
 
-def regret_picture(scene: Scene) -> Picture:
-    """Show the regret over time, with linear and logarithmic axes."""
+def regret_picture(scene: Scene, bounds: pl.DataFrame | None = None, more: str = "") -> Picture:
+    """Show the regret over time, with linear and logarithmic axes, and lines to measure it by."""
     title = scene.title("Regret over time")
     views = {
         name: regret_chart(
@@ -154,10 +154,11 @@ def regret_picture(scene: Scene) -> Picture:
             log_time=log_time,
             log_regret=log_regret,
             palette=scene.palette,
+            bounds=bounds,
         )
         for name, log_time, log_regret in REGRET_VIEWS
     }
-    caption = "Mean over the runs, with its 95% interval (Student)."
+    caption = f"Mean over the runs, with its 95% interval (Student).{more}"
     return Picture(views, title, caption, f"{scene.file}-regret")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import polars as pl
 
@@ -26,6 +26,7 @@ from lowregret.report.experiment import (
     Scene,
     arms_left_picture,
     pulls_picture,
+    regret_picture,
     runs_picture,
 )
 from lowregret.report.figures import regret_chart
@@ -44,19 +45,26 @@ from lowregret.report.parts import Beside, Fold, Part, Picture, Section, Text
 
 UNIFORM = "uniform play"
 RELEASED_LABEL = "EUCBV, released width"
-VIEWS = (("linear", False, False), ("log time", True, False), ("log both", True, True))
 
 
 @dataclass(frozen=True)
 class Account:
-    """All that the page shows.
+    """What the runs say of the paper, as tables.
 
     Attributes
     ----------
     tables : Tables
         The runs.
-    readings, matches, points, claims, comparisons : polars.DataFrame
-        What `lowregret.reproduction.Findings` has under these names.
+    readings : polars.DataFrame
+        The final regrets as printed, with the released width and as plotted, beside the published ones.
+    matches : polars.DataFrame
+        Whether each published curve is accounted for.
+    points : polars.DataFrame
+        The same curves at the published times.
+    claims : polars.DataFrame
+        What becomes of the paper's claims.
+    comparisons : polars.DataFrame
+        The paired comparisons that the claims rest on.
     bounds : polars.DataFrame
         What theory says, as ``lr.bounds`` gives it, with a column ``experiment``.
     chances : polars.DataFrame
@@ -71,6 +79,10 @@ class Account:
     comparisons: pl.DataFrame
     bounds: pl.DataFrame
     chances: pl.DataFrame
+
+    def numbers(self) -> dict[str, pl.DataFrame]:
+        """Give all tables but those of the runs, by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "tables"}
 
 
 def paper_sections(account: Account) -> list[Section]:
@@ -136,13 +148,17 @@ def experiment_parts(
     """Show one experiment as printed: regret, its distribution, arms left, pulls, and all readings."""
     scene = printed_scene(account.tables, experiment, palette)
     bandit, runs = paper_testbed(experiment.number), int(scene.summary["runs"].to_numpy().max())
+    lines = lines_to_measure_by(account, experiment)
+    words = UNIFORM
+    if lines["label"].n_unique() > 1:
+        words += ", and Lai and Robbins' constant times log t, which bounds from below only in the limit"
     facts = f"{len(bandit)} arms, horizon {bandit.horizon:,}, {runs:,} runs, seed {account.tables.seed}."
     parts: list[Part] = [
         Text(facts, "facts"),
         readings_part(wide),
         Text(NOTES[experiment.number]),
         eliminations(account.readings.filter(experiment=experiment.number)),
-        regret_picture(scene, lines_to_measure_by(account, experiment)),
+        regret_picture(scene, lines, f" Dotted: {words}."),
         runs_picture(scene),
     ]
     more: list[Part] = [pulls_picture(scene)]
@@ -172,27 +188,6 @@ def printed_scene(tables: Tables, experiment: PaperExperiment, palette: Mapping[
         ranks={},
         comparison=None,
     )
-
-
-def regret_picture(scene: Scene, bounds: pl.DataFrame) -> Picture:
-    """Show the regret as printed, with uniform play and what theory has to say that is not vacuous."""
-    title = scene.title("Regret over time")
-    views = {
-        name: regret_chart(
-            scene.curve,
-            title,
-            band="interval",
-            log_time=log_time,
-            log_regret=log_regret,
-            palette=scene.palette,
-            bounds=bounds,
-        )
-        for name, log_time, log_regret in VIEWS
-    }
-    caption = "Mean over the runs, with its 95% interval (Student). Dotted: uniform play"
-    if bounds["label"].n_unique() > 1:
-        caption += ", and Lai and Robbins' constant times log t, which bounds from below only in the limit"
-    return Picture(views, title, f"{caption}.", f"{scene.file}-regret")
 
 
 def lines_to_measure_by(account: Account, experiment: PaperExperiment) -> pl.DataFrame:
