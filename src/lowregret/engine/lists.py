@@ -32,7 +32,7 @@ from lowregret.policies import Arm, Clock
 
 
 def slope(policy: Any, arm: Arm, clock: Clock) -> float:
-    """Give the slope of the line above a claim, infinite where there is none."""
+    """Give the slope of the line above a claim, infinite if there is none; only compiled code calls this."""
     raise NotImplementedError
 
 
