@@ -7,17 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numba.extending import overload
-
-from lowregret.engine.arms import CLOSED, Floats, Rows
-from lowregret.engine.compiling import INLINED, compiled, inlined
-from lowregret.engine.protocol import has, turn, value
+from lowregret.engine.arms import Floats, Rows
+from lowregret.engine.compiling import compiled, inlined
+from lowregret.engine.lists import plays_lists, write_list
 from lowregret.engine.rng import Rng
-from lowregret.engine.scanning import first_active, first_largest
-from lowregret.engine.steps import DROPPED_ALL, NOT_A_NUMBER, Rules, best_mean, clock_now, leave, look
-from lowregret.engine.still import sweep
-from lowregret.policies import Arms, Clock
+from lowregret.engine.scanning import first_active, leading, let_go
+from lowregret.engine.steps import Rules, best_mean, clock_now
+from lowregret.policies import Clock
 
 
 @compiled
@@ -38,14 +34,11 @@ def decided(policy: Any, rules: Rules, left: int) -> bool:
 
 
 @inlined
-def choose(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, scores: Floats) -> int:
+def choose(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, scores: Floats, left: int) -> int:
     """Give the place of the arm to pull after the warm-up, or -1 where a score is nan."""
     if plays_lists(policy):
         return first_active(rows)
-    for i in range(len(rows)):
-        scores[i] = value(policy, look(rows, i), clock, round, rng) if rows[i]["active"] else -np.inf
-    chosen = first_largest(scores)
-    return first_active(rows) if chosen >= 0 and scores[chosen] == -np.inf else chosen
+    return leading(policy, rows, clock, round, rng, scores, left)
 
 
 @inlined
@@ -60,46 +53,4 @@ def settle(
         best = best_mean(rows) if rules.uses_best else 0.0  # which the last reward has moved
         clock = clock_now(clock.t, clock.horizon, clock.arms, best)
         return round, write_list(policy, rows, place, clock, round, rng)
-    if rules.drops and sweep(policy, rows, clock, round, rng):
-        left = leave(rows, clock.t)
-    if clock.t >= round.until:
-        round = turn(policy, Arms(rows), clock, round)
-        left = leave(rows, clock.t)
-        if left == 0:
-            left = DROPPED_ALL
-    return round, left
-
-
-@compiled
-def write_list(policy: Any, rows: Rows, pulled: int, clock: Clock, round: Any, rng: Rng) -> int:
-    """Take the arm just pulled off the list, and write the next one as far as it is known."""
-    rows[pulled]["active"] = False
-    waiting, marked = 0, 0
-    for i in range(len(rows)):
-        row = rows[i]
-        if row["active"]:
-            waiting += 1
-        elif row["dropped"] != CLOSED:
-            claim = value(policy, look(rows, i), clock, round, rng)
-            if claim != claim:
-                return NOT_A_NUMBER
-            row["marked"] |= claim > 0.0
-            marked += row["marked"]
-    if waiting > 0:
-        return waiting
-    for row in rows:
-        row["active"] = row["marked"] or (marked == 0 and row["dropped"] != CLOSED)
-        row["marked"] = False
-        waiting += row["active"]
-    return waiting
-
-
-def plays_lists(policy: Any) -> bool:
-    """Say whether a policy plays lists of arms."""
-    return has(policy, "claim")
-
-
-@overload(plays_lists, strict=False, jit_options=INLINED)
-def _plays_lists(policy: Any) -> Any:
-    found = has(policy, "claim")
-    return lambda policy: found
+    return let_go(policy, rules, rows, clock, round, rng, left)

@@ -19,20 +19,8 @@ from lowregret.engine.protocol import begin, book, open_arms
 from lowregret.engine.rng import ACCEPT_STREAM, POLICY_STREAM, RESAMPLE_STREAM, Rng, shuffle, stream, uniform
 from lowregret.engine.scanning import first_active
 from lowregret.engine.simulate import call, rules_of, share_out
-from lowregret.engine.steps import (
-    NOT_A_NUMBER,
-    STOPPED,
-    Rules,
-    Scratch,
-    best_mean,
-    clock_now,
-    count,
-    keep,
-    scratch,
-    tally_of,
-)
+from lowregret.engine.steps import NOT_A_NUMBER, STOPPED, Rules, Scratch, best_mean, clock_now, scratch
 from lowregret.policies import Arms, Policy, clock_at
-from lowregret.policies.base import mean_of
 
 
 class Pages(NamedTuple):
@@ -166,15 +154,14 @@ def walk(
         elif over:
             place = first_active(rows)
         else:
-            place = choose(policy, rows, clock, round, rng, scores)
+            place = choose(policy, rows, clock, round, rng, scores, left)
             if place < 0:
                 return NOT_A_NUMBER, 0.0
         event, at = search(pages, rows[place]["number"], event, seed, number)
         if at < 0:
             break
-        t, x, row = step, pages.reward[at], rows[place]
-        tally = count(tally_of(row), book(policy, x, rules.clip, rng))
-        keep(row, tally, mean_of(tally.pulls, tally.origin, tally.total))
+        t, x = step, pages.reward[at]
+        Arms(rows).observe(place, book(policy, x, rules.clip, rng))
         earned += x
         if len(events) > 0:
             events[t - 1] = at
