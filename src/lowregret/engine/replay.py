@@ -12,14 +12,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lowregret.engine.arms import GIVEN, ROW, Floats, Integers, Rows, deal
+from lowregret.engine.arms import GIVEN, ROW, Floats, Integers, Rows
 from lowregret.engine.asking import active_place, choose, decided, settle
 from lowregret.engine.compiling import compiled
 from lowregret.engine.protocol import begin, book, open_arms
-from lowregret.engine.rng import ACCEPT_STREAM, POLICY_STREAM, RESAMPLE_STREAM, Rng, shuffle, stream, uniform
+from lowregret.engine.rng import ACCEPT_STREAM, RESAMPLE_STREAM, Rng, shuffle, stream, uniform
 from lowregret.engine.scanning import first_active
 from lowregret.engine.simulate import call, rules_of, share_out
-from lowregret.engine.steps import NOT_A_NUMBER, STOPPED, Rules, Scratch, best_mean, clock_now, scratch
+from lowregret.engine.steps import (
+    NOT_A_NUMBER,
+    STOPPED,
+    Rules,
+    Scratch,
+    best_mean,
+    clock_now,
+    lay_out,
+    scratch,
+)
 from lowregret.policies import Arms, Policy, clock_at
 
 
@@ -111,13 +120,10 @@ def _walk_all(
     scratch: Scratch,
 ) -> int:
     """Make as many walks as the outputs have places, the first being walk number ``start``."""
-    rows, order, state = scratch.rows, scratch.order, scratch.states[0]
-    rng = Rng(state)
+    rows, rng = scratch.rows, Rng(scratch.states[0])
     for number in range(start, start + len(matched)):
-        shuffle(seed, number, order)
-        deal(given, order, seed, number, rows)
-        state["key"] = stream(seed, number, POLICY_STREAM)
-        state["drawn"] = 0
+        shuffle(seed, number, scratch.order)
+        lay_out(given, seed, number, scratch)
         answer, earned = walk(
             policy, rules, first, rng, rows, pages, seed, number, horizon, events, stop, scratch.scores
         )

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lowregret.engine.arms import EMPIRICAL, Floats, Integers, Rows, draw, ended, law
+from lowregret.engine.arms import Floats, Integers, Rows, deal, ended, law, reward_of
 from lowregret.engine.compiling import compiled, inlined, shared
 from lowregret.engine.leaders import Leaders, plant
 from lowregret.engine.protocol import book, lower, turn, value
-from lowregret.engine.rng import STATE, Rng
+from lowregret.engine.rng import POLICY_STREAM, STATE, Rng, stream
 from lowregret.policies import Arm, Arms, Clock, clock_at
 from lowregret.policies.base import mean_of, variance_of
 
@@ -58,6 +58,15 @@ def scratch(rows: Rows) -> Scratch:
     stack, places = np.zeros(128, np.int64), np.zeros(size, np.int64)
     lists = stack, np.zeros(size), places, np.zeros((4, size))
     return Scratch(rows.copy(), np.arange(size), np.zeros(1, STATE), *trees, *lists)
+
+
+@compiled
+def lay_out(given: Rows, seed: np.uint64, number: int, scratch: Scratch) -> None:
+    """Lay out the arms of run ``number`` in their order, and begin the policy's own stream."""
+    deal(given, scratch.order, seed, number, scratch.rows)
+    state = scratch.states[0]
+    state["key"] = stream(seed, number, POLICY_STREAM)
+    state["drawn"] = 0
 
 
 class Run(NamedTuple):
@@ -164,10 +173,7 @@ def pull(policy: Any, rules: Rules, rng: Rng, rows: Rows, data: Floats, i: int) 
     n = tally.before + tally.pulls + 1
     there = not ended(source, n)
     if there:
-        x = draw(source, n)
-        if source.kind >= EMPIRICAL:
-            x = data[int(x)]
-        tally = count(tally, book(policy, x, rules.clip, rng))
+        tally = count(tally, book(policy, reward_of(source, data, n), rules.clip, rng))
         keep(row, tally, mean_of(tally.pulls, tally.origin, tally.total))
     return there
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lowregret.engine.arms import EMPIRICAL, Rows, draw, ended, law
+from lowregret.engine.arms import Rows, ended, law, reward_of
 from lowregret.engine.compiling import compiled
 from lowregret.engine.leaders import Leaders, enter, rebuild, rival
 from lowregret.engine.protocol import book, lower, value
@@ -89,10 +89,7 @@ def play_still(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> int
                 n = tally.before + tally.pulls + 1
                 if ended(source, n):
                     return -i - 1
-                x = draw(source, n)
-                if source.kind >= EMPIRICAL:
-                    x = data[int(x)]
-                tally = count(tally, book(policy, x, rules.clip, rng))
+                tally = count(tally, book(policy, reward_of(source, data, n), rules.clip, rng))
                 arm = state(number, tally)
                 t += 1
                 clock = clock_now(t, horizon, size, 0.0)

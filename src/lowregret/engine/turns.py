@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lowregret.engine.arms import EMPIRICAL, Floats, Rows, draw, ended, law
+from lowregret.engine.arms import Floats, Rows, ended, law, reward_of
 from lowregret.engine.compiling import compiled
 from lowregret.engine.protocol import clipped
 from lowregret.engine.rng import Rng
@@ -36,10 +36,7 @@ def observe(row: Any, data: Floats, pulls: int, clip: bool) -> None:
     source, tally = law(row), tally_of(row)
     start = tally.before + tally.pulls
     for n in range(start + 1, start + pulls + 1):
-        x = draw(source, n)
-        if source.kind >= EMPIRICAL:
-            x = data[int(x)]
-        tally = count(tally, clipped(x, clip))
+        tally = count(tally, clipped(reward_of(source, data, n), clip))
     keep(row, tally, state(0, tally).mean)
 
 
