@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from lowregret.engine.arms import Floats, Rows
 from lowregret.engine.compiling import compiled, inlined
 from lowregret.engine.lists import plays_lists, write_list
+from lowregret.engine.protocol import value
 from lowregret.engine.rng import Rng
-from lowregret.engine.scanning import first_active, leading, let_go
-from lowregret.engine.steps import Rules, best_mean, clock_now
+from lowregret.engine.scanning import first_active, first_largest
+from lowregret.engine.steps import Rules, best_mean, clock_now, end_round, leave, look, sweep
 from lowregret.policies import Clock
 
 
@@ -34,11 +37,14 @@ def decided(policy: Any, rules: Rules, left: int) -> bool:
 
 
 @inlined
-def choose(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, scores: Floats, left: int) -> int:
+def choose(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, scores: Floats) -> int:
     """Give the place of the arm to pull after the warm-up, or -1 where a score is nan."""
     if plays_lists(policy):
         return first_active(rows)
-    return leading(policy, rows, clock, round, rng, scores, left)
+    for i in range(len(rows)):
+        scores[i] = value(policy, look(rows, i), clock, round, rng) if rows[i]["active"] else -np.inf
+    chosen = first_largest(scores)
+    return first_active(rows) if chosen >= 0 and scores[chosen] == -np.inf else chosen
 
 
 @inlined
@@ -53,4 +59,8 @@ def settle(
         best = best_mean(rows) if rules.uses_best else 0.0  # which the last reward has moved
         clock = clock_now(clock.t, clock.horizon, clock.arms, best)
         return round, write_list(policy, rows, place, clock, round, rng)
-    return let_go(policy, rules, rows, clock, round, rng, left)
+    if rules.drops and sweep(policy, rows, clock, round, rng):
+        left = leave(rows, clock.t)
+    if clock.t >= round.until:
+        round, left = end_round(policy, rows, clock, round)
+    return round, left

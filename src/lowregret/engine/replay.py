@@ -160,7 +160,7 @@ def walk(
         elif over:
             place = first_active(rows)
         else:
-            place = choose(policy, rows, clock, round, rng, scores, left)
+            place = choose(policy, rows, clock, round, rng, scores)
             if place < 0:
                 return NOT_A_NUMBER, 0.0
         event, at = search(pages, rows[place]["number"], event, seed, number)

@@ -27,7 +27,7 @@ from lowregret.engine.steps import (
     sweep,
     warm_up,
 )
-from lowregret.policies import Arms, Clock
+from lowregret.policies import Arms
 
 
 @inlined
@@ -65,32 +65,11 @@ def first_active(rows: Rows) -> int:
     return place
 
 
-@inlined
-def leading(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, scores: Floats, left: int) -> int:
-    """Give the first of the arms in play with the largest score, or -1 where a score is nan."""
-    for i in range(len(rows)):
-        if left == len(rows) or rows[i]["active"]:
-            scores[i] = value(policy, look(rows, i), clock, round, rng)
-        else:
-            scores[i] = -np.inf
-    chosen = first_largest(scores)
-    return first_active(rows) if chosen >= 0 and scores[chosen] == -np.inf else chosen
-
-
-@inlined
-def let_go(
-    policy: Any, rules: Rules, rows: Rows, clock: Clock, round: Any, rng: Rng, left: int
-) -> tuple[Any, int]:
-    """Let arms leave after a pull, and end the round if it is due; give what ``end_round`` gives."""
-    if rules.drops and sweep(policy, rows, clock, round, rng):
-        left = leave(rows, clock.t)
-    if clock.t >= round.until:
-        round, left = end_round(policy, rows, clock, round)
-    return round, left
-
-
 def play_scanning(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> int:
-    """Play one run of any policy, looking at all arms at every step."""
+    """Play one run of any policy, looking at all arms at every step.
+
+    It chooses and settles as ``asking`` does, but calls no function for that: a step would cost 4% more.
+    """
     rows, data, horizon = run.rows, run.data, run.horizon
     size = len(rows)
     round = first
@@ -101,14 +80,24 @@ def play_scanning(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> 
     while t < horizon and (left > 1 or not rules.final):
         t += 1
         clock = clock_now(t, horizon, size, best_mean(rows) if rules.uses_best else 0.0)
-        chosen = leading(policy, rows, clock, round, rng, scores, left)
+        for i in range(size):
+            if left == size or rows[i]["active"]:
+                scores[i] = value(policy, look(rows, i), clock, round, rng)
+            else:
+                scores[i] = -np.inf
+        chosen = first_largest(scores)
         if chosen < 0:
             return NOT_A_NUMBER
+        if scores[chosen] == -np.inf:
+            chosen = first_active(rows)
         if not pull(policy, rules, rng, rows, data, chosen):
             return -chosen - 1
-        round, left = let_go(policy, rules, rows, clock, round, rng, left)
-        if left < 0:
-            return left
+        if rules.drops and sweep(policy, rows, clock, round, rng):
+            left = leave(rows, t)
+        if t >= round.until:
+            round, left = end_round(policy, rows, clock, round)
+            if left < 0:
+                return left
         note(run, t, rows[chosen]["number"], round.number, left)
         at = mark(run, t, at)
         if run.stop[0]:
