@@ -140,11 +140,15 @@ def _draw_other(law: Law, n: int) -> float:
     return a + n - 1.0
 
 
+@inlined
+def reward_of(law: Law, data: Floats, n: int) -> float:
+    """Give the n-th reward of an arm."""
+    x = draw(law, n)
+    return data[int(x)] if law.kind >= EMPIRICAL else x
+
+
 @compiled
 def reward(row: np.void, data: Floats, n: int) -> float:
     """Give the n-th reward of an arm, or nan where a table of given rewards has ended."""
     source = law(row)
-    if ended(source, n):
-        return np.nan
-    x = draw(source, n)
-    return data[int(x)] if source.kind >= EMPIRICAL else x
+    return np.nan if ended(source, n) else reward_of(source, data, n)

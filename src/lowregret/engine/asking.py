@@ -8,16 +8,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.extending import overload
 
-from lowregret.engine.arms import CLOSED, Floats, Rows
-from lowregret.engine.compiling import INLINED, compiled, inlined
-from lowregret.engine.protocol import has, turn, value
+from lowregret.engine.arms import Floats, Rows
+from lowregret.engine.compiling import compiled, inlined
+from lowregret.engine.lists import plays_lists, write_list
+from lowregret.engine.protocol import value
 from lowregret.engine.rng import Rng
 from lowregret.engine.scanning import first_active, first_largest
-from lowregret.engine.steps import DROPPED_ALL, NOT_A_NUMBER, Rules, best_mean, clock_now, leave, look
-from lowregret.engine.still import sweep
-from lowregret.policies import Arms, Clock
+from lowregret.engine.steps import Rules, best_mean, clock_now, end_round, leave, look, sweep
+from lowregret.policies import Clock
 
 
 @compiled
@@ -63,43 +62,5 @@ def settle(
     if rules.drops and sweep(policy, rows, clock, round, rng):
         left = leave(rows, clock.t)
     if clock.t >= round.until:
-        round = turn(policy, Arms(rows), clock, round)
-        left = leave(rows, clock.t)
-        if left == 0:
-            left = DROPPED_ALL
+        round, left = end_round(policy, rows, clock, round)
     return round, left
-
-
-@compiled
-def write_list(policy: Any, rows: Rows, pulled: int, clock: Clock, round: Any, rng: Rng) -> int:
-    """Take the arm just pulled off the list, and write the next one as far as it is known."""
-    rows[pulled]["active"] = False
-    waiting, marked = 0, 0
-    for i in range(len(rows)):
-        row = rows[i]
-        if row["active"]:
-            waiting += 1
-        elif row["dropped"] != CLOSED:
-            claim = value(policy, look(rows, i), clock, round, rng)
-            if claim != claim:
-                return NOT_A_NUMBER
-            row["marked"] |= claim > 0.0
-            marked += row["marked"]
-    if waiting > 0:
-        return waiting
-    for row in rows:
-        row["active"] = row["marked"] or (marked == 0 and row["dropped"] != CLOSED)
-        row["marked"] = False
-        waiting += row["active"]
-    return waiting
-
-
-def plays_lists(policy: Any) -> bool:
-    """Say whether a policy plays lists of arms."""
-    return has(policy, "claim")
-
-
-@overload(plays_lists, strict=False, jit_options=INLINED)
-def _plays_lists(policy: Any) -> Any:
-    found = has(policy, "claim")
-    return lambda policy: found

@@ -59,6 +59,16 @@ def inlined(function: Function) -> Function:
     return cast(Function, njit(**INLINED)(function))
 
 
+def shared(function: Function, options: Any = OPTIONS) -> Function:
+    """Let compiled code call a function that stays plain Python for those who do not compile."""
+
+    def choose(*arguments: Any) -> Any:
+        return function
+
+    overload(function, strict=False, jit_options=options)(choose)
+    return function
+
+
 def adopt(kind: type) -> None:
     """Let compiled code call the plain methods of a named tuple class, and what those call."""
     for base in kind.__mro__:
@@ -119,15 +129,8 @@ def _adopt_called(function: FunctionType, code: CodeType) -> None:
             if called.__module__.startswith("lowregret.engine."):
                 continue  # which says itself how it is compiled
             _functions.add(called)
-            _adopt_function(called)
+            shared(called, METHODS)
             _adopt_called(called, called.__code__)
-
-
-def _adopt_function(function: FunctionType) -> None:
-    def choose(*arguments: Any) -> Any:
-        return function
-
-    overload(function, strict=False, jit_options=METHODS)(choose)
 
 
 def kernel(function: Callable[..., Any], policy: Policy) -> Any:

@@ -1,7 +1,9 @@
-"""One run of a policy that plays lists of arms.
+"""Lists of arms: how one is written after a pull, and one run of a policy that plays them.
 
-Where the policy has a ``slope``, each arm off the lists has a line above its claim, and it is asked for the
-claim itself only when that line is above 0. The line touches the claim where the arm was asked last.
+``write_list`` asks every arm that is not waiting; a log and a live agent, whose rewards come from elsewhere,
+use it as it is. A run would lose most of its time there, so it asks fewer arms: where the policy has a
+``slope``, each arm off the lists has a line above its claim, and it is asked for the claim itself only when
+that line is above 0. The line touches the claim where the arm was asked last.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import numpy as np
 from numba.extending import overload
 
 from lowregret.engine.arms import CLOSED, Floats, Rows
-from lowregret.engine.compiling import INLINED, compiled, inlined
+from lowregret.engine.compiling import INLINED, compiled, inlined, shared
 from lowregret.engine.leaders import Leaders, enter, rebuild
 from lowregret.engine.protocol import has, value
 from lowregret.engine.rng import Rng
@@ -28,7 +30,51 @@ from lowregret.engine.steps import (
     pull,
     warm_up,
 )
-from lowregret.policies import Arm, Clock
+from lowregret.policies import Arm, Arms, Clock
+
+
+def plays_lists(policy: Any) -> bool:
+    """Say whether a policy plays lists of arms."""
+    return has(policy, "claim")
+
+
+@overload(plays_lists, strict=False, jit_options=INLINED)
+def _plays_lists(policy: Any) -> Any:
+    found = has(policy, "claim")
+    return lambda policy: found
+
+
+@shared
+def write_list(policy: Any, rows: Rows, pulled: int, clock: Clock, round: Any, rng: Rng) -> int:
+    """Take the arm just pulled off the list, and write the next one as far as it is known.
+
+    Gives how many arms are on the list that is played now, or ``NOT_A_NUMBER`` where a claim is nan.
+    """
+    arms, waiting, marked = Arms(rows), 0, 0
+    arms.drop(pulled)
+    for i in range(len(rows)):
+        if arms.active(i):
+            waiting += 1
+        elif rows[i]["dropped"] != CLOSED:
+            claim = value(policy, arms.at(i), clock, round, rng)
+            if claim != claim:
+                return NOT_A_NUMBER
+            if claim > 0.0:
+                arms.mark(i, True)
+            marked += arms.marked(i)
+    return waiting if waiting > 0 else open_list(rows, marked)
+
+
+@shared
+def open_list(rows: Rows, marked: int) -> int:
+    """Begin the next list: the marked arms, or all if none is; give how many they are."""
+    arms, listed = Arms(rows), 0
+    for i in range(len(rows)):
+        if arms.marked(i) or (marked == 0 and rows[i]["dropped"] != CLOSED):
+            arms.admit(i)
+            listed += 1
+        arms.mark(i, False)
+    return listed
 
 
 def slope(policy: Any, arm: Arm, clock: Clock) -> float:
@@ -95,17 +141,12 @@ def collect(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, lines: 
 
 
 @compiled
-def open_list(rows: Rows, marked: int, lines: Floats) -> int:
-    """Begin the next list: the marked arms, or all if none is; give how many they are."""
-    listed = 0
-    for i in range(len(rows)):
-        row = rows[i]
-        row["active"] = row["marked"] or (marked == 0 and row["dropped"] != CLOSED)
-        row["marked"] = False
-        listed += row["active"]
-        if marked == 0:
+def turn_over(rows: Rows, marked: int, lines: Floats) -> int:
+    """Begin the next list; give how many arms are on it. None of them is asked."""
+    if marked == 0:
+        for i in range(len(rows)):
             ask_never(lines, i)
-    return listed
+    return open_list(rows, marked)
 
 
 @compiled
@@ -126,7 +167,7 @@ def play_lists(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> int
         return t
     means, lines = run.scratch.means, run.scratch.lines
     plant_means(rows, means)
-    i, waiting, marked = 0, open_list(rows, 0, lines), 0
+    i, waiting, marked = 0, turn_over(rows, 0, lines), 0
     while t < horizon:
         while not rows[i]["active"]:
             i += 1
@@ -146,7 +187,7 @@ def play_lists(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> int
             return NOT_A_NUMBER
         marked += more
         if waiting == 0:
-            i, waiting, marked = 0, open_list(rows, marked, lines), 0
+            i, waiting, marked = 0, turn_over(rows, marked, lines), 0
         note(run, t, number, first.number, waiting)
         at = mark(run, t, at)
         if run.stop[0]:

@@ -13,7 +13,7 @@ import numpy as np
 from numba.extending import overload
 
 from lowregret.engine.arms import CLOSED, Rows
-from lowregret.engine.compiling import INLINED
+from lowregret.engine.compiling import INLINED, shared
 from lowregret.engine.rng import Rng
 from lowregret.errors import InputError
 from lowregret.policies import NEVER, Arm, Arms, Clock
@@ -149,17 +149,20 @@ def _turn(policy: Any, arms: Any, clock: Any, round: Any) -> Any:
     return lambda policy, arms, clock, round: round
 
 
+@shared
+def clipped(reward: float, clip: bool) -> float:
+    """Give a reward, clipped to [0, 1] where that is wanted."""
+    return min(max(reward, 0.0), 1.0) if clip else reward
+
+
 def book(policy: Any, reward: float, clip: bool, rng: Rng) -> Any:
     """Give the reward as it enters the statistics."""
-    if clip:
-        reward = min(max(reward, 0.0), 1.0)
+    reward = clipped(reward, clip)
     return policy.book(reward, rng) if has(policy, "book") else reward
 
 
 @overload(book, strict=False, jit_options=INLINED)
 def _book(policy: Any, reward: Any, clip: Any, rng: Any) -> Any:
     if has(policy, "book"):
-        return lambda policy, reward, clip, rng: policy.book(
-            min(max(reward, 0.0), 1.0) if clip else reward, rng
-        )
-    return lambda policy, reward, clip, rng: min(max(reward, 0.0), 1.0) if clip else reward
+        return lambda policy, reward, clip, rng: policy.book(clipped(reward, clip), rng)
+    return lambda policy, reward, clip, rng: clipped(reward, clip)

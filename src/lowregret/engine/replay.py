@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lowregret.engine.arms import GIVEN, ROW, Floats, Integers, Rows, deal
+from lowregret.engine.arms import GIVEN, ROW, Floats, Integers, Rows
 from lowregret.engine.asking import active_place, choose, decided, settle
 from lowregret.engine.compiling import compiled
 from lowregret.engine.protocol import begin, book, open_arms
-from lowregret.engine.rng import ACCEPT_STREAM, POLICY_STREAM, RESAMPLE_STREAM, Rng, shuffle, stream, uniform
+from lowregret.engine.rng import ACCEPT_STREAM, RESAMPLE_STREAM, Rng, shuffle, stream, uniform
 from lowregret.engine.scanning import first_active
 from lowregret.engine.simulate import call, rules_of, share_out
 from lowregret.engine.steps import (
@@ -26,13 +26,10 @@ from lowregret.engine.steps import (
     Scratch,
     best_mean,
     clock_now,
-    count,
-    keep,
+    lay_out,
     scratch,
-    tally_of,
 )
 from lowregret.policies import Arms, Policy, clock_at
-from lowregret.policies.base import mean_of
 
 
 class Pages(NamedTuple):
@@ -123,13 +120,10 @@ def _walk_all(
     scratch: Scratch,
 ) -> int:
     """Make as many walks as the outputs have places, the first being walk number ``start``."""
-    rows, order, state = scratch.rows, scratch.order, scratch.states[0]
-    rng = Rng(state)
+    rows, rng = scratch.rows, Rng(scratch.states[0])
     for number in range(start, start + len(matched)):
-        shuffle(seed, number, order)
-        deal(given, order, seed, number, rows)
-        state["key"] = stream(seed, number, POLICY_STREAM)
-        state["drawn"] = 0
+        shuffle(seed, number, scratch.order)
+        lay_out(given, seed, number, scratch)
         answer, earned = walk(
             policy, rules, first, rng, rows, pages, seed, number, horizon, events, stop, scratch.scores
         )
@@ -172,9 +166,8 @@ def walk(
         event, at = search(pages, rows[place]["number"], event, seed, number)
         if at < 0:
             break
-        t, x, row = step, pages.reward[at], rows[place]
-        tally = count(tally_of(row), book(policy, x, rules.clip, rng))
-        keep(row, tally, mean_of(tally.pulls, tally.origin, tally.total))
+        t, x = step, pages.reward[at]
+        Arms(rows).observe(place, book(policy, x, rules.clip, rng))
         earned += x
         if len(events) > 0:
             events[t - 1] = at

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.core.errors import NumbaError
 
-from lowregret.engine.arms import Floats, Integers, Rows, deal, rows_of
+from lowregret.engine.arms import Floats, Integers, Rows, rows_of
 from lowregret.engine.compiling import kernel
 from lowregret.engine.play import play
 from lowregret.engine.protocol import begin, has, open_arms
 from lowregret.engine.reference import DROPPED_EVERY_ARM, SCORE_IS_NAN, ran_out
-from lowregret.engine.rng import POLICY_STREAM, Rng, shuffle, stream
-from lowregret.engine.steps import DROPPED_ALL, NOT_A_NUMBER, Rules, Run, Scratch, scratch
+from lowregret.engine.rng import Rng, shuffle
+from lowregret.engine.steps import DROPPED_ALL, NOT_A_NUMBER, Rules, Run, Scratch, lay_out, scratch
 from lowregret.environments import Bandit
 from lowregret.errors import InputError
 from lowregret.policies import Policy, clock_at
@@ -251,14 +251,11 @@ def _play_runs(
     scratch: Scratch,
 ) -> int:
     """Play as many runs as the outputs have rows, the first being run number ``start``."""
-    rows, order, state = scratch.rows, scratch.order, scratch.states[0]
-    rng = Rng(state)
+    rows, order, rng = scratch.rows, scratch.order, Rng(scratch.states[0])
     for run in range(start, start + len(regret)):
         if shuffled:
             shuffle(seed, run, order)
-        deal(given, order, seed, run, rows)
-        state["key"] = stream(seed, run, POLICY_STREAM)
-        state["drawn"] = 0
+        lay_out(given, seed, run, scratch)
         row = run - start
         answer = play(
             policy, rules, first, rng, Run(rows, data, horizon, grid, regret[row], path, stop, scratch)

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lowregret.engine.arms import EMPIRICAL, Floats, Integers, Rows, draw, ended, law
-from lowregret.engine.compiling import compiled, inlined
+from lowregret.engine.arms import Floats, Integers, Rows, deal, ended, law, reward_of
+from lowregret.engine.compiling import compiled, inlined, shared
 from lowregret.engine.leaders import Leaders, plant
-from lowregret.engine.protocol import book
-from lowregret.engine.rng import STATE, Rng
-from lowregret.policies import Arm, Arms, clock_at
+from lowregret.engine.protocol import book, lower, turn, value
+from lowregret.engine.rng import POLICY_STREAM, STATE, Rng, stream
+from lowregret.policies import Arm, Arms, Clock, clock_at
 from lowregret.policies.base import mean_of, variance_of
 
 DROPPED_ALL, NOT_A_NUMBER, STOPPED = -(2**62), -(2**62) - 1, -(2**62) - 2
@@ -60,6 +60,15 @@ def scratch(rows: Rows) -> Scratch:
     return Scratch(rows.copy(), np.arange(size), np.zeros(1, STATE), *trees, *lists)
 
 
+@compiled
+def lay_out(given: Rows, seed: np.uint64, number: int, scratch: Scratch) -> None:
+    """Lay out the arms of run ``number`` in their order, and begin the policy's own stream."""
+    deal(given, scratch.order, seed, number, scratch.rows)
+    state = scratch.states[0]
+    state["key"] = stream(seed, number, POLICY_STREAM)
+    state["drawn"] = 0
+
+
 class Run(NamedTuple):
     """What a run plays on, and where it writes."""
 
@@ -89,9 +98,7 @@ clock_now = inlined(clock_at)
 @inlined
 def look(rows: Rows, i: int) -> Arm:
     """Read the statistics of the arm in place ``i``."""
-    row = rows[i]
-    pulls = row["pulls"] - row["forgotten"]
-    return Arm(row["number"], pulls, row["mean"], variance_of(pulls, row["total"], row["squares"]))
+    return Arms(rows).at(i)
 
 
 @inlined
@@ -166,26 +173,38 @@ def pull(policy: Any, rules: Rules, rng: Rng, rows: Rows, data: Floats, i: int) 
     n = tally.before + tally.pulls + 1
     there = not ended(source, n)
     if there:
-        x = draw(source, n)
-        if source.kind >= EMPIRICAL:
-            x = data[int(x)]
-        tally = count(tally, book(policy, x, rules.clip, rng))
+        tally = count(tally, book(policy, reward_of(source, data, n), rules.clip, rng))
         keep(row, tally, mean_of(tally.pulls, tally.origin, tally.total))
     return there
 
 
-@compiled
+@shared
 def best_mean(rows: Rows) -> float:
     """Give the largest mean of all arms that have been pulled."""
     best = -np.inf
     for i in range(len(rows)):
-        arm = look(rows, i)
+        arm = Arms(rows).at(i)
         if arm.pulls > 0:
             best = max(best, arm.mean)
     return best
 
 
-@compiled
+@shared
+def sweep(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng) -> bool:
+    """Drop the arms whose score is below the largest lower bound; say whether there was one."""
+    arms, highest, dropped = Arms(rows), -np.inf, False
+    for i in range(len(rows)):
+        if arms.active(i):
+            highest = max(highest, lower(policy, arms.at(i), clock, round))
+    if highest > -np.inf:
+        for i in range(len(rows)):
+            if arms.active(i) and value(policy, arms.at(i), clock, round, rng) < highest:
+                arms.drop(i)
+                dropped = True
+    return dropped
+
+
+@shared
 def leave(rows: Rows, t: int) -> int:
     """Record the arms that have just been dropped; give the number of those that are left."""
     left = 0
@@ -195,6 +214,14 @@ def leave(rows: Rows, t: int) -> int:
         elif rows[i]["dropped"] == 0:
             rows[i]["dropped"] = t
     return left
+
+
+@inlined
+def end_round(policy: Any, rows: Rows, clock: Clock, round: Any) -> tuple[Any, int]:
+    """Give the round that follows and the number of arms that are left, ``DROPPED_ALL`` for none."""
+    round = turn(policy, Arms(rows), clock, round)
+    left = leave(rows, clock.t)
+    return round, left if left > 0 else DROPPED_ALL
 
 
 @compiled

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from lowregret.engine.arms import EMPIRICAL, Rows, draw, ended, law
+from lowregret.engine.arms import Rows, ended, law, reward_of
 from lowregret.engine.compiling import compiled
 from lowregret.engine.leaders import Leaders, enter, rebuild, rival
-from lowregret.engine.protocol import book, lower, turn, value
+from lowregret.engine.protocol import book, lower, value
 from lowregret.engine.rng import Rng
 from lowregret.engine.steps import (
-    DROPPED_ALL,
     NOT_A_NUMBER,
     STOPPED,
     Rules,
@@ -20,6 +19,7 @@ from lowregret.engine.steps import (
     at_least,
     clock_now,
     count,
+    end_round,
     finish,
     keep,
     leave,
@@ -27,6 +27,7 @@ from lowregret.engine.steps import (
     mark,
     note,
     state,
+    sweep,
     tally_of,
     warm_up,
 )
@@ -53,22 +54,6 @@ def rescore(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, tree: L
             highest = max(highest, lower(policy, arm, clock, round))
     rebuild(tree)
     return lowest, highest
-
-
-@compiled
-def sweep(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng) -> bool:
-    """Drop the arms whose score is below the largest lower bound; say whether there was one."""
-    highest = -np.inf
-    for i in range(len(rows)):
-        if rows[i]["active"]:
-            highest = max(highest, lower(policy, look(rows, i), clock, round))
-    dropped = False
-    if highest > -np.inf:
-        for i in range(len(rows)):
-            if rows[i]["active"] and value(policy, look(rows, i), clock, round, rng) < highest:
-                rows[i]["active"] = False
-                dropped = True
-    return dropped
 
 
 def play_still(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> int:
@@ -104,10 +89,7 @@ def play_still(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> int
                 n = tally.before + tally.pulls + 1
                 if ended(source, n):
                     return -i - 1
-                x = draw(source, n)
-                if source.kind >= EMPIRICAL:
-                    x = data[int(x)]
-                tally = count(tally, book(policy, x, rules.clip, rng))
+                tally = count(tally, book(policy, reward_of(source, data, n), rules.clip, rng))
                 arm = state(number, tally)
                 t += 1
                 clock = clock_now(t, horizon, size, 0.0)
@@ -136,10 +118,9 @@ def play_still(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> int
                 i = runner
         if t >= round.until:
             clock = clock_now(t, horizon, size, 0.0)
-            round = turn(policy, Arms(rows), clock, round)
-            left = leave(rows, t)
-            if left == 0:
-                return DROPPED_ALL
+            round, left = end_round(policy, rows, clock, round)
+            if left < 0:
+                return left
             note(run, t, number, round.number, left)
             lowest, highest = rescore(policy, rows, clock, round, rng, tree)
             if lowest != lowest:

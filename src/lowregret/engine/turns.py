@@ -8,20 +8,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from lowregret.engine.arms import EMPIRICAL, Floats, Rows, draw, ended, law
+from lowregret.engine.arms import Floats, Rows, ended, law, reward_of
 from lowregret.engine.compiling import compiled
-from lowregret.engine.protocol import turn
+from lowregret.engine.protocol import clipped
 from lowregret.engine.rng import Rng
 from lowregret.engine.steps import (
-    DROPPED_ALL,
     STOPPED,
     Rules,
     Run,
     clock_now,
     count,
+    end_round,
     finish,
     keep,
-    leave,
     mark,
     note,
     state,
@@ -37,10 +36,7 @@ def observe(row: Any, data: Floats, pulls: int, clip: bool) -> None:
     source, tally = law(row), tally_of(row)
     start = tally.before + tally.pulls
     for n in range(start + 1, start + pulls + 1):
-        x = draw(source, n)
-        if source.kind >= EMPIRICAL:
-            x = data[int(x)]
-        tally = count(tally, min(max(x, 0.0), 1.0) if clip else x)
+        tally = count(tally, clipped(reward_of(source, data, n), clip))
     keep(row, tally, state(0, tally).mean)
 
 
@@ -102,10 +98,9 @@ def play_turns(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> int
                 return steps
             t += steps
         if t >= round.until:
-            round = turn(policy, Arms(rows), clock_now(t, horizon, size, 0.0), round)
-            left = leave(rows, t)
-            if left == 0:
-                return DROPPED_ALL
+            round, left = end_round(policy, rows, clock_now(t, horizon, size, 0.0), round)
+            if left < 0:
+                return left
         note(run, t, rows[last]["number"], round.number, left)
         at = mark(run, t, at)
         if run.stop[0]:

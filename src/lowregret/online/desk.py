@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lowregret.engine.arms import CLOSED, Rows
-from lowregret.engine.asking import plays_lists
+from lowregret.engine.arms import Rows
 from lowregret.engine.compiling import adopt
-from lowregret.engine.protocol import book, lower, turn, value
+from lowregret.engine.lists import plays_lists, write_list
+from lowregret.engine.protocol import book, turn, value
 from lowregret.engine.rng import STATE, Rng, bits, uniform
+from lowregret.engine.steps import best_mean, leave, sweep
 from lowregret.online.plain import PlainRng
 from lowregret.policies import NEVER, Arm, Arms, Clock, clock_at
 
@@ -92,11 +93,7 @@ class Desk(NamedTuple):
         now, best = self.nows[0], 0.0
         horizon = int(now["horizon"])
         if now["uses_best"]:
-            best = -np.inf
-            for i in range(len(self.rows)):
-                arm = Arms(self.rows).at(i)
-                if arm.pulls > 0:
-                    best = max(best, arm.mean)
+            best = best_mean(self.rows)
             if best == -np.inf and now["waiting"] > 0:  # no reward is known yet, and arms count at mean 0
                 best = 0.0
         return clock_at(min(t, horizon) if now["needs_horizon"] else t, horizon, len(self.rows), best)
@@ -158,7 +155,7 @@ class Desk(NamedTuple):
         Arms leave and rounds end by the rewards that are there, not by the pulls that wait, and not before
         every arm in play has had its warm-up.
         """
-        rows, arms, now = self.rows, Arms(self.rows), self.nows[0]
+        rows, now, rng = self.rows, self.nows[0], self.rng()
         rows[place]["pending"] -= 1
         now["waiting"] -= 1
         now["told"] += 1
@@ -169,57 +166,16 @@ class Desk(NamedTuple):
             if rows[i]["active"]:
                 left += 1
                 warm |= rows[i]["pulls"] < rows[i]["owed"]
-        arms.observe(place, book(policy, reward, False, self.rng()))
-        if plays_lists(policy):
-            return left if warm else self.write_list(policy, round, place), round
+        Arms(rows).observe(place, book(policy, reward, False, rng))
+        if plays_lists(policy):  # whose next claims look at the best mean after the reward
+            return left if warm else write_list(policy, rows, place, self.clock(t), round, rng), round
         if warm or (now["final"] and left == 1):
             return left, round
         if now["drops"]:
-            self.sweep(policy, clock, round)
+            sweep(policy, rows, clock, round, rng)
         if t >= round.until:
-            round = turn(policy, arms, clock, round)
-        left = 0
-        for i in range(len(rows)):
-            if rows[i]["active"]:
-                left += 1
-            elif rows[i]["dropped"] == 0:
-                rows[i]["dropped"] = t
-        return left, round
-
-    def write_list(self, policy: Any, round: Any, pulled: int) -> int:
-        """Take an arm off the list, and write the next one; give how many are on it, or -1 for a nan."""
-        arms, rows, rng, clock = Arms(self.rows), self.rows, self.rng(), self.clock(int(self.nows[0]["told"]))
-        arms.drop(pulled)
-        waiting, marked = 0, 0
-        for i in range(len(rows)):
-            if arms.active(i):
-                waiting += 1
-            elif rows[i]["dropped"] != CLOSED:
-                claim = value(policy, arms.at(i), clock, round, rng)
-                if claim != claim:
-                    return -1
-                if claim > 0.0:
-                    arms.mark(i, True)
-                if arms.marked(i):
-                    marked += 1
-        if waiting == 0:
-            for i in range(len(rows)):
-                if arms.marked(i) or (marked == 0 and rows[i]["dropped"] != CLOSED):
-                    arms.admit(i)
-                    waiting += 1
-                arms.mark(i, False)
-        return waiting
-
-    def sweep(self, policy: Any, clock: Clock, round: Any) -> None:
-        """Drop the arms whose score is below the largest lower bound."""
-        arms, rng, highest = Arms(self.rows), self.rng(), -np.inf
-        for i in range(len(self.rows)):
-            if arms.active(i):
-                highest = max(highest, lower(policy, arms.at(i), clock, round))
-        if highest > -np.inf:
-            for i in range(len(self.rows)):
-                if arms.active(i) and value(policy, arms.at(i), clock, round, rng) < highest:
-                    arms.drop(i)
+            round = turn(policy, Arms(rows), clock, round)
+        return leave(rows, t), round
 
 
 adopt(Desk)

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from lowregret.engine.arms import CLOSED
-from lowregret.engine.asking import plays_lists
+from lowregret.engine.lists import plays_lists
 from lowregret.online.core import Core
 from lowregret.policies import Arms
 
