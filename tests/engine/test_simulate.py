@@ -106,10 +106,27 @@ class DropsAll(Phases):
         return Phase(round.number + 1, clock.t + 10, 0.0)
 
 
+class TooSure(lr.Policy):
+    """A lower bound above its own score."""
+
+    moves = "still"
+
+    def score(self, arm, clock):
+        return arm.mean
+
+    def lower(self, arm, clock, round):
+        return arm.mean + 0.5
+
+
+class TooSureAnyhow(TooSure):
+    moves = "anyhow"
+
+
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
-def test_a_policy_that_drops_every_arm_is_told_so(engine):
-    with pytest.raises(InputError, match="DropsAll: turn dropped every arm"):
-        lr.trace(DropsAll(), [[0] * 50] * 3, engine=engine)
+@pytest.mark.parametrize("policy", [DropsAll(), TooSure(), TooSureAnyhow()], ids=str)
+def test_a_policy_that_drops_every_arm_is_told_so(policy, engine):
+    with pytest.raises(InputError, match=f"{policy}: it dropped every arm"):
+        lr.trace(policy, [[0] * 50] * 3, engine=engine)
 
 
 class NotANumber(lr.Policy):

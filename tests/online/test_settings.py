@@ -144,8 +144,23 @@ class Drops(lr.Policy):
         return round
 
 
+class TooSure(lr.Policy):
+    """A lower bound above its own score."""
+
+    def score(self, arm, clock):
+        return arm.mean
+
+    def lower(self, arm, clock, round):
+        return arm.mean + 0.5
+
+
 @pytest.mark.parametrize(
-    ("policy", "message"), [(Broken(), "a score must be a number"), (Drops(), "dropped every arm")]
+    ("policy", "message"),
+    [
+        (Broken(), "a score must be a number"),
+        (Drops(), "dropped every arm"),
+        (TooSure(), "dropped every arm"),
+    ],
 )
 def test_a_policy_that_fails_changes_nothing(policy, message):
     agent = lr.Agent(policy, ["a", "b"], horizon=1_000)

@@ -61,6 +61,6 @@ def settle(
         return round, write_list(policy, rows, place, clock, round, rng)
     if rules.drops and sweep(policy, rows, clock, round, rng):
         left = leave(rows, clock.t)
-    if clock.t >= round.until:
+    if clock.t >= round.until and left > 0:
         round, left = end_round(policy, rows, clock, round)
     return round, left

@@ -13,7 +13,7 @@ from lowregret.environments import Bandit
 from lowregret.errors import InputError
 from lowregret.policies import Arms, Clock, Policy, clock_at
 
-DROPPED_EVERY_ARM = "turn dropped every arm; it must leave at least one"
+DROPPED_EVERY_ARM = "it dropped every arm; at least one must stay"
 SCORE_IS_NAN = "a score must be a number, got nan"
 REMEMBERED = ("pulls", "forgotten", "origin", "total", "squares", "mean", "active", "marked", "dropped")
 
@@ -80,10 +80,10 @@ class Game:
             for i in active:
                 if value(self.policy, self.arms.at(i), clock, self.round, self.rng) < max(bounds):
                     self.arms.drop(i)
-        if self.t >= self.round.until:
+        if self.t >= self.round.until and self.arms.left() > 0:
             self.round = turn(self.policy, self.arms, clock, self.round)
-            if self.arms.left() == 0:
-                raise InputError(f"{self.policy}: {DROPPED_EVERY_ARM}")
+        if self.arms.left() == 0:
+            raise InputError(f"{self.policy}: {DROPPED_EVERY_ARM}")
         for i in active:
             if not self.arms.active(i) and self.arms.rows[i]["dropped"] == 0:
                 self.arms.rows[i]["dropped"] = self.t

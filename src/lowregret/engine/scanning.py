@@ -94,10 +94,10 @@ def play_scanning(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> 
             return -chosen - 1
         if rules.drops and sweep(policy, rows, clock, round, rng):
             left = leave(rows, t)
-        if t >= round.until:
+        if t >= round.until and left > 0:
             round, left = end_round(policy, rows, clock, round)
-            if left < 0:
-                return left
+        if left < 0:
+            return left
         note(run, t, rows[chosen]["number"], round.number, left)
         at = mark(run, t, at)
         if run.stop[0]:

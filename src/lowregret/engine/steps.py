@@ -206,22 +206,21 @@ def sweep(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng) -> bool:
 
 @shared
 def leave(rows: Rows, t: int) -> int:
-    """Record the arms that have just been dropped; give the number of those that are left."""
+    """Record the arms that have just been dropped; give how many are left, ``DROPPED_ALL`` for none."""
     left = 0
     for i in range(len(rows)):
         if rows[i]["active"]:
             left += 1
         elif rows[i]["dropped"] == 0:
             rows[i]["dropped"] = t
-    return left
+    return left if left > 0 else DROPPED_ALL
 
 
 @inlined
 def end_round(policy: Any, rows: Rows, clock: Clock, round: Any) -> tuple[Any, int]:
-    """Give the round that follows and the number of arms that are left, ``DROPPED_ALL`` for none."""
+    """Give the round that follows, and how many arms are left as ``leave`` gives it."""
     round = turn(policy, Arms(rows), clock, round)
-    left = leave(rows, clock.t)
-    return round, left if left > 0 else DROPPED_ALL
+    return round, leave(rows, clock.t)
 
 
 @compiled

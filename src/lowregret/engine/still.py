@@ -109,6 +109,8 @@ def play_still(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> int
                 clock = clock_now(t, horizon, size, 0.0)
                 if sweep(policy, rows, clock, round, rng):
                     left = leave(rows, t)
+                    if left < 0:
+                        return left
                     note(run, t, number, round.number, left)
                 lowest, highest = rescore(policy, rows, clock, round, rng, tree)
                 i = tree.place[1]

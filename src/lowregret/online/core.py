@@ -19,6 +19,7 @@ from lowregret.engine.compiling import entry
 from lowregret.engine.protocol import book, has
 from lowregret.engine.reference import DROPPED_EVERY_ARM, SCORE_IS_NAN
 from lowregret.engine.simulate import complaint
+from lowregret.engine.steps import NOT_A_NUMBER
 from lowregret.environments.checks import show
 from lowregret.errors import InputError
 from lowregret.online.decisions import Decision, Event, decision_id, decision_of
@@ -216,7 +217,8 @@ class Core:
             _, learn, policy = self.steps
             left, self.round = learn(policy, self.rows, self.nows, self.round, place, reward)
             if left < 1:
-                raise InputError(f"{self.settings.policy}: {SCORE_IS_NAN if left else DROPPED_EVERY_ARM}")
+                wrong = SCORE_IS_NAN if left == NOT_A_NUMBER else DROPPED_EVERY_ARM
+                raise InputError(f"{self.settings.policy}: {wrong}")
         else:
             self._hear_late(arm, reward)
         if self.settings.horizon is None and self.nows[0]["told"] >= self.nows[0]["horizon"]:

@@ -171,11 +171,12 @@ class Desk(NamedTuple):
             return left if warm else write_list(policy, rows, place, self.clock(t), round, rng), round
         if warm or (now["final"] and left == 1):
             return left, round
-        if now["drops"]:
-            sweep(policy, rows, clock, round, rng)
-        if t >= round.until:
+        if now["drops"] and sweep(policy, rows, clock, round, rng):
+            left = leave(rows, t)
+        if t >= round.until and left > 0:
             round = turn(policy, Arms(rows), clock, round)
-        return leave(rows, t), round
+            left = leave(rows, t)
+        return left, round
 
 
 adopt(Desk)
