@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,7 @@ class SQLiteStore:
     def __init__(self, path: Path) -> None:
         self.notes: list[str] = []
         self._path, self._process = path, os.getpid()
+        self._staged: list[tuple[str, Sequence[Sequence[Any]]]] = []
         new = not path.exists()
         with self._telling():
             self._link = sqlite3.connect(  # by the whole path, since SQLite keeps ":memory:" nowhere
@@ -80,21 +81,28 @@ class SQLiteStore:
         self._link.execute("PRAGMA journal_mode = WAL")
         self._link.execute("PRAGMA synchronous = FULL")  # a commit waits until it is on the disk
 
-    @contextmanager
-    def session(self) -> Iterator[None]:
-        """Open a session; other processes wait."""
-        try:
-            with self._telling():
+    def session(self) -> AbstractContextManager[None]:
+        """Open a session; other processes wait, and what is written goes to the file when it ends."""
+        return _Session(self)
+
+    def _enter(self) -> None:
+        with self._telling():
+            self._link.rollback()  # what an interrupt has left open
+            self._staged = []
+            try:
                 self._link.execute("BEGIN IMMEDIATE")
-            yield
-            with self._telling():
-                self._link.execute("COMMIT")
-        except BaseException:
-            with suppress(sqlite3.Error):
-                # After some errors SQLite has done so itself; and an interrupt may come right after BEGIN.
-                if os.getpid() == self._process and self._link.in_transaction:
-                    self._link.execute("ROLLBACK")
-            raise
+            except BaseException:  # an interrupt while we waited for the others comes right after BEGIN
+                self._link.rollback()
+                raise
+
+    def _leave(self, well: bool) -> None:
+        if not well:
+            with suppress(InputError), self._telling():
+                self._link.rollback()
+            return
+        with self._telling(), self._link:  # which ends in COMMIT or ROLLBACK, and no interrupt comes between
+            for statement, rows in self._staged:
+                self._link.executemany(statement, rows)
 
     def head(self) -> str | None:
         """Give the text with which the store began, None if it is new."""
@@ -103,15 +111,15 @@ class SQLiteStore:
 
     def begin(self, head: str) -> None:
         """Begin a new store."""
-        self._run("INSERT INTO head VALUES (1, ?)", [(head,)])
+        self._staged.append(("INSERT INTO head VALUES (1, ?)", [(head,)]))
 
     def append(self, events: Sequence[Event]) -> None:
         """Append events."""
-        self._run(f"INSERT INTO log ({EVENT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", events)
+        self._staged.append((f"INSERT INTO log ({EVENT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", events))
 
     def keep(self, position: int, snapshot: str) -> None:
         """Keep a snapshot."""
-        self._run("INSERT OR REPLACE INTO latest VALUES (1, ?, ?)", [(position, snapshot)])
+        self._staged.append(("INSERT OR REPLACE INTO latest VALUES (1, ?, ?)", [(position, snapshot)]))
 
     def events(self, after: int) -> list[Event]:
         """Give the events after a position, in their order."""
@@ -144,10 +152,6 @@ class SQLiteStore:
         with self._telling():
             return self._link.execute(query).fetchone()
 
-    def _run(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
-        with self._telling():
-            self._link.executemany(statement, rows)
-
     @contextmanager
     def _telling(self) -> Iterator[None]:
         """Say in one sentence what is wrong with the file."""
@@ -157,6 +161,25 @@ class SQLiteStore:
             yield
         except sqlite3.Error as error:
             raise InputError(f"cannot use {str(self._path)!r}: {_reason(error)}") from None
+
+
+class _Session:
+    """A session.
+
+    An interrupt may come between the first line of a ``with`` statement and its body, or between its body
+    and its end, where nobody can catch it. The transaction is then left open, but empty, since what is
+    written waits in memory; the next session rolls it back. This is no generator: one that is left over
+    would roll back another's transaction when Python throws it away.
+    """
+
+    def __init__(self, store: SQLiteStore) -> None:
+        self._store = store
+
+    def __enter__(self) -> None:
+        self._store._enter()
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self._store._leave(well=kind is None)
 
 
 def _reason(error: sqlite3.Error) -> str:
