@@ -100,9 +100,14 @@ class SQLiteStore:
             with suppress(InputError), self._telling():
                 self._link.rollback()
             return
-        with self._telling(), self._link:  # which ends in COMMIT or ROLLBACK, and no interrupt comes between
-            for statement, rows in self._staged:
-                self._link.executemany(statement, rows)
+        with self._telling():
+            try:
+                for statement, rows in self._staged:
+                    self._link.executemany(statement, rows)
+                self._link.commit()
+            except BaseException:
+                self._link.rollback()
+                raise
 
     def head(self) -> str | None:
         """Give the text with which the store began, None if it is new."""
