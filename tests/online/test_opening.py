@@ -67,6 +67,12 @@ def test_a_foreign_database_is_refused_and_left_alone(tmp_path):
     assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize("name", ["agent\0.db", "agent\0.journal"])
+def test_a_name_that_no_file_can_have(tmp_path, name):
+    with pytest.raises(lr.InputError, match="the name of a file has no NUL in it, got "):
+        opened(tmp_path / name)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_folder_that_is_not_there(tmp_path, name):
     with pytest.raises(lr.InputError, match="cannot"):

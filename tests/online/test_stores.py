@@ -103,6 +103,23 @@ def test_a_store_is_not_carried_over_a_fork(tmp_path, name):
     agent.tell(agent.ask(), 1)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_that_is_taken_away_is_noticed(tmp_path, name):
+    """Else decisions would be answered that are on no disk."""
+    path = tmp_path / name
+    with opened(path) as agent:
+        agent.ask()
+        path.rename(tmp_path / "old")
+        with pytest.raises(lr.InputError, match="was moved or deleted while it was open"):
+            agent.ask()
+        path.write_bytes((tmp_path / "old").read_bytes())
+        with pytest.raises(lr.InputError, match="was moved or deleted while it was open"):
+            agent.ask()
+        path.unlink()
+        (tmp_path / "old").rename(path)
+        assert agent.ask().time == 2
+
+
 @contextmanager
 def full(path, allowed):
     """Let no file grow beyond its size now and a few bytes, as on a full disk."""

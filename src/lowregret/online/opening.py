@@ -81,6 +81,8 @@ def _store(where: str | os.PathLike[str] | Store) -> Store:
             return where
         raise InputError(f"open_agent: give a path or a store, got {show(where)}")
     path = Path(where)
+    if "\0" in str(path):
+        raise InputError(f"open_agent: the name of a file has no NUL in it, got {show(str(path))}")
     return JournalStore(path) if path.suffix == ".journal" else SQLiteStore(path)
 
 

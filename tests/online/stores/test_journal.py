@@ -100,13 +100,36 @@ def test_a_changed_byte_in_a_journal_is_never_believed(tmp_path, data):
     changed[place] ^= data.draw(st.integers(1, 255))
     path.write_bytes(changed)
     if place < before_last:
-        with pytest.raises(lr.InputError, match="is damaged at byte|is not the journal of an agent"):
+        with pytest.raises(lr.InputError, match="is damaged at byte|is not the journal|unknown format"):
             opened(path)
         assert path.read_bytes() == changed
     else:
         with opened(path) as agent:
             assert agent.notes
             assert (len(agent.pending), agent.time) == (1, 6)
+
+
+def test_a_journal_of_a_later_format_asks_for_a_newer_version(tmp_path):
+    path = tmp_path / "agent.journal"
+    path.write_bytes(b"lowregret journal 2\nand so on")
+    with pytest.raises(lr.InputError, match="is a journal of an unknown format: use a newer lowregret"):
+        opened(path)
+    assert path.read_bytes() == b"lowregret journal 2\nand so on"
+
+
+def test_two_who_write_one_journal_notice_it(tmp_path):
+    """Somebody has removed the lock; what the other was answered is not written over."""
+    path = tmp_path / "agent.journal"
+    with opened(path) as one:
+        one.ask()
+        path.with_name("agent.journal.lock").unlink()
+        with opened(path) as other:
+            choice = other.ask()
+            with pytest.raises(lr.InputError, match="was changed by another process: a journal is for one"):
+                one.ask()
+    with opened(path) as agent:
+        assert agent.pending[1] == choice
+        assert agent.notes == ()
 
 
 def test_a_link_to_a_journal_leads_to_the_same_lock(tmp_path):

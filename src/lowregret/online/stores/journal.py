@@ -26,8 +26,10 @@ from zlib import crc32
 from lowregret.errors import InputError
 from lowregret.experiments.files import locked, sync, writing
 from lowregret.online.decisions import Event
+from lowregret.online.stores import check_place
 
-TITLE = b"lowregret journal 1\n"
+_KIND = b"lowregret journal "
+TITLE = _KIND + b"1\n"
 _PREFIX = struct.Struct("<II")
 _TEXT = re.compile(rb'\{"(head|events|position)":')
 """How the text of a record begins."""
@@ -64,6 +66,7 @@ class JournalStore:
         if self._file < 0:
             raise InputError(f"cannot use {str(self._path)!r}: it is closed")
         self._be_sure()
+        self._check_alone()
         self._staged = {}
         yield
         if self._staged:
@@ -124,6 +127,15 @@ class JournalStore:
         if self._unsure:
             self._open()
 
+    def _check_alone(self) -> None:
+        """Refuse a file that others have changed: somebody has taken its lock away."""
+        now = os.fstat(self._file)
+        check_place(self._path, now)
+        if now.st_size != self._end:
+            raise InputError(
+                f"{str(self._path)!r} was changed by another process: a journal is for one, open it again"
+            )
+
     def _open(self) -> None:
         """Read what is there, and drop a torn end."""
         self._head: str | None = None
@@ -135,6 +147,10 @@ class JournalStore:
         size = os.fstat(self._file).st_size
         title = os.pread(self._file, len(TITLE), 0)
         if title != TITLE[: len(title)]:
+            if title.startswith(_KIND):
+                raise InputError(
+                    f"{str(self._path)!r} is a journal of an unknown format: use a newer lowregret"
+                )
             raise InputError(f"{str(self._path)!r} is not the journal of an agent: use another file")
         if title == TITLE:
             self._end = len(TITLE)

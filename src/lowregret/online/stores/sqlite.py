@@ -19,6 +19,7 @@ from typing import Any
 from lowregret.errors import InputError
 from lowregret.experiments.files import sync, writing
 from lowregret.online.decisions import Event
+from lowregret.online.stores import check_place
 
 PATIENCE = 60.0
 """How many seconds to wait for the others."""
@@ -50,18 +51,20 @@ class SQLiteStore:
 
     def __init__(self, path: Path) -> None:
         self.notes: list[str] = []
-        self._path, self._process = path, os.getpid()
+        self._path, self._process, self._place = path, os.getpid(), path.absolute()
         self._staged: list[tuple[str, Sequence[Sequence[Any]]]] = []
+        self._known: os.stat_result | None = None
         new = not path.exists()
         with self._telling():
             self._link = sqlite3.connect(  # by the whole path, since SQLite keeps ":memory:" nowhere
-                path.absolute(), timeout=PATIENCE, isolation_level=None, check_same_thread=False
+                self._place, timeout=PATIENCE, isolation_level=None, check_same_thread=False
             )
             try:
                 self._set_up()
-                if new:
-                    with writing(path):
-                        sync(path.absolute().parent)
+                with writing(path):
+                    self._known = os.stat(self._place)
+                    if new:
+                        sync(self._place.parent)
             except BaseException:
                 self._link.close()
                 raise
@@ -86,6 +89,8 @@ class SQLiteStore:
         return _Session(self)
 
     def _enter(self) -> None:
+        if self._known is not None:
+            check_place(self._place, self._known)
         with self._telling():
             self._link.rollback()  # what an interrupt has left open
             self._staged = []
