@@ -79,6 +79,22 @@ def test_an_interrupt_at_any_bytecode_leaves_the_file_to_others(tmp_path, monkey
     assert replayed.asked == 2 * after + 2
 
 
+def test_one_who_holds_the_file_is_waited_for_and_then_named(tmp_path, monkeypatch):
+    agent, other = (opened(tmp_path / "agent.db") for _ in range(2))
+    pauses = []
+    monkeypatch.setattr(sqlite, "sleep", lambda _: pauses.append(1) or len(pauses) < 5 or holder.rollback())
+    holder = other._ledger.store._link
+    holder.execute("BEGIN IMMEDIATE")
+    assert agent.ask().time == 1
+    assert len(pauses) == 5
+    holder.execute("BEGIN IMMEDIATE")
+    monkeypatch.setattr(sqlite, "PATIENCE", 0.0)
+    with pytest.raises(lr.InputError, match="another process has held it for 0 s: try again"):
+        agent.ask()
+    holder.rollback()
+    assert agent.ask().time == 2
+
+
 def test_a_folder_that_cannot_be_synced_is_told_in_one_sentence(tmp_path, monkeypatch):
     def failing(path):
         raise PermissionError(13, "Permission denied")

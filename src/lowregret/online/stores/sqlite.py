@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 from lowregret.errors import InputError
@@ -23,6 +24,8 @@ from lowregret.online.stores import check_place
 
 PATIENCE = 60.0
 """How many seconds to wait for the others."""
+PAUSE = 0.001
+"""How many seconds until we look again; SQLite's own pauses grow to 0.1 s, and some would wait very long."""
 OURS = 0x6C6F7772
 """The mark in the file's header by which SQLite files of this package are known."""
 
@@ -57,7 +60,7 @@ class SQLiteStore:
         new = not path.exists()
         with self._telling():
             self._link = sqlite3.connect(  # by the whole path, since SQLite keeps ":memory:" nowhere
-                self._place, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+                self._place, timeout=0, isolation_level=None, check_same_thread=False
             )
             try:
                 self._set_up()
@@ -81,7 +84,7 @@ class SQLiteStore:
                 for statement in TABLES.split(";"):
                     self._link.execute(statement)
                 self._link.execute(f"PRAGMA application_id = {OURS}")
-        self._link.execute("PRAGMA journal_mode = WAL")
+        self._patiently(self._link.execute, "PRAGMA journal_mode = WAL")
         self._link.execute("PRAGMA synchronous = FULL")  # a commit waits until it is on the disk
 
     def session(self) -> AbstractContextManager[None]:
@@ -95,7 +98,7 @@ class SQLiteStore:
             self._link.rollback()  # what an interrupt has left open
             self._staged = []
             try:
-                self._link.execute("BEGIN IMMEDIATE")
+                self._patiently(self._link.execute, "BEGIN IMMEDIATE")
             except BaseException:  # an interrupt while we waited for the others comes right after BEGIN
                 self._link.rollback()
                 raise
@@ -109,7 +112,7 @@ class SQLiteStore:
             try:
                 for statement, rows in self._staged:
                     self._link.executemany(statement, rows)
-                self._link.commit()
+                self._patiently(self._link.commit)
             except BaseException:
                 self._link.rollback()
                 raise
@@ -155,12 +158,25 @@ class SQLiteStore:
 
     def _events(self, where: str, value: Any) -> list[Event]:
         with self._telling():
-            rows = self._link.execute(f"SELECT {EVENT} FROM log WHERE {where}", (value,)).fetchall()
+            query = f"SELECT {EVENT} FROM log WHERE {where}"
+            rows = self._patiently(self._link.execute, query, (value,)).fetchall()
         return [Event(*row) for row in rows]
 
     def _one(self, query: str) -> Any:
         with self._telling():
-            return self._link.execute(query).fetchone()
+            return self._patiently(self._link.execute, query).fetchone()
+
+    def _patiently(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        """Call SQLite, and wait where another process has what it needs."""
+        end = None
+        while True:
+            try:
+                return call(*arguments)
+            except sqlite3.OperationalError as error:
+                end = end or monotonic() + PATIENCE
+                if not _is_busy(error) or monotonic() > end:
+                    raise
+            sleep(PAUSE)
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
@@ -190,6 +206,10 @@ class _Session:
 
     def __exit__(self, kind: object, *_: object) -> None:
         self._store._leave(well=kind is None)
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return (getattr(error, "sqlite_errorname", None) or "").startswith("SQLITE_BUSY")
 
 
 def _reason(error: sqlite3.Error) -> str:
