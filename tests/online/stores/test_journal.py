@@ -132,6 +132,21 @@ def test_two_who_write_one_journal_notice_it(tmp_path):
         assert agent.notes == ()
 
 
+def test_a_program_that_closes_nothing_ends_in_silence(tmp_path):
+    path = tmp_path / "agent.journal"
+    program = f"""if True:
+        import lowregret as lr, os
+        sync = os.fsync
+        os.fsync = lambda file: sync(file)  # so that Python takes this program apart last
+        agent = lr.open_agent({str(path)!r}, lr.UCB1(), {ARMS}, seed=3)
+        agent.ask()
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    with opened(path) as agent:
+        assert agent.time == 1
+
+
 def test_a_link_to_a_journal_leads_to_the_same_lock(tmp_path):
     (tmp_path / "link.journal").symlink_to(tmp_path / "agent.journal")
     with opened(tmp_path / "agent.journal"), pytest.raises(lr.InputError, match="is in use by process"):

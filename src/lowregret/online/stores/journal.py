@@ -21,6 +21,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
 from typing import Any
+from weakref import finalize
 from zlib import crc32
 
 from lowregret.errors import InputError
@@ -56,7 +57,8 @@ class JournalStore:
                 self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
             stack.callback(os.close, self._file)
             self._open()
-            self._open_things = stack.pop_all()
+            # Also when Python ends, while there still is something to close it with.
+            self._let_go = finalize(self, stack.pop_all().close)
 
     @contextmanager
     def session(self) -> Iterator[None]:
@@ -119,7 +121,7 @@ class JournalStore:
 
     def close(self) -> None:
         """Close the file and let others have it."""
-        self._open_things.close()
+        self._let_go()
         self._file = -1  # its number may belong to another file by now
 
     def _be_sure(self) -> None:
