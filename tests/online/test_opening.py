@@ -67,6 +67,25 @@ def test_a_foreign_database_is_refused_and_left_alone(tmp_path):
     assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("DELETE FROM log WHERE position = 2", "has lost rows of its log: restore it from a copy"),
+        ("UPDATE log SET decision = 9 WHERE kind = 'told'", "does not add up: it is damaged, or a newer"),
+        ("UPDATE log SET kind = 'paused' WHERE position = 2", "does not add up: it is damaged, or a newer"),
+    ],
+)
+def test_a_log_that_others_have_changed_is_refused(tmp_path, change, message):
+    with opened(tmp_path / "agent.db") as agent:
+        choices = agent.ask(3)
+        agent.tell(choices[0], 1)
+    with sqlite3.connect(tmp_path / "agent.db") as link:
+        link.execute(change)
+    link.close()
+    with pytest.raises(lr.InputError, match=message):
+        opened(tmp_path / "agent.db")
+
+
 @pytest.mark.parametrize("name", ["agent\0.db", "agent\0.journal"])
 def test_a_name_that_no_file_can_have(tmp_path, name):
     with pytest.raises(lr.InputError, match="the name of a file has no NUL in it, got "):

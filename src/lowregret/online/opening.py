@@ -101,14 +101,14 @@ def _ledger(store: Store, settings: Settings, name: str) -> Ledger:
     made = head["made_with"]
     _compare(made, settings.described(), name)
     first = replace(settings, arms=tuple(made["arms"]))
-    ledger = Ledger.on(store, lambda: _loaded(store, first, head["agent"]))
+    ledger = Ledger.on(store, lambda: _loaded(store, first, head["agent"], name))
     names = ledger.core.names
     if settings.arms != first.arms and set(settings.arms) != set(names):
         raise InputError(f"{name} has the arms {show(names)}, got {show(list(settings.arms))}: {ADVICE}")
     return ledger
 
 
-def _loaded(store: Store, settings: Settings, token: str) -> Loaded:
+def _loaded(store: Store, settings: Settings, token: str, name: str) -> Loaded:
     """Give the state that a store holds, the events in it, and the position of the latest snapshot."""
     latest = store.latest()
     if latest is None:
@@ -116,7 +116,12 @@ def _loaded(store: Store, settings: Settings, token: str) -> Loaded:
     else:
         kept, core = latest[0], read(latest[1], settings.policy)
     events = store.events(kept)
-    core.replay(events)
+    try:
+        core.replay(events)
+    except (KeyError, AssertionError):
+        raise InputError(
+            f"the log of {name} does not add up: it is damaged, or a newer lowregret wrote it"
+        ) from None
     return core, kept + len(events), kept
 
 

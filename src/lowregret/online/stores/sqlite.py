@@ -136,7 +136,10 @@ class SQLiteStore:
 
     def events(self, after: int) -> list[Event]:
         """Give the events after a position, in their order."""
-        return self._events("position > ? ORDER BY position", after)
+        rows = self._rows(f"SELECT {EVENT}, position FROM log WHERE position > ? ORDER BY position", after)
+        if rows and rows[-1][-1] != after + len(rows):
+            raise InputError(f"{str(self._path)!r} has lost rows of its log: restore it from a copy")
+        return [Event(*row[:-1]) for row in rows]
 
     def latest(self) -> tuple[int, str] | None:
         """Give the latest snapshot and its position."""
@@ -157,10 +160,12 @@ class SQLiteStore:
         self._link.close()
 
     def _events(self, where: str, value: Any) -> list[Event]:
+        return [Event(*row) for row in self._rows(f"SELECT {EVENT} FROM log WHERE {where}", value)]
+
+    def _rows(self, query: str, value: Any) -> list[Any]:
         with self._telling():
-            query = f"SELECT {EVENT} FROM log WHERE {where}"
-            rows = self._patiently(self._link.execute, query, (value,)).fetchall()
-        return [Event(*row) for row in rows]
+            rows: list[Any] = self._patiently(self._link.execute, query, (value,)).fetchall()
+        return rows
 
     def _one(self, query: str) -> Any:
         with self._telling():
