@@ -1,9 +1,10 @@
 """JAX: UCB1 and Gaussian Thompson sampling, written by us for this comparison, all runs at once.
 
-Each comes in two forms. ``scan and vmap`` is one run as a ``lax.scan``, turned into many by ``vmap``: what a
-user of JAX writes. ``laid out by hand`` keeps arms by runs and takes the arg max in two steps, which the
-compiler turns into better machine code. Numbers are of single precision, which is JAX's default and favours
-it.
+``scan and vmap`` is one run as a ``lax.scan``, turned into many by ``vmap``, with a new key at every step:
+what a user of JAX writes first. ``in blocks`` is the same with the random numbers of many steps drawn at
+once. ``by hand`` also keeps arms by runs and takes the arg max in two steps, which the compiler turns into
+better machine code. Numbers are of single precision, which is JAX's default and favours it; the last form is
+also played in double precision, in which ours always is.
 """
 
 import os
@@ -21,7 +22,7 @@ BLOCK = 500
 """So many steps have their random numbers drawn at once, which is quicker than step by step."""
 REPEATS = 3
 
-ARMS, P = len(MEANS), jnp.array(MEANS)
+ARMS = len(MEANS)
 
 
 def ucb1(n, s, t, z):
@@ -32,7 +33,20 @@ def thompson_gauss(n, s, t, z):
     return s / (n + 1.0) + z / jnp.sqrt(n + 1.0)
 
 
-def scan(step, state, key, shape, normals):
+def one_by_one(step, state, key, shape, normals):
+    """Take all steps, each with a key of its own."""
+
+    def drawing(state, t):
+        state, key = state
+        key, first, second = jax.random.split(key, 3)
+        z = jax.random.normal(second, shape) if normals else t
+        return (step(state, (t, jax.random.uniform(first, shape[1:]), z))[0], key), None
+
+    (state, _), _ = jax.lax.scan(drawing, (state, key), jnp.arange(1.0, STEPS + 1.0))
+    return state
+
+
+def in_blocks(step, state, key, shape, normals):
     """Take all steps, with random numbers drawn block by block."""
 
     def block(state, part):
@@ -48,12 +62,14 @@ def scan(step, state, key, shape, normals):
     return state
 
 
-@partial(jax.jit, static_argnums=(1, 2))
-def vmapped(key, score, normals):
+@partial(jax.jit, static_argnums=(1, 2, 3))
+def vmapped(key, score, normals, scan):
+    means = jnp.array(MEANS)
+
     def step(state, drawn):
         (n, s), (t, u, z) = state, drawn
         arm = jnp.argmax(score(n, s, t, z))
-        return (n.at[arm].add(1.0), s.at[arm].add(u < P[arm])), None
+        return (n.at[arm].add(1.0), s.at[arm].add(u < means[arm])), None
 
     def run(key):
         n, _ = scan(step, (jnp.zeros(ARMS), jnp.zeros(ARMS)), key, (ARMS,), normals)
@@ -62,32 +78,35 @@ def vmapped(key, score, normals):
     return jax.vmap(run)(jax.random.split(key, RUNS)).mean(axis=0)
 
 
-@partial(jax.jit, static_argnums=(1, 2))
-def by_hand(key, score, normals):
-    places = jnp.arange(ARMS)[:, None]
+@partial(jax.jit, static_argnums=(1, 2, 3))
+def by_hand(key, score, normals, scan):
+    means, places = jnp.array(MEANS), jnp.arange(ARMS)[:, None]
 
     def step(state, drawn):
         (n, s), (t, u, z) = state, drawn
         scores = score(n, s, t, z)
         arm = jnp.where(scores == scores.max(axis=0), places, ARMS).min(axis=0)
         pulled = places == arm
-        return (n + pulled, s + pulled * (u < P[arm])), None
+        return (n + pulled, s + pulled * (u < means[arm])), None
 
     shape = ARMS, RUNS
     n, _ = scan(step, (jnp.zeros(shape), jnp.zeros(shape)), key, shape, normals)
     return n.mean(axis=1)
 
 
-def play(name, score, normals):
-    for form, function in (("scan and vmap", vmapped), ("laid out by hand", by_hand)):
-        times = []
-        for repeat in range(REPEATS + 1):
-            began = perf_counter()
-            pulls = function(jax.random.key(repeat), score, normals).block_until_ready()
-            times.append(perf_counter() - began)
-        # The first call compiles and does not count.
-        say(name, RUNS * STEPS, min(times[1:]), (max(MEANS) - P) @ pulls, form)
+def play(name, form, score, normals, function, scan):
+    times = []
+    for repeat in range(REPEATS + 1):
+        began = perf_counter()
+        pulls = function(jax.random.key(repeat), score, normals, scan).block_until_ready()
+        times.append(perf_counter() - began)
+    # The first call compiles and does not count.
+    say(name, RUNS * STEPS, min(times[1:]), (max(MEANS) - jnp.array(MEANS)) @ pulls, form)
 
 
-play("UCB1", ucb1, False)
-play("ThompsonGauss", thompson_gauss, True)
+for name, score, normals in (("UCB1", ucb1, False), ("ThompsonGauss", thompson_gauss, True)):
+    play(name, "scan and vmap", score, normals, vmapped, one_by_one)
+    play(name, "in blocks", score, normals, vmapped, in_blocks)
+    play(name, "by hand", score, normals, by_hand, in_blocks)
+    with jax.enable_x64(True):
+        play(name, "by hand, double", score, normals, by_hand, in_blocks)

@@ -4,6 +4,7 @@ import pytest
 from helpers import POLICIES as FORMS
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import typeof
 
 import lowregret as lr
 from lowregret.engine import reference
@@ -91,6 +92,27 @@ def test_compiled_and_plain_agree_also_with_rewards_pending(policy, data):
             only = data.draw(st.sampled_from([None, ["red"], ["blue", ""]]))
             waiting.append((plain.ask(only=only), fast.ask(only=only)))
             assert waiting[-1][0].arm == waiting[-1][1].arm
+
+
+@pytest.mark.parametrize("horizon", [40, None])
+def test_compiled_code_meets_the_types_it_was_compiled_for(horizon):
+    """It does not look at them again, whatever becomes of the agent."""
+    plain, fast = (lr.Agent(lr.EUCBV(), ARMS, horizon, 5) for _ in range(2))
+    core = fast.compile()._ledger.core
+    types = [typeof(part) for part in (core.rows, core.nows, core.round)]
+    for step in range(60):
+        one, other = plain.ask(), fast.ask()
+        assert one.arm == other.arm
+        for agent, choice in ((plain, one), (fast, other)):
+            if step == 20:
+                agent.add_arm("yellow")
+            if step == 30:
+                agent.retire_arm("red")
+            with pytest.raises(lr.InputError):  # which puts the numbers back
+                agent.tell_many([(choice, 1), ("nobody", 0)])
+            agent.tell(choice, step % 3 == 0)
+        assert [typeof(part) for part in (core.rows, core.nows, core.round)] == types
+    assert plain.summary().equals(fast.summary())
 
 
 @pytest.mark.parametrize("policy", EVERY, ids=str)

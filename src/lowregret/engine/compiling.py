@@ -19,7 +19,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, TypeVar, cast
 
-from numba import njit, types
+from numba import njit, typeof, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.core.typing.templates import (
     AbstractTemplate,
@@ -147,6 +147,16 @@ def kernel(function: Callable[..., Any], policy: Policy) -> Any:
             dispatcher._cache = _cache_in(folder / type(policy).__name__, function)
         _kernels[key] = dispatcher
     return _kernels[key]
+
+
+def entry(function: Callable[..., Any], policy: Policy, *examples: Any) -> Callable[..., Any]:
+    """Compile an engine function for arguments of the same types as the examples, and of no others.
+
+    The types are not looked at again when it is called, which for named tuples would cost microseconds; so
+    who calls it answers for them.
+    """
+    compiled: Callable[..., Any] = kernel(function, policy).compile(tuple(typeof(each) for each in examples))
+    return compiled
 
 
 def _cache_in(folder: Path, function: FunctionType) -> FunctionCache:

@@ -150,7 +150,7 @@ class Agent:
         if request is not None:
             text("a request", request)
         made = self._ledger.ask(count, only, request)
-        return made[0] if n is None else made
+        return made[0] if n is None else list(made)
 
     def tell(self, decision: Decision | str, reward: float) -> bool:
         """Tell the reward of a decision.

@@ -7,6 +7,7 @@ any more; should an interrupt come even there, ``undo`` takes both back.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from lowregret.engine.arms import CLOSED, Rows
-from lowregret.engine.compiling import kernel
+from lowregret.engine.compiling import entry
 from lowregret.engine.protocol import book, has
 from lowregret.engine.reference import DROPPED_EVERY_ARM, SCORE_IS_NAN
 from lowregret.engine.simulate import complaint
@@ -74,7 +75,7 @@ class Core:
         The decisions whose rewards are to come.
     answers : dict of int to float or None
         The latest rewards by decision, None for one that was given up.
-    requests : dict of str to tuple of Decision
+    requests : dict of str to list of Decision
         The latest requests.
     """
 
@@ -98,8 +99,8 @@ class Core:
         self.retired: dict[str, Rows] = {}
         self.asked = self.conflicts = 0
         self.pending: dict[str, Decision] = {}
-        self.answers: dict[int, float | None] = {}
-        self.requests: dict[str, tuple[Decision, ...]] = {}
+        self.answers: OrderedDict[int, float | None] = OrderedDict()
+        self.requests: OrderedDict[str, list[Decision]] = OrderedDict()
         self._propensity = None if has(policy, "sample") or has(policy, "belief") else 1.0
         self._weighs = has(policy, "chance")
         self.steps: tuple[Any, Any, Any] = (choose_plainly, learn_plainly, policy)
@@ -112,14 +113,12 @@ class Core:
     def compile(self) -> None:
         """Let compiled code choose and learn from now on; compile it, or load it from the disk."""
         policy = self.settings.policy
-        steps = kernel(choose, policy), kernel(learn, policy), policy.record
-        rows, nows = self.rows.copy(), self.nows.copy()
+        arguments = policy.record, self.rows, self.nows, self.round
         try:
-            steps[0](steps[2], rows, nows, self.round)
-            steps[1](steps[2], rows, nows, self.round, 0, 0.5)
+            steps = entry(choose, policy, *arguments), entry(learn, policy, *arguments, 0, 0.5)
         except NumbaError as error:
             raise InputError(f"{policy}: Numba cannot compile it: {complaint(error)}") from error
-        self.steps = steps
+        self.steps = *steps, policy.record
 
     def save(self) -> Saved:
         """Give the numbers as they are."""
@@ -140,15 +139,6 @@ class Core:
         rows, nows, self.round, self.epoch, self.retired, self.names, self.places, *counts = saved
         self.rows, self.nows = np.frombuffer(rows, ROW).copy(), np.frombuffer(nows, NOW).copy()
         self.asked, self.conflicts = counts
-
-    def answered(self, events: Iterable[Event]) -> dict[str, Decision]:
-        """Give the pending decisions that events will answer."""
-        found = {}
-        for event in events:
-            if event.kind in ANSWERS and event.decision is not None:
-                key = decision_id(self.token, event.decision)
-                found[key] = self.pending[key]
-        return found
 
     def undo(self, saved: Saved, events: Iterable[Event], answered: dict[str, Decision]) -> None:
         """Let all be as it was before events, of which only some may have been noted."""
@@ -312,9 +302,9 @@ class Core:
         self.asked += 1
         self.pending[decision.id] = decision
         if request is not None:
-            self.requests[request] = (*self.requests.get(request, ()), decision)
+            self.requests.setdefault(request, []).append(decision)
             if len(self.requests) > REMEMBERED:
-                del self.requests[next(iter(self.requests))]
+                self.requests.popitem(last=False)
         return decision
 
     def _note_answer(self, event: Event) -> None:
@@ -323,7 +313,7 @@ class Core:
         del self.pending[decision_id(self.token, number)]
         self.answers[number] = event.reward
         if len(self.answers) > REMEMBERED:
-            del self.answers[next(iter(self.answers))]
+            self.answers.popitem(last=False)
 
     def _add(self, arm: str) -> None:
         policy, size = self.settings.policy, len(self.rows)

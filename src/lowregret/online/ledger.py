@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 SNAPSHOT_EVERY = 1_000
 """How many events a store holds, at most, that a new agent must replay."""
 
-Change: TypeAlias = tuple[Any, list[Event]]
-"""What a change gives back, and the events it is made of."""
+Change: TypeAlias = tuple[Any, list[Event], dict[str, Decision]]
+"""What a change gives back, the events it is made of, and the pending decisions that they answer."""
 Loaded: TypeAlias = tuple[Core, int, int]
 """A state, the number of events in it, and the position of the latest snapshot."""
 
@@ -59,9 +59,9 @@ class Ledger:
         ledger._position, ledger._kept = position, kept
         return ledger
 
-    def ask(self, count: int, only: Iterable[str] | None, request: str | None) -> list[Decision]:
+    def ask(self, count: int, only: Iterable[str] | None, request: str | None) -> Sequence[Decision]:
         """Make decisions, or give those of a request again."""
-        return list(self._change(self._ask, count, only, request))
+        return self._change(self._ask, count, only, request)  # type: ignore[no-any-return]
 
     def tell(self, rewards: Sequence[tuple[Decision | str, float]]) -> int:
         """Take rewards, all or none; give how many were new."""
@@ -115,8 +115,8 @@ class Ledger:
         saved = self.core.save()
         self._before = saved, [], {}
         try:
-            result, events = change(saved, *arguments)
-            self._before = saved, events, self.core.answered(events)
+            result, events, answered = change(saved, *arguments)
+            self._before = saved, events, answered
             made = self.core.note(events)
             self._before = None
         except BaseException:
@@ -131,7 +131,7 @@ class Ledger:
                 self._stale = True
                 self._catch_up(store)
                 saved = core.save()
-                result, events = change(saved, *arguments)
+                result, events, _ = change(saved, *arguments)
                 position = self._position + len(events)
                 if events:
                     store.append(events)
@@ -179,7 +179,7 @@ class Ledger:
     def _ask(self, _: Saved, count: int, only: Iterable[str] | None, request: str | None) -> Change:
         core = self.core
         allowed = None if only is None else core.listed(only)
-        known = () if request is None else self._requested(request)
+        known = [] if request is None else self._requested(request)
         if known:
             if len(known) != count:
                 raise InputError(f"request {request!r} asked for {len(known)} decisions, not for {count}")
@@ -189,52 +189,56 @@ class Ledger:
                         f"request {request!r} chose {decision.arm!r} before, which is not in only: "
                         "give a new choice another name"
                     )
-            return known, []
+            return known, [], {}
+        if allowed is not None:
+            core.allow(allowed)
         first = core.asked + 1
-        if allowed is None:
-            return None, [core.choose(number, request) for number in range(first, first + count)]
-        core.allow(allowed)
         events = [core.choose(number, request) for number in range(first, first + count)]
-        core.allow(None)
-        return None, events
+        if allowed is not None:
+            core.allow(None)
+        return None, events, {}
 
     def _tell(self, before: Saved, rewards: Sequence[tuple[Decision | str, float]]) -> Change:
         core = self.core
         told: dict[str, Event] = {}
+        answered: dict[str, Decision] = {}
         for decision, reward in rewards:
             key, value = _key(decision), number(reward)
-            if key in core.pending and key not in told:
-                core.hear(core.pending[key].arm, core.settings.scaled(value))
+            waiting = core.pending.get(key)
+            if waiting is not None and key not in told:
+                core.hear(waiting.arm, core.settings.scaled(value))
                 told[key] = Event("told", int(key.rpartition("-")[2]), None, value)
+                answered[key] = waiting
                 continue
             known = told[key].reward if key in told else self._answer(key)
             if known != value:
                 core.put_back(before)
                 was = "given up" if known is None else f"told the reward {known!r} before"
                 refusal = InputError(f"decision {key!r} was {was}: the reward {value!r} is refused")
-                return refusal, [Event("conflict", self._number(key), None, value)]
-        return len(told), list(told.values())
+                return refusal, [Event("conflict", self._number(key), None, value)], {}
+        return len(told), list(told.values()), answered
 
     def _forget(self, _: Saved, key: str) -> Change:
-        if key in self.core.pending:
-            self.core.give_up(self.core.pending[key].arm)
-            return True, [Event("forgot", self._number(key))]
+        waiting = self.core.pending.get(key)
+        if waiting is not None:
+            self.core.give_up(waiting.arm)
+            return True, [Event("forgot", self._number(key))], {key: waiting}
         reward = self._answer(key)
         if reward is not None:
             raise InputError(f"decision {key!r} was told the reward {reward!r} before: it cannot be given up")
-        return False, []
+        return False, [], {}
 
     def _add(self, _: Saved, arm: object) -> Change:
-        return None, [Event("added", arm=self.core.check_new(arm))]
+        return None, [Event("added", arm=self.core.check_new(arm))], {}
 
     def _retire(self, _: Saved, arm: object) -> Change:
-        return None, [Event("retired", arm=self.core.check_leaving(arm))]
+        return None, [Event("retired", arm=self.core.check_leaving(arm))], {}
 
-    def _requested(self, request: str) -> tuple[Decision, ...]:
+    def _requested(self, request: str) -> list[Decision]:
         """Give the decisions of a request, none if it is new."""
-        known = self.core.requests.get(request, ())
+        known = self.core.requests.get(request, [])
         if not known and self.store is not None:
-            known = tuple(decision_of(self.core.token, event) for event in self.store.requested(request))
+            known = [decision_of(self.core.token, event) for event in self.store.requested(request)]
         return known
 
     def _number(self, key: str) -> int:

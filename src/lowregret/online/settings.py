@@ -94,7 +94,7 @@ def text(what: str, value: object) -> str:
 def number(reward: object) -> float:
     """Check that a reward is a finite number."""
     if type(reward) is not float:
-        if not isinstance(reward, Real):
+        if not isinstance(reward, int | Real):
             raise InputError(f"a reward must be a finite number, got {show(reward)}")
         try:
             reward = float(reward)

@@ -167,8 +167,9 @@ def read(text: str, policy: Policy | None = None) -> Core:
     core.round = _round(policy, core.round, parts.round)
     decisions = [_decision(core, one) for one in parts.pending]
     core.pending = {one.id: one for one in decisions}
-    core.answers = {_number(key, parts.asked): reward for key, reward in parts.answers.items()}
-    core.requests = {key: tuple(_decision(core, one) for one in ones) for key, ones in parts.requests.items()}
+    core.answers.update((_number(key, parts.asked), reward) for key, reward in parts.answers.items())
+    for request, made in parts.requests.items():
+        core.requests[request] = [_decision(core, one) for one in made]
     return core
 
 
