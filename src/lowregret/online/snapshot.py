@@ -168,8 +168,8 @@ def read(text: str, policy: Policy | None = None) -> Core:
     decisions = [_decision(core, one) for one in parts.pending]
     core.pending = {one.id: one for one in decisions}
     core.answers.update((_number(key, parts.asked), reward) for key, reward in parts.answers.items())
-    for request, made in parts.requests.items():
-        core.requests[request] = [_decision(core, one) for one in made]
+    for request, ones in parts.requests.items():
+        core.requests[request] = [_decision(core, one) for one in ones]
     return core
 
 
