@@ -15,6 +15,8 @@ import lowregret as lr
 class Handler(BaseHTTPRequestHandler):
     """Asks and tells; the agent lets threads wait for one another."""
 
+    timeout = 10  # seconds, for one who says that more is to come and sends nothing
+
     def do_GET(self):
         self.do_POST()
 

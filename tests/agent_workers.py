@@ -1,71 +1,142 @@
 """What the processes do that tests of agents start and kill; here, since they must be able to import it."""
 
+import json
 import os
 import signal
-import struct
 from collections import Counter
 from pathlib import Path
 from random import Random
 from time import sleep
+from traceback import print_exc
 
 import lowregret as lr
+from lowregret.online import ledger
 
 ARMS = ["red", "green", "blue"]
-ACK = struct.Struct("<cqd")  # what was done (ask, tell or batch), to which decision, with which reward
 
 
 def opened(path):
     return lr.open_agent(path, lr.UCB1(), ARMS, seed=3)
 
 
-def number(choice):
-    return int(choice.id.rpartition("-")[2])
+def number(key):
+    return int(key.rpartition("-")[2])
 
 
-def worked(path: Path, pipe: int, seed: int) -> None:
-    """Ask and tell until killed; acknowledge on the pipe what the agent has acknowledged."""
-    random = Random(seed)
-    agent = opened(path)
-    waiting = list(agent.pending)
-    while True:
-        if len(waiting) > 8 or (waiting and random.random() < 0.5):
-            choice = waiting.pop(random.randrange(len(waiting)))
-            reward = random.randrange(5) / 4
-            agent.tell(choice, reward)
-            os.write(pipe, ACK.pack(b"t", number(choice), reward))
+def reward(key):
+    """Give the reward of a decision, the same whoever tells it; quarters, whose sums are exact."""
+    return number(key) * 3 % 5 / 4
+
+
+def is_lost(key):
+    """Say whether the reward of a decision never comes."""
+    return number(key) % 7 == 0
+
+
+CALLS = {
+    "ask": lambda agent, count, request: agent.ask(count, request=request),
+    "tell": lambda agent, keys: agent.tell_many((key, reward(key)) for key in keys),
+    "contradict": lambda agent, key: agent.tell(key, 1.0 - reward(key) / 2.0),
+    "forget": lambda agent, key: agent.forget(key),
+    "add": lambda agent, arm: agent.add_arm(arm),
+    "retire": lambda agent, arm: agent.retire_arm(arm),
+}
+
+
+def attempt(agent, diary, call, *what):
+    """Write down what is tried, try it, and write down what the agent has acknowledged."""
+    os.write(diary, json.dumps([call, *what]).encode() + b"\n")
+    try:
+        done = CALLS[call](agent, *what)
+    except lr.InputError as error:
+        done = str(error)
+    os.write(diary, json.dumps(["done", done]).encode() + b"\n")
+
+
+def live(path: str, diary: int, seed: int, requests: list[tuple[int, str]]) -> None:
+    """Ask again what was asked before, and then do all that can be done to an agent, until killed."""
+    random, agent = Random(seed), opened(path)
+    for count, request in requests:
+        attempt(agent, diary, "ask", count, request)
+    for turn in range(10**9):
+        waiting = [choice.id for choice in agent.pending]
+        if len(waiting) < 6 or random.random() < 0.4:
+            request = f"{seed}, {turn}" if random.random() < 0.5 else None
+            attempt(agent, diary, "ask", random.choice([1, 1, 1, 2, 9]), request)
         else:
-            for choice in agent.ask(random.randrange(1, 3)):
-                waiting.append(choice)
-                os.write(pipe, ACK.pack(b"a", number(choice), 0.0))
+            some = random.sample(waiting, random.choice([1, 1, 2, 6]))
+            for key in filter(is_lost, some):
+                attempt(agent, diary, "forget", key)
+            attempt(agent, diary, "tell", [key for key in some if not is_lost(key)])
+            if random.random() < 0.1:  # both ways of being answered
+                attempt(agent, diary, "contradict", some[0])
+        if random.random() < 0.04:
+            guests = sorted(set(agent.arms) - set(ARMS))
+            if len(guests) > 2:
+                attempt(agent, diary, "retire", random.choice(guests))
+            else:
+                attempt(agent, diary, "add", f"guest {seed}, {turn}")
 
 
-def forked(path: Path, seed: int) -> tuple[int, int]:
-    """Start a worker; give its process and the end of its pipe to read from."""
-    reader, writer = os.pipe()
+def forked(path: str, diary: Path, seed: int, requests: list[tuple[int, str]]) -> int:
+    """Start a worker; a kill takes nothing from a file that it wrote to."""
     process = os.fork()
     if process == 0:
         try:
-            os.close(reader)
-            worked(path, writer, seed)
+            live(path, os.open(diary, os.O_WRONLY | os.O_CREAT), seed, requests)
+        except BaseException:
+            print_exc()
         finally:
             os._exit(1)
-    os.close(writer)
-    return process, reader
+    return process
 
 
-def slaughter(path: str, kills: int, seed: int) -> tuple[list[bytes], int]:
-    """Start and kill workers; give what each acknowledged, and how many died by our hand."""
-    random, said, killed = Random(seed), [], 0
+def entries(diary: Path) -> list[tuple[list, object]]:
+    """Give what a worker tried and what it was answered: None for what it was doing when it died."""
+    lines = diary.read_bytes().split(b"\n")[:-1] if diary.exists() else []
+    words = [json.loads(line) for line in lines]
+    tried = [word for word in words if word[0] != "done"]
+    done = [word for word in words if word[0] == "done"]
+    return list(zip(tried, done + [None] * (len(tried) - len(done)), strict=True))
+
+
+def asked_for(diary: Path, random: Random) -> list[tuple[int, str]]:
+    """Give the last request of a worker, which may have been cut off, and one from before."""
+    requests = [(tried[1], tried[2]) for tried, _ in entries(diary) if tried[0] == "ask" and tried[2]]
+    return [*requests[-1:], random.choice(requests)] if requests else []
+
+
+def let_begin(alive: dict[int, Path]) -> None:
+    """Wait until every worker has written something, but not long: one may wait for the others."""
+    for _ in range(50):
+        if all(diary.exists() and diary.stat().st_size for diary in alive.values()):
+            return
+        sleep(0.001)
+
+
+def slaughter(path: str, kills: int, at_once: int, seed: int) -> int:
+    """Keep some workers alive and kill them, one or all at a time; give how many died by our hand."""
+    random, born, killed = Random(seed), 0, 0
+    ledger.SNAPSHOT_EVERY = 50  # so that kills meet many of them
     opened(path).close()
-    for turn in range(kills):
-        process, reader = forked(Path(path), turn)
-        sleep(random.uniform(0.0, 0.12))
-        os.kill(process, signal.SIGKILL)
-        _, status = os.waitpid(process, 0)
-        killed += os.WIFSIGNALED(status)
-        with open(reader, "rb") as pipe:
-            said.append(pipe.read())
-    return said, killed
+    alive: dict[int, Path] = {}
+    again: list[tuple[int, str]] = []
+    while alive or born < kills:
+        while len(alive) < at_once and born < kills:
+            diary = Path(path).with_name(f"{born}.diary")
+            alive[forked(path, diary, born, again)] = diary
+            born += 1
+        if random.random() < 0.8:  # else some die while they open the store
+            let_begin(alive)
+        sleep(random.uniform(0.0, 0.07))
+        dying = list(alive) if random.random() < 0.3 else [random.choice(list(alive))]
+        for process in dying:
+            os.kill(process, signal.SIGKILL)
+        again = []
+        for process in dying:
+            killed += os.WIFSIGNALED(os.waitpid(process, 0)[1])
+            again += asked_for(alive.pop(process), random)
+    return killed
 
 
 def worker(path: str, seed: int, singles: int, batches: int) -> tuple[Counter, Counter]:

@@ -1,7 +1,7 @@
 """Agents killed at random moments under load: what was acknowledged is there, and nothing is there twice.
 
-The workers are forked, so that starting one costs nothing; each opens the store itself and says on a pipe
-what it was answered. They are forked by a process of their own, which has no threads.
+The workers are forked, so that starting one costs nothing; each opens the store itself, and keeps a diary of
+what it tried and what it was answered. They are forked by a process of their own, which has no threads.
 """
 
 import os
@@ -9,61 +9,134 @@ from collections import Counter
 from multiprocessing import get_context
 
 import pytest
-from agent_workers import ACK, opened, slaughter, worker
+from agent_workers import entries, is_lost, number, opened, reward, slaughter, worker
+
+from lowregret.online.core import Core
+from lowregret.online.snapshot import write
 
 KILLS = 200
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 
 
-def acknowledged(said: list[bytes]) -> tuple[list[int], dict[int, float]]:
-    """Read what the workers said; a last word may be cut off."""
-    asked, told = [], {}
-    for words in said:
-        whole = len(words) - len(words) % ACK.size
-        for kind, decision, reward in ACK.iter_unpack(words[:whole]):
-            if kind == b"a":
-                asked.append(decision)
-            else:
-                assert decision not in told
-                told[decision] = reward
-    return asked, told
-
-
 def events(path):
     """Read the log itself, past the agent."""
-    agent = opened(path)
-    with agent:
-        return agent._ledger.store.events(0), agent.summary()
+    with opened(path) as agent:
+        return agent._ledger.store.events(0)
 
 
-@pytest.mark.parametrize("name", ["agent.db", "agent.journal"])
-def test_killed_two_hundred_times(tmp_path, name):
+@pytest.mark.parametrize(("name", "at_once"), [("agent.db", 2), ("agent.journal", 1)])
+def test_killed_two_hundred_times(tmp_path, name, at_once):
+    """With two on one SQLite file they die alone or together; a journal is for one."""
     path = str(tmp_path / name)
     with get_context("spawn").Pool(1) as pool:
-        said, killed = pool.apply(slaughter, (path, KILLS, 2018))
+        killed = pool.apply(slaughter, (path, KILLS, at_once, 2018))
     assert killed == KILLS
-    asked, told = acknowledged(said)
-    log, summary = events(path)
-    seen = {event.decision: event for event in log if event.kind == "asked"}
-    answers = [event for event in log if event.kind == "told"]
-    assert len(seen) == sum(event.kind == "asked" for event in log)  # none twice
-    assert len({event.decision for event in answers}) == len(answers)
-    assert sorted(seen) == list(range(1, len(seen) + 1))
-    assert set(asked) <= set(seen)  # none lost
-    rewards = {event.decision: event.reward for event in answers}
-    assert told.items() <= rewards.items()
-    assert len(told) > 2 * KILLS  # there was load
-    # What is there beyond the acknowledged is at most what each worker was doing when it died.
-    assert len(seen) - len(asked) <= 2 * KILLS
-    assert len(rewards) - len(told) <= KILLS
-    pulls = Counter(seen[event.decision].arm for event in answers)
-    sums = Counter()
+    diaries = [entries(tmp_path / f"{turn}.diary") for turn in range(KILLS)]
+    log = events(path)
+    check_asks(path, log, *of_kind(diaries, "ask"))
+    check_answers(log, *of_kind(diaries, "tell"), *of_kind(diaries, "forget"))
+    check_conflicts(log, *of_kind(diaries, "contradict"))
+    for call, kind in (("add", "added"), ("retire", "retired")):
+        check_arms([event.arm for event in log if event.kind == kind], *of_kind(diaries, call))
+    check_state(path, log)
+
+
+def of_kind(diaries, call):
+    """Give the calls of one kind that were answered, with the answers, and those cut off by a kill."""
+    answered, cut_off = [], []
+    for diary in diaries:
+        for (tried, *what), done in diary:
+            if tried == call:
+                if done:
+                    answered.append((what, done[1]))
+                else:
+                    cut_off.append(what)
+    assert answered  # there was load
+    assert len(cut_off) <= KILLS
+    return answered, cut_off
+
+
+def check_asks(path, log, answered, cut_off):
+    seen = [event for event in log if event.kind == "asked"]
+    assert [event.decision for event in seen] == list(range(1, len(seen) + 1))
+    assert len(seen) > KILLS
+    requests, named, unnamed = {}, {}, []
+    for (count, request), choices in answered:
+        assert len(choices) == count
+        for key, arm, time, propensity in choices:
+            event = seen[number(key) - 1]  # not lost
+            assert (event.arm, event.time, event.propensity) == (arm, time, propensity)
+            assert event.request == request
+        if request is None:
+            unnamed += [number(choice[0]) for choice in choices]
+        else:
+            assert requests.setdefault(request, choices) == choices  # asked again, it is the same
+    assert len(set(unnamed)) == len(unnamed)
+    for event in seen:
+        named.setdefault(event.request, []).append(event.decision)
+    assert len(named.pop(None)) - len(unnamed) <= sum(count for count, request in cut_off if not request)
+    counts = {request: count for count, request in [*(what for what, _ in answered), *cut_off]}
+    assert {request: len(numbers) for request, numbers in named.items()} == {
+        request: counts[request] for request in named
+    }  # whole, and once
+    assert requests.keys() <= named.keys()
+    with opened(path) as agent:
+        for request, choices in requests.items():
+            assert [list(choice) for choice in agent.ask(len(choices), request=request)] == choices
+    assert events(path) == log
+
+
+def check_answers(log, told, cut_off_tells, forgot, cut_off_forgets):
+    answers = [event for event in log if event.kind in ("told", "forgot")]
+    known = {event.decision: event.reward for event in answers}
+    assert len(known) == len(answers)  # none twice
     for event in answers:
-        sums[seen[event.decision].arm] += event.reward
-    for arm, count, mean in summary.select("arm", "pulls", "mean").iter_rows():
+        key = f"agent-{event.decision}"
+        assert event.reward == (None if is_lost(key) else reward(key))
+    tells = [(keys, new) for (keys,), new in told]
+    for keys, _ in tells:
+        assert {number(key) for key in keys} <= known.keys()  # none lost
+    for (key,), new in forgot:
+        assert number(key) in known and isinstance(new, bool)
+    beyond = sum(event.kind == "told" for event in answers) - sum(new for _, new in tells)
+    assert 0 <= beyond <= sum(len(keys) for (keys,) in cut_off_tells)
+    beyond = sum(event.kind == "forgot" for event in answers) - sum(new for _, new in forgot)
+    assert 0 <= beyond <= len(cut_off_forgets)
+
+
+def check_conflicts(log, answered, cut_off):
+    refused = sum("is refused" in answer for _, answer in answered)
+    assert refused == len(answered)
+    assert 0 <= sum(event.kind == "conflict" for event in log) - refused <= len(cut_off)
+
+
+def check_arms(logged, answered, cut_off):
+    """Of two who retire an arm at the same time one is refused."""
+    done = [arm for (arm,), answer in answered if answer is None]
+    assert len(set(logged)) == len(logged)
+    assert len(set(done)) == len(done)
+    assert set(done) <= set(logged) <= {*done, *(arm for (arm,) in cut_off)}
+
+
+def check_state(path, log):
+    """The state is the replay of the log, and adds up."""
+    with opened(path) as agent:
+        core = agent._ledger.core
+        assert agent._ledger.store.latest() is not None
+        replayed = Core(core.settings, core.token)
+        replayed.replay(log)
+        assert write(core, whole=False) == write(replayed, whole=False)
+        table = agent.summary()
+    arms = {event.decision: event.arm for event in log if event.kind == "asked"}
+    pulls, sums = Counter(), Counter()
+    for event in log:
+        if event.kind == "told":
+            pulls[arms[event.decision]] += 1
+            sums[arms[event.decision]] += event.reward
+    for arm, count, mean in table.select("arm", "pulls", "mean").iter_rows():
         assert count == pulls[arm]
-        assert mean * count == pytest.approx(sums[arm])
+        assert (mean or 0.0) * count == pytest.approx(sums[arm])
 
 
 def test_four_processes_lose_and_double_nothing(tmp_path):
@@ -72,7 +145,7 @@ def test_four_processes_lose_and_double_nothing(tmp_path):
     with get_context("spawn").Pool(4) as pool:
         done = pool.starmap(worker, [(path, seed, 200, 96) for seed in range(4)])
     counts, sums = sum((part[0] for part in done), Counter()), sum((part[1] for part in done), Counter())
-    log, _ = events(path)
+    log = events(path)
     assert counts.total() == 20_000
     assert sum(event.kind == "told" for event in log) == 20_000
     assert [event.decision for event in log if event.kind == "asked"] == list(range(1, 20_001))

@@ -15,6 +15,7 @@ GOOD = {"policy": lr.UCB1(), "arms": ["a", "b"]}
         ({"policy": lr.UCB1}, r"write UCB1\(\)"),
         ({"arms": "ab"}, "arms must be a list of names, got 'ab'"),
         ({"arms": 3}, "arms must be a list of names, got 3"),
+        ({"arms": {"a"}}, "arms must be a list of names, got {.a.}"),
         ({"arms": []}, "arms must be 1 to 1,000,000 names, got 0"),
         ({"arms": ["a", 1]}, "the name of an arm must be a text, got 1"),
         ({"arms": ["a", "\ud800"]}, "UTF-8"),

@@ -81,6 +81,8 @@ def _store(where: str | os.PathLike[str] | Store) -> Store:
             return where
         raise InputError(f"open_agent: give a path or a store, got {show(where)}")
     path = Path(where)
+    if "\0" in str(path):
+        raise InputError(f"open_agent: the name of a file has no NUL in it, got {show(str(path))}")
     return JournalStore(path) if path.suffix == ".journal" else SQLiteStore(path)
 
 
@@ -99,14 +101,14 @@ def _ledger(store: Store, settings: Settings, name: str) -> Ledger:
     made = head["made_with"]
     _compare(made, settings.described(), name)
     first = replace(settings, arms=tuple(made["arms"]))
-    ledger = Ledger.on(store, lambda: _loaded(store, first, head["agent"]))
+    ledger = Ledger.on(store, lambda: _loaded(store, first, head["agent"], name))
     names = ledger.core.names
     if settings.arms != first.arms and set(settings.arms) != set(names):
         raise InputError(f"{name} has the arms {show(names)}, got {show(list(settings.arms))}: {ADVICE}")
     return ledger
 
 
-def _loaded(store: Store, settings: Settings, token: str) -> Loaded:
+def _loaded(store: Store, settings: Settings, token: str, name: str) -> Loaded:
     """Give the state that a store holds, the events in it, and the position of the latest snapshot."""
     latest = store.latest()
     if latest is None:
@@ -114,7 +116,12 @@ def _loaded(store: Store, settings: Settings, token: str) -> Loaded:
     else:
         kept, core = latest[0], read(latest[1], settings.policy)
     events = store.events(kept)
-    core.replay(events)
+    try:
+        core.replay(events)
+    except (KeyError, AssertionError):
+        raise InputError(
+            f"the log of {name} does not add up: it is damaged, or a newer lowregret wrote it"
+        ) from None
     return core, kept + len(events), kept
 
 

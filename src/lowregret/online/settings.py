@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import asdict, dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
@@ -137,14 +137,14 @@ def written(described: dict[str, Any]) -> str:
 
 
 def _names(arms: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
+    if isinstance(arms, str | bytes | Set) or not isinstance(arms, Iterable):  # a set has no order
         raise InputError(f"arms must be a list of names, got {show(arms)}")
     names = tuple(text("the name of an arm", arm) for arm in arms)
     if not names or len(names) > MOST_ARMS:
         raise InputError(f"arms must be 1 to {MOST_ARMS:,} names, got {len(names):,}")
     twice = [arm for arm, times in Counter(names).items() if times > 1]
     if twice:
-        raise InputError(f"arms must have different names, got {twice[0]!r} twice")
+        raise InputError(f"arms must have different names, got {show(twice[0])} twice")
     return names
 
 

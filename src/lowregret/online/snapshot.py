@@ -116,7 +116,10 @@ class Snapshot(Part):
 
 
 def write(core: Core, whole: bool = True) -> str:
-    """Write an agent; unless it is to be ``whole``, without the answers and requests, which a store knows."""
+    """Write an agent; unless it is to be ``whole``, without the answers and requests, which a store knows.
+
+    That of a store is on one line, which is several times quicker to write, and others wait for it.
+    """
     now = core.nows[0]
     state = {
         "format": FORMAT,
@@ -137,7 +140,7 @@ def write(core: Core, whole: bool = True) -> str:
         "answers": {str(number): reward for number, reward in core.answers.items()} if whole else {},
         "requests": {text: _decisions(made) for text, made in core.requests.items()} if whole else {},
     }
-    return json.dumps(state, ensure_ascii=False, allow_nan=False, indent=1)
+    return json.dumps(state, ensure_ascii=False, allow_nan=False, indent=1 if whole else None)
 
 
 def read(text: str, policy: Policy | None = None) -> Core:
@@ -165,8 +168,8 @@ def read(text: str, policy: Policy | None = None) -> Core:
     decisions = [_decision(core, one) for one in parts.pending]
     core.pending = {one.id: one for one in decisions}
     core.answers.update((_number(key, parts.asked), reward) for key, reward in parts.answers.items())
-    for request, made in parts.requests.items():
-        core.requests[request] = [_decision(core, one) for one in made]
+    for request, ones in parts.requests.items():
+        core.requests[request] = [_decision(core, one) for one in ones]
     return core
 
 

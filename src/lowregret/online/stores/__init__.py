@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Protocol
 
+from lowregret.errors import InputError
 from lowregret.online.decisions import Event
 
 
@@ -53,3 +56,13 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Let go of all that is open."""
+
+
+def check_place(path: Path, known: os.stat_result) -> None:
+    """Refuse a file that is no longer the one that was opened: what is written to that is lost."""
+    try:
+        same = os.path.samestat(os.stat(path), known)
+    except OSError:
+        same = False
+    if not same:
+        raise InputError(f"{str(path)!r} was moved or deleted while it was open: open the agent again")

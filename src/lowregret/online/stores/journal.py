@@ -21,13 +21,16 @@ from contextlib import ExitStack, contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
 from typing import Any
+from weakref import finalize
 from zlib import crc32
 
 from lowregret.errors import InputError
 from lowregret.experiments.files import locked, sync, writing
 from lowregret.online.decisions import Event
+from lowregret.online.stores import check_place
 
-TITLE = b"lowregret journal 1\n"
+_KIND = b"lowregret journal "
+TITLE = _KIND + b"1\n"
 _PREFIX = struct.Struct("<II")
 _TEXT = re.compile(rb'\{"(head|events|position)":')
 """How the text of a record begins."""
@@ -54,7 +57,8 @@ class JournalStore:
                 self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
             stack.callback(os.close, self._file)
             self._open()
-            self._open_things = stack.pop_all()
+            # Also when Python ends, while there still is something to close it with.
+            self._let_go = finalize(self, stack.pop_all().close)
 
     @contextmanager
     def session(self) -> Iterator[None]:
@@ -64,6 +68,7 @@ class JournalStore:
         if self._file < 0:
             raise InputError(f"cannot use {str(self._path)!r}: it is closed")
         self._be_sure()
+        self._check_alone()
         self._staged = {}
         yield
         if self._staged:
@@ -116,13 +121,22 @@ class JournalStore:
 
     def close(self) -> None:
         """Close the file and let others have it."""
-        self._open_things.close()
+        self._let_go()
         self._file = -1  # its number may belong to another file by now
 
     def _be_sure(self) -> None:
         """Read the file again if a write was interrupted."""
         if self._unsure:
             self._open()
+
+    def _check_alone(self) -> None:
+        """Refuse a file that others have changed: somebody has taken its lock away."""
+        now = os.fstat(self._file)
+        check_place(self._path, now)
+        if now.st_size != self._end:
+            raise InputError(
+                f"{str(self._path)!r} was changed by another process: a journal is for one, open it again"
+            )
 
     def _open(self) -> None:
         """Read what is there, and drop a torn end."""
@@ -135,6 +149,10 @@ class JournalStore:
         size = os.fstat(self._file).st_size
         title = os.pread(self._file, len(TITLE), 0)
         if title != TITLE[: len(title)]:
+            if title.startswith(_KIND):
+                raise InputError(
+                    f"{str(self._path)!r} is a journal of an unknown format: use a newer lowregret"
+                )
             raise InputError(f"{str(self._path)!r} is not the journal of an agent: use another file")
         if title == TITLE:
             self._end = len(TITLE)

@@ -11,17 +11,21 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 from lowregret.errors import InputError
 from lowregret.experiments.files import sync, writing
 from lowregret.online.decisions import Event
+from lowregret.online.stores import check_place
 
 PATIENCE = 60.0
 """How many seconds to wait for the others."""
+PAUSE = 0.001
+"""How many seconds until we look again; SQLite's own pauses grow to 0.1 s, and some would wait very long."""
 OURS = 0x6C6F7772
 """The mark in the file's header by which SQLite files of this package are known."""
 
@@ -50,17 +54,20 @@ class SQLiteStore:
 
     def __init__(self, path: Path) -> None:
         self.notes: list[str] = []
-        self._path, self._process = path, os.getpid()
+        self._path, self._process, self._place = path, os.getpid(), path.absolute()
+        self._staged: list[tuple[str, Sequence[Sequence[Any]]]] = []
+        self._known: os.stat_result | None = None
         new = not path.exists()
         with self._telling():
             self._link = sqlite3.connect(  # by the whole path, since SQLite keeps ":memory:" nowhere
-                path.absolute(), timeout=PATIENCE, isolation_level=None, check_same_thread=False
+                self._place, timeout=0, isolation_level=None, check_same_thread=False
             )
             try:
                 self._set_up()
-                if new:
-                    with writing(path):
-                        sync(path.absolute().parent)
+                with writing(path):
+                    self._known = os.stat(self._place)
+                    if new:
+                        sync(self._place.parent)
             except BaseException:
                 self._link.close()
                 raise
@@ -77,24 +84,38 @@ class SQLiteStore:
                 for statement in TABLES.split(";"):
                     self._link.execute(statement)
                 self._link.execute(f"PRAGMA application_id = {OURS}")
-        self._link.execute("PRAGMA journal_mode = WAL")
+        self._patiently(self._link.execute, "PRAGMA journal_mode = WAL")
         self._link.execute("PRAGMA synchronous = FULL")  # a commit waits until it is on the disk
 
-    @contextmanager
-    def session(self) -> Iterator[None]:
-        """Open a session; other processes wait."""
-        try:
-            with self._telling():
-                self._link.execute("BEGIN IMMEDIATE")
-            yield
-            with self._telling():
-                self._link.execute("COMMIT")
-        except BaseException:
-            with suppress(sqlite3.Error):
-                # After some errors SQLite has done so itself; and an interrupt may come right after BEGIN.
-                if os.getpid() == self._process and self._link.in_transaction:
-                    self._link.execute("ROLLBACK")
-            raise
+    def session(self) -> AbstractContextManager[None]:
+        """Open a session; other processes wait, and what is written goes to the file when it ends."""
+        return _Session(self)
+
+    def _enter(self) -> None:
+        if self._known is not None:
+            check_place(self._place, self._known)
+        with self._telling():
+            self._link.rollback()  # what an interrupt has left open
+            self._staged = []
+            try:
+                self._patiently(self._link.execute, "BEGIN IMMEDIATE")
+            except BaseException:  # an interrupt while we waited for the others comes right after BEGIN
+                self._link.rollback()
+                raise
+
+    def _leave(self, well: bool) -> None:
+        if not well:
+            with suppress(InputError), self._telling():
+                self._link.rollback()
+            return
+        with self._telling():
+            try:
+                for statement, rows in self._staged:
+                    self._link.executemany(statement, rows)
+                self._patiently(self._link.commit)
+            except BaseException:
+                self._link.rollback()
+                raise
 
     def head(self) -> str | None:
         """Give the text with which the store began, None if it is new."""
@@ -103,19 +124,22 @@ class SQLiteStore:
 
     def begin(self, head: str) -> None:
         """Begin a new store."""
-        self._run("INSERT INTO head VALUES (1, ?)", [(head,)])
+        self._staged.append(("INSERT INTO head VALUES (1, ?)", [(head,)]))
 
     def append(self, events: Sequence[Event]) -> None:
         """Append events."""
-        self._run(f"INSERT INTO log ({EVENT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", events)
+        self._staged.append((f"INSERT INTO log ({EVENT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", events))
 
     def keep(self, position: int, snapshot: str) -> None:
         """Keep a snapshot."""
-        self._run("INSERT OR REPLACE INTO latest VALUES (1, ?, ?)", [(position, snapshot)])
+        self._staged.append(("INSERT OR REPLACE INTO latest VALUES (1, ?, ?)", [(position, snapshot)]))
 
     def events(self, after: int) -> list[Event]:
         """Give the events after a position, in their order."""
-        return self._events("position > ? ORDER BY position", after)
+        rows = self._rows(f"SELECT {EVENT}, position FROM log WHERE position > ? ORDER BY position", after)
+        if rows and rows[-1][-1] != after + len(rows):
+            raise InputError(f"{str(self._path)!r} has lost rows of its log: restore it from a copy")
+        return [Event(*row[:-1]) for row in rows]
 
     def latest(self) -> tuple[int, str] | None:
         """Give the latest snapshot and its position."""
@@ -136,17 +160,28 @@ class SQLiteStore:
         self._link.close()
 
     def _events(self, where: str, value: Any) -> list[Event]:
+        return [Event(*row) for row in self._rows(f"SELECT {EVENT} FROM log WHERE {where}", value)]
+
+    def _rows(self, query: str, value: Any) -> list[Any]:
         with self._telling():
-            rows = self._link.execute(f"SELECT {EVENT} FROM log WHERE {where}", (value,)).fetchall()
-        return [Event(*row) for row in rows]
+            rows: list[Any] = self._patiently(self._link.execute, query, (value,)).fetchall()
+        return rows
 
     def _one(self, query: str) -> Any:
         with self._telling():
-            return self._link.execute(query).fetchone()
+            return self._patiently(self._link.execute, query).fetchone()
 
-    def _run(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
-        with self._telling():
-            self._link.executemany(statement, rows)
+    def _patiently(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        """Call SQLite, and wait where another process has what it needs."""
+        end = None
+        while True:
+            try:
+                return call(*arguments)
+            except sqlite3.OperationalError as error:
+                end = end or monotonic() + PATIENCE
+                if not _is_busy(error) or monotonic() > end:
+                    raise
+            sleep(PAUSE)
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
@@ -157,6 +192,29 @@ class SQLiteStore:
             yield
         except sqlite3.Error as error:
             raise InputError(f"cannot use {str(self._path)!r}: {_reason(error)}") from None
+
+
+class _Session:
+    """A session.
+
+    An interrupt may come between the first line of a ``with`` statement and its body, or between its body
+    and its end, where nobody can catch it. The transaction is then left open, but empty, since what is
+    written waits in memory; the next session rolls it back. This is no generator: one that is left over
+    would roll back another's transaction when Python throws it away.
+    """
+
+    def __init__(self, store: SQLiteStore) -> None:
+        self._store = store
+
+    def __enter__(self) -> None:
+        self._store._enter()
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self._store._leave(well=kind is None)
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return (getattr(error, "sqlite_errorname", None) or "").startswith("SQLITE_BUSY")
 
 
 def _reason(error: sqlite3.Error) -> str:

@@ -1,0 +1,104 @@
+"""Agents that share a file, and interrupts that leave none of them waiting."""
+
+import sys
+
+import pytest
+
+import lowregret as lr
+from lowregret.online import ledger
+from lowregret.online.core import Core
+from lowregret.online.ledger import Ledger
+from lowregret.online.stores import sqlite
+
+ARMS = ["red", "green", "blue"]
+
+
+def opened(path, **changed):
+    return lr.open_agent(path, **{"policy": lr.UCB1(), "arms": ARMS, "seed": 3, **changed})
+
+
+def test_agents_on_one_file_see_one_another(tmp_path):
+    one, other = opened(tmp_path / "agent.db"), opened(tmp_path / "agent.db")
+    choice = one.ask()
+    assert other.pending == (choice,)
+    assert other.ask().arm != choice.arm
+    assert other.tell(choice, 1)
+    assert not one.tell(choice, 1)
+    one.add_arm("yellow")
+    one.retire_arm("red")
+    assert set(other.arms) == {"green", "blue", "yellow"}
+    assert one.to_json() == other.to_json()
+
+
+def interrupted(call, after):
+    """Make a call and interrupt it after so many bytecodes of the store and of what opens its sessions."""
+    codes, seen = {sqlite.__file__, Ledger._change_store.__code__}, 0
+
+    def trace(frame, event, _):
+        nonlocal seen
+        if frame.f_code not in codes and frame.f_code.co_filename not in codes:
+            return None
+        frame.f_trace_opcodes = True
+        seen += event == "opcode"
+        if seen > after:
+            sys.settrace(None)
+            raise KeyboardInterrupt
+        return trace
+
+    sys.settrace(trace)
+    try:
+        return call()
+    finally:
+        sys.settrace(None)
+
+
+@pytest.mark.parametrize("every", [1, 1_000])
+def test_an_interrupt_at_any_bytecode_leaves_the_file_to_others(tmp_path, monkeypatch, every):
+    """Also while the error and all that it went through are still there, as they are in a notebook."""
+    monkeypatch.setattr(ledger, "SNAPSHOT_EVERY", every)
+    agent, other = (opened(tmp_path / "agent.db") for _ in range(2))
+    link, left_open = agent._ledger.store._link, 0
+    for after in range(2_000):
+        time, visit = agent.time, f"visit {after}"
+        try:
+            interrupted(lambda visit=visit: agent.ask(2, request=visit), after)
+            break
+        except KeyboardInterrupt:
+            left_open += link.in_transaction
+            assert agent.time in (time, time + 2)
+            choices = agent.ask(2, request=visit)
+            assert other.tell_many((choice, 1) for choice in other.ask(2, request=visit)) == 2
+        assert agent.time == time + 2
+        assert choices[0].time == time + 1
+    assert after > 200
+    assert left_open > 2  # between the lines of a session
+    core, log = agent._ledger.core, agent._ledger.store.events(0)
+    replayed = Core(core.settings, core.token)
+    replayed.replay(log)
+    assert ledger.write(replayed, whole=False) == ledger.write(core, whole=False)
+    assert replayed.asked == 2 * after + 2
+
+
+def test_one_who_holds_the_file_is_waited_for_and_then_named(tmp_path, monkeypatch):
+    agent, other = (opened(tmp_path / "agent.db") for _ in range(2))
+    pauses = []
+    monkeypatch.setattr(sqlite, "sleep", lambda _: pauses.append(1) or len(pauses) < 5 or holder.rollback())
+    holder = other._ledger.store._link
+    holder.execute("BEGIN IMMEDIATE")
+    assert agent.ask().time == 1
+    assert len(pauses) == 5
+    holder.execute("BEGIN IMMEDIATE")
+    monkeypatch.setattr(sqlite, "PATIENCE", 0.0)
+    with pytest.raises(lr.InputError, match="another process has held it for 0 s: try again"):
+        agent.ask()
+    holder.rollback()
+    assert agent.ask().time == 2
+
+
+def test_a_folder_that_cannot_be_synced_is_told_in_one_sentence(tmp_path, monkeypatch):
+    def failing(path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("lowregret.online.stores.sqlite.sync", failing)
+    with pytest.raises(lr.InputError, match="cannot write to .*agent.db': Permission denied"):
+        opened(tmp_path / "agent.db")

@@ -1,0 +1,92 @@
+"""Stores of every released format open for ever, and agents on them go on exactly.
+
+The files are in tests/data, under the number of their format. Those of format 1 were written by ``release``
+of this file, at version 0.1.0, and are never written again. A new format gets files of its own:
+PYTHONPATH=tests/online python -c "import test_released; test_released.release('tests/data/agent-2.db')".
+"""
+
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+import lowregret as lr
+from lowregret.online import ledger
+from lowregret.online.core import Core
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+def opened(path):
+    return lr.open_agent(
+        path,
+        lr.EUCBV(rho=0.1),
+        ["red", "green", "blue é"],
+        seed=2018,
+        reward_range=(-1, 3),
+        outside="clip",
+    )
+
+
+def release(path):
+    """Write a store in which everything has happened, with one snapshot and events after it."""
+    path, every = Path(path), ledger.SNAPSHOT_EVERY
+    if path.suffix == ".db":  # small pages make a small file
+        link = sqlite3.connect(path)
+        link.execute("PRAGMA page_size = 512")
+        link.execute("VACUUM")
+        link.close()
+    ledger.SNAPSHOT_EVERY = 40
+    with opened(path) as agent:
+        for step in range(14):
+            agent.tell(agent.ask(), step % 5 - 0.7)
+        late, lost, *told = agent.ask(5, request="visits")
+        agent.tell_many((choice, 0.1) for choice in told)
+        agent.add_arm("yellow")
+        agent.retire_arm("green")
+        with pytest.raises(lr.InputError):
+            agent.tell(told[0], 1)
+        agent.forget(lost)
+        for step in range(8):
+            agent.tell(agent.ask(), step / 3)
+        agent.tell(late, 2.9)
+        agent.ask(3, only=["red", "yellow"], request="left")
+    ledger.SNAPSHOT_EVERY = every
+
+
+@pytest.mark.parametrize("name", ["agent-1.db", "agent-1.journal"])
+def test_a_released_store_opens_for_ever(tmp_path, name):
+    path = tmp_path / name.replace("-1", "")
+    shutil.copy(DATA / name, path)
+    with opened(path) as agent:
+        table = agent.summary()
+        assert table["arm"].to_list() == ["red", "green", "blue é", "yellow"]
+        assert table["pulls"].to_list() == [10, 11, 2, 3]
+        assert table["mean"].to_list() == pytest.approx([1.51, 12.3 / 11, -0.3, 4 / 9], rel=1e-12)
+        assert table["state"].to_list() == ["in play", "retired", "in play", "in play"]
+        assert (agent.time, agent.conflicts, agent.notes) == (29, 1, ())
+        core, store = agent._ledger.core, agent._ledger.store
+        assert store.latest()[0] == 40
+        replayed = Core(core.settings, core.token)
+        replayed.replay(store.events(0))
+        assert ledger.write(replayed, whole=False) == ledger.write(core, whole=False)
+        visits = agent.ask(5, request="visits")
+        assert [choice.time for choice in visits] == [15, 16, 17, 18, 19]
+        assert not agent.forget(visits[1])
+        assert not agent.tell(visits[0], 2.9)
+        left = agent.ask(3, request="left")
+        assert agent.pending == tuple(left)
+        assert [choice.arm for choice in left] == ["red", "red", "red"]
+    goes_on(path)
+
+
+def goes_on(path):
+    """Play some steps, each by an agent that has just opened the store."""
+    arms = []
+    for step in range(12):
+        with opened(path) as agent:
+            choice = agent.ask()
+            arms.append(choice.arm)
+            agent.tell(choice, step % 5 / 2)
+    assert "".join(arm[0] for arm in arms) == "rryryyrrrrry"
