@@ -31,6 +31,8 @@ class Handler(BaseHTTPRequestHandler):
             else:
                 told = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 status, body = 200, {"new": agent.tell(told["id"], told["reward"])}
+        except lr.StoreError as error:  # the disk is full, say
+            status, body = 503, {"error": str(error)}
         except (KeyError, TypeError, ValueError) as error:  # an InputError is a ValueError
             status, body = 400, {"error": str(error)}
         self.send_response(status)

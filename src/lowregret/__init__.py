@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same n
     from lowregret.environments import poisson as poisson
     from lowregret.environments import uniform as uniform
     from lowregret.errors import InputError as InputError
+    from lowregret.errors import StoreError as StoreError
     from lowregret.experiments.results import Results as Results
     from lowregret.experiments.results import open_results as open_results
     from lowregret.experiments.spec import Experiment as Experiment
@@ -42,7 +43,7 @@ if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same n
 __version__ = "0.1.0"
 
 _HOMES = {
-    "errors": ("InputError",),
+    "errors": ("InputError", "StoreError"),
     "environments": (
         "Bandit",
         "bernoulli",

@@ -1,4 +1,4 @@
-"""The one error a user can cause."""
+"""What a user is told when something cannot be done."""
 
 
 class InputError(ValueError):
@@ -10,4 +10,17 @@ class InputError(ValueError):
     >>> lr.EUCBV(rho=-1)
     Traceback (most recent call last):
     lowregret.errors.InputError: EUCBV: rho must be positive, got -1
+    """
+
+
+class StoreError(InputError):
+    """A file or folder that cannot be used now: the disk is full, another process holds it, it was moved.
+
+    Nothing was changed, and the same call may succeed later.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> issubclass(lr.StoreError, lr.InputError)
+    True
     """

@@ -86,6 +86,17 @@ def test_a_log_that_others_have_changed_is_refused(tmp_path, change, message):
         opened(tmp_path / "agent.db")
 
 
+def test_a_log_that_others_change_while_it_is_open(tmp_path):
+    with opened(tmp_path / "agent.db") as agent:
+        agent.ask()
+        with sqlite3.connect(tmp_path / "agent.db") as link:
+            link.execute("INSERT INTO log (kind, decision, reward) VALUES ('told', 9, 1)")
+        link.close()
+        for _ in range(2):
+            with pytest.raises(lr.StoreError, match="the log of this agent does not add up"):
+                agent.ask()
+
+
 @pytest.mark.parametrize("name", ["agent\0.db", "agent\0.journal"])
 def test_a_name_that_no_file_can_have(tmp_path, name):
     with pytest.raises(lr.InputError, match="the name of a file has no NUL in it, got "):

@@ -69,6 +69,8 @@ def test_bad_settings(changed, message):
         (lambda agent, choice: agent.tell(choice.id.replace("-", "-0"), 1), "unknown decision"),
         (lambda agent, choice: agent.tell(lr.Agent(lr.UCB1(), ["a"]).ask(), 1), "unknown decision"),
         (lambda agent, choice: agent.tell(17, 1), "a decision must be what ask gave, or its id, got 17"),
+        (lambda agent, choice: agent.tell(choice._replace(id=5), 1), "what ask gave, or its id, got 5"),
+        (lambda agent, choice: agent.forget(choice._replace(id=[])), r"what ask gave, or its id, got \[\]"),
         (
             lambda agent, choice: agent.tell_many([choice]),
             "tell_many takes pairs of a decision and its reward",

@@ -145,7 +145,7 @@ def test_a_full_disk_changes_nothing(tmp_path, name, allowed):
         state = agent.to_json()
         with full(path, allowed):
             for attempt in (agent.ask, lambda: agent.tell(waiting, 1), lambda: agent.add_arm("x")):
-                with pytest.raises(lr.InputError, match="cannot"):
+                with pytest.raises(lr.StoreError, match="cannot"):
                     attempt()
                 assert agent.to_json() == state
         assert agent.tell(waiting, 1)
@@ -164,7 +164,7 @@ def test_a_full_disk_changes_nothing_when_a_snapshot_is_due(tmp_path, name, monk
         agent.ask(99)
         state = agent.to_json()
         with full(path, 0):
-            with pytest.raises(lr.InputError, match="cannot"):
+            with pytest.raises(lr.StoreError, match="cannot"):
                 agent.ask()
             assert agent.to_json() == state
         agent.ask()

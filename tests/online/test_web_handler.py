@@ -27,6 +27,18 @@ SERVICE = Path(__file__).parents[2] / "examples" / "web_handler.py"
 )
 def test_paths_and_bodies(method, path, body, status):
     agent = lr.Agent(lr.UCB1(), ["red", "green"])
+    assert answered(agent, method, path, body) == status
+    assert agent.time == (method == "GET" and status == 200)
+
+
+def test_a_file_that_is_gone_is_not_the_visitors_fault(tmp_path):
+    with lr.open_agent(tmp_path / "agent.db", lr.UCB1(), ["red", "green"]) as agent:
+        (tmp_path / "agent.db").rename(tmp_path / "elsewhere.db")
+        assert answered(agent, "GET", "/choose", None) == 503
+
+
+def answered(agent, method, path, body):
+    """Let the handler answer one call; give the status."""
     handler = runpy.run_path(str(SERVICE))["Handler"]
     handler.do_GET.__globals__["agent"] = agent
     handler.log_message = lambda *_: None
@@ -35,7 +47,7 @@ def test_paths_and_bodies(method, path, body, status):
         thread.start()
         link = HTTPConnection("127.0.0.1", server.server_port)
         link.request(method, path, body)
-        assert link.getresponse().status == status
+        status = link.getresponse().status
         link.close()
         thread.join()
-    assert agent.time == (method == "GET" and status == 200)
+    return status

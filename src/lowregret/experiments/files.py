@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
-from lowregret.errors import InputError
+from lowregret.errors import StoreError
 
 try:
     import fcntl
@@ -74,7 +74,7 @@ def writing(folder: Path, kept: str = "") -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or str(error)
         advice = ": free some space and run it again" if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
-        raise InputError(f"cannot write to {str(folder)!r}: {reason}{kept}{advice}") from None
+        raise StoreError(f"cannot write to {str(folder)!r}: {reason}{kept}{advice}") from None
 
 
 @contextmanager
@@ -95,8 +95,8 @@ def locked(target: Path, lock: Path | None = None) -> Iterator[None]:
             _held.discard(file)
             file.close()
             if error.errno not in (errno.EAGAIN, errno.EACCES):
-                raise InputError(f"cannot lock {str(target)!r}: {error.strerror}") from None
-            raise InputError(
+                raise StoreError(f"cannot lock {str(target)!r}: {error.strerror}") from None
+            raise StoreError(
                 f"{str(target)!r} is in use by {holder}: wait for it, or use another {_word(target)}"
             ) from None
     try:

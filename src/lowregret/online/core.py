@@ -21,7 +21,7 @@ from lowregret.engine.reference import DROPPED_EVERY_ARM, SCORE_IS_NAN
 from lowregret.engine.simulate import complaint
 from lowregret.engine.steps import NOT_A_NUMBER
 from lowregret.environments.checks import show
-from lowregret.errors import InputError
+from lowregret.errors import InputError, StoreError
 from lowregret.online.decisions import Decision, Event, decision_id, decision_of
 from lowregret.online.desk import NOW, ROW, PlainDesk, choose, choose_plainly, learn, learn_plainly
 from lowregret.online.epochs import first_horizon, first_round
@@ -181,7 +181,7 @@ class Core:
         place = self.places.get(arm) if isinstance(arm, str) else None
         if place is None:
             if isinstance(arm, str) and arm in self.retired:
-                raise InputError(f"arm {arm!r} is retired")
+                raise InputError(f"arm {show(arm)} is retired")
             raise InputError(f"unknown arm {show(arm)}: the arms are {show(self.names)}")
         return place
 
@@ -256,16 +256,18 @@ class Core:
         """Check the name of an arm that is to be added."""
         new = text("the name of an arm", arm)
         if new in self.retired:
-            raise InputError(f"arm {new!r} was retired: give the new arm another name")
+            raise InputError(f"arm {show(new)} was retired: give the new arm another name")
         if new in self.places:
-            raise InputError(f"there is an arm {new!r} already")
+            raise InputError(f"there is an arm {show(new)} already")
         return new
 
     def check_leaving(self, arm: object) -> str:
         """Check the name of an arm that is to be retired."""
         place = self.place(arm)
         if len(self.names) == 1:
-            raise InputError(f"arm {self.names[place]!r} is the last one: add another before you retire it")
+            raise InputError(
+                f"arm {show(self.names[place])} is the last one: add another before you retire it"
+            )
         return self.names[place]
 
     def note(self, events: Sequence[Event]) -> list[Decision]:
@@ -286,18 +288,26 @@ class Core:
 
     def replay(self, events: Sequence[Event]) -> None:
         """Live through events again."""
-        for event in events:
-            if event.kind == "asked":
-                PlainDesk(self.rows, self.nows).pull(self.places[str(event.arm)])
-                self.nows[0]["drawn"] = event.drawn
-            elif event.kind in ANSWERS:
-                assert event.decision is not None
-                arm = self.pending[decision_id(self.token, event.decision)].arm
-                if event.reward is not None:
-                    self.hear(arm, self.settings.scaled(event.reward))
-                else:
-                    self.give_up(arm)
-            self.note((event,))
+        try:
+            for event in events:
+                self._live_through(event)
+        except (KeyError, AssertionError):
+            raise StoreError(
+                "the log of this agent does not add up: it is damaged, or a newer lowregret wrote it"
+            ) from None
+
+    def _live_through(self, event: Event) -> None:
+        if event.kind == "asked":
+            PlainDesk(self.rows, self.nows).pull(self.places[str(event.arm)])
+            self.nows[0]["drawn"] = event.drawn
+        elif event.kind in ANSWERS:
+            assert event.decision is not None
+            arm = self.pending[decision_id(self.token, event.decision)].arm
+            if event.reward is not None:
+                self.hear(arm, self.settings.scaled(event.reward))
+            else:
+                self.give_up(arm)
+        self.note((event,))
 
     def _note_asked(self, event: Event) -> Decision:
         decision, request = decision_of(self.token, event), event.request

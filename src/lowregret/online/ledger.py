@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lowregret.online.stores import Store
 
 SNAPSHOT_EVERY = 1_000
-"""How many events a store holds, at most, that a new agent must replay."""
+"""How many events a store holds, at most, that a new agent must replay; more, where more is pending."""
 
 Change: TypeAlias = tuple[Any, list[Event], dict[str, Decision]]
 """What a change gives back, the events it is made of, and the pending decisions that they answer."""
@@ -165,10 +165,11 @@ class Ledger:
 
     def _due(self, store: Store, position: int) -> bool:
         """Say whether a snapshot is due, which another process may have kept already."""
-        if position - self._kept >= SNAPSHOT_EVERY:
+        often = max(SNAPSHOT_EVERY, len(self.core.pending))  # which all stand in a snapshot
+        if position - self._kept >= often:
             latest = store.latest()
             self._kept = latest[0] if latest else 0
-        return position - self._kept >= SNAPSHOT_EVERY
+        return position - self._kept >= often
 
     def _catch_up(self, store: Store) -> None:
         """Live through what others did."""
@@ -182,11 +183,11 @@ class Ledger:
         known = [] if request is None else self._requested(request)
         if known:
             if len(known) != count:
-                raise InputError(f"request {request!r} asked for {len(known)} decisions, not for {count}")
+                raise InputError(f"request {show(request)} asked for {len(known)} decisions, not for {count}")
             for decision in known:
                 if allowed is not None and decision.arm not in allowed:
                     raise InputError(
-                        f"request {request!r} chose {decision.arm!r} before, which is not in only: "
+                        f"request {show(request)} chose {show(decision.arm)} before, which is not in only: "
                         "give a new choice another name"
                     )
             return known, [], {}
@@ -265,7 +266,7 @@ class Ledger:
 def _key(decision: object) -> str:
     """Give the id of a decision."""
     if isinstance(decision, Decision):
-        return decision.id
+        decision = decision.id
     if isinstance(decision, str):
         return decision
     raise InputError(f"a decision must be what ask gave, or its id, got {show(decision)}")

@@ -101,14 +101,14 @@ def _ledger(store: Store, settings: Settings, name: str) -> Ledger:
     made = head["made_with"]
     _compare(made, settings.described(), name)
     first = replace(settings, arms=tuple(made["arms"]))
-    ledger = Ledger.on(store, lambda: _loaded(store, first, head["agent"], name))
+    ledger = Ledger.on(store, lambda: _loaded(store, first, head["agent"]))
     names = ledger.core.names
     if settings.arms != first.arms and set(settings.arms) != set(names):
         raise InputError(f"{name} has the arms {show(names)}, got {show(list(settings.arms))}: {ADVICE}")
     return ledger
 
 
-def _loaded(store: Store, settings: Settings, token: str, name: str) -> Loaded:
+def _loaded(store: Store, settings: Settings, token: str) -> Loaded:
     """Give the state that a store holds, the events in it, and the position of the latest snapshot."""
     latest = store.latest()
     if latest is None:
@@ -116,12 +116,7 @@ def _loaded(store: Store, settings: Settings, token: str, name: str) -> Loaded:
     else:
         kept, core = latest[0], read(latest[1], settings.policy)
     events = store.events(kept)
-    try:
-        core.replay(events)
-    except (KeyError, AssertionError):
-        raise InputError(
-            f"the log of {name} does not add up: it is damaged, or a newer lowregret wrote it"
-        ) from None
+    core.replay(events)
     return core, kept + len(events), kept
 
 

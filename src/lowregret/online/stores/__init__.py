@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
-from lowregret.errors import InputError
+from lowregret.errors import StoreError
 from lowregret.online.decisions import Event
 
 
@@ -65,4 +65,4 @@ def check_place(path: Path, known: os.stat_result) -> None:
     except OSError:
         same = False
     if not same:
-        raise InputError(f"{str(path)!r} was moved or deleted while it was open: open the agent again")
+        raise StoreError(f"{str(path)!r} was moved or deleted while it was open: open the agent again")

@@ -24,7 +24,7 @@ from typing import Any
 from weakref import finalize
 from zlib import crc32
 
-from lowregret.errors import InputError
+from lowregret.errors import InputError, StoreError
 from lowregret.experiments.files import locked, sync, writing
 from lowregret.online.decisions import Event
 from lowregret.online.stores import check_place
@@ -66,7 +66,7 @@ class JournalStore:
         if os.getpid() != self._process:
             raise InputError(f"{str(self._path)!r} was opened before a fork: a journal is for one process")
         if self._file < 0:
-            raise InputError(f"cannot use {str(self._path)!r}: it is closed")
+            raise StoreError(f"cannot use {str(self._path)!r}: it is closed")
         self._be_sure()
         self._check_alone()
         self._staged = {}
@@ -134,7 +134,7 @@ class JournalStore:
         now = os.fstat(self._file)
         check_place(self._path, now)
         if now.st_size != self._end:
-            raise InputError(
+            raise StoreError(
                 f"{str(self._path)!r} was changed by another process: a journal is for one, open it again"
             )
 

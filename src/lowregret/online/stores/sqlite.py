@@ -17,7 +17,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
-from lowregret.errors import InputError
+from lowregret.errors import InputError, StoreError
 from lowregret.experiments.files import sync, writing
 from lowregret.online.decisions import Event
 from lowregret.online.stores import check_place
@@ -138,7 +138,7 @@ class SQLiteStore:
         """Give the events after a position, in their order."""
         rows = self._rows(f"SELECT {EVENT}, position FROM log WHERE position > ? ORDER BY position", after)
         if rows and rows[-1][-1] != after + len(rows):
-            raise InputError(f"{str(self._path)!r} has lost rows of its log: restore it from a copy")
+            raise StoreError(f"{str(self._path)!r} has lost rows of its log: restore it from a copy")
         return [Event(*row[:-1]) for row in rows]
 
     def latest(self) -> tuple[int, str] | None:
@@ -191,7 +191,7 @@ class SQLiteStore:
         try:
             yield
         except sqlite3.Error as error:
-            raise InputError(f"cannot use {str(self._path)!r}: {_reason(error)}") from None
+            raise StoreError(f"cannot use {str(self._path)!r}: {_reason(error)}") from None
 
 
 class _Session:
