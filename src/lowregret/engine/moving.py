@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from lowregret.engine.arms import EMPIRICAL, Integers, Rows, draw, ended, law
+from lowregret.engine.arms import Integers, Rows, ended, law, reward_of
 from lowregret.engine.compiling import compiled, inlined
 from lowregret.engine.leaders import Leaders, enter, rebuild, rival
 from lowregret.engine.protocol import book, value
@@ -156,10 +156,7 @@ def play_moving(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> in
                 n = tally.before + tally.pulls + 1
                 if ended(source, n):
                     return -i - 1
-                x = draw(source, n)
-                if source.kind >= EMPIRICAL:
-                    x = data[int(x)]
-                tally = count(tally, book(policy, x, rules.clip, rng))
+                tally = count(tally, book(policy, reward_of(source, data, n), rules.clip, rng))
                 arm = state(number, tally)
                 t += 1
                 if recording:
