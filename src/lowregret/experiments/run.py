@@ -171,7 +171,7 @@ class _Job:
         alone = line is not self.waiting
         if not line or self.alone or len(self.under_way) >= (1 if alone else most):
             return False
-        future = pool.submit(work, line[0])
+        future = pool.submit(work, line[0], self.plan.environments[line[0].environment])
         self.under_way[future] = line.popleft()
         self.alone = alone
         return True

@@ -200,7 +200,7 @@ def _origin(plan: Plan) -> dict[str, Any]:
 
 def _entry_of(shard: Shard, policy: str, finished: Finished) -> Entry:
     size, seconds = len(finished.data), round(finished.seconds, 6)
-    return Entry(shard.name, finished.sha256, size, shard.steps, seconds, policy, len(shard.arms))
+    return Entry(shard.name, finished.sha256, size, shard.steps, seconds, policy, shard.arms)
 
 
 def _write_tables(tables: Mapping[str, pl.LazyFrame], paths: Mapping[str, Path]) -> None:
