@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
+from logging import CRITICAL
 from threading import Thread
 from typing import Any, NamedTuple
 
@@ -105,7 +106,9 @@ class DaskExecutor(Executor):
         """Pass on what became of a task."""
         try:
             answer = task.result()
-        except BaseException as error:  # cancelled, or the workers that had it died one after the other
+        except BaseException as error:  # the scheduler is gone, or one worker after the other died of it
+            if task.cancelled():
+                error = BrokenExecutor("the connection to the scheduler is lost")
             future.set_exception(error if isinstance(error, Exception) else RuntimeError(str(error)))
         else:
             if isinstance(answer, Trouble):
@@ -146,14 +149,15 @@ def cluster(place: str) -> Iterator[DaskExecutor]:
         dask, distributed = import_module("dask"), import_module("distributed")
     except ImportError:
         raise InputError("a cluster needs Dask: install lowregret with the extra 'dask'") from None
-    with dask.config.set(SETTINGS):
+    quiet = distributed.utils.silence_logging_cmgr(CRITICAL)  # what goes wrong is for us to say
+    with dask.config.set(SETTINGS), quiet:
         made: Any = place
         if count:
             made = distributed.LocalCluster(
                 n_workers=count, threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL"
             )
         else:
-            _knock(place)
+            _knock(distributed, place)
         client = distributed.Client(made, timeout="20s", set_as_default=False)
         try:
             yield DaskExecutor(client)
@@ -163,14 +167,13 @@ def cluster(place: str) -> Iterator[DaskExecutor]:
             closing.join(PATIENCE)
 
 
-def _knock(address: str) -> None:
+def _knock(distributed: Any, address: str) -> None:
     """Refuse an address where no scheduler answers; a client would say so late and at length."""
-    from distributed import Security
-    from distributed.comm import connect
 
     async def knock() -> None:
-        security = Security().get_connection_args("client")
-        comm = await asyncio.wait_for(connect(address, KNOCKING, **security), KNOCKING + 1)
+        security = distributed.Security().get_connection_args("client")
+        connecting = distributed.comm.connect(address, KNOCKING, **security)
+        comm = await asyncio.wait_for(connecting, KNOCKING + 1)
         comm.abort()
 
     try:

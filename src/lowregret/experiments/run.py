@@ -177,22 +177,27 @@ class _Job:
         return True
 
     def settle(self, futures: Iterable[Future[Finished]]) -> BaseException | None:
-        """Keep the results of shards, or line them up again; give the error if the executor broke."""
-        done: Done = []
+        """Keep the results of shards, or line them up again; give the error if the executor broke.
+
+        A shard is under way until it is kept, so that an interrupt in the middle of that loses nothing.
+        """
+        done: dict[Future[Finished], tuple[Shard, Finished]] = {}
         broke: BaseException | None = None
         alone, self.alone = self.alone, False
         for future in futures:
-            shard = self.under_way.pop(future)
+            shard = self.under_way[future]
             try:
-                done.append((shard, future.result()))
+                done[future] = shard, future.result()
+                continue
             except (BrokenExecutor, CancelledError) as error:
                 self.fail(shard, error, self.last if alone else self.suspects)
                 broke = error
             except Exception as error:  # whatever happened to the worker
                 self.fail(shard, error, self.waiting)
+            del self.under_way[future]
         if done:
-            self.keep(done)
-            self.count([shard for shard, _ in done])
+            self.keep(list(done.values()))
+            self.count([self.under_way.pop(future) for future in done])
         return broke
 
     def fail(self, shard: Shard, error: BaseException, line: deque[Shard]) -> None:
