@@ -107,9 +107,8 @@ class DaskExecutor(Executor):
         try:
             answer = task.result()
         except BaseException as error:  # the scheduler is gone, or one worker after the other died of it
-            if task.cancelled():
-                error = BrokenExecutor("the connection to the scheduler is lost")
-            future.set_exception(error if isinstance(error, Exception) else RuntimeError(str(error)))
+            lost = BrokenExecutor("the connection to the scheduler is lost") if task.cancelled() else error
+            future.set_exception(lost if isinstance(lost, Exception) else RuntimeError(str(lost)))
         else:
             if isinstance(answer, Trouble):
                 self._failed_on.setdefault(key, set()).add(answer.worker)
