@@ -65,7 +65,7 @@ def test_a_simulation_and_its_tables_say_the_same(played: lr.Result) -> None:
 def test_curves_of_a_simulation_and_of_its_tables_are_the_same(played: lr.Result) -> None:
     ours, known = summarise_curves(played.tables()), played.curve()
     for column in ("mean", "se", "median", "p05", "p95"):
-        assert ours[column].to_list() == pytest.approx(known[column].to_list())
+        assert ours[column].to_list() == known[column].to_list()
     assert ours.filter(t=200)["high"].to_list() == pytest.approx(summarise(played.tables())["high"].to_list())
 
 

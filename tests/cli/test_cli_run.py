@@ -56,6 +56,8 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(tmp_path: Path) -> N
     next((out / "shards").iterdir()).write_bytes(b"")
     done = call("run", str(path), "--out", str(out), "--dry-run")
     assert "2 shards, of which 1 (1 of them damaged) would be computed: 240 steps" in done.stdout
+    told = "lowregret: 1 of the shards that were there are damaged and computed again\n"
+    assert [call("run", str(path), "--out", str(out)).stderr for _ in range(2)] == [told, ""]
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,8 @@ class Stubborn(Inline):
     """An executor on which one shard never succeeds."""
 
     def submit(self, fn, /, *args, **kwargs) -> Future:
-        bad = args[0].first == 8 and args[0].policy.name == "MOSS" and len(args[0].arms.groups) == 2
+        shard, arms = args
+        bad = shard.first == 8 and shard.policy.name == "MOSS" and len(arms.groups) == 2
         self.failures = [OSError("no luck")] if bad else []
         return super().submit(fn, *args, **kwargs)
 
@@ -99,11 +100,11 @@ def test_a_class_that_one_worker_lacks_is_tried_on_another(small, truth, same, t
     assert len(pool.calls) == 7
 
 
-def die(shard):
+def die(shard, arms):
     """Kill the process that does the work, once in every three shards."""
     if shard.first == 8:
         os.kill(os.getpid(), signal.SIGKILL)
-    return work(shard)
+    return work(shard, arms)
 
 
 def test_an_executor_that_broke_keeps_what_was_done(small, truth, same, tmp_path: Path, monkeypatch) -> None:
@@ -145,11 +146,11 @@ class Mortal(ThreadPoolExecutor):
             if self.dead:
                 raise BrokenExecutor("gone")
             self.given.append(Future())
-            super().submit(self.play, fn, args[0], self.given[-1])
+            super().submit(self.play, fn, *args, self.given[-1])
             return self.given[-1]
 
-    def play(self, fn, shard, future: Future) -> None:
-        result = None if shard.name in self.poison else fn(shard)
+    def play(self, fn, shard, arms, future: Future) -> None:
+        result = None if shard.name in self.poison else fn(shard, arms)
         with self.lock:
             if result is None:
                 self.dead = True
@@ -232,6 +233,24 @@ def test_an_interrupt_keeps_what_is_done_and_says_how_to_go_on(small, truth, sam
     told: list = []
     same(run(small, tmp_path, shard_steps=STEPS, progress=told.append), truth)
     assert told[0].there >= 3
+
+
+def test_an_interrupt_while_results_are_kept_loses_none(small, tmp_path: Path, monkeypatch) -> None:
+    fsync, manifest, lines = os.fsync, tmp_path / "manifest.jsonl", []
+
+    def interrupted(descriptor: int) -> None:
+        fsync(descriptor)
+        if not lines and os.path.sameopenfile(descriptor, open_manifest.fileno()) and manifest.read_bytes():
+            lines.extend(manifest.read_bytes().splitlines())
+            raise KeyboardInterrupt
+
+    manifest.touch()
+    monkeypatch.setattr(os, "fsync", interrupted)
+    with open(manifest) as open_manifest, pytest.raises(Interrupted) as error:
+        run(small, tmp_path, threads=1, shard_steps=STEPS)
+    kept = manifest.read_bytes().splitlines()
+    assert lines and set(lines) <= set(kept)
+    assert str(error.value).startswith(f"interrupted: {len(kept)} of 24 shards")
 
 
 def test_no_more_shards_are_under_way_than_workers_can_take(small) -> None:

@@ -3,7 +3,7 @@
 from analysis_data import frames_of
 
 from lowregret.analysis.comparison import compare
-from lowregret.report.verdicts import NOTE, verdict_lines
+from lowregret.report.verdicts import NEEDED, NOTE, verdict_lines
 
 
 def lines(**policies: list[float]) -> list[str]:
@@ -27,8 +27,9 @@ def test_each_kind_of_verdict() -> None:
         "  Noisy and B cannot be told apart: difference 0.167, 95% interval -2.6 to 2.94, p 1 "
         "(6 runs; 2,800 needed)",
         "",
-        NOTE,
+        f"{NOTE} {NEEDED}",
     ]
+    assert lines(B=steps, Same=steps)[-1] == NOTE  # nothing is said of what is not shown
 
 
 def test_one_run() -> None:

@@ -154,16 +154,13 @@ def summarise_curves(tables: Tables) -> pl.DataFrame:
     >>> summarise_curves(result.tables()).select("t", "mean").rows()
     [(50, 12.5), (100, 25.0)]
     """
-    regret = pl.col("regret")
-    groups = tables.curves.group_by(*KEYS, "t", maintain_order=True).agg(
-        runs=pl.len().cast(pl.Int64),
-        mean=regret.mean(),
-        se=regret.std() / pl.len().sqrt(),
-        median=regret.median(),
-        p05=regret.quantile(0.05, "linear"),
-        p95=regret.quantile(0.95, "linear"),
-    )
-    return _with_interval(groups)
+    parts = []
+    for (environment, policy), part in tables.curves.group_by(*KEYS, maintain_order=True):
+        times = part["t"].unique().sort()
+        regret = part.sort("run", "t")["regret"].to_numpy().reshape(-1, len(times))
+        named = {"environment": environment, "policy": policy, "t": times, "runs": len(regret)}
+        parts.append(pl.DataFrame({**named, **statistics(regret)}))
+    return _with_interval(pl.concat(parts).fill_nan(None))
 
 
 def _with_interval(table: pl.DataFrame) -> pl.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from lowregret.experiments.results import Results
+    from lowregret.experiments.run import Progress
     from lowregret.experiments.spec import Experiment
 
 
@@ -73,8 +74,8 @@ def run(
     from lowregret.report.progress import shard_bar
 
     try:
-        with _workers(cluster) as executor, shard_bar(spec.name) as progress:
-            results = spec.run(folder, executor=executor, threads=threads, progress=progress)
+        with _workers(cluster) as executor, shard_bar(spec.name) as bar:
+            results = spec.run(folder, executor=executor, threads=threads, progress=_telling(bar))
     except FailedShards as error:
         tell(str(error))
         raise typer.Exit(1) from None
@@ -92,6 +93,18 @@ def _workers(cluster: str | None) -> Iterator[Executor | None]:
 
     with connect(cluster) as executor:
         yield executor
+
+
+def _telling(bar: Callable[[Progress], None] | None) -> Callable[[Progress], None]:
+    """Say at the beginning if shards were damaged, and move the bar if there is one."""
+
+    def advance(now: Progress) -> None:
+        if now.damaged and not now.done:
+            tell(f"{now.damaged} of the shards that were there are damaged and computed again")
+        if bar:
+            bar(now)
+
+    return advance
 
 
 def _print_forecast(spec: Experiment, folder: Path, cluster: str | None, threads: int | None) -> None:

@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
+from logging import CRITICAL
 from threading import Thread
 from typing import Any, NamedTuple
 
 from lowregret.errors import InputError
+from lowregret.experiments.plan import Arms
 
 SETTINGS = {
     "distributed.admin.tick.limit": "1h",  # a compiling worker is busy, not lost
+    "distributed.admin.large-graph-warning-threshold": "1TB",  # a large table of rewards is sent only once
     # Ctrl-C reaches every process of a terminal; what is done then is for us to say, not for workers.
     "distributed.worker.preload": ["import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"],
 }
-"""How workers on this machine are run."""
+"""How Dask is run."""
 
 
 PATIENCE = 15
 """For how many seconds workers may take to end; Dask would wait for ever for one that was hurt."""
+
+
+KNOCKING = 5
+"""For how many seconds a scheduler may take to answer."""
+
+
+LARGE = 10_000
+"""How many numbers arms may have to travel with every shard: some 100 kB."""
 
 
 class Trouble(NamedTuple):
@@ -32,7 +44,10 @@ class Trouble(NamedTuple):
 
 
 class DaskExecutor(Executor):
-    """A Dask client as an executor; a task that failed goes to another worker when it is given again.
+    """A Dask client as an executor.
+
+    A task that failed goes to another worker when it is given again. Large arms among the arguments of tasks
+    are sent once, and workers have them from each other.
 
     Parameters
     ----------
@@ -43,6 +58,7 @@ class DaskExecutor(Executor):
     def __init__(self, client: Any) -> None:
         self._client = client
         self._failed_on: dict[int, set[str]] = {}
+        self._arms: dict[Arms, Any] = {}
 
     @property
     def _max_workers(self) -> int:
@@ -60,7 +76,8 @@ class DaskExecutor(Executor):
         try:
             others = sorted(set(self._client.nthreads()) - bad) if bad else []
             where = {"workers": others, "allow_other_workers": True} if others else {}
-            task = self._client.submit(_attempt, fn, args, kwargs, pure=False, **where)
+            given = [self._sent(value) for value in args]
+            task = self._client.submit(_attempt, fn, given, kwargs, pure=False, **where)
         except Exception as error:
             raise BrokenExecutor(f"the scheduler is gone: {error or type(error).__name__}") from None
         future: Future[Any] = Future()
@@ -71,12 +88,27 @@ class DaskExecutor(Executor):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Leave the cluster as it is: whoever made the client closes it."""
 
+    def _sent(self, value: Any) -> Any:
+        """Give what stands for an argument: a task that gives them for large arms, all else as it is.
+
+        Dask does a task again where the worker that had its result is gone; data that is only scattered
+        would be lost. Small arms travel with every task, since Dask sends what depends on a result to the
+        worker that has it, and the others would wait for a moment.
+        """
+        if not isinstance(value, Arms):
+            return value
+        if value not in self._arms:
+            large = value.numbers > LARGE
+            self._arms[value] = self._client.submit(_give, value, pure=False) if large else value
+        return self._arms[value]
+
     def _settle(self, task: Any, future: Future[Any], key: int) -> None:
         """Pass on what became of a task."""
         try:
             answer = task.result()
-        except BaseException as error:  # cancelled, or the workers that had it died one after the other
-            future.set_exception(error if isinstance(error, Exception) else RuntimeError(str(error)))
+        except BaseException as error:  # the scheduler is gone, or one worker after the other died of it
+            lost = BrokenExecutor("the connection to the scheduler is lost") if task.cancelled() else error
+            future.set_exception(lost if isinstance(lost, Exception) else RuntimeError(str(lost)))
         else:
             if isinstance(answer, Trouble):
                 self._failed_on.setdefault(key, set()).add(answer.worker)
@@ -96,7 +128,8 @@ def processes(place: str) -> int | None:
     (4, None)
     """
     local = re.fullmatch(r"local:([1-9][0-9]{0,3})", place)
-    if not local and not re.match(r"(tcp|tls|ws|wss)://.", place):
+    address = re.fullmatch(r"(?:tcp|tls|wss?)://[^\s/]+:([0-9]{1,5})/?", place)
+    if not local and not (address and 1 <= int(address[1]) < 2**16):
         raise InputError(f"cluster must be local:N or an address such as tcp://host:8786, got {place!r}")
     return int(local[1]) if local else None
 
@@ -115,16 +148,16 @@ def cluster(place: str) -> Iterator[DaskExecutor]:
         dask, distributed = import_module("dask"), import_module("distributed")
     except ImportError:
         raise InputError("a cluster needs Dask: install lowregret with the extra 'dask'") from None
-    with dask.config.set(SETTINGS):
+    quiet = distributed.utils.silence_logging_cmgr(CRITICAL)  # what goes wrong is for us to say
+    with dask.config.set(SETTINGS), quiet:
         made: Any = place
         if count:
             made = distributed.LocalCluster(
                 n_workers=count, threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL"
             )
-        try:
-            client = distributed.Client(made, timeout="20s", set_as_default=False)
-        except OSError as error:
-            raise InputError(f"no Dask scheduler answers at {place}: {error}") from None
+        else:
+            _knock(distributed, place)
+        client = distributed.Client(made, timeout="20s", set_as_default=False)
         try:
             yield DaskExecutor(client)
         finally:
@@ -133,13 +166,35 @@ def cluster(place: str) -> Iterator[DaskExecutor]:
             closing.join(PATIENCE)
 
 
+def _knock(distributed: Any, address: str) -> None:
+    """Refuse an address where no scheduler answers; a client would say so late and at length."""
+
+    async def knock() -> None:
+        security = distributed.Security().get_connection_args("client")
+        connecting = distributed.comm.connect(address, KNOCKING, **security)
+        comm = await asyncio.wait_for(connecting, KNOCKING + 1)
+        comm.abort()
+
+    try:
+        with ThreadPoolExecutor(1) as other:  # the user's thread may have a loop of its own, as in a notebook
+            other.submit(lambda: asyncio.run(knock())).result()
+    except OSError:  # a time that is over is one too
+        raise InputError(f"no Dask scheduler answers at {address} within {KNOCKING} seconds") from None
+    except Exception as error:  # what answers speaks another language
+        raise InputError(f"cannot speak to a Dask scheduler at {address}: {error}") from None
+
+
 def _close(client: Any, made: Any) -> None:
     client.close()
     if made is not None:
         made.close()
 
 
-def _attempt(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _give(value: Any) -> Any:
+    return value
+
+
+def _attempt(fn: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
     """Do a task on a worker; say on which if it fails."""
     import warnings
 

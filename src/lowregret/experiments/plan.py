@@ -27,7 +27,7 @@ Group: TypeAlias = tuple[str, tuple[Any, ...], int]
 class Arms:
     """An environment as plain data: groups of equal arms, and a hash of them that stands for all.
 
-    Two are equal if their hashes are. So a worker that was given 9 MB of rewards finds the bandit that it
+    Two are equal if their hashes are. So a worker that was given 20 MB of rewards finds the bandit that it
     made of them before without looking at each.
     """
 
@@ -37,6 +37,12 @@ class Arms:
     def __len__(self) -> int:
         """How many arms there are."""
         return sum(count for *_, count in self.groups)
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers describe them."""
+        values = (value for _, parameters, _ in self.groups for value in parameters)
+        return sum(len(value) if isinstance(value, tuple) else 1 for value in values)
 
 
 SHARD_STEPS = 20_000_000
@@ -66,14 +72,16 @@ ENGINE = engine_identity()
 
 @dataclass(frozen=True)
 class Shard:
-    """A block of runs of one policy on one environment: plain data, complete in itself.
+    """A block of runs of one policy on one environment: plain data, and small.
 
     Attributes
     ----------
     name : str
         The hash of all that determines the result; ``policy.file`` is not part of that.
-    arms : Arms
-        The environment.
+    environment : str
+        The hash of the environment's arms. They may be large, so the plan keeps them, once for all shards.
+    arms : int
+        How many arms there are.
     policy : Reference
         The class of the policy.
     parameters : tuple of (str, value)
@@ -89,7 +97,8 @@ class Shard:
     """
 
     name: str
-    arms: Arms
+    environment: str
+    arms: int
     policy: Reference
     parameters: tuple[tuple[str, Any], ...]
     horizon: int
@@ -117,7 +126,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Plan:
-    """All the shards of an experiment.
+    """All the shards of an experiment, and the environments that they play on by their hashes.
 
     Examples
     --------
@@ -129,6 +138,7 @@ class Plan:
     """
 
     experiment: Experiment
+    environments: dict[str, Arms]
     pairs: tuple[Pair, ...]
 
     @cached_property
@@ -155,14 +165,16 @@ def make_plan(experiment: Experiment, shard_steps: int = SHARD_STEPS) -> Plan:
         About how many steps a shard has.
     """
     pairs = []
+    environments: dict[str, Arms] = {}
     for case in experiment.cases:
         arms = group(case.bandit)
+        environments[arms.sha256] = arms
         for player in experiment.players:
             clip = clips(player.policy, case.bandit.support, repr(case.name), experiment.clip)
             blocks = _blocks(case, experiment.runs, shard_steps)
             shards = tuple(_shard(experiment, case, player, arms, clip, *block) for block in blocks)
             pairs.append(Pair(case.name, player.name, shards))
-    return Plan(experiment, tuple(pairs))
+    return Plan(experiment, environments, tuple(pairs))
 
 
 def _blocks(case: Case, runs: int, shard_steps: int) -> Iterator[tuple[int, int]]:
@@ -198,7 +210,8 @@ def _shard(
     ]
     return Shard(
         _hash(identity),
-        arms,
+        arms.sha256,
+        len(arms),
         reference,
         parameters,
         case.horizon,

@@ -171,28 +171,33 @@ class _Job:
         alone = line is not self.waiting
         if not line or self.alone or len(self.under_way) >= (1 if alone else most):
             return False
-        future = pool.submit(work, line[0])
+        future = pool.submit(work, line[0], self.plan.environments[line[0].environment])
         self.under_way[future] = line.popleft()
         self.alone = alone
         return True
 
     def settle(self, futures: Iterable[Future[Finished]]) -> BaseException | None:
-        """Keep the results of shards, or line them up again; give the error if the executor broke."""
-        done: Done = []
+        """Keep the results of shards, or line them up again; give the error if the executor broke.
+
+        A shard is under way until it is kept, so that an interrupt in the middle of that loses nothing.
+        """
+        done: dict[Future[Finished], tuple[Shard, Finished]] = {}
         broke: BaseException | None = None
         alone, self.alone = self.alone, False
         for future in futures:
-            shard = self.under_way.pop(future)
+            shard = self.under_way[future]
             try:
-                done.append((shard, future.result()))
+                done[future] = shard, future.result()
+                continue
             except (BrokenExecutor, CancelledError) as error:
                 self.fail(shard, error, self.last if alone else self.suspects)
                 broke = error
             except Exception as error:  # whatever happened to the worker
                 self.fail(shard, error, self.waiting)
+            del self.under_way[future]
         if done:
-            self.keep(done)
-            self.count([shard for shard, _ in done])
+            self.keep(list(done.values()))
+            self.count([self.under_way.pop(future) for future in done])
         return broke
 
     def fail(self, shard: Shard, error: BaseException, line: deque[Shard]) -> None:

@@ -200,7 +200,7 @@ def _origin(plan: Plan) -> dict[str, Any]:
 
 def _entry_of(shard: Shard, policy: str, finished: Finished) -> Entry:
     size, seconds = len(finished.data), round(finished.seconds, 6)
-    return Entry(shard.name, finished.sha256, size, shard.steps, seconds, policy, len(shard.arms))
+    return Entry(shard.name, finished.sha256, size, shard.steps, seconds, policy, shard.arms)
 
 
 def _write_tables(tables: Mapping[str, pl.LazyFrame], paths: Mapping[str, Path]) -> None:
@@ -262,7 +262,7 @@ def _read_line(line: bytes) -> Entry:
 
 
 def _append(path: Path, lines: bytes) -> None:
-    """Add lines durably; on a full disk take back what was written of them."""
+    """Add lines durably; on a full disk, or at an interrupt, take back what was written of them."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     try:
         size = os.fstat(descriptor).st_size
@@ -270,7 +270,7 @@ def _append(path: Path, lines: bytes) -> None:
             if os.write(descriptor, lines) < len(lines):  # the disk became full in the middle of it
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(descriptor)
-        except OSError:
+        except BaseException:
             os.ftruncate(descriptor, size)
             raise
     finally:

@@ -15,7 +15,7 @@ import polars as pl
 from lowregret.engine.simulate import Outcome, simulate
 from lowregret.environments import Bandit
 from lowregret.experiments.classes import load_class
-from lowregret.experiments.plan import ENGINE, Shard, ungroup
+from lowregret.experiments.plan import ENGINE, Arms, Shard, ungroup
 from lowregret.policies import Policy
 
 _loading = Lock()
@@ -30,12 +30,12 @@ class Finished(NamedTuple):
     seconds: float
 
 
-def work(shard: Shard) -> Finished:
-    """Compute a shard, in whatever process this is."""
+def work(shard: Shard, arms: Arms) -> Finished:
+    """Compute a shard on the arms of its environment, in whatever process this is."""
     if shard.engine != ENGINE:
         where = f"process {os.getpid()} on {socket.gethostname()}"
         raise RuntimeError(f"{where} runs other sources of lowregret than the planner: install the same")
-    bandit = ungroup(shard.arms)
+    bandit = ungroup(arms)
     with _loading:
         policy = load_class(shard.policy)(**dict(shard.parameters))
         _compile(policy, bandit, shard)

@@ -12,10 +12,12 @@ from lowregret.report.tables import shown
 
 NOTE = (
     "Paired differences of the final regret. p is adjusted for all comparisons (Holm); up to 0.05 a "
-    "difference counts as found. Runs needed: to find one like this with probability 0.8, at the "
-    "strictest of Holm's levels."
+    "difference counts as found."
 )
 """What stands below the verdicts."""
+
+NEEDED = "Runs needed: to find one like this with probability 0.8, at the strictest of Holm's levels."
+"""What stands there too where more runs are needed."""
 
 
 def verdict_lines(comparison: pl.DataFrame) -> list[str]:
@@ -36,7 +38,8 @@ def verdict_lines(comparison: pl.DataFrame) -> list[str]:
     for (environment,), part in comparison.group_by("environment", maintain_order=True):
         lines.append(str(environment))
         lines += [f"  {_line(row)}" for row in part.to_dicts()]
-    return [*lines, "", NOTE]
+    needed = any(line.endswith(" needed)") for line in lines)
+    return [*lines, "", f"{NOTE} {NEEDED}" if needed else NOTE]
 
 
 def _line(row: dict[str, Any]) -> str:
