@@ -13,7 +13,7 @@ import lowregret as lr
 from lowregret.experiments.cluster import cluster
 from lowregret.experiments.run import FailedShards, Interrupted, run
 
-pytestmark = [pytest.mark.xdist_group("dask"), pytest.mark.filterwarnings("ignore::ResourceWarning")]
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
 
 OWN = """
