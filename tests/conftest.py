@@ -7,7 +7,6 @@ every policy of the package once, and what it leaves on disk serves the rest.
 """
 
 import gc
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,26 +16,32 @@ settings.register_profile(
 )
 settings.load_profile("lowregret")
 
-HERE = Path(__file__).parent
-SPREAD = HERE / "test_testing.py"
-LONG = [SPREAD, *(HERE / name for name in ("engine", "crash", "experiments", "statistical"))]
+SPREAD = "tests/test_testing.py"
+LONG = (SPREAD, "tests/engine/", "tests/experiments/", "tests/crash/", "tests/statistical/")
 """What comes first, so that no process is left alone with it at the end."""
-FORMS = {HERE / "engine" / name for name in ("test_equivalence.py", "test_simulate.py")}
+FORMS = ("tests/engine/test_equivalence.py", "tests/engine/test_simulate.py")
 """Both compile every policy of ``helpers``."""
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Put the tests of a file into one group for pytest-xdist, and long ones first."""
-    items.sort(key=lambda item: _place(item.path))
-    for item in items:
-        if item.path != SPREAD:
-            group = "forms" if item.path in FORMS else item.path.as_posix()
-            item.add_marker(pytest.mark.xdist_group(group))
+    """Put what takes long first."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+    items.sort(key=lambda item: not item.nodeid.startswith(SPREAD))
 
 
-def _place(path):
-    return next((i for i, long in enumerate(LONG) if path.is_relative_to(long)), len(LONG))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Deal out files; ``--dist loadgroup`` does not see its marks under this version of pytest."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Files(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            if nodeid.startswith(SPREAD):
+                return nodeid
+            return "forms" if nodeid.startswith(FORMS) else nodeid.partition("::")[0]
+
+    config.option.loadscopereorder = False
+    return Files(config, log)
 
 
 def pytest_collection_finish():
