@@ -16,7 +16,7 @@ reproduce: setup
 	$(BIN)/lowregret reproduce --runs $(RUNS)
 
 test: setup
-	$(BIN)/pytest --numprocesses auto --dist loadgroup --quiet
+	$(BIN)/pytest --numprocesses auto --durations 15 --quiet
 
 lint: setup
 	$(BIN)/ruff check .

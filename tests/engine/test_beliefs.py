@@ -10,10 +10,13 @@ from lowregret.errors import InputError
 
 
 class Fixed(lr.Policy):
-    """Two arms whose laws never change: N(0.3, 1) and N(0, 0.25)."""
+    """Two arms whose laws never change: N(0.3, 1) and N(0, 0.25); or are none after some pulls."""
+
+    breaks: int = lr.NEVER
 
     def belief(self, arm):
-        return (0.3, 1.0) if arm.number == 0 else (0.0, 0.5)
+        mean = 0.3 if arm.number == 0 else 0.0
+        return (mean if arm.pulls < self.breaks else float("nan")), (1.0 if arm.number == 0 else 0.5)
 
 
 class OddOnly(lr.ThompsonGauss):
@@ -21,13 +24,6 @@ class OddOnly(lr.ThompsonGauss):
 
     def opens(self, number):
         return number % 2 == 1
-
-
-class Broken(lr.Policy):
-    """A law that is none from the fifth pull on."""
-
-    def belief(self, arm):
-        return (0.0, 1.0) if arm.pulls < 5 else (float("nan"), 1.0)
 
 
 @pytest.mark.parametrize("policy", [lr.ThompsonGauss(), lr.ThompsonGauss(variance=0.01), OddOnly()], ids=str)
@@ -51,5 +47,5 @@ def test_an_arm_is_chosen_as_often_as_it_is_likely_to_be_best():
 
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
 def test_a_law_that_is_none_is_refused(engine):
-    with pytest.raises(InputError, match="Broken: a score must be a number, got nan"):
-        lr.trace(Broken(), np.zeros((2, 50)), 50, engine=engine)
+    with pytest.raises(InputError, match=r"Fixed\(breaks=5\): a score must be a number, got nan"):
+        lr.trace(Fixed(breaks=5), np.zeros((2, 50)), 50, engine=engine)

@@ -15,7 +15,7 @@ from lowregret.experiments.cluster import LARGE, DaskExecutor, cluster
 from lowregret.experiments.plan import Arms, group
 from lowregret.experiments.run import FailedShards, Interrupted, run
 
-pytestmark = [pytest.mark.xdist_group("dask"), pytest.mark.filterwarnings("ignore::ResourceWarning")]
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
 
 OWN = """
