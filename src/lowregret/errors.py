@@ -14,9 +14,9 @@ class InputError(ValueError):
 
 
 class StoreError(InputError):
-    """A file or folder that cannot be used now: the disk is full, another process holds it, it was moved.
+    """A file or folder that cannot be used, whatever one asks of it: full, held by another, moved, damaged.
 
-    Nothing was changed, and the same call may succeed later.
+    Nothing was changed.
 
     Examples
     --------

@@ -69,6 +69,13 @@ def test_curves_of_a_simulation_and_of_its_tables_are_the_same(played: lr.Result
     assert ours.filter(t=200)["high"].to_list() == pytest.approx(summarise(played.tables())["high"].to_list())
 
 
+def test_curves_with_holes_are_refused(played: lr.Result) -> None:
+    tables = played.tables()
+    cut = tables.curves.filter((pl.col("run") != 1) | (pl.col("t") < 200))
+    with pytest.raises(lr.InputError, match="must have every run at every time"):
+        summarise_curves(type(tables)(**{**vars(tables), "curves": cut}))
+
+
 def test_a_tie_for_the_most_pulls_counts_in_part() -> None:
     frames = frames_of({"e": {"MOSS": [1.0]}})
     even = frames.pulls.with_columns(pulls=pl.lit(7))

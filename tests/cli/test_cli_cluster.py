@@ -16,7 +16,7 @@ from lowregret.cli import app
 from lowregret.experiments import cluster
 from lowregret.experiments.tables import TABLES
 
-pytestmark = [pytest.mark.xdist_group("dask"), pytest.mark.filterwarnings("ignore::ResourceWarning")]
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
 SPEC = """
 horizon = 500

@@ -9,6 +9,7 @@ from numba import typeof
 import lowregret as lr
 from lowregret.engine import reference
 from lowregret.engine.arms import reward
+from lowregret.online import epochs
 from lowregret.policies import POLICIES
 
 OURS = [kind(0) if kind is lr.FixedArm else kind() for kind in POLICIES.values()]
@@ -95,8 +96,9 @@ def test_compiled_and_plain_agree_also_with_rewards_pending(policy, data):
 
 
 @pytest.mark.parametrize("horizon", [40, None])
-def test_compiled_code_meets_the_types_it_was_compiled_for(horizon):
+def test_compiled_code_meets_the_types_it_was_compiled_for(monkeypatch, horizon):
     """It does not look at them again, whatever becomes of the agent."""
+    monkeypatch.setattr(epochs, "SHORTEST", 25)
     plain, fast = (lr.Agent(lr.EUCBV(), ARMS, horizon, 5) for _ in range(2))
     core = fast.compile()._ledger.core
     types = [typeof(part) for part in (core.rows, core.nows, core.round)]
@@ -113,6 +115,7 @@ def test_compiled_code_meets_the_types_it_was_compiled_for(horizon):
             agent.tell(choice, step % 3 == 0)
         assert [typeof(part) for part in (core.rows, core.nows, core.round)] == types
     assert plain.summary().equals(fast.summary())
+    assert (core.epoch > 0) == (horizon is None)
 
 
 @pytest.mark.parametrize("policy", EVERY, ids=str)

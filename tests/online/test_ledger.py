@@ -5,7 +5,7 @@ import json
 import pytest
 
 import lowregret as lr
-from lowregret.online import ledger
+from lowregret.online import core, ledger
 from lowregret.online.core import Core
 
 ARMS = ["red", "green", "blue"]
@@ -64,6 +64,32 @@ def test_an_interrupt_while_a_change_is_noted(tmp_path, monkeypatch, name, metho
         state = agent.to_json()
         agent.close()
         assert opened(tmp_path, name).to_json() == state
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_a_call_inside_a_call(tmp_path, monkeypatch, name):
+    """Arms that ask the agent are listed first; one that comes in the middle, as of a signal, is refused."""
+    agent = opened(tmp_path, name)
+    assert agent.ask(only=(arm for arm in ARMS if arm in agent.arms and arm != "red")).arm != "red"
+    before, choose = agent.to_json(), Core.choose
+    with monkeypatch.context() as patch:
+        patch.setattr(Core, "choose", lambda core, *rest: [choose(core, *rest), agent.time][0])
+        with pytest.raises(lr.InputError, match="in the middle of a call: use it when that has ended"):
+            agent.ask()
+    assert agent.to_json() == before
+    assert agent.tell(agent.ask(), 1)
+
+
+def test_an_interrupt_forgets_no_answer(monkeypatch):
+    monkeypatch.setattr(core, "REMEMBERED", 3)
+    agent = lr.Agent(lr.UCB1(), ARMS, seed=3)
+    first, *others = agent.ask(5)
+    agent.tell_many([(first, 1), (others[0], 1), (others[1], 1)])
+    with monkeypatch.context() as patch:
+        interrupting(patch, "_note_answer", 2)
+        with pytest.raises(KeyboardInterrupt):
+            agent.tell_many([(others[2], 1), (others[3], 1)])
+    assert not agent.tell(first, 1)
 
 
 def test_an_interrupt_while_an_agent_catches_up(tmp_path, monkeypatch):

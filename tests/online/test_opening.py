@@ -5,6 +5,7 @@ import sqlite3
 import pytest
 
 import lowregret as lr
+from lowregret.online import ledger
 
 ARMS = ["red", "green", "blue"]
 NAMES = ["agent.db", "agent.journal"]
@@ -71,11 +72,16 @@ def test_a_foreign_database_is_refused_and_left_alone(tmp_path):
     ("change", "message"),
     [
         ("DELETE FROM log WHERE position = 2", "has lost rows of its log: restore it from a copy"),
+        ("DELETE FROM log WHERE position > 3", "has lost rows of its log: restore it from a copy"),
+        ("UPDATE log SET reward = 'much' WHERE kind = 'told'", "does not add up: it is damaged, or a newer"),
+        ("UPDATE log SET drawn = NULL WHERE position = 2", "does not add up: it is damaged, or a newer"),
         ("UPDATE log SET decision = 9 WHERE kind = 'told'", "does not add up: it is damaged, or a newer"),
         ("UPDATE log SET kind = 'paused' WHERE position = 2", "does not add up: it is damaged, or a newer"),
     ],
 )
-def test_a_log_that_others_have_changed_is_refused(tmp_path, change, message):
+def test_a_log_that_others_have_changed_is_refused(tmp_path, monkeypatch, change, message):
+    if "> 3" in change:  # the end, which only a snapshot still knows
+        monkeypatch.setattr(ledger, "SNAPSHOT_EVERY", 4)
     with opened(tmp_path / "agent.db") as agent:
         choices = agent.ask(3)
         agent.tell(choices[0], 1)

@@ -10,6 +10,7 @@ import polars as pl
 
 from lowregret.analysis.intervals import Floats, student_factor
 from lowregret.analysis.tables import Tables
+from lowregret.errors import InputError
 
 Integers = npt.NDArray[np.int64]
 
@@ -157,6 +158,8 @@ def summarise_curves(tables: Tables) -> pl.DataFrame:
     parts = []
     for (environment, policy), part in tables.curves.group_by(*KEYS, maintain_order=True):
         times = part["t"].unique().sort()
+        if len(part) != part["run"].n_unique() * len(times):
+            raise InputError(f"the curves of {policy} on {environment} must have every run at every time")
         regret = part.sort("run", "t")["regret"].to_numpy().reshape(-1, len(times))
         named = {"environment": environment, "policy": policy, "t": times, "runs": len(regret)}
         parts.append(pl.DataFrame({**named, **statistics(regret)}))

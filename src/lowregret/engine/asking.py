@@ -1,6 +1,6 @@
 """One step of any policy as two questions, compiled: which arm is next, and what follows from its reward.
 
-It is what ``reference.Game`` does, for rewards that come from elsewhere: a log, or the world.
+It is what ``reference.Game`` does, for rewards that come from elsewhere: a log.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from lowregret.engine.steps import (
 
 def play_beliefs(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> int:
     """Play one run of a policy with beliefs."""
-    rows, data, horizon = run.rows, run.data, run.horizon
+    rows, data, horizon, recording = run.rows, run.data, run.horizon, len(run.path) > 0
     t, at = warm_up(policy, rules, rng, first.number, run)
     if t < 0:
         return t
@@ -54,7 +54,8 @@ def play_beliefs(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> i
             return -i - 1
         centres[chosen], spreads[chosen] = belief(policy, look(rows, i))
         t += 1
-        note(run, t, rows[i]["number"], first.number, left)
+        if recording:
+            note(run, t, rows[i]["number"], first.number, left)
         at = mark(run, t, at)
         if run.stop[0]:
             return STOPPED

@@ -158,8 +158,8 @@ def entry(function: Callable[..., Any], policy: Policy, *examples: Any) -> Calla
     The types are not looked at again when it is called, which for named tuples would cost microseconds; so
     who calls it answers for them.
     """
-    compiled: Callable[..., Any] = kernel(function, policy).compile(tuple(typeof(each) for each in examples))
-    return compiled
+    kinds = tuple(typeof(each) for each in examples)
+    return cast(Callable[..., Any], kernel(function, policy).compile(kinds))
 
 
 def _cache_in(folder: Path, function: FunctionType) -> FunctionCache:

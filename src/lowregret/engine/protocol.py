@@ -1,7 +1,7 @@
 """One way to call every policy: what it leaves out is filled in here.
 
-Each function exists twice, as Python for the reference and as the choice Numba makes when it compiles; the
-two are the same table read in two languages.
+What depends on the policy exists twice, as Python for the reference and as the choice Numba makes when it
+compiles; the two are the same table read in two languages.
 """
 
 from __future__ import annotations

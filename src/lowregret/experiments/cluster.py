@@ -97,10 +97,11 @@ class DaskExecutor(Executor):
         """
         if not isinstance(value, Arms):
             return value
-        if value not in self._arms:
+        sent = self._arms.get(value)
+        if sent is None or getattr(sent, "status", "finished") in ("error", "cancelled", "lost"):
             large = value.numbers > LARGE
-            self._arms[value] = self._client.submit(_give, value, pure=False) if large else value
-        return self._arms[value]
+            sent = self._arms[value] = self._client.submit(_give, value, pure=False) if large else value
+        return sent
 
     def _settle(self, task: Any, future: Future[Any], key: int) -> None:
         """Pass on what became of a task."""
@@ -150,20 +151,27 @@ def cluster(place: str) -> Iterator[DaskExecutor]:
         raise InputError("a cluster needs Dask: install lowregret with the extra 'dask'") from None
     quiet = distributed.utils.silence_logging_cmgr(CRITICAL)  # what goes wrong is for us to say
     with dask.config.set(SETTINGS), quiet:
-        made: Any = place
-        if count:
-            made = distributed.LocalCluster(
-                n_workers=count, threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL"
-            )
-        else:
-            _knock(distributed, place)
-        client = distributed.Client(made, timeout="20s", set_as_default=False)
+        made = client = None
         try:
+            if count:
+                made = distributed.LocalCluster(
+                    n_workers=count, threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL"
+                )
+            else:
+                _knock(distributed, place)
+            client = _client(distributed, made or place)
             yield DaskExecutor(client)
         finally:
-            closing = Thread(target=_close, args=(client, made if count else None), daemon=True)
+            closing = Thread(target=_close, args=(client, made), daemon=True)
             closing.start()
             closing.join(PATIENCE)
+
+
+def _client(distributed: Any, place: Any) -> Any:
+    try:
+        return distributed.Client(place, timeout="20s", set_as_default=False)
+    except OSError as error:
+        raise InputError(f"no Dask scheduler answers at {place}: {error}") from None
 
 
 def _knock(distributed: Any, address: str) -> None:
@@ -178,16 +186,16 @@ def _knock(distributed: Any, address: str) -> None:
     try:
         with ThreadPoolExecutor(1) as other:  # the user's thread may have a loop of its own, as in a notebook
             other.submit(lambda: asyncio.run(knock())).result()
-    except OSError:  # a time that is over is one too
-        raise InputError(f"no Dask scheduler answers at {address} within {KNOCKING} seconds") from None
-    except Exception as error:  # what answers speaks another language
+    except Exception as error:
+        if isinstance(error, OSError) and not isinstance(error, distributed.comm.CommClosedError):
+            raise InputError(f"no Dask scheduler answers at {address} within {KNOCKING} seconds") from None
         raise InputError(f"cannot speak to a Dask scheduler at {address}: {error}") from None
 
 
-def _close(client: Any, made: Any) -> None:
-    client.close()
-    if made is not None:
-        made.close()
+def _close(*opened: Any) -> None:
+    for each in opened:
+        if each is not None:
+            each.close()
 
 
 def _give(value: Any) -> Any:

@@ -11,7 +11,7 @@ from lowregret.errors import InputError
 from lowregret.online.core import Core
 from lowregret.online.decisions import Decision
 from lowregret.online.ledger import Ledger
-from lowregret.online.settings import Outside, checked, text
+from lowregret.online.settings import Outside, checked, listed, text
 from lowregret.online.snapshot import read, write
 from lowregret.policies import Policy
 
@@ -149,7 +149,7 @@ class Agent:
         count = 1 if n is None else whole("ask", "n", n, MOST_AT_ONCE)
         if request is not None:
             text("a request", request)
-        made = self._ledger.ask(count, only, request)
+        made = self._ledger.ask(count, None if only is None else listed(only), request)
         return made[0] if n is None else list(made)
 
     def tell(self, decision: Decision | str, reward: float) -> bool:

@@ -16,7 +16,7 @@ from numba.core.errors import NumbaError
 
 from lowregret.engine.arms import CLOSED, Rows
 from lowregret.engine.compiling import entry
-from lowregret.engine.protocol import book, has
+from lowregret.engine.protocol import begin, book, has
 from lowregret.engine.reference import DROPPED_EVERY_ARM, SCORE_IS_NAN
 from lowregret.engine.simulate import complaint
 from lowregret.engine.steps import NOT_A_NUMBER
@@ -27,7 +27,7 @@ from lowregret.online.desk import NOW, ROW, PlainDesk, choose, choose_plainly, l
 from lowregret.online.epochs import first_horizon, first_round
 from lowregret.online.plain import PlainRng, policy_key, shuffled
 from lowregret.online.settings import Settings, text
-from lowregret.policies import Arms
+from lowregret.policies import Arms, clock_at
 
 REMEMBERED = 1_000
 """How many of the latest answers and requests are in memory; a store knows them all."""
@@ -113,8 +113,9 @@ class Core:
 
     def compile(self) -> None:
         """Let compiled code choose and learn from now on; compile it, or load it from the disk."""
-        policy = self.settings.policy
-        arguments = policy.record, self.rows, self.nows, self.round
+        policy, horizon = self.settings.policy, int(self.nows[0]["horizon"])
+        first = begin(policy, clock_at(0, horizon, len(self.rows), 0.0))  # of which every epoch's is a kind
+        arguments = policy.record, self.rows, self.nows, first
         try:
             steps = entry(choose, policy, *arguments), entry(learn, policy, *arguments, 0, 0.5)
         except NumbaError as error:
@@ -155,17 +156,11 @@ class Core:
             pending = {**self.pending, **answered}
             self.pending = dict(sorted(pending.items(), key=lambda pair: int(pair[0].rpartition("-")[2])))
 
-    def listed(self, only: object) -> list[str]:
+    def check_only(self, only: Iterable[object]) -> None:
         """Check a list of arms; some may be retired by now."""
-        if isinstance(only, str) or not isinstance(only, Iterable):
-            raise InputError(f"only must be a list of names of arms, got {show(only)}")
-        arms = list(only)
-        if not arms:
-            raise InputError("only must name at least one arm")
-        for arm in arms:
+        for arm in only:
             if not isinstance(arm, str) or arm not in self.retired:
                 self.place(arm)
-        return arms
 
     def allow(self, only: Iterable[str] | None) -> None:
         """Let the next choices be made among some arms alone, or among all."""
@@ -284,30 +279,40 @@ class Core:
                 self._retire(str(event.arm))
             else:
                 self._note_answer(event)
+        for records in (self.answers, self.requests):
+            while len(records) > REMEMBERED:
+                records.popitem(last=False)
         return made
 
     def replay(self, events: Sequence[Event]) -> None:
         """Live through events again."""
-        try:
-            for event in events:
-                self._live_through(event)
-        except (KeyError, AssertionError):
-            raise StoreError(
-                "the log of this agent does not add up: it is damaged, or a newer lowregret wrote it"
-            ) from None
+        for event in events:
+            if not self._can_follow(event):
+                raise StoreError(
+                    "the log of this agent does not add up: it is damaged, or a newer lowregret wrote it"
+                )
+            if event.kind == "asked":
+                PlainDesk(self.rows, self.nows).pull(self.places[str(event.arm)])
+                self.nows[0]["drawn"] = event.drawn
+            elif event.kind in ANSWERS:
+                arm = self.pending[decision_id(self.token, event.decision or 0)].arm
+                if event.reward is not None:
+                    self.hear(arm, self.settings.scaled(event.reward))
+                else:
+                    self.give_up(arm)
+            self.note((event,))
 
-    def _live_through(self, event: Event) -> None:
+    def _can_follow(self, event: Event) -> bool:
+        """Say whether an event can have come after those before it."""
         if event.kind == "asked":
-            PlainDesk(self.rows, self.nows).pull(self.places[str(event.arm)])
-            self.nows[0]["drawn"] = event.drawn
-        elif event.kind in ANSWERS:
-            assert event.decision is not None
-            arm = self.pending[decision_id(self.token, event.decision)].arm
-            if event.reward is not None:
-                self.hear(arm, self.settings.scaled(event.reward))
-            else:
-                self.give_up(arm)
-        self.note((event,))
+            numbers = isinstance(event.time, int) and isinstance(event.drawn, int)
+            return numbers and event.decision == self.asked + 1 and event.arm in self.places
+        if event.kind in ANSWERS:
+            fits = isinstance(event.reward, float) if event.kind == "told" else event.reward is None
+            return fits and decision_id(self.token, event.decision or 0) in self.pending
+        if event.kind == "added":
+            return isinstance(event.arm, str) and event.arm not in self.places
+        return event.kind == "conflict" or (event.kind == "retired" and event.arm in self.places)
 
     def _note_asked(self, event: Event) -> Decision:
         decision, request = decision_of(self.token, event), event.request
@@ -315,8 +320,6 @@ class Core:
         self.pending[decision.id] = decision
         if request is not None:
             self.requests.setdefault(request, []).append(decision)
-            if len(self.requests) > REMEMBERED:
-                self.requests.popitem(last=False)
         return decision
 
     def _note_answer(self, event: Event) -> None:
@@ -324,8 +327,6 @@ class Core:
         assert number is not None
         del self.pending[decision_id(self.token, number)]
         self.answers[number] = event.reward
-        if len(self.answers) > REMEMBERED:
-            self.answers.popitem(last=False)
 
     def _add(self, arm: str) -> None:
         policy, size = self.settings.policy, len(self.rows)

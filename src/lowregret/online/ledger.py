@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -59,7 +59,7 @@ class Ledger:
         ledger._position, ledger._kept = position, kept
         return ledger
 
-    def ask(self, count: int, only: Iterable[str] | None, request: str | None) -> Sequence[Decision]:
+    def ask(self, count: int, only: list[str] | None, request: str | None) -> Sequence[Decision]:
         """Make decisions, or give those of a request again."""
         return self._change(self._ask, count, only, request)  # type: ignore[no-any-return]
 
@@ -85,6 +85,7 @@ class Ledger:
     @contextmanager
     def reading(self) -> Iterator[Core]:
         """Give the state as it is now, others' changes included."""
+        self._refuse_nested()
         with self._lock:
             self._mend()
             if self.store is not None:
@@ -105,6 +106,7 @@ class Ledger:
 
         Whatever goes wrong before it is durable leaves everything as it was.
         """
+        self._refuse_nested()
         with self._lock:
             self._mend()
             if self.store is None:
@@ -151,6 +153,11 @@ class Ledger:
             raise
         return made or result
 
+    def _refuse_nested(self) -> None:
+        """Refuse a call from inside another, as a signal handler may make it."""
+        if self._lock._is_owned():  # type: ignore[attr-defined]  # as threading.Condition asks
+            raise InputError("this agent is in the middle of a call: use it when that has ended")
+
     def _mend(self) -> None:
         """Undo what an interrupt has left half done; refuse an agent that was closed."""
         if self._closed:
@@ -177,25 +184,26 @@ class Ledger:
         self.core.replay(events)
         self._position += len(events)
 
-    def _ask(self, _: Saved, count: int, only: Iterable[str] | None, request: str | None) -> Change:
+    def _ask(self, _: Saved, count: int, only: list[str] | None, request: str | None) -> Change:
         core = self.core
-        allowed = None if only is None else core.listed(only)
+        if only is not None:
+            core.check_only(only)
         known = [] if request is None else self._requested(request)
         if known:
             if len(known) != count:
                 raise InputError(f"request {show(request)} asked for {len(known)} decisions, not for {count}")
             for decision in known:
-                if allowed is not None and decision.arm not in allowed:
+                if only is not None and decision.arm not in only:
                     raise InputError(
                         f"request {show(request)} chose {show(decision.arm)} before, which is not in only: "
                         "give a new choice another name"
                     )
             return known, [], {}
-        if allowed is not None:
-            core.allow(allowed)
+        if only is not None:
+            core.allow(only)
         first = core.asked + 1
         events = [core.choose(number, request) for number in range(first, first + count)]
-        if allowed is not None:
+        if only is not None:
             core.allow(None)
         return None, events, {}
 

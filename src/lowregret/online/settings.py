@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
@@ -91,10 +91,20 @@ def text(what: str, value: object) -> str:
     return value
 
 
+def listed(only: object) -> list[str]:
+    """List the arms among which a choice is to be made; what makes them may itself use the agent."""
+    if isinstance(only, str) or not isinstance(only, Iterable):
+        raise InputError(f"only must be a list of names of arms, got {show(only)}")
+    arms = list(only)
+    if not arms:
+        raise InputError("only must name at least one arm")
+    return arms
+
+
 def number(reward: object) -> float:
     """Check that a reward is a finite number."""
     if type(reward) is not float:
-        if not isinstance(reward, int | Real):
+        if not isinstance(reward, int | Real):  # an int is a Real, but that takes long to find out
             raise InputError(f"a reward must be a finite number, got {show(reward)}")
         try:
             reward = float(reward)
@@ -137,7 +147,8 @@ def written(described: dict[str, Any]) -> str:
 
 
 def _names(arms: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(arms, str | bytes | Set) or not isinstance(arms, Iterable):  # a set has no order
+    # A set has no order, in which the arms could be numbered.
+    if not isinstance(arms, Iterable) or isinstance(arms, str | bytes | set | frozenset):
         raise InputError(f"arms must be a list of names, got {show(arms)}")
     names = tuple(text("the name of an arm", arm) for arm in arms)
     if not names or len(names) > MOST_ARMS:

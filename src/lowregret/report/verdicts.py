@@ -38,7 +38,7 @@ def verdict_lines(comparison: pl.DataFrame) -> list[str]:
     for (environment,), part in comparison.group_by("environment", maintain_order=True):
         lines.append(str(environment))
         lines += [f"  {_line(row)}" for row in part.to_dicts()]
-    needed = any(line.endswith(" needed)") for line in lines)
+    needed = any(line.startswith("  ") and line.endswith(" needed)") for line in lines)
     return [*lines, "", f"{NOTE} {NEEDED}" if needed else NOTE]
 
 

@@ -24,7 +24,7 @@ from typing import Any
 from weakref import finalize
 from zlib import crc32
 
-from lowregret.errors import InputError, StoreError
+from lowregret.errors import StoreError
 from lowregret.experiments.files import locked, sync, writing
 from lowregret.online.decisions import Event
 from lowregret.online.stores import check_place
@@ -64,7 +64,7 @@ class JournalStore:
     def session(self) -> Iterator[None]:
         """Open a session; what is written in it goes to the disk when it ends."""
         if os.getpid() != self._process:
-            raise InputError(f"{str(self._path)!r} was opened before a fork: a journal is for one process")
+            raise StoreError(f"{str(self._path)!r} was opened before a fork: a journal is for one process")
         if self._file < 0:
             raise StoreError(f"cannot use {str(self._path)!r}: it is closed")
         self._be_sure()
@@ -150,10 +150,10 @@ class JournalStore:
         title = os.pread(self._file, len(TITLE), 0)
         if title != TITLE[: len(title)]:
             if title.startswith(_KIND):
-                raise InputError(
+                raise StoreError(
                     f"{str(self._path)!r} is a journal of an unknown format: use a newer lowregret"
                 )
-            raise InputError(f"{str(self._path)!r} is not the journal of an agent: use another file")
+            raise StoreError(f"{str(self._path)!r} is not the journal of an agent: use another file")
         if title == TITLE:
             self._end = len(TITLE)
             for offset, part in self._records(self._end, size):
@@ -172,7 +172,7 @@ class JournalStore:
         for match in _TEXT.finditer(rest, _PREFIX.size + 1):
             start = match.start() - _PREFIX.size
             if start > 0 and _text(rest, start) is not None:
-                raise InputError(
+                raise StoreError(
                     f"{str(self._path)!r} is damaged at byte {self._end}, before its end: "
                     "restore it from a copy, or cut it off there"
                 )

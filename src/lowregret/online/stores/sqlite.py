@@ -17,7 +17,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
-from lowregret.errors import InputError, StoreError
+from lowregret.errors import StoreError
 from lowregret.experiments.files import sync, writing
 from lowregret.online.decisions import Event
 from lowregret.online.stores import check_place
@@ -78,7 +78,7 @@ class SQLiteStore:
             mark = self._one("PRAGMA application_id")[0]
             if mark != OURS:
                 if mark or self._one("SELECT count(*) FROM sqlite_master")[0]:
-                    raise InputError(
+                    raise StoreError(
                         f"{str(self._path)!r} is an SQLite file, but not of an agent: use another"
                     )
                 for statement in TABLES.split(";"):
@@ -97,25 +97,19 @@ class SQLiteStore:
         with self._telling():
             self._link.rollback()  # what an interrupt has left open
             self._staged = []
-            try:
-                self._patiently(self._link.execute, "BEGIN IMMEDIATE")
-            except BaseException:  # an interrupt while we waited for the others comes right after BEGIN
-                self._link.rollback()
-                raise
+            self._patiently(self._link.execute, "BEGIN IMMEDIATE")
 
-    def _leave(self, well: bool) -> None:
-        if not well:
-            with suppress(InputError), self._telling():
-                self._link.rollback()
-            return
+    def _commit(self) -> None:
         with self._telling():
-            try:
-                for statement, rows in self._staged:
-                    self._link.executemany(statement, rows)
-                self._patiently(self._link.commit)
-            except BaseException:
+            for statement, rows in self._staged:
+                self._link.executemany(statement, rows)
+            self._patiently(self._link.commit)
+
+    def _roll_back(self) -> None:
+        """Let go of what was not committed, if there is any."""
+        if os.getpid() == self._process:
+            with suppress(sqlite3.Error):
                 self._link.rollback()
-                raise
 
     def head(self) -> str | None:
         """Give the text with which the store began, None if it is new."""
@@ -136,10 +130,12 @@ class SQLiteStore:
 
     def events(self, after: int) -> list[Event]:
         """Give the events after a position, in their order."""
-        rows = self._rows(f"SELECT {EVENT}, position FROM log WHERE position > ? ORDER BY position", after)
-        if rows and rows[-1][-1] != after + len(rows):
+        first = max(after, 1)  # the last one that is known must still be there
+        rows = self._rows(f"SELECT {EVENT}, position FROM log WHERE position >= ? ORDER BY position", first)
+        ends = (rows[0][-1], rows[-1][-1]) if rows else (first, 0)
+        if ends != (first, first + len(rows) - 1) and (rows or after):
             raise StoreError(f"{str(self._path)!r} has lost rows of its log: restore it from a copy")
-        return [Event(*row[:-1]) for row in rows]
+        return [Event(*row[:-1]) for row in rows if row[-1] > after]
 
     def latest(self) -> tuple[int, str] | None:
         """Give the latest snapshot and its position."""
@@ -187,7 +183,7 @@ class SQLiteStore:
     def _telling(self) -> Iterator[None]:
         """Say in one sentence what is wrong with the file."""
         if os.getpid() != self._process:
-            raise InputError(f"{str(self._path)!r} was opened before a fork: open it in each process")
+            raise StoreError(f"{str(self._path)!r} was opened before a fork: open it in each process")
         try:
             yield
         except sqlite3.Error as error:
@@ -198,7 +194,7 @@ class _Session:
     """A session.
 
     An interrupt may come between the first line of a ``with`` statement and its body, or between its body
-    and its end, where nobody can catch it. The transaction is then left open, but empty, since what is
+    and its end, where nothing here can catch it. The transaction is then left open, but empty, since what is
     written waits in memory; the next session rolls it back. This is no generator: one that is left over
     would roll back another's transaction when Python throws it away.
     """
@@ -207,10 +203,18 @@ class _Session:
         self._store = store
 
     def __enter__(self) -> None:
-        self._store._enter()
+        try:
+            self._store._enter()
+        except BaseException:
+            self._store._roll_back()
+            raise
 
     def __exit__(self, kind: object, *_: object) -> None:
-        self._store._leave(well=kind is None)
+        try:
+            if kind is None:
+                self._store._commit()
+        finally:
+            self._store._roll_back()
 
 
 def _is_busy(error: sqlite3.Error) -> bool:
