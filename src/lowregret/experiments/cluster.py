@@ -17,6 +17,10 @@ from lowregret.experiments.plan import Arms
 
 SETTINGS = {
     "distributed.admin.tick.limit": "1h",  # a compiling worker is busy, not lost
+    # Looks at itself, 100 times a second, would be made on the core of another worker.
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "10s",
     "distributed.admin.large-graph-warning-threshold": "1TB",  # a large table of rewards is sent only once
     # Ctrl-C reaches every process of a terminal; what is done then is for us to say, not for workers.
     "distributed.worker.preload": ["import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"],
