@@ -1,6 +1,6 @@
 """All benchmarks in order: tables on the terminal; numbers, tables and figures in benchmarks/results.
 
-It takes about half an hour, or some minutes with ``--quick``.
+It takes twenty minutes and more, or some minutes with ``--quick``.
 
     python benchmarks/all.py [--quick]
 """
