@@ -17,7 +17,7 @@ from lowregret.experiments.plan import Arms
 
 SETTINGS = {
     "distributed.admin.tick.limit": "1h",  # a compiling worker is busy, not lost
-    # Looks at itself, 100 times a second, would be made on the core of another worker.
+    # Dask would look at its workers a hundred times a second, on the core of another worker.
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "10s",

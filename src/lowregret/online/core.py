@@ -114,7 +114,7 @@ class Core:
     def compile(self) -> None:
         """Let compiled code choose and learn from now on; compile it, or load it from the disk."""
         policy, horizon = self.settings.policy, int(self.nows[0]["horizon"])
-        first = begin(policy, clock_at(0, horizon, len(self.rows), 0.0))  # of which every epoch's is a kind
+        first = begin(policy, clock_at(0, horizon, len(self.rows), 0.0))  # its types are those of all rounds
         arguments = policy.record, self.rows, self.nows, first
         try:
             steps = entry(choose, policy, *arguments), entry(learn, policy, *arguments, 0, 0.5)
