@@ -18,6 +18,7 @@ import tempfile
 import warnings
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
+from functools import partial
 from statistics import median
 from time import perf_counter, process_time
 from typing import NamedTuple
@@ -136,8 +137,7 @@ def rewards(rounds: int) -> None:
             times = []
             for _ in range(rounds + 1):  # in the first one the workers compile and get the table
                 experiment = lr.Experiment(environments=bandit, policies="MOSS", horizon=1_000, runs=51_200)
-                action = lambda of=experiment: run(of, executor=executor, shard_steps=256_000)  # noqa: E731
-                times.append(taken(action).wall)
+                times.append(taken(partial(run, experiment, executor=executor, shard_steps=256_000)).wall)
             spread = f"{min(times[1:]):.1f} to {max(times[1:]):.1f}"
             print(f"200 shards with {name} take {median(times[1:]):.1f} s on local:2 ({spread})")
 

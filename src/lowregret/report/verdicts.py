@@ -38,13 +38,20 @@ def verdict_lines(comparison: pl.DataFrame) -> list[str]:
     for (environment,), part in comparison.group_by("environment", maintain_order=True):
         lines.append(str(environment))
         lines += [f"  {_line(row)}" for row in part.to_dicts()]
-    needed = any(line.startswith("  ") and line.endswith(" needed)") for line in lines)
+    needed = any(_more_needed(row) for row in comparison.to_dicts())
     return [*lines, "", f"{NOTE} {NEEDED}" if needed else NOTE]
+
+
+def _more_needed(row: dict[str, Any]) -> int | None:
+    """Give the number of runs that would tell, where these are too few and it is known."""
+    needed: int | None = row["runs_needed"]
+    few = row["verdict"] == UNKNOWN and row["low"] is not None and needed and needed > row["runs"]
+    return needed if few else None
 
 
 def _line(row: dict[str, Any]) -> str:
     difference, low, high = row["difference"], row["low"], row["high"]
-    runs, needed = row["runs"], row["runs_needed"]
+    runs, needed = row["runs"], _more_needed(row)
     if row["verdict"] == UNKNOWN:
         words = f"{row['policy']} and {row['baseline']} cannot be told apart: difference {shown(difference)}"
     else:
@@ -53,5 +60,5 @@ def _line(row: dict[str, Any]) -> str:
         return f"{words} (1 run)"
     if row["verdict"] == LOWER:
         low, high = -high, -low
-    more = f"; {needed:,} needed" if row["verdict"] == UNKNOWN and needed and needed > runs else ""
+    more = f"; {needed:,} needed" if needed else ""
     return f"{words}, 95% interval {span(low, high)}, p {p_value(row['p_holm'])} ({runs:,} runs{more})"

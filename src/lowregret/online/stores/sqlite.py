@@ -132,8 +132,8 @@ class SQLiteStore:
         """Give the events after a position, in their order."""
         first = max(after, 1)  # the last one that is known must still be there
         rows = self._rows(f"SELECT {EVENT}, position FROM log WHERE position >= ? ORDER BY position", first)
-        ends = (rows[0][-1], rows[-1][-1]) if rows else (first, 0)
-        if ends != (first, first + len(rows) - 1) and (rows or after):
+        positions = [row[-1] for row in rows]
+        if positions != list(range(first, first + len(rows))) or (after and not rows):
             raise StoreError(f"{str(self._path)!r} has lost rows of its log: restore it from a copy")
         return [Event(*row[:-1]) for row in rows if row[-1] > after]
 
