@@ -12,12 +12,12 @@ from statistics import fmean, stdev
 from common import Report, Sheet, arguments, say, show, shown, write
 
 import lowregret as lr
-from lowregret.engine.arms import reward
-from lowregret.engine.compiling import kernel
+from lowregret.engine.compile import kernel
 from lowregret.engine.reference import new_game
-from lowregret.online.core import Core
+from lowregret.engine.state import reward
+from lowregret.online.agent_settings import checked
 from lowregret.online.desk import Desk
-from lowregret.online.settings import checked
+from lowregret.online.state import Core
 
 POLICY = lr.EUCBV()
 RUNS = {1: 100, 2: 40, 3: 40, 4: 40}

@@ -6,9 +6,9 @@ from typing import Any
 import altair as alt
 from common import shown
 
-from lowregret.report.colours import BLUE, GREY, PINNED, VERMILION
-from lowregret.report.drawing import FONT
-from lowregret.report.labels import spread
+from lowregret.report.chart_style import FONT
+from lowregret.report.label_positions import spread
+from lowregret.report.policy_styles import BLUE, GREY, PINNED, VERMILION
 
 WIDTH, ROW, SIDE = 560, 26, 300
 """Of a panel of rows, of one row, and of a panel of curves, in pixels."""

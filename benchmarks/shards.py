@@ -24,7 +24,7 @@ from time import perf_counter, process_time
 from typing import NamedTuple
 
 import lowregret as lr
-from lowregret.experiments.cluster import cluster
+from lowregret.experiments.executors import cluster
 from lowregret.experiments.run import run
 
 HORIZON = 100_000

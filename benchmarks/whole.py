@@ -25,8 +25,8 @@ from typing import Any
 from common import SEED, Claim, Report, Sheet, arguments, claim_sheet, in_turn, say, show, shown, write
 
 import lowregret as lr
-from lowregret.experiments.paper import PAPER
 from lowregret.report.progress import progress_bar
+from lowregret.reproduction.paper_experiments import PAPER
 
 PAPERS_RUNS = 100
 MANY_RUNS = 10_000

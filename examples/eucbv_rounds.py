@@ -10,7 +10,7 @@ import polars as pl
 
 import lowregret as lr
 from lowregret.engine.reference import new_game, step
-from lowregret.report.drawing import save
+from lowregret.report.chart_style import save
 
 MEANS, HORIZON, SEED, RUN = (0.4, 0.6, 0.9), 20_000, 4, 3
 

@@ -10,7 +10,7 @@ from time import sleep
 from traceback import print_exc
 
 import lowregret as lr
-from lowregret.online import ledger
+from lowregret.online import transactions as ledger
 
 ARMS = ["red", "green", "blue"]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from lowregret.analysis.tables import Frames
+from lowregret.results.tables import Frames
 
 
 def frames_of(regrets: dict[str, dict[str, list[float]]], times: int = 4, arms: int = 3) -> Frames:

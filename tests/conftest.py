@@ -19,7 +19,7 @@ settings.load_profile("lowregret")
 SPREAD = "tests/test_testing.py"
 LONG = (SPREAD, "tests/engine/", "tests/experiments/", "tests/crash/", "tests/statistical/")
 """What comes first, so that no process is left alone with it at the end."""
-FORMS = ("tests/engine/test_equivalence.py", "tests/engine/test_simulate.py")
+FORMS = ("tests/engine/test_equivalence.py", "tests/engine/test_cpu.py")
 """Both compile every policy of ``helpers``."""
 
 

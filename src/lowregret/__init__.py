@@ -26,19 +26,19 @@ if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same n
     from lowregret.environments import uniform as uniform
     from lowregret.errors import InputError as InputError
     from lowregret.errors import StoreError as StoreError
-    from lowregret.experiments.results import Results as Results
-    from lowregret.experiments.results import open_results as open_results
     from lowregret.experiments.spec import Experiment as Experiment
-    from lowregret.guarantees import bounds as bounds
     from lowregret.offline.replay import Replay as Replay
     from lowregret.offline.replay import replay as replay
     from lowregret.online.agent import Agent as Agent
     from lowregret.online.decisions import Decision as Decision
-    from lowregret.online.opening import open_agent as open_agent
+    from lowregret.online.open_agent import open_agent as open_agent
     from lowregret.policies import *
+    from lowregret.results.stored import Results as Results
+    from lowregret.results.stored import open_results as open_results
     from lowregret.simulation import Result as Result
     from lowregret.simulation import simulate as simulate
     from lowregret.simulation import trace as trace
+    from lowregret.theory.guarantees import bounds as bounds
 
 __version__ = "0.1.0"
 
@@ -56,13 +56,13 @@ _HOMES = {
         "poisson",
         "uniform",
     ),
-    "experiments.results": ("Results", "open_results"),
+    "results.stored": ("Results", "open_results"),
     "experiments.spec": ("Experiment",),
-    "guarantees": ("bounds",),
+    "theory.guarantees": ("bounds",),
     "offline.replay": ("Replay", "replay"),
     "online.agent": ("Agent",),
     "online.decisions": ("Decision",),
-    "online.opening": ("open_agent",),
+    "online.open_agent": ("open_agent",),
     "simulation": ("Result", "simulate", "trace"),
 }
 

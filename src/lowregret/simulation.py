@@ -9,30 +9,23 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from lowregret._common.validation import LONGEST, recording_times, seed_of, whole
 from lowregret.analysis.summary import curve_table, run_table, summary_table
 from lowregret.engine import reference
-from lowregret.engine.arms import Floats, Integers, rows_of_table
-from lowregret.engine.simulate import Outcome, Trace, trace_of
-from lowregret.engine.simulate import simulate as simulate_runs
-from lowregret.engine.simulate import trace as trace_run
+from lowregret.engine.cpu import Outcome, Trace, trace_of
+from lowregret.engine.cpu import simulate as simulate_runs
+from lowregret.engine.cpu import trace as trace_run
+from lowregret.engine.state import Floats, Integers, rows_of_table
 from lowregret.environments import Bandit, Bernoulli, environment
-from lowregret.environments.checks import whole
 from lowregret.errors import InputError
-from lowregret.experiments.settings import (
-    LONGEST,
-    clips,
-    policies_of,
-    policy_of,
-    recording_times,
-    seed_of,
-)
 from lowregret.policies import Policy, clock_at
+from lowregret.policies.inputs import clips, policies_of, policy_of
 
 if TYPE_CHECKING:
     import altair
     import polars
 
-    from lowregret.analysis.tables import Frames
+    from lowregret.results.tables import Frames
 
 
 @dataclass(frozen=True)
@@ -92,7 +85,7 @@ class Result:
 
     def tables(self) -> Frames:
         """Give the result as the tables that analysis and report work on."""
-        from lowregret.analysis.simulated import frames
+        from lowregret.results.from_simulation import frames
 
         return frames(self.bandit, self.seed, self.outcomes)
 
@@ -107,7 +100,7 @@ class Result:
 
     def plot(self) -> altair.LayerChart:
         """Draw the mean regret over time, with bands from the 5% to the 95% quantile."""
-        from lowregret.report.figures import regret_chart
+        from lowregret.report.curve_charts import regret_chart
 
         return regret_chart(self.curve(), self.bandit.name)
 

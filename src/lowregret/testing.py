@@ -13,13 +13,13 @@ from dataclasses import FrozenInstanceError, fields, replace
 import numpy as np
 
 from lowregret.engine import reference
-from lowregret.engine.arms import rows_of
-from lowregret.engine.simulate import trace as compiled_trace
+from lowregret.engine.cpu import trace as compiled_trace
+from lowregret.engine.state import rows_of
 from lowregret.environments import Bandit, bernoulli, beta, gaussian
 from lowregret.environments.families import Bernoulli
 from lowregret.errors import InputError
 from lowregret.online.decisions import Event
-from lowregret.online.opening import open_agent
+from lowregret.online.open_agent import open_agent
 from lowregret.online.stores import Store
 from lowregret.policies import UCB1, Policy
 from lowregret.simulation import simulate

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 import lowregret as lr
 from lowregret.cli import app
-from lowregret.experiments.paper import experiments
 from lowregret.policies import POLICIES
+from lowregret.reproduction.paper_experiments import experiments
 
 SMALL = ["--environment", "bernoulli:0.1,0.5", "--horizon", "60", "--runs", "4"]
 
@@ -169,7 +169,7 @@ def test_reproduce_prints_and_writes_the_account(tmp_path: Path, monkeypatch: py
         first = experiments(number, runs, seed)[0]
         return (first.model_copy(update={"policies": ["EUCBV", "MOSS", "EUCBV(width='released')"]}),)
 
-    monkeypatch.setattr("lowregret.reproduction.experiments", some)
+    monkeypatch.setattr("lowregret.reproduction.reproduce.experiments", some)
     out = tmp_path / "new" / "folder"
     result = call("reproduce", "--experiment", "1", "--runs", "3", "--out", str(out))
     assert result.exit_code == 0

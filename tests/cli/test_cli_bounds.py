@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 import lowregret as lr
 from lowregret.cli import app
-from lowregret.guarantees import facts
+from lowregret.theory.guarantees import facts
 
 
 def call(*arguments: str):

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 import lowregret as lr
 from lowregret.cli import app
-from lowregret.experiments import cluster
-from lowregret.experiments.tables import TABLES
+from lowregret.experiments import executors as cluster
+from lowregret.results.layout import TABLES
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 

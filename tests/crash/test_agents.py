@@ -11,8 +11,8 @@ from multiprocessing import get_context
 import pytest
 from agent_workers import entries, is_lost, number, opened, reward, slaughter, worker
 
-from lowregret.online.core import Core
 from lowregret.online.snapshot import write
+from lowregret.online.state import Core
 
 KILLS = 200
 

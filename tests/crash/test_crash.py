@@ -14,7 +14,7 @@ from time import monotonic, sleep
 import pytest
 
 import lowregret as lr
-from lowregret.experiments.tables import TABLES
+from lowregret.results.layout import TABLES
 
 KILLS = 20
 LATE = 4

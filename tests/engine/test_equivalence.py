@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import lowregret as lr
 from lowregret.engine import reference
-from lowregret.engine.arms import rows_of
-from lowregret.engine.simulate import simulate, trace
+from lowregret.engine.cpu import simulate, trace
+from lowregret.engine.state import rows_of
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=str)

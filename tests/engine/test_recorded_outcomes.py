@@ -100,7 +100,7 @@ def traced(name: str) -> str:
 
 def asked(name: str, pending: int) -> str:
     """Hash every choice of an agent that is told each reward after a number of further choices."""
-    from lowregret.policies.text import policy
+    from lowregret.policies.policy_string import policy
 
     names = [f"arm {number}" for number in range(6)]
     agent = lr.Agent(policy(name), names, horizon=600, seed=7)

@@ -3,7 +3,7 @@
 import pytest
 
 import lowregret as lr
-from lowregret.experiments.tables import TABLES
+from lowregret.results.layout import TABLES
 
 
 @pytest.fixture(scope="session")

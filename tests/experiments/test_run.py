@@ -14,10 +14,10 @@ from helpers import SHARD_STEPS as STEPS
 
 import lowregret as lr
 from lowregret.experiments import run as running
-from lowregret.experiments.classes import NotHere, Reference, load_class
 from lowregret.experiments.plan import make_plan
+from lowregret.experiments.policy_loading import NotHere, Reference, load_class
 from lowregret.experiments.run import FailedShards, Interrupted, run
-from lowregret.experiments.work import work
+from lowregret.experiments.worker import work
 
 
 class Inline(Executor):
@@ -268,7 +268,7 @@ def test_no_more_shards_are_under_way_than_workers_can_take(small) -> None:
 
 
 def test_a_worker_with_other_sources_is_refused(small, monkeypatch) -> None:
-    from lowregret.experiments import work as working
+    from lowregret.experiments import worker as working
 
     monkeypatch.setattr(working, "ENGINE", "other")
     with pytest.raises(FailedShards, match="runs other sources of lowregret"):

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import lowregret as lr
-from lowregret.experiments.sentences import line_of
+from lowregret._common.spec_errors import line_of
 from lowregret.experiments.starter import write_starter
 
 GOOD = {"environments": ["bernoulli:0.1,0.5"], "policies": ["MOSS"], "horizon": 50}

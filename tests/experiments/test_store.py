@@ -13,13 +13,13 @@ import pytest
 from helpers import SHARD_STEPS as STEPS
 
 import lowregret as lr
-from lowregret.experiments import files
-from lowregret.experiments.files import locked, write_whole
+from lowregret._common import durable_files as files
+from lowregret._common.durable_files import locked, write_whole
 from lowregret.experiments.plan import make_plan
 from lowregret.experiments.run import run
 from lowregret.experiments.store import Store
-from lowregret.experiments.tables import TABLES
-from lowregret.experiments.work import Finished
+from lowregret.experiments.worker import Finished
+from lowregret.results.layout import TABLES
 
 
 @pytest.fixture
@@ -204,7 +204,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch) -> None
 
 def test_the_second_process_is_told_who_holds_the_folder(small, full: Path) -> None:
     code = (
-        "import sys\nfrom pathlib import Path\nfrom lowregret.experiments.files import locked\n"
+        "import sys\nfrom pathlib import Path\nfrom lowregret._common.durable_files import locked\n"
         "with locked(Path(sys.argv[1])):\n    print('held', flush=True)\n    sys.stdin.read()\n"
     )
     call = [sys.executable, "-c", code, str(full)]
@@ -313,7 +313,7 @@ def test_tables_are_on_the_disk_before_they_are_published(small, full: Path, wai
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
 def test_a_forked_worker_does_not_hold_the_folder_of_a_killed_parent(tmp_path: Path) -> None:
     code = (
-        "import os, sys, time\nfrom pathlib import Path\nfrom lowregret.experiments.files import locked\n"
+        "import os, sys, time\nfrom pathlib import Path\nfrom lowregret._common.durable_files import locked\n"
         "with locked(Path(sys.argv[1])):\n    if os.fork() == 0:\n"
         "        print(os.getpid(), flush=True)\n    time.sleep(600)\n"
     )

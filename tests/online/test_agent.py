@@ -8,7 +8,7 @@ from numba import typeof
 
 import lowregret as lr
 from lowregret.engine import reference
-from lowregret.engine.arms import reward
+from lowregret.engine.state import reward
 from lowregret.online import epochs
 from lowregret.policies import POLICIES
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 import lowregret as lr
-from lowregret.online import ledger
+from lowregret.online import transactions as ledger
 
 ARMS = ["red", "green", "blue"]
 REWARDS = st.sampled_from([0.0, 0.25, 0.5, 1.0])

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import lowregret as lr
-from lowregret.online import ledger
-from lowregret.online.core import Core
+from lowregret.online import transactions as ledger
+from lowregret.online.state import Core
 
 DATA = Path(__file__).parents[1] / "data"
 

@@ -8,7 +8,7 @@ import pytest
 from helpers import Impatient
 
 import lowregret as lr
-from lowregret.online import ledger
+from lowregret.online import transactions as ledger
 
 DATA = Path(__file__).parents[1] / "data"
 

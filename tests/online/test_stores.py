@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 import lowregret as lr
-from lowregret.online import ledger
+from lowregret.online import transactions as ledger
 from lowregret.online.stores.journal import JournalStore
 from lowregret.online.stores.memory import MemoryStore
 from lowregret.online.stores.sqlite import SQLiteStore

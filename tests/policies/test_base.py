@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import lowregret as lr
 from lowregret.errors import InputError
 from lowregret.policies import POLICIES, Policy
-from lowregret.policies.text import policy as read
+from lowregret.policies.policy_string import policy as read
 
 
 class Plain(Policy):

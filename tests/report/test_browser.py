@@ -7,7 +7,7 @@ import pytest
 from analysis_data import many
 from browser import CHROMIUM, opened
 
-from lowregret.report.experiment import introduction, report_sections
+from lowregret.report.experiment_report import introduction, report_sections
 from lowregret.report.page import page
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium: apt-get install chromium")

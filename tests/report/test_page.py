@@ -9,11 +9,11 @@ from pathlib import Path
 
 import polars as pl
 
-from lowregret.report.colours import styles
-from lowregret.report.drawing import slim
-from lowregret.report.figures import regret_chart
+from lowregret.report.chart_style import slim
+from lowregret.report.curve_charts import regret_chart
 from lowregret.report.page import page, save_pictures
-from lowregret.report.parts import Beside, Cell, Fold, Heading, Picture, Section, Table, Text
+from lowregret.report.page_parts import Beside, Cell, Fold, Heading, Picture, Section, Table, Text
+from lowregret.report.policy_styles import styles
 
 CURVE = pl.DataFrame(
     {

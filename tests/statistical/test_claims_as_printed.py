@@ -5,8 +5,8 @@ Both differences are more than ten times their standard error, so the seed, whic
 
 import pytest
 
-from lowregret.analysis.claims import claims
-from lowregret.experiments.paper import experiments
+from lowregret.reproduction.claim_verdicts import claims
+from lowregret.reproduction.paper_experiments import experiments
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ one, a curve would fail for at most one seed in 370. The seed is fixed.
 
 import pytest
 
-from lowregret.analysis.readings import matches
-from lowregret.experiments.paper import experiments
+from lowregret.reproduction.curve_matches import matches
+from lowregret.reproduction.paper_experiments import experiments
 
 QUICK = ("EUCBV(width='released')", "MOSS", "MOSSAnytime(alpha=1)", "OCUCB(alpha=2)", "UCB1")
 

@@ -12,9 +12,9 @@ import polars as pl
 
 from lowregret.analysis.intervals import NEGLIGIBLE, Floats, bootstrap_intervals, student_factor
 from lowregret.analysis.power import ALPHA, runs_needed
-from lowregret.analysis.tables import Tables
 from lowregret.errors import InputError
-from lowregret.theory.tails import student_tail
+from lowregret.results.tables import Tables
+from lowregret.special.tails import student_tail
 
 LOWER, HIGHER, UNKNOWN = "lower regret", "higher regret", "cannot be told"
 

@@ -8,7 +8,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from lowregret.theory.quantiles import beta_upper, student_upper
+from lowregret.special.quantiles import beta_upper, student_upper
 
 Floats = npt.NDArray[np.float64]
 Interval = tuple[float, float] | None

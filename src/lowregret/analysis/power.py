@@ -7,7 +7,7 @@ from math import ceil, erfc, log2, sqrt
 import numpy as np
 
 from lowregret.errors import InputError
-from lowregret.theory.quantiles import student_upper
+from lowregret.special.quantiles import student_upper
 
 ALPHA = 0.05
 POWER = 0.8

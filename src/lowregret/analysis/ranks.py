@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from lowregret.analysis.intervals import NEGLIGIBLE
-from lowregret.analysis.tables import Tables
+from lowregret.results.tables import Tables
 
 
 def ranks(tables: Tables) -> pl.DataFrame:

@@ -9,8 +9,8 @@ import numpy.typing as npt
 import polars as pl
 
 from lowregret.analysis.intervals import Floats, student_factor
-from lowregret.analysis.tables import Tables
 from lowregret.errors import InputError
+from lowregret.results.tables import Tables
 
 Integers = npt.NDArray[np.int64]
 

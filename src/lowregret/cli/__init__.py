@@ -13,14 +13,14 @@ import typer
 from typer.core import TyperGroup
 
 from lowregret import __version__
-from lowregret.cli.bounds import bounds
-from lowregret.cli.policies import policies
+from lowregret.cli.bounds_command import bounds
+from lowregret.cli.policies_command import policies
 from lowregret.cli.printing import tell
-from lowregret.cli.replay import replay
-from lowregret.cli.reproduce import reproduce
-from lowregret.cli.results import compare, report
-from lowregret.cli.run import new, run
-from lowregret.cli.simulate import simulate
+from lowregret.cli.replay_command import replay
+from lowregret.cli.reproduce_command import reproduce
+from lowregret.cli.results_commands import compare, report
+from lowregret.cli.run_command import new, run
+from lowregret.cli.simulate_command import simulate
 from lowregret.errors import InputError
 
 

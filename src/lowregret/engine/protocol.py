@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import overload
 
-from lowregret.engine.arms import CLOSED, Rows
-from lowregret.engine.compiling import INLINED, shared
+from lowregret.engine.compile import INLINED, shared
 from lowregret.engine.rng import Rng
+from lowregret.engine.state import CLOSED, Rows
 from lowregret.errors import InputError
 from lowregret.policies import NEVER, Arm, Arms, Clock
 

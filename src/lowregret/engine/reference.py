@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lowregret.engine.arms import CLOSED, Floats, Integers, Rows, deal, reward, rows_of
 from lowregret.engine.protocol import begin, book, has, lower, open_arms, turn, value
 from lowregret.engine.rng import POLICY_STREAM, STATE, Rng, shuffle, stream
+from lowregret.engine.state import CLOSED, Floats, Integers, Rows, deal, reward, rows_of
 from lowregret.environments import Bandit
 from lowregret.errors import InputError
 from lowregret.policies import Arms, Clock, Policy, clock_at

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import int64, uint64
 
-from lowregret.engine.compiling import adopt, compiled, inlined
+from lowregret.engine.compile import adopt, compiled, inlined
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)

@@ -10,6 +10,7 @@ from lowregret.environments.bandit import (
     poisson,
     uniform,
 )
+from lowregret.environments.environment_string import environment
 from lowregret.environments.families import (
     Bernoulli,
     Beta,
@@ -20,8 +21,7 @@ from lowregret.environments.families import (
     Poisson,
     Uniform,
 )
-from lowregret.environments.paper import paper
-from lowregret.environments.text import environment
+from lowregret.environments.testbeds import paper
 
 __all__ = [
     "Bandit",

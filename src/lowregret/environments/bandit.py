@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lowregret.environments.checks import MOST_ARMS, frame, listed, show, whole
+from lowregret._common.validation import MOST_ARMS, frame, listed, show, whole
 from lowregret.environments.families import (
     Bernoulli,
     Beta,

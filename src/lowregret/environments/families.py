@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, TypeAlias
 
-from lowregret.environments.checks import FINITE, POSITIVE, UNIT, VARIANCE, frame, numbers, settle
+from lowregret._common.validation import FINITE, POSITIVE, UNIT, VARIANCE, frame, numbers, settle
 from lowregret.errors import InputError
 
 Encoding: TypeAlias = tuple[float, float, float, float]

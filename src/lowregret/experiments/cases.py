@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lowregret._common.spec_errors import Key, SpecError, unknown
+from lowregret._common.validation import LONGEST, recording_times, show
 from lowregret.engine.protocol import begin
 from lowregret.environments import Bandit, empirical, environment
 from lowregret.environments.bandit import rescaled
-from lowregret.environments.checks import show
-from lowregret.environments.text import from_table
+from lowregret.environments.environment_string import from_table
 from lowregret.errors import InputError
-from lowregret.experiments.classes import Reference, find_class, load_class, refer_to
-from lowregret.experiments.sentences import Key, SpecError, unknown
-from lowregret.experiments.settings import LONGEST, clips, recording_times
+from lowregret.experiments.policy_loading import Reference, find_class, load_class, refer_to
 from lowregret.experiments.templates import Scalar, combinations, fill, names_in
 from lowregret.policies import Policy, clock_at
-from lowregret.policies.text import policy as read_policy
+from lowregret.policies.inputs import clips
+from lowregret.policies.policy_string import policy as read_policy
 
 if TYPE_CHECKING:
     from lowregret.experiments.spec import EnvironmentEntry, Experiment, PolicyEntry

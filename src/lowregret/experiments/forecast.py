@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lowregret.engine.simulate import simulate
+from lowregret.engine.cpu import simulate
 from lowregret.experiments.cases import Case, Player
 from lowregret.experiments.plan import make_plan
 from lowregret.experiments.spec import Experiment

@@ -15,9 +15,9 @@ from lowregret.environments import Bandit, families
 from lowregret.environments.families import Family
 from lowregret.errors import InputError
 from lowregret.experiments.cases import Case, Player
-from lowregret.experiments.classes import Reference
-from lowregret.experiments.settings import clips
+from lowregret.experiments.policy_loading import Reference
 from lowregret.experiments.spec import Experiment
+from lowregret.policies.inputs import clips
 
 Group: TypeAlias = tuple[str, tuple[Any, ...], int]
 """Equal arms: the family, its parameters, and how many there are."""
@@ -59,7 +59,7 @@ def engine_identity() -> str:
     """Hash what determines results besides the experiment: the sources of the engine and its compiler."""
     root = Path(__file__).parents[1]
     digest = hashlib.sha256(f"{FORMAT} numba {version('numba')}".encode())
-    for room in ("engine", "environments", "policies", "theory"):
+    for room in ("engine", "environments", "policies", "special"):
         for path in sorted((root / room).rglob("*.py")):
             digest.update(path.relative_to(root).as_posix().encode() + b"\0")
             digest.update(path.read_bytes() + b"\0")

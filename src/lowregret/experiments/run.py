@@ -24,15 +24,15 @@ from typing import NamedTuple, TypeAlias
 
 import polars as pl
 
-from lowregret.environments.checks import whole
+from lowregret._common.validation import whole
 from lowregret.errors import InputError
-from lowregret.experiments.classes import NotHere
 from lowregret.experiments.plan import SHARD_STEPS, Plan, Shard, make_plan
-from lowregret.experiments.results import Results, describe, open_results
+from lowregret.experiments.policy_loading import NotHere
 from lowregret.experiments.spec import Experiment
 from lowregret.experiments.store import Store, description
-from lowregret.experiments.tables import long_tables
-from lowregret.experiments.work import Finished, work
+from lowregret.experiments.worker import Finished, work
+from lowregret.results.layout import long_tables
+from lowregret.results.stored import Results, describe, open_results
 
 Done: TypeAlias = list[tuple[Shard, Finished]]
 """Shards with their results."""

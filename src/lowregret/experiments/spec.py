@@ -23,17 +23,16 @@ from pydantic import (
     WithJsonSchema,
 )
 
+from lowregret._common.spec_errors import SpecError, first_error, line_of
+from lowregret._common.validation import LARGEST_SEED, LONGEST, show
 from lowregret.environments import Bandit
-from lowregret.environments.checks import show
 from lowregret.errors import InputError
 from lowregret.experiments.cases import Case, Player, cases, check_pairs, players
-from lowregret.experiments.sentences import SpecError, first_error, line_of
-from lowregret.experiments.settings import LARGEST_SEED, LONGEST
 from lowregret.policies import Policy
 
 if TYPE_CHECKING:
-    from lowregret.experiments.results import Results
     from lowregret.experiments.run import Progress
+    from lowregret.results.stored import Results
 
 
 def _scalar(value: Any) -> Any:

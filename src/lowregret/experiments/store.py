@@ -24,11 +24,11 @@ from typing import Any
 
 import polars as pl
 
+from lowregret._common.durable_files import UNFINISHED, checksum, locked, place, sync, write_whole, writing
 from lowregret.errors import InputError
-from lowregret.experiments.files import UNFINISHED, checksum, locked, place, sync, write_whole, writing
 from lowregret.experiments.plan import ENGINE, Plan, Shard
-from lowregret.experiments.tables import TABLES, long_tables
-from lowregret.experiments.work import Finished
+from lowregret.experiments.worker import Finished
+from lowregret.results.layout import TABLES, long_tables
 
 
 @dataclass(frozen=True)

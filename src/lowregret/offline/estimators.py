@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lowregret.analysis.intervals import NEGLIGIBLE, Interval, student_factor
-from lowregret.engine.arms import Floats
+from lowregret.engine.state import Floats
 
 
 class Estimate(NamedTuple):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from lowregret.engine.arms import Floats, Integers
-from lowregret.environments.checks import LARGEST, show
+from lowregret._common.validation import LARGEST, show
+from lowregret.engine.state import Floats, Integers
 from lowregret.errors import InputError
 
 if TYPE_CHECKING:

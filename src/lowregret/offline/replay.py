@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lowregret.engine import replay as engine
-from lowregret.engine.arms import Floats, Integers
+from lowregret._common.validation import LONGEST, seed_of, show, whole
+from lowregret.engine import log_replay as engine
 from lowregret.engine.protocol import has
-from lowregret.environments.checks import show, whole
+from lowregret.engine.state import Floats, Integers
 from lowregret.errors import InputError
-from lowregret.experiments.settings import LONGEST, clips, policies_of, seed_of
 from lowregret.offline.estimators import Estimate, ips, snips
 from lowregret.offline.log import Given, Log, read_log
 from lowregret.policies import Policy, clock_at
+from lowregret.policies.inputs import clips, policies_of
 
 if TYPE_CHECKING:
     import polars

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from secrets import token_hex
 from typing import TYPE_CHECKING, Self, overload
 
-from lowregret.environments.checks import whole
+from lowregret._common.validation import whole
 from lowregret.errors import InputError
-from lowregret.online.core import Core
+from lowregret.online.agent_settings import Outside, checked, listed, text
 from lowregret.online.decisions import Decision
-from lowregret.online.ledger import Ledger
-from lowregret.online.settings import Outside, checked, listed, text
 from lowregret.online.snapshot import read, write
+from lowregret.online.state import Core
+from lowregret.online.transactions import Ledger
 from lowregret.policies import Policy
 
 if TYPE_CHECKING:
@@ -286,14 +286,14 @@ class Agent:
         >>> agent.summary()["state"].to_list()
         ['in play', 'in play']
         """
-        from lowregret.online.summary import summary_table
+        from lowregret.online.arm_summary import summary_table
 
         with self._ledger.reading() as core:
             return summary_table(core)
 
     def plot(self) -> altair.LayerChart:
         """Draw the mean of every arm with its interval."""
-        from lowregret.report.live import arms_chart
+        from lowregret.report.agent_chart import arms_chart
 
         return arms_chart(self.summary(), str(self.policy))
 

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lowregret.engine.arms import Rows
-from lowregret.engine.compiling import adopt
-from lowregret.engine.lists import plays_lists, write_list
+from lowregret.engine.compile import adopt
+from lowregret.engine.lazy.arm_lists import plays_lists, write_list
 from lowregret.engine.protocol import book, turn, value
 from lowregret.engine.rng import STATE, Rng, bits, uniform
-from lowregret.engine.steps import best_mean, leave, sweep
-from lowregret.online.plain import PlainRng
+from lowregret.engine.run_parts import best_mean, leave, sweep
+from lowregret.engine.state import Rows
+from lowregret.online.plain_rng import PlainRng
 from lowregret.policies import NEVER, Arm, Arms, Clock, clock_at
 
 ROW = np.dtype(

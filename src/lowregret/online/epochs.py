@@ -11,8 +11,8 @@ from __future__ import annotations
 from math import ceil
 from typing import Any
 
-from lowregret.engine.arms import Rows
 from lowregret.engine.protocol import begin, open_arms
+from lowregret.engine.state import Rows
 from lowregret.policies import NEVER, Policy, clock_at
 
 SHORTEST = 1_000

@@ -15,14 +15,13 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from lowregret.environments.checks import show
+from lowregret._common.spec_errors import first_error
+from lowregret._common.validation import LONGEST, show
 from lowregret.errors import InputError
-from lowregret.experiments.sentences import first_error
-from lowregret.experiments.settings import LONGEST
-from lowregret.online.core import Core
+from lowregret.online.agent_settings import Outside, checked, recall
 from lowregret.online.decisions import Decision, decision_id
 from lowregret.online.desk import ROW
-from lowregret.online.settings import Outside, checked, recall
+from lowregret.online.state import Core
 from lowregret.policies import Policy
 from lowregret.policies.base import mean_of
 

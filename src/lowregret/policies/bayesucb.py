@@ -6,7 +6,7 @@ from math import log, sqrt
 from typing import ClassVar
 
 from lowregret.policies.base import Arm, Clock, Policy, Random
-from lowregret.theory.quantiles import beta_upper, normal_upper, student_upper
+from lowregret.special.quantiles import beta_upper, normal_upper, student_upper
 
 
 class BayesUCBBeta(Policy):

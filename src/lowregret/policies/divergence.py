@@ -6,7 +6,7 @@ from math import inf, log
 from typing import ClassVar
 
 from lowregret.policies.base import Arm, Clock, Policy
-from lowregret.theory.divergences import bernoulli_kl
+from lowregret.special.divergences import bernoulli_kl
 
 
 class DMED(Policy):

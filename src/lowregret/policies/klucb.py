@@ -6,7 +6,7 @@ from math import log, sqrt
 from typing import ClassVar
 
 from lowregret.policies.base import Arm, Clock, Policy
-from lowregret.theory.divergences import bernoulli_kl_upper
+from lowregret.special.divergences import bernoulli_kl_upper
 
 
 class KLUCB(Policy):

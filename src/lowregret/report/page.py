@@ -18,8 +18,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from lowregret.report.drawing import HEIGHT, plain, save_svg, slim, svg_of
-from lowregret.report.parts import Beside, Cell, Fold, Heading, Part, Picture, Section, Table, Text
+from lowregret.report.chart_style import HEIGHT, plain, save_svg, slim, svg_of
+from lowregret.report.page_parts import Beside, Cell, Fold, Heading, Part, Picture, Section, Table, Text
 
 # The page cannot ask for anything from outside, whatever its scripts do. Vega compiles expressions.
 POLICY = (
@@ -49,7 +49,7 @@ def page(title: str, introduction: Sequence[str], sections: Sequence[Section]) -
     Examples
     --------
     >>> from lowregret.report.page import page
-    >>> from lowregret.report.parts import Section, Table, Text
+    >>> from lowregret.report.page_parts import Section, Table, Text
     >>> table = Table(["policy", "regret"], [["MOSS", "7.2"]])
     >>> text = page("Four < five", ["Why?"], [Section("So", [Text("Because."), table])])
     >>> "<h1>Four &lt; five</h1>" in text, "<td>7.2</td>" in text

@@ -1,17 +1,1 @@
-"""Divergences, tails and quantiles, as plain functions that a policy can call."""
-
-from lowregret.theory.divergences import bernoulli_kl, bernoulli_kl_upper, gaussian_kl
-from lowregret.theory.quantiles import beta_upper, normal_upper, student_upper
-from lowregret.theory.tails import beta_tail, log_beta, student_tail
-
-__all__ = [
-    "bernoulli_kl",
-    "bernoulli_kl_upper",
-    "beta_tail",
-    "beta_upper",
-    "gaussian_kl",
-    "log_beta",
-    "normal_upper",
-    "student_tail",
-    "student_upper",
-]
+"""Bounds on the regret: hardness, upper bounds of policies, lower bounds."""

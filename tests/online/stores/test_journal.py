@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import lowregret as lr
-from lowregret.online import ledger
+from lowregret.online import transactions as ledger
 from lowregret.online.stores.journal import TITLE, JournalStore
 
 ARMS = ["red", "green", "blue"]

@@ -5,10 +5,10 @@ import sys
 import pytest
 
 import lowregret as lr
-from lowregret.online import ledger
-from lowregret.online.core import Core
-from lowregret.online.ledger import Ledger
+from lowregret.online import transactions as ledger
+from lowregret.online.state import Core
 from lowregret.online.stores import sqlite
+from lowregret.online.transactions import Ledger
 
 ARMS = ["red", "green", "blue"]
 

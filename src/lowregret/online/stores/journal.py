@@ -24,8 +24,8 @@ from typing import Any
 from weakref import finalize
 from zlib import crc32
 
+from lowregret._common.durable_files import locked, sync, writing
 from lowregret.errors import StoreError
-from lowregret.experiments.files import locked, sync, writing
 from lowregret.online.decisions import Event
 from lowregret.online.stores import check_place
 

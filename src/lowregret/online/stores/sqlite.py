@@ -17,8 +17,8 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
+from lowregret._common.durable_files import sync, writing
 from lowregret.errors import StoreError
-from lowregret.experiments.files import sync, writing
 from lowregret.online.decisions import Event
 from lowregret.online.stores import check_place
 

@@ -1,0 +1,1 @@
+"""Validation, durable files and error messages that several packages share."""

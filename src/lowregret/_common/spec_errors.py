@@ -1,0 +1,118 @@
+"""Errors in an experiment, each told in one sentence that names the key, the value and what is allowed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from lowregret._common.validation import show
+from lowregret.errors import InputError
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
+
+Key: TypeAlias = str | int
+
+_WORDS = {
+    "int_type": "must be a whole number",
+    "float_type": "must be a number",
+    "string_type": "must be a text",
+    "list_type": "must be a list",
+    "dict_type": "must be a table",
+    "model_type": "must be a table",
+    "too_short": "must have at least one entry",
+    "string_too_short": "must not be empty",
+    "bool_type": "must be true or false",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "literal_error": "must be {expected}",
+}
+"""What pydantic's kinds of errors are called here."""
+
+
+class SpecError(InputError):
+    """An error in an experiment, with the path of keys at which it lies.
+
+    Examples
+    --------
+    >>> from lowregret._common.spec_errors import SpecError
+    >>> print(SpecError(("environments", 2, "grid", "K"), "must not be empty"))
+    environments[2].grid.K must not be empty
+    """
+
+    def __init__(self, path: Iterable[Key], problem: str) -> None:
+        self.path, self.problem = tuple(path), problem
+        where = written(self.path)
+        joint = " " if problem.startswith(("must ", "is ")) else ": "
+        super().__init__(f"{where}{joint}{problem}" if where else problem)
+
+
+def written(path: Iterable[Key]) -> str:
+    """Write a path of keys as Python would: ``environments[2].grid``."""
+    return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path).removeprefix(".")
+
+
+def unknown(key: str, known: Iterable[str]) -> str:
+    """Say that a key is unknown, and which one was probably meant."""
+    known = list(known)
+    near = get_close_matches(key, known, n=1)
+    return f"unknown key {key!r}, " + (f"did you mean {near[0]!r}?" if near else f"use {', '.join(known)}")
+
+
+def first_error(error: ValidationError, model: type[BaseModel]) -> SpecError:
+    """Turn what pydantic found into one error, the first."""
+    details: Any = error.errors(include_url=False)[0]
+    path, kind, value = details["loc"], details["type"], details["input"]
+    if kind == "extra_forbidden":
+        return SpecError(path[:-1], unknown(str(path[-1]), _keys_at(model, path[:-1])))
+    if kind == "missing":
+        return SpecError(path, "is missing")
+    if kind == "value_error":
+        return SpecError(path, str(details["ctx"]["error"]))
+    words = _WORDS.get(kind) or details["msg"].replace("Input should be", "must be")
+    return SpecError(path, f"{words.format(**details.get('ctx', {}))}, got {show(value)}")
+
+
+def _keys_at(model: type[BaseModel], path: tuple[Key, ...]) -> list[str]:
+    """Give the keys that a table takes, by what the model says of it."""
+    kind: Any = model
+    for key in path:
+        if isinstance(key, str):
+            kind = kind.model_fields[key].annotation
+            kind = next(iter(getattr(kind, "__args__", ())), kind)
+    return [name for name, field in kind.model_fields.items() if not field.exclude]
+
+
+def line_of(text: str, path: tuple[Key, ...]) -> int | None:
+    r"""Find the line of a TOML text in which a path of keys is written, or the nearest key above it.
+
+    It looks at the beginnings of lines, which is how files are written; it may find nothing.
+
+    Examples
+    --------
+    >>> from lowregret._common.spec_errors import line_of
+    >>> text = "runs = 3\n[[policies]]\npolicy = 'A'\n[[policies]]\npolicy = 'B'"
+    >>> line_of(text, ("policies", 1, "policy"))
+    5
+    """
+    counts: dict[str, int] = {}
+    here: tuple[Key, ...] = ()
+    best, depth = None, 0
+    for number, line in enumerate(text.splitlines(), 1):
+        header = re.match(r"\s*(\[\[?)\s*([\w.\s-]+?)\s*\]", line)
+        pair = re.match(r"\s*([\w-]+)\s*=", line)
+        if header:
+            first, *rest = (part.strip() for part in header[2].split("."))
+            if header[1] == "[[" and not rest:
+                counts[first] = counts.get(first, -1) + 1
+            here = (first, *([counts[first]] if first in counts else []), *rest)
+            found = here
+        elif pair:
+            found = (*here, pair[1])
+        else:
+            continue
+        if len(found) > depth and path[: len(found)] == found:
+            best, depth = number, len(found)
+    return best

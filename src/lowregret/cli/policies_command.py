@@ -1,0 +1,56 @@
+"""``lowregret policies``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lowregret.cli.printing import console
+from lowregret.errors import InputError
+
+if TYPE_CHECKING:
+    from lowregret.policies import Policy
+
+
+def policies(
+    name: Annotated[str | None, typer.Argument(help="A policy to show in full.", show_default=False)] = None,
+) -> None:
+    """List the policies, or show one in full."""
+    from inspect import getdoc
+
+    from lowregret.policies import POLICIES
+    from lowregret.report.terminal_tables import text_table
+
+    if name is None:
+        rows = [
+            {
+                "policy": _signature(kind),
+                "rule": (getdoc(kind) or "").partition("\n")[0],
+                "needs": ", ".join(kind.needs) or "-",
+                "source": kind.source,
+            }
+            for kind in POLICIES.values()
+        ]
+        console().print(text_table(rows))
+    elif name in POLICIES:
+        kind = POLICIES[name]
+        needs = ", ".join(kind.needs) or "nothing"
+        print(f"{_signature(kind)}\n\n{getdoc(kind)}\n\nNeeds: {needs}\nSource: {kind.source}")
+    else:
+        raise InputError(f"unknown policy {name!r}: use one of {', '.join(POLICIES)}")
+
+
+def _signature(kind: type[Policy]) -> str:
+    """Write a policy with its parameters and their defaults."""
+    from dataclasses import MISSING, fields
+
+    parameters = [
+        field.name if field.default is MISSING else f"{field.name}={_plain(field.default)}"
+        for field in fields(kind)  # type: ignore[arg-type]  # every policy is a dataclass
+    ]
+    return kind.__name__ + (f"({', '.join(parameters)})" if parameters else "")
+
+
+def _plain(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else repr(value)

@@ -1,0 +1,69 @@
+"""``lowregret replay``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lowregret.cli.printing import console
+from lowregret.cli.simulate_command import EVERY
+
+if TYPE_CHECKING:
+    from lowregret.offline.replay import Replay
+
+
+def replay(
+    log: Annotated[
+        Path, typer.Argument(help="A .csv or .parquet file with columns arm, reward and maybe propensity.")
+    ],
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--policy",
+            "-p",
+            help="A policy, such as EUCBV or 'UCB1(alpha=1)'. May be given several times.",
+            metavar="<policy>",
+            show_default=", ".join(EVERY),
+        ),
+    ] = None,
+    horizon: Annotated[
+        int | None,
+        typer.Option(
+            help="After how many matched rows to end.", show_default="as many as are to be expected"
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="What the resamples are drawn from.")] = 0,
+    resamples: Annotated[int, typer.Option(help="How many resamples of the log; 0 for no intervals.")] = 200,
+    clip: Annotated[
+        bool, typer.Option("--clip", help="Clip rewards to [0, 1] for the policies that need that.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Estimate what policies would have earned, from a log of another policy's pulls."""
+    from lowregret.offline.replay import replay as run
+    from lowregret.report.progress import progress_bar
+
+    with progress_bar(resamples + 1) as progress:
+        result = run(log, policy or EVERY, horizon, seed, resamples=resamples, clip=clip, progress=progress)
+    if json:
+        from json import dumps
+
+        print(dumps(result.to_dict(), allow_nan=False))
+    else:
+        _print_result(result)
+
+
+def _print_result(result: Replay) -> None:
+    from lowregret.report.terminal_tables import replay_table
+
+    console().print(replay_table(result.summary()))
+    log = result.log
+    kind = "with propensities" if log.given else "taken as uniform"
+    size = f"{len(log.arm):,} rows, {len(log.arms):,} arms, {kind}"
+    setting = f"horizon {result.horizon:,}, seed {result.seed}"
+    console().print(f"{log.name}: {size}, {setting}", soft_wrap=True)
+    for name, note in result.notes.items():
+        if note:
+            console().print(f"{name}: {note}", soft_wrap=True, markup=False)

@@ -1,0 +1,268 @@
+"""Many runs of a policy on a bandit, or one on a table of rewards: compiled, over threads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.core.errors import NumbaError
+
+from lowregret.engine.compile import kernel
+from lowregret.engine.dispatch import play
+from lowregret.engine.protocol import begin, has, open_arms
+from lowregret.engine.reference import DROPPED_EVERY_ARM, SCORE_IS_NAN, ran_out
+from lowregret.engine.rng import Rng, shuffle
+from lowregret.engine.run_parts import DROPPED_ALL, NOT_A_NUMBER, Rules, Run, Scratch, lay_out, scratch
+from lowregret.engine.state import Floats, Integers, Rows, rows_of
+from lowregret.environments import Bandit
+from lowregret.errors import InputError
+from lowregret.policies import Policy, clock_at
+
+BLOCK_STEPS = 2_000_000
+"""About how many steps a thread makes at a stretch: some tens of milliseconds."""
+
+NO_PATH = np.zeros((0, 3), np.int64)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the runs of one policy gave; row r of every array is run r.
+
+    Attributes
+    ----------
+    policy : Policy
+        The policy.
+    grid : array (times,)
+        The times at which the regret is known.
+    regret : array (runs, times)
+        Pseudo-regret at those times.
+    pulls : array (runs, arms)
+        Pulls of every arm at the horizon.
+    eliminated : array (runs, arms), or None
+        When an arm was dropped, 0 for never; None for a policy that drops none for good.
+    seconds : float
+        Wall time of the simulation, compilation excluded.
+    threads : int
+        How many threads shared the runs.
+    """
+
+    policy: Policy
+    grid: Integers
+    regret: Floats
+    pulls: Integers
+    eliminated: Integers | None
+    seconds: float
+    threads: int
+
+
+def simulate(
+    policy: Policy,
+    bandit: Bandit,
+    horizon: int,
+    runs: int,
+    seed: int,
+    grid: Integers,
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+    clip: bool = False,
+    first_run: int = 0,
+) -> Outcome:
+    """Simulate many runs of a policy; run r depends on the seed and r alone.
+
+    Parameters
+    ----------
+    policy, bandit, horizon, runs, seed
+        What to simulate.
+    grid : array of int
+        Rising times from 1 to the horizon at which to record the regret.
+    threads : int, optional
+        How many threads to use; one per core if not given. The result does not depend on it.
+    progress : callable, optional
+        Called in the calling thread with the number of runs just finished.
+    clip : bool, default False
+        Whether the policy sees rewards clipped to [0, 1].
+    first_run : int, default 0
+        The number of the first run, for a part of a larger simulation.
+    """
+    size = len(bandit)
+    first = begin(policy, clock_at(0, horizon, size, 0.0))
+    rows = rows_of(bandit)
+    open_arms(policy, rows)
+    try:
+        regret = np.zeros((runs, len(grid)))
+        pulls, dropped = np.zeros((2, runs, size), np.int64)
+    except (MemoryError, ValueError):
+        gigabytes = runs * (len(grid) + 2 * size) * 8 / 1e9
+        raise InputError(
+            f"{runs} runs need {gigabytes:.3g} GB of memory: use fewer, or a coarser grid"
+        ) from None
+
+    halt = np.zeros(1, np.int64)
+
+    def block(start: int, stop: int) -> int:
+        outputs = regret[start:stop], pulls[start:stop], dropped[start:stop], NO_PATH, halt
+        _run(policy, clip, first, rows, bandit.data, seed, first_run + start, True, horizon, grid, *outputs)
+        return stop - start
+
+    block(0, 0)  # compiles, simulates nothing
+    began = perf_counter()
+    threads = share_out(block, runs, horizon, threads, halt, progress)
+    seconds = perf_counter() - began
+    return Outcome(policy, grid, regret, pulls, dropped if drops(policy) else None, seconds, threads)
+
+
+def share_out(
+    block: Callable[[int, int], int],
+    runs: int,
+    steps: int,
+    threads: int | None,
+    halt: Integers,
+    progress: Callable[[int], None] | None,
+) -> int:
+    """Let threads play blocks of runs, each of so many steps; give the number of threads.
+
+    ``block(start, stop)`` plays runs and gives how many, and must end soon after ``halt`` is set.
+    """
+    threads = max(min(threads or os.cpu_count() or 1, runs), 1)
+    length = max(min(BLOCK_STEPS // steps, -(-runs // (4 * threads))), 1)
+    starts = range(0, runs, length)
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for done in pool.map(block, starts, [min(start + length, runs) for start in starts]):
+                if progress:
+                    progress(done)
+        except BaseException:
+            halt[0] = 1  # the threads look at this at every time of the grid
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return threads
+
+
+def drops(policy: Policy) -> bool:
+    """Say whether a policy drops arms for good."""
+    return policy.final and (has(policy, "lower") or has(policy, "turn"))
+
+
+class Trace(NamedTuple):
+    """One run, step by step: the arm, and for a policy that drops arms the round and those left after it.
+
+    ``round`` and ``active`` are None for a policy that drops none.
+    """
+
+    arm: Integers
+    round: Integers | None
+    active: Integers | None
+
+
+def trace(
+    policy: Policy,
+    rows: Rows,
+    data: Floats,
+    horizon: int,
+    seed: int,
+    run: int = 0,
+    shuffled: bool = False,
+    clip: bool = False,
+) -> Trace:
+    """Play one run and record every step; arms in the given order, or shuffled as ``simulate`` does."""
+    try:
+        path = np.zeros((horizon, 3), np.int64)
+    except (MemoryError, ValueError):
+        raise InputError(f"a trace of {horizon} steps does not fit into memory: use fewer") from None
+    first = begin(policy, clock_at(0, horizon, len(rows), 0.0))
+    rows = rows.copy()
+    open_arms(policy, rows)
+    grid, regret = np.zeros(0, np.int64), np.zeros((1, 0))
+    pulls, dropped = np.zeros((2, 1, len(rows)), np.int64)
+    outputs = regret, pulls, dropped, path, np.zeros(1, np.int64)
+    _run(policy, clip, first, rows, data, seed, run, shuffled, horizon, grid, *outputs)
+    return trace_of(policy, *path.T.copy())
+
+
+def trace_of(policy: Policy, arm: Integers, rounds: Integers, active: Integers) -> Trace:
+    """Keep rounds and active arms where they mean something."""
+    return Trace(arm, rounds, active) if drops(policy) else Trace(arm, None, None)
+
+
+def _run(policy: Policy, clip: bool, first: Any, rows: Rows, data: Floats, seed: int, *rest: Any) -> None:
+    """Call the compiled runs and turn a negative answer into an error."""
+    rules = rules_of(policy, clip)
+    answer = call(_play_runs, policy, rules, first, rows, data, np.uint64(seed), *rest, scratch(rows))
+    if -len(rows) <= answer < 0:
+        raise InputError(f"{policy}: {ran_out(-answer - 1)}")
+
+
+def rules_of(policy: Policy, clip: bool) -> Rules:
+    """Give what the engine must know of a policy's class."""
+    return Rules(
+        warmup=policy.warmup,
+        final=policy.final,
+        moving=policy.moves != "still",
+        rising=policy.moves == "rising",
+        drops=has(policy, "lower"),
+        uses_best=policy.uses_best,
+        clip=clip,
+    )
+
+
+def call(function: Callable[..., int], policy: Policy, *arguments: Any) -> int:
+    """Call an engine function compiled for a policy; tell in one sentence what the policy did wrong."""
+    compiled = kernel(function, policy)
+    try:
+        answer: int = compiled(policy.record, *arguments)
+    except NumbaError as error:
+        raise InputError(f"{policy}: Numba cannot compile it: {complaint(error)}") from error
+    if answer == DROPPED_ALL:
+        raise InputError(f"{policy}: {DROPPED_EVERY_ARM}")
+    if answer == NOT_A_NUMBER:
+        raise InputError(f"{policy}: {SCORE_IS_NAN}")
+    return answer
+
+
+def complaint(error: NumbaError) -> str:
+    """Give the innermost complaint of a compile error, which Numba buries in many lines."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    marks = ("Unknown attribute", "Untyped global", "Cannot", "No implementation", "Invalid use", "NameError")
+    reasons = [line for line in lines if line.startswith(marks)]
+    return (reasons or lines)[-1].rstrip(".:")
+
+
+def _play_runs(
+    policy: Any,
+    rules: Rules,
+    first: Any,
+    given: Rows,
+    data: Floats,
+    seed: np.uint64,
+    start: int,
+    shuffled: bool,
+    horizon: int,
+    grid: Integers,
+    regret: Floats,
+    pulls: Integers,
+    dropped: Integers,
+    path: Integers,
+    stop: Integers,
+    scratch: Scratch,
+) -> int:
+    """Play as many runs as the outputs have rows, the first being run number ``start``."""
+    rows, order, rng = scratch.rows, scratch.order, Rng(scratch.states[0])
+    for run in range(start, start + len(regret)):
+        if shuffled:
+            shuffle(seed, run, order)
+        lay_out(given, seed, run, scratch)
+        row = run - start
+        answer = play(
+            policy, rules, first, rng, Run(rows, data, horizon, grid, regret[row], path, stop, scratch)
+        )
+        if answer < 0:
+            return answer
+        for i in range(len(rows)):
+            pulls[row, order[i]] = rows[i]["pulls"]
+            dropped[row, order[i]] = max(rows[i]["dropped"], 0)
+    return 0

@@ -1,0 +1,1 @@
+"""Exact shortcuts: each plays a run as ``engine.reference`` does, and evaluates fewer arms."""

@@ -1,0 +1,108 @@
+"""One run of a policy whose arms take turns: the pulls of many turns are dealt out at once.
+
+Between two rounds no reward has a say, so how often each arm is pulled until then is known beforehand. The
+rewards are drawn arm by arm, and where no round follows that could look at them, not at all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lowregret.engine.compile import compiled
+from lowregret.engine.protocol import clipped
+from lowregret.engine.rng import Rng
+from lowregret.engine.run_parts import (
+    STOPPED,
+    Rules,
+    Run,
+    clock_now,
+    count,
+    end_round,
+    finish,
+    keep,
+    mark,
+    note,
+    state,
+    tally_of,
+    warm_up,
+)
+from lowregret.engine.state import Floats, Rows, ended, law, reward_of
+from lowregret.policies import NEVER, Arms
+
+
+@compiled
+def observe(row: Any, data: Floats, pulls: int, clip: bool) -> None:
+    """Pull an arm a number of times in a row."""
+    source, tally = law(row), tally_of(row)
+    start = tally.before + tally.pulls
+    for n in range(start + 1, start + pulls + 1):
+        tally = count(tally, clipped(reward_of(source, data, n), clip))
+    keep(row, tally, state(0, tally).mean)
+
+
+@compiled
+def least(rows: Rows) -> tuple[int, int, int]:
+    """Give the fewest pulls of an arm in play, how many have those, and the next higher number of pulls."""
+    fewest, sharing, more = NEVER, 0, NEVER
+    for row in rows:
+        if row["active"]:
+            pulls = row["pulls"] - row["forgotten"]
+            if pulls < fewest:
+                fewest, sharing, more = pulls, 1, fewest
+            elif pulls == fewest:
+                sharing += 1
+            elif pulls < more:
+                more = pulls
+    return fewest, sharing, more
+
+
+@compiled
+def deal_out(rows: Rows, data: Floats, steps: int, wanted: bool, clip: bool) -> tuple[int, int]:
+    """Pull the arms in turn for at most a number of steps; give how many, or -1 - i, and the last arm."""
+    fewest, sharing, more = least(rows)
+    steps = min(steps, sharing * (more - fewest)) if more - fewest < steps else steps
+    turns, extra = steps // sharing, steps % sharing
+    last = 0
+    for i in range(len(rows)):
+        row = rows[i]
+        if row["active"] and row["pulls"] - row["forgotten"] == fewest:
+            pulls = turns + (extra > 0)
+            if extra > 0 or steps % sharing == 0:
+                last = i
+            extra -= 1
+            if ended(law(row), row["pulls"] + pulls):
+                return -i - 1, i
+            if wanted:
+                observe(row, data, pulls, clip)
+            else:
+                row["pulls"] += pulls
+    return steps, last
+
+
+def play_turns(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> int:
+    """Play one run of a policy whose arms take turns."""
+    rows, data, horizon, grid, path = run.rows, run.data, run.horizon, run.grid, run.path
+    size = len(rows)
+    round = first
+    t, at = warm_up(policy, rules, rng, round.number, run)
+    if t < 0:
+        return t
+    left = Arms(rows).left()
+    while t < horizon and (left > 1 or not rules.final):
+        end = t + 1 if len(path) > 0 else min(horizon, max(round.until, t + 1))
+        if at < len(grid):
+            end = min(end, grid[at])
+        while t < end:
+            steps, last = deal_out(rows, data, end - t, round.until <= horizon, rules.clip)
+            if steps < 0:
+                return steps
+            t += steps
+        if t >= round.until:
+            round, left = end_round(policy, rows, clock_now(t, horizon, size, 0.0), round)
+            if left < 0:
+                return left
+        note(run, t, rows[last]["number"], round.number, left)
+        at = mark(run, t, at)
+        if run.stop[0]:
+            return STOPPED
+    return finish(run, round.number, t) if t < horizon else t

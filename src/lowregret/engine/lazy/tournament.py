@@ -1,0 +1,74 @@
+"""Who leads: a tournament tree over the scores, so that a changed score costs log K, not K.
+
+Leaf ``size + i`` holds the score of place i, and every node above the better of its two children, the
+left one where they tie: so the root names the first of the best.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from lowregret.engine.compile import compiled, inlined
+
+
+class Leaders(NamedTuple):
+    """The tree: the best score below each node and the place that has it."""
+
+    best: npt.NDArray[np.float64]
+    place: npt.NDArray[np.int64]
+
+
+def plant(arms: int) -> Leaders:
+    """Make a tree for a number of arms, all of them out of the race."""
+    size = 1
+    while size < arms:
+        size *= 2
+    best = np.full(2 * size, -np.inf)
+    place = np.zeros(2 * size, np.int64)
+    for i in range(size):
+        place[size + i] = i
+    return Leaders(best, place)
+
+
+@compiled
+def rebuild(tree: Leaders) -> None:
+    """Play all the matches again, after leaves were written directly."""
+    for node in range(len(tree.best) // 2 - 1, 0, -1):
+        left = 2 * node
+        winner = left if tree.best[left] >= tree.best[left + 1] else left + 1
+        tree.best[node] = tree.best[winner]
+        tree.place[node] = tree.place[winner]
+
+
+@inlined
+def enter(tree: Leaders, i: int, score: float) -> None:
+    """Set the score of place ``i`` and play the matches on its way up."""
+    node = len(tree.best) // 2 + i
+    tree.best[node] = score
+    while node > 1:
+        left = node & ~1
+        first, second = tree.best[left], tree.best[left + 1]
+        wins = first >= second
+        place = tree.place[left] if wins else tree.place[left + 1]
+        node >>= 1
+        tree.best[node] = first if wins else second
+        tree.place[node] = place
+
+
+@inlined
+def rival(tree: Leaders, i: int) -> tuple[float, int]:
+    """Give the score and the place of the best of all but place ``i``."""
+    node = len(tree.best) // 2 + i
+    score = -np.inf
+    place = -1
+    while node > 1:
+        other = node ^ 1
+        challenger, where = tree.best[other], tree.place[other]
+        wins = (challenger > score) | ((challenger == score) & (where < place))
+        score = challenger if wins else score
+        place = where if wins else place
+        node >>= 1
+    return score, place

@@ -1,0 +1,196 @@
+"""Environments written as text: a paper testbed, one line such as bernoulli:0.1,0.2, or TOML."""
+
+import os
+import re
+import tomllib
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lowregret._common.validation import MOST_ARMS, show, whole
+from lowregret.environments import bandit as bandits
+from lowregret.environments import families
+from lowregret.environments.bandit import Bandit, rescaled
+from lowregret.environments.families import Family
+from lowregret.environments.testbeds import paper
+from lowregret.errors import InputError
+
+
+class _Form(NamedTuple):
+    """How to make one arm or a bandit of a family; its parameters for one arm and for many."""
+
+    arm: Callable[..., Family]
+    bandit: Callable[..., Bandit]
+    parameters: dict[str, str]
+
+
+_FORMS = {
+    "bernoulli": _Form(families.Bernoulli, bandits.bernoulli, {"probability": "probabilities"}),
+    "gaussian": _Form(families.Gaussian, bandits.gaussian, {"mean": "means", "variance": "variances"}),
+    "beta": _Form(families.Beta, bandits.beta, {"a": "a", "b": "b"}),
+    "exponential": _Form(families.Exponential, bandits.exponential, {"mean": "means"}),
+    "poisson": _Form(families.Poisson, bandits.poisson, {"mean": "means"}),
+    "uniform": _Form(families.Uniform, bandits.uniform, {"low": "lows", "high": "highs"}),
+    "empirical": _Form(families.Empirical, bandits.empirical, {"values": "data"}),
+}
+# Bounded, because Python refuses to read whole numbers of more than 4300 digits.
+_DIGITS = re.compile("[0-9]{1,100}")
+_PAPER = {f"paper-{number}": number for number in (1, 2, 3, 4)}
+
+
+def environment(source: "str | os.PathLike[str] | Bandit") -> Bandit:
+    """Return the bandit that a text or a TOML file describes.
+
+    Parameters
+    ----------
+    source : str, path or Bandit
+        One of: ``paper-1`` to ``paper-4``; a family with its parameters, where ``value*count``
+        repeats a value and a single value applies to all arms; the path of a ``.toml`` file; or a
+        bandit, which comes back unchanged.
+
+    Notes
+    -----
+    A file holds either one ``family`` with its parameters as arrays, named as in the constructors,
+    or ``[[arms]]`` tables, each with the ``family`` and parameters of one arm and, if wished, a
+    ``count``. Either way it may set ``name``, ``horizon`` and ``scale = [low, high]``.
+
+    Examples
+    --------
+    >>> from lowregret.environments import environment
+    >>> environment("bernoulli:0.07*19,0.1")
+    Bandit('bernoulli:0.07*19,0.1', arms=20, best mean 0.1)
+    >>> environment("gaussian:mean=0.1,0.2;variance=0.25").variances
+    array([0.25, 0.25])
+    >>> environment("paper-3").horizon
+    400000
+    """
+    if isinstance(source, Bandit):
+        return source
+    text = os.fspath(source) if isinstance(source, os.PathLike) else source
+    if isinstance(text, str):
+        if text.strip() in _PAPER:
+            return paper(_PAPER[text.strip()])
+        if text.endswith(".toml"):
+            return _from_file(text)
+        family, colon, parameters = text.partition(":")
+        if colon and family.strip() in _FORMS:
+            return replace(_from_line(family.strip(), parameters), name=text)
+    raise InputError(
+        f"unknown environment {show(text)}: use paper-1 to paper-4, "
+        "a family such as bernoulli:0.1,0.2, or a TOML file"
+    )
+
+
+def _from_line(family: str, text: str) -> Bandit:
+    form = _FORMS[family]
+    if family == "empirical":
+        raise InputError(f"empirical: data belongs in a TOML file, got {show(text)}")
+    if "=" not in text and len(form.parameters) == 1:
+        text = f"{next(iter(form.parameters))}={text}"
+    pairs = []
+    for piece in text.split(";"):
+        key, equals, values = (part.strip() for part in piece.partition("="))
+        if not equals:
+            wanted = ";".join(f"{name}=..." for name in form.parameters)
+            raise InputError(f"{family}: parameters must be written {wanted}, got {show(piece)}")
+        pairs.append((key, _values(family, key, values)))
+    return form.bandit(*_parameters(family, pairs))
+
+
+def _values(family: str, key: str, text: str) -> float | list[float]:
+    """Read ``0.1,0.2*3``; a single value comes back alone, so that it applies to all arms."""
+    values: list[float] = []
+    for piece in text.split(","):
+        written, star, times = (part.strip() for part in piece.partition("*"))
+        try:
+            value = float(written)
+        except ValueError:
+            raise InputError(f"{family}: {key} must be numbers, got {show(written)}") from None
+        count = _count(family, int(times) if _DIGITS.fullmatch(times) else times) if star else 1
+        values.extend([value] * count)
+        if len(values) > MOST_ARMS:
+            raise InputError(f"{family}: at most {MOST_ARMS} arms are allowed, got more")
+    return values if len(values) > 1 else values[0]
+
+
+def _count(owner: str, value: object) -> int:
+    return whole(owner, "count", value, most=MOST_ARMS)
+
+
+def _parameters(family: str, pairs: Iterable[tuple[str, Any]]) -> list[Any]:
+    """Put the parameters in order; refuse unknown, doubled and missing ones."""
+    parameters, found = _FORMS[family].parameters, dict[str, Any]()
+    singular = {many: one for one, many in parameters.items()}
+    for key, value in pairs:
+        name = singular.get(key, key)
+        if name not in parameters:
+            raise InputError(f"{family}: unknown key {show(key)}, use {' and '.join(parameters)}")
+        if name in found:
+            raise InputError(f"{family}: {name} must be given once, got it twice")
+        found[name] = value
+    for name in parameters:
+        if name not in found:
+            raise InputError(f"{family}: {name} is missing, give {' and '.join(parameters)}")
+    return [found[name] for name in parameters]
+
+
+def _from_file(path: str) -> Bandit:
+    try:
+        with open(path, "rb") as file:
+            table = tomllib.load(file)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InputError(f"cannot read environment file {path!r}: {reason}") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"environment file {path!r} is not valid TOML: {error}") from None
+    try:
+        return from_table(table, Path(path).stem)
+    except InputError as error:
+        raise InputError(f"{Path(path).name}: {error}") from None
+
+
+def from_table(table: dict[str, Any], stem: str) -> Bandit:
+    """Return the bandit of a table, as a TOML file holds it; the table is used up."""
+    name, horizon, scale = (table.pop(key, None) for key in ("name", "horizon", "scale"))
+    if ("family" in table) == ("arms" in table):
+        raise InputError("a file must hold either family or [[arms]], and not both")
+    if "family" in table:
+        family = _family(table)
+        bandit = _FORMS[family].bandit(*_parameters(family, table.items()))
+    else:
+        bandit = Bandit(_arms(table.pop("arms")), stem)
+        if table:
+            key = next(iter(table))
+            raise InputError(f"unknown key {show(key)}, use arms, name, horizon and scale")
+    bandit = rescaled(bandit, scale)
+    return replace(bandit, name=stem if name is None else name, horizon=horizon)
+
+
+def _arms(tables: object) -> tuple[Family, ...]:
+    """Make the arms of all ``[[arms]]`` tables."""
+    arms: list[Family] = []
+    for position, table in enumerate(tables if isinstance(tables, list) else [tables]):
+        if not isinstance(table, dict):
+            raise InputError(f"arms must be [[arms]] tables, got {show(table)}")
+        try:
+            count = _count("arms", table.pop("count", 1))
+            family = _family(table)
+            arm = _FORMS[family].arm(*_parameters(family, table.items()))
+        except InputError as error:
+            raise InputError(f"{error} in [[arms]] table {position}") from None
+        if len(arms) + count > MOST_ARMS:
+            raise InputError(f"at most {MOST_ARMS} arms are allowed, got more")
+        arms.extend([arm] * count)
+    return tuple(arms)
+
+
+def _family(table: dict[str, Any]) -> str:
+    """Take the family out of a table."""
+    family = table.pop("family", None)
+    if isinstance(family, str) and family in _FORMS:
+        return family
+    known = ", ".join(_FORMS)
+    if family is None:
+        raise InputError(f"family is missing, use one of {known}")
+    raise InputError(f"unknown family {show(family)}, use one of {known}")

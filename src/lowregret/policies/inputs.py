@@ -1,0 +1,46 @@
+"""Read the policies that a caller gives, and check them against the rewards they will see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lowregret.errors import InputError
+from lowregret.policies import Policy
+from lowregret.policies.policy_string import policy as read_policy
+
+
+def clips(policy: Policy, support: tuple[float, float], where: str, clip: bool) -> bool:
+    """Decide whether a policy sees clipped rewards; refuse it where it would need to and must not."""
+    low, high = support
+    if "rewards in [0, 1]" not in policy.needs or (low >= 0.0 and high <= 1.0):
+        return False
+    if not clip:
+        raise InputError(
+            f"{policy} needs rewards in [0, 1], and those of {where} lie in [{low:g}, {high:g}]: "
+            "scale them, or say clip=True (--clip on the command line, clip = true in a file)"
+        )
+    return True
+
+
+def policy_of(policy: Policy | str) -> Policy:
+    """Give a policy, or read it from its name."""
+    if isinstance(policy, str):
+        return read_policy(policy)
+    if isinstance(policy, type) and issubclass(policy, Policy):
+        raise InputError(f"{policy.__name__} is a class: write {policy.__name__}()")
+    if not isinstance(policy, Policy):
+        raise InputError(f"a policy must be a Policy or its name, got {policy!r}")
+    return policy
+
+
+def policies_of(owner: str, policies: Policy | str | Iterable[Policy | str]) -> dict[str, Policy]:
+    """Give the policies by their names; refuse none at all, and the same twice."""
+    chosen: dict[str, Policy] = {}
+    given = policies if isinstance(policies, Iterable) and not isinstance(policies, str) else [policies]
+    for policy in map(policy_of, given):
+        if str(policy) in chosen:
+            raise InputError(f"{owner}: {policy} is given twice")
+        chosen[str(policy)] = policy
+    if not chosen:
+        raise InputError(f"{owner}: give at least one policy")
+    return chosen

@@ -1,0 +1,70 @@
+"""Read a policy from text, as the command line gives it: ``UCB1`` or ``UCB1(alpha=1)``."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import fields
+
+from lowregret.errors import InputError
+from lowregret.policies import POLICIES, Policy
+
+
+def policy(text: str) -> Policy:
+    """Make the policy that a text names.
+
+    Parameters
+    ----------
+    text : str
+        A public class name, with parameters in brackets where they differ from the defaults.
+
+    Returns
+    -------
+    Policy
+        The policy.
+
+    Examples
+    --------
+    >>> from lowregret.policies.policy_string import policy
+    >>> policy("UCB1(alpha=1)")
+    UCB1(alpha=1.0)
+    """
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        tree = None
+    call = tree if isinstance(tree, ast.Call) else None
+    named = call.func if call else tree
+    if not isinstance(named, ast.Name):
+        raise InputError(f"cannot read the policy {text!r}: write Name or Name(parameter=value)")
+    if named.id not in POLICIES:
+        raise InputError(f"unknown policy {named.id!r}: use one of {', '.join(POLICIES)}")
+    kind = POLICIES[named.id]
+    return kind(**_parameters(kind, call, text) if call else _required(kind, {}))
+
+
+def _parameters(kind: type[Policy], call: ast.Call, text: str) -> dict[str, object]:
+    """Match the arguments of a call with the parameters of a policy."""
+    allowed = [field.name for field in fields(kind)]  # type: ignore[arg-type]  # a dataclass
+    takes = f"it takes {', '.join(allowed)}" if allowed else "it takes none"
+    if len(call.args) > len(allowed):
+        raise InputError(f"{kind.__name__}: too many parameters in {text!r}: {takes}")
+    given: dict[str, object] = {}
+    pairs = [*zip(allowed, call.args, strict=False), *((k.arg or "**", k.value) for k in call.keywords)]
+    for name, node in pairs:
+        if name not in allowed:
+            raise InputError(f"{kind.__name__}: unknown parameter {name!r}: {takes}")
+        if name in given:
+            raise InputError(f"{kind.__name__}: parameter {name!r} is given twice in {text!r}")
+        try:
+            given[name] = ast.literal_eval(node)
+        except (ValueError, TypeError, MemoryError, RecursionError):
+            raise InputError(f"{kind.__name__}: {name} must be a plain value in {text!r:.80}") from None
+    return _required(kind, given)
+
+
+def _required(kind: type[Policy], given: dict[str, object]) -> dict[str, object]:
+    """Refuse a call that lacks a parameter without a default."""
+    for field in fields(kind):  # type: ignore[arg-type]
+        if field.name not in given and not hasattr(kind, field.name):
+            raise InputError(f"{kind.__name__}: give {field.name}, as in {kind.__name__}({field.name}=...)")
+    return given

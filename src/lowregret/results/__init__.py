@@ -1,0 +1,1 @@
+"""Results: the tables of a simulation, an experiment or a reproduction."""

@@ -1,0 +1,92 @@
+"""Arms that take turns, and arms that are not in play from the start."""
+
+import numpy as np
+import pytest
+from helpers import bandits
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lowregret as lr
+from lowregret.engine import reference
+from lowregret.engine.cpu import simulate
+from lowregret.errors import InputError
+
+
+class EvenUCB1(lr.UCB1):
+    """UCB1 that leaves out every second arm."""
+
+    def opens(self, number):
+        return number % 2 == 0
+
+
+class EvenEUCBV(lr.EUCBV):
+    """EUCBV that does, and eliminates among the rest."""
+
+    def opens(self, number):
+        return number % 2 == 0
+
+
+class EvenThompson(lr.ThompsonGauss):
+    """A sampling policy that does."""
+
+    def opens(self, number):
+        return number % 2 == 0
+
+
+class Nothing(lr.Uniform):
+    def opens(self, number):
+        return False
+
+
+def same_as_the_reference(policy, bandit, horizon, seed):
+    grid = np.unique(np.linspace(1, horizon, 7).astype(np.int64))
+    outcome = simulate(policy, bandit, horizon, 2, seed, grid, threads=1)
+    for run in range(2):
+        played = reference.run(policy, bandit, horizon, seed, run)
+        counts = np.stack([np.bincount(played.arm[:t], minlength=len(bandit)) for t in grid])
+        assert outcome.pulls[run].tolist() == counts[-1].tolist()
+        np.testing.assert_allclose(outcome.regret[run], counts @ bandit.gaps, rtol=1e-12, atol=1e-12)
+        if outcome.eliminated is not None:
+            assert outcome.eliminated[run].tolist() == played.eliminated.tolist()
+    return outcome
+
+
+@pytest.mark.parametrize(
+    "policy", [lr.Uniform(), lr.FixedArm(0), lr.UCBImproved(), lr.MedianElimination(0.9, 0.9)], ids=str
+)
+@settings(max_examples=15)
+@given(bandit=bandits(), horizon=st.integers(1, 3000), seed=st.integers(0, 2**64 - 1))
+def test_turns_dealt_at_once_are_those_taken_one_by_one(policy, bandit, horizon, seed):
+    same_as_the_reference(policy, bandit, horizon, seed)
+
+
+@pytest.mark.parametrize("policy", [EvenUCB1(), EvenEUCBV(), EvenThompson()], ids=str)
+@settings(max_examples=10)
+@given(bandit=bandits(), horizon=st.integers(1, 1500), seed=st.integers(0, 2**64 - 1))
+def test_arms_that_are_not_in_play_are_never_pulled(policy, bandit, horizon, seed):
+    outcome = same_as_the_reference(policy, bandit, horizon, seed)
+    assert (outcome.pulls[:, 1::2] == 0).all()
+    if outcome.eliminated is not None:
+        assert (outcome.eliminated[:, 1::2] == 0).all()
+
+
+def test_a_policy_that_opens_no_arm_is_refused():
+    with pytest.raises(InputError, match="Nothing: opens must let at least one arm be in play"):
+        lr.simulate(Nothing(), "bernoulli:0.1,0.2", 10, runs=1)
+
+
+def test_what_takes_turns_has_no_score():
+    with pytest.raises(InputError, match="Both: a policy has one of score and in_turn, not both"):
+
+        class Both(lr.Policy):
+            in_turn = True
+
+            def score(self, arm, clock):
+                return 0.0
+
+
+def test_rewards_that_end_in_the_middle_of_a_turn():
+    for engine in ("compiled", "reference"):
+        with pytest.raises(InputError, match="rewards of arm 1 ran out"):
+            lr.trace(lr.Uniform(), [[1, 1, 1], [0], [0, 0]], horizon=6, engine=engine)
+        assert lr.trace(lr.Uniform(), [[1, 1], [0], [0]], engine=engine).arm.tolist() == [0, 1, 2, 0]

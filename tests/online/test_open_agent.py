@@ -1,0 +1,131 @@
+"""An agent is opened as it was made, or refused in one sentence; no other file is touched."""
+
+import sqlite3
+
+import pytest
+
+import lowregret as lr
+from lowregret.online import transactions as ledger
+
+ARMS = ["red", "green", "blue"]
+NAMES = ["agent.db", "agent.journal"]
+
+
+def opened(path, **changed):
+    return lr.open_agent(path, **{"policy": lr.UCB1(), "arms": ARMS, "seed": 3, **changed})
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"seed": 4}, "was made with seed 3, got 4: open it with what it was made with, or use another"),
+        ({"horizon": 9}, "was made with horizon None, got 9"),
+        ({"reward_range": (0, 2)}, r"was made with reward_range \[0.0, 1.0\], got \[0.0, 2.0\]"),
+        ({"outside": "clip"}, "was made with outside refuse, got clip"),
+        ({"policy": lr.UCB1(alpha=1)}, r"was made with policy UCB1\(alpha=2.0\), got UCB1\(alpha=1.0\)"),
+        ({"policy": lr.MOSS()}, r"was made with policy UCB1\(alpha=2.0\), got MOSS\(\)"),
+        ({"arms": ["red"]}, "has the arms .*, got .'red'."),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
+)
+def test_another_agent_than_it_was_made_with_is_refused(tmp_path, name, changed, message):
+    opened(tmp_path / name).close()
+    with pytest.raises(lr.InputError, match=message):
+        opened(tmp_path / name, **changed)
+    opened(tmp_path / name).close()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_arms_may_be_those_of_today(tmp_path, name):
+    with opened(tmp_path / name) as agent:
+        agent.add_arm("yellow")
+        agent.retire_arm("red")
+    for arms in (ARMS, ["green", "blue", "yellow"]):
+        with opened(tmp_path / name, arms=arms) as agent:
+            assert set(agent.arms) == {"green", "blue", "yellow"}
+    with pytest.raises(lr.InputError, match="has the arms"):
+        opened(tmp_path / name, arms=[*ARMS, "yellow"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_foreign_file_is_refused_and_left_alone(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(b"Dear diary, today I ...\n" * 40)
+    with pytest.raises(lr.InputError, match="is not an SQLite file|is not the journal of an agent"):
+        opened(path)
+    assert path.read_bytes() == b"Dear diary, today I ...\n" * 40
+
+
+def test_a_foreign_database_is_refused_and_left_alone(tmp_path):
+    path = tmp_path / "agent.db"
+    with sqlite3.connect(path) as link:
+        link.execute("CREATE TABLE guests (name TEXT)")
+    link.close()
+    before = path.read_bytes()
+    with pytest.raises(lr.InputError, match="is an SQLite file, but not of an agent: use another"):
+        opened(path)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("DELETE FROM log WHERE position = 2", "has lost rows of its log: restore it from a copy"),
+        ("DELETE FROM log WHERE position > 3", "has lost rows of its log: restore it from a copy"),
+        ("UPDATE log SET reward = 'much' WHERE kind = 'told'", "does not add up: it is damaged, or a newer"),
+        ("UPDATE log SET drawn = NULL WHERE position = 2", "does not add up: it is damaged, or a newer"),
+        ("UPDATE log SET decision = 9 WHERE kind = 'told'", "does not add up: it is damaged, or a newer"),
+        ("UPDATE log SET kind = 'paused' WHERE position = 2", "does not add up: it is damaged, or a newer"),
+    ],
+)
+def test_a_log_that_others_have_changed_is_refused(tmp_path, monkeypatch, change, message):
+    if "> 3" in change:  # the end, which only a snapshot still knows
+        monkeypatch.setattr(ledger, "SNAPSHOT_EVERY", 4)
+    with opened(tmp_path / "agent.db") as agent:
+        choices = agent.ask(3)
+        agent.tell(choices[0], 1)
+    with sqlite3.connect(tmp_path / "agent.db") as link:
+        link.execute(change)
+    link.close()
+    with pytest.raises(lr.InputError, match=message):
+        opened(tmp_path / "agent.db")
+
+
+def test_a_log_that_others_change_while_it_is_open(tmp_path):
+    with opened(tmp_path / "agent.db") as agent:
+        agent.ask()
+        with sqlite3.connect(tmp_path / "agent.db") as link:
+            link.execute("INSERT INTO log (kind, decision, reward) VALUES ('told', 9, 1)")
+        link.close()
+        for _ in range(2):
+            with pytest.raises(lr.StoreError, match="the log of this agent does not add up"):
+                agent.ask()
+
+
+@pytest.mark.parametrize("name", ["agent\0.db", "agent\0.journal"])
+def test_a_name_that_no_file_can_have(tmp_path, name):
+    with pytest.raises(lr.InputError, match="the name of a file has no NUL in it, got "):
+        opened(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_folder_that_is_not_there(tmp_path, name):
+    with pytest.raises(lr.InputError, match="cannot"):
+        opened(tmp_path / "nowhere" / name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_is_a_file_and_nothing_else(tmp_path, monkeypatch, name):
+    """Not SQLite's memory, and not another file after the process has changed its folder."""
+    monkeypatch.chdir(tmp_path)
+    for place in (name, ":memory:"):
+        with opened(place) as agent:
+            first = agent.ask(request="first")
+            agent.tell_many((choice, 1) for choice in agent.ask(1_100))
+            agent.tell(first, 1)
+            monkeypatch.chdir("/")
+            assert agent.tell(first, 1) is False
+            monkeypatch.chdir(tmp_path)
+        with opened(place) as agent:
+            assert agent.time == 1_101

@@ -1,0 +1,106 @@
+"""The readings of the paper, and the account of its curves, on made-up runs."""
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+from analysis_data import frames_of
+
+from lowregret.reproduction.curve_matches import curve_points, matches, readings, side_by_side
+
+RELEASED = "EUCBV(width='released')"
+RUNS = {
+    "paper-1": {
+        "EUCBV": [950.0, 970.0],
+        "MOSS": [700.0, 720.0],
+        RELEASED: [270.0, 280.0],
+        "MOSSAnytime(alpha=1)": [630.0, 690.0],
+        "UCB1": [1200.0, 1210.0],
+    },
+    "paper-4-noiseless": {RELEASED: [971.86, 971.86]},
+}
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return frames_of(RUNS)
+
+
+def row_of(table, **which):
+    (row,) = table.filter(**which).to_dicts()
+    return row
+
+
+def test_readings_have_the_papers_names_beside_ours(tables):
+    table = readings(tables)
+    plotted = row_of(table, policy="MOSS", reading="as plotted")
+    assert (plotted["plays"], plotted["mean"], plotted["published"]) == ("MOSSAnytime(alpha=1)", 660, 624.16)
+    printed = row_of(table, policy="MOSS", reading="as printed")
+    assert (printed["plays"], printed["mean"], printed["runs"], printed["seed"]) == ("MOSS", 710, 2, 1)
+    assert row_of(table, reading="released width")["mean"] == 275
+    assert row_of(table, experiment=4)["environment"] == "paper-4-noiseless"
+    assert {"p05", "median", "p95", "optimal_arm_eliminated"} <= set(table.columns)
+
+
+def test_side_by_side_has_a_row_for_every_policy(tables):
+    table = side_by_side(readings(tables))
+    assert table.select("experiment", "policy").rows() == [
+        (1, "EUCBV"),
+        (1, "MOSS"),
+        (1, "UCB1"),
+        (4, "EUCBV"),
+    ]
+    row = row_of(table, experiment=1, policy="EUCBV")
+    assert [row[name] for name in ("published", "plotted", "printed", "released")] == [273.56, 275, 960, 275]
+    assert row["optimal_arm_eliminated"] == 0
+    assert row_of(table, experiment=4)["printed"] is None
+
+
+def test_matches_are_judged_by_errors_or_percent(tables):
+    table = matches(tables)
+    verdicts = {(row["experiment"], row["policy"]): row["verdict"] for row in table.to_dicts()}
+    assert verdicts == {
+        (1, "EUCBV"): "matched",
+        (1, "UCB-V"): "not reproduced",
+        (1, "MOSS"): "matched",
+        (1, "UCB1"): "not matched",
+        (4, "EUCBV"): "matched",
+        (4, "UCB-V"): "not reproduced",
+        (4, "TS-G"): "not reproduced",
+    }
+
+
+def test_standard_errors_of_the_difference(tables):
+    """Pulls 30 and 20 of the worse arms with variances 1/4, as the best: noise of variance 25."""
+    row = row_of(matches(tables), experiment=1, policy="MOSS")
+    assert row["se"] == pytest.approx(30.0)
+    assert row["published_se"] == pytest.approx(((30.0**2 * 2 + 25.0) / 100) ** 0.5)
+    assert row["errors"] == pytest.approx((660 - 624.16) / (30.0**2 + row["published_se"] ** 2) ** 0.5)
+    assert row["percent"] == pytest.approx(100 * (660 / 624.16 - 1))
+
+
+def test_what_is_not_matched_says_why(tables):
+    assert row_of(matches(tables), policy="UCB1")["reason"] == "no reason is known"
+    assert "another arm" in row_of(matches(tables), experiment=1, policy="UCB-V")["reason"]
+
+
+def test_no_errors_where_there_is_no_spread(tables):
+    silent = replace(tables, arms=tables.arms.with_columns(variance=pl.lit(0.0)))
+    row = row_of(matches(silent), experiment=4, policy="EUCBV")
+    assert (row["se"], row["published_se"], row["errors"]) == (0.0, 0.0, None)
+    assert row["verdict"] == "matched"
+
+
+def test_one_run_is_judged_by_percent_alone():
+    table = matches(frames_of({"paper-1": {RELEASED: [280.0], "UCB1": [1500.0]}}))
+    assert table.filter(policy="EUCBV").select("se", "errors", "verdict").row(0) == (None, None, "matched")
+    assert row_of(table, policy="UCB1")["verdict"] == "not matched"
+
+
+def test_points_along_the_curves(tables):
+    times = {25: 6_000, 50: 12_000, 75: 30_000, 100: 60_000}
+    moved = replace(tables, curves=tables.curves.with_columns(pl.col("t").replace(times)))
+    table = curve_points(moved).filter(experiment=1)
+    assert table.height == 36
+    assert table.filter(policy="MOSS")["mean"].to_list() == [165, 330, 495, 660]
+    assert table.filter(policy="UCB-V")["mean"].to_list() == [None] * 4

@@ -1,0 +1,24 @@
+"""The published regrets as data."""
+
+import pytest
+
+from lowregret.environments import paper
+from lowregret.reproduction.published_curves import REGRETS, TIMES, final, points
+
+
+def test_there_are_thirty_curves():
+    assert [len(curves) for curves in REGRETS.values()] == [9, 9, 6, 6]
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4])
+def test_every_curve_rises_and_ends_at_the_horizon(number):
+    assert TIMES[number][-1] == paper(number).horizon
+    for regrets in REGRETS[number].values():
+        assert len(regrets) == len(TIMES[number])
+        assert list(regrets) == sorted(regrets)
+
+
+def test_points_and_finals():
+    assert len(list(points(2))) == 27
+    assert [final(number, "EUCBV") for number in REGRETS] == [273.56, 894.96, 894.61, 971.86]
+    assert final(3, "UCB1") is None
