@@ -21,7 +21,7 @@ import lowregret as lr
 
 PACKAGE = "obp==0.4.1"
 COLUMNS = {"item_id": "arm", "click": "reward", "propensity_score": "propensity"}
-POLICIES = ("EUCBV", "UCB1", "MOSS", "ThompsonBeta", "Uniform")
+POLICIES = ("EUCBV", "UCB1", "MOSS", "ThompsonBeta", "RoundRobin")
 
 
 def download(folder):

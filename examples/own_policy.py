@@ -9,7 +9,7 @@ class Anytime(lr.Policy):
     """m + sqrt(width log+(t / (K n)) / n)."""
 
     width: float = 1.0
-    moves = "rising"
+    index_trend = "increasing"
 
     def score(self, arm, clock):
         share = clock.t / (clock.arms * arm.pulls)

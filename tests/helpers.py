@@ -11,7 +11,7 @@ import lowregret as lr
 class Greedy(lr.Policy):
     """The plainest index policy: ties are everywhere."""
 
-    moves = "still"
+    index_trend = "constant"
 
     def score(self, arm, clock):
         return arm.mean
@@ -21,7 +21,7 @@ class Falling(lr.Policy):
     """A score that falls with time, with two pulls of each arm first."""
 
     alpha: float = 3.0
-    moves = "falling"
+    index_trend = "decreasing"
     warmup = 2
 
     def score(self, arm, clock):
@@ -46,7 +46,7 @@ class Sampler(lr.Policy):
 class Regretful(lr.Policy):
     """A score that falls as the best mean rises."""
 
-    moves = "still"
+    index_trend = "constant"
     uses_best = True
 
     def score(self, arm, clock):
@@ -57,7 +57,7 @@ class Regretful(lr.Policy):
 class Impatiently(Regretful):
     """One that rises with time as well."""
 
-    moves = "rising"
+    index_trend = "increasing"
     warmup = 2
 
     def score(self, arm, clock):
@@ -68,7 +68,7 @@ class Impatiently(Regretful):
 class Endless(lr.Policy):
     """Scores of plus and minus infinity, which are allowed."""
 
-    moves = "still"
+    index_trend = "constant"
 
     def score(self, arm, clock):
         if arm.pulls % 5 == 4:
@@ -85,38 +85,38 @@ class Phase(NamedTuple):
 class Phases(lr.Policy):
     """UCB-Improved in miniature: equal pulls in a round, arms dropped between rounds."""
 
-    moves = "still"
+    index_trend = "constant"
 
-    def begin(self, clock):
+    def first_round(self, clock):
         return Phase(0, 4 * clock.arms, 1.0)
 
     def score(self, arm, clock, round):
         return -float(arm.pulls)
 
-    def turn(self, arms, clock, round):
+    def next_round(self, arms, clock, round):
         best = -1e300
         for i in range(clock.arms):
             if arms.active(i):
                 best = max(best, arms.at(i).mean)
         for i in range(clock.arms):
             if arms.active(i) and arms.at(i).mean < best - round.gap / 2.0:
-                arms.drop(i)
-        return Phase(round.number + 1, clock.t + 4 * arms.left(), round.gap / 2.0)
+                arms.eliminate(i)
+        return Phase(round.number + 1, clock.t + 4 * arms.count_active(), round.gap / 2.0)
 
 
 class Lists(lr.Policy):
     """A list of arms that is written anew each time it has been played, so arms come back."""
 
-    moves = "still"
-    final = False
+    index_trend = "constant"
+    eliminates_permanently = False
 
-    def begin(self, clock):
+    def first_round(self, clock):
         return Phase(0, 2 * clock.arms, 0.0)
 
     def score(self, arm, clock, round):
         return -float(arm.pulls)
 
-    def turn(self, arms, clock, round):
+    def next_round(self, arms, clock, round):
         best = -1e300
         for i in range(clock.arms):
             best = max(best, arms.at(i).mean)
@@ -125,8 +125,8 @@ class Lists(lr.Policy):
             if arm.pulls * (best - arm.mean) ** 2 <= log(clock.t) / 4.0:
                 arms.admit(i)
             else:
-                arms.drop(i)
-        return Phase(round.number + 1, clock.t + arms.left(), 0.0)
+                arms.eliminate(i)
+        return Phase(round.number + 1, clock.t + arms.count_active(), 0.0)
 
 
 class Impatient(lr.EUCBV):
@@ -142,7 +142,7 @@ POLICIES = [
     Impatient(),
     lr.MOSS(),
     lr.UCB1(),
-    lr.Uniform(),
+    lr.RoundRobin(),
     lr.FixedArm(0),
     Greedy(),
     Falling(),

@@ -35,7 +35,7 @@ class Worst(lr.Policy):
 
 
 class SaysStillButMoves(lr.Policy):
-    moves = "still"
+    index_trend = "constant"
 
     def score(self, arm, clock):
         return arm.mean * ((clock.t * 7) % 5 - 2)

@@ -15,6 +15,7 @@ from lowregret.engine import reference
 from lowregret.engine.cpu import Outcome, Trace, trace_of
 from lowregret.engine.cpu import simulate as simulate_runs
 from lowregret.engine.cpu import trace as trace_run
+from lowregret.engine.rewards import GIVEN
 from lowregret.engine.state import Floats, Integers, rows_of_table
 from lowregret.environments import Bandit, Bernoulli, environment
 from lowregret.errors import InputError
@@ -178,8 +179,8 @@ def simulate(
     --------
     >>> import lowregret as lr
     >>> bandit = lr.bernoulli([0.07] * 19 + [0.10])
-    >>> result = lr.simulate([lr.EUCBV(), lr.Uniform()], bandit, horizon=2_000, runs=10, seed=1)
-    >>> result.regret("Uniform").mean().round(6).item()
+    >>> result = lr.simulate([lr.EUCBV(), lr.RoundRobin()], bandit, horizon=2_000, runs=10, seed=1)
+    >>> result.regret("RoundRobin").mean().round(6).item()
     57.0
     >>> result.pulls(lr.EUCBV()).shape
     (10, 20)
@@ -197,7 +198,7 @@ def simulate(
     chosen = policies_of("simulate", policies)
     clipped = {}
     for name, policy in chosen.items():
-        policy.fits(clock_at(0, horizon, len(bandit), 0.0))
+        policy.validate_problem(clock_at(0, horizon, len(bandit), 0.0))
         clipped[name] = clips(policy, bandit.support, repr(bandit.name), clip)
     outcomes, notes = {}, {}
     for name, policy in chosen.items():
@@ -248,18 +249,18 @@ def trace(
     Examples
     --------
     >>> import lowregret as lr
-    >>> lr.trace(lr.Uniform(), [[1, 0, 1], [0, 0]], horizon=5).arm.tolist()
+    >>> lr.trace(lr.RoundRobin(), [[1, 0, 1], [0, 0]], horizon=5).arm.tolist()
     [0, 1, 0, 1, 0]
     """
     policy, seed = policy_of(policy), seed_of(seed)
-    rows, data = rows_of_table(_rewards(rewards))
+    rows, data = rows_of_table(_rewards(rewards), GIVEN, policy)
     clip = clips(policy, (data.min(initial=0.0), data.max(initial=0.0)), "the table", clip)
     horizon = whole("trace", "horizon", len(data) if horizon is None else horizon, LONGEST)
     if engine == "compiled":
         return trace_run(policy, rows, data, horizon, seed, clip=clip)
     if engine == "reference":
-        game = reference.Game(policy, rows, horizon, reference.policy_rng(seed, 0), clip)
-        return trace_of(policy, *reference.play(game, data)[:3])
+        played = reference.play(policy, rows, data, horizon, reference.policy_rng(seed, 0), clip)
+        return trace_of(policy, *played[:3])
     raise InputError(f"trace: engine must be 'compiled' or 'reference', got {engine!r}")
 
 
@@ -269,7 +270,7 @@ def _note(policy: Policy, bandit: Bandit, clips: bool) -> str:
     coins = all(
         isinstance(arm, Bernoulli) and {arm.failure, arm.success} <= {0.0, 1.0} for arm in bandit.arms
     )
-    if hasattr(policy, "book") and not coins:
+    if policy.overrides("transform_reward") and not coins:
         notes.append("a reward between 0 and 1 counted as a success with that probability")
     return "; ".join(notes)
 

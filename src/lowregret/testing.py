@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, fields, replace
 
@@ -18,6 +17,7 @@ from lowregret.engine.state import rows_of
 from lowregret.environments import Bandit, bernoulli, beta, gaussian
 from lowregret.environments.families import Bernoulli
 from lowregret.errors import InputError
+from lowregret.online.agent import Agent
 from lowregret.online.decisions import Event
 from lowregret.online.open_agent import open_agent
 from lowregret.online.stores import Store
@@ -85,7 +85,8 @@ def _compiled_equals_plain(policy: Policy) -> None:
     """Compiled, it pulls the same arms as plain."""
     for bandit, horizon, seed in _problems():
         plain = reference.run(policy, bandit, horizon, seed, 0).arm
-        fast = compiled_trace(policy, rows_of(bandit), bandit.data, horizon, seed, shuffled=True).arm
+        rows = rows_of(bandit, policy)
+        fast = compiled_trace(policy, rows, bandit.data, horizon, seed, shuffled=True).arm
         differ = np.flatnonzero(plain != fast)
         place = f"step {differ[0] + 1}" if len(differ) else ""
         assert not len(differ), f"they part at {place} of {horizon} on {bandit}, seed {seed}"
@@ -101,12 +102,14 @@ def _a_seed_fixes_a_run(policy: Policy) -> None:
 def _numbers_do_not_matter(policy: Policy) -> None:
     """Permuting the arms permutes the pulls."""
     for bandit, horizon, seed in _problems():
-        rows, turned = rows_of(bandit), rows_of(bandit)
+        rows, turned = rows_of(bandit, policy), rows_of(bandit, policy)
         names = np.random.default_rng(seed).permutation(len(bandit))
         rows["key"] = turned["key"] = np.arange(len(bandit))
         turned["number"] = names
-        games = [reference.Game(policy, r, horizon, reference.policy_rng(seed, 0)) for r in (rows, turned)]
-        plain, renamed = (reference.play(game, bandit.data).arm for game in games)
+        plain, renamed = (
+            reference.play(policy, table, bandit.data, horizon, reference.policy_rng(seed, 0)).arm
+            for table in (rows, turned)
+        )
         assert np.array_equal(names[plain], renamed), f"it looks at arm.number on {bandit}"
 
 
@@ -135,26 +138,17 @@ def _scaling_works(policy: Policy) -> None:
 
 
 def _survives_a_snapshot(policy: Policy) -> None:
-    """From a snapshot, a run goes on exactly."""
+    """Restored from a snapshot, an agent chooses the same arms."""
     for bandit, horizon, seed in _problems():
-        if horizon > 1:
-            whole = reference.run(policy, bandit, horizon, seed, 0).arm
-            stop = 1 + seed * 7 % (horizon - 1)
-            resumed = _resumed(policy, bandit, horizon, seed, stop)
-            assert resumed == whole.tolist(), f"it goes another way after a stop at step {stop} on {bandit}"
-
-
-def _resumed(policy: Policy, bandit: Bandit, horizon: int, seed: int, stop: int) -> list[int]:
-    """Play a run that is saved as text and loaded again after step ``stop``."""
-    game = reference.new_game(policy, bandit, horizon, seed, 0)
-    arms = []
-    for step in range(1, horizon + 1):
-        arms.append(reference.step(game, bandit.data))
-        if step == stop:
-            text = json.dumps(game.snapshot())
-            game = reference.new_game(policy, bandit, horizon, seed, 0)
-            game.restore(json.loads(text))
-    return arms
+        names = [str(number) for number in range(len(bandit))]
+        agent = Agent(policy, names, horizon, seed=seed)
+        expected = reference.run(policy, bandit, horizon, seed, 0)
+        for step, (arm, reward) in enumerate(zip(expected.arm, expected.reward, strict=True), 1):
+            choice = agent.ask()
+            assert int(choice.arm) == arm, f"they differ at step {step} of {horizon} on {bandit}"
+            agent.tell(choice, reward)
+            if step == 1 + seed * 7 % horizon:
+                agent = Agent.from_json(agent.to_json(), policy)
 
 
 def _beats_uniform(policy: Policy) -> None:

@@ -13,7 +13,7 @@ from lowregret.analysis.summary import summarise, summarise_curves, tail_mean
 @pytest.fixture(scope="module")
 def played() -> lr.Result:
     bandit = "gaussian:mean=0.5,0.6,0.6;variance=4"
-    return lr.simulate(["EUCBV", "Uniform"], bandit, horizon=200, runs=60, seed=2, grid=5)
+    return lr.simulate(["EUCBV", "RoundRobin"], bandit, horizon=200, runs=60, seed=2, grid=5)
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_simulate_prints_a_table_of_what_the_library_gives() -> None:
 
 def test_simulate_takes_four_policies_if_none_is_named() -> None:
     result = json.loads(call("simulate", *SMALL, "--json").stdout)
-    assert [entry["policy"] for entry in result["policies"]] == ["EUCBV", "UCB1", "MOSS", "Uniform"]
+    assert [entry["policy"] for entry in result["policies"]] == ["EUCBV", "UCB1", "MOSS", "RoundRobin"]
 
 
 def test_simulate_counts_the_runs_that_lost_the_optimal_arm() -> None:
@@ -288,7 +288,7 @@ class TestTerminal:
             "--runs",
             "1000000",
             "--policy",
-            "Uniform",
+            "RoundRobin",
         ]
         process, ours = self.start("simulate", *large)
         assert "/1000000 runs" in self.read(ours, until="/1000000 runs")
@@ -306,7 +306,7 @@ class TestTerminal:
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("results")
     lr.Experiment(
-        environments="bernoulli:0.1,0.9", policies=["MOSS", "Uniform"], horizon=60, runs=8, seed=3
+        environments="bernoulli:0.1,0.9", policies=["MOSS", "RoundRobin"], horizon=60, runs=8, seed=3
     ).run(folder)
     return folder
 
@@ -316,13 +316,13 @@ def test_compare_prints_one_line_per_verdict(results: Path) -> None:
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
     assert lines[0] == "bernoulli:0.1,0.9"
-    assert lines[1].startswith("  Uniform has higher regret than MOSS: by ")
+    assert lines[1].startswith("  RoundRobin has higher regret than MOSS: by ")
     assert result.stderr == ""
 
 
 def test_compare_as_json(results: Path) -> None:
     (row,) = json.loads(call("compare", str(results), "--json").stdout)["comparisons"]
-    assert (row["policy"], row["baseline"], row["verdict"]) == ("Uniform", "MOSS", "higher regret")
+    assert (row["policy"], row["baseline"], row["verdict"]) == ("RoundRobin", "MOSS", "higher regret")
 
 
 def test_compare_refuses_what_is_not_there(results: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import lowregret as lr
 from lowregret.cli import app
 
-POLICIES = ["--policy", "MOSS", "--policy", "UCB1(alpha=2)", "--policy", "Uniform"]
+POLICIES = ["--policy", "MOSS", "--policy", "UCB1(alpha=2)", "--policy", "RoundRobin"]
 
 
 def call(*arguments):
@@ -28,7 +28,7 @@ def log(tmp_path):
 
 
 def test_json_is_what_the_library_gives_from_csv_and_parquet(log):
-    known = lr.replay(log, ["MOSS", "UCB1(alpha=2)", "Uniform"], seed=4).to_dict()
+    known = lr.replay(log, ["MOSS", "UCB1(alpha=2)", "RoundRobin"], seed=4).to_dict()
     for file in (log, log.with_suffix(".parquet")):
         result = call(file, *POLICIES, "--seed", 4, "--json")
         assert result.exit_code == 0

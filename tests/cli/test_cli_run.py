@@ -19,7 +19,7 @@ name = "two coins"
 horizon = 60
 runs = 4
 environments = ["bernoulli:0.1,0.5"]
-policies = ["MOSS", "Uniform"]
+policies = ["MOSS", "RoundRobin"]
 """
 
 
@@ -87,7 +87,7 @@ def test_a_policy_that_fails_is_named_with_exit_code_1(tmp_path: Path) -> None:
         "import lowregret as lr\nclass Bad(lr.Policy):\n"
         "    def score(self, arm, clock):\n        return (arm.mean + 1e308) * 10.0 * 0.0\n"
     )
-    done = call("run", str(write(tmp_path, SPEC.replace('"Uniform"', '"bad:Bad"'))))
+    done = call("run", str(write(tmp_path, SPEC.replace('"RoundRobin"', '"bad:Bad"'))))
     assert done.exit_code == 1
     assert done.stderr.startswith("lowregret: failed: Bad on 'bernoulli:0.1,0.5' (1 shards): Bad: ")
     assert done.stderr.endswith("; 1 of 2 shards are done and kept\n")

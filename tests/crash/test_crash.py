@@ -25,7 +25,7 @@ horizon = 2000
 runs = 40
 seed = 7
 grid = { points = 50 }
-policies = ["MOSS", "Uniform"]
+policies = ["MOSS", "RoundRobin"]
 [[environments]]
 environment = "bernoulli:0.2,{p/1000}"
 """

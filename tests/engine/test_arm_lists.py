@@ -17,14 +17,14 @@ class Rare(lr.Policy):
 
     uses_best = True
 
-    def claim(self, arm, clock):
+    def list_index(self, arm, clock):
         return arm.mean + 3.0 / arm.pulls - clock.best - 0.2
 
 
 class EvenOnly(lr.DMED):
     """DMED over the arms of even number."""
 
-    def opens(self, number):
+    def initially_active(self, number):
         return number % 2 == 0
 
 
@@ -33,7 +33,7 @@ class Never(lr.Policy):
 
     breaks: int = lr.NEVER
 
-    def claim(self, arm, clock):
+    def list_index(self, arm, clock):
         return -1.0 if clock.t < self.breaks else float("nan")
 
 
@@ -49,10 +49,10 @@ def test_the_claim_of_dmed_stays_below_its_line(pulls, mean, gap, later, waits, 
     policy, arm = lr.DMED(genuine=genuine), Arm(0, pulls, mean, 0.0)
     best, best_later = min(mean + gap, 1.0), max(later, mean)
     now, then = (clock_at(t, 10**7, 5, b) for t, b in ((pulls + 5, best), (pulls + 5 + waits, best_later)))
-    slope = policy.slope(arm, now)
-    if slope < np.inf:
-        line = policy.claim(arm, now) + log(then.t / now.t) - slope * (best_later - best)
-        assert policy.claim(arm, then) <= line + 1e-9 + 1e-12 * abs(policy.claim(arm, now))
+    list_index_slope = policy.list_index_slope(arm, now)
+    if list_index_slope < np.inf:
+        line = policy.list_index(arm, now) + log(then.t / now.t) - list_index_slope * (best_later - best)
+        assert policy.list_index(arm, then) <= line + 1e-9 + 1e-12 * abs(policy.list_index(arm, now))
 
 
 @pytest.mark.parametrize("policy", [lr.DMED(), lr.DMED(genuine=False), Rare(), EvenOnly(), Never()], ids=str)

@@ -89,8 +89,8 @@ def test_a_huge_horizon_costs_nothing_once_one_arm_is_left():
 
 def test_uniform_has_the_regret_of_uniform_play():
     for number, exact in zip((1, 2, 3, 4), (1710, 11880, 3760, 3960), strict=True):
-        result = lr.simulate(lr.Uniform(), lr.paper(number), runs=1)
-        assert result.regret("Uniform")[0] == pytest.approx(exact, rel=1e-12)
+        result = lr.simulate(lr.RoundRobin(), lr.paper(number), runs=1)
+        assert result.regret("RoundRobin")[0] == pytest.approx(exact, rel=1e-12)
 
 
 def test_a_policy_with_lists_has_no_eliminations():
@@ -100,26 +100,26 @@ def test_a_policy_with_lists_has_no_eliminations():
 
 
 class DropsAll(Phases):
-    def turn(self, arms, clock, round):
+    def next_round(self, arms, clock, round):
         for i in range(clock.arms):
-            arms.drop(i)
+            arms.eliminate(i)
         return Phase(round.number + 1, clock.t + 10, 0.0)
 
 
 class TooSure(lr.Policy):
     """A lower bound above its own score."""
 
-    moves = "still"
+    index_trend = "constant"
 
     def score(self, arm, clock):
         return arm.mean
 
-    def lower(self, arm, clock, round):
+    def lower_bound(self, arm, clock, round):
         return arm.mean + 0.5
 
 
 class TooSureAnyhow(TooSure):
-    moves = "anyhow"
+    index_trend = "arbitrary"
 
 
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
@@ -130,7 +130,7 @@ def test_a_policy_that_drops_every_arm_is_told_so(policy, engine):
 
 
 class NotANumber(lr.Policy):
-    moves = "still"
+    index_trend = "constant"
     late: bool = False
 
     def score(self, arm, clock):
@@ -139,7 +139,7 @@ class NotANumber(lr.Policy):
 
 
 class NotANumberMoving(NotANumber):
-    moves = "rising"
+    index_trend = "increasing"
 
 
 @pytest.mark.parametrize("late", [True, False])
@@ -153,12 +153,12 @@ def test_a_score_that_is_no_number_is_told_so(kind, late, engine):
 
 
 class Arrays(Phases):
-    def begin(self, clock):
+    def first_round(self, clock):
         return Phase(0, 10, np.zeros(clock.arms))
 
 
 class Bare(Phases):
-    def begin(self, clock):
+    def first_round(self, clock):
         return (0, 10)
 
 

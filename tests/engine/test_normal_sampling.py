@@ -14,7 +14,7 @@ class Fixed(lr.Policy):
 
     breaks: int = lr.NEVER
 
-    def belief(self, arm):
+    def normal_posterior(self, arm):
         mean = 0.3 if arm.number == 0 else 0.0
         return (mean if arm.pulls < self.breaks else float("nan")), (1.0 if arm.number == 0 else 0.5)
 
@@ -22,7 +22,7 @@ class Fixed(lr.Policy):
 class OddOnly(lr.ThompsonGauss):
     """Gaussian Thompson sampling over the arms of odd number."""
 
-    def opens(self, number):
+    def initially_active(self, number):
         return number % 2 == 1
 
 
@@ -41,8 +41,8 @@ def test_an_arm_is_chosen_as_often_as_it_is_likely_to_be_best():
     """Over 200,000 independent steps; 4 standard errors, so by chance this fails once in 16,000 seeds."""
     steps = 200_000
     share = np.mean(lr.trace(Fixed(), np.zeros((2, steps)), steps, seed=1).arm == 0)
-    chance = 0.5 * (1.0 + erf(0.3 / sqrt(1.25) / sqrt(2.0)))
-    assert abs(share - chance) < 4.0 * sqrt(chance * (1.0 - chance) / steps)
+    propensity = 0.5 * (1.0 + erf(0.3 / sqrt(1.25) / sqrt(2.0)))
+    assert abs(share - propensity) < 4.0 * sqrt(propensity * (1.0 - propensity) / steps)
 
 
 @pytest.mark.parametrize("engine", ["compiled", "reference"])

@@ -64,7 +64,7 @@ POLICIES = (
     "UCBImproved",
     "UCBTuned",
     "UCBV",
-    "Uniform",
+    "RoundRobin",
 )
 
 

@@ -117,9 +117,9 @@ def test_student():
 
 def test_the_coin_of_a_step_is_the_same_for_every_arm():
     stream = own_stream()
-    coins = np.array([stream.coin(t) for t in range(20_000)])
+    coins = np.array([stream.uniform_at(t) for t in range(20_000)])
     stream.uniform()
-    assert stream.coin(7) == coins[7]
+    assert stream.uniform_at(7) == coins[7]
     assert stats.kstest(coins, "uniform").pvalue > ALPHA
 
 

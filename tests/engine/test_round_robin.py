@@ -15,26 +15,26 @@ from lowregret.errors import InputError
 class EvenUCB1(lr.UCB1):
     """UCB1 that leaves out every second arm."""
 
-    def opens(self, number):
+    def initially_active(self, number):
         return number % 2 == 0
 
 
 class EvenEUCBV(lr.EUCBV):
     """EUCBV that does, and eliminates among the rest."""
 
-    def opens(self, number):
+    def initially_active(self, number):
         return number % 2 == 0
 
 
 class EvenThompson(lr.ThompsonGauss):
     """A sampling policy that does."""
 
-    def opens(self, number):
+    def initially_active(self, number):
         return number % 2 == 0
 
 
-class Nothing(lr.Uniform):
-    def opens(self, number):
+class Nothing(lr.RoundRobin):
+    def initially_active(self, number):
         return False
 
 
@@ -52,7 +52,7 @@ def same_as_the_reference(policy, bandit, horizon, seed):
 
 
 @pytest.mark.parametrize(
-    "policy", [lr.Uniform(), lr.FixedArm(0), lr.UCBImproved(), lr.MedianElimination(0.9, 0.9)], ids=str
+    "policy", [lr.RoundRobin(), lr.FixedArm(0), lr.UCBImproved(), lr.MedianElimination(0.9, 0.9)], ids=str
 )
 @settings(max_examples=15)
 @given(bandit=bandits(), horizon=st.integers(1, 3000), seed=st.integers(0, 2**64 - 1))
@@ -79,7 +79,7 @@ def test_what_takes_turns_has_no_score():
     with pytest.raises(InputError, match="Both: a policy has one of score and in_turn, not both"):
 
         class Both(lr.Policy):
-            in_turn = True
+            round_robin = True
 
             def score(self, arm, clock):
                 return 0.0
@@ -88,5 +88,5 @@ def test_what_takes_turns_has_no_score():
 def test_rewards_that_end_in_the_middle_of_a_turn():
     for engine in ("compiled", "reference"):
         with pytest.raises(InputError, match="rewards of arm 1 ran out"):
-            lr.trace(lr.Uniform(), [[1, 1, 1], [0], [0, 0]], horizon=6, engine=engine)
-        assert lr.trace(lr.Uniform(), [[1, 1], [0], [0]], engine=engine).arm.tolist() == [0, 1, 2, 0]
+            lr.trace(lr.RoundRobin(), [[1, 1, 1], [0], [0, 0]], horizon=6, engine=engine)
+        assert lr.trace(lr.RoundRobin(), [[1, 1], [0], [0]], engine=engine).arm.tolist() == [0, 1, 2, 0]

@@ -55,8 +55,8 @@ def test_a_row_must_last_even_when_one_arm_is_left(engine):
 
 def test_ragged_rows_and_arrays():
     rewards = [[0.0, 1.0], [1.0], np.array([0.5, 0.25, 0.0])]
-    assert len(lr.trace(lr.Uniform(), rewards, horizon=4).arm) == 4
-    assert lr.trace("Uniform", np.eye(2)).arm.tolist() == [0, 1, 0, 1]
+    assert len(lr.trace(lr.RoundRobin(), rewards, horizon=4).arm) == 4
+    assert lr.trace("RoundRobin", np.eye(2)).arm.tolist() == [0, 1, 0, 1]
 
 
 @pytest.mark.parametrize(

@@ -85,11 +85,11 @@ def test_a_walk_ends_at_the_horizon():
 
 
 def test_the_summary_by_hand():
-    """Uniform has the weights 2 / 3, 2 / 3 and 1 / 2, the arm y has 0, 4 / 3 and 1."""
+    """RoundRobin has the weights 2 / 3, 2 / 3 and 1 / 2, the arm y has 0, 4 / 3 and 1."""
     log = {"arm": ["x", "y", "y"], "reward": [1, 0, 1], "propensity": [0.75, 0.75, 1.0]}
-    result = lr.replay(log, [lr.Uniform(), lr.FixedArm(1)])
+    result = lr.replay(log, [lr.RoundRobin(), lr.FixedArm(1)])
     assert result.summary().columns == ["policy", "method", "matched", "mean", "se", "low", "high"]
-    uniform, fixed = result["Uniform"], result[lr.FixedArm(1)]
+    uniform, fixed = result["RoundRobin"], result[lr.FixedArm(1)]
     assert uniform["IPS"].mean == pytest.approx((2 / 3 + 0.5) / 3)
     assert uniform["SNIPS"].mean == pytest.approx((2 / 3 + 0.5) / (2 / 3 + 2 / 3 + 0.5))
     assert fixed["IPS"].mean == pytest.approx(1 / 3)
@@ -101,7 +101,7 @@ def test_the_summary_by_hand():
 
 
 def test_one_arm():
-    result = lr.replay({"arm": ["only"] * 50, "reward": np.arange(50) % 2}, ["UCB1", "EUCBV", "Uniform"])
+    result = lr.replay({"arm": ["only"] * 50, "reward": np.arange(50) % 2}, ["UCB1", "EUCBV", "RoundRobin"])
     for row in result.summary().to_dicts():
         assert row["matched"] == 50
         assert row["mean"] == 0.5
@@ -133,8 +133,8 @@ def test_the_names_of_arms_change_nothing_if_their_order_stays():
 
 def test_the_order_of_rows_does_not_change_inverse_propensity():
     log = pl.DataFrame(skew_log(np.random.default_rng(6)))
-    there = lr.replay(log, "Uniform", resamples=0)["Uniform"]
-    back = lr.replay(log.reverse(), "Uniform", resamples=0)["Uniform"]
+    there = lr.replay(log, "RoundRobin", resamples=0)["RoundRobin"]
+    back = lr.replay(log.reverse(), "RoundRobin", resamples=0)["RoundRobin"]
     for method in ("IPS", "SNIPS"):
         assert there[method].mean == pytest.approx(back[method].mean, rel=1e-12)
 
@@ -152,8 +152,8 @@ def test_rewards_outside_the_unit_interval_are_refused_or_clipped():
         lr.InputError, match=r"ThompsonBeta needs rewards in \[0, 1\], and those of the log lie in \[0, 3\]"
     ):
         lr.replay(log, "ThompsonBeta")
-    result = lr.replay(log, ["ThompsonBeta", "Uniform"], clip=True)
-    assert result.notes == {"ThompsonBeta": "rewards clipped to [0, 1]", "Uniform": ""}
+    result = lr.replay(log, ["ThompsonBeta", "RoundRobin"], clip=True)
+    assert result.notes == {"ThompsonBeta": "rewards clipped to [0, 1]", "RoundRobin": ""}
     assert result["ThompsonBeta"]["replay"].mean > 1.5
 
 

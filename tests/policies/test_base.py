@@ -19,7 +19,7 @@ class Plain(Policy):
     label: str = "x"
     on: bool = True
 
-    def check(self):
+    def validate(self):
         self.require("count", "positive", self.count > 0)
 
     def score(self, arm, clock):
@@ -123,9 +123,9 @@ def test_every_policy_says_its_formula_and_source(kind):
     [
         ({"warmup": 1.5}, "Odd: warmup must be a whole number of at least 0, got 1.5"),
         ({"warmup": -1}, "Odd: warmup must be a whole number of at least 0, got -1"),
-        ({"final": 1}, "Odd: final must be True or False, got 1"),
-        ({"claim": lambda: 0, "score": lambda: 0}, "Odd: a policy has one of score and claim, not both"),
-        ({"belief": lambda: 0, "turn": lambda: 0}, "Odd: a policy with belief has no turn"),
+        ({"eliminates_permanently": 1}, "Odd: final must be True or False, got 1"),
+        ({"list_index": lambda: 0, "score": lambda: 0}, "Odd: a policy has one of score and claim, not both"),
+        ({"normal_posterior": lambda: 0, "next_round": lambda: 0}, "Odd: a policy with belief has no turn"),
         (
             {"__annotations__": {"sample": float}},
             "Odd: a parameter cannot be called sample: that is a method",
@@ -151,7 +151,7 @@ def test_an_unknown_way_to_move_is_refused():
     with pytest.raises(InputError, match="Odd: moves must be one of 'still', .*, got 'sideways'"):
 
         class Odd(Policy):
-            moves = "sideways"
+            index_trend = "sideways"
 
 
 def test_a_policy_without_a_score_is_told_what_to_define():

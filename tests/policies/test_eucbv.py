@@ -77,7 +77,7 @@ def test_the_last_round_is_m_plus_one():
 
 
 def test_round_zero_as_printed():
-    first = lr.EUCBV().begin(clock_at(0, 60_000, 20, 0.0))
+    first = lr.EUCBV().first_round(clock_at(0, 60_000, 20, 0.0))
     psi = 60_000 / 400
     assert first.number == 0
     assert first.epsilon == 1.0
@@ -87,7 +87,7 @@ def test_round_zero_as_printed():
 
 
 def test_round_zero_as_released():
-    first = lr.EUCBV(width="released").begin(clock_at(0, 400_000, 90, 0.0))
+    first = lr.EUCBV(width="released").first_round(clock_at(0, 400_000, 90, 0.0))
     assert first.last == 8
     assert first.width == log((400_000 // 8100) * 8)
     assert first.until == 90 + 90 * ceil(log((400_000 // 8100) * 400_000) / 2)
@@ -95,18 +95,18 @@ def test_round_zero_as_released():
 
 def test_a_given_psi_is_taken_as_it_is():
     for width, scale in (("paper", 60_000), ("released", 7)):
-        first = lr.EUCBV(psi=2.5, width=width).begin(clock_at(0, 60_000, 20, 0.0))
+        first = lr.EUCBV(psi=2.5, width=width).first_round(clock_at(0, 60_000, 20, 0.0))
         assert first.width == log(2.5 * scale)
 
 
 @pytest.mark.parametrize("horizon", [1, 2, 3, 7, 8])
 def test_tiny_horizons_have_no_rounds_where_m_is_negative(horizon):
-    first = lr.EUCBV().begin(clock_at(0, horizon, 3, 0.0))
+    first = lr.EUCBV().first_round(clock_at(0, horizon, 3, 0.0))
     assert (first.until == NEVER) == (horizon < e)
 
 
 def test_a_logarithm_below_one_counts_as_nothing():
-    first = lr.EUCBV(psi=1e-9).begin(clock_at(0, 100, 5, 0.0))
+    first = lr.EUCBV(psi=1e-9).first_round(clock_at(0, 100, 5, 0.0))
     assert first.width == 0.0
     assert first.until == 5
     result = lr.simulate(lr.EUCBV(psi=1e-9), lr.bernoulli([0.2, 0.8]), 200, runs=5)
@@ -117,7 +117,7 @@ def test_it_says_when_the_guarantee_does_not_cover():
     with pytest.warns(
         UserWarning, match=r"guarantee needs a horizon of at least K\^2.4 \(252 for 10 arms\), got 251"
     ):
-        lr.EUCBV().begin(clock_at(0, 251, 10, 0.0))
+        lr.EUCBV().first_round(clock_at(0, 251, 10, 0.0))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        lr.EUCBV().begin(clock_at(0, 252, 10, 0.0))
+        lr.EUCBV().first_round(clock_at(0, 252, 10, 0.0))

@@ -109,7 +109,7 @@ class Fixed:
         self.asked = degrees
         return self.value
 
-    def coin(self, t):
+    def uniform_at(self, t):
         return self.value
 
 
@@ -119,8 +119,8 @@ def test_thompson_samplers_ask_for_the_posterior():
     assert lr.ThompsonBeta().sample(Arm(0, 10, 0.3, 0.1), clock, rng) == 0.7
     assert rng.asked == pytest.approx((4.0, 8.0))
     expected = 10 * 0.3 / 11, sqrt(4.0 / 11)
-    assert lr.ThompsonGauss(variance=4).belief(Arm(0, 10, 0.3, 0.1)) == pytest.approx(expected)
-    assert lr.ThompsonGauss().belief(Arm(0, 0, 0.0, 0.0)) == (0.0, 1.0)
+    assert lr.ThompsonGauss(variance=4).normal_posterior(Arm(0, 10, 0.3, 0.1)) == pytest.approx(expected)
+    assert lr.ThompsonGauss().normal_posterior(Arm(0, 0, 0.0, 0.0)) == (0.0, 1.0)
     n, v, alpha, rng = 10, 0.1, -1.0, Fixed(2.0)
     sum_of_squares = n * v
     scale = sqrt(sum_of_squares / (n * (n + 2 * alpha - 1)))
@@ -131,10 +131,10 @@ def test_thompson_samplers_ask_for_the_posterior():
 
 def test_a_reward_in_between_is_a_success_with_that_probability():
     for policy in (lr.ThompsonBeta(), lr.BayesUCBBeta()):
-        assert policy.book(0.3, Fixed(0.29)) == 1.0
-        assert policy.book(0.3, Fixed(0.31)) == 0.0
-        assert policy.book(0.0, None) == 0.0
-        assert policy.book(1.0, None) == 1.0
+        assert policy.transform_reward(0.3, Fixed(0.29)) == 1.0
+        assert policy.transform_reward(0.3, Fixed(0.31)) == 0.0
+        assert policy.transform_reward(0.0, None) == 0.0
+        assert policy.transform_reward(1.0, None) == 1.0
 
 
 def test_epsilon_greedy_tosses_one_coin_a_step():

@@ -70,12 +70,12 @@ def test_every_line_begins_at_zero() -> None:
 
 
 def test_few_lines_are_labelled_at_their_ends_without_overlap() -> None:
-    finals = {"EUCBV": 3618.0, "Uniform": 3760.0, "UCB1": 3723.0, "MOSS": 3338.0}
+    finals = {"EUCBV": 3618.0, "RoundRobin": 3760.0, "UCB1": 3723.0, "MOSS": 3338.0}
     layers, data = drawn(finals)
     labels = data[layers["text"][0]["data"]["name"]]
     top = layers["line"][0]["encoding"]["y"]["scale"]["domain"][1]
     pixels = [HEIGHT * label["place"] / top for label in labels]
-    assert [label["policy"] for label in labels] == ["Uniform", "UCB1", "EUCBV", "MOSS"]
+    assert [label["policy"] for label in labels] == ["RoundRobin", "UCB1", "EUCBV", "MOSS"]
     assert all(above - below > LABEL_GAP - 1e-3 for above, below in itertools.pairwise(pixels))
     assert layers["line"][0]["encoding"]["color"]["legend"] is None
 

@@ -142,8 +142,8 @@ def compare(tables: Tables, baseline: str | None = None, seed: int = 0) -> pl.Da
     --------
     >>> import lowregret as lr
     >>> from lowregret.analysis.comparison import compare
-    >>> result = lr.simulate(["MOSS", "Uniform"], "bernoulli:0.1,0.9", horizon=100, runs=10)
-    >>> compare(result.tables(), baseline="Uniform").select("policy", "runs", "verdict").row(0)
+    >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=100, runs=10)
+    >>> compare(result.tables(), baseline="RoundRobin").select("policy", "runs", "verdict").row(0)
     ('MOSS', 10, 'lower regret')
     """
     pairs = list(_pairs(tables.finals, baseline))

@@ -27,7 +27,7 @@ def ranks(tables: Tables) -> pl.DataFrame:
     --------
     >>> import lowregret as lr
     >>> from lowregret.analysis.ranks import ranks
-    >>> result = lr.simulate(["MOSS", "Uniform"], "bernoulli:0.1,0.9", horizon=100, runs=5)
+    >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=100, runs=5)
     >>> ranks(result.tables())["rank"].to_list()
     [1.0, 2.0]
     """
@@ -54,7 +54,7 @@ def average_ranks(tables: Tables) -> pl.DataFrame:
     --------
     >>> import lowregret as lr
     >>> from lowregret.analysis.ranks import average_ranks
-    >>> result = lr.simulate(["Uniform", "MOSS"], "bernoulli:0.1,0.9", horizon=100, runs=5)
+    >>> result = lr.simulate(["RoundRobin", "MOSS"], "bernoulli:0.1,0.9", horizon=100, runs=5)
     >>> average_ranks(result.tables()).row(0)
     ('MOSS', 1, 1.0)
     """

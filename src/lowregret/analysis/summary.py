@@ -114,7 +114,7 @@ def summarise(tables: Tables) -> pl.DataFrame:
     --------
     >>> import lowregret as lr
     >>> from lowregret.analysis.summary import summarise
-    >>> result = lr.simulate("Uniform", "bernoulli:0.25,0.75", horizon=100, runs=5)
+    >>> result = lr.simulate("RoundRobin", "bernoulli:0.25,0.75", horizon=100, runs=5)
     >>> summarise(result.tables()).select("mean", "best_arm_pulls", "best_arm_found").row(0)
     (25.0, 0.5, 0.5)
     """
@@ -151,7 +151,7 @@ def summarise_curves(tables: Tables) -> pl.DataFrame:
     --------
     >>> import lowregret as lr
     >>> from lowregret.analysis.summary import summarise_curves
-    >>> result = lr.simulate("Uniform", "bernoulli:0.25,0.75", horizon=100, runs=5, grid=2)
+    >>> result = lr.simulate("RoundRobin", "bernoulli:0.25,0.75", horizon=100, runs=5, grid=2)
     >>> summarise_curves(result.tables()).select("t", "mean").rows()
     [(50, 12.5), (100, 25.0)]
     """

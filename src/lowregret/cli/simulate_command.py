@@ -11,7 +11,7 @@ from lowregret.cli.printing import console
 if TYPE_CHECKING:
     from lowregret.simulation import Result
 
-EVERY = ("EUCBV", "UCB1", "MOSS", "Uniform")
+EVERY = ("EUCBV", "UCB1", "MOSS", "RoundRobin")
 """What is simulated when no policy is named."""
 
 

@@ -61,9 +61,35 @@ def inlined(function: Function) -> Function:
 
 def shared(function: Function, options: Any = OPTIONS) -> Function:
     """Let compiled code call a function that stays plain Python for those who do not compile."""
+    _functions.add(cast(FunctionType, function))
 
     def choose(*arguments: Any) -> Any:
         return function
+
+    overload(function, strict=False, jit_options=options)(choose)
+    return function
+
+
+def inline(function: Function) -> Function:
+    """Do what ``shared`` does, and compile the function into the code of its callers."""
+    return shared(function, INLINED)
+
+
+def class_of(policy: Any) -> type[Policy]:
+    """Return the class of policies that a Numba type stands for."""
+    return cast("type[Policy]", policy.instance_class.policy_class)
+
+
+def by_policy_class(
+    select: Callable[[type[Policy]], Callable[..., Any]], options: Any = INLINED
+) -> Callable[..., Any]:
+    """Make a function whose first argument is a policy, and whose body that policy's class selects."""
+
+    def function(policy: Any, *arguments: Any) -> Any:
+        return select(type(policy))(policy, *arguments)
+
+    def choose(policy: Any, *arguments: Any) -> Any:
+        return select(class_of(policy))
 
     overload(function, strict=False, jit_options=options)(choose)
     return function

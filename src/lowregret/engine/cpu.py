@@ -14,14 +14,14 @@ from numba.core.errors import NumbaError
 
 from lowregret.engine.compile import kernel
 from lowregret.engine.dispatch import play
-from lowregret.engine.protocol import begin, has, open_arms
-from lowregret.engine.reference import DROPPED_EVERY_ARM, SCORE_IS_NAN, ran_out
+from lowregret.engine.reference import ran_out
 from lowregret.engine.rng import Rng, shuffle
-from lowregret.engine.run_parts import DROPPED_ALL, NOT_A_NUMBER, Rules, Run, Scratch, lay_out, scratch
-from lowregret.engine.state import Floats, Integers, Rows, rows_of
+from lowregret.engine.simulated_run import Run, Scratch, new_scratch, prepare_run
+from lowregret.engine.state import Floats, Integers, Rows, rows_of, start
+from lowregret.engine.step import MESSAGES
 from lowregret.environments import Bandit
 from lowregret.errors import InputError
-from lowregret.policies import Policy, clock_at
+from lowregret.policies import Policy
 
 BLOCK_STEPS = 2_000_000
 """About how many steps a thread makes at a stretch: some tens of milliseconds."""
@@ -44,7 +44,7 @@ class Outcome:
     pulls : array (runs, arms)
         Pulls of every arm at the horizon.
     eliminated : array (runs, arms), or None
-        When an arm was dropped, 0 for never; None for a policy that drops none for good.
+        When an arm was eliminated, 0 for never; None for a policy that drops none for good.
     seconds : float
         Wall time of the simulation, compilation excluded.
     threads : int
@@ -89,13 +89,11 @@ def simulate(
     first_run : int, default 0
         The number of the first run, for a part of a larger simulation.
     """
-    size = len(bandit)
-    first = begin(policy, clock_at(0, horizon, size, 0.0))
-    rows = rows_of(bandit)
-    open_arms(policy, rows)
+    size, rows = len(bandit), rows_of(bandit, policy)
+    first = start(policy, rows, horizon)
     try:
         regret = np.zeros((runs, len(grid)))
-        pulls, dropped = np.zeros((2, runs, size), np.int64)
+        pulls, eliminated = np.zeros((2, runs, size), np.int64)
     except (MemoryError, ValueError):
         gigabytes = runs * (len(grid) + 2 * size) * 8 / 1e9
         raise InputError(
@@ -105,7 +103,7 @@ def simulate(
     halt = np.zeros(1, np.int64)
 
     def block(start: int, stop: int) -> int:
-        outputs = regret[start:stop], pulls[start:stop], dropped[start:stop], NO_PATH, halt
+        outputs = regret[start:stop], pulls[start:stop], eliminated[start:stop], NO_PATH, halt
         _run(policy, clip, first, rows, bandit.data, seed, first_run + start, True, horizon, grid, *outputs)
         return stop - start
 
@@ -113,7 +111,7 @@ def simulate(
     began = perf_counter()
     threads = share_out(block, runs, horizon, threads, halt, progress)
     seconds = perf_counter() - began
-    return Outcome(policy, grid, regret, pulls, dropped if drops(policy) else None, seconds, threads)
+    return Outcome(policy, grid, regret, pulls, eliminated if eliminates(policy) else None, seconds, threads)
 
 
 def share_out(
@@ -143,9 +141,9 @@ def share_out(
     return threads
 
 
-def drops(policy: Policy) -> bool:
-    """Say whether a policy drops arms for good."""
-    return policy.final and (has(policy, "lower") or has(policy, "turn"))
+def eliminates(policy: Policy) -> bool:
+    """Return whether a policy eliminates arms permanently."""
+    return policy.eliminates_permanently and any(map(policy.overrides, ("lower_bound", "next_round")))
 
 
 class Trace(NamedTuple):
@@ -174,40 +172,26 @@ def trace(
         path = np.zeros((horizon, 3), np.int64)
     except (MemoryError, ValueError):
         raise InputError(f"a trace of {horizon} steps does not fit into memory: use fewer") from None
-    first = begin(policy, clock_at(0, horizon, len(rows), 0.0))
     rows = rows.copy()
-    open_arms(policy, rows)
+    first = start(policy, rows, horizon)
     grid, regret = np.zeros(0, np.int64), np.zeros((1, 0))
-    pulls, dropped = np.zeros((2, 1, len(rows)), np.int64)
-    outputs = regret, pulls, dropped, path, np.zeros(1, np.int64)
+    pulls, eliminated = np.zeros((2, 1, len(rows)), np.int64)
+    outputs = regret, pulls, eliminated, path, np.zeros(1, np.int64)
     _run(policy, clip, first, rows, data, seed, run, shuffled, horizon, grid, *outputs)
     return trace_of(policy, *path.T.copy())
 
 
 def trace_of(policy: Policy, arm: Integers, rounds: Integers, active: Integers) -> Trace:
     """Keep rounds and active arms where they mean something."""
-    return Trace(arm, rounds, active) if drops(policy) else Trace(arm, None, None)
+    return Trace(arm, rounds, active) if eliminates(policy) else Trace(arm, None, None)
 
 
 def _run(policy: Policy, clip: bool, first: Any, rows: Rows, data: Floats, seed: int, *rest: Any) -> None:
     """Call the compiled runs and turn a negative answer into an error."""
-    rules = rules_of(policy, clip)
-    answer = call(_play_runs, policy, rules, first, rows, data, np.uint64(seed), *rest, scratch(rows))
+    scratch = new_scratch(rows)
+    answer = call(_play_runs, policy, clip, first, rows, data, np.uint64(seed), *rest, scratch)
     if -len(rows) <= answer < 0:
         raise InputError(f"{policy}: {ran_out(-answer - 1)}")
-
-
-def rules_of(policy: Policy, clip: bool) -> Rules:
-    """Give what the engine must know of a policy's class."""
-    return Rules(
-        warmup=policy.warmup,
-        final=policy.final,
-        moving=policy.moves != "still",
-        rising=policy.moves == "rising",
-        drops=has(policy, "lower"),
-        uses_best=policy.uses_best,
-        clip=clip,
-    )
 
 
 def call(function: Callable[..., int], policy: Policy, *arguments: Any) -> int:
@@ -217,10 +201,8 @@ def call(function: Callable[..., int], policy: Policy, *arguments: Any) -> int:
         answer: int = compiled(policy.record, *arguments)
     except NumbaError as error:
         raise InputError(f"{policy}: Numba cannot compile it: {complaint(error)}") from error
-    if answer == DROPPED_ALL:
-        raise InputError(f"{policy}: {DROPPED_EVERY_ARM}")
-    if answer == NOT_A_NUMBER:
-        raise InputError(f"{policy}: {SCORE_IS_NAN}")
+    if answer in MESSAGES:
+        raise InputError(f"{policy}: {MESSAGES[answer]}")
     return answer
 
 
@@ -234,7 +216,7 @@ def complaint(error: NumbaError) -> str:
 
 def _play_runs(
     policy: Any,
-    rules: Rules,
+    clip: bool,
     first: Any,
     given: Rows,
     data: Floats,
@@ -245,7 +227,7 @@ def _play_runs(
     grid: Integers,
     regret: Floats,
     pulls: Integers,
-    dropped: Integers,
+    eliminated: Integers,
     path: Integers,
     stop: Integers,
     scratch: Scratch,
@@ -255,14 +237,14 @@ def _play_runs(
     for run in range(start, start + len(regret)):
         if shuffled:
             shuffle(seed, run, order)
-        lay_out(given, seed, run, scratch)
+        prepare_run(given, seed, run, scratch)
         row = run - start
         answer = play(
-            policy, rules, first, rng, Run(rows, data, horizon, grid, regret[row], path, stop, scratch)
+            policy, first, rng, Run(rows, data, horizon, clip, grid, regret[row], path, stop, scratch)
         )
         if answer < 0:
             return answer
         for i in range(len(rows)):
             pulls[row, order[i]] = rows[i]["pulls"]
-            dropped[row, order[i]] = max(rows[i]["dropped"], 0)
+            eliminated[row, order[i]] = max(rows[i]["eliminated"], 0)
     return 0

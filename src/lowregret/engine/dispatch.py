@@ -1,37 +1,35 @@
-"""Which way to play a run suits a policy; all give, bit for bit, what ``reference.play`` gives."""
+"""Select how the runs of a policy are played; every way gives what ``reference.play`` gives, bit for bit."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from numba.extending import overload
-
-from lowregret.engine.compile import OPTIONS
+from lowregret.engine.compile import OPTIONS, by_policy_class
 from lowregret.engine.lazy.arm_lists import play_lists
-from lowregret.engine.lazy.constant_index import play_still
-from lowregret.engine.lazy.normal_sampling import play_beliefs
-from lowregret.engine.lazy.round_robin import play_turns
-from lowregret.engine.lazy.time_varying_index import play_moving
-from lowregret.engine.protocol import has
+from lowregret.engine.lazy.constant_index import play_constant_index
+from lowregret.engine.lazy.normal_sampling import play_normal_sampling
+from lowregret.engine.lazy.round_robin import play_round_robin
+from lowregret.engine.lazy.time_varying_index import play_time_varying_index
 from lowregret.engine.scan import play_scanning
+from lowregret.policies import Policy
 
 
-def play(*arguments: Any) -> int:
-    """Play one run in the way that suits the policy; only compiled code calls this."""
-    raise NotImplementedError
-
-
-@overload(play, strict=False, jit_options=OPTIONS)
-def _play(policy: Any, rules: Any, first: Any, rng: Any, run: Any) -> Any:
-    kind = policy.instance_class
-    if kind.in_turn:
-        return play_scanning if has(policy, "book") else play_turns
-    if has(policy, "claim"):
-        return play_lists
-    if has(policy, "belief"):
-        return play_beliefs
-    if has(policy, "sample") or kind.moves == "anyhow":
+def _select(kind: type[Policy]) -> Any:
+    """Return the function that plays one run of a class of policies."""
+    if kind.Memory is not None:
         return play_scanning
-    if kind.moves == "still" and not kind.uses_best:
-        return play_still
-    return play_scanning if has(policy, "begin") else play_moving
+    if kind.round_robin:
+        return play_scanning if kind.overrides("transform_reward") else play_round_robin
+    if kind.overrides("list_index"):
+        return play_lists
+    if kind.overrides("normal_posterior"):
+        return play_normal_sampling
+    if kind.overrides("sample") or kind.index_trend == "arbitrary":
+        return play_scanning
+    if kind.index_trend == "constant" and not kind.uses_best:
+        return play_constant_index
+    return play_scanning if kind.overrides("first_round") else play_time_varying_index
+
+
+play = by_policy_class(_select, OPTIONS)
+"""Play one run."""

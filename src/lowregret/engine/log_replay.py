@@ -13,23 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lowregret.engine.compile import compiled
-from lowregret.engine.cpu import call, rules_of, share_out
-from lowregret.engine.protocol import begin, book, open_arms
+from lowregret.engine.cpu import call, share_out
+from lowregret.engine.rewards import GIVEN
 from lowregret.engine.rng import ACCEPT_STREAM, RESAMPLE_STREAM, Rng, shuffle, stream, uniform
-from lowregret.engine.run_parts import (
-    NOT_A_NUMBER,
-    STOPPED,
-    Rules,
-    Scratch,
-    best_mean,
-    clock_now,
-    lay_out,
-    scratch,
-)
-from lowregret.engine.scan import first_active
-from lowregret.engine.state import GIVEN, ROW, Floats, Integers, Rows
-from lowregret.engine.step import active_place, choose, decided, settle
-from lowregret.policies import Arms, Policy, clock_at
+from lowregret.engine.simulated_run import STOPPED, Scratch, count_active, new_scratch, prepare_run
+from lowregret.engine.state import Floats, Integers, Rows, new_rows, start
+from lowregret.engine.statistics import best_mean, clipped
+from lowregret.engine.step import NOT_A_NUMBER, choose, rules_of, update
+from lowregret.policies import Policy
+from lowregret.policies.views import clock_at
 
 
 class Pages(NamedTuple):
@@ -66,18 +58,17 @@ def replay(
 
     A walk depends on the seed and its number alone, and walk w of every policy reads the same rows.
     """
-    first = begin(policy, clock_at(0, horizon, arms, 0.0))
-    rows = fresh_rows(arms)
-    open_arms(policy, rows)
+    rows = new_rows(arms, policy)
+    rows["kind"] = GIVEN
+    first = start(policy, rows, horizon)
     matched, total = np.zeros(1 + resamples, np.int64), np.zeros(1 + resamples)
     longest = min(horizon, len(pages.arm))
     events, none, halt = (np.zeros(size, np.int64) for size in (longest, 0, 1))
-    rules = rules_of(policy, clip)
 
     def block(start: int, stop: int) -> int:
         outputs = matched[start:stop], total[start:stop], none if start else events, halt
         key = np.uint64(seed)
-        call(_walk_all, policy, rules, first, rows, pages, key, start, horizon, *outputs, scratch(rows))
+        call(_walk_all, policy, clip, first, rows, pages, key, start, horizon, *outputs, new_scratch(rows))
         return stop - start
 
     block(0, 1)
@@ -95,18 +86,9 @@ def replay(
     return Walks(matched, total, events[: matched[0]])
 
 
-def fresh_rows(arms: int) -> Rows:
-    """Make the table of arms whose rewards come from a log."""
-    rows = np.zeros(arms, ROW)
-    rows["number"] = np.arange(arms)
-    rows["kind"] = GIVEN
-    rows["active"] = True
-    return rows
-
-
 def _walk_all(
     policy: Any,
-    rules: Rules,
+    clip: bool,
     first: Any,
     given: Rows,
     pages: Pages,
@@ -123,9 +105,9 @@ def _walk_all(
     rows, rng = scratch.rows, Rng(scratch.states[0])
     for number in range(start, start + len(matched)):
         shuffle(seed, number, scratch.order)
-        lay_out(given, seed, number, scratch)
+        prepare_run(given, seed, number, scratch)
         answer, earned = walk(
-            policy, rules, first, rng, rows, pages, seed, number, horizon, events, stop, scratch.scores
+            policy, clip, first, rng, rows, pages, seed, number, horizon, events, stop, scratch.scores
         )
         if answer < 0:
             return answer
@@ -136,7 +118,7 @@ def _walk_all(
 @compiled
 def walk(
     policy: Any,
-    rules: Rules,
+    clip: bool,
     first: Any,
     rng: Rng,
     rows: Rows,
@@ -149,32 +131,25 @@ def walk(
     scores: Floats,
 ) -> tuple[int, float]:
     """Make one walk; give how many rows matched, or a negative number, and the sum of their rewards."""
-    size, round, opened = len(rows), first, Arms(rows).left()
-    left, t, event, earned = opened, 0, 0, 0.0
+    size, round, rules = len(rows), first, rules_of(policy)
+    left = count_active(rows)
+    warm_steps, t, event, earned = rules.warmup * left, 0, 0, 0.0
     while t < horizon:
-        step = t + 1
-        clock = clock_now(step, horizon, size, best_mean(rows) if rules.uses_best else 0.0)
-        warm, over = step <= rules.warmup * opened, decided(policy, rules, left)
-        if warm:
-            place = active_place(rows, t % opened)
-        elif over:
-            place = first_active(rows)
-        else:
-            place = choose(policy, rows, clock, round, rng, scores)
-            if place < 0:
-                return NOT_A_NUMBER, 0.0
+        warm = t < warm_steps
+        clock = clock_at(t + 1, horizon, size, best_mean(rows) if rules.uses_best else 0.0)
+        place = choose(policy, rows, clock, round, rng, scores, warm, left, 0)
+        if place < 0:
+            return NOT_A_NUMBER, 0.0
         event, at = search(pages, rows[place]["number"], event, seed, number)
         if at < 0:
             break
-        t, x = step, pages.reward[at]
-        Arms(rows).observe(place, book(policy, x, rules.clip, rng))
+        t, x = t + 1, pages.reward[at]
         earned += x
         if len(events) > 0:
             events[t - 1] = at
-        if not warm and not over:
-            round, left = settle(policy, rules, rows, place, clock, round, rng, left)
-            if left < 0:
-                return left, 0.0
+        round, left = update(policy, rows, place, clipped(x, clip), t, clock, round, rng, warm, left)
+        if left < 0:
+            return left, 0.0
         if stop[0]:
             return STOPPED, 0.0
     return t, earned

@@ -251,7 +251,7 @@ class Rng(NamedTuple):
         """Draw from Student's law."""
         return student(degrees, self.state["key"], self.next())
 
-    def coin(self, t: int) -> float:
+    def uniform_at(self, t: int) -> float:
         """Give the number in [0, 1) that belongs to step ``t``, the same for every arm."""
         return uniform(np.uint64(bits(self.state["key"], 0)), t)  # Numba hands a plain int back to Python
 

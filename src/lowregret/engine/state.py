@@ -1,154 +1,163 @@
-"""The table of a run: one row per arm with its statistics and its source of rewards.
+"""The table of arms: one row for each arm, with its statistics and its source of rewards.
 
-All that belongs to an arm lies side by side, so a pull touches one or two lines of the processor's cache.
+This is the only list of the fields. The statistics of an arm fill one line of the processor's cache, and its
+source of rewards a second one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from inspect import signature
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from lowregret.engine.compile import adopt, compiled, inlined
-from lowregret.engine.rng import beta, exponential, normal, poisson, stream, uniform
+from lowregret.engine.compile import adopt, compiled, inline
+from lowregret.engine.rng import stream
 from lowregret.environments import Bandit
-from lowregret.policies import Arms
+from lowregret.errors import InputError
+from lowregret.policies import Arms, Policy
+from lowregret.policies.memory import memory_fields
+from lowregret.policies.views import arm_view, clock_at, mean_of, variance_of
 
+for _function in (arm_view, clock_at, mean_of, variance_of):
+    inline(_function)
 adopt(Arms)
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.void]
 
-EMPIRICAL = 6
-"""The kind of an arm that resamples ``data[a : a + b]``; from here on, draws are places in the data."""
-GIVEN = 7
-"""The kind of an arm whose rewards are given: ``data[a : a + b]``."""
-
 CLOSED = -1
+"""The time of elimination of an arm that was never active."""
 
 ROW = np.dtype(
     [
-        ("pulls", np.int64),
-        ("forgotten", np.int64),  # pulls that no longer count
-        ("origin", np.float64),
-        ("total", np.float64),
-        ("squares", np.float64),
+        ("pulls", np.int64),  # with a reward
+        ("forgotten", np.int64),  # of those, pulls that no longer count
+        ("pending", np.int64),  # pulls whose reward is not known yet
+        ("origin", np.float64),  # the first reward
+        ("total", np.float64),  # sum of the rewards' distances from it
+        ("squares", np.float64),  # sum of their squares
         ("mean", np.float64),
-        ("key", np.uint64),  # of the arm's random stream
-        ("kind", np.int64),  # the family of its rewards, encoded in a to d
+        ("kind", np.int8),  # the family of its rewards, encoded in a to d
+        ("active", np.bool_),
+        ("listed", np.bool_),  # on the next list of a policy that plays lists
+        ("allowed", np.bool_),  # in the present choice
+        ("number", np.int64),
+        ("key", np.uint64),  # of its random stream
         ("a", np.float64),
         ("b", np.float64),
         ("c", np.float64),
         ("d", np.float64),
-        ("number", np.int64),
         ("gap", np.float64),
-        ("dropped", np.int64),  # when, 0 for never, CLOSED for an arm that was not in play
-        ("active", np.bool_),
-        ("marked", np.bool_),
+        ("eliminated", np.int64),  # when, 0 for never, CLOSED for an arm that was never active
     ],
     align=True,
 )
 
 
-def rows_of(bandit: Bandit) -> Rows:
-    """Make the table of a bandit, arms in their given order and not yet pulled, without keys."""
-    rows = np.zeros(len(bandit), ROW)
-    rows["number"] = np.arange(len(bandit))
+def new_rows(size: int, policy: Policy | None = None) -> Rows:
+    """Return the table of arms that have not been pulled, with room for a policy's memory."""
+    fields = [(name, ROW[name]) for name in ROW.names or ()]
+    memory = memory_fields(None if policy is None else policy.Memory)
+    rows = np.zeros(size, np.dtype([*fields, *memory], align=True))
+    rows["number"] = np.arange(size)
+    rows["active"] = rows["allowed"] = True
+    return rows
+
+
+def rows_of(bandit: Bandit, policy: Policy | None = None) -> Rows:
+    """Return the table of a bandit's arms in their order, not pulled yet and without keys."""
+    rows = new_rows(len(bandit), policy)
     rows["gap"] = bandit.gaps
     rows["kind"] = bandit.kinds
     for column, name in enumerate("abcd"):
         rows[name] = bandit.encodings[:, column]
-    rows["active"] = True
     return rows
 
 
-def rows_of_table(rewards: Sequence[Floats]) -> tuple[Rows, Floats]:
-    """Make the table of arms whose rewards are given, and the data it points into."""
-    rows = np.zeros(len(rewards), ROW)
+def rows_of_table(rewards: Sequence[Floats], kind: int, policy: Policy | None = None) -> tuple[Rows, Floats]:
+    """Return the table of arms whose rewards are given, and the data it points into."""
+    rows = new_rows(len(rewards), policy)
     lengths = np.array([len(row) for row in rewards], np.int64)
-    rows["number"] = np.arange(len(rewards))
-    rows["kind"] = GIVEN
+    rows["kind"] = kind
     rows["a"] = np.cumsum(lengths) - lengths
     rows["b"] = lengths
-    rows["active"] = True
     data = np.concatenate([np.asarray(row, np.float64) for row in rewards])
     data.flags.writeable = False  # as a bandit's is, so that Numba compiles for one type of data
     return rows, data
 
 
+def start(policy: Policy, rows: Rows, horizon: int) -> Any:
+    """Prepare the table of arms for a policy, and return the first round."""
+    first = first_round(policy, len(rows), horizon)
+    activate(policy, rows)
+    initialise_memory(policy, rows)
+    return first
+
+
+def first_round(policy: Policy, arms: int, horizon: int) -> Any:
+    """Return the first round of a policy, once it is known to suit the problem."""
+    _validate_methods(policy)
+    clock = clock_at(0, horizon, arms, 0.0)
+    policy.validate_problem(clock)
+    first = policy.first_round(clock)
+    fields = getattr(first, "_fields", ())
+    if not {"number", "until"} <= set(fields):
+        raise InputError(
+            f"{policy}: first_round must return a NamedTuple with number and until, got {first!r}"
+        )
+    for name, value in zip(fields, first, strict=True):
+        if not isinstance(value, int | float):  # an array would be shared by all runs
+            raise InputError(f"{policy}: {name} of a round must be a number, got {value!r}")
+    return first
+
+
+def initialise_memory(policy: Policy, rows: Rows) -> None:
+    """Set the policy's memory of each arm to its initial value."""
+    for row in rows if policy.Memory else ():
+        policy.write_memory(row, policy.initial_memory())  # type: ignore[attr-defined]
+
+
+def activate(policy: Policy, rows: Rows) -> None:
+    """Activate the arms with which the policy starts."""
+    rows["active"] = [policy.initially_active(int(number)) for number in rows["number"]]
+    rows["eliminated"] = np.where(rows["active"], 0, CLOSED)
+    if not rows["active"].any():
+        raise InputError(f"{policy}: initially_active must return True for at least one arm")
+
+
+def _validate_methods(policy: Policy) -> None:
+    """Refuse a policy whose methods the engine could not call."""
+    signatures = {
+        "score": "arm, clock, round" if policy.overrides("first_round") else "arm, clock",
+        "sample": "arm, clock, rng",
+        "normal_posterior": "arm",
+        "list_index": "arm, clock",
+        "list_index_slope": "arm, clock",
+        "lower_bound": "arm, clock, round",
+        "next_round": "arms, clock, round",
+        "transform_reward": "reward, rng",
+        "update_memory": "arm, reward, clock",
+        "propensities": "arms, clock",
+    }
+    if not policy.round_robin and not any(hasattr(policy, name) for name in list(signatures)[:4]):
+        raise InputError(
+            f"{policy}: define score(self, arm, clock), sample(self, arm, clock, rng), "
+            "normal_posterior(self, arm) or list_index(self, arm, clock), or set round_robin"
+        )
+    for method, wanted in signatures.items():
+        if hasattr(policy, method):
+            given = len(signature(getattr(policy, method)).parameters)
+            if given != len(wanted.split(",")):
+                raise InputError(f"{policy}: write {method}(self, {wanted})")
+
+
 @compiled
-def deal(given: Rows, order: Integers, seed: np.uint64, run: int, rows: Rows) -> None:
-    """Lay out the arms of one run in an order, each with the key of its stream."""
+def lay_out(given: Rows, order: Integers, seed: np.uint64, run: int, rows: Rows) -> None:
+    """Copy the arms into the order of one run, each with the key of its stream."""
     for i in range(len(given)):
         rows[i] = given[order[i]]
         rows[i]["key"] = stream(seed, run, order[i])
-
-
-class Law(NamedTuple):
-    """Where the rewards of one arm come from: a family with its encoding, and a random stream."""
-
-    kind: int
-    key: np.uint64
-    a: float
-    b: float
-    c: float
-    d: float
-
-
-@compiled
-def law(row: np.void) -> Law:
-    """Read the law of an arm from its row."""
-    return Law(row["kind"], row["key"], row["a"], row["b"], row["c"], row["d"])
-
-
-@inlined
-def ended(law: Law, n: int) -> bool:
-    """Say whether an arm's rewards are given, and fewer than n."""
-    return law.kind == GIVEN and n > law.b
-
-
-@inlined
-def draw(law: Law, n: int) -> float:
-    """Draw the n-th reward of an arm, or give the place of it in the data.
-
-    No array comes in here: Numba counts references to each, at a price that a pull would feel.
-    """
-    if law.kind == 0:  # Bernoulli
-        return law.c if uniform(law.key, n) < law.a else law.b
-    if law.kind == 1:  # Gaussian
-        return law.a + law.b * normal(law.key, n)
-    return _draw_other(law, n)
-
-
-@compiled
-def _draw_other(law: Law, n: int) -> float:
-    """Draw from a family that is less often used; apart, so that the others stay quick."""
-    kind, key, a, b, c, d = law
-    if kind == 2:  # Beta
-        return c + d * beta(a, b, key, n)
-    if kind == 3:  # Exponential
-        return a + b * exponential(key, n)
-    if kind == 4:  # Poisson
-        return b + c * poisson(a, key, n)
-    if kind == 5:  # Uniform
-        return a + b * uniform(key, n)
-    if kind == EMPIRICAL:
-        return a + int(uniform(key, n) * b)
-    return a + n - 1.0
-
-
-@inlined
-def reward_of(law: Law, data: Floats, n: int) -> float:
-    """Give the n-th reward of an arm."""
-    x = draw(law, n)
-    return data[int(x)] if law.kind >= EMPIRICAL else x
-
-
-@compiled
-def reward(row: np.void, data: Floats, n: int) -> float:
-    """Give the n-th reward of an arm, or nan where a table of given rewards has ended."""
-    source = law(row)
-    return np.nan if ended(source, n) else reward_of(source, data, n)

@@ -1,66 +1,360 @@
-"""One step of any policy as two questions, compiled: which arm is next, and what follows from its reward.
+"""One step of any policy: choose an arm, and update its statistics with a reward.
 
-It is what ``reference.Game`` does, for rewards that come from elsewhere: a log.
+Both are plain Python that also compiles. The reference engine loops over them in Python; the scan, the replay
+of a log and the live agent call them compiled. Arms are named by their place in the table, the order in which
+ties are broken. Whatever plays faster (``engine.lazy``) is tested against them.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba.extending import overload
 
-from lowregret.engine.compile import compiled, inlined
-from lowregret.engine.lazy.arm_lists import plays_lists, write_list
-from lowregret.engine.protocol import value
+from lowregret.engine.compile import INLINED, by_policy_class, class_of, inline, shared
 from lowregret.engine.rng import Rng
-from lowregret.engine.run_parts import Rules, best_mean, clock_now, end_round, leave, look, sweep
-from lowregret.engine.scan import first_active, first_largest
-from lowregret.engine.state import Floats, Rows
-from lowregret.policies import Clock
+from lowregret.engine.state import CLOSED, Floats, Rows
+from lowregret.engine.statistics import add_reward, best_mean, first_largest, read_sums, write_sums
+from lowregret.policies import Arm, Arms, Clock, Policy
+from lowregret.policies.views import arm_view, clock_at, mean_of
+
+ELIMINATED_ALL, NOT_A_NUMBER = -(2**62), -(2**62) - 1
+"""Returned in place of a number of arms: no arm is left, or an index was nan."""
+
+MESSAGES = {
+    ELIMINATED_ALL: "it eliminated every arm; at least one must stay",
+    NOT_A_NUMBER: "a score must be a number, got nan",
+}
 
 
-@compiled
-def active_place(rows: Rows, count: int) -> int:
-    """Give the place of the arm in play that has so many others in play before it."""
-    place = first_active(rows)
-    while count > 0:
-        place += 1
-        if rows[place]["active"]:
-            count -= 1
+class Rules(NamedTuple):
+    """What a step depends on besides the methods of a policy."""
+
+    warmup: int
+    eliminates_permanently: bool
+    eliminates_dominated: bool  # by lower bounds
+    plays_lists: bool
+    uses_best: bool
+    needs_horizon: bool
+    remembers: bool  # has a memory of each arm
+    index_moves: bool  # with time
+    index_increases: bool
+
+
+def rules_of_class(kind: type[Policy]) -> Rules:
+    """Return the rules of a class of policies."""
+    return Rules(
+        kind.warmup,
+        kind.eliminates_permanently,
+        kind.overrides("lower_bound"),
+        kind.overrides("list_index"),
+        kind.uses_best,
+        "horizon" in kind.needs,
+        kind.Memory is not None,
+        kind.index_trend != "constant",
+        kind.index_trend == "increasing",
+    )
+
+
+def rules_of(policy: Any) -> Rules:
+    """Return the rules of a policy."""
+    return rules_of_class(type(policy))
+
+
+@overload(rules_of, strict=False, jit_options=INLINED)
+def _rules_of(policy: Any) -> Any:
+    a, b, c, d, e, f, g, h, i = rules_of_class(class_of(policy))
+    return lambda policy: Rules(a, b, c, d, e, f, g, h, i)
+
+
+@shared
+def next_in_warmup(rows: Rows, warmup: int) -> int:
+    """Return the allowed arm with the fewest pulls of those still in their warm-up, -1 if none is."""
+    place, fewest = -1, warmup
+    for i in range(len(rows)):
+        row = rows[i]
+        if row["active"] and row["allowed"]:
+            pulls = int(row["pulls"]) + int(row["pending"])
+            if pulls < fewest:
+                place, fewest = i, pulls
     return place
 
 
-@inlined
-def decided(policy: Any, rules: Rules, left: int) -> bool:
-    """Say whether one arm is left for good."""
-    return rules.final and left == 1 and not plays_lists(policy)
-
-
-@inlined
-def choose(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, scores: Floats) -> int:
-    """Give the place of the arm to pull after the warm-up, or -1 where a score is nan."""
-    if plays_lists(policy):
-        return first_active(rows)
+@shared
+def in_warmup(rows: Rows, warmup: int) -> bool:
+    """Return whether an active arm has fewer rewards than the warm-up gives it."""
+    warm = False
     for i in range(len(rows)):
-        scores[i] = value(policy, look(rows, i), clock, round, rng) if rows[i]["active"] else -np.inf
+        warm |= bool(rows[i]["active"] and rows[i]["pulls"] < warmup)
+    return warm
+
+
+@shared
+def is_candidate(row: np.void, playing: int) -> bool:
+    """Return whether an arm may be chosen: it is allowed, and active if any allowed arm is."""
+    return bool(row["allowed"] and (playing == 0 or row["active"]))
+
+
+@shared
+def count_playing(rows: Rows) -> int:
+    """Return how many arms are allowed and active."""
+    playing = 0
+    for i in range(len(rows)):
+        if rows[i]["allowed"] and rows[i]["active"]:
+            playing += 1
+    return playing
+
+
+@shared
+def first_candidate(rows: Rows, playing: int) -> int:
+    """Return the candidate with the fewest pending pulls, the first in case of a tie."""
+    place = -1
+    for i in range(len(rows)):
+        if is_candidate(rows[i], playing) and (place < 0 or rows[i]["pending"] < rows[place]["pending"]):
+            place = i
+    return place
+
+
+@inline
+def arm_as_seen(policy: Any, rows: Rows, i: int) -> Arm:
+    """Return an arm as it is compared: pending pulls count, at the mean known so far."""
+    arm = arm_view(policy, rows, i)
+    return Arm(arm.number, arm.pulls + int(rows[i]["pending"]), arm.mean, arm.variance, arm.memory)
+
+
+def _largest_index(
+    policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, scores: Floats, playing: int, waiting: int
+) -> int:
+    """Return the candidate with the largest index."""
+    size = len(rows)
+    for i in range(size):
+        if playing == size or is_candidate(rows[i], playing):
+            scores[i] = policy.arm_index(arm_as_seen(policy, rows, i), clock, round, rng)
+        else:
+            scores[i] = -np.inf
     chosen = first_largest(scores)
-    return first_active(rows) if chosen >= 0 and scores[chosen] == -np.inf else chosen
+    if chosen < 0:
+        return chosen
+    if waiting > 0 or scores[chosen] == -np.inf:
+        best = scores[chosen]
+        chosen = -1
+        for i in range(size):
+            equal = scores[i] == best and is_candidate(rows[i], playing)
+            if equal and (chosen < 0 or rows[i]["pending"] < rows[chosen]["pending"]):
+                chosen = i
+    return chosen
 
 
-@inlined
-def settle(
-    policy: Any, rules: Rules, rows: Rows, place: int, clock: Clock, round: Any, rng: Rng, left: int
-) -> tuple[Any, int]:
-    """Let arms leave after a pull, or come back, and end the round if it is due.
+def _next_on_list(
+    policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, scores: Floats, playing: int, waiting: int
+) -> int:
+    """Return the next arm of the list."""
+    return first_candidate(rows, playing)
 
-    Gives the round and the number of arms left, or as that number what is wrong.
+
+@by_policy_class
+def best_candidate(kind: type[Policy]) -> Any:
+    """Return the place of the arm that the policy prefers, -1 if an index is nan."""
+    return _next_on_list if kind.overrides("list_index") else _largest_index
+
+
+@shared
+def choose(
+    policy: Any,
+    rows: Rows,
+    clock: Clock,
+    round: Any,
+    rng: Rng,
+    scores: Floats,
+    warm: bool,
+    playing: int,
+    waiting: int,
+) -> int:
+    """Choose the arm to pull next.
+
+    Parameters
+    ----------
+    policy : Policy
+        The policy.
+    rows : array
+        The table of arms. If no allowed arm is active, those that were eliminated are compared.
+    clock, round, rng
+        What the policy sees.
+    scores : array
+        Working memory, one number for each arm.
+    warm : bool
+        Whether an arm may still be in its warm-up.
+    playing : int
+        How many arms are allowed and active.
+    waiting : int
+        How many pulls are pending; with any, a tie goes to the arm with the fewest of them, then to the
+        first.
+
+    Returns
+    -------
+    int
+        The place of the arm, -1 if an index is nan.
     """
-    if plays_lists(policy):
-        best = best_mean(rows) if rules.uses_best else 0.0  # which the last reward has moved
-        clock = clock_now(clock.t, clock.horizon, clock.arms, best)
-        return round, write_list(policy, rows, place, clock, round, rng)
-    if rules.drops and sweep(policy, rows, clock, round, rng):
-        left = leave(rows, clock.t)
-    if clock.t >= round.until and left > 0:
-        round, left = end_round(policy, rows, clock, round)
+    rules = rules_of(policy)
+    if warm:
+        place = next_in_warmup(rows, rules.warmup)
+        if place >= 0:
+            return place
+    if playing == 1 and rules.eliminates_permanently:
+        return first_candidate(rows, playing)
+    return best_candidate(policy, rows, clock, round, rng, scores, playing, waiting)
+
+
+def _observe(policy: Any, rows: Rows, place: int, reward: float, clock: Clock, rng: Rng) -> None:
+    row = rows[place]
+    sums = add_reward(read_sums(row), policy.transform_reward(reward, rng))
+    write_sums(row, sums, mean_of(sums.pulls, sums.origin, sums.total))
+
+
+def _observe_with_memory(policy: Any, rows: Rows, place: int, reward: float, clock: Clock, rng: Rng) -> None:
+    row = rows[place]
+    x = policy.transform_reward(reward, rng)
+    memory = policy.update_memory(arm_view(policy, rows, place), x, clock)
+    sums = add_reward(read_sums(row), x)
+    write_sums(row, sums, mean_of(sums.pulls, sums.origin, sums.total))
+    policy.write_memory(row, memory)
+
+
+@by_policy_class
+def observe(kind: type[Policy]) -> Any:
+    """Add a reward to the statistics of an arm, and to the policy's memory of it."""
+    return _observe if kind.Memory is None else _observe_with_memory
+
+
+@shared
+def eliminate_dominated(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng) -> bool:
+    """Eliminate the arms whose index is below the largest lower bound; return whether there was one."""
+    highest, eliminated = -np.inf, False
+    for i in range(len(rows)):
+        if rows[i]["active"]:
+            highest = max(highest, policy.lower_bound(arm_view(policy, rows, i), clock, round))
+    if highest > -np.inf:
+        for i in range(len(rows)):
+            if rows[i]["active"]:
+                index = policy.arm_index(arm_view(policy, rows, i), clock, round, rng)
+                if index < highest:
+                    rows[i]["active"] = False
+                    eliminated = True
+    return eliminated
+
+
+@shared
+def log_eliminated(rows: Rows, t: int) -> int:
+    """Record the time of new eliminations; return how many arms are active, ``ELIMINATED_ALL`` if none."""
+    left = 0
+    for i in range(len(rows)):
+        if rows[i]["active"]:
+            left += 1
+        elif rows[i]["eliminated"] == 0:
+            rows[i]["eliminated"] = t
+    return left if left > 0 else ELIMINATED_ALL
+
+
+@shared
+def end_round(policy: Any, rows: Rows, t: int, clock: Clock, round: Any) -> tuple[Any, int]:
+    """Return the following round, and how many arms are active."""
+    following = policy.next_round(Arms(policy, rows), clock, round)
+    return following, log_eliminated(rows, t)
+
+
+def _eliminate(
+    policy: Any, rows: Rows, place: int, t: int, clock: Clock, round: Any, rng: Rng, left: int
+) -> tuple[Any, int]:
+    """Eliminate dominated arms, and end the round if it is due."""
+    if rules_of(policy).eliminates_dominated and eliminate_dominated(policy, rows, clock, round, rng):
+        left = log_eliminated(rows, t)
+    if t >= round.until and left > 0:
+        round, left = end_round(policy, rows, t, clock, round)
     return round, left
+
+
+def _extend_list(
+    policy: Any, rows: Rows, place: int, t: int, clock: Clock, round: Any, rng: Rng, left: int
+) -> tuple[Any, int]:
+    """Take the pulled arm off the list, and put arms with a positive index on the next one.
+
+    Returns as the number of arms those on the present list.
+    """
+    best = best_mean(rows) if rules_of(policy).uses_best else 0.0  # which the reward has changed
+    after = clock_at(clock.t, clock.horizon, clock.arms, best)
+    remaining, listed = 0, 0
+    rows[place]["active"] = False
+    for i in range(len(rows)):
+        if rows[i]["active"]:
+            remaining += 1
+        elif rows[i]["eliminated"] != CLOSED:
+            index = policy.arm_index(arm_view(policy, rows, i), after, round, rng)
+            if index != index:
+                return round, NOT_A_NUMBER
+            if index > 0.0:
+                rows[i]["listed"] = True
+            if rows[i]["listed"]:
+                listed += 1
+    return round, remaining if remaining > 0 else start_list(rows, listed)
+
+
+@shared
+def start_list(rows: Rows, listed: int) -> int:
+    """Start the next list with the listed arms, or with all if there are none; return how many they are."""
+    active = 0
+    for i in range(len(rows)):
+        if rows[i]["listed"] or (listed == 0 and rows[i]["eliminated"] != CLOSED):
+            rows[i]["active"] = True
+            active += 1
+        rows[i]["listed"] = False
+    return active
+
+
+@by_policy_class
+def after_reward(kind: type[Policy]) -> Any:
+    """Change which arms are active, and the round, after a reward; return the round and the active arms."""
+    return _extend_list if kind.overrides("list_index") else _eliminate
+
+
+@shared
+def update(
+    policy: Any,
+    rows: Rows,
+    place: int,
+    reward: float,
+    t: int,
+    clock: Clock,
+    round: Any,
+    rng: Rng,
+    warm: bool,
+    left: int,
+) -> tuple[Any, int]:
+    """Add the reward of a pull, then eliminate arms and end the round if that is due.
+
+    Parameters
+    ----------
+    policy, rows, clock, round, rng
+        As for ``choose``; the clock has the best mean before the reward.
+    place : int
+        The arm that was pulled.
+    reward : float
+        Its reward.
+    t : int
+        How many rewards are known, this one included.
+    warm : bool
+        Whether an arm was still in its warm-up before this reward; then no arm is eliminated.
+    left : int
+        How many arms are active.
+
+    Returns
+    -------
+    round, left
+        The round, and how many arms are active: ``ELIMINATED_ALL`` if none is, ``NOT_A_NUMBER`` if an index
+        is nan.
+    """
+    rules = rules_of(policy)
+    observe(policy, rows, place, reward, clock, rng)
+    if warm or (left == 1 and rules.eliminates_permanently and not rules.plays_lists):
+        return round, left
+    return after_reward(policy, rows, place, t, clock, round, rng, left)

@@ -11,14 +11,14 @@ import numpy as np
 
 from lowregret._common.spec_errors import Key, SpecError, unknown
 from lowregret._common.validation import LONGEST, recording_times, show
-from lowregret.engine.protocol import begin
+from lowregret.engine.state import first_round
 from lowregret.environments import Bandit, empirical, environment
 from lowregret.environments.bandit import rescaled
 from lowregret.environments.environment_string import from_table
 from lowregret.errors import InputError
 from lowregret.experiments.policy_loading import Reference, find_class, load_class, refer_to
 from lowregret.experiments.templates import Scalar, combinations, fill, names_in
-from lowregret.policies import Policy, clock_at
+from lowregret.policies import Policy
 from lowregret.policies.inputs import clips
 from lowregret.policies.policy_string import policy as read_policy
 
@@ -86,7 +86,7 @@ def check_pairs(experiment: Experiment) -> None:
     for case in experiment.cases:
         for player in experiment.players:
             try:
-                begin(player.policy, clock_at(0, case.horizon, len(case.bandit), 0.0))
+                first_round(player.policy, len(case.bandit), case.horizon)
                 clips(player.policy, case.bandit.support, repr(case.name), experiment.clip)
             except InputError as error:
                 problem = str(error) if repr(case.name) in str(error) else f"on {case.name!r}: {error}"

@@ -12,7 +12,6 @@ import numpy as np
 
 from lowregret._common.validation import LONGEST, seed_of, show, whole
 from lowregret.engine import log_replay as engine
-from lowregret.engine.protocol import has
 from lowregret.engine.state import Floats, Integers
 from lowregret.errors import InputError
 from lowregret.offline.estimators import Estimate, ips, snips
@@ -133,7 +132,7 @@ def replay(
     probability p with which the arm of the row was chosen, a row is accepted only with probability c / p, c
     the smallest p of the log: the accepted rows are as if their arms had been chosen uniformly.
 
-    For a policy that does not learn and keeps its arms (Uniform, FixedArm) there are also the estimates by
+    For a policy that does not learn and keeps its arms (RoundRobin, FixedArm) there are also the estimates by
     inverse propensity, ``IPS`` and ``SNIPS``, which use every row of its arms.
 
     Parameters
@@ -184,7 +183,7 @@ def replay(
     horizon = whole("replay", "horizon", horizon, LONGEST)
     clipped = {}
     for name, policy in chosen.items():
-        policy.fits(clock_at(0, horizon, size, 0.0))
+        policy.validate_problem(clock_at(0, horizon, size, 0.0))
         clipped[name] = clips(policy, read.support, read.name, clip)
     if not read.given and read.uneven():
         _warn_of(read)
@@ -212,9 +211,14 @@ def _estimate(log: Log, events: Integers, resampled: Floats) -> Estimate:
 
 def _fixed(policy: Policy, log: Log) -> dict[str, Estimate]:
     """Estimate a policy by inverse propensity if its shares are known beforehand."""
-    if policy.learns or not policy.in_turn or has(policy, "turn") or has(policy, "lower"):
+    if (
+        policy.learns
+        or not policy.round_robin
+        or policy.overrides("next_round")
+        or policy.overrides("lower_bound")
+    ):
         return {}
-    plays = np.array([policy.opens(number) for number in range(len(log.arms))])
+    plays = np.array([policy.initially_active(number) for number in range(len(log.arms))])
     weight = (plays / plays.sum())[log.arm] / log.propensity
     return {"IPS": ips(weight, log.reward), "SNIPS": snips(weight, log.reward)}
 
@@ -238,6 +242,6 @@ def _warn_of(log: Log) -> None:
 def _note(policy: Policy, log: Log, clipped: bool) -> str:
     """Say what was done to the rewards before a policy saw them."""
     notes = ["rewards clipped to [0, 1]"] if clipped else []
-    if has(policy, "book") and bool(((log.reward > 0) & (log.reward < 1)).any()):
+    if policy.overrides("transform_reward") and bool(((log.reward > 0) & (log.reward < 1)).any()):
         notes.append("a reward between 0 and 1 counted as a success with that probability")
     return "; ".join(notes)

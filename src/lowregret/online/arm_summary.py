@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from lowregret.engine.lazy.arm_lists import plays_lists
 from lowregret.engine.state import CLOSED
 from lowregret.online.state import Core
-from lowregret.policies import Arms
+from lowregret.policies.views import arm_view
 
 MISSED = 0.05
 """How often an interval may miss the true mean, at any time at all."""
@@ -59,7 +58,8 @@ def summary_table(core: Core) -> pl.DataFrame:
 
 def _line(core: Core, arm: str, row: np.void, pulled: int) -> tuple[Any, ...]:
     """Give one row of the table; the means in the user's units."""
-    settings, (_, pulls, mean, variance) = core.settings, Arms(row.reshape(1)).at(0)
+    settings = core.settings
+    _, pulls, mean, variance, _ = arm_view(settings.policy, row.reshape(1), 0)
     bounded = settings.reward_range is not None
     low = high = None
     if bounded and pulls:
@@ -78,7 +78,7 @@ def _state(core: Core, arm: str, row: np.void) -> str:
         return "retired"
     if row["active"]:
         return "in play"
-    if row["dropped"] == CLOSED:
+    if row["eliminated"] == CLOSED:
         return "closed"
     policy = core.settings.policy
-    return "eliminated" if policy.final and not plays_lists(policy) else "waiting"
+    return "eliminated" if policy.eliminates_permanently and not policy.overrides("list_index") else "waiting"

@@ -11,9 +11,8 @@ from __future__ import annotations
 from math import ceil
 from typing import Any
 
-from lowregret.engine.protocol import begin, open_arms
-from lowregret.engine.state import Rows
-from lowregret.policies import NEVER, Policy, clock_at
+from lowregret.engine.state import Rows, activate, first_round
+from lowregret.policies import NEVER, Policy
 
 SHORTEST = 1_000
 
@@ -31,9 +30,9 @@ def first_horizon(arms: int) -> int:
     return max(SHORTEST, least)
 
 
-def first_round(policy: Policy, rows: Rows, horizon: int, now: int = 0) -> Any:
-    """Begin an epoch at time ``now``: open the arms, give the first round, its end counted from now."""
-    round = begin(policy, clock_at(0, horizon, len(rows), 0.0))
-    open_arms(policy, rows)
-    rows["marked"] = False
+def start_epoch(policy: Policy, rows: Rows, horizon: int, now: int = 0) -> Any:
+    """Start an epoch at time ``now``: activate the arms, return the first round, its end counted from now."""
+    round = first_round(policy, len(rows), horizon)
+    activate(policy, rows)
+    rows["listed"] = False
     return round._replace(until=round.until + now) if now and round.until < NEVER else round

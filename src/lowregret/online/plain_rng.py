@@ -46,7 +46,7 @@ class PlainRng(engine.Rng):
     __slots__ = ()
 
 
-for _method in ("uniform", "normal", "beta", "student", "coin"):
+for _method in ("uniform", "normal", "beta", "student", "uniform_at"):
     setattr(PlainRng, _method, FunctionType(getattr(engine.Rng, _method).__code__, _NAMES, _method))
 
 

@@ -17,28 +17,27 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lowregret._common.spec_errors import first_error
 from lowregret._common.validation import LONGEST, show
+from lowregret.engine.state import new_rows
 from lowregret.errors import InputError
 from lowregret.online.agent_settings import Outside, checked, recall
 from lowregret.online.decisions import Decision, decision_id
-from lowregret.online.desk import ROW
 from lowregret.online.state import Core
 from lowregret.policies import Policy
-from lowregret.policies.base import mean_of
+from lowregret.policies.views import mean_of
 
 FORMAT = 1
-STATISTICS = (
-    "number",
-    "pulls",
-    "forgotten",
-    "origin",
-    "total",
-    "squares",
-    "owed",
-    "dropped",
-    "active",
-    "marked",
-)
-"""What is kept of a row; the mean follows from it."""
+FIELDS = {
+    "number": "number",
+    "pulls": "pulls",
+    "forgotten": "forgotten",
+    "origin": "origin",
+    "total": "total",
+    "squares": "squares",
+    "dropped": "eliminated",
+    "active": "active",
+    "marked": "listed",
+}
+"""What is kept of a row: the keys of a snapshot, and the fields of the row. The mean follows from them."""
 
 Count = Annotated[int, Field(ge=0, le=LONGEST)]
 
@@ -77,10 +76,11 @@ class ArmPart(Part):
     origin: float
     total: float
     squares: float
-    owed: Count
+    owed: Count = 0  # only written by the first versions
     dropped: Annotated[int, Field(ge=-1, le=LONGEST)]
     active: bool
     marked: bool
+    memory: dict[str, bool | int | float] | None = None
 
 
 class DecisionPart(Part):
@@ -119,7 +119,7 @@ def write(core: Core, whole: bool = True) -> str:
 
     That of a store is on one line, which is several times quicker to write, and others wait for it.
     """
-    now = core.nows[0]
+    now, policy = core.nows[0], core.settings.policy
     state = {
         "format": FORMAT,
         "lowregret": version("lowregret"),
@@ -133,8 +133,8 @@ def write(core: Core, whole: bool = True) -> str:
         "given_up": int(now["given_up"]),
         "conflicts": core.conflicts,
         "round": {key: _written(part) for key, part in core.round._asdict().items()},
-        "arms": [_arm(arm, core.rows[place]) for place, arm in enumerate(core.names)],
-        "retired": [_arm(arm, rows[0]) for arm, rows in core.retired.items()],
+        "arms": [_arm(policy, arm, core.rows[place]) for place, arm in enumerate(core.names)],
+        "retired": [_arm(policy, arm, rows[0]) for arm, rows in core.retired.items()],
         "pending": _decisions(core.pending.values()),
         "answers": {str(number): reward for number, reward in core.answers.items()} if whole else {},
         "requests": {text: _decisions(made) for text, made in core.requests.items()} if whole else {},
@@ -155,8 +155,8 @@ def read(text: str, policy: Policy | None = None) -> Core:
     core.names = [arm.name for arm in parts.arms]
     core.places = {arm: place for place, arm in enumerate(core.names)}
     waiting = Counter(one.arm for one in parts.pending)
-    core.rows = np.concatenate([_row(arm, waiting[arm.name]) for arm in parts.arms]).astype(ROW)
-    core.retired = {arm.name: _row(arm, waiting[arm.name]) for arm in parts.retired}
+    core.rows = np.concatenate([_row(policy, arm, waiting[arm.name]) for arm in parts.arms])
+    core.retired = {arm.name: _row(policy, arm, waiting[arm.name]) for arm in parts.retired}
     if not core.rows["active"].any():
         raise _damaged("no arm is in play")
     now = core.nows[0]
@@ -210,17 +210,25 @@ def _check_names(parts: Snapshot) -> None:
             raise _damaged(f"arm {arm.name!r} forgot more pulls than it has")
 
 
-def _arm(arm: str, row: np.void) -> dict[str, Any]:
-    return {"name": arm, **{key: row[key].item() for key in STATISTICS}}
+def _arm(policy: Policy, arm: str, row: np.void) -> dict[str, Any]:
+    kept = {"name": arm, **{key: row[field].item() for key, field in FIELDS.items()}}
+    if policy.Memory:
+        memory = policy.read_memory(row)  # type: ignore[attr-defined]
+        kept["memory"] = {name: value.item() for name, value in memory._asdict().items()}
+    return kept
 
 
-def _row(arm: ArmPart, pending: int) -> Any:
-    rows = np.zeros(1, ROW)
-    for key in STATISTICS:
-        rows[0][key] = getattr(arm, key)
+def _row(policy: Policy, arm: ArmPart, pending: int) -> Any:
+    rows = new_rows(1, policy)
+    for key, field in FIELDS.items():
+        rows[0][field] = getattr(arm, key)
     rows["mean"] = mean_of(arm.pulls - arm.forgotten, arm.origin, arm.total)
     rows["pending"] = pending
-    rows["allowed"] = True
+    if policy.Memory:
+        try:
+            policy.write_memory(rows[0], policy.Memory(**(arm.memory or {})))  # type: ignore[attr-defined]
+        except TypeError:
+            raise _damaged(f"the memory of {policy} has other fields than {show(arm.memory)}") from None
     return rows
 
 

@@ -17,17 +17,23 @@ from numba.core.errors import NumbaError
 from lowregret._common.validation import show
 from lowregret.engine.compile import entry
 from lowregret.engine.cpu import complaint
-from lowregret.engine.protocol import begin, book, has
-from lowregret.engine.reference import DROPPED_EVERY_ARM, SCORE_IS_NAN
-from lowregret.engine.run_parts import NOT_A_NUMBER
-from lowregret.engine.state import CLOSED, Rows
+from lowregret.engine.state import CLOSED, Rows, first_round, initialise_memory, new_rows
+from lowregret.engine.step import MESSAGES, NOT_A_NUMBER, count_playing, next_in_warmup, observe
 from lowregret.errors import InputError, StoreError
 from lowregret.online.agent_settings import Settings, text
 from lowregret.online.decisions import Decision, Event, decision_id, decision_of
-from lowregret.online.desk import NOW, ROW, PlainDesk, choose, choose_plainly, learn, learn_plainly
-from lowregret.online.epochs import first_horizon, first_round
-from lowregret.online.plain_rng import PlainRng, policy_key, shuffled
-from lowregret.policies import Arms, clock_at
+from lowregret.online.epochs import first_horizon, start_epoch
+from lowregret.online.model import (
+    MODEL,
+    PlainLiveRng,
+    apply_compiled,
+    apply_plain,
+    choose_compiled,
+    choose_plain,
+    live_clock,
+)
+from lowregret.online.plain_rng import policy_key, shuffled
+from lowregret.policies import Arm, Policy
 
 REMEMBERED = 1_000
 """How many of the latest answers and requests are in memory; a store knows them all."""
@@ -83,18 +89,16 @@ class Core:
     def __init__(self, settings: Settings, token: str) -> None:
         policy, size = settings.policy, len(settings.arms)
         self.settings, self.token = settings, token
-        self.rows = np.zeros(size, ROW)
+        self.rows = new_rows(size, policy)
         self.rows["number"] = shuffled(settings.seed, size)
-        self.rows["allowed"] = True
-        self.nows = np.zeros(1, NOW)
+        initialise_memory(policy, self.rows)
+        self.scores = np.zeros(size)
+        self.nows = np.zeros(1, MODEL)
         now = self.nows[0]
         now["key"] = policy_key(settings.seed)
         now["horizon"] = settings.horizon or first_horizon(size)
-        now["final"], now["drops"], now["uses_best"] = policy.final, has(policy, "lower"), policy.uses_best
-        now["needs_horizon"] = "horizon" in policy.needs
         self.epoch = 0
-        self.round = first_round(policy, self.rows, int(now["horizon"]))
-        self.rows["owed"] = np.where(self.rows["active"], policy.warmup, 0)
+        self.round = start_epoch(policy, self.rows, int(now["horizon"]))
         self.names: list[str] = [settings.arms[number] for number in self.rows["number"]]
         self.places = {arm: place for place, arm in enumerate(self.names)}
         self.retired: dict[str, Rows] = {}
@@ -102,9 +106,8 @@ class Core:
         self.pending: dict[str, Decision] = {}
         self.answers: OrderedDict[int, float | None] = OrderedDict()
         self.requests: OrderedDict[str, list[Decision]] = OrderedDict()
-        self._propensity = None if has(policy, "sample") or has(policy, "belief") else 1.0
-        self._weighs = has(policy, "chance")
-        self.steps: tuple[Any, Any, Any] = (choose_plainly, learn_plainly, policy)
+        self._samples = policy.overrides("sample") or policy.overrides("normal_posterior")
+        self.steps: tuple[Any, Any, Any] = (choose_plain, apply_plain, policy)
 
     @property
     def time(self) -> int:
@@ -114,10 +117,13 @@ class Core:
     def compile(self) -> None:
         """Let compiled code choose and learn from now on; compile it, or load it from the disk."""
         policy, horizon = self.settings.policy, int(self.nows[0]["horizon"])
-        first = begin(policy, clock_at(0, horizon, len(self.rows), 0.0))  # its types are those of all rounds
+        first = first_round(policy, len(self.rows), horizon)  # its types are those of all rounds
         arguments = policy.record, self.rows, self.nows, first
         try:
-            steps = entry(choose, policy, *arguments), entry(learn, policy, *arguments, 0, 0.5)
+            steps = (
+                entry(choose_compiled, policy, *arguments, self.scores),
+                entry(apply_compiled, policy, *arguments, 0, 0.5),
+            )
         except NumbaError as error:
             raise InputError(f"{policy}: Numba cannot compile it: {complaint(error)}") from error
         self.steps = *steps, policy.record
@@ -139,7 +145,8 @@ class Core:
     def put_back(self, saved: Saved) -> None:
         """Let the numbers be what they were."""
         rows, nows, self.round, self.epoch, self.retired, self.names, self.places, *counts = saved
-        self.rows, self.nows = np.frombuffer(rows, ROW).copy(), np.frombuffer(nows, NOW).copy()
+        self.rows = np.frombuffer(rows, self.rows.dtype).copy()
+        self.nows = np.frombuffer(nows, MODEL).copy()
         self.asked, self.conflicts = counts
 
     def undo(self, saved: Saved, events: Iterable[Event], answered: dict[str, Decision]) -> None:
@@ -183,27 +190,29 @@ class Core:
     def choose(self, number: int, request: str | None = None) -> Event:
         """Make decision ``number``: count the pull, and give what happened."""
         choose, _, policy = self.steps
-        best, playing = self._likeliest() if self._weighs else (-1, 0)
-        place, time, drawn = choose(policy, self.rows, self.nows, self.round)
+        propensities = self._propensities() if self._samples else {}
+        if len(self.scores) != len(self.rows):
+            self.scores = np.zeros(len(self.rows))
+        place, time, drawn = choose(policy, self.rows, self.nows, self.round, self.scores)
         if place < 0:
-            raise InputError(f"{self.settings.policy}: {SCORE_IS_NAN}")
-        propensity = self._propensity
-        if self._weighs:
-            propensity = self.settings.policy.chance(place == best, playing)  # type: ignore[attr-defined]
+            raise InputError(f"{self.settings.policy}: {MESSAGES[NOT_A_NUMBER]}")
+        propensity = propensities.get(place) if self._samples else 1.0
         return Event("asked", number, self.names[place], None, time, propensity, drawn, request)
 
-    def _likeliest(self) -> tuple[int, int]:
-        """Give the arm that a policy pulls unless it explores, and among how many it explores."""
-        rows = self.rows
-        candidates = np.flatnonzero(rows["active"] & rows["allowed"])
-        pulls = rows["pulls"][candidates] + rows["pending"][candidates]
-        owed = pulls < rows["owed"][candidates]
-        if owed.any():  # as ``Desk.newcomer`` has it
-            return int(candidates[owed][pulls[owed].argmin()]), 1
-        if not len(candidates):
-            candidates = np.flatnonzero(rows["allowed"])
-        order = np.lexsort((candidates, rows["pending"][candidates], -rows["mean"][candidates]))
-        return int(candidates[order[0]]), len(candidates)
+    def _propensities(self) -> dict[int, float]:
+        """Return the probability of each arm that may be chosen, by place, if the policy states it."""
+        policy, rows, model = self.settings.policy, self.rows, self.nows[0]
+        place = next_in_warmup(rows, policy.warmup)
+        if place >= 0:
+            return {place: 1.0}
+        allowed = rows["allowed"] & rows["active"] if count_playing(rows) else rows["allowed"]
+        places = np.flatnonzero(allowed)
+        if len(places) == 1 and policy.eliminates_permanently:
+            return {int(places[0]): 1.0}
+        places = places[np.argsort(rows["pending"][places], kind="stable")]  # the order of ties
+        clock = live_clock(policy, rows, model, self.time + 1)
+        shares = policy.propensities(arms_of(policy, rows[places]), clock)
+        return {} if shares is None else dict(zip(places.tolist(), map(float, shares), strict=True))
 
     def hear(self, arm: str, reward: float) -> None:
         """Let the policy learn the reward of a pull that waited for it."""
@@ -212,8 +221,7 @@ class Core:
             _, learn, policy = self.steps
             left, self.round = learn(policy, self.rows, self.nows, self.round, place, reward)
             if left < 1:
-                wrong = SCORE_IS_NAN if left == NOT_A_NUMBER else DROPPED_EVERY_ARM
-                raise InputError(f"{self.settings.policy}: {wrong}")
+                raise InputError(f"{self.settings.policy}: {MESSAGES[left]}")
         else:
             self._hear_late(arm, reward)
         if self.settings.horizon is None and self.nows[0]["told"] >= self.nows[0]["horizon"]:
@@ -225,7 +233,9 @@ class Core:
         row["pending"] -= 1
         now["waiting"] -= 1
         now["told"] += 1
-        Arms(row).observe(0, book(self.settings.policy, reward, False, PlainRng(now)))
+        policy = self.settings.policy
+        clock = live_clock(policy, self.rows, now, int(now["told"]))
+        observe(policy, row, 0, reward, clock, PlainLiveRng(now))
 
     def _own_retired(self, arm: str) -> Rows:
         """Give the row of a retired arm, to change: not the one that was saved."""
@@ -237,8 +247,8 @@ class Core:
         now = self.nows[0]
         self.epoch += 1
         now["horizon"] *= 2
-        if now["needs_horizon"]:
-            self.round = first_round(self.settings.policy, self.rows, int(now["horizon"]), int(now["told"]))
+        if "horizon" in self.settings.policy.needs:
+            self.round = start_epoch(self.settings.policy, self.rows, int(now["horizon"]), int(now["told"]))
 
     def give_up(self, arm: str) -> None:
         """Uncount a pull whose reward will not come."""
@@ -292,7 +302,8 @@ class Core:
                     "the log of this agent does not add up: it is damaged, or a newer lowregret wrote it"
                 )
             if event.kind == "asked":
-                PlainDesk(self.rows, self.nows).pull(self.places[str(event.arm)])
+                self.rows[self.places[str(event.arm)]]["pending"] += 1
+                self.nows[0]["waiting"] += 1
                 self.nows[0]["drawn"] = event.drawn
             elif event.kind in ANSWERS:
                 arm = self.pending[decision_id(self.token, event.decision or 0)].arm
@@ -330,12 +341,13 @@ class Core:
 
     def _add(self, arm: str) -> None:
         policy, size = self.settings.policy, len(self.rows)
-        rows = np.zeros(size + 1, ROW)
+        rows = new_rows(size + 1, policy)
+        initialise_memory(policy, rows)
         rows[:size] = self.rows
         number = size + len(self.retired)
-        opened = policy.opens(number)
-        rows[size]["number"], rows[size]["active"], rows[size]["allowed"] = number, opened, True
-        rows[size]["owed"], rows[size]["dropped"] = (policy.warmup, 0) if opened else (0, CLOSED)
+        opened = policy.initially_active(number)
+        rows[size]["number"], rows[size]["active"] = number, opened
+        rows[size]["eliminated"] = 0 if opened else CLOSED
         self.rows, self.names, self.places = rows, [*self.names, arm], {**self.places, arm: size}
 
     def _retire(self, arm: str) -> None:
@@ -346,4 +358,16 @@ class Core:
         self.places = {other: i for i, other in enumerate(self.names)}
         if not self.rows["active"].any():  # somebody must be in play
             self.rows["active"] = True
-            self.rows["dropped"] = 0
+            self.rows["eliminated"] = 0
+
+
+def arms_of(policy: Policy, rows: Rows) -> Arm:
+    """Return arms as an ``Arm`` of arrays, as they are compared: pending pulls count."""
+    counted = rows["pulls"] - rows["forgotten"]
+    divisor = np.maximum(counted, 1)
+    variance = np.maximum(counted * rows["squares"] - rows["total"] ** 2, 0.0) / divisor**2
+    memory = None
+    if policy.Memory:
+        memory = policy.Memory(*(rows[name] for name, _ in memory_fields(policy.Memory)))
+    arrays: Any = rows["number"], counted + rows["pending"], rows["mean"], variance
+    return Arm(*arrays, memory)

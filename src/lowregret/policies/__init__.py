@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lowregret.policies.base import NEVER, Arm, Arms, Clock, Policy, Random, clock_at
-from lowregret.policies.baselines import EpsilonGreedy, FixedArm, Uniform
+from lowregret.policies.base import Policy
+from lowregret.policies.baselines import EpsilonGreedy, FixedArm, RoundRobin
 from lowregret.policies.bayesucb import BayesUCBBeta, BayesUCBGauss, BayesUCBStudent
 from lowregret.policies.divergence import DMED, IMED
 from lowregret.policies.eucbv import EUCBV
@@ -13,6 +13,7 @@ from lowregret.policies.ocucb import OCUCB
 from lowregret.policies.rounds import CCB, MedianElimination, UCBImproved
 from lowregret.policies.thompson import ThompsonBeta, ThompsonGauss, ThompsonNormal
 from lowregret.policies.ucb import UCB1, UCBV, UCBTuned
+from lowregret.policies.views import NEVER, Arm, Arms, Clock, Random, clock_at
 
 POLICIES: dict[str, type[Policy]] = {
     name: value
@@ -47,11 +48,11 @@ __all__ = [
     "MedianElimination",
     "Policy",
     "Random",
+    "RoundRobin",
     "ThompsonBeta",
     "ThompsonGauss",
     "ThompsonNormal",
     "UCBImproved",
     "UCBTuned",
-    "Uniform",
     "clock_at",
 ]

@@ -1,198 +1,74 @@
-"""What a policy is: an immutable record of parameters with plain methods.
+"""The policy protocol: an immutable set of parameters with plain methods.
 
-A policy says what it wants; the engine does the rest. It defines one of
+A policy states how it compares arms, by exactly one of
 
 ``score(self, arm, clock)``
     An index policy: the arm with the largest score is pulled.
 ``sample(self, arm, clock, rng)``
-    A sampling policy: the same, with a score drawn anew for every arm at every step.
-``belief(self, arm)``
-    A sampling policy whose scores are normal: their mean and standard deviation.
-``claim(self, arm, clock)``
-    A policy of lists: the arms on the list are pulled in turn, and an arm that has a positive claim after any
-    pull while it is not waiting on the list is on the next one; if none has, all are. The simulator asks
-    fewer arms if it knows ``slope(self, arm, clock)``: a number such that at any later time t' the claim is
-    at most claim + log(t' / t) - slope * (best' - best), infinite where there is none.
-Nothing, but ``in_turn = True``
-    The arms in play take turns: the one with the fewest pulls is next, the first of them where several are.
-``begin(self, clock)``, ``score(self, arm, clock, round)`` and ``turn(self, arms, clock, round)``
-    A policy with rounds or lists of arms. ``begin`` gives the first round, a ``NamedTuple`` that has
-    at least ``number`` and ``until``. At the first step that ends at or after ``round.until``,
-    ``turn`` gives the next round, and may drop or admit arms. With ``lower(self, arm, clock, round)``
-    an arm also leaves as soon as its score is below the largest ``lower`` of the arms that are left.
+    A sampling policy: the same, with a score that is drawn anew for every arm at every step.
+``normal_posterior(self, arm)``
+    A sampling policy whose scores are normal: return their mean and standard deviation.
+``list_index(self, arm, clock)``
+    A policy that plays lists of arms. The arms on the list are pulled in turn. An arm that has a positive
+    index after any pull, while it is not on the list, is on the next one; if none has, all arms are.
+``round_robin = True``
+    No method: the active arm with the fewest pulls is next, the first of them in case of a tie.
 
-Any policy may have ``book(self, reward, rng)``, which gives the reward as it enters the statistics.
+The other methods have defaults; a policy overrides those it needs.
 
-The same source is called as Python (the reference, live use) and compiled by Numba (the simulator).
-``begin`` alone always runs as Python, once per simulation, so it may do what Numba cannot.
+``first_round(self, clock)`` and ``next_round(self, arms, clock, round)``
+    Rounds. ``first_round`` returns a ``NamedTuple`` of numbers with at least ``number`` and ``until``. After
+    the first step at or after ``round.until``, ``next_round`` returns the following round and may eliminate
+    or reactivate arms. ``score`` then takes the round as a third argument.
+``lower_bound(self, arm, clock, round)``
+    After every pull, an active arm whose score is below the largest ``lower_bound`` is eliminated.
+``transform_reward(self, reward, rng)``
+    Return the reward as it enters the statistics.
+``Memory`` and ``update_memory(self, arm, reward, clock)``
+    Statistics of the policy's own for each arm: a ``NamedTuple`` of numbers with defaults. ``arm.memory`` is
+    its value, and ``update_memory`` returns the value after a reward.
+``list_index_slope(self, arm, clock)``
+    A number such that at any later time t' the list index is at most
+    index + log(t' / t) - slope * (best' - best), infinite if there is none. The simulator then evaluates
+    fewer arms.
+``propensities(self, arms, clock)``
+    The probability of each arm, for a sampling policy that can state it. ``arms`` is an ``Arm`` of arrays,
+    one entry for each arm that may be chosen; a tie goes to the first entry.
+
+The same source runs as Python (the reference engine, live use) and compiled by Numba (the simulator).
+``first_round``, ``initially_active``, ``propensities`` and the ``validate`` methods always run as Python.
 """
 
 from __future__ import annotations
 
 from collections import namedtuple
 from dataclasses import dataclass, fields
-from math import isfinite, log
+from math import inf, isfinite
 from numbers import Integral, Real
 from re import sub
 from types import FunctionType
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    ClassVar,
-    Literal,
-    NamedTuple,
-    Protocol,
-    Self,
-    dataclass_transform,
-    get_args,
-)
+from typing import Any, ClassVar, Literal, NamedTuple, Self, dataclass_transform, get_args
 
 from lowregret.errors import InputError
+from lowregret.policies.annotations import allowed_types, literal_values
+from lowregret.policies.memory import memory_methods
+from lowregret.policies.views import NEVER, Arm, Arms, Clock, Random
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-Moves = Literal["still", "rising", "falling", "anyhow"]
+IndexTrend = Literal["constant", "increasing", "decreasing", "arbitrary"]
 
 Need = Literal["horizon", "rewards in [0, 1]", "known variance"]
 
-HOOKS = ("begin", "score", "sample", "belief", "claim", "slope", "lower", "turn", "book")
-"""The methods by which the engine asks a policy; all but ``begin`` are compiled."""
+COMPARISONS = ("score", "sample", "normal_posterior", "list_index", "round_robin")
+"""How a policy compares arms; each policy has one of them."""
 
-NUMBERS = ((float, Real, "a finite number"), (int, Integral, "a whole number"))
-
-NEVER = 2**62
-"""A time that never comes, for the ``until`` of a last round."""
+NUMBERS = ((float, Real, "a finite number"), (int, Integral, "an integer"))
 
 
-class Arm(NamedTuple):
-    """What a policy may know of one arm: its number, pulls, mean and population variance."""
+class NoRound(NamedTuple):
+    """The only round of a policy without rounds."""
 
     number: int
-    pulls: int
-    mean: float
-    variance: float
-
-
-class Clock(NamedTuple):
-    """The time ``t`` of the pull (the first is 1), the horizon, the number of arms, and what follows.
-
-    ``log_t`` is the logarithm of t, taken once for all arms. ``best`` is the largest mean of all arms for a
-    policy that says ``uses_best``, else 0.
-    """
-
-    t: int
-    horizon: int
-    arms: int
-    log_t: float
-    best: float
-
-
-def clock_at(t: int, horizon: int, arms: int, best: float) -> Clock:
-    """Make the clock of step ``t``."""
-    return Clock(t, horizon, arms, log(max(t, 1)), best)
-
-
-class Random(Protocol):
-    """A policy's own random draws."""
-
-    def uniform(self) -> float:
-        """Draw from [0, 1)."""
-
-    def normal(self) -> float:
-        """Draw from the standard normal law."""
-
-    def beta(self, a: float, b: float) -> float:
-        """Draw from a beta law."""
-
-    def student(self, degrees: float) -> float:
-        """Draw from Student's law."""
-
-    def coin(self, t: int) -> float:
-        """Give the number in [0, 1) that belongs to step ``t``, the same for every arm."""
-
-
-def mean_of(pulls: int, origin: float, total: float) -> float:
-    """Give an arm's mean from the sum of its rewards' distances from ``origin``, the first reward.
-
-    Such a sum stays accurate however far from 0 the rewards are. Of rewards of 0 and 1 it is a whole number,
-    and what is written here is then exact up to one division: arms with equal counts tie, in any order.
-    """
-    if pulls == 0:
-        return 0.0
-    unit = 1.0 if origin == 1.0 else 0.0  # the first of rewards of 0 and 1 that began with a 1
-    return (unit * pulls + total) / pulls + (origin - unit)
-
-
-def variance_of(pulls: int, total: float, squares: float) -> float:
-    """Give an arm's population variance from the sums of those distances and of their squares."""
-    if pulls == 0:
-        return 0.0
-    share = 1.0 / pulls  # known before the reward is, so that the processor does not wait for this division
-    return max((pulls * squares - total * total) * (share * share), 0.0)
-
-
-class Arms(NamedTuple):
-    """All arms, one row each, in the order in which ties are broken.
-
-    A row has at least ``number``, ``pulls``, ``forgotten`` (how many of those pulls no longer count),
-    ``origin``, ``total``, ``squares``, ``mean``, ``active`` and ``marked``.
-    """
-
-    rows: npt.NDArray[np.void]
-
-    def at(self, i: int) -> Arm:
-        """Give the arm in place ``i``."""
-        row = self.rows[i]
-        pulls = int(row["pulls"]) - int(row["forgotten"])
-        variance = variance_of(pulls, float(row["total"]), float(row["squares"]))
-        return Arm(int(row["number"]), pulls, float(row["mean"]), variance)
-
-    def observe(self, i: int, reward: float) -> None:
-        """Add a reward to the arm in place ``i``."""
-        row = self.rows[i]
-        if row["pulls"] == row["forgotten"]:
-            row["origin"] = reward
-        distance = reward - row["origin"]
-        row["pulls"] += 1
-        row["total"] += distance
-        row["squares"] += distance * distance
-        row["mean"] = mean_of(row["pulls"] - row["forgotten"], row["origin"], row["total"])
-
-    def active(self, i: int) -> bool:
-        """Say whether the arm in place ``i`` may be pulled."""
-        return bool(self.rows[i]["active"])
-
-    def drop(self, i: int) -> None:
-        """Let the arm in place ``i`` be pulled no more."""
-        self.rows[i]["active"] = False
-
-    def admit(self, i: int) -> None:
-        """Let the arm in place ``i`` be pulled again."""
-        self.rows[i]["active"] = True
-
-    def forget(self, i: int) -> None:
-        """Start the statistics of the arm in place ``i`` anew."""
-        row = self.rows[i]
-        row["forgotten"] = row["pulls"]
-        row["total"], row["squares"], row["mean"] = 0.0, 0.0, 0.0
-
-    def mark(self, i: int, marked: bool) -> None:
-        """Put a mark on the arm in place ``i``, or take it away, for the policy's own use."""
-        self.rows[i]["marked"] = marked
-
-    def marked(self, i: int) -> bool:
-        """Say whether the arm in place ``i`` has a mark."""
-        return bool(self.rows[i]["marked"])
-
-    def left(self) -> int:
-        """Count the arms that may be pulled."""
-        total = 0
-        for i in range(len(self.rows)):
-            if self.rows[i]["active"]:
-                total += 1
-        return total
+    until: int
 
 
 @dataclass_transform(frozen_default=True)
@@ -201,24 +77,24 @@ class Policy:
 
     Attributes
     ----------
-    moves : {"still", "rising", "falling", "anyhow"}
-        How the score of an arm that is not pulled moves while time passes. A true word here is what
-        lets the simulator skip work; ``"anyhow"`` (the default) promises nothing and is always right.
+    index_trend : {"constant", "increasing", "decreasing", "arbitrary"}
+        How the score of an arm that is not pulled changes with time. A correct value lets the simulator
+        evaluate fewer arms; ``"arbitrary"`` (the default) promises nothing and is always correct.
     warmup : int
-        How often every arm is pulled, in turn, before the first score is asked for.
-    final : bool
-        Whether an arm that was dropped stays away for good.
+        How often every arm is pulled, in turn, before the first score is computed.
+    eliminates_permanently : bool
+        Whether an eliminated arm never becomes active again.
     learns : bool
-        Whether it means to find the best arm; the baselines do not.
-    in_turn : bool
-        Whether the arms in play take turns; such a policy has no score.
+        Whether the policy tries to find the best arm; the baselines do not.
+    round_robin : bool
+        Whether the active arms are pulled in turn; such a policy has no score.
     uses_best : bool
-        Whether a score looks at ``clock.best``, the largest mean of all arms. Unless ``moves`` is
-        ``"anyhow"``, such a score must not rise with it.
+        Whether a score depends on ``clock.best``, the largest mean of all arms. Unless ``index_trend`` is
+        ``"arbitrary"``, such a score must not increase with it.
     needs : tuple of str
-        What the rule takes for granted: ``"horizon"``, ``"rewards in [0, 1]"``, ``"known variance"``.
+        What the policy assumes: ``"horizon"``, ``"rewards in [0, 1]"``, ``"known variance"``.
     source : str
-        Where the rule was published.
+        The publication of the policy.
 
     Examples
     --------
@@ -226,65 +102,111 @@ class Policy:
     >>> import lowregret as lr
     >>> class Mine(lr.Policy):
     ...     width: float = 1.0
-    ...     moves = "rising"
+    ...     index_trend = "increasing"
     ...     def score(self, arm, clock):
     ...         return arm.mean + self.width * sqrt(log(clock.t) / arm.pulls)
     >>> print(Mine(width=0.5))
     Mine(width=0.5)
     """
 
-    moves: ClassVar[Moves] = "anyhow"
+    index_trend: ClassVar[IndexTrend] = "arbitrary"
     warmup: ClassVar[int] = 1
-    final: ClassVar[bool] = True
+    eliminates_permanently: ClassVar[bool] = True
     learns: ClassVar[bool] = True
-    in_turn: ClassVar[bool] = False
+    round_robin: ClassVar[bool] = False
     uses_best: ClassVar[bool] = False
     needs: ClassVar[tuple[Need, ...]] = ()
     source: ClassVar[str] = ""
+    Memory: ClassVar[Any] = None
     Record: ClassVar[Any]
 
     def __init_subclass__(cls) -> None:
-        """Make the class a frozen dataclass and give it its compiled twin."""
+        """Validate the class, make it a frozen dataclass and select how it compares arms."""
         super().__init_subclass__()
-        _check_class(cls)
+        _validate_class(cls)
         dataclass(frozen=True)(cls)
+        cls.arm_index = _index_method(cls)  # type: ignore[method-assign]
+        for name, method in memory_methods(cls.Memory, cls.__name__).items():
+            setattr(cls, name, method)
         cls.Record = _twin(cls)
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
-        """Refuse to make a policy of no class."""
+        """Refuse to instantiate the base class."""
         if cls is Policy:
-            raise InputError("Policy is the base of policies: write a class of your own, or use one of ours")
+            raise InputError(
+                "Policy is the base class of policies: derive a class from it, or use one of ours"
+            )
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
-        """Refuse bad parameters at once."""
-        for field in fields(self):  # type: ignore[arg-type]  # every subclass is a dataclass
-            value = getattr(self, field.name)
-            kinds = [part.strip() for part in _written(field.type).split("|")]
-            if value is None and "None" in kinds:
+        """Validate the parameters."""
+        for name, types in allowed_types(type(self)).items():
+            value, values = getattr(self, name), literal_values(types)
+            if value is None and None in types:
                 continue
+            if values:
+                self.require(name, _alternatives(values), any(value is v or value == v for v in values))
+            elif bool in types:
+                self.require(name, "True or False", isinstance(value, bool))
             for kind, abstract, words in NUMBERS:
-                if kind.__name__ in kinds:
+                if kind in types:
                     good = isinstance(value, abstract) and not isinstance(value, bool)
-                    self.require(field.name, words, good and _finite(value))
-                    object.__setattr__(self, field.name, kind(value))
-        self.check()
+                    self.require(name, words, good and _finite(value))
+                    object.__setattr__(self, name, kind(value))
+        self.validate()
 
-    def check(self) -> None:
-        """Raise where a parameter is out of its range; a policy with such parameters overrides it."""
+    def validate(self) -> None:
+        """Raise ``InputError`` if a parameter is out of range."""
 
-    def fits(self, clock: Clock) -> None:
-        """Raise where the parameters do not fit the horizon or the number of arms."""
+    def validate_problem(self, clock: Clock) -> None:
+        """Raise ``InputError`` if the parameters do not fit the horizon or the number of arms."""
 
-    def opens(self, number: int) -> bool:
-        """Say whether the arm of this number is in play from the start."""
+    def initially_active(self, number: int) -> bool:
+        """Return whether the arm of this number is active from the start."""
         return True
 
+    def first_round(self, clock: Clock) -> Any:
+        """Return the first round; this one never ends."""
+        return NoRound(0, NEVER)
+
+    def next_round(self, arms: Arms, clock: Clock, round: Any) -> Any:
+        """Return the round after ``round``."""
+        return round
+
+    def lower_bound(self, arm: Arm, clock: Clock, round: Any) -> float:
+        """Return the value below which the score of another arm eliminates it."""
+        return -inf
+
+    def transform_reward(self, reward: float, rng: Random) -> float:
+        """Return the reward as it enters the statistics."""
+        return reward
+
+    def list_index_slope(self, arm: Arm, clock: Clock) -> float:
+        """Return the slope of a bound on the list index, infinite if there is none."""
+        return inf
+
+    def update_memory(self, arm: Arm, reward: float, clock: Clock) -> Any:
+        """Return the memory of an arm after a reward; ``arm`` is the arm before it."""
+        return arm.memory
+
+    def propensities(self, arms: Arm, clock: Clock) -> Any:
+        """Return the probability of each arm, None if the policy does not state it."""
+        return None
+
+    def arm_index(self, arm: Arm, clock: Clock, round: Any, rng: Random) -> float:
+        """Return the number by which arms are compared; each class has its own."""
+        raise NotImplementedError
+
     def require(self, field: str, allowed: str, holds: bool) -> None:
-        """Raise, naming the field, its value and what is allowed, unless it ``holds``."""
+        """Raise ``InputError``, naming the field, its value and what is allowed, unless it ``holds``."""
         if not holds:
             value = getattr(self, field)
             raise InputError(f"{type(self).__name__}: {field} must be {allowed}, got {_short(value)}")
+
+    @classmethod
+    def overrides(cls, method: str) -> bool:
+        """Return whether the class defines a method that the base has not, or has a default for."""
+        return getattr(cls, method, None) is not getattr(Policy, method, None)
 
     @property
     def record(self) -> Any:
@@ -296,10 +218,56 @@ class Policy:
         """Name the policy with the parameters that differ from their defaults."""
         changed = [
             f"{field.name}={_short(getattr(self, field.name))}"
-            for field in fields(self)  # type: ignore[arg-type]
+            for field in fields_of(self)
             if getattr(self, field.name) != field.default
         ]
         return type(self).__name__ + (f"({', '.join(changed)})" if changed else "")
+
+
+def fields_of(policy: Policy | type[Policy]) -> tuple[Any, ...]:
+    """Return the parameters of a policy or of a class of policies as dataclass fields."""
+    return fields(policy)  # type: ignore[arg-type]  # __init_subclass__ makes every policy a dataclass
+
+
+def _by_round_robin(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> float:
+    return -float(arm.pulls)
+
+
+def _by_list_index(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> Any:
+    return self.list_index(arm, clock)
+
+
+def _by_normal_posterior(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> Any:
+    mean, deviation = self.normal_posterior(arm)
+    return mean + deviation * rng.normal()
+
+
+def _by_sample(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> Any:
+    return self.sample(arm, clock, rng)
+
+
+def _by_score(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> Any:
+    return self.score(arm, clock)
+
+
+def _by_score_in_round(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> Any:
+    return self.score(arm, clock, round)
+
+
+_INDEX_METHODS = {
+    "round_robin": _by_round_robin,
+    "list_index": _by_list_index,
+    "normal_posterior": _by_normal_posterior,
+    "sample": _by_sample,
+}
+
+
+def _index_method(cls: type[Policy]) -> Any:
+    """Select the function that compares the arms of a class."""
+    for name, method in _INDEX_METHODS.items():
+        if getattr(cls, name, False):
+            return method
+    return _by_score_in_round if cls.overrides("first_round") else _by_score
 
 
 def _twin(cls: type[Policy]) -> Any:
@@ -307,7 +275,8 @@ def _twin(cls: type[Policy]) -> Any:
 
     It is found by name as ``Class.Record``, since Numba's disk cache looks it up so.
     """
-    numeric = [f.name for f in fields(cls) if _written(f.type) in ("float", "int", "bool")]  # type: ignore[arg-type]
+    types = allowed_types(cls)
+    numeric = [name for name, kinds in types.items() if len(kinds) == 1 and kinds[0] in (float, int, bool)]
     # Numba miscounts the arguments of a method of an empty tuple, so there is always one field.
     make: Any = namedtuple
     # Numba names machine code after the types it is for, so two classes must never share a name: code from
@@ -315,30 +284,36 @@ def _twin(cls: type[Policy]) -> Any:
     name = sub(r"\W", "_", f"{cls.__module__}.{cls.__qualname__}")
     twin = make(name, numeric or ["unused"], defaults=None if numeric else [0.0], module=cls.__module__)
     twin.__qualname__ = f"{cls.__qualname__}.Record"
-    twin.moves, twin.uses_best, twin.in_turn = cls.moves, cls.uses_best, cls.in_turn
+    twin.policy_class = cls
     for base in reversed(cls.__mro__):
-        if issubclass(base, Policy) and base is not Policy:
+        if issubclass(base, Policy):
             for name, value in vars(base).items():
                 if isinstance(value, FunctionType) and not name.startswith("__"):
                     setattr(twin, name, value)
     return twin
 
 
-def _check_class(cls: type[Policy]) -> None:
-    """Refuse facts about a class that the engine could not work with."""
-    reserved = sorted(
-        {*HOOKS, "check", "fits", "opens", "require", "record"} & set(vars(cls).get("__annotations__", {}))
-    )
-    whole = isinstance(cls.warmup, int) and not isinstance(cls.warmup, bool) and cls.warmup >= 0
-    words = ", ".join(map(repr, get_args(Moves)))
-    ways = [name for name in ("score", "sample", "belief", "claim", "in_turn") if getattr(cls, name, False)]
-    rounds = [name for name in ("begin", "lower", "turn") if getattr(cls, name, False)]
-    alone = [name for name in ("belief", "claim") if name in ways and rounds]
+def _validate_class(cls: type[Policy]) -> None:
+    """Refuse class attributes that the engine could not work with."""
+    methods = {name for name in vars(Policy) if not name.startswith("__") and callable(getattr(Policy, name))}
+    annotated = set(vars(cls).get("__annotations__", {}))
+    reserved = sorted((methods | {*COMPARISONS, "Memory", "record"}) & annotated)
+    integer = isinstance(cls.warmup, int) and not isinstance(cls.warmup, bool) and cls.warmup >= 0
+    trends = ", ".join(map(repr, get_args(IndexTrend)))
+    ways = [name for name in COMPARISONS if getattr(cls, name, False)]
+    rounds = [name for name in ("first_round", "lower_bound", "next_round") if cls.overrides(name)]
+    alone = [name for name in ("normal_posterior", "list_index") if name in ways and rounds]
+    flags = [
+        (isinstance(getattr(cls, flag), bool), f"{flag} must be True or False, got {getattr(cls, flag)!r}")
+        for flag in ("eliminates_permanently", "learns", "round_robin", "uses_best")
+    ]
     for holds, problem in (
-        (cls.moves in get_args(Moves), f"moves must be one of {words}, got {cls.moves!r}"),
-        (whole, f"warmup must be a whole number of at least 0, got {cls.warmup!r}"),
-        (isinstance(cls.final, bool), f"final must be True or False, got {cls.final!r}"),
-        (isinstance(cls.in_turn, bool), f"in_turn must be True or False, got {cls.in_turn!r}"),
+        (
+            cls.index_trend in get_args(IndexTrend),
+            f"index_trend must be one of {trends}, got {cls.index_trend!r}",
+        ),
+        (integer, f"warmup must be an integer of at least 0, got {cls.warmup!r}"),
+        *flags,
         (len(ways) < 2, f"a policy has one of {' and '.join(ways)}, not both"),
         (not alone, f"a policy with {''.join(alone)} has no {''.join(rounds[:1])}"),
         (not reserved, f"a parameter cannot be called {reserved[0] if reserved else ''}: that is a method"),
@@ -347,15 +322,16 @@ def _check_class(cls: type[Policy]) -> None:
             raise InputError(f"{cls.__name__}: {problem}")
 
 
-def _written(annotation: Any) -> str:
-    """Give an annotation as it is written in the source."""
-    return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
+def _alternatives(values: tuple[Any, ...]) -> str:
+    """Write allowed values as ``'a', 'b' or 'c'``."""
+    *first, last = map(repr, values)
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def _finite(value: Any) -> bool:
     try:
         return isfinite(value)
-    except OverflowError:  # a whole number that no float can hold
+    except OverflowError:  # an integer that no float can hold
         return False
 
 

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from lowregret.policies.base import Arm, Clock, Policy, Random
+from lowregret.policies.base import Policy
+from lowregret.policies.views import Arm, Clock, Random
 
 
-class Uniform(Policy):
+class RoundRobin(Policy):
     """Every arm in turn, so that each gets its equal share of the pulls.
 
     Examples
     --------
     >>> import lowregret as lr
-    >>> lr.trace(lr.Uniform(), [[1, 1], [0, 0], [0, 0]]).arm.tolist()
+    >>> lr.trace(lr.RoundRobin(), [[1, 1], [0, 0], [0, 0]]).arm.tolist()
     [0, 1, 2, 0, 1, 2]
     """
 
-    in_turn = True
+    round_robin = True
     learns = False
     source: ClassVar[str] = "baseline"
 
@@ -39,20 +40,20 @@ class FixedArm(Policy):
 
     arm: int
 
-    in_turn = True
+    round_robin = True
     warmup = 0
     learns = False
     source: ClassVar[str] = "baseline"
 
-    def check(self) -> None:
+    def validate(self) -> None:
         """Refuse a number that no arm can have."""
         self.require("arm", "0 or more", self.arm >= 0)
 
-    def fits(self, clock: Clock) -> None:
+    def validate_problem(self, clock: Clock) -> None:
         """Refuse a number beyond the last arm."""
         self.require("arm", f"below the number of arms ({clock.arms})", self.arm < clock.arms)
 
-    def opens(self, number: int) -> bool:
+    def initially_active(self, number: int) -> bool:
         """Let the one arm be the only one in play."""
         return number == self.arm
 
@@ -76,14 +77,17 @@ class EpsilonGreedy(Policy):
 
     source: ClassVar[str] = "baseline"
 
-    def check(self) -> None:
+    def validate(self) -> None:
         """Refuse what is not a probability."""
         self.require("epsilon", "between 0 and 1", 0 <= self.epsilon <= 1)
 
     def sample(self, arm: Arm, clock: Clock, rng: Random) -> float:
         """Give the mean or, if this step explores, a random number."""
-        return rng.uniform() if rng.coin(clock.t) < self.epsilon else arm.mean
+        return rng.uniform() if rng.uniform_at(clock.t) < self.epsilon else arm.mean
 
-    def chance(self, best: bool, playing: int) -> float:
-        """Give the probability of an arm among those ``playing``; ``best`` says whether its mean is."""
-        return self.epsilon / playing + (1.0 - self.epsilon if best else 0.0)
+    def propensities(self, arms: Arm, clock: Clock) -> Any:
+        """Return epsilon / K for each of K arms, and the rest for the arm with the best mean."""
+        means: Any = arms.mean
+        shares = 0.0 * means + self.epsilon / len(means)
+        shares[means.argmax()] += 1.0 - self.epsilon
+        return shares

@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import log, sqrt
 from typing import ClassVar
 
-from lowregret.policies.base import Arm, Clock, Policy, Random
+from lowregret.policies.base import Policy
+from lowregret.policies.views import Arm, Clock, Random
 from lowregret.special.quantiles import beta_upper, normal_upper, student_upper
 
 
@@ -31,15 +32,15 @@ class BayesUCBBeta(Policy):
 
     c: float = 0.0
 
-    moves = "rising"
+    index_trend = "increasing"
     needs = ("rewards in [0, 1]",)
     source: ClassVar[str] = "Kaufmann, Cappe, Garivier 2012, Algorithm 1"
 
-    def check(self) -> None:
+    def validate(self) -> None:
         """Refuse parameters outside their range."""
         self.require("c", "at least 0", self.c >= 0)
 
-    def book(self, reward: float, rng: Random) -> float:
+    def transform_reward(self, reward: float, rng: Random) -> float:
         """Turn a reward between 0 and 1 into a success or a failure."""
         if 0.0 < reward < 1.0:
             return 1.0 if rng.uniform() < reward else 0.0
@@ -74,11 +75,11 @@ class BayesUCBGauss(Policy):
 
     variance: float = 0.25
 
-    moves = "rising"
+    index_trend = "increasing"
     needs = ("known variance",)
     source: ClassVar[str] = "Kaufmann, Cappe, Garivier 2012, Gaussian case"
 
-    def check(self) -> None:
+    def validate(self) -> None:
         """Refuse parameters outside their range."""
         self.require("variance", "positive", self.variance > 0)
 
@@ -101,7 +102,7 @@ class BayesUCBStudent(Policy):
     [0, 1, 0, 1, 0, 0, 0, 0]
     """
 
-    moves = "rising"
+    index_trend = "increasing"
     warmup = 2
     source: ClassVar[str] = "Kaufmann, Cappe, Garivier 2012, Gaussian case"
 

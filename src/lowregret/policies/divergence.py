@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import inf, log
 from typing import ClassVar
 
-from lowregret.policies.base import Arm, Clock, Policy
+from lowregret.policies.base import Policy
+from lowregret.policies.views import Arm, Clock
 from lowregret.special.divergences import bernoulli_kl
 
 
@@ -35,16 +36,12 @@ class DMED(Policy):
     needs = ("rewards in [0, 1]",)
     source: ClassVar[str] = "Honda, Takemura 2010, DMED"
 
-    def check(self) -> None:
-        """Refuse parameters outside their range."""
-        self.require("genuine", "True or False", isinstance(self.genuine, bool))
-
-    def claim(self, arm: Arm, clock: Clock) -> float:
+    def list_index(self, arm: Arm, clock: Clock) -> float:
         """Give by how much an arm could still be the best."""
         level = log(clock.t / arm.pulls) if self.genuine else clock.log_t
         return level - arm.pulls * bernoulli_kl(arm.mean, clock.best)
 
-    def slope(self, arm: Arm, clock: Clock) -> float:
+    def list_index_slope(self, arm: Arm, clock: Clock) -> float:
         """Give n times the derivative of kl(m, q) at the best mean q; it is convex, so above its tangent."""
         best = clock.best
         return arm.pulls * (best - arm.mean) / (best * (1.0 - best)) if 0.0 < best < 1.0 else inf
@@ -64,7 +61,7 @@ class IMED(Policy):
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
 
-    moves = "still"
+    index_trend = "constant"
     uses_best = True
     needs = ("rewards in [0, 1]",)
     source: ClassVar[str] = "Honda, Takemura 2015, IMED"

@@ -7,7 +7,8 @@ from functools import cache
 from math import ceil, e, floor, log, log2, sqrt
 from typing import ClassVar, Literal, NamedTuple
 
-from lowregret.policies.base import NEVER, Arm, Arms, Clock, Policy
+from lowregret.policies.base import Policy
+from lowregret.policies.views import NEVER, Arm, Arms, Clock
 
 
 class Round(NamedTuple):
@@ -72,17 +73,16 @@ class EUCBV(Policy):
     psi: float | None = None
     width: Literal["paper", "released"] = "paper"
 
-    moves = "still"
+    index_trend = "constant"
     needs = ("horizon",)
     source: ClassVar[str] = "Mukherjee et al., AAAI 2018, Algorithm 1"
 
-    def check(self) -> None:
+    def validate(self) -> None:
         """Refuse parameters outside their range."""
         self.require("rho", "positive", self.rho > 0)
         self.require("psi", "between 0 and 1e250", self.psi is None or 0 < self.psi <= 1e250)
-        self.require("width", "'paper' or 'released'", self.width in ("paper", "released"))
 
-    def begin(self, clock: Clock) -> Round:
+    def first_round(self, clock: Clock) -> Round:
         """Open round 0: psi, M, and the first deadline N_0."""
         horizon, arms = clock.horizon, clock.arms
         if horizon < arms**2.4:
@@ -100,13 +100,13 @@ class EUCBV(Policy):
         """Give the upper confidence bound of an arm."""
         return arm.mean + self.radius(arm, round)
 
-    def lower(self, arm: Arm, clock: Clock, round: Round) -> float:
+    def lower_bound(self, arm: Arm, clock: Clock, round: Round) -> float:
         """Give the lower confidence bound of an arm."""
         return arm.mean - self.radius(arm, round)
 
-    def turn(self, arms: Arms, clock: Clock, round: Round) -> Round:
+    def next_round(self, arms: Arms, clock: Clock, round: Round) -> Round:
         """Halve eps_m and set the next deadline."""
-        return self.after(round, clock.t, arms.left())
+        return self.after(round, clock.t, arms.count_active())
 
     def radius(self, arm: Arm, round: Round) -> float:
         """Give half the length of an arm's confidence interval."""

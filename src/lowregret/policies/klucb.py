@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import log, sqrt
 from typing import ClassVar
 
-from lowregret.policies.base import Arm, Clock, Policy
+from lowregret.policies.base import Policy
+from lowregret.policies.views import Arm, Clock
 from lowregret.special.divergences import bernoulli_kl_upper
 
 
@@ -31,11 +32,11 @@ class KLUCB(Policy):
 
     c: float = 0.0
 
-    moves = "rising"
+    index_trend = "increasing"
     needs = ("rewards in [0, 1]",)
     source: ClassVar[str] = "Garivier, Cappe 2011, Algorithm 1"
 
-    def check(self) -> None:
+    def validate(self) -> None:
         """Refuse parameters outside their range."""
         self.require("c", "at least 0", self.c >= 0)
 
@@ -60,7 +61,7 @@ class KLUCBPlus(Policy):
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
 
-    moves = "rising"
+    index_trend = "increasing"
     needs = ("rewards in [0, 1]",)
     source: ClassVar[str] = "Garivier, Cappe 2011, KL-UCB+"
 
@@ -82,7 +83,7 @@ class KLUCBPlusPlus(Policy):
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
 
-    moves = "still"
+    index_trend = "constant"
     needs = ("horizon", "rewards in [0, 1]")
     source: ClassVar[str] = "Menard, Garivier 2017, Algorithm 1"
 
@@ -119,14 +120,13 @@ class KLUCBGauss(Policy):
     variance: float = 0.25
     plus: bool = False
 
-    moves = "rising"
+    index_trend = "increasing"
     needs = ("known variance",)
     source: ClassVar[str] = "Cappe et al. 2013, Gaussian kl-UCB"
 
-    def check(self) -> None:
+    def validate(self) -> None:
         """Refuse parameters outside their range."""
         self.require("variance", "positive", self.variance > 0)
-        self.require("plus", "True or False", isinstance(self.plus, bool))
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Give the upper confidence bound of an arm."""

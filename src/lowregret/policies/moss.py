@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import log, sqrt
 from typing import ClassVar
 
-from lowregret.policies.base import Arm, Clock, Policy
+from lowregret.policies.base import Policy
+from lowregret.policies.views import Arm, Clock
 
 
 class MOSS(Policy):
@@ -22,7 +23,7 @@ class MOSS(Policy):
     [0, 1, 0, 0, 0]
     """
 
-    moves = "still"
+    index_trend = "constant"
     needs = ("horizon",)
     source: ClassVar[str] = "Audibert, Bubeck 2009, MOSS"
 
@@ -52,10 +53,10 @@ class MOSSAnytime(Policy):
 
     alpha: float = 1.35
 
-    moves = "rising"
+    index_trend = "increasing"
     source: ClassVar[str] = "Degenne, Perchet 2016, MOSS-anytime"
 
-    def check(self) -> None:
+    def validate(self) -> None:
         """Refuse parameters outside their range."""
         self.require("alpha", "positive", self.alpha > 0)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import log, sqrt
 from typing import ClassVar
 
-from lowregret.policies.base import Arm, Clock, Policy
+from lowregret.policies.base import Policy
+from lowregret.policies.views import Arm, Clock
 
 
 class OCUCB(Policy):
@@ -32,11 +33,11 @@ class OCUCB(Policy):
     alpha: float = 3.0
     psi: float = 2.0
 
-    moves = "falling"
+    index_trend = "decreasing"
     needs = ("horizon",)
     source: ClassVar[str] = "Lattimore 2015, Algorithm 1"
 
-    def check(self) -> None:
+    def validate(self) -> None:
         """Refuse parameters outside their range."""
         self.require("alpha", "positive", self.alpha > 0)
         self.require("psi", "at least 1", self.psi >= 1)

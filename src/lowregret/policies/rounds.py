@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import ceil, e, floor, inf, log, log2, sqrt
 from typing import ClassVar, Literal, NamedTuple
 
-from lowregret.policies.base import NEVER, Arm, Arms, Clock, Policy
+from lowregret.policies.base import Policy
+from lowregret.policies.views import NEVER, Arm, Arms, Clock
 
 
 class Halving(NamedTuple):
@@ -53,17 +54,17 @@ class UCBImproved(Policy):
     ([0, 1, 0, 1, 0, 1], [2, 1, 1])
     """
 
-    in_turn = True
+    round_robin = True
     needs = ("horizon",)
     source: ClassVar[str] = "Auer, Ortner 2010, Figure 1"
 
-    def begin(self, clock: Clock) -> Halving:
+    def first_round(self, clock: Clock) -> Halving:
         """Open round 0, with D = 1."""
         last = floor(log2(clock.horizon / e) / 2)
         first = halved(Halving(-1, 0, 2.0, 0, 0.0, 0.0, last), clock.horizon)
         return ending(first, clock.arms * first.pulls)
 
-    def turn(self, arms: Arms, clock: Clock, round: Halving) -> Halving:
+    def next_round(self, arms: Arms, clock: Clock, round: Halving) -> Halving:
         """Drop the arms whose upper end is below the best lower end, and halve D."""
         best = -inf
         for i in range(clock.arms):
@@ -71,9 +72,9 @@ class UCBImproved(Policy):
                 best = max(best, arms.at(i).mean - round.width)
         for i in range(clock.arms):
             if arms.active(i) and arms.at(i).mean + round.width < best:
-                arms.drop(i)
+                arms.eliminate(i)
         following = halved(round, clock.horizon)
-        return ending(following, clock.t + arms.left() * max(following.pulls - round.pulls, 1))
+        return ending(following, clock.t + arms.count_active() * max(following.pulls - round.pulls, 1))
 
 
 class Phase(NamedTuple):
@@ -112,35 +113,35 @@ class MedianElimination(Policy):
     epsilon: float = 0.1
     delta: float = 0.1
 
-    in_turn = True
+    round_robin = True
     source: ClassVar[str] = "Even-Dar, Mannor, Mansour 2006, Algorithm 4"
 
-    def check(self) -> None:
+    def validate(self) -> None:
         """Refuse parameters outside their range."""
         self.require("epsilon", "positive", self.epsilon > 0)
         self.require("delta", "between 0 and 1", 0 < self.delta < 1)
 
-    def begin(self, clock: Clock) -> Phase:
+    def first_round(self, clock: Clock) -> Phase:
         """Open the first phase."""
         return self.phase(0, self.epsilon / 4.0, self.delta / 2.0, 0, clock.arms)
 
-    def turn(self, arms: Arms, clock: Clock, round: Phase) -> Phase:
+    def next_round(self, arms: Arms, clock: Clock, round: Phase) -> Phase:
         """Drop the arms that at least half of the others beat, and start counting anew."""
-        half = (arms.left() + 1) // 2
-        beaten = 0
+        half = (arms.count_active() + 1) // 2
+        cutoff = inf
         for i in range(clock.arms):
-            if arms.active(i):
-                beaten = 0
-                for j in range(clock.arms):
-                    if arms.active(j) and arms.at(j).mean > arms.at(i).mean:
-                        beaten += 1
-                arms.mark(i, beaten >= half)
+            better = 0
+            for j in range(clock.arms):
+                if arms.active(j) and arms.at(j).mean > arms.at(i).mean:
+                    better += 1
+            if arms.active(i) and better < half:
+                cutoff = min(cutoff, arms.at(i).mean)
         for i in range(clock.arms):
-            if arms.active(i) and arms.marked(i):
-                arms.drop(i)
-            arms.mark(i, False)
-            arms.forget(i)
-        return self.phase(round.number + 1, round.epsilon * 0.75, round.delta / 2.0, clock.t, arms.left())
+            if arms.active(i) and arms.at(i).mean < cutoff:
+                arms.eliminate(i)
+            arms.reset(i)
+        active = arms.count_active()
+        return self.phase(round.number + 1, round.epsilon * 0.75, round.delta / 2.0, clock.t, active)
 
     def phase(self, number: int, epsilon: float, delta: float, now: int, left: int) -> Phase:
         """Set up a phase that starts at time ``now`` with ``left`` arms."""
@@ -173,16 +174,12 @@ class CCB(Policy):
 
     r: Literal["sqrt", "linear", "log"] = "sqrt"
 
-    moves = "still"
-    final = False
+    index_trend = "constant"
+    eliminates_permanently = False
     needs = ("horizon",)
     source: ClassVar[str] = "Liu, Tsuruoka 2016"
 
-    def check(self) -> None:
-        """Refuse parameters outside their range."""
-        self.require("r", "'sqrt', 'linear' or 'log'", self.r in ("sqrt", "linear", "log"))
-
-    def begin(self, clock: Clock) -> Halving:
+    def first_round(self, clock: Clock) -> Halving:
         """Open round 0, with D = 1."""
         scales = {"sqrt": sqrt(clock.horizon), "linear": float(clock.horizon), "log": log(clock.horizon)}
         last = floor(log2(clock.horizon / e) / 2)
@@ -193,7 +190,7 @@ class CCB(Policy):
         """Give the index of an arm."""
         return arm.mean + sqrt(round.scale / arm.pulls) * round.width
 
-    def turn(self, arms: Arms, clock: Clock, round: Halving) -> Halving:
+    def next_round(self, arms: Arms, clock: Clock, round: Halving) -> Halving:
         """Count the arms in play, halve D and set the next deadline."""
         best = -inf
         for i in range(clock.arms):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import sqrt
 from typing import ClassVar
 
-from lowregret.policies.base import Arm, Clock, Policy, Random
+from lowregret.policies.base import Policy
+from lowregret.policies.views import Arm, Clock, Random
 
 
 class ThompsonBeta(Policy):
@@ -27,7 +28,7 @@ class ThompsonBeta(Policy):
     needs = ("rewards in [0, 1]",)
     source: ClassVar[str] = "Agrawal, Goyal 2012, Algorithms 1 and 2"
 
-    def book(self, reward: float, rng: Random) -> float:
+    def transform_reward(self, reward: float, rng: Random) -> float:
         """Turn a reward between 0 and 1 into a success or a failure."""
         if 0.0 < reward < 1.0:
             return 1.0 if rng.uniform() < reward else 0.0
@@ -64,11 +65,11 @@ class ThompsonGauss(Policy):
     warmup = 0
     source: ClassVar[str] = "Agrawal, Goyal 2013, Algorithm 2"
 
-    def check(self) -> None:
+    def validate(self) -> None:
         """Refuse parameters outside their range."""
         self.require("variance", "positive", self.variance > 0)
 
-    def belief(self, arm: Arm) -> tuple[float, float]:
+    def normal_posterior(self, arm: Arm) -> tuple[float, float]:
         """Give the mean and the standard deviation of what is sampled."""
         count = arm.pulls + 1.0
         return arm.mean * arm.pulls / count, sqrt(self.variance / count)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import sqrt
 from typing import ClassVar
 
-from lowregret.policies.base import Arm, Clock, Policy
+from lowregret.policies.base import Policy
+from lowregret.policies.views import Arm, Clock
 
 
 class UCB1(Policy):
@@ -29,10 +30,10 @@ class UCB1(Policy):
 
     alpha: float = 2.0
 
-    moves = "rising"
+    index_trend = "increasing"
     source: ClassVar[str] = "Auer, Cesa-Bianchi, Fischer 2002, Figure 1"
 
-    def check(self) -> None:
+    def validate(self) -> None:
         """Refuse parameters outside their range."""
         self.require("alpha", "positive", self.alpha > 0)
 
@@ -54,7 +55,7 @@ class UCBTuned(Policy):
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
 
-    moves = "rising"
+    index_trend = "increasing"
     source: ClassVar[str] = "Auer, Cesa-Bianchi, Fischer 2002, section 4"
 
     def score(self, arm: Arm, clock: Clock) -> float:
@@ -91,10 +92,10 @@ class UCBV(Policy):
     c: float = 1.0
     b: float = 1.0
 
-    moves = "rising"
+    index_trend = "increasing"
     source: ClassVar[str] = "Audibert, Munos, Szepesvari 2009, UCB-V"
 
-    def check(self) -> None:
+    def validate(self) -> None:
         """Refuse parameters outside their range."""
         self.require("zeta", "positive", self.zeta > 0)
         self.require("c", "at least 0", self.c >= 0)

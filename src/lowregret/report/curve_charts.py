@@ -61,7 +61,7 @@ def regret_chart(
     --------
     >>> import lowregret as lr
     >>> from lowregret.report.curve_charts import regret_chart
-    >>> result = lr.simulate(["MOSS", "Uniform"], "bernoulli:0.1,0.5", horizon=100, runs=5)
+    >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.5", horizon=100, runs=5)
     >>> regret_chart(result.curve(), "Two arms").title.text
     'Two arms'
     """
@@ -107,7 +107,7 @@ def pulls_chart(
     --------
     >>> import lowregret as lr
     >>> from lowregret.report.curve_charts import pulls_chart
-    >>> tables = lr.simulate(["MOSS", "Uniform"], "bernoulli:0.1,0.5", horizon=100, runs=5).tables()
+    >>> tables = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.5", horizon=100, runs=5).tables()
     >>> pulls_chart(tables.pulls, tables.arms, "Two arms").title.text
     'Two arms'
     """

@@ -66,7 +66,7 @@ def write_report(tables: Tables, folder: str | Path, baseline: str | None = None
     >>> import tempfile
     >>> import lowregret as lr
     >>> from lowregret.report.experiment_report import write_report
-    >>> tables = lr.simulate(["MOSS", "Uniform"], "bernoulli:0.1,0.5", horizon=100, runs=5).tables()
+    >>> tables = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.5", horizon=100, runs=5).tables()
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_report(tables, folder)[0].name
     'report.html'

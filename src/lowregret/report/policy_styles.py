@@ -25,7 +25,7 @@ FAMILIES = {
     INDIGO: ("BayesUCBBeta", "BayesUCBGauss", "BayesUCBStudent"),
     PLUM: ("KLUCB", "KLUCBPlus", "KLUCBPlusPlus", "KLUCBGauss"),
     YELLOW: ("DMED", "IMED"),
-    GREY: ("Uniform", "EpsilonGreedy", "FixedArm"),
+    GREY: ("RoundRobin", "EpsilonGreedy", "FixedArm"),
     BLACK: ("UCBImproved", "MedianElimination", "CCB"),
 }
 """A colour for each family; what sets its members apart is the dash."""

@@ -29,9 +29,9 @@ def numbers(summary: pl.DataFrame, ranks: Mapping[str, float | None]) -> Table:
     >>> import lowregret as lr
     >>> from lowregret.analysis.summary import summarise
     >>> from lowregret.report.result_tables import numbers
-    >>> tables = lr.simulate("Uniform", "bernoulli:0.25,0.75", horizon=100, runs=5).tables()
-    >>> numbers(summarise(tables), {"Uniform": 1.0}).rows[0][:2]
-    ['Uniform', '25.0 ± 0']
+    >>> tables = lr.simulate("RoundRobin", "bernoulli:0.25,0.75", horizon=100, runs=5).tables()
+    >>> numbers(summarise(tables), {"RoundRobin": 1.0}).rows[0][:2]
+    ['RoundRobin', '25.0 ± 0']
     """
     heads = ["policy", "mean ± 95%", "median", "5% to 95%", "worst 5%", "rank"]
     heads += ["best arm pulled", "best arm found", "optimal arm eliminated"]
@@ -65,7 +65,7 @@ def verdicts(comparison: pl.DataFrame) -> Table:
     >>> import lowregret as lr
     >>> from lowregret.analysis.comparison import compare
     >>> from lowregret.report.result_tables import verdicts
-    >>> tables = lr.simulate(["MOSS", "Uniform"], "bernoulli:0.1,0.9", horizon=100, runs=9).tables()
+    >>> tables = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=100, runs=9).tables()
     >>> verdicts(compare(tables, "MOSS")).rows[0][-2].words
     'higher regret'
     """
@@ -103,7 +103,7 @@ def overview(
     >>> from lowregret.analysis.ranks import average_ranks
     >>> from lowregret.analysis.summary import summarise
     >>> from lowregret.report.result_tables import overview
-    >>> tables = lr.simulate("Uniform", "bernoulli:0.25,0.75", horizon=100, runs=5).tables()
+    >>> tables = lr.simulate("RoundRobin", "bernoulli:0.25,0.75", horizon=100, runs=5).tables()
     >>> overview(summarise(tables), average_ranks(tables)).heads
     ['policy', 'mean rank', 'bernoulli:0.25,0.75']
     """

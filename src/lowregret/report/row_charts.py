@@ -61,7 +61,7 @@ def runs_chart(
     >>> import lowregret as lr
     >>> from lowregret.analysis.summary import summarise
     >>> from lowregret.report.row_charts import runs_chart
-    >>> tables = lr.simulate(["MOSS", "Uniform"], "bernoulli:0.1,0.5", horizon=100, runs=5).tables()
+    >>> tables = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.5", horizon=100, runs=5).tables()
     >>> runs_chart(tables.finals, summarise(tables), "Two arms").title.text
     'Two arms'
     """
@@ -180,7 +180,7 @@ def differences_chart(
     >>> import lowregret as lr
     >>> from lowregret.analysis.comparison import compare
     >>> from lowregret.report.row_charts import differences_chart
-    >>> tables = lr.simulate(["MOSS", "Uniform"], "bernoulli:0.1,0.5", horizon=100, runs=5).tables()
+    >>> tables = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.5", horizon=100, runs=5).tables()
     >>> differences_chart(compare(tables, "MOSS"), "Two arms").title.text
     'Two arms'
     """

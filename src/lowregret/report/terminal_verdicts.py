@@ -28,11 +28,11 @@ def verdict_lines(comparison: pl.DataFrame) -> list[str]:
     >>> import lowregret as lr
     >>> from lowregret.analysis.comparison import compare
     >>> from lowregret.report.terminal_verdicts import verdict_lines
-    >>> tables = lr.simulate(["MOSS", "Uniform"], "bernoulli:0,1", horizon=20, runs=7, seed=1).tables()
+    >>> tables = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0,1", horizon=20, runs=7, seed=1).tables()
     >>> for line in verdict_lines(compare(tables, "MOSS"))[:2]:
     ...     print(line)
     bernoulli:0,1
-      Uniform has higher regret than MOSS: by 8, 95% interval 8 to 8, p 0.016 (7 runs)
+      RoundRobin has higher regret than MOSS: by 8, 95% interval 8 to 8, p 0.016 (7 runs)
     """
     lines = []
     for (environment,), part in comparison.group_by("environment", maintain_order=True):

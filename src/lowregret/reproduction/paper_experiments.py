@@ -85,7 +85,7 @@ _BERNOULLI = {
     "BU": "BayesUCBBeta",
     "UCB-Improved": "UCBImproved",
 }
-_UNIFORM = {"uniform play": "Uniform"}
+_UNIFORM = {"uniform play": "RoundRobin"}
 
 PAPER = (
     PaperExperiment(1, "Bernoulli with uniform gaps", {**_UCB, **_BERNOULLI, **_UNIFORM}),

@@ -21,8 +21,8 @@ def frames(bandit: Bandit, seed: int, outcomes: Mapping[str, Outcome]) -> Frames
     Examples
     --------
     >>> import lowregret as lr
-    >>> lr.simulate("Uniform", "bernoulli:0.25,0.75", horizon=10, runs=1).tables().pulls.rows()
-    [('bernoulli:0.25,0.75', 'Uniform', 0, 0, 5), ('bernoulli:0.25,0.75', 'Uniform', 0, 1, 5)]
+    >>> lr.simulate("RoundRobin", "bernoulli:0.25,0.75", horizon=10, runs=1).tables().pulls.rows()
+    [('bernoulli:0.25,0.75', 'RoundRobin', 0, 0, 5), ('bernoulli:0.25,0.75', 'RoundRobin', 0, 1, 5)]
     """
 
     def gathered(parts: Mapping[str, pl.DataFrame]) -> pl.DataFrame:

@@ -57,7 +57,7 @@ class Frames:
     Examples
     --------
     >>> import lowregret as lr
-    >>> frames = lr.simulate(["MOSS", "Uniform"], "bernoulli:0.1,0.5", horizon=50, runs=3).tables()
+    >>> frames = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.5", horizon=50, runs=3).tables()
     >>> frames.name, frames.finals.columns
     ('bernoulli:0.1,0.5', ['environment', 'policy', 'run', 'regret'])
     """
@@ -79,7 +79,7 @@ def join(name: str, parts: Sequence[Tables]) -> Frames:
     >>> import lowregret as lr
     >>> from lowregret.results.tables import join
     >>> texts = ("bernoulli:0,1", "paper-1")
-    >>> parts = [lr.simulate("Uniform", text, horizon=20, runs=2).tables() for text in texts]
+    >>> parts = [lr.simulate("RoundRobin", text, horizon=20, runs=2).tables() for text in texts]
     >>> join("two", parts).arms["environment"].unique(maintain_order=True).to_list()
     ['bernoulli:0,1', 'paper-1']
     """

@@ -1,9 +1,8 @@
-"""Lists of arms: how one is written after a pull, and one run of a policy that plays them.
+"""One run of a policy that plays lists of arms (DMED).
 
-``write_list`` asks every arm that is not waiting; a log and a live agent, whose rewards come from elsewhere,
-use it as it is. A run would lose most of its time there, so it asks fewer arms: where the policy has a
-``slope``, each arm off the lists has a line above its claim, and it is asked for the claim itself only when
-that line is above 0. The line touches the claim where the arm was asked last.
+After every pull the policy asks for the index of each arm that is not on the list. Where the policy states a
+slope, each such arm has a line above its index, and the index itself is computed only when the line is above
+0. The line touches the index where it was computed last.
 """
 
 from __future__ import annotations
@@ -11,146 +10,87 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.extending import overload
 
-from lowregret.engine.compile import INLINED, compiled, inlined, shared
-from lowregret.engine.lazy.tournament import Leaders, enter, rebuild
-from lowregret.engine.protocol import has, value
+from lowregret.engine.compile import compiled, inlined
+from lowregret.engine.lazy.tournament import Tournament, enter, rebuild
 from lowregret.engine.rng import Rng
-from lowregret.engine.run_parts import (
-    NOT_A_NUMBER,
+from lowregret.engine.simulated_run import (
     STOPPED,
-    Rules,
     Run,
     clock_now,
-    look,
-    mark,
-    note,
-    pull,
+    draw_reward,
+    record_if_due,
+    record_step,
     warm_up,
 )
-from lowregret.engine.state import CLOSED, Floats, Rows
-from lowregret.policies import Arm, Arms, Clock
-
-
-def plays_lists(policy: Any) -> bool:
-    """Say whether a policy plays lists of arms."""
-    return has(policy, "claim")
-
-
-@overload(plays_lists, strict=False, jit_options=INLINED)
-def _plays_lists(policy: Any) -> Any:
-    found = has(policy, "claim")
-    return lambda policy: found
-
-
-@shared
-def write_list(policy: Any, rows: Rows, pulled: int, clock: Clock, round: Any, rng: Rng) -> int:
-    """Take the arm just pulled off the list, and write the next one as far as it is known.
-
-    Gives how many arms are on the list that is played now, or ``NOT_A_NUMBER`` where a claim is nan.
-    """
-    arms, waiting, marked = Arms(rows), 0, 0
-    arms.drop(pulled)
-    for i in range(len(rows)):
-        if arms.active(i):
-            waiting += 1
-        elif rows[i]["dropped"] != CLOSED:
-            claim = value(policy, arms.at(i), clock, round, rng)
-            if claim != claim:
-                return NOT_A_NUMBER
-            if claim > 0.0:
-                arms.mark(i, True)
-            marked += arms.marked(i)
-    return waiting if waiting > 0 else open_list(rows, marked)
-
-
-@shared
-def open_list(rows: Rows, marked: int) -> int:
-    """Begin the next list: the marked arms, or all if none is; give how many they are."""
-    arms, listed = Arms(rows), 0
-    for i in range(len(rows)):
-        if arms.marked(i) or (marked == 0 and rows[i]["dropped"] != CLOSED):
-            arms.admit(i)
-            listed += 1
-        arms.mark(i, False)
-    return listed
-
-
-def slope(policy: Any, arm: Arm, clock: Clock) -> float:
-    """Give the slope of the line above a claim, infinite if there is none; only compiled code calls this."""
-    raise NotImplementedError
-
-
-@overload(slope, strict=False, jit_options=INLINED)
-def _slope(policy: Any, arm: Any, clock: Any) -> Any:
-    if has(policy, "slope"):
-        return lambda policy, arm, clock: policy.slope(arm, clock)
-    return lambda policy, arm, clock: np.inf
+from lowregret.engine.state import Floats, Rows
+from lowregret.engine.step import NOT_A_NUMBER, observe, rules_of, start_list
+from lowregret.policies import Arm, Clock
+from lowregret.policies.views import arm_view
 
 
 @inlined
-def ask_always(lines: Floats, i: int) -> None:
-    """Let an arm be asked until it has a line."""
+def evaluate_always(lines: Floats, i: int) -> None:
+    """Compute the index of an arm at every step until it has a line."""
     lines[0, i] = np.inf
     lines[1, i], lines[2, i], lines[3, i] = 0.0, 0.0, 0.0
 
 
 @inlined
-def ask_never(lines: Floats, i: int) -> None:
-    """Let an arm not be asked."""
+def evaluate_never(lines: Floats, i: int) -> None:
+    """Do not compute the index of an arm."""
     lines[0, i] = -np.inf
     lines[1, i], lines[2, i], lines[3, i] = 0.0, 0.0, 0.0
 
 
 @inlined
-def draw_line(policy: Any, arm: Arm, clock: Clock, claim: float, lines: Floats, i: int) -> None:
-    """Lay a line above the claim of an arm, a little higher than need be since both are rounded."""
-    incline = slope(policy, arm, clock)
-    if incline < np.inf:
-        lines[0, i] = claim + 1e-9 + 1e-12 * abs(claim)
-        lines[1, i], lines[2, i], lines[3, i] = clock.log_t, clock.best, incline
+def set_line(policy: Any, arm: Arm, clock: Clock, index: float, lines: Floats, i: int) -> None:
+    """Set the line above the index of an arm, slightly higher than needed since both are rounded."""
+    slope = policy.list_index_slope(arm, clock)
+    if slope < np.inf:
+        lines[0, i] = index + 1e-9 + 1e-12 * abs(index)
+        lines[1, i], lines[2, i], lines[3, i] = clock.log_t, clock.best, slope
     else:
-        ask_always(lines, i)
+        evaluate_always(lines, i)
 
 
 @inlined
-def above(lines: Floats, i: int, clock: Clock) -> bool:
-    """Say whether an arm's line is above 0."""
+def line_is_positive(lines: Floats, i: int, clock: Clock) -> bool:
+    """Return whether an arm's line is above 0."""
     height = lines[0, i] + (clock.log_t - lines[1, i]) - lines[3, i] * (clock.best - lines[2, i])
     return not height <= 0.0
 
 
 @inlined
-def collect(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, lines: Floats) -> int:
-    """Mark the arms with a positive claim; give how many they are, or -1 if a claim is nan."""
-    marked = 0
+def list_arms(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, lines: Floats) -> int:
+    """Put arms with a positive index on the next list; return how many, -1 if an index is nan."""
+    listed = 0
     for i in range(len(rows)):
-        if above(lines, i, clock):
-            arm = look(rows, i)
-            claim = value(policy, arm, clock, round, rng)
-            if claim != claim:
+        if line_is_positive(lines, i, clock):
+            arm = arm_view(policy, rows, i)
+            index = policy.arm_index(arm, clock, round, rng)
+            if index != index:
                 return -1
-            if claim > 0.0:
-                rows[i]["marked"] = True
-                marked += 1
-                ask_never(lines, i)
+            if index > 0.0:
+                rows[i]["listed"] = True
+                listed += 1
+                evaluate_never(lines, i)
             else:
-                draw_line(policy, arm, clock, claim, lines, i)
-    return marked
+                set_line(policy, arm, clock, index, lines, i)
+    return listed
 
 
 @compiled
-def turn_over(rows: Rows, marked: int, lines: Floats) -> int:
-    """Begin the next list; give how many arms are on it. None of them is asked."""
-    if marked == 0:
+def next_list(rows: Rows, listed: int, lines: Floats) -> int:
+    """Start the next list; return how many arms are on it. The index of none of them is computed."""
+    if listed == 0:
         for i in range(len(rows)):
-            ask_never(lines, i)
-    return open_list(rows, marked)
+            evaluate_never(lines, i)
+    return start_list(rows, listed)
 
 
 @compiled
-def plant_means(rows: Rows, means: Leaders) -> None:
+def enter_means(rows: Rows, means: Tournament) -> None:
     """Enter the means of all arms that were pulled."""
     size = len(means.best) // 2
     for i in range(len(rows)):
@@ -158,38 +98,39 @@ def plant_means(rows: Rows, means: Leaders) -> None:
     rebuild(means)
 
 
-def play_lists(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> int:
-    """Play one run, asking at each step only the arms that could have a claim."""
-    rows, data, horizon = run.rows, run.data, run.horizon
-    size = len(rows)
-    t, at = warm_up(policy, rules, rng, first.number, run)
+def play_lists(policy: Any, first: Any, rng: Rng, run: Run) -> int:
+    """Play one run, computing at each step only the indices that could be positive."""
+    rows, horizon, uses_best = run.rows, run.horizon, rules_of(policy).uses_best
+    t, at = warm_up(policy, rng, first.number, run)
     if t < 0:
         return t
     means, lines = run.scratch.means, run.scratch.lines
-    plant_means(rows, means)
-    i, waiting, marked = 0, turn_over(rows, 0, lines), 0
+    enter_means(rows, means)
+    i, remaining, listed = 0, next_list(rows, 0, lines), 0
     while t < horizon:
         while not rows[i]["active"]:
             i += 1
         row = rows[i]
-        if not pull(policy, rules, rng, rows, data, i):
+        x = draw_reward(run, i)
+        if x != x:
             return -i - 1
         t += 1
+        observe(policy, rows, i, x, clock_now(run, t, 0.0), rng)
         number = row["number"]
         row["active"] = False
-        waiting -= 1
-        ask_always(lines, i)
-        if rules.uses_best:
+        remaining -= 1
+        evaluate_always(lines, i)
+        if uses_best:
             enter(means, i, row["mean"])
-        clock = clock_now(t, horizon, size, means.best[1] if rules.uses_best else 0.0)
-        more = collect(policy, rows, clock, first, rng, lines)
+        clock = clock_now(run, t, means.best[1] if uses_best else 0.0)
+        more = list_arms(policy, rows, clock, first, rng, lines)
         if more < 0:
             return NOT_A_NUMBER
-        marked += more
-        if waiting == 0:
-            i, waiting, marked = 0, turn_over(rows, marked, lines), 0
-        note(run, t, number, first.number, waiting)
-        at = mark(run, t, at)
+        listed += more
+        if remaining == 0:
+            i, remaining, listed = 0, next_list(rows, listed, lines), 0
+        record_step(run, t, number, first.number, remaining)
+        at = record_if_due(run, t, at)
         if run.stop[0]:
             return STOPPED
     return t

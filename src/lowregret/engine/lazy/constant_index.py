@@ -7,35 +7,28 @@ from typing import Any
 import numpy as np
 
 from lowregret.engine.compile import compiled
-from lowregret.engine.lazy.tournament import Leaders, enter, rebuild, rival
-from lowregret.engine.protocol import book, lower, value
+from lowregret.engine.lazy.tournament import Tournament, at_least, enter, rebuild, rival
+from lowregret.engine.rewards import exhausted, nth_reward, reward_source
 from lowregret.engine.rng import Rng
-from lowregret.engine.run_parts import (
-    NOT_A_NUMBER,
+from lowregret.engine.simulated_run import (
     STOPPED,
-    Rules,
     Run,
-    at_least,
     clock_now,
-    count,
-    end_round,
+    count_active,
     finish,
-    keep,
-    leave,
-    look,
-    mark,
-    note,
-    state,
-    sweep,
-    tally_of,
+    record_if_due,
+    record_step,
     warm_up,
 )
-from lowregret.engine.state import Rows, ended, law, reward_of
-from lowregret.policies import Arms, Clock
+from lowregret.engine.state import Rows
+from lowregret.engine.statistics import add_reward, arm_from_sums, clipped, read_sums, write_sums
+from lowregret.engine.step import NOT_A_NUMBER, eliminate_dominated, end_round, log_eliminated, rules_of
+from lowregret.policies import Clock
+from lowregret.policies.views import arm_view
 
 
 @compiled
-def rescore(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, tree: Leaders) -> Any:
+def rescore(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, tree: Tournament) -> Any:
     """Score all active arms into the tree; give the smallest score and the largest lower bound.
 
     Both are nan where a score is.
@@ -45,18 +38,18 @@ def rescore(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, tree: L
     for i in range(len(rows)):
         tree.best[size + i] = -np.inf
         if rows[i]["active"]:
-            arm = look(rows, i)
-            score = value(policy, arm, clock, round, rng)
+            arm = arm_view(policy, rows, i)
+            score = policy.arm_index(arm, clock, round, rng)
             if score != score:
                 return np.nan, np.nan
             tree.best[size + i] = at_least(score)
             lowest = min(lowest, score)
-            highest = max(highest, lower(policy, arm, clock, round))
+            highest = max(highest, policy.lower_bound(arm, clock, round))
     rebuild(tree)
     return lowest, highest
 
 
-def play_still(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> int:
+def play_constant_index(policy: Any, first: Any, rng: Rng, run: Run) -> int:
     """Play one run of a policy whose scores stand still.
 
     While the arm just pulled still beats its rival it is pulled again, at the cost of one draw, one
@@ -64,19 +57,18 @@ def play_still(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> int
     from above, so that no arm can have to leave while they have not crossed.
     """
     rows, data, horizon, grid, path = run.rows, run.data, run.horizon, run.grid, run.path
-    size = len(rows)
     round = first
-    t, at = warm_up(policy, rules, rng, round.number, run)
+    t, at = warm_up(policy, rng, round.number, run)
     if t < 0:
         return t
-    left = Arms(rows).left()
+    left = count_active(rows)
     recording = len(path) > 0
     tree = run.scratch.tree
-    lowest, highest = rescore(policy, rows, clock_now(t, horizon, size, 0.0), round, rng, tree)
+    lowest, highest = rescore(policy, rows, clock_now(run, t, 0.0), round, rng, tree)
     if lowest != lowest and t < horizon:
         return NOT_A_NUMBER
     i = tree.place[1]
-    while t < horizon and (left > 1 or not rules.final):
+    while t < horizon and (left > 1 or not rules_of(policy).eliminates_permanently):
         due = max(round.until, t + 1)
         end = min(due, horizon)
         if at < len(grid):
@@ -84,34 +76,35 @@ def play_still(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> int
         while t < end:
             bar, runner = rival(tree, i)
             row = rows[i]
-            number, source, tally = row["number"], law(row), tally_of(row)
+            number, source, sums = row["number"], reward_source(row), read_sums(row)
             while True:
-                n = tally.before + tally.pulls + 1
-                if ended(source, n):
+                n = sums.before + sums.pulls + 1
+                if exhausted(source, n):
                     return -i - 1
-                tally = count(tally, book(policy, reward_of(source, data, n), rules.clip, rng))
-                arm = state(number, tally)
+                x = clipped(nth_reward(source, data, n), run.clip)
+                sums = add_reward(sums, policy.transform_reward(x, rng))
+                arm = arm_from_sums(number, sums)
                 t += 1
-                clock = clock_now(t, horizon, size, 0.0)
-                score = value(policy, arm, clock, round, rng)
+                clock = clock_now(run, t, 0.0)
+                score = policy.arm_index(arm, clock, round, rng)
                 lowest = min(lowest, score)
-                highest = max(highest, lower(policy, arm, clock, round))
+                highest = max(highest, policy.lower_bound(arm, clock, round))
                 if recording:
-                    note(run, t, number, round.number, left)
+                    record_step(run, t, number, round.number, left)
                 if not score > bar or t >= end or lowest < highest:  # also where the score is nan
                     break
             if score != score:
                 return NOT_A_NUMBER
             score = at_least(score)
-            keep(row, tally, arm.mean)
+            write_sums(row, sums, arm.mean)
             enter(tree, i, score)
             if lowest < highest:
-                clock = clock_now(t, horizon, size, 0.0)
-                if sweep(policy, rows, clock, round, rng):
-                    left = leave(rows, t)
+                clock = clock_now(run, t, 0.0)
+                if eliminate_dominated(policy, rows, clock, round, rng):
+                    left = log_eliminated(rows, t)
                     if left < 0:
                         return left
-                    note(run, t, number, round.number, left)
+                    record_step(run, t, number, round.number, left)
                 lowest, highest = rescore(policy, rows, clock, round, rng, tree)
                 i = tree.place[1]
                 if left == 1:
@@ -119,16 +112,16 @@ def play_still(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> int
             elif score < bar or (score == bar and 0 <= runner < i):
                 i = runner
         if t >= round.until:
-            clock = clock_now(t, horizon, size, 0.0)
-            round, left = end_round(policy, rows, clock, round)
+            clock = clock_now(run, t, 0.0)
+            round, left = end_round(policy, rows, t, clock, round)
             if left < 0:
                 return left
-            note(run, t, number, round.number, left)
+            record_step(run, t, number, round.number, left)
             lowest, highest = rescore(policy, rows, clock, round, rng, tree)
             if lowest != lowest:
                 return NOT_A_NUMBER
             i = tree.place[1]
-        at = mark(run, t, at)
+        at = record_if_due(run, t, at)
         if run.stop[0]:
             return STOPPED
     return finish(run, round.number, t) if t < horizon else t

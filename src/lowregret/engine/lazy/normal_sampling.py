@@ -8,27 +8,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from lowregret.engine.protocol import belief
 from lowregret.engine.rng import Rng, normal
-from lowregret.engine.run_parts import (
-    NOT_A_NUMBER,
+from lowregret.engine.simulated_run import (
     STOPPED,
-    Rules,
     Run,
+    clock_now,
+    draw_reward,
     finish,
-    look,
-    mark,
-    note,
-    pull,
+    record_if_due,
+    record_step,
     warm_up,
 )
-from lowregret.engine.scan import first_largest
+from lowregret.engine.statistics import first_largest
+from lowregret.engine.step import NOT_A_NUMBER, observe
+from lowregret.policies.views import arm_view
 
 
-def play_beliefs(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> int:
+def play_normal_sampling(policy: Any, first: Any, rng: Rng, run: Run) -> int:
     """Play one run of a policy with beliefs."""
-    rows, data, horizon, recording = run.rows, run.data, run.horizon, len(run.path) > 0
-    t, at = warm_up(policy, rules, rng, first.number, run)
+    rows, horizon, recording = run.rows, run.horizon, len(run.path) > 0
+    t, at = warm_up(policy, rng, first.number, run)
     if t < 0:
         return t
     places, left = run.scratch.places, 0
@@ -36,7 +35,7 @@ def play_beliefs(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> i
     for i in range(len(rows)):
         if rows[i]["active"]:
             places[left] = i
-            centres[left], spreads[left] = belief(policy, look(rows, i))
+            centres[left], spreads[left] = policy.normal_posterior(arm_view(policy, rows, i))
             left += 1
     if left == 1 and t < horizon:
         return finish(run, first.number, t)
@@ -50,13 +49,15 @@ def play_beliefs(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> i
         if chosen < 0:
             return NOT_A_NUMBER
         i = places[chosen]
-        if not pull(policy, rules, rng, rows, data, i):
+        x = draw_reward(run, i)
+        if x != x:
             return -i - 1
-        centres[chosen], spreads[chosen] = belief(policy, look(rows, i))
         t += 1
+        observe(policy, rows, i, x, clock_now(run, t, 0.0), rng)
+        centres[chosen], spreads[chosen] = policy.normal_posterior(arm_view(policy, rows, i))
         if recording:
-            note(run, t, rows[i]["number"], first.number, left)
-        at = mark(run, t, at)
+            record_step(run, t, rows[i]["number"], first.number, left)
+        at = record_if_due(run, t, at)
         if run.stop[0]:
             return STOPPED
     return t

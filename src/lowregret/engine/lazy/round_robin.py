@@ -9,35 +9,33 @@ from __future__ import annotations
 from typing import Any
 
 from lowregret.engine.compile import compiled
-from lowregret.engine.protocol import clipped
+from lowregret.engine.rewards import exhausted, nth_reward, reward_source
 from lowregret.engine.rng import Rng
-from lowregret.engine.run_parts import (
+from lowregret.engine.simulated_run import (
     STOPPED,
-    Rules,
     Run,
     clock_now,
-    count,
-    end_round,
+    count_active,
     finish,
-    keep,
-    mark,
-    note,
-    state,
-    tally_of,
+    record_if_due,
+    record_step,
     warm_up,
 )
-from lowregret.engine.state import Floats, Rows, ended, law, reward_of
-from lowregret.policies import NEVER, Arms
+from lowregret.engine.state import Floats, Rows
+from lowregret.engine.statistics import add_reward, clipped, read_sums, write_sums
+from lowregret.engine.step import end_round, rules_of
+from lowregret.policies import NEVER
+from lowregret.policies.views import mean_of
 
 
 @compiled
-def observe(row: Any, data: Floats, pulls: int, clip: bool) -> None:
+def pull_repeatedly(row: Any, data: Floats, pulls: int, clip: bool) -> None:
     """Pull an arm a number of times in a row."""
-    source, tally = law(row), tally_of(row)
-    start = tally.before + tally.pulls
+    source, sums = reward_source(row), read_sums(row)
+    start = sums.before + sums.pulls
     for n in range(start + 1, start + pulls + 1):
-        tally = count(tally, clipped(reward_of(source, data, n), clip))
-    keep(row, tally, state(0, tally).mean)
+        sums = add_reward(sums, clipped(nth_reward(source, data, n), clip))
+    write_sums(row, sums, mean_of(sums.pulls, sums.origin, sums.total))
 
 
 @compiled
@@ -70,39 +68,38 @@ def deal_out(rows: Rows, data: Floats, steps: int, wanted: bool, clip: bool) -> 
             if extra > 0 or steps % sharing == 0:
                 last = i
             extra -= 1
-            if ended(law(row), row["pulls"] + pulls):
+            if exhausted(reward_source(row), row["pulls"] + pulls):
                 return -i - 1, i
             if wanted:
-                observe(row, data, pulls, clip)
+                pull_repeatedly(row, data, pulls, clip)
             else:
                 row["pulls"] += pulls
     return steps, last
 
 
-def play_turns(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> int:
+def play_round_robin(policy: Any, first: Any, rng: Rng, run: Run) -> int:
     """Play one run of a policy whose arms take turns."""
     rows, data, horizon, grid, path = run.rows, run.data, run.horizon, run.grid, run.path
-    size = len(rows)
     round = first
-    t, at = warm_up(policy, rules, rng, round.number, run)
+    t, at = warm_up(policy, rng, round.number, run)
     if t < 0:
         return t
-    left = Arms(rows).left()
-    while t < horizon and (left > 1 or not rules.final):
+    left = count_active(rows)
+    while t < horizon and (left > 1 or not rules_of(policy).eliminates_permanently):
         end = t + 1 if len(path) > 0 else min(horizon, max(round.until, t + 1))
         if at < len(grid):
             end = min(end, grid[at])
         while t < end:
-            steps, last = deal_out(rows, data, end - t, round.until <= horizon, rules.clip)
+            steps, last = deal_out(rows, data, end - t, round.until <= horizon, run.clip)
             if steps < 0:
                 return steps
             t += steps
         if t >= round.until:
-            round, left = end_round(policy, rows, clock_now(t, horizon, size, 0.0), round)
+            round, left = end_round(policy, rows, t, clock_now(run, t, 0.0), round)
             if left < 0:
                 return left
-        note(run, t, rows[last]["number"], round.number, left)
-        at = mark(run, t, at)
+        record_step(run, t, rows[last]["number"], round.number, left)
+        at = record_if_due(run, t, at)
         if run.stop[0]:
             return STOPPED
     return finish(run, round.number, t) if t < horizon else t

@@ -15,28 +15,24 @@ from typing import Any
 import numpy as np
 
 from lowregret.engine.compile import compiled, inlined
-from lowregret.engine.lazy.tournament import Leaders, enter, rebuild, rival
-from lowregret.engine.protocol import book, value
+from lowregret.engine.lazy.tournament import Tournament, at_least, enter, rebuild, rival
+from lowregret.engine.rewards import exhausted, nth_reward, reward_source
 from lowregret.engine.rng import Rng
-from lowregret.engine.run_parts import (
-    NOT_A_NUMBER,
+from lowregret.engine.simulated_run import (
     STOPPED,
-    Rules,
     Run,
-    at_least,
     clock_now,
-    count,
+    count_active,
     finish,
-    keep,
-    look,
-    mark,
-    note,
-    state,
-    tally_of,
+    record_if_due,
+    record_step,
     warm_up,
 )
-from lowregret.engine.state import Integers, Rows, ended, law, reward_of
-from lowregret.policies import Arm, Arms, Clock
+from lowregret.engine.state import Integers, Rows
+from lowregret.engine.statistics import add_reward, arm_from_sums, clipped, read_sums, write_sums
+from lowregret.engine.step import NOT_A_NUMBER, rules_of
+from lowregret.policies import Arm, Clock
+from lowregret.policies.views import arm_view
 
 SLACK = 1e-12
 """By how much, relative to its size, a bound may be too small, since scores are rounded."""
@@ -55,18 +51,18 @@ def bound(policy: Any, arm: Arm, clock: Clock, round: Any, rng: Rng) -> float:
     """Give what a score cannot pass but for the slack, from the clock at which it is largest."""
     best = max(clock.best, arm.mean)
     clock = Clock(clock.t, clock.horizon, clock.arms, clock.log_t, best)
-    score = value(policy, arm, clock, round, rng)
+    score = policy.arm_index(arm, clock, round, rng)
     return at_least(score) if score == score else np.inf
 
 
 @compiled
-def set_bounds(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, tree: Leaders) -> None:
+def set_bounds(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, tree: Tournament) -> None:
     """Set the bounds of all arms."""
     size = len(tree.best) // 2
     for i in range(len(rows)):
         tree.best[size + i] = -np.inf
         if rows[i]["active"]:
-            tree.best[size + i] = bound(policy, look(rows, i), clock, round, rng)
+            tree.best[size + i] = bound(policy, arm_view(policy, rows, i), clock, round, rng)
     rebuild(tree)
 
 
@@ -77,7 +73,7 @@ def search(
     clock: Clock,
     round: Any,
     rng: Rng,
-    tree: Leaders,
+    tree: Tournament,
     stack: Integers,
     leader: int,
     top: float,
@@ -104,7 +100,7 @@ def search(
                     depth += 2
                 else:
                     i = node - size
-                    score = at_least(value(policy, look(rows, i), clock, round, rng))
+                    score = at_least(policy.arm_index(arm_view(policy, rows, i), clock, round, rng))
                     scored += 1
                     if score != score:
                         return i, score, scored
@@ -115,14 +111,15 @@ def search(
     return chosen, best, scored
 
 
-def play_moving(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> int:
+def play_time_varying_index(policy: Any, first: Any, rng: Rng, run: Run) -> int:
     """Play one run, scoring at each step only the arms that could lead."""
     rows, data, horizon, grid, path = run.rows, run.data, run.horizon, run.grid, run.path
-    size = len(rows)
-    t, at = warm_up(policy, rules, rng, first.number, run)
+    size, rules = len(rows), rules_of(policy)
+    moving, increasing, uses_best = rules.index_moves, rules.index_increases, rules.uses_best
+    t, at = warm_up(policy, rng, first.number, run)
     if t < 0:
         return t
-    left = Arms(rows).left()
+    left = count_active(rows)
     if left == 1:
         return finish(run, first.number, t) if t < horizon else t
     recording = len(path) > 0
@@ -130,16 +127,16 @@ def play_moving(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> in
     best, floor, ceiling = 0.0, -np.inf, np.inf
     reach = 1.0
     while t < horizon:
-        last = min(horizon, t + 1 + (int(reach * size) if rules.moving else t // 8))
-        if rules.uses_best:
-            best, floor, ceiling = best_range(rows, means)
-        ahead = clock_now(last if rules.rising else t + 1, horizon, size, floor)
+        last = min(horizon, t + 1 + (int(reach * size) if moving else t // 8))
+        if uses_best:
+            best, floor, ceiling = best_range(policy, rows, means)
+        ahead = clock_now(run, last if increasing else t + 1, floor)
         set_bounds(policy, rows, ahead, first, rng, tree)
         scored = 0
         i = tree.place[1]
         while t < last:
-            clock = clock_now(t + 1, horizon, size, best)
-            top = at_least(value(policy, look(rows, i), clock, first, rng))
+            clock = clock_now(run, t + 1, best)
+            top = at_least(policy.arm_index(arm_view(policy, rows, i), clock, first, rng))
             bar, runner = rival(tree, i)
             if not top > bar + slack(bar):
                 i, top, more = search(policy, rows, clock, first, rng, tree, stack, i, top)
@@ -150,40 +147,41 @@ def play_moving(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> in
                 return NOT_A_NUMBER
             end = min(last, grid[at]) if at < len(grid) else last
             row = rows[i]
-            number, source, tally = row["number"], law(row), tally_of(row)
+            number, source, sums = row["number"], reward_source(row), read_sums(row)
             fresh, limit = True, 0.0
             while True:
-                n = tally.before + tally.pulls + 1
-                if ended(source, n):
+                n = sums.before + sums.pulls + 1
+                if exhausted(source, n):
                     return -i - 1
-                tally = count(tally, book(policy, reward_of(source, data, n), rules.clip, rng))
-                arm = state(number, tally)
+                x = clipped(nth_reward(source, data, n), run.clip)
+                sums = add_reward(sums, policy.transform_reward(x, rng))
+                arm = arm_from_sums(number, sums)
                 t += 1
                 if recording:
-                    note(run, t, number, first.number, left)
-                if rules.uses_best:
+                    record_step(run, t, number, first.number, left)
+                if uses_best:
                     enter(means, i, arm.mean)
                     best = means.best[1]
                     if best < floor or best > ceiling:
                         last = t
                 if t >= end or t >= last:
                     break
-                if not rules.rising:
-                    ahead = clock_now(t + 1, horizon, size, floor)
+                if not increasing:
+                    ahead = clock_now(run, t + 1, floor)
                 if fresh:  # an arm that has just begun to lead is often passed at once, even by its bound
                     limit = bound(policy, arm, ahead, first, rng)
                     if limit < bar:
                         break
                     fresh = False
-                if not value(policy, arm, clock_now(t + 1, horizon, size, best), first, rng) > bar:
+                if not policy.arm_index(arm, clock_now(run, t + 1, best), first, rng) > bar:
                     break
-            keep(row, tally, arm.mean)
+            write_sums(row, sums, arm.mean)
             if t < last:
                 if not fresh or t >= end:
                     limit = bound(policy, arm, ahead, first, rng)
                 enter(tree, i, limit)
                 i = runner if limit < bar else tree.place[1]
-            at = mark(run, t, at)
+            at = record_if_due(run, t, at)
             if run.stop[0]:
                 return STOPPED
         factor = np.sqrt(size / (WEIGHT * scored + 1.0))
@@ -192,16 +190,16 @@ def play_moving(policy: Any, rules: Rules, first: Any, rng: Rng, run: Run) -> in
 
 
 @compiled
-def best_range(rows: Rows, means: Leaders) -> tuple[float, float, float]:
+def best_range(policy: Any, rows: Rows, means: Tournament) -> tuple[float, float, float]:
     """Give the best mean, and between which values it may move before the bounds are set anew.
 
     The range is about as wide as the best mean moves while it is pulled as often as there are arms.
     """
     size = len(means.best) // 2
     for i in range(len(rows)):
-        arm = look(rows, i)
+        arm = arm_view(policy, rows, i)
         means.best[size + i] = arm.mean if arm.pulls > 0 else -np.inf
     rebuild(means)
-    leader = look(rows, means.place[1])
+    leader = arm_view(policy, rows, means.place[1])
     margin = np.sqrt(leader.variance * len(rows)) / max(leader.pulls, 1) + 1e-9
     return leader.mean, leader.mean - margin, leader.mean + margin

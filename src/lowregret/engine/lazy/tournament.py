@@ -13,16 +13,19 @@ import numpy.typing as npt
 
 from lowregret.engine.compile import compiled, inlined
 
+LEAST = -np.finfo(np.float64).max
+"""The least score of an active arm; minus infinity is for arms that are not active."""
 
-class Leaders(NamedTuple):
+
+class Tournament(NamedTuple):
     """The tree: the best score below each node and the place that has it."""
 
     best: npt.NDArray[np.float64]
     place: npt.NDArray[np.int64]
 
 
-def plant(arms: int) -> Leaders:
-    """Make a tree for a number of arms, all of them out of the race."""
+def new_tournament(arms: int) -> Tournament:
+    """Make a tree for a number of arms, none of them active."""
     size = 1
     while size < arms:
         size *= 2
@@ -30,11 +33,11 @@ def plant(arms: int) -> Leaders:
     place = np.zeros(2 * size, np.int64)
     for i in range(size):
         place[size + i] = i
-    return Leaders(best, place)
+    return Tournament(best, place)
 
 
 @compiled
-def rebuild(tree: Leaders) -> None:
+def rebuild(tree: Tournament) -> None:
     """Play all the matches again, after leaves were written directly."""
     for node in range(len(tree.best) // 2 - 1, 0, -1):
         left = 2 * node
@@ -44,7 +47,7 @@ def rebuild(tree: Leaders) -> None:
 
 
 @inlined
-def enter(tree: Leaders, i: int, score: float) -> None:
+def enter(tree: Tournament, i: int, score: float) -> None:
     """Set the score of place ``i`` and play the matches on its way up."""
     node = len(tree.best) // 2 + i
     tree.best[node] = score
@@ -59,8 +62,8 @@ def enter(tree: Leaders, i: int, score: float) -> None:
 
 
 @inlined
-def rival(tree: Leaders, i: int) -> tuple[float, int]:
-    """Give the score and the place of the best of all but place ``i``."""
+def rival(tree: Tournament, i: int) -> tuple[float, int]:
+    """Return the score and the place of the best of all but place ``i``."""
     node = len(tree.best) // 2 + i
     score = -np.inf
     place = -1
@@ -72,3 +75,9 @@ def rival(tree: Leaders, i: int) -> tuple[float, int]:
         place = where if wins else place
         node >>= 1
     return score, place
+
+
+@inlined
+def at_least(score: float) -> float:
+    """Lift a score of minus infinity to the least of an active arm; let nan pass."""
+    return LEAST if score < LEAST else score

@@ -1,0 +1,83 @@
+"""Rewards: the distribution of each arm, and the n-th reward of its stream."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lowregret.engine.compile import compiled, inlined
+from lowregret.engine.rng import beta, exponential, normal, poisson, uniform
+from lowregret.engine.state import Floats
+
+EMPIRICAL = 6
+"""The kind of an arm that resamples ``data[a : a + b]``; from here on, draws are places in the data."""
+GIVEN = 7
+"""The kind of an arm whose rewards are given: ``data[a : a + b]``."""
+
+
+class RewardSource(NamedTuple):
+    """Where the rewards of one arm come from: a family with its encoding, and a random stream."""
+
+    kind: int
+    key: np.uint64
+    a: float
+    b: float
+    c: float
+    d: float
+
+
+@compiled
+def reward_source(row: np.void) -> RewardSource:
+    """Read the reward source of an arm from its row."""
+    return RewardSource(int(row["kind"]), row["key"], row["a"], row["b"], row["c"], row["d"])
+
+
+@inlined
+def exhausted(source: RewardSource, n: int) -> bool:
+    """Return whether an arm's rewards are given, and fewer than n."""
+    return source.kind == GIVEN and n > source.b
+
+
+@inlined
+def draw(source: RewardSource, n: int) -> float:
+    """Draw the n-th reward of an arm, or return its place in the data.
+
+    No array is passed in here: Numba would count references to it at every pull.
+    """
+    if source.kind == 0:  # Bernoulli
+        return source.c if uniform(source.key, n) < source.a else source.b
+    if source.kind == 1:  # Gaussian
+        return source.a + source.b * normal(source.key, n)
+    return _draw_other(source, n)
+
+
+@compiled
+def _draw_other(source: RewardSource, n: int) -> float:
+    """Draw from a family that is used less often; apart, so that the others stay fast."""
+    kind, key, a, b, c, d = source
+    if kind == 2:  # Beta
+        return c + d * beta(a, b, key, n)
+    if kind == 3:  # Exponential
+        return a + b * exponential(key, n)
+    if kind == 4:  # Poisson
+        return b + c * poisson(a, key, n)
+    if kind == 5:  # Uniform
+        return a + b * uniform(key, n)
+    if kind == EMPIRICAL:
+        return a + int(uniform(key, n) * b)
+    return a + n - 1.0
+
+
+@inlined
+def nth_reward(source: RewardSource, data: Floats, n: int) -> float:
+    """Return the n-th reward of an arm."""
+    x = draw(source, n)
+    return data[int(x)] if source.kind >= EMPIRICAL else x
+
+
+@compiled
+def reward(row: np.void, data: Floats, n: int) -> float:
+    """Return the n-th reward of an arm, nan if a table of given rewards has ended."""
+    source = reward_source(row)
+    return np.nan if exhausted(source, n) else nth_reward(source, data, n)

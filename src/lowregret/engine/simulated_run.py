@@ -1,0 +1,166 @@
+"""One simulated run: what it plays on, where it writes, and the parts that every way to play shares.
+
+A run writes into ``rows`` (the table of arms), ``regret`` (at the times of ``grid``) and ``path``, which is
+empty or has one row for each step: the number of the arm, the round and the number of active arms after it.
+It returns the horizon, or a negative number: ``ELIMINATED_ALL``, ``NOT_A_NUMBER``, ``STOPPED`` if ``stop``
+was set, or -1 - i if the given rewards of the arm in place i ran out.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lowregret.engine.compile import compiled, inlined
+from lowregret.engine.lazy.tournament import Tournament, new_tournament
+from lowregret.engine.rewards import exhausted, nth_reward, reward_source
+from lowregret.engine.rng import POLICY_STREAM, STATE, Rng, stream
+from lowregret.engine.state import Floats, Integers, Rows, lay_out
+from lowregret.engine.statistics import best_mean, clipped
+from lowregret.engine.step import observe, rules_of
+from lowregret.policies import Clock
+from lowregret.policies.views import clock_at
+
+STOPPED = -(2**62) - 2
+
+
+class Scratch(NamedTuple):
+    """The working memory of a run; compiled code allocates none."""
+
+    rows: Rows
+    order: Integers
+    states: Rows  # of the policy's random numbers
+    tree: Tournament
+    means: Tournament
+    stack: Integers
+    scores: Floats
+    places: Integers
+    lines: Floats  # four numbers for each arm
+
+
+def new_scratch(rows: Rows) -> Scratch:
+    """Return the working memory for a table of arms."""
+    size = len(rows)
+    trees = new_tournament(size), new_tournament(size)
+    stack, places = np.zeros(128, np.int64), np.zeros(size, np.int64)
+    lists = stack, np.zeros(size), places, np.zeros((4, size))
+    return Scratch(rows.copy(), np.arange(size), np.zeros(1, STATE), *trees, *lists)
+
+
+@compiled
+def prepare_run(given: Rows, seed: np.uint64, number: int, scratch: Scratch) -> None:
+    """Lay out the arms of run ``number`` in their order, and start the policy's random stream."""
+    lay_out(given, scratch.order, seed, number, scratch.rows)
+    state = scratch.states[0]
+    state["key"] = stream(seed, number, POLICY_STREAM)
+    state["drawn"] = 0
+
+
+class Run(NamedTuple):
+    """What a run plays on, and where it writes."""
+
+    rows: Rows
+    data: Floats
+    horizon: int
+    clip: bool  # whether rewards are clipped to [0, 1] first
+    grid: Integers
+    regret: Floats
+    path: Integers
+    stop: Integers
+    scratch: Scratch
+
+
+@compiled
+def record_regret(rows: Rows, regret: Floats, at: int) -> None:
+    """Record the regret as entry ``at`` of the grid."""
+    total = 0.0
+    for i in range(len(rows)):
+        total += rows[i]["gap"] * rows[i]["pulls"]
+    regret[at] = total
+
+
+@inlined
+def record_if_due(run: Run, t: int, at: int) -> int:
+    """Record the regret if ``t`` is entry ``at`` of the grid; return the next entry."""
+    due = at < len(run.grid) and t == run.grid[at]
+    if due:
+        record_regret(run.rows, run.regret, at)
+    return at + due
+
+
+@compiled
+def record_step(run: Run, t: int, number: int, round: int, active: int) -> None:
+    """Record step ``t`` if the path is wanted."""
+    path = run.path
+    if len(path) > 0:
+        path[t - 1, 0] = number
+        path[t - 1, 1] = round
+        path[t - 1, 2] = active
+
+
+@inlined
+def clock_now(run: Run, t: int, best: float) -> Clock:
+    """Return the clock of step ``t``."""
+    return clock_at(t, run.horizon, len(run.rows), best)
+
+
+@inlined
+def draw_reward(run: Run, i: int) -> float:
+    """Draw the next reward of the arm in place ``i``, nan if it has none left."""
+    row = run.rows[i]
+    source, n = reward_source(row), row["pulls"] + 1
+    return np.nan if exhausted(source, n) else clipped(nth_reward(source, run.data, n), run.clip)
+
+
+@compiled
+def finish(run: Run, number: int, t: int) -> int:
+    """Give the only arm that is left all pulls to the horizon, which no reward can change."""
+    rows, grid, horizon = run.rows, run.grid, run.horizon
+    last = 0
+    for i in range(len(rows)):
+        if rows[i]["active"]:
+            last = i
+    if exhausted(reward_source(rows[last]), rows[last]["pulls"] + horizon - t):
+        return -last - 1
+    if len(run.path) > 0:
+        for step in range(t + 1, horizon + 1):
+            record_step(run, step, rows[last]["number"], number, 1)
+    for at in range(len(grid)):
+        if grid[at] > t:
+            rows[last]["pulls"] += grid[at] - t
+            t = grid[at]
+            record_if_due(run, t, at)
+    rows[last]["pulls"] += horizon - t
+    return horizon
+
+
+@compiled
+def count_active(rows: Rows) -> int:
+    """Return how many arms are active."""
+    active = 0
+    for i in range(len(rows)):
+        active += rows[i]["active"]
+    return active
+
+
+@compiled
+def warm_up(policy: Any, rng: Rng, number: int, run: Run) -> tuple[int, int]:
+    """Pull every active arm in turn, as often as the policy asks; return the time and the next grid entry."""
+    rows = run.rows
+    t, at, active, rules = 0, 0, count_active(rows), rules_of(policy)
+    for _ in range(rules.warmup):
+        for i in range(len(rows)):
+            if not rows[i]["active"]:
+                continue
+            if t == run.horizon:
+                return t, at
+            x = draw_reward(run, i)
+            if x != x:
+                return -i - 1, at
+            t += 1
+            best = best_mean(rows) if rules.remembers and rules.uses_best else 0.0
+            observe(policy, rows, i, x, clock_now(run, t, best), rng)
+            record_step(run, t, rows[i]["number"], number, active)
+            at = record_if_due(run, t, at)
+    return t, at
