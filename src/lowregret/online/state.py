@@ -34,6 +34,7 @@ from lowregret.online.model import (
 )
 from lowregret.online.plain_rng import policy_key, shuffled
 from lowregret.policies import Arm, Policy
+from lowregret.policies.memory import memory_fields
 
 REMEMBERED = 1_000
 """How many of the latest answers and requests are in memory; a store knows them all."""
@@ -370,4 +371,5 @@ def arms_of(policy: Policy, rows: Rows) -> Arm:
     if policy.Memory:
         memory = policy.Memory(*(rows[name] for name, _ in memory_fields(policy.Memory)))
     arrays: Any = rows["number"], counted + rows["pending"], rows["mean"], variance
-    return Arm(*arrays, memory)
+    number, pulls, mean, variance = arrays
+    return Arm(number, pulls, mean, variance, memory)
