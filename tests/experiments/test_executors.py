@@ -13,7 +13,7 @@ import lowregret as lr
 from lowregret.experiments import executors as cluster_module
 from lowregret.experiments.executors import LARGE, DaskExecutor, cluster
 from lowregret.experiments.plan import Arms, group
-from lowregret.experiments.run import FailedShards, Interrupted, run
+from lowregret.experiments.run import FailedShardsError, Interrupted, run
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
@@ -136,6 +136,6 @@ def test_workers_that_all_go_away(small, tmp_path: Path) -> None:
                 executor._client.close()
 
         with pytest.raises(
-            FailedShards, match=r"went away \(the .* is (lost|gone).*\): \d+ of 24 shards are"
+            FailedShardsError, match=r"went away \(the .* is (lost|gone).*\): \d+ of 24 shards are"
         ):
             run(small, tmp_path, executor=executor, shard_steps=STEPS, progress=close)

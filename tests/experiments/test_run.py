@@ -16,7 +16,7 @@ import lowregret as lr
 from lowregret.experiments import run as running
 from lowregret.experiments.plan import make_plan
 from lowregret.experiments.policy_loading import NotHere, Reference, load_class
-from lowregret.experiments.run import FailedShards, Interrupted, run
+from lowregret.experiments.run import FailedShardsError, Interrupted, run
 from lowregret.experiments.worker import work
 
 
@@ -75,7 +75,7 @@ class Stubborn(Inline):
 
 def test_a_shard_that_goes_on_failing_is_reported_and_the_rest_goes_on(small, truth, same, tmp_path) -> None:
     pool = Stubborn()
-    with pytest.raises(FailedShards) as error:
+    with pytest.raises(FailedShardsError) as error:
         run(small, tmp_path, executor=pool, shard_steps=STEPS)
     told = str(error.value)
     assert told.startswith("failed: MOSS on 'coins (K=2)' (1 shards): no luck; ")
@@ -87,7 +87,9 @@ def test_a_shard_that_goes_on_failing_is_reported_and_the_rest_goes_on(small, tr
 def test_a_bad_policy_is_not_tried_again() -> None:
     pool = Inline(lr.InputError("Mine: the score is nan"))
     experiment = lr.Experiment(environments="bernoulli:0.1,0.9", policies="MOSS", horizon=50, runs=4)
-    with pytest.raises(FailedShards, match=r"^failed: MOSS on .*: Mine: the score is nan; 0 of 1 shards"):
+    with pytest.raises(
+        FailedShardsError, match=r"^failed: MOSS on .*: Mine: the score is nan; 0 of 1 shards"
+    ):
         experiment.run(executor=pool)
     assert len(pool.calls) == 1
 
@@ -111,7 +113,7 @@ def test_an_executor_that_broke_keeps_what_was_done(small, truth, same, tmp_path
     make = partial(ProcessPoolExecutor, 1, mp_context=get_context("spawn"))
     with monkeypatch.context() as patch, make() as pool:
         patch.setattr(running, "work", die)
-        with pytest.raises(FailedShards, match=r"^the workers went away .*run it again to go on$"):
+        with pytest.raises(FailedShardsError, match=r"^the workers went away .*run it again to go on$"):
             run(small, tmp_path, executor=pool, shard_steps=STEPS)
     same(run(small, tmp_path, executor=make, shard_steps=STEPS), truth)
 
@@ -164,7 +166,7 @@ class Mortal(ThreadPoolExecutor):
 @pytest.mark.parametrize("count", [1, 3])
 def test_a_shard_that_kills_its_worker_is_reported_and_holds_up_no_other(small, tmp_path, count: int) -> None:
     poison = {shard.name for shard in make_plan(small, STEPS).pairs[1].shards[:count]}
-    with pytest.raises(FailedShards) as error:
+    with pytest.raises(FailedShardsError) as error:
         run(small, tmp_path, executor=lambda: Mortal(poison), shard_steps=STEPS)
     told = str(error.value)
     assert f"failed: MOSS on 'coins (K=2)' ({count} shards): " in told
@@ -174,7 +176,7 @@ def test_a_shard_that_kills_its_worker_is_reported_and_holds_up_no_other(small, 
 def test_workers_that_always_die_are_not_replaced_for_ever(small, monkeypatch) -> None:
     monkeypatch.setattr(Mortal, "made", 0)
     every = {shard.name for shard in make_plan(small, STEPS).shards}
-    with pytest.raises(FailedShards, match=r"^the workers went away \(killed\); failed: .* on .*go on$"):
+    with pytest.raises(FailedShardsError, match=r"^the workers went away \(killed\); failed: .* on .*go on$"):
         run(small, executor=lambda: Mortal(every), shard_steps=STEPS)
     assert Mortal.made == running.POOLS
 
@@ -271,7 +273,7 @@ def test_a_worker_with_other_sources_is_refused(small, monkeypatch) -> None:
     from lowregret.experiments import worker as working
 
     monkeypatch.setattr(working, "ENGINE", "other")
-    with pytest.raises(FailedShards, match="runs other sources of lowregret"):
+    with pytest.raises(FailedShardsError, match="runs other sources of lowregret"):
         run(small, executor=Inline())
 
 

@@ -92,7 +92,7 @@ def test_files_of_the_user_are_left_alone(small, tmp_path: Path) -> None:
     table, notes = tmp_path / "events.parquet", tmp_path / "notes.unfinished"
     table.write_bytes(b"mine")
     notes.write_bytes(b"mine too")
-    with pytest.raises(lr.InputError, match=r"has a file events.parquet that is not from an experiment: use"):
+    with pytest.raises(lr.StoreError, match=r"has a file events.parquet that is not from an experiment: use"):
         run(small, tmp_path, shard_steps=STEPS)
     assert sorted(tmp_path.iterdir()) == [table, notes]
     table.rename(tmp_path / "other.parquet")
@@ -142,7 +142,7 @@ def test_a_disk_that_takes_no_more(small, truth, same, tmp_path: Path, monkeypat
 
     with monkeypatch.context() as patch:
         patch.setattr(files.os, "fsync", fsync)
-        with pytest.raises(lr.InputError) as error:
+        with pytest.raises(lr.StoreError) as error:
             run(small, tmp_path, shard_steps=STEPS)
     told = f"cannot write to {str(tmp_path)!r}: {os.strerror(code)}; every finished shard is kept"
     assert str(error.value).startswith(told)
@@ -164,7 +164,7 @@ def test_a_disk_that_is_full_when_the_tables_are_written(small, truth, same, tmp
 
     with monkeypatch.context() as patch:
         patch.setattr(pl.LazyFrame, "sink_parquet", full)
-        with pytest.raises(lr.InputError, match="No space left on device; every finished shard is kept"):
+        with pytest.raises(lr.StoreError, match="No space left on device; every finished shard is kept"):
             run(small, tmp_path, shard_steps=STEPS)
     assert not list(tmp_path.rglob("*.unfinished"))
     results, first, _ = again(small, tmp_path)
@@ -176,7 +176,7 @@ def test_a_write_that_stops_short_leaves_no_half_a_line(small, tmp_path: Path, m
     real = os.write
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", lambda descriptor, data: real(descriptor, data[:9]))
-        with pytest.raises(lr.InputError, match="No space left on device"):
+        with pytest.raises(lr.StoreError, match="No space left on device"):
             run(small, tmp_path, shard_steps=STEPS)
     assert (tmp_path / "manifest.jsonl").read_bytes() == b""
 
@@ -184,7 +184,7 @@ def test_a_write_that_stops_short_leaves_no_half_a_line(small, tmp_path: Path, m
 def test_a_folder_that_cannot_be_made(small, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for place in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/lowregret")):
-        with pytest.raises(lr.InputError, match=f"cannot write to '{place}': "):
+        with pytest.raises(lr.StoreError, match=f"cannot write to '{place}': "):
             small.run(place)
 
 
@@ -211,7 +211,7 @@ def test_the_second_process_is_told_who_holds_the_folder(small, full: Path) -> N
     holder = subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert holder.stdout.readline() == "held\n"
     with pytest.raises(
-        lr.InputError, match=rf"is in use by process {holder.pid} on \S+ since \d{{4}}-"
+        lr.StoreError, match=rf"is in use by process {holder.pid} on \S+ since \d{{4}}-"
     ) as error:
         small.run(full)
     assert str(full) in str(error.value)
@@ -222,7 +222,7 @@ def test_the_second_process_is_told_who_holds_the_folder(small, full: Path) -> N
 
 
 def test_a_lock_is_held_once_in_a_process_too(tmp_path: Path) -> None:
-    with locked(tmp_path), pytest.raises(lr.InputError, match=f"process {os.getpid()} "), locked(tmp_path):
+    with locked(tmp_path), pytest.raises(lr.StoreError, match=f"process {os.getpid()} "), locked(tmp_path):
         pass
     with locked(tmp_path):
         pass

@@ -70,13 +70,13 @@ def run(
     if dry_run:
         _print_forecast(spec, folder, cluster, threads)
         return
-    from lowregret.experiments.run import FailedShards
+    from lowregret.experiments.run import FailedShardsError
     from lowregret.report.progress import shard_bar
 
     try:
         with _workers(cluster) as executor, shard_bar(spec.name) as bar:
             results = spec.run(folder, executor=executor, threads=threads, progress=_telling(bar))
-    except FailedShards as error:
+    except FailedShardsError as error:
         tell(str(error))
         raise typer.Exit(1) from None
     _print_results(results)

@@ -25,7 +25,7 @@ from typing import NamedTuple, TypeAlias
 import polars as pl
 
 from lowregret._common.validation import whole
-from lowregret.errors import InputError
+from lowregret.errors import InputError, LowRegretError
 from lowregret.experiments.plan import SHARD_STEPS, Plan, Shard, make_plan
 from lowregret.experiments.policy_loading import NotHere
 from lowregret.experiments.spec import Experiment
@@ -62,7 +62,7 @@ class Progress(NamedTuple):
     damaged: int
 
 
-class FailedShards(RuntimeError):  # noqa: N818  # it is what they are
+class FailedShardsError(LowRegretError):
     """Some shards could not be computed; all others are kept."""
 
 
@@ -238,9 +238,9 @@ def _compute(job: _Job, missing: list[Shard], make: Executor | Callable[[], Exec
         if error is not None:
             broken = broken + 1 if job.told.done == before else 1
             if isinstance(make, Executor) or broken == POOLS:
-                raise FailedShards(_gone(job, error))
+                raise FailedShardsError(_gone(job, error))
     if job.failed:
-        raise FailedShards(_failures(job))
+        raise FailedShardsError(_failures(job))
 
 
 def _drive(job: _Job, pool: Executor) -> BaseException | None:

@@ -25,7 +25,7 @@ from typing import Any
 import polars as pl
 
 from lowregret._common.durable_files import UNFINISHED, checksum, locked, place, sync, write_whole, writing
-from lowregret.errors import InputError
+from lowregret.errors import StoreError
 from lowregret.experiments.plan import ENGINE, Plan, Shard
 from lowregret.experiments.worker import Finished
 from lowregret.results.layout import TABLES, long_tables
@@ -78,7 +78,7 @@ class Store:
             return
         for path in self._tables.values():
             if path.exists():
-                raise InputError(
+                raise StoreError(
                     f"{str(self.folder)!r} has a file {path.name} that is not from an experiment: "
                     "use another folder, or move that file away"
                 )
@@ -239,7 +239,7 @@ def _read_manifest(path: Path) -> tuple[dict[str, Entry], int]:
     except (FileNotFoundError, NotADirectoryError):
         return {}, 0
     except OSError as error:
-        raise InputError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
+        raise StoreError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
     size = data.rfind(b"\n") + 1
     entries: dict[str, Entry] = {}
     for line in data[:size].splitlines():
