@@ -87,9 +87,7 @@ def test_a_shard_that_goes_on_failing_is_reported_and_the_rest_goes_on(small, tr
 def test_a_bad_policy_is_not_tried_again() -> None:
     pool = Inline(lr.InputError("Mine: the score is nan"))
     experiment = lr.Experiment(environments="bernoulli:0.1,0.9", policies="MOSS", horizon=50, runs=4)
-    with pytest.raises(
-        FailedShardsError, match=r"^failed: MOSS on .*: Mine: the score is nan; 0 of 1 shards"
-    ):
+    with pytest.raises(FailedShardsError, match=r"^failed: MOSS on .*: Mine: the score is nan; 0 of 1 "):
         experiment.run(executor=pool)
     assert len(pool.calls) == 1
 
@@ -278,5 +276,5 @@ def test_a_worker_with_other_sources_is_refused(small, monkeypatch) -> None:
 
 
 def test_no_threads_are_refused(small) -> None:
-    with pytest.raises(lr.InputError, match="threads must be a whole number of at least 1, got 0"):
+    with pytest.raises(lr.InputError, match="threads must be an integer of at least 1, got 0"):
         small.run(threads=0)

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lowregret._common.validation import MOST_ARMS, frame, listed, show, whole
+from lowregret._common.validation import MAX_ARMS, as_list, integer, scale_interval, short_repr
 from lowregret.environments.families import (
     Bernoulli,
     Beta,
@@ -54,20 +54,20 @@ class Bandit:
     horizon: int | None = None
 
     def __post_init__(self) -> None:
-        arms = listed(self.arms)
+        arms = as_list(self.arms)
         if not isinstance(arms, list) or not arms:
-            raise InputError(f"Bandit: arms must be a non-empty sequence, got {show(arms)}")
-        if len(arms) > MOST_ARMS:
-            raise InputError(f"Bandit: at most {MOST_ARMS} arms are allowed, got {len(arms)}")
+            raise InputError(f"Bandit: arms must be a non-empty sequence, got {short_repr(arms)}")
+        if len(arms) > MAX_ARMS:
+            raise InputError(f"Bandit: at most {MAX_ARMS} arms are allowed, got {len(arms)}")
         for position, arm in enumerate(arms):
             if not isinstance(arm, Family):
                 raise InputError(
-                    f"Bandit: an arm must be a reward family, got {show(arm)} for arm {position}"
+                    f"Bandit: an arm must be a reward family, got {short_repr(arm)} for arm {position}"
                 )
         if not isinstance(self.name, str):
-            raise InputError(f"Bandit: name must be text, got {show(self.name)}")
+            raise InputError(f"Bandit: name must be text, got {short_repr(self.name)}")
         if self.horizon is not None:
-            object.__setattr__(self, "horizon", whole("Bandit", "horizon", self.horizon))
+            object.__setattr__(self, "horizon", integer("Bandit", "horizon", self.horizon))
         object.__setattr__(self, "arms", tuple(arms))
 
     def __repr__(self) -> str:
@@ -93,7 +93,7 @@ class Bandit:
         >>> uniform(0, [4, 8]).scaled(0, 8).means
         array([0.25, 0.5 ])
         """
-        frame(low, high)
+        scale_interval(low, high)
         return replace(self, arms=_by_arm(lambda arm: arm.scaled(low, high), self.arms))
 
     @cached_property
@@ -288,18 +288,18 @@ def empirical(data: Sequence[Sequence[float]] | NDArray[Any], *, scale: Scale = 
 
 def rescaled(bandit: Bandit, scale: object) -> Bandit:
     """Scale a bandit by an unchecked pair, or leave it as it is if that is None."""
-    pair = listed(scale)
+    pair = as_list(scale)
     if pair is None:
         return bandit
     if isinstance(pair, list) and len(pair) == 2:
         return bandit.scaled(*pair)
-    raise InputError(f"scale: must be a pair of numbers, low and high, got {show(scale)}")
+    raise InputError(f"scale: must be a pair of numbers, low and high, got {short_repr(scale)}")
 
 
 def _bandit(make: Callable[..., Family], parameters: dict[str, Any], scale: object) -> Bandit:
     """Make one arm per row of the parameters, single numbers repeated."""
     family = make.__name__.lower()
-    columns = {name: listed(values) for name, values in parameters.items()}
+    columns = {name: as_list(values) for name, values in parameters.items()}
     sizes = {name: len(column) for name, column in columns.items() if isinstance(column, list)}
     for name, size in sizes.items():
         if size == 0:

@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, TypeAlias
 
-from lowregret._common.validation import FINITE, POSITIVE, UNIT, VARIANCE, frame, numbers, settle
+from lowregret._common.validation import (
+    FINITE,
+    POSITIVE,
+    UNIT,
+    VARIANCE,
+    numbers,
+    scale_interval,
+    validate_fields,
+)
 from lowregret.errors import InputError
 
 Encoding: TypeAlias = tuple[float, float, float, float]
@@ -44,7 +52,7 @@ class Bernoulli:
     success: float = 1.0
 
     def __post_init__(self) -> None:
-        settle(self, probability=UNIT, failure=FINITE, success=FINITE)
+        validate_fields(self, probability=UNIT, failure=FINITE, success=FINITE)
 
     @property
     def mean(self) -> float:
@@ -69,7 +77,7 @@ class Bernoulli:
 
     def scaled(self, low: float, high: float) -> "Bernoulli":
         """Return the family of ``(reward - low) / (high - low)``."""
-        low, width = frame(low, high)
+        low, width = scale_interval(low, high)
         failure, success = (self.failure - low) / width, (self.success - low) / width
         return Bernoulli(self.probability, failure, success)
 
@@ -99,7 +107,7 @@ class Gaussian:
     variance: float
 
     def __post_init__(self) -> None:
-        settle(self, mean=FINITE, variance=VARIANCE)
+        validate_fields(self, mean=FINITE, variance=VARIANCE)
 
     @property
     def support(self) -> tuple[float, float]:
@@ -113,7 +121,7 @@ class Gaussian:
 
     def scaled(self, low: float, high: float) -> "Gaussian":
         """Return the family of ``(reward - low) / (high - low)``."""
-        low, width = frame(low, high)
+        low, width = scale_interval(low, high)
         return Gaussian((self.mean - low) / width, self.variance / width / width)
 
 
@@ -145,7 +153,7 @@ class Beta:
     factor: float = 1.0
 
     def __post_init__(self) -> None:
-        settle(self, a=POSITIVE, b=POSITIVE, shift=FINITE, factor=POSITIVE)
+        validate_fields(self, a=POSITIVE, b=POSITIVE, shift=FINITE, factor=POSITIVE)
 
     @property
     def mean(self) -> float:
@@ -170,7 +178,7 @@ class Beta:
 
     def scaled(self, low: float, high: float) -> "Beta":
         """Return the family of ``(reward - low) / (high - low)``."""
-        low, width = frame(low, high)
+        low, width = scale_interval(low, high)
         return Beta(self.a, self.b, (self.shift - low) / width, self.factor / width)
 
 
@@ -200,7 +208,7 @@ class Exponential:
     shift: float = 0.0
 
     def __post_init__(self) -> None:
-        settle(self, mean=FINITE, shift=FINITE)
+        validate_fields(self, mean=FINITE, shift=FINITE)
         # Far from 0 a tiny spread may round away in a scaling, so only mean = shift = 0 is refused.
         if self.mean < self.shift or self.mean == self.shift == 0.0:
             above = "positive" if self.shift == 0.0 else f"above {self.shift:g}"
@@ -224,7 +232,7 @@ class Exponential:
 
     def scaled(self, low: float, high: float) -> "Exponential":
         """Return the family of ``(reward - low) / (high - low)``."""
-        low, width = frame(low, high)
+        low, width = scale_interval(low, high)
         return Exponential((self.mean - low) / width, (self.shift - low) / width)
 
 
@@ -255,7 +263,7 @@ class Poisson:
     factor: float = 1.0
 
     def __post_init__(self) -> None:
-        settle(self, mean=FINITE, shift=FINITE, factor=POSITIVE)
+        validate_fields(self, mean=FINITE, shift=FINITE, factor=POSITIVE)
         if self.mean < self.shift:
             raise InputError(f"poisson: mean must be at least {self.shift:g}, got {self.mean:g}")
 
@@ -276,7 +284,7 @@ class Poisson:
 
     def scaled(self, low: float, high: float) -> "Poisson":
         """Return the family of ``(reward - low) / (high - low)``."""
-        low, width = frame(low, high)
+        low, width = scale_interval(low, high)
         return Poisson((self.mean - low) / width, (self.shift - low) / width, self.factor / width)
 
 
@@ -304,7 +312,7 @@ class Uniform:
     high: float
 
     def __post_init__(self) -> None:
-        settle(self, low=FINITE, high=FINITE)
+        validate_fields(self, low=FINITE, high=FINITE)
         if self.low > self.high:
             raise InputError(f"uniform: low must not exceed high, got {self.low:g} and {self.high:g}")
 
@@ -331,7 +339,7 @@ class Uniform:
 
     def scaled(self, low: float, high: float) -> "Uniform":
         """Return the family of ``(reward - low) / (high - low)``."""
-        low, width = frame(low, high)
+        low, width = scale_interval(low, high)
         return Uniform((self.low - low) / width, (self.high - low) / width)
 
 
@@ -389,7 +397,7 @@ class Empirical:
 
     def scaled(self, low: float, high: float) -> "Empirical":
         """Return the family of ``(reward - low) / (high - low)``."""
-        low, width = frame(low, high)
+        low, width = scale_interval(low, high)
         return Empirical([(value - low) / width for value in self.values])
 
 

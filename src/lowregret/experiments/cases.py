@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lowregret._common.spec_errors import Key, SpecError, unknown
-from lowregret._common.validation import LONGEST, recording_times, show
+from lowregret._common.validation import MAX_HORIZON, recording_times, short_repr
 from lowregret.engine.state import first_round
 from lowregret.environments import Bandit, empirical, environment
 from lowregret.environments.bandit import rescaled
@@ -181,8 +181,8 @@ def _horizon(entry: EnvironmentEntry, values: Mapping[str, Scalar], path: tuple[
         return given
     with _at((*path, "horizon")):
         text = fill(given, values)
-        if not text.isascii() or not text.isdigit() or not 1 <= int(text[:20]) <= LONGEST:
-            raise InputError(f"must be a whole number from 1 to 2^53, got {show(text)}")
+        if not text.isascii() or not text.isdigit() or not 1 <= int(text[:20]) <= MAX_HORIZON:
+            raise InputError(f"must be an integer from 1 to 2^53, got {short_repr(text)}")
     return int(text)
 
 

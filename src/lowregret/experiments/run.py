@@ -24,7 +24,7 @@ from typing import NamedTuple, TypeAlias
 
 import polars as pl
 
-from lowregret._common.validation import whole
+from lowregret._common.validation import integer
 from lowregret.errors import InputError, LowRegretError
 from lowregret.experiments.plan import SHARD_STEPS, Plan, Shard, make_plan
 from lowregret.experiments.policy_loading import NotHere
@@ -93,7 +93,7 @@ def run(
     shard_steps : int
         About how many steps a shard has; the results do not depend on it.
     """
-    threads = whole("run", "threads", (os.cpu_count() or 1) if threads is None else threads)
+    threads = integer("run", "threads", (os.cpu_count() or 1) if threads is None else threads)
     make = (lambda: ThreadPoolExecutor(threads)) if executor is None else executor
     plan = make_plan(experiment, shard_steps)
     if out is None:

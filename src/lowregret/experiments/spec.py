@@ -24,7 +24,7 @@ from pydantic import (
 )
 
 from lowregret._common.spec_errors import SpecError, first_error, line_of
-from lowregret._common.validation import LARGEST_SEED, LONGEST, show
+from lowregret._common.validation import MAX_HORIZON, MAX_SEED, short_repr
 from lowregret.environments import Bandit
 from lowregret.errors import InputError
 from lowregret.experiments.cases import Case, Player, cases, check_pairs, players
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 def _scalar(value: Any) -> Any:
     if isinstance(value, bool | int | float | str):
         return value
-    raise InputError(f"must be a number, a text or true or false, got {show(value)}")
+    raise InputError(f"must be a number, a text or true or false, got {short_repr(value)}")
 
 
 def _environment(value: Any) -> Any:
     if isinstance(value, str | Bandit):
         return value
-    raise InputError(f"must be a text such as 'paper-1', or a Bandit, got {show(value)}")
+    raise InputError(f"must be a text such as 'paper-1', or a Bandit, got {short_repr(value)}")
 
 
 def _policy(value: Any) -> Any:
@@ -52,16 +52,16 @@ def _policy(value: Any) -> Any:
         raise InputError(f"{value.__name__} is a class: write {value.__name__}()")
     if isinstance(value, str | Policy):
         return value
-    raise InputError(f"must be a text such as 'EUCBV', or a Policy, got {show(value)}")
+    raise InputError(f"must be a text such as 'EUCBV', or a Policy, got {short_repr(value)}")
 
 
 def _horizon(value: Any) -> Any:
     if value is None or isinstance(value, str):
         return value
-    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= LONGEST:
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MAX_HORIZON:
         return value
     raise InputError(
-        f"must be a whole number from 1 to 2^53, or a text such as '{{100*K}}', got {show(value)}"
+        f"must be an integer from 1 to 2^53, or a text such as '{{100*K}}', got {short_repr(value)}"
     )
 
 
@@ -191,9 +191,9 @@ class Experiment(Part):
     """
 
     name: str = Field(default="experiment", min_length=1, description="What reports call it.")
-    horizon: StrictInt | None = Field(default=None, ge=1, le=LONGEST, description="Pulls in a run.")
+    horizon: StrictInt | None = Field(default=None, ge=1, le=MAX_HORIZON, description="Pulls in a run.")
     runs: int = Field(default=100, ge=1, le=2**31, description="How many independent runs.")
-    seed: int = Field(default=0, ge=0, le=LARGEST_SEED, description="What the rewards are drawn from.")
+    seed: int = Field(default=0, ge=0, le=MAX_SEED, description="What the rewards are drawn from.")
     clip: bool = Field(default=False, description="Clip rewards to [0, 1] for the policies that need that.")
     grid: RecordingGrid = Field(default_factory=RecordingGrid, description="When the regret is recorded.")
     environments: Annotated[
