@@ -218,7 +218,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
         lambda: untyped.Bandit([Bernoulli(0.5), 0.5], "x"),
         "Bandit: an arm must be a reward family, got 0.5 for arm 1",
     ),
-    (lambda: untyped.Bandit([Bernoulli(0.5)], None), "Bandit: name must be text, got None"),
+    (lambda: untyped.Bandit([Bernoulli(0.5)], None), "Bandit: name must be a string, got None"),
     (
         lambda: untyped.Bandit([Bernoulli(0.5)], "x", 0),
         "Bandit: horizon must be an integer of at least 1, got 0",

@@ -226,7 +226,7 @@ BAD_FILES = [
     ),
     (
         'family = "bernoulli"\nprobabilities = [0.1]\nname = 3',
-        "Bandit: name must be text, got 3",
+        "Bandit: name must be a string, got 3",
     ),
     (
         'family = "bernoulli"\nprobabilities = [0.1]\nscale = [1, 0]',

@@ -1,9 +1,4 @@
-"""The reward of one arm: seven families, each closed under scaling.
-
-Every family has ``mean``, ``variance`` and ``support`` of its reward, ``scaled(low, high)`` for the
-family of ``(reward - low) / (high - low)``, and, for the engine, a ``kind`` with four numbers that
-say how to draw (``encoding``).
-"""
+"""The seven reward families: distributions of the reward of one arm, each closed under scaling."""
 
 import math
 from collections.abc import Sequence
@@ -23,6 +18,9 @@ from lowregret._common.validation import (
 from lowregret.errors import InputError
 
 Encoding: TypeAlias = tuple[float, float, float, float]
+
+# Which sampler of the engine draws from a family.
+BERNOULLI, GAUSSIAN, BETA, EXPONENTIAL, POISSON, UNIFORM, EMPIRICAL = range(7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ class Bernoulli:
     Bernoulli(probability=0.25, failure=0.5, success=1.0)
     """
 
-    kind: ClassVar[int] = 0
+    kind: ClassVar[int] = BERNOULLI
     probability: float
     failure: float = 0.0
     success: float = 1.0
@@ -102,7 +100,7 @@ class Gaussian:
     Gaussian(mean=0.625, variance=0.25)
     """
 
-    kind: ClassVar[int] = 1
+    kind: ClassVar[int] = GAUSSIAN
     mean: float
     variance: float
 
@@ -146,7 +144,7 @@ class Beta:
     (0.5, 1.0)
     """
 
-    kind: ClassVar[int] = 2
+    kind: ClassVar[int] = BETA
     a: float
     b: float
     shift: float = 0.0
@@ -203,7 +201,7 @@ class Exponential:
     Exponential(mean=0.75, shift=0.5)
     """
 
-    kind: ClassVar[int] = 3
+    kind: ClassVar[int] = EXPONENTIAL
     mean: float
     shift: float = 0.0
 
@@ -257,7 +255,7 @@ class Poisson:
     (Poisson(mean=0.75, shift=0.0, factor=0.25), 0.1875)
     """
 
-    kind: ClassVar[int] = 4
+    kind: ClassVar[int] = POISSON
     mean: float
     shift: float = 0.0
     factor: float = 1.0
@@ -307,7 +305,7 @@ class Uniform:
     Uniform(low=0.0, high=0.5)
     """
 
-    kind: ClassVar[int] = 5
+    kind: ClassVar[int] = UNIFORM
     low: float
     high: float
 
@@ -362,7 +360,7 @@ class Empirical:
     (3.0, 4.6667, (1.0, 6.0))
     """
 
-    kind: ClassVar[int] = 6
+    kind: ClassVar[int] = EMPIRICAL
     values: Sequence[float]
 
     def __post_init__(self) -> None:
@@ -399,6 +397,3 @@ class Empirical:
         """Return the family of ``(reward - low) / (high - low)``."""
         low, width = scale_interval(low, high)
         return Empirical([(value - low) / width for value in self.values])
-
-
-Family: TypeAlias = Bernoulli | Gaussian | Beta | Exponential | Poisson | Uniform | Empirical

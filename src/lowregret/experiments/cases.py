@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 SOURCES = ("environment", "rewards", "family", "arms")
 """The keys of which an environment has exactly one."""
 
-PARAMETERS = ("probabilities", "means", "variances", "a", "b", "lows", "highs", "data")
-"""The parameters that go with ``family``."""
-
 
 @dataclass(frozen=True)
 class Case:
@@ -111,8 +108,8 @@ def _check_source(entry: EnvironmentEntry, path: tuple[Key, ...]) -> None:
     if len(given) != 1:
         got = " and ".join(given) or "none of them"
         raise SpecError(path, f"give one of {', '.join(SOURCES)}, got {got}")
-    for key in PARAMETERS:
-        if getattr(entry, key) is not None and entry.family is None:
+    for key in entry.parameters:
+        if entry.family is None:
             raise SpecError((*path, key), f"goes with family, not with {given[0]}")
 
 
@@ -141,9 +138,8 @@ def _bandit(
         elif entry.rewards is not None:
             bandit = replace(empirical(_columns(folder / entry.rewards)), name=Path(entry.rewards).stem)
         else:
-            table = {name: getattr(entry, name) for name in ("family", "arms", *PARAMETERS)}
-            bandit = from_table({name: value for name, value in table.items() if value is not None}, "arms")
-            bandit = replace(bandit, name=entry.family or "arms")
+            source = {key: getattr(entry, key)}
+            bandit = replace(from_table({**source, **entry.parameters}, "arms"), name=entry.family or "arms")
     with _at((*path, "scale")):
         return rescaled(bandit, entry.scale)
 

@@ -11,8 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from lowregret.environments import Bandit, families
-from lowregret.environments.families import Family
+from lowregret.environments import FAMILIES, Bandit, Family
 from lowregret.errors import InputError
 from lowregret.experiments.cases import Case, Player
 from lowregret.experiments.policy_loading import Reference
@@ -266,7 +265,7 @@ def ungroup(given: Arms) -> Bandit:
     """Make the bandit that plain data describes."""
     arms: list[Family] = []
     for family, parameters, count in given.groups:
-        arms += [getattr(families, family)(*parameters)] * count
+        arms += [FAMILIES[family.lower()].family(*parameters)] * count
     return Bandit(tuple(arms), "shard")
 
 
