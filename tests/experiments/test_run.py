@@ -14,6 +14,7 @@ from helpers import SHARD_STEPS as STEPS
 
 import lowregret as lr
 from lowregret.experiments import run as running
+from lowregret.experiments.executors import ThreadExecutor
 from lowregret.experiments.plan import make_plan
 from lowregret.experiments.policy_loading import NotHere, Reference, load_class
 from lowregret.experiments.run import FailedShardsError, Interrupted, run
@@ -181,22 +182,17 @@ def test_workers_that_always_die_are_not_replaced_for_ever(small, monkeypatch) -
 
 def test_workers_that_come_later_are_used(small, truth, same, monkeypatch) -> None:
     class Growing(ThreadPoolExecutor):
-        workers, under_way, most = 1, 0, 0
+        count, under_way, most = 1, 0, 0
 
         def __init__(self) -> None:
             super().__init__(8)
 
-        @property
-        def _max_workers(self) -> int:
-            return self.workers
-
-        @_max_workers.setter
-        def _max_workers(self, _: int) -> None:
-            """Leave it to the property."""
+        def workers(self) -> int:
+            return self.count
 
         def submit(self, fn, /, *args, **kwargs) -> Future:
             future = super().submit(fn, *args, **kwargs)
-            self.workers = 8
+            self.count = 8
             self.under_way += 1
             self.most = max(self.most, self.under_way)
             future.add_done_callback(self.leave)
@@ -254,7 +250,7 @@ def test_an_interrupt_while_results_are_kept_loses_none(small, tmp_path: Path, m
 
 
 def test_no_more_shards_are_under_way_than_workers_can_take(small) -> None:
-    class Counting(ThreadPoolExecutor):
+    class Counting(ThreadExecutor):
         most = 0
 
         def submit(self, fn, /, *args, **kwargs) -> Future:

@@ -17,7 +17,7 @@ from lowregret._common import durable_files as files
 from lowregret._common.durable_files import locked, write_whole
 from lowregret.experiments.plan import make_plan
 from lowregret.experiments.run import run
-from lowregret.experiments.store import Store
+from lowregret.experiments.store import ResultStore
 from lowregret.experiments.worker import Finished
 from lowregret.results.layout import TABLES
 
@@ -164,7 +164,11 @@ def test_a_disk_that_is_full_when_the_tables_are_written(small, truth, same, tmp
 
     with monkeypatch.context() as patch:
         patch.setattr(pl.LazyFrame, "sink_parquet", full)
-        with pytest.raises(lr.StoreError, match="No space left on device; every finished shard is kept"):
+        patch.setattr("lowregret.experiments.store.ALMOST_FULL", 2**80)
+        told = (
+            r"No space left on device \(os error 28\); every finished shard is kept: free some space and run"
+        )
+        with pytest.raises(lr.StoreError, match=told):
             run(small, tmp_path, shard_steps=STEPS)
     assert not list(tmp_path.rglob("*.unfinished"))
     results, first, _ = again(small, tmp_path)
@@ -229,7 +233,7 @@ def test_a_lock_is_held_once_in_a_process_too(tmp_path: Path) -> None:
 
 
 def test_looking_makes_nothing(small, tmp_path: Path) -> None:
-    store = Store(tmp_path / "none")
+    store = ResultStore(tmp_path / "none")
     assert len(store.missing(make_plan(small))) == 6
     assert not (tmp_path / "none").exists()
 
@@ -247,7 +251,7 @@ def test_all_shards_are_scanned_once_however_many_pairs_there_are(
     (full / "experiment.json").unlink()
     with monkeypatch.context() as patch:
         patch.setattr(pl, "scan_parquet", scan)
-        store = Store(full)
+        store = ResultStore(full)
         with store.open():
             store.publish(make_plan(small, STEPS))
     assert [len(paths) for paths in scans] == [24, 8]  # "coins again" has the shards of an earlier one
@@ -281,7 +285,7 @@ needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc wha
 
 @needs_linux
 def test_shards_are_on_the_disk_before_the_manifest_names_them(small, tmp_path: Path, waits) -> None:
-    store, shards = Store(tmp_path / "out"), make_plan(small, STEPS).shards[:2]
+    store, shards = ResultStore(tmp_path / "out"), make_plan(small, STEPS).shards[:2]
     with store.open():
         opened = waits[:]
         waits.clear()
@@ -296,7 +300,7 @@ def test_shards_are_on_the_disk_before_the_manifest_names_them(small, tmp_path: 
 @needs_linux
 def test_tables_are_on_the_disk_before_they_are_published(small, full: Path, waits) -> None:
     (full / "experiment.json").unlink()
-    Store(full).publish(make_plan(small, STEPS))
+    ResultStore(full).publish(make_plan(small, STEPS))
     tables = [f"{name}.parquet" for name in TABLES]
     folder, told = ("sync", full.name), "experiment.json"
     assert waits == [

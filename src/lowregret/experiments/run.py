@@ -11,7 +11,6 @@ from concurrent.futures import (
     CancelledError,
     Executor,
     Future,
-    ThreadPoolExecutor,
     wait,
 )
 from contextlib import contextmanager
@@ -26,10 +25,11 @@ import polars as pl
 
 from lowregret._common.validation import integer
 from lowregret.errors import InputError, LowRegretError
+from lowregret.experiments.executors import ThreadExecutor, worker_count
 from lowregret.experiments.plan import SHARD_STEPS, Plan, Shard, make_plan
 from lowregret.experiments.policy_loading import NotHere
 from lowregret.experiments.spec import Experiment
-from lowregret.experiments.store import Store, description
+from lowregret.experiments.store import ResultStore, description
 from lowregret.experiments.worker import Finished, work
 from lowregret.results.layout import long_tables
 from lowregret.results.stored import Results, describe, open_results
@@ -94,11 +94,11 @@ def run(
         About how many steps a shard has; the results do not depend on it.
     """
     threads = integer("run", "threads", (os.cpu_count() or 1) if threads is None else threads)
-    make = (lambda: ThreadPoolExecutor(threads)) if executor is None else executor
+    make = (lambda: ThreadExecutor(threads)) if executor is None else executor
     plan = make_plan(experiment, shard_steps)
     if out is None:
         return _run_in_memory(plan, make, progress)
-    store = Store(Path(out))
+    store = ResultStore(Path(out))
     policies = {shard.name: pair.policy for pair in plan.pairs for shard in pair.shards}
 
     def keep(done: Done) -> None:
@@ -249,7 +249,7 @@ def _drive(job: _Job, pool: Executor) -> BaseException | None:
     asked = -inf
     while job.lines() or job.under_way:
         if monotonic() - asked >= PATIENCE:  # workers come and go
-            workers, asked = getattr(pool, "_max_workers", None) or os.cpu_count() or 1, monotonic()
+            workers, asked = worker_count(pool), monotonic()
         try:
             while error is None and job.submit(pool, 2 * workers):
                 pass

@@ -14,12 +14,12 @@ from __future__ import annotations
 import errno
 import json
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from pathlib import Path
+from shutil import disk_usage
 from typing import Any
 
 import polars as pl
@@ -29,6 +29,9 @@ from lowregret.errors import StoreError
 from lowregret.experiments.plan import ENGINE, Plan, Shard
 from lowregret.experiments.worker import Finished
 from lowregret.results.layout import TABLES, long_tables
+
+ALMOST_FULL = 64 * 2**20
+"""Bytes of free space below which a failed write is put down to a full disk."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +47,13 @@ class Entry:
     arms: int
 
 
-class Store:
+class ResultStore:
     """The folder of an experiment, as one process reads and writes it.
 
     Parameters
     ----------
     folder : path
-        The folder. To write to it, use ``with Store(folder).open():``.
+        The folder. To write to it, use ``with ResultStore(folder).open():``.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -219,14 +222,14 @@ def _write_tables(tables: Mapping[str, pl.LazyFrame], paths: Mapping[str, Path])
             path.replace(paths[name])
         for folder in {path.parent for path in paths.values()}:
             sync(folder)
-    except BaseException as error:
+    except pl.exceptions.PolarsError as error:
+        # polars reports a full disk as an error of its own, without the code of the system.
+        full = any(disk_usage(path.parent).free < ALMOST_FULL for path in paths.values())
+        raise OSError(errno.ENOSPC if full else errno.EIO, str(error)) from error
+    finally:
         for path in partial.values():
             with suppress(OSError):
                 path.unlink(missing_ok=True)
-        code = re.search(r"\(os error (\d+)\)", str(error))
-        if isinstance(error, pl.exceptions.PolarsError) and code:  # how polars tells of a full disk
-            raise OSError(int(code[1]), os.strerror(int(code[1]))) from None
-        raise
 
 
 def _read_manifest(path: Path) -> tuple[dict[str, Entry], int]:
