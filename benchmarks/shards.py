@@ -24,7 +24,7 @@ from time import perf_counter, process_time
 from typing import NamedTuple
 
 import lowregret as lr
-from lowregret.experiments.executors import cluster
+from lowregret.experiments.executors import dask_cluster
 from lowregret.experiments.run import run
 
 HORIZON = 100_000
@@ -119,7 +119,7 @@ def speedup(rounds: int) -> None:
     for _ in range(rounds):
         times = []
         for place in ("local:1", "local:2"):  # one at a time, since workers that wait are not quite idle
-            with cluster(place) as executor:
+            with dask_cluster(place) as executor:
                 warm.run(executor=executor)  # compiles on every worker
                 times.append(taken(lambda to=executor: experiment.run(executor=to)).wall)
         ratios.append(times[0] / times[1])
@@ -132,7 +132,7 @@ def rewards(rounds: int) -> None:
     """Say what a large table of rewards adds to shards that are sent to other processes."""
     table = [[(7 * i + arm) % 10 / 10 for i in range(250_000)] for arm in range(10)]
     bandits = {"ten coins": lr.bernoulli([0.45] * 10), "20 MB of rewards": lr.empirical(table)}
-    with cluster("local:2") as executor:
+    with dask_cluster("local:2") as executor:
         for name, bandit in bandits.items():
             times = []
             for _ in range(rounds + 1):  # in the first one the workers compile and get the table

@@ -33,7 +33,7 @@ class Handler(BaseHTTPRequestHandler):
                 status, body = 200, {"new": agent.tell(told["id"], told["reward"])}
         except lr.StoreError as error:  # the disk is full, say
             status, body = 503, {"error": str(error)}
-        except (KeyError, TypeError, ValueError) as error:  # an InputError is a ValueError
+        except (lr.LowRegretError, KeyError, TypeError, ValueError) as error:
             status, body = 400, {"error": str(error)}
         self.send_response(status)
         self.end_headers()

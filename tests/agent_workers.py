@@ -48,7 +48,7 @@ def attempt(agent, diary, call, *what):
     os.write(diary, json.dumps([call, *what]).encode() + b"\n")
     try:
         done = CALLS[call](agent, *what)
-    except lr.InputError as error:
+    except lr.LowRegretError as error:
         done = str(error)
     os.write(diary, json.dumps(["done", done]).encode() + b"\n")
 

@@ -24,8 +24,11 @@ if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same n
     from lowregret.environments import paper as paper
     from lowregret.environments import poisson as poisson
     from lowregret.environments import uniform as uniform
+    from lowregret.errors import ConflictError as ConflictError
     from lowregret.errors import InputError as InputError
+    from lowregret.errors import LowRegretError as LowRegretError
     from lowregret.errors import StoreError as StoreError
+    from lowregret.errors import UnknownDecisionError as UnknownDecisionError
     from lowregret.experiments.spec import Experiment as Experiment
     from lowregret.offline.replay import Replay as Replay
     from lowregret.offline.replay import replay as replay
@@ -43,7 +46,7 @@ if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same n
 __version__ = "0.1.0"
 
 _HOMES = {
-    "errors": ("InputError", "StoreError"),
+    "errors": ("ConflictError", "InputError", "LowRegretError", "StoreError", "UnknownDecisionError"),
     "environments": (
         "Bandit",
         "bernoulli",

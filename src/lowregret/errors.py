@@ -1,8 +1,22 @@
-"""What a user is told when something cannot be done."""
+"""Exceptions that lowregret raises; each message is one sentence that names the value and what is allowed."""
 
 
-class InputError(ValueError):
-    """Bad input, refused before any work: one sentence that names the value and what is allowed.
+class LowRegretError(Exception):
+    """Base class of every error that lowregret raises on purpose.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> try:
+    ...     lr.EUCBV(rho=-1)
+    ... except lr.LowRegretError as error:
+    ...     print(error)
+    EUCBV: rho must be positive, got -1
+    """
+
+
+class InputError(LowRegretError, ValueError):
+    """Invalid input, rejected before any work is done.
 
     Examples
     --------
@@ -13,14 +27,22 @@ class InputError(ValueError):
     """
 
 
-class StoreError(InputError):
-    """A file or folder that cannot be used, whatever one asks of it: full, held by another, moved, damaged.
+class UnknownDecisionError(LowRegretError, LookupError):
+    """A decision that this agent did not make, or no longer remembers."""
+
+
+class ConflictError(LowRegretError):
+    """A request that contradicts one accepted earlier, such as a second, different reward for a decision."""
+
+
+class StoreError(LowRegretError):
+    """An agent file or experiment folder that cannot be used: full, locked, moved or damaged.
 
     Nothing was changed.
 
     Examples
     --------
     >>> import lowregret as lr
-    >>> issubclass(lr.StoreError, lr.InputError)
-    True
+    >>> issubclass(lr.StoreError, lr.LowRegretError), issubclass(lr.StoreError, lr.InputError)
+    (True, False)
     """

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import lowregret as lr
 from lowregret.cli import app
-from lowregret.experiments import executors as cluster
+from lowregret.experiments import executors
 from lowregret.results.layout import TABLES
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -57,7 +57,7 @@ def scheduler(tmp_path: Path) -> Iterator[str]:
 
 
 def test_workers_elsewhere_give_the_same_bits_as_threads(tmp_path: Path, scheduler: str, monkeypatch) -> None:
-    monkeypatch.setattr(cluster, "LARGE", 5)  # so that the rewards of the file travel by themselves
+    monkeypatch.setattr(executors, "LARGE", 5)  # so that the rewards of the file travel by themselves
     (tmp_path / "rewards.csv").write_text("a,b\n0.1,0.3\n0.9,0.4\n0.2,\n")
     spec = tmp_path / "spec.toml"
     spec.write_text(SPEC)
@@ -69,7 +69,7 @@ def test_workers_elsewhere_give_the_same_bits_as_threads(tmp_path: Path, schedul
 
 
 def test_an_address_where_nobody_answers(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(cluster, "KNOCKING", 1)
+    monkeypatch.setattr(executors, "CONNECT_TIMEOUT", 1)
     (tmp_path / "spec.toml").write_text(SPEC.replace('{ rewards = "rewards.csv" }, ', ""))
     with socket.socket() as listening:  # it takes the call and says nothing
         listening.bind(("127.0.0.1", 0))

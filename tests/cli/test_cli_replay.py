@@ -60,7 +60,7 @@ def test_what_is_wrong_is_told_in_one_line(log):
         ((bad,), "the propensity in row 1 of bad.csv must be a number above 0 and at most 1, got '2'"),
         ((wide, "--policy", "ThompsonBeta"), "--clip on the command line"),
         ((log, "--policy", "Nothing"), "unknown policy 'Nothing'"),
-        ((log, "--horizon", 0), "horizon must be a whole number of at least 1, got 0"),
+        ((log, "--horizon", 0), "horizon must be an integer of at least 1, got 0"),
     ):
         result = call(*arguments)
         assert result.exit_code == 2

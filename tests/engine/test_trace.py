@@ -64,7 +64,7 @@ def test_ragged_rows_and_arrays():
     [
         ([], "one row of numbers per arm"),
         (3, "one row of numbers per arm"),
-        ([[], []], "horizon must be a whole number of at least 1, got 0"),
+        ([[], []], "horizon must be an integer of at least 1, got 0"),
         ([[1.0], [float("nan")]], "arm 1 must be a row of finite numbers"),
         ([[1.0], ["x"]], "arm 1 must be a row of finite numbers"),
         ([[1.0], 2.0], "arm 1 must be a row of finite numbers"),

@@ -3,10 +3,12 @@
 import math
 import pickle
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
+from lowregret import environments
 from lowregret.environments import (
     Bandit,
     Bernoulli,
@@ -131,6 +133,112 @@ def test_equality_hash_and_repr() -> None:
     assert repr(bernoulli([0.07] * 19 + [0.1])) == "Bandit('bernoulli', arms=20, best mean 0.1)"
 
 
+# Untyped on purpose: bad input is what these calls are about.
+untyped: Any = environments
+REFUSED: list[tuple[Callable[[], object], str]] = [
+    (
+        lambda: untyped.bernoulli([0.1, 0.2, 0.3, 1.2]),
+        "bernoulli: a probability must lie in [0, 1], got 1.2 for arm 3",
+    ),
+    (
+        lambda: untyped.bernoulli([]),
+        "bernoulli: probabilities must give at least one arm, got an empty sequence",
+    ),
+    (
+        lambda: untyped.bernoulli(np.zeros((2, 2))),
+        "bernoulli: a probability must lie in [0, 1], got [0.0, 0.0] for arm 0",
+    ),
+    (
+        lambda: untyped.bernoulli("0.5"),
+        "bernoulli: a probability must lie in [0, 1], got '0.5' for arm 0",
+    ),
+    (
+        lambda: untyped.bernoulli(None),
+        "bernoulli: a probability must lie in [0, 1], got None for arm 0",
+    ),
+    (
+        lambda: untyped.bernoulli([0.5, False]),
+        "bernoulli: a probability must lie in [0, 1], got False for arm 1",
+    ),
+    (
+        lambda: untyped.bernoulli({0: 0.5}),
+        "bernoulli: a probability must lie in [0, 1], got {0: 0.5} for arm 0",
+    ),
+    (
+        lambda: untyped.gaussian([1, 2], [1, 2, 3]),
+        "gaussian: means and variances must have the same length, got 2 and 3",
+    ),
+    (
+        lambda: untyped.gaussian([1, 2], [1]),
+        "gaussian: means and variances must have the same length, got 2 and 1",
+    ),
+    (
+        lambda: untyped.gaussian([1, 2], [1, -0.5]),
+        "gaussian: a variance must be finite and at least 0, got -0.5 for arm 1",
+    ),
+    (
+        lambda: untyped.gaussian(1, []),
+        "gaussian: variances must give at least one arm, got an empty sequence",
+    ),
+    (lambda: untyped.beta([1, 0], 1), "beta: a must be positive and finite, got 0 for arm 1"),
+    (lambda: untyped.exponential([1, 0]), "exponential: mean must be positive, got 0 for arm 1"),
+    (lambda: untyped.poisson([1, -2]), "poisson: mean must be at least 0, got -2 for arm 1"),
+    (lambda: untyped.uniform([0, 3], 2), "uniform: low must not exceed high, got 3 and 2 for arm 1"),
+    (
+        lambda: untyped.empirical([[1], []]),
+        "empirical: values must be a non-empty sequence of numbers, got [] for arm 1",
+    ),
+    (
+        lambda: untyped.empirical([1, 2]),
+        "empirical: values must be a non-empty sequence of numbers, got 1 for arm 0",
+    ),
+    (
+        lambda: untyped.bernoulli(0.5, scale=(1, 0)),
+        "scale: low must lie below high, got 1 and 0",
+    ),
+    (
+        lambda: untyped.bernoulli(0.5, scale=3),
+        "scale: must be a pair of numbers, low and high, got 3",
+    ),
+    (
+        lambda: untyped.bernoulli(0.5, scale="01"),
+        "scale: must be a pair of numbers, low and high, got '01'",
+    ),
+    (
+        lambda: untyped.bernoulli(0.5, scale=(0, math.nan)),
+        "scale: high must be a finite number up to 1e150, got nan",
+    ),
+    (
+        lambda: untyped.gaussian([0, 1], 1).scaled(0, 1e-300),
+        "gaussian: a variance must be finite and at least 0, got inf for arm 0",
+    ),
+    (lambda: untyped.Bandit((), "x"), "Bandit: arms must be a non-empty sequence, got []"),
+    (lambda: untyped.Bandit(3, "x"), "Bandit: arms must be a non-empty sequence, got 3"),
+    (
+        lambda: untyped.Bandit([Bernoulli(0.5), 0.5], "x"),
+        "Bandit: an arm must be a reward family, got 0.5 for arm 1",
+    ),
+    (lambda: untyped.Bandit([Bernoulli(0.5)], None), "Bandit: name must be a string, got None"),
+    (
+        lambda: untyped.Bandit([Bernoulli(0.5)], "x", 0),
+        "Bandit: horizon must be an integer of at least 1, got 0",
+    ),
+    (
+        lambda: untyped.Bandit([Bernoulli(0.5)], "x", True),
+        "Bandit: horizon must be an integer of at least 1, got True",
+    ),
+    (
+        lambda: untyped.Bandit([Bernoulli(0.5)], "x", 10.0),
+        "Bandit: horizon must be an integer of at least 1, got 10.0",
+    ),
+    (
+        lambda: untyped.Bandit([Bernoulli(0.5)] * 1_000_001, "x"),
+        "Bandit: at most 1000000 arms are allowed, got 1000001",
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "message"), REFUSED, ids=[message for _, message in REFUSED])
 def test_refusals(make: Callable[[], object], message: str) -> None:
     with pytest.raises(InputError) as caught:
         make()

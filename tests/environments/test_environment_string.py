@@ -143,11 +143,11 @@ BAD_LINES: list[tuple[object, str]] = [
     ("bernoulli:0.1,1.2", "bernoulli: a probability must lie in [0, 1], got 1.2 for arm 1"),
     ("bernoulli:nan", "bernoulli: a probability must lie in [0, 1], got nan for arm 0"),
     ("poisson:1,inf", "poisson: mean must be a finite number up to 1e150, got inf for arm 1"),
-    ("bernoulli:0.1*0", "bernoulli: count must be a whole number of at least 1, got 0"),
-    ("bernoulli:0.1*-2", "bernoulli: count must be a whole number of at least 1, got '-2'"),
-    ("bernoulli:0.1*2.5", "bernoulli: count must be a whole number of at least 1, got '2.5'"),
-    ("bernoulli:0.1*2*3", "bernoulli: count must be a whole number of at least 1, got '2*3'"),
-    ("bernoulli:0.1*", "bernoulli: count must be a whole number of at least 1, got ''"),
+    ("bernoulli:0.1*0", "bernoulli: count must be an integer of at least 1, got 0"),
+    ("bernoulli:0.1*-2", "bernoulli: count must be an integer of at least 1, got '-2'"),
+    ("bernoulli:0.1*2.5", "bernoulli: count must be an integer of at least 1, got '2.5'"),
+    ("bernoulli:0.1*2*3", "bernoulli: count must be an integer of at least 1, got '2*3'"),
+    ("bernoulli:0.1*", "bernoulli: count must be an integer of at least 1, got ''"),
     ("bernoulli:0.1*99999999999", "bernoulli: count must be at most 1000000, got 99999999999"),
     ("bernoulli:0.1*900000,0.2*900000", "bernoulli: at most 1000000 arms are allowed, got more"),
     ("gaussian:0.1", "gaussian: parameters must be written mean=...;variance=..., got '0.1'"),
@@ -222,11 +222,11 @@ BAD_FILES = [
     ),
     (
         'family = "bernoulli"\nprobabilities = [0.1]\nhorizon = "long"',
-        "Bandit: horizon must be a whole number of at least 1, got 'long'",
+        "Bandit: horizon must be an integer of at least 1, got 'long'",
     ),
     (
         'family = "bernoulli"\nprobabilities = [0.1]\nname = 3',
-        "Bandit: name must be text, got 3",
+        "Bandit: name must be a string, got 3",
     ),
     (
         'family = "bernoulli"\nprobabilities = [0.1]\nscale = [1, 0]',
@@ -250,7 +250,7 @@ BAD_FILES = [
     ),
     (
         '[[arms]]\nfamily = "poisson"\nmean = 1\ncount = 0',
-        "arms: count must be a whole number of at least 1, got 0 in [[arms]] table 0",
+        "arms: count must be an integer of at least 1, got 0 in [[arms]] table 0",
     ),
     (
         '[[arms]]\nfamily = "poisson"\nmean = 1\ncount = 99999999999',

@@ -188,7 +188,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: room.Gaussian(10**5000, 1),
-        "gaussian: mean must be a finite number up to 1e150, got a huge whole number",
+        "gaussian: mean must be a finite number up to 1e150, got a huge integer",
     ),
     (lambda: room.Gaussian(0, -1), "gaussian: a variance must be finite and at least 0, got -1"),
     (

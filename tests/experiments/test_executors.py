@@ -10,10 +10,10 @@ from helpers import SHARD_STEPS as STEPS
 from helpers import fail_on
 
 import lowregret as lr
-from lowregret.experiments import executors as cluster_module
-from lowregret.experiments.executors import LARGE, DaskExecutor, cluster
-from lowregret.experiments.plan import Arms, group
-from lowregret.experiments.run import FailedShards, Interrupted, run
+from lowregret.experiments import executors
+from lowregret.experiments.executors import LARGE, DaskExecutor, dask_cluster
+from lowregret.experiments.plan import ArmGroups, group
+from lowregret.experiments.run import FailedShardsError, Interrupted, run
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
@@ -29,13 +29,13 @@ class Mine(lr.Policy):
 
 @pytest.fixture(scope="module")
 def three():
-    with cluster("local:3") as executor:
+    with dask_cluster("local:3") as executor:
         yield executor
 
 
 def test_one_worker(small, truth, same, tmp_path: Path) -> None:
-    with cluster("local:1") as executor:
-        assert executor._max_workers == 1
+    with dask_cluster("local:1") as executor:
+        assert executor.workers() == 1
         same(run(small, tmp_path, executor=executor, shard_steps=STEPS), truth)
         (tmp_path / "own.py").write_text(OWN)
         given = {"environments": "bernoulli:0.1,0.9", "policies": "own:Mine", "horizon": 50, "runs": 4}
@@ -50,7 +50,7 @@ def test_three_workers(small, truth, same, tmp_path: Path, three) -> None:
 def test_a_worker_that_is_killed_costs_only_its_shards(
     small, truth, same, tmp_path: Path, three, monkeypatch, large: int
 ) -> None:
-    monkeypatch.setattr(cluster_module, "LARGE", large)  # with 0 all arms travel by themselves
+    monkeypatch.setattr(executors, "LARGE", large)  # with 0 all arms travel by themselves
     three._client.wait_for_workers(3, timeout=120)
     pids = three._client.run(os.getpid)
     told: list = []
@@ -75,7 +75,7 @@ class Counting:
 
     def submit(self, fn, *args, **kwargs):
         given = args[1] if isinstance(args[0], type(run)) else args
-        self.sent += [value.sha256 for value in given if isinstance(value, Arms)]
+        self.sent += [value.sha256 for value in given if isinstance(value, ArmGroups)]
         return self.client.submit(fn, *args, **kwargs)
 
 
@@ -118,24 +118,27 @@ def test_a_task_that_failed_goes_to_another_worker(three) -> None:
     ["local", "local:0", "local:x", "host:8786", "tcp://host", "tcp://host:0", "tcp://host:99999", ""],
 )
 def test_a_bad_place(place: str) -> None:
-    with pytest.raises(lr.InputError, match="cluster must be local:N or an address"), cluster(place):
+    with pytest.raises(lr.InputError, match="cluster must be local:N or an address"), dask_cluster(place):
         pass
 
 
 def test_without_dask_it_says_what_to_install(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(lr.InputError, match="install lowregret with the extra 'dask'"), cluster("local:2"):
+    with (
+        pytest.raises(lr.InputError, match="install lowregret with the extra"),
+        dask_cluster("local:2"),
+    ):
         pass
 
 
 def test_workers_that_all_go_away(small, tmp_path: Path) -> None:
-    with cluster("local:1") as executor:
+    with dask_cluster("local:1") as executor:
 
         def close(now) -> None:
             if now.done == 3:
                 executor._client.close()
 
         with pytest.raises(
-            FailedShards, match=r"went away \(the .* is (lost|gone).*\): \d+ of 24 shards are"
+            FailedShardsError, match=r"went away \(the .* is (lost|gone).*\): \d+ of 24 shards are"
         ):
             run(small, tmp_path, executor=executor, shard_steps=STEPS, progress=close)

@@ -132,8 +132,8 @@ WRONG = {
     "unknown key 'polices', did you mean 'policies'?": {"polices": []},
     "unknown key 'xyz', use name, horizon, runs": {"xyz": 1},
     "runs must be at least 1, got 0": {"runs": 0},
-    "runs must be a whole number, got '3'": {"runs": "3"},
-    "horizon must be a whole number, got 1.5": {"horizon": 1.5},
+    "runs must be an integer, got '3'": {"runs": "3"},
+    "horizon must be an integer, got 1.5": {"horizon": 1.5},
     "seed must be at least 0, got -1": {"seed": -1},
     "clip must be true or false, got 1": {"clip": 1},
     "grid must be a table, got 3": {"grid": 3},
@@ -154,10 +154,10 @@ WRONG = {
     },
     "environments[0].environment: unknown environment 'paper-9'": {"environments": ["paper-9"]},
     "environments[0]: give a horizon, since 'bernoulli:0.1,0.5' has none": {"horizon": None},
-    "environments[0].horizon must be a whole number from 1": {
+    "environments[0].horizon must be an integer from 1": {
         "environments": [{"environment": "paper-1", "horizon": 0}]
     },
-    "environments[0].horizon must be a whole number from 1 to 2^53, got '1.5'": {
+    "environments[0].horizon must be an integer from 1 to 2^53, got '1.5'": {
         "environments": [{"environment": "paper-1", "horizon": "{K/2}", "grid": {"K": [3]}}]
     },
     "environments[0].grid.K must have at least one entry, got []": {

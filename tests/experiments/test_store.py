@@ -17,7 +17,7 @@ from lowregret._common import durable_files as files
 from lowregret._common.durable_files import locked, write_whole
 from lowregret.experiments.plan import make_plan
 from lowregret.experiments.run import run
-from lowregret.experiments.store import Store
+from lowregret.experiments.store import ResultStore
 from lowregret.experiments.worker import Finished
 from lowregret.results.layout import TABLES
 
@@ -92,7 +92,7 @@ def test_files_of_the_user_are_left_alone(small, tmp_path: Path) -> None:
     table, notes = tmp_path / "events.parquet", tmp_path / "notes.unfinished"
     table.write_bytes(b"mine")
     notes.write_bytes(b"mine too")
-    with pytest.raises(lr.InputError, match=r"has a file events.parquet that is not from an experiment: use"):
+    with pytest.raises(lr.StoreError, match=r"has a file events.parquet that is not from an experiment: use"):
         run(small, tmp_path, shard_steps=STEPS)
     assert sorted(tmp_path.iterdir()) == [table, notes]
     table.rename(tmp_path / "other.parquet")
@@ -142,7 +142,7 @@ def test_a_disk_that_takes_no_more(small, truth, same, tmp_path: Path, monkeypat
 
     with monkeypatch.context() as patch:
         patch.setattr(files.os, "fsync", fsync)
-        with pytest.raises(lr.InputError) as error:
+        with pytest.raises(lr.StoreError) as error:
             run(small, tmp_path, shard_steps=STEPS)
     told = f"cannot write to {str(tmp_path)!r}: {os.strerror(code)}; every finished shard is kept"
     assert str(error.value).startswith(told)
@@ -164,7 +164,11 @@ def test_a_disk_that_is_full_when_the_tables_are_written(small, truth, same, tmp
 
     with monkeypatch.context() as patch:
         patch.setattr(pl.LazyFrame, "sink_parquet", full)
-        with pytest.raises(lr.InputError, match="No space left on device; every finished shard is kept"):
+        patch.setattr("lowregret.experiments.store.ALMOST_FULL", 2**80)
+        told = (
+            r"No space left on device \(os error 28\); every finished shard is kept: free some space and run"
+        )
+        with pytest.raises(lr.StoreError, match=told):
             run(small, tmp_path, shard_steps=STEPS)
     assert not list(tmp_path.rglob("*.unfinished"))
     results, first, _ = again(small, tmp_path)
@@ -176,7 +180,7 @@ def test_a_write_that_stops_short_leaves_no_half_a_line(small, tmp_path: Path, m
     real = os.write
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", lambda descriptor, data: real(descriptor, data[:9]))
-        with pytest.raises(lr.InputError, match="No space left on device"):
+        with pytest.raises(lr.StoreError, match="No space left on device"):
             run(small, tmp_path, shard_steps=STEPS)
     assert (tmp_path / "manifest.jsonl").read_bytes() == b""
 
@@ -184,7 +188,7 @@ def test_a_write_that_stops_short_leaves_no_half_a_line(small, tmp_path: Path, m
 def test_a_folder_that_cannot_be_made(small, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for place in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/lowregret")):
-        with pytest.raises(lr.InputError, match=f"cannot write to '{place}': "):
+        with pytest.raises(lr.StoreError, match=f"cannot write to '{place}': "):
             small.run(place)
 
 
@@ -211,7 +215,7 @@ def test_the_second_process_is_told_who_holds_the_folder(small, full: Path) -> N
     holder = subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert holder.stdout.readline() == "held\n"
     with pytest.raises(
-        lr.InputError, match=rf"is in use by process {holder.pid} on \S+ since \d{{4}}-"
+        lr.StoreError, match=rf"is in use by process {holder.pid} on \S+ since \d{{4}}-"
     ) as error:
         small.run(full)
     assert str(full) in str(error.value)
@@ -222,14 +226,14 @@ def test_the_second_process_is_told_who_holds_the_folder(small, full: Path) -> N
 
 
 def test_a_lock_is_held_once_in_a_process_too(tmp_path: Path) -> None:
-    with locked(tmp_path), pytest.raises(lr.InputError, match=f"process {os.getpid()} "), locked(tmp_path):
+    with locked(tmp_path), pytest.raises(lr.StoreError, match=f"process {os.getpid()} "), locked(tmp_path):
         pass
     with locked(tmp_path):
         pass
 
 
 def test_looking_makes_nothing(small, tmp_path: Path) -> None:
-    store = Store(tmp_path / "none")
+    store = ResultStore(tmp_path / "none")
     assert len(store.missing(make_plan(small))) == 6
     assert not (tmp_path / "none").exists()
 
@@ -247,7 +251,7 @@ def test_all_shards_are_scanned_once_however_many_pairs_there_are(
     (full / "experiment.json").unlink()
     with monkeypatch.context() as patch:
         patch.setattr(pl, "scan_parquet", scan)
-        store = Store(full)
+        store = ResultStore(full)
         with store.open():
             store.publish(make_plan(small, STEPS))
     assert [len(paths) for paths in scans] == [24, 8]  # "coins again" has the shards of an earlier one
@@ -281,7 +285,7 @@ needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc wha
 
 @needs_linux
 def test_shards_are_on_the_disk_before_the_manifest_names_them(small, tmp_path: Path, waits) -> None:
-    store, shards = Store(tmp_path / "out"), make_plan(small, STEPS).shards[:2]
+    store, shards = ResultStore(tmp_path / "out"), make_plan(small, STEPS).shards[:2]
     with store.open():
         opened = waits[:]
         waits.clear()
@@ -296,7 +300,7 @@ def test_shards_are_on_the_disk_before_the_manifest_names_them(small, tmp_path: 
 @needs_linux
 def test_tables_are_on_the_disk_before_they_are_published(small, full: Path, waits) -> None:
     (full / "experiment.json").unlink()
-    Store(full).publish(make_plan(small, STEPS))
+    ResultStore(full).publish(make_plan(small, STEPS))
     tables = [f"{name}.parquet" for name in TABLES]
     folder, told = ("sync", full.name), "experiment.json"
     assert waits == [

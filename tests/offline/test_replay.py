@@ -160,10 +160,10 @@ def test_rewards_outside_the_unit_interval_are_refused_or_clipped():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"horizon": 0}, "replay: horizon must be a whole number of at least 1, got 0"),
-        ({"resamples": -1}, "replay: resamples must be a whole number of at least 1, got -1"),
-        ({"seed": -1}, "seed must be a whole number"),
-        ({"threads": 0}, "replay: threads must be a whole number of at least 1, got 0"),
+        ({"horizon": 0}, "replay: horizon must be an integer of at least 1, got 0"),
+        ({"resamples": -1}, "replay: resamples must be an integer of at least 1, got -1"),
+        ({"seed": -1}, "seed must be an integer"),
+        ({"threads": 0}, "replay: threads must be an integer of at least 1, got 0"),
         ({"policies": []}, "replay: give at least one policy"),
         ({"policies": ["MOSS", lr.MOSS()]}, "replay: MOSS is given twice"),
         ({"policies": "FixedArm(arm=2)"}, r"FixedArm: arm must be below the number of arms \(2\), got 2"),

@@ -52,7 +52,7 @@ def test_arms_may_be_those_of_today(tmp_path, name):
 def test_a_foreign_file_is_refused_and_left_alone(tmp_path, name):
     path = tmp_path / name
     path.write_bytes(b"Dear diary, today I ...\n" * 40)
-    with pytest.raises(lr.InputError, match="is not an SQLite file|is not the journal of an agent"):
+    with pytest.raises(lr.StoreError, match="is not an SQLite file|is not the journal of an agent"):
         opened(path)
     assert path.read_bytes() == b"Dear diary, today I ...\n" * 40
 
@@ -63,7 +63,7 @@ def test_a_foreign_database_is_refused_and_left_alone(tmp_path):
         link.execute("CREATE TABLE guests (name TEXT)")
     link.close()
     before = path.read_bytes()
-    with pytest.raises(lr.InputError, match="is an SQLite file, but not of an agent: use another"):
+    with pytest.raises(lr.StoreError, match="is an SQLite file, but not of an agent: use another"):
         opened(path)
     assert path.read_bytes() == before
 
@@ -88,7 +88,7 @@ def test_a_log_that_others_have_changed_is_refused(tmp_path, monkeypatch, change
     with sqlite3.connect(tmp_path / "agent.db") as link:
         link.execute(change)
     link.close()
-    with pytest.raises(lr.InputError, match=message):
+    with pytest.raises(lr.StoreError, match=message):
         opened(tmp_path / "agent.db")
 
 
@@ -111,7 +111,7 @@ def test_a_name_that_no_file_can_have(tmp_path, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_folder_that_is_not_there(tmp_path, name):
-    with pytest.raises(lr.InputError, match="cannot"):
+    with pytest.raises(lr.StoreError, match="cannot"):
         opened(tmp_path / "nowhere" / name)
 
 

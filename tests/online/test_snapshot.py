@@ -89,7 +89,7 @@ def arm(place, **changes):
         ('{"name": "somebody"}', "this is not the JSON of an agent, which has a 'format'"),
         ('{"format": 99}', "reads agents of format 1, got 99: use a newer one"),
         ('{"format": 1}', "this agent cannot be loaded: lowregret is missing"),
-        (edited(told="many"), "told must be a whole number, got 'many'"),
+        (edited(told="many"), "told must be an integer, got 'many'"),
         (edited(told=-1), "told must be at least 0, got -1"),
         (edited(more=1), "unknown key 'more'"),
         (edited(arms=[]), "arms must have at least one entry"),

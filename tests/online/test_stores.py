@@ -95,7 +95,7 @@ def test_a_store_is_not_carried_over_a_fork(tmp_path, name):
     if process == 0:
         try:
             agent.ask()
-        except lr.InputError as error:
+        except lr.StoreError as error:
             os._exit(17 if "was opened before a fork" in str(error) else 1)
         finally:
             os._exit(2)
@@ -110,10 +110,10 @@ def test_a_file_that_is_taken_away_is_noticed(tmp_path, name):
     with opened(path) as agent:
         agent.ask()
         path.rename(tmp_path / "old")
-        with pytest.raises(lr.InputError, match="was moved or deleted while it was open"):
+        with pytest.raises(lr.StoreError, match="was moved or deleted while it was open"):
             agent.ask()
         path.write_bytes((tmp_path / "old").read_bytes())
-        with pytest.raises(lr.InputError, match="was moved or deleted while it was open"):
+        with pytest.raises(lr.StoreError, match="was moved or deleted while it was open"):
             agent.ask()
         path.unlink()
         (tmp_path / "old").rename(path)

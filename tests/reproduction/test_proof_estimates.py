@@ -142,7 +142,7 @@ def test_what_has_no_lemma():
 def test_bad_input_is_refused():
     with pytest.raises(lr.InputError, match="runs must be at most 139353 for these arms, got 10000000"):
         lemma_3_estimates(lr.beta([1, 3], [1, 1]), 100_000, runs=10_000_000)
-    with pytest.raises(lr.InputError, match="runs must be a whole number of at least 1, got 0"):
+    with pytest.raises(lr.InputError, match="runs must be an integer of at least 1, got 0"):
         lemma_3_estimates(lr.paper(1), 10, runs=0)
     with pytest.raises(lr.InputError, match="seed must be at least 0, got -1"):
         lemma_3_estimates(lr.paper(1), 10, seed=-1)

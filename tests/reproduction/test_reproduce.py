@@ -8,7 +8,7 @@ import pytest
 from analysis_data import frames_of
 
 import lowregret.reproduction.reproduce as reproduction
-from lowregret.errors import InputError
+from lowregret.errors import InputError, StoreError
 from lowregret.experiments.spec import Experiment
 from lowregret.reproduction.page_sections import Account
 from lowregret.reproduction.reproduce import find, play, prepare, write
@@ -89,5 +89,5 @@ def test_bad_input_is_refused_before_the_folder_is_made(given: dict[str, int], t
 
 
 def test_a_folder_that_went_away_is_told_in_one_sentence(account: Account, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"^cannot write to '.*gone': "):
+    with pytest.raises(StoreError, match=r"^cannot write to '.*gone': "):
         write(tmp_path / "gone", account)

@@ -129,5 +129,5 @@ def test_bad_input_is_refused():
         lr.InputError, match="bounds: give a horizon, since 'bernoulli:0.1' has none of its own"
     ):
         lr.bounds("bernoulli:0.1")
-    with pytest.raises(lr.InputError, match="horizon must be a whole number of at least 1, got 0"):
+    with pytest.raises(lr.InputError, match="horizon must be an integer of at least 1, got 0"):
         lr.bounds("paper-1", 0)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from lowregret._common.validation import show
+from lowregret._common.validation import short_repr
 from lowregret.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 Key: TypeAlias = str | int
 
 _WORDS = {
-    "int_type": "must be a whole number",
+    "int_type": "must be an integer",
     "float_type": "must be a number",
-    "string_type": "must be a text",
+    "string_type": "must be a string",
     "list_type": "must be a list",
     "dict_type": "must be a table",
     "model_type": "must be a table",
@@ -72,7 +72,7 @@ def first_error(error: ValidationError, model: type[BaseModel]) -> SpecError:
     if kind == "value_error":
         return SpecError(path, str(details["ctx"]["error"]))
     words = _WORDS.get(kind) or details["msg"].replace("Input should be", "must be")
-    return SpecError(path, f"{words.format(**details.get('ctx', {}))}, got {show(value)}")
+    return SpecError(path, f"{words.format(**details.get('ctx', {}))}, got {short_repr(value)}")
 
 
 def _keys_at(model: type[BaseModel], path: tuple[Key, ...]) -> list[str]:

@@ -1,4 +1,4 @@
-"""How this room refuses bad input: each check returns a clean value or raises one sentence."""
+"""Checks of input: each returns a clean value or raises an `InputError` of one sentence."""
 
 import math
 import reprlib
@@ -10,17 +10,17 @@ import numpy as np
 
 from lowregret.errors import InputError
 
-# Squares of anything up to this size are still finite, so moments never overflow.
-LARGEST = 1e150
-MOST_ARMS = 1_000_000
-LONGEST = 2**53
-"""The longest horizon: up to here every count is exact as a float."""
-LARGEST_SEED = 2**64 - 1
+MAX_MAGNITUDE = 1e150
+"""Largest absolute value of a reward or parameter: its square is finite, so moments never overflow."""
+MAX_ARMS = 1_000_000
+MAX_HORIZON = 2**53
+"""Largest horizon: up to here a float represents every count exactly."""
+MAX_SEED = 2**64 - 1
 
 Scale = Literal["linear", "log"]
 
-_short = reprlib.Repr()
-_short.maxstring = _short.maxother = 80
+_repr = reprlib.Repr()
+_repr.maxstring = _repr.maxother = 80
 
 
 class Rule(NamedTuple):
@@ -30,22 +30,22 @@ class Rule(NamedTuple):
     holds: Callable[[float], bool]
 
 
-FINITE = Rule("{name} must be a finite number up to 1e150", lambda value: abs(value) <= LARGEST)
-POSITIVE = Rule("{name} must be positive and finite", lambda value: 0.0 < value <= LARGEST)
-VARIANCE = Rule("a {name} must be finite and at least 0", lambda value: 0.0 <= value <= LARGEST)
+FINITE = Rule("{name} must be a finite number up to 1e150", lambda value: abs(value) <= MAX_MAGNITUDE)
+POSITIVE = Rule("{name} must be positive and finite", lambda value: 0.0 < value <= MAX_MAGNITUDE)
+VARIANCE = Rule("a {name} must be finite and at least 0", lambda value: 0.0 <= value <= MAX_MAGNITUDE)
 UNIT = Rule("a {name} must lie in [0, 1]", lambda value: 0.0 <= value <= 1.0)
 
 
-def show(value: object) -> str:
-    """Show an offending value on one line, however long or odd it is."""
+def short_repr(value: object) -> str:
+    """Return the repr of a value on one line, shortened where it is long."""
     try:
-        return " ".join(_short.repr(value.item() if isinstance(value, np.generic) else value).split())
-    except ValueError:  # Python refuses to write out whole numbers of more than 4300 digits
-        return "a huge whole number"
+        return " ".join(_repr.repr(value.item() if isinstance(value, np.generic) else value).split())
+    except ValueError:  # Python does not print integers of more than 4300 digits
+        return "a huge integer"
 
 
 def number(owner: str, name: str, value: object, rule: Rule = FINITE) -> float:
-    """Return the value as a float that keeps the rule."""
+    """Return the value as a float that satisfies the rule."""
     if isinstance(value, Real) and not isinstance(value, bool):
         try:
             converted = float(value)
@@ -53,20 +53,20 @@ def number(owner: str, name: str, value: object, rule: Rule = FINITE) -> float:
             converted = math.inf
         if rule.holds(converted):
             return converted
-    raise InputError(f"{owner}: {rule.words.format(name=name)}, got {show(value)}")
+    raise InputError(f"{owner}: {rule.words.format(name=name)}, got {short_repr(value)}")
 
 
-def whole(owner: str, name: str, value: object, most: int | None = None) -> int:
+def integer(owner: str, name: str, value: object, most: int | None = None) -> int:
     """Return the value as an int of at least 1, and at most ``most`` if that is given."""
     if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
         if most is None or int(value) <= most:
             return int(value)
-        raise InputError(f"{owner}: {name} must be at most {most}, got {show(value)}")
-    raise InputError(f"{owner}: {name} must be a whole number of at least 1, got {show(value)}")
+        raise InputError(f"{owner}: {name} must be at most {most}, got {short_repr(value)}")
+    raise InputError(f"{owner}: {name} must be an integer of at least 1, got {short_repr(value)}")
 
 
-def listed(values: object) -> Any:
-    """Return a list if the values are list-like; anything else comes back as it is."""
+def as_list(values: object) -> Any:
+    """Return sequences and arrays as a list, and any other value unchanged."""
     if isinstance(values, np.ndarray):
         return values.tolist()
     if isinstance(values, Collection) and not isinstance(values, str | bytes | Mapping | Set):
@@ -75,30 +75,30 @@ def listed(values: object) -> Any:
 
 
 def numbers(owner: str, name: str, values: object) -> tuple[float, ...]:
-    """Return the values, of which there must be some, as floats."""
-    found = listed(values)
+    """Return a non-empty sequence of numbers as floats."""
+    found = as_list(values)
     if isinstance(found, list) and found:
         return tuple(number(owner, f"each of the {name}", value) for value in found)
-    raise InputError(f"{owner}: {name} must be a non-empty sequence of numbers, got {show(values)}")
+    raise InputError(f"{owner}: {name} must be a non-empty sequence of numbers, got {short_repr(values)}")
 
 
-def settle(family: object, **rules: Rule) -> None:
-    """Check the named fields of a frozen family and store them as floats."""
+def validate_fields(family: object, **rules: Rule) -> None:
+    """Check the named fields of a frozen dataclass and store them as floats."""
     owner = type(family).__name__.lower()
     for name, rule in rules.items():
         object.__setattr__(family, name, number(owner, name, getattr(family, name), rule))
 
 
-def frame(low: object, high: object) -> tuple[float, float]:
-    """Return the low end and the width of the interval that a scaling maps to [0, 1]."""
+def scale_interval(low: object, high: object) -> tuple[float, float]:
+    """Return the lower end and the width of the interval that a scaling maps to [0, 1]."""
     bottom, top = number("scale", "low", low), number("scale", "high", high)
     if bottom >= top:
-        raise InputError(f"scale: low must lie below high, got {show(low)} and {show(high)}")
+        raise InputError(f"scale: low must lie below high, got {short_repr(low)} and {short_repr(high)}")
     return bottom, top - bottom
 
 
 def recording_times(horizon: int, points: int, scale: Scale = "linear") -> tuple[int, ...]:
-    """Give the times at which the regret is recorded, spaced evenly or by a constant factor.
+    """Return the times at which the regret is recorded, spaced evenly or by a constant factor.
 
     Examples
     --------
@@ -115,8 +115,19 @@ def recording_times(horizon: int, points: int, scale: Scale = "linear") -> tuple
     return tuple(sorted({round(float(horizon) ** (i / steps)) for i in range(points - 1)} | {horizon}))
 
 
-def seed_of(seed: int) -> int:
-    """Give a seed as a plain int."""
-    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed <= LARGEST_SEED:
-        raise InputError(f"seed must be a whole number from 0 to 2^64 - 1, got {seed!r}")
+def seed_of(seed: object) -> int:
+    """Return a seed as an int."""
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= int(seed) <= MAX_SEED:
+        raise InputError(f"seed must be an integer from 0 to 2^64 - 1, got {short_repr(seed)}")
     return int(seed)
+
+
+# Former names, for branches not merged yet; /tmp/tools/rename_validation.py rewrites their uses.
+whole, show, LONGEST, LARGEST, MOST_ARMS, LARGEST_SEED = (
+    integer,
+    short_repr,
+    MAX_HORIZON,
+    MAX_MAGNITUDE,
+    MAX_ARMS,
+    MAX_SEED,
+)

@@ -21,11 +21,11 @@ from lowregret.cli.reproduce_command import reproduce
 from lowregret.cli.results_commands import compare, report
 from lowregret.cli.run_command import new, run
 from lowregret.cli.simulate_command import simulate
-from lowregret.errors import InputError
+from lowregret.errors import LowRegretError
 
 
 class Commands(TyperGroup):
-    """The commands, with bad input, warnings and interrupts told in one line each."""
+    """The commands; errors, warnings and interrupts are printed in one line each."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -33,7 +33,7 @@ class Commands(TyperGroup):
             warnings.showwarning = _warn
             try:
                 return super().invoke(ctx)
-            except InputError as error:
+            except LowRegretError as error:
                 tell(str(error))
                 raise typer.Exit(2) from None
             except KeyboardInterrupt as interrupt:

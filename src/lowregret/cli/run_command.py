@@ -70,13 +70,13 @@ def run(
     if dry_run:
         _print_forecast(spec, folder, cluster, threads)
         return
-    from lowregret.experiments.run import FailedShards
+    from lowregret.experiments.run import FailedShardsError
     from lowregret.report.progress import shard_bar
 
     try:
         with _workers(cluster) as executor, shard_bar(spec.name) as bar:
             results = spec.run(folder, executor=executor, threads=threads, progress=_telling(bar))
-    except FailedShards as error:
+    except FailedShardsError as error:
         tell(str(error))
         raise typer.Exit(1) from None
     _print_results(results)
@@ -89,9 +89,9 @@ def _workers(cluster: str | None) -> Iterator[Executor | None]:
     if cluster is None:
         yield None
         return
-    from lowregret.experiments.executors import cluster as connect
+    from lowregret.experiments.executors import dask_cluster
 
-    with connect(cluster) as executor:
+    with dask_cluster(cluster) as executor:
         yield executor
 
 
@@ -110,10 +110,10 @@ def _telling(bar: Callable[[Progress], None] | None) -> Callable[[Progress], Non
 def _print_forecast(spec: Experiment, folder: Path, cluster: str | None, threads: int | None) -> None:
     from datetime import timedelta
 
-    from lowregret.experiments.executors import processes
+    from lowregret.experiments.executors import local_workers
     from lowregret.experiments.forecast import forecast
 
-    workers = threads or (processes(cluster) if cluster is not None else None) or os.cpu_count() or 1
+    workers = threads or (local_workers(cluster) if cluster is not None else None) or os.cpu_count() or 1
     told = forecast(spec, folder)
     print(f"{spec.name}: {len(spec.cases)} environments, {len(spec.players)} policies, {spec.runs:,} runs")
     damaged = f" ({told.damaged} of them damaged)" if told.damaged else ""

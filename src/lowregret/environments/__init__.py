@@ -1,4 +1,4 @@
-"""Arms, bandits and testbeds: what a policy plays against."""
+"""Reward families, bandits and testbeds."""
 
 from lowregret.environments.bandit import (
     Bandit,
@@ -16,26 +16,29 @@ from lowregret.environments.families import (
     Beta,
     Empirical,
     Exponential,
-    Family,
     Gaussian,
     Poisson,
     Uniform,
 )
+from lowregret.environments.family_registry import FAMILIES, Family, FamilyEntry, entry_of
 from lowregret.environments.testbeds import paper
 
 __all__ = [
+    "FAMILIES",
     "Bandit",
     "Bernoulli",
     "Beta",
     "Empirical",
     "Exponential",
     "Family",
+    "FamilyEntry",
     "Gaussian",
     "Poisson",
     "Uniform",
     "bernoulli",
     "beta",
     "empirical",
+    "entry_of",
     "environment",
     "exponential",
     "gaussian",

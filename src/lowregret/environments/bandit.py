@@ -1,4 +1,4 @@
-"""A bandit: a row of arms, what is exactly known of them, and one constructor per family."""
+"""A bandit: its arms, their exact moments and gaps, and one constructor per reward family."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -8,17 +8,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lowregret._common.validation import MOST_ARMS, frame, listed, show, whole
-from lowregret.environments.families import (
-    Bernoulli,
-    Beta,
-    Empirical,
-    Exponential,
-    Family,
-    Gaussian,
-    Poisson,
-    Uniform,
-)
+from lowregret._common.validation import MAX_ARMS, as_list, integer, scale_interval, short_repr
+from lowregret.environments.families import Empirical
+from lowregret.environments.family_registry import FAMILIES, Family
 from lowregret.errors import InputError
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -28,16 +20,16 @@ Scale: TypeAlias = tuple[float, float] | None
 
 @dataclass(frozen=True, repr=False)
 class Bandit:
-    """A row of arms with known reward families.
+    """A stochastic bandit with known reward distributions.
 
     Parameters
     ----------
     arms : tuple of Family
-        One reward family per arm, of one kind or mixed.
+        Reward distribution of each arm; families may be mixed.
     name : str
-        What reports call this bandit.
+        Name in tables and reports.
     horizon : int, optional
-        A suggested number of steps.
+        Suggested number of steps.
 
     Examples
     --------
@@ -54,20 +46,21 @@ class Bandit:
     horizon: int | None = None
 
     def __post_init__(self) -> None:
-        arms = listed(self.arms)
+        arms = as_list(self.arms)
         if not isinstance(arms, list) or not arms:
-            raise InputError(f"Bandit: arms must be a non-empty sequence, got {show(arms)}")
-        if len(arms) > MOST_ARMS:
-            raise InputError(f"Bandit: at most {MOST_ARMS} arms are allowed, got {len(arms)}")
+            raise InputError(f"Bandit: arms must be a non-empty sequence, got {short_repr(arms)}")
+        if len(arms) > MAX_ARMS:
+            raise InputError(f"Bandit: at most {MAX_ARMS} arms are allowed, got {len(arms)}")
+        families = tuple(entry.family for entry in FAMILIES.values())
         for position, arm in enumerate(arms):
-            if not isinstance(arm, Family):
+            if not isinstance(arm, families):
                 raise InputError(
-                    f"Bandit: an arm must be a reward family, got {show(arm)} for arm {position}"
+                    f"Bandit: an arm must be a reward family, got {short_repr(arm)} for arm {position}"
                 )
         if not isinstance(self.name, str):
-            raise InputError(f"Bandit: name must be text, got {show(self.name)}")
+            raise InputError(f"Bandit: name must be a string, got {short_repr(self.name)}")
         if self.horizon is not None:
-            object.__setattr__(self, "horizon", whole("Bandit", "horizon", self.horizon))
+            object.__setattr__(self, "horizon", integer("Bandit", "horizon", self.horizon))
         object.__setattr__(self, "arms", tuple(arms))
 
     def __repr__(self) -> str:
@@ -93,7 +86,7 @@ class Bandit:
         >>> uniform(0, [4, 8]).scaled(0, 8).means
         array([0.25, 0.5 ])
         """
-        frame(low, high)
+        scale_interval(low, high)
         return replace(self, arms=_by_arm(lambda arm: arm.scaled(low, high), self.arms))
 
     @cached_property
@@ -108,7 +101,7 @@ class Bandit:
 
     @cached_property
     def gaps(self) -> Floats:
-        """How far each mean lies below the best mean."""
+        """Difference between the best mean and the mean of each arm."""
         return _frozen(self.means.max() - self.means)
 
     @cached_property
@@ -125,13 +118,13 @@ class Bandit:
 
     @cached_property
     def support(self) -> tuple[float, float]:
-        """Lowest and highest reward any arm can give; may be infinite."""
+        """Infimum and supremum of the rewards of all arms; may be infinite."""
         lows, highs = zip(*(arm.support for arm in self.arms), strict=True)
         return min(lows), max(highs)
 
     @cached_property
     def kinds(self) -> NDArray[np.int64]:
-        """Kind of each arm, for the engine."""
+        """Sampler of each arm, for the engine."""
         kinds = np.array([arm.kind for arm in self.arms], dtype=np.int64)
         kinds.flags.writeable = False
         return kinds
@@ -167,7 +160,7 @@ def bernoulli(probabilities: Numbers, *, scale: Scale = None) -> Bandit:
     >>> bernoulli([0.07] * 19 + [0.1])
     Bandit('bernoulli', arms=20, best mean 0.1)
     """
-    return _bandit(Bernoulli, {"probabilities": probabilities}, scale)
+    return family_bandit("bernoulli", [probabilities], scale)
 
 
 def gaussian(means: Numbers, variances: Numbers, *, scale: Scale = None) -> Bandit:
@@ -188,7 +181,7 @@ def gaussian(means: Numbers, variances: Numbers, *, scale: Scale = None) -> Band
     >>> gaussian([0.1, 0.2], 0.25).variances
     array([0.25, 0.25])
     """
-    return _bandit(Gaussian, {"means": means, "variances": variances}, scale)
+    return family_bandit("gaussian", [means, variances], scale)
 
 
 def beta(a: Numbers, b: Numbers, *, scale: Scale = None) -> Bandit:
@@ -207,7 +200,7 @@ def beta(a: Numbers, b: Numbers, *, scale: Scale = None) -> Bandit:
     >>> beta([1, 3], 1).means
     array([0.5 , 0.75])
     """
-    return _bandit(Beta, {"a": a, "b": b}, scale)
+    return family_bandit("beta", [a, b], scale)
 
 
 def exponential(means: Numbers, *, scale: Scale = None) -> Bandit:
@@ -226,7 +219,7 @@ def exponential(means: Numbers, *, scale: Scale = None) -> Bandit:
     >>> exponential([0.5, 2]).variances
     array([0.25, 4.  ])
     """
-    return _bandit(Exponential, {"means": means}, scale)
+    return family_bandit("exponential", [means], scale)
 
 
 def poisson(means: Numbers, *, scale: Scale = None) -> Bandit:
@@ -245,7 +238,7 @@ def poisson(means: Numbers, *, scale: Scale = None) -> Bandit:
     >>> poisson([1, 3], scale=(0, 4)).means
     array([0.25, 0.75])
     """
-    return _bandit(Poisson, {"means": means}, scale)
+    return family_bandit("poisson", [means], scale)
 
 
 def uniform(lows: Numbers, highs: Numbers, *, scale: Scale = None) -> Bandit:
@@ -264,7 +257,7 @@ def uniform(lows: Numbers, highs: Numbers, *, scale: Scale = None) -> Bandit:
     >>> uniform(0, [0.5, 1]).means
     array([0.25, 0.5 ])
     """
-    return _bandit(Uniform, {"lows": lows, "highs": highs}, scale)
+    return family_bandit("uniform", [lows, highs], scale)
 
 
 def empirical(data: Sequence[Sequence[float]] | NDArray[Any], *, scale: Scale = None) -> Bandit:
@@ -283,23 +276,25 @@ def empirical(data: Sequence[Sequence[float]] | NDArray[Any], *, scale: Scale = 
     >>> empirical([[0, 0, 3], [2, 2]]).means
     array([1., 2.])
     """
-    return _bandit(Empirical, {"data": data}, scale)
+    return family_bandit("empirical", [data], scale)
 
 
 def rescaled(bandit: Bandit, scale: object) -> Bandit:
-    """Scale a bandit by an unchecked pair, or leave it as it is if that is None."""
-    pair = listed(scale)
+    """Return a bandit scaled by a (low, high) pair that is checked here, or unchanged if that is None."""
+    pair = as_list(scale)
     if pair is None:
         return bandit
     if isinstance(pair, list) and len(pair) == 2:
         return bandit.scaled(*pair)
-    raise InputError(f"scale: must be a pair of numbers, low and high, got {show(scale)}")
+    raise InputError(f"scale: must be a pair of numbers, low and high, got {short_repr(scale)}")
 
 
-def _bandit(make: Callable[..., Family], parameters: dict[str, Any], scale: object) -> Bandit:
-    """Make one arm per row of the parameters, single numbers repeated."""
-    family = make.__name__.lower()
-    columns = {name: listed(values) for name, values in parameters.items()}
+def family_bandit(family: str, parameters: Sequence[Any], scale: object = None) -> Bandit:
+    """Make a bandit of one registered family: an arm per row of the parameters, single values repeated."""
+    entry = FAMILIES[family]
+    columns = {
+        name: as_list(values) for name, values in zip(entry.parameters.values(), parameters, strict=True)
+    }
     sizes = {name: len(column) for name, column in columns.items() if isinstance(column, list)}
     for name, size in sizes.items():
         if size == 0:
@@ -311,11 +306,11 @@ def _bandit(make: Callable[..., Family], parameters: dict[str, Any], scale: obje
         )
     count = max(sizes.values(), default=1)
     rows = zip(*(c if isinstance(c, list) else [c] * count for c in columns.values()), strict=True)
-    return rescaled(Bandit(_by_arm(lambda row: make(*row), rows), family), scale)
+    return rescaled(Bandit(_by_arm(lambda row: entry.family(*row), rows), family), scale)
 
 
 def _by_arm(make: Callable[[Any], Family], items: Any) -> tuple[Family, ...]:
-    """Make one arm per item, and say for which arm if one is refused."""
+    """Make one arm per item; an error names the arm."""
     arms: list[Family] = []
     try:
         for item in items:

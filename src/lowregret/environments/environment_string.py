@@ -3,38 +3,18 @@
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from lowregret._common.validation import MOST_ARMS, show, whole
-from lowregret.environments import bandit as bandits
-from lowregret.environments import families
-from lowregret.environments.bandit import Bandit, rescaled
-from lowregret.environments.families import Family
+from lowregret._common.validation import MAX_ARMS, integer, short_repr
+from lowregret.environments.bandit import Bandit, family_bandit, rescaled
+from lowregret.environments.family_registry import FAMILIES, Family
 from lowregret.environments.testbeds import paper
 from lowregret.errors import InputError
 
-
-class _Form(NamedTuple):
-    """How to make one arm or a bandit of a family; its parameters for one arm and for many."""
-
-    arm: Callable[..., Family]
-    bandit: Callable[..., Bandit]
-    parameters: dict[str, str]
-
-
-_FORMS = {
-    "bernoulli": _Form(families.Bernoulli, bandits.bernoulli, {"probability": "probabilities"}),
-    "gaussian": _Form(families.Gaussian, bandits.gaussian, {"mean": "means", "variance": "variances"}),
-    "beta": _Form(families.Beta, bandits.beta, {"a": "a", "b": "b"}),
-    "exponential": _Form(families.Exponential, bandits.exponential, {"mean": "means"}),
-    "poisson": _Form(families.Poisson, bandits.poisson, {"mean": "means"}),
-    "uniform": _Form(families.Uniform, bandits.uniform, {"low": "lows", "high": "highs"}),
-    "empirical": _Form(families.Empirical, bandits.empirical, {"values": "data"}),
-}
-# Bounded, because Python refuses to read whole numbers of more than 4300 digits.
+# Bounded, because Python does not read integers of more than 4300 digits.
 _DIGITS = re.compile("[0-9]{1,100}")
 _PAPER = {f"paper-{number}": number for number in (1, 2, 3, 4)}
 
@@ -74,28 +54,28 @@ def environment(source: "str | os.PathLike[str] | Bandit") -> Bandit:
         if text.endswith(".toml"):
             return _from_file(text)
         family, colon, parameters = text.partition(":")
-        if colon and family.strip() in _FORMS:
+        if colon and family.strip() in FAMILIES:
             return replace(_from_line(family.strip(), parameters), name=text)
     raise InputError(
-        f"unknown environment {show(text)}: use paper-1 to paper-4, "
+        f"unknown environment {short_repr(text)}: use paper-1 to paper-4, "
         "a family such as bernoulli:0.1,0.2, or a TOML file"
     )
 
 
 def _from_line(family: str, text: str) -> Bandit:
-    form = _FORMS[family]
-    if family == "empirical":
-        raise InputError(f"empirical: data belongs in a TOML file, got {show(text)}")
-    if "=" not in text and len(form.parameters) == 1:
-        text = f"{next(iter(form.parameters))}={text}"
+    entry = FAMILIES[family]
+    if entry.takes_data:
+        raise InputError(f"{family}: data belongs in a TOML file, got {short_repr(text)}")
+    if "=" not in text and len(entry.parameters) == 1:
+        text = f"{next(iter(entry.parameters))}={text}"
     pairs = []
     for piece in text.split(";"):
         key, equals, values = (part.strip() for part in piece.partition("="))
         if not equals:
-            wanted = ";".join(f"{name}=..." for name in form.parameters)
-            raise InputError(f"{family}: parameters must be written {wanted}, got {show(piece)}")
+            wanted = ";".join(f"{name}=..." for name in entry.parameters)
+            raise InputError(f"{family}: parameters must be written {wanted}, got {short_repr(piece)}")
         pairs.append((key, _values(family, key, values)))
-    return form.bandit(*_parameters(family, pairs))
+    return family_bandit(family, _parameters(family, pairs))
 
 
 def _values(family: str, key: str, text: str) -> float | list[float]:
@@ -106,26 +86,26 @@ def _values(family: str, key: str, text: str) -> float | list[float]:
         try:
             value = float(written)
         except ValueError:
-            raise InputError(f"{family}: {key} must be numbers, got {show(written)}") from None
+            raise InputError(f"{family}: {key} must be numbers, got {short_repr(written)}") from None
         count = _count(family, int(times) if _DIGITS.fullmatch(times) else times) if star else 1
         values.extend([value] * count)
-        if len(values) > MOST_ARMS:
-            raise InputError(f"{family}: at most {MOST_ARMS} arms are allowed, got more")
+        if len(values) > MAX_ARMS:
+            raise InputError(f"{family}: at most {MAX_ARMS} arms are allowed, got more")
     return values if len(values) > 1 else values[0]
 
 
 def _count(owner: str, value: object) -> int:
-    return whole(owner, "count", value, most=MOST_ARMS)
+    return integer(owner, "count", value, most=MAX_ARMS)
 
 
 def _parameters(family: str, pairs: Iterable[tuple[str, Any]]) -> list[Any]:
     """Put the parameters in order; refuse unknown, doubled and missing ones."""
-    parameters, found = _FORMS[family].parameters, dict[str, Any]()
+    parameters, found = FAMILIES[family].parameters, dict[str, Any]()
     singular = {many: one for one, many in parameters.items()}
     for key, value in pairs:
         name = singular.get(key, key)
         if name not in parameters:
-            raise InputError(f"{family}: unknown key {show(key)}, use {' and '.join(parameters)}")
+            raise InputError(f"{family}: unknown key {short_repr(key)}, use {' and '.join(parameters)}")
         if name in found:
             raise InputError(f"{family}: {name} must be given once, got it twice")
         found[name] = value
@@ -157,12 +137,12 @@ def from_table(table: dict[str, Any], stem: str) -> Bandit:
         raise InputError("a file must hold either family or [[arms]], and not both")
     if "family" in table:
         family = _family(table)
-        bandit = _FORMS[family].bandit(*_parameters(family, table.items()))
+        bandit = family_bandit(family, _parameters(family, table.items()))
     else:
         bandit = Bandit(_arms(table.pop("arms")), stem)
         if table:
             key = next(iter(table))
-            raise InputError(f"unknown key {show(key)}, use arms, name, horizon and scale")
+            raise InputError(f"unknown key {short_repr(key)}, use arms, name, horizon and scale")
     bandit = rescaled(bandit, scale)
     return replace(bandit, name=stem if name is None else name, horizon=horizon)
 
@@ -172,15 +152,15 @@ def _arms(tables: object) -> tuple[Family, ...]:
     arms: list[Family] = []
     for position, table in enumerate(tables if isinstance(tables, list) else [tables]):
         if not isinstance(table, dict):
-            raise InputError(f"arms must be [[arms]] tables, got {show(table)}")
+            raise InputError(f"arms must be [[arms]] tables, got {short_repr(table)}")
         try:
             count = _count("arms", table.pop("count", 1))
             family = _family(table)
-            arm = _FORMS[family].arm(*_parameters(family, table.items()))
+            arm = FAMILIES[family].family(*_parameters(family, table.items()))
         except InputError as error:
             raise InputError(f"{error} in [[arms]] table {position}") from None
-        if len(arms) + count > MOST_ARMS:
-            raise InputError(f"at most {MOST_ARMS} arms are allowed, got more")
+        if len(arms) + count > MAX_ARMS:
+            raise InputError(f"at most {MAX_ARMS} arms are allowed, got more")
         arms.extend([arm] * count)
     return tuple(arms)
 
@@ -188,9 +168,9 @@ def _arms(tables: object) -> tuple[Family, ...]:
 def _family(table: dict[str, Any]) -> str:
     """Take the family out of a table."""
     family = table.pop("family", None)
-    if isinstance(family, str) and family in _FORMS:
+    if isinstance(family, str) and family in FAMILIES:
         return family
-    known = ", ".join(_FORMS)
+    known = ", ".join(FAMILIES)
     if family is None:
         raise InputError(f"family is missing, use one of {known}")
-    raise InputError(f"unknown family {show(family)}, use one of {known}")
+    raise InputError(f"unknown family {short_repr(family)}, use one of {known}")

@@ -1,9 +1,4 @@
-"""The reward of one arm: seven families, each closed under scaling.
-
-Every family has ``mean``, ``variance`` and ``support`` of its reward, ``scaled(low, high)`` for the
-family of ``(reward - low) / (high - low)``, and, for the engine, a ``kind`` with four numbers that
-say how to draw (``encoding``).
-"""
+"""The seven reward families: distributions of the reward of one arm, each closed under scaling."""
 
 import math
 from collections.abc import Sequence
@@ -11,10 +6,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, TypeAlias
 
-from lowregret._common.validation import FINITE, POSITIVE, UNIT, VARIANCE, frame, numbers, settle
+from lowregret._common.validation import (
+    FINITE,
+    POSITIVE,
+    UNIT,
+    VARIANCE,
+    numbers,
+    scale_interval,
+    validate_fields,
+)
 from lowregret.errors import InputError
 
 Encoding: TypeAlias = tuple[float, float, float, float]
+
+# Which sampler of the engine draws from a family.
+BERNOULLI, GAUSSIAN, BETA, EXPONENTIAL, POISSON, UNIFORM, EMPIRICAL = range(7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +44,13 @@ class Bernoulli:
     Bernoulli(probability=0.25, failure=0.5, success=1.0)
     """
 
-    kind: ClassVar[int] = 0
+    kind: ClassVar[int] = BERNOULLI
     probability: float
     failure: float = 0.0
     success: float = 1.0
 
     def __post_init__(self) -> None:
-        settle(self, probability=UNIT, failure=FINITE, success=FINITE)
+        validate_fields(self, probability=UNIT, failure=FINITE, success=FINITE)
 
     @property
     def mean(self) -> float:
@@ -69,7 +75,7 @@ class Bernoulli:
 
     def scaled(self, low: float, high: float) -> "Bernoulli":
         """Return the family of ``(reward - low) / (high - low)``."""
-        low, width = frame(low, high)
+        low, width = scale_interval(low, high)
         failure, success = (self.failure - low) / width, (self.success - low) / width
         return Bernoulli(self.probability, failure, success)
 
@@ -94,12 +100,12 @@ class Gaussian:
     Gaussian(mean=0.625, variance=0.25)
     """
 
-    kind: ClassVar[int] = 1
+    kind: ClassVar[int] = GAUSSIAN
     mean: float
     variance: float
 
     def __post_init__(self) -> None:
-        settle(self, mean=FINITE, variance=VARIANCE)
+        validate_fields(self, mean=FINITE, variance=VARIANCE)
 
     @property
     def support(self) -> tuple[float, float]:
@@ -113,7 +119,7 @@ class Gaussian:
 
     def scaled(self, low: float, high: float) -> "Gaussian":
         """Return the family of ``(reward - low) / (high - low)``."""
-        low, width = frame(low, high)
+        low, width = scale_interval(low, high)
         return Gaussian((self.mean - low) / width, self.variance / width / width)
 
 
@@ -138,14 +144,14 @@ class Beta:
     (0.5, 1.0)
     """
 
-    kind: ClassVar[int] = 2
+    kind: ClassVar[int] = BETA
     a: float
     b: float
     shift: float = 0.0
     factor: float = 1.0
 
     def __post_init__(self) -> None:
-        settle(self, a=POSITIVE, b=POSITIVE, shift=FINITE, factor=POSITIVE)
+        validate_fields(self, a=POSITIVE, b=POSITIVE, shift=FINITE, factor=POSITIVE)
 
     @property
     def mean(self) -> float:
@@ -170,7 +176,7 @@ class Beta:
 
     def scaled(self, low: float, high: float) -> "Beta":
         """Return the family of ``(reward - low) / (high - low)``."""
-        low, width = frame(low, high)
+        low, width = scale_interval(low, high)
         return Beta(self.a, self.b, (self.shift - low) / width, self.factor / width)
 
 
@@ -195,12 +201,12 @@ class Exponential:
     Exponential(mean=0.75, shift=0.5)
     """
 
-    kind: ClassVar[int] = 3
+    kind: ClassVar[int] = EXPONENTIAL
     mean: float
     shift: float = 0.0
 
     def __post_init__(self) -> None:
-        settle(self, mean=FINITE, shift=FINITE)
+        validate_fields(self, mean=FINITE, shift=FINITE)
         # Far from 0 a tiny spread may round away in a scaling, so only mean = shift = 0 is refused.
         if self.mean < self.shift or self.mean == self.shift == 0.0:
             above = "positive" if self.shift == 0.0 else f"above {self.shift:g}"
@@ -224,7 +230,7 @@ class Exponential:
 
     def scaled(self, low: float, high: float) -> "Exponential":
         """Return the family of ``(reward - low) / (high - low)``."""
-        low, width = frame(low, high)
+        low, width = scale_interval(low, high)
         return Exponential((self.mean - low) / width, (self.shift - low) / width)
 
 
@@ -249,13 +255,13 @@ class Poisson:
     (Poisson(mean=0.75, shift=0.0, factor=0.25), 0.1875)
     """
 
-    kind: ClassVar[int] = 4
+    kind: ClassVar[int] = POISSON
     mean: float
     shift: float = 0.0
     factor: float = 1.0
 
     def __post_init__(self) -> None:
-        settle(self, mean=FINITE, shift=FINITE, factor=POSITIVE)
+        validate_fields(self, mean=FINITE, shift=FINITE, factor=POSITIVE)
         if self.mean < self.shift:
             raise InputError(f"poisson: mean must be at least {self.shift:g}, got {self.mean:g}")
 
@@ -276,7 +282,7 @@ class Poisson:
 
     def scaled(self, low: float, high: float) -> "Poisson":
         """Return the family of ``(reward - low) / (high - low)``."""
-        low, width = frame(low, high)
+        low, width = scale_interval(low, high)
         return Poisson((self.mean - low) / width, (self.shift - low) / width, self.factor / width)
 
 
@@ -299,12 +305,12 @@ class Uniform:
     Uniform(low=0.0, high=0.5)
     """
 
-    kind: ClassVar[int] = 5
+    kind: ClassVar[int] = UNIFORM
     low: float
     high: float
 
     def __post_init__(self) -> None:
-        settle(self, low=FINITE, high=FINITE)
+        validate_fields(self, low=FINITE, high=FINITE)
         if self.low > self.high:
             raise InputError(f"uniform: low must not exceed high, got {self.low:g} and {self.high:g}")
 
@@ -331,7 +337,7 @@ class Uniform:
 
     def scaled(self, low: float, high: float) -> "Uniform":
         """Return the family of ``(reward - low) / (high - low)``."""
-        low, width = frame(low, high)
+        low, width = scale_interval(low, high)
         return Uniform((self.low - low) / width, (self.high - low) / width)
 
 
@@ -354,7 +360,7 @@ class Empirical:
     (3.0, 4.6667, (1.0, 6.0))
     """
 
-    kind: ClassVar[int] = 6
+    kind: ClassVar[int] = EMPIRICAL
     values: Sequence[float]
 
     def __post_init__(self) -> None:
@@ -389,8 +395,5 @@ class Empirical:
 
     def scaled(self, low: float, high: float) -> "Empirical":
         """Return the family of ``(reward - low) / (high - low)``."""
-        low, width = frame(low, high)
+        low, width = scale_interval(low, high)
         return Empirical([(value - low) / width for value in self.values])
-
-
-Family: TypeAlias = Bernoulli | Gaussian | Beta | Exponential | Poisson | Uniform | Empirical

@@ -3,7 +3,7 @@
 import random
 from numbers import Integral
 
-from lowregret._common.validation import show
+from lowregret._common.validation import short_repr
 from lowregret.environments.bandit import Bandit, bernoulli, gaussian
 from lowregret.errors import InputError
 
@@ -44,7 +44,7 @@ def paper(number: int) -> Bandit:
     300000
     """
     if isinstance(number, bool) or not isinstance(number, Integral) or number not in _TESTBEDS:
-        raise InputError(f"paper: number must be 1, 2, 3 or 4, got {show(number)}")
+        raise InputError(f"paper: number must be 1, 2, 3 or 4, got {short_repr(number)}")
     make, horizon = _TESTBEDS[number]
     return Bandit(make().arms, f"paper-{number}", horizon)
 

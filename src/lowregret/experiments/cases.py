@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lowregret._common.spec_errors import Key, SpecError, unknown
-from lowregret._common.validation import LONGEST, recording_times, show
+from lowregret._common.validation import MAX_HORIZON, recording_times, short_repr
 from lowregret.engine.state import first_round
 from lowregret.environments import Bandit, empirical, environment
 from lowregret.environments.bandit import rescaled
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
 SOURCES = ("environment", "rewards", "family", "arms")
 """The keys of which an environment has exactly one."""
-
-PARAMETERS = ("probabilities", "means", "variances", "a", "b", "lows", "highs", "data")
-"""The parameters that go with ``family``."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +108,8 @@ def _check_source(entry: EnvironmentEntry, path: tuple[Key, ...]) -> None:
     if len(given) != 1:
         got = " and ".join(given) or "none of them"
         raise SpecError(path, f"give one of {', '.join(SOURCES)}, got {got}")
-    for key in PARAMETERS:
-        if getattr(entry, key) is not None and entry.family is None:
+    for key in entry.parameters:
+        if entry.family is None:
             raise SpecError((*path, key), f"goes with family, not with {given[0]}")
 
 
@@ -141,9 +138,8 @@ def _bandit(
         elif entry.rewards is not None:
             bandit = replace(empirical(_columns(folder / entry.rewards)), name=Path(entry.rewards).stem)
         else:
-            table = {name: getattr(entry, name) for name in ("family", "arms", *PARAMETERS)}
-            bandit = from_table({name: value for name, value in table.items() if value is not None}, "arms")
-            bandit = replace(bandit, name=entry.family or "arms")
+            source = {key: getattr(entry, key)}
+            bandit = replace(from_table({**source, **entry.parameters}, "arms"), name=entry.family or "arms")
     with _at((*path, "scale")):
         return rescaled(bandit, entry.scale)
 
@@ -181,8 +177,8 @@ def _horizon(entry: EnvironmentEntry, values: Mapping[str, Scalar], path: tuple[
         return given
     with _at((*path, "horizon")):
         text = fill(given, values)
-        if not text.isascii() or not text.isdigit() or not 1 <= int(text[:20]) <= LONGEST:
-            raise InputError(f"must be a whole number from 1 to 2^53, got {show(text)}")
+        if not text.isascii() or not text.isdigit() or not 1 <= int(text[:20]) <= MAX_HORIZON:
+            raise InputError(f"must be an integer from 1 to 2^53, got {short_repr(text)}")
     return int(text)
 
 

@@ -1,47 +1,75 @@
-"""Workers on this machine or on others, through Dask (the extra ``dask``), as an executor."""
+"""Executors that know their number of workers: threads of this process, and Dask (the extra ``dask``)."""
 
 from __future__ import annotations
 
-import asyncio
+import logging
+import os
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
-from logging import CRITICAL
 from threading import Thread
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from lowregret.errors import InputError
-from lowregret.experiments.plan import Arms
+from lowregret.experiments.plan import ArmGroups
 
-SETTINGS = {
+DASK_CONFIG = {
     "distributed.admin.tick.limit": "1h",  # a compiling worker is busy, not lost
-    # Dask would look at its workers a hundred times a second, on the core of another worker.
+    # By default Dask profiles its workers a hundred times a second, which costs a part of a core.
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "10s",
-    "distributed.admin.large-graph-warning-threshold": "1TB",  # a large table of rewards is sent only once
-    # Ctrl-C reaches every process of a terminal; what is done then is for us to say, not for workers.
+    "distributed.admin.large-graph-warning-threshold": "1TB",  # large data is sent only once
+    # Ctrl-C reaches every process of a terminal; the planner decides what happens then, not the workers.
     "distributed.worker.preload": ["import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"],
 }
-"""How Dask is run."""
 
+CLOSE_TIMEOUT = 15
+"""Seconds to wait for workers to end; Dask waits without limit for one that was damaged."""
 
-PATIENCE = 15
-"""For how many seconds workers may take to end; Dask would wait for ever for one that was hurt."""
-
-
-KNOCKING = 5
-"""For how many seconds a scheduler may take to answer."""
-
+CONNECT_TIMEOUT = 5
+"""Seconds to wait for a scheduler to answer."""
 
 LARGE = 10_000
-"""How many numbers arms may have to travel with every shard: some 100 kB."""
+"""Numbers that describe an environment above which it is sent once, not with every shard: some 100 kB."""
 
 
-class Trouble(NamedTuple):
-    """What went wrong with a task, and on which worker."""
+@runtime_checkable
+class HasWorkers(Protocol):
+    """An executor that knows how many tasks it runs at once."""
+
+    def workers(self) -> int:
+        """Return the number of workers now; it may change."""
+        ...
+
+
+def worker_count(executor: Executor) -> int:
+    """Return how many tasks an executor runs at once; one per core where it does not say."""
+    return executor.workers() if isinstance(executor, HasWorkers) else os.cpu_count() or 1
+
+
+class ThreadExecutor(ThreadPoolExecutor):
+    """Threads of this process.
+
+    Parameters
+    ----------
+    threads : int
+        Number of threads.
+    """
+
+    def __init__(self, threads: int) -> None:
+        super().__init__(threads)
+        self._count = threads
+
+    def workers(self) -> int:
+        """Return the number of threads."""
+        return self._count
+
+
+class TaskFailure(NamedTuple):
+    """The error of a task, and the worker on which it was raised."""
 
     worker: str
     error: Exception
@@ -50,8 +78,8 @@ class Trouble(NamedTuple):
 class DaskExecutor(Executor):
     """A Dask client as an executor.
 
-    A task that failed goes to another worker when it is given again. Large arms among the arguments of tasks
-    are sent once, and workers have them from each other.
+    A task that failed and is submitted again goes to another worker. Large environments among the arguments
+    are sent once, and workers copy them from each other.
 
     Parameters
     ----------
@@ -62,14 +90,13 @@ class DaskExecutor(Executor):
     def __init__(self, client: Any) -> None:
         self._client = client
         self._failed_on: dict[int, set[str]] = {}
-        self._arms: dict[Arms, Any] = {}
+        self._environments: dict[ArmGroups, Any] = {}
 
-    @property
-    def _max_workers(self) -> int:
-        """How many tasks the cluster works on at once, as executors of the standard library have it."""
+    def workers(self) -> int:
+        """Return the number of threads of the cluster."""
         try:
             threads: list[int] = list(self._client.nthreads().values())
-        except Exception:  # the scheduler is gone, which the next task will tell
+        except Exception:  # the scheduler is gone, as the next task reports
             return 1
         return max(sum(threads), 1)
 
@@ -80,42 +107,43 @@ class DaskExecutor(Executor):
         try:
             others = sorted(set(self._client.nthreads()) - bad) if bad else []
             where = {"workers": others, "allow_other_workers": True} if others else {}
-            given = [self._sent(value) for value in args]
-            task = self._client.submit(_attempt, fn, given, kwargs, pure=False, **where)
+            sent = [self._send(value) for value in args]
+            task = self._client.submit(_run_task, fn, sent, kwargs, pure=False, **where)
         except Exception as error:
             raise BrokenExecutor(f"the scheduler is gone: {error or type(error).__name__}") from None
         future: Future[Any] = Future()
-        future.set_running_or_notify_cancel()  # so that nobody takes back what is under way
-        task.add_done_callback(lambda done: self._settle(done, future, key))
+        future.set_running_or_notify_cancel()  # a task that was sent cannot be cancelled
+        task.add_done_callback(lambda done: self._resolve(done, future, key))
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Leave the cluster as it is: whoever made the client closes it."""
 
-    def _sent(self, value: Any) -> Any:
-        """Give what stands for an argument: a task that gives them for large arms, all else as it is.
+    def _send(self, value: Any) -> Any:
+        """Return what stands for an argument: a Dask future for a large environment, any other unchanged.
 
-        Dask does a task again where the worker that had its result is gone; data that is only scattered
-        would be lost. Small arms travel with every task, since Dask sends what depends on a result to the
-        worker that has it, and the others would wait for a moment.
+        Dask computes a future again where the worker that held its result is gone; scattered data would be
+        lost. Small environments travel with every task, since Dask sends a task that depends on a future to
+        the worker that holds it while the others wait.
         """
-        if not isinstance(value, Arms):
+        if not isinstance(value, ArmGroups):
             return value
-        sent = self._arms.get(value)
+        sent = self._environments.get(value)
         if sent is None or getattr(sent, "status", "finished") in ("error", "cancelled", "lost"):
             large = value.numbers > LARGE
-            sent = self._arms[value] = self._client.submit(_give, value, pure=False) if large else value
+            sent = self._client.submit(_identity, value, pure=False) if large else value
+            self._environments[value] = sent
         return sent
 
-    def _settle(self, task: Any, future: Future[Any], key: int) -> None:
-        """Pass on what became of a task."""
+    def _resolve(self, task: Any, future: Future[Any], key: int) -> None:
+        """Pass the result or the error of a task on to its future."""
         try:
             answer = task.result()
-        except BaseException as error:  # the scheduler is gone, or one worker after the other died of it
+        except BaseException as error:  # the scheduler is gone, or one worker after the other died
             lost = BrokenExecutor("the connection to the scheduler is lost") if task.cancelled() else error
             future.set_exception(lost if isinstance(lost, Exception) else RuntimeError(str(lost)))
         else:
-            if isinstance(answer, Trouble):
+            if isinstance(answer, TaskFailure):
                 self._failed_on.setdefault(key, set()).add(answer.worker)
                 future.set_exception(answer.error)
             else:
@@ -123,77 +151,91 @@ class DaskExecutor(Executor):
         task.release()
 
 
-def processes(place: str) -> int | None:
-    """Check where the work is to be done; give how many processes ``local:N`` asks for, None for an address.
+def local_workers(cluster: str) -> int | None:
+    """Return how many processes ``local:N`` asks for, or None for the address of a scheduler.
 
     Examples
     --------
-    >>> from lowregret.experiments.executors import processes
-    >>> processes("local:4"), processes("tcp://host:8786")
+    >>> from lowregret.experiments.executors import local_workers
+    >>> local_workers("local:4"), local_workers("tcp://host:8786")
     (4, None)
     """
-    local = re.fullmatch(r"local:([1-9][0-9]{0,3})", place)
-    address = re.fullmatch(r"(?:tcp|tls|wss?)://[^\s/]+:([0-9]{1,5})/?", place)
+    local = re.fullmatch(r"local:([1-9][0-9]{0,3})", cluster)
+    address = re.fullmatch(r"(?:tcp|tls|wss?)://[^\s/]+:([0-9]{1,5})/?", cluster)
     if not local and not (address and 1 <= int(address[1]) < 2**16):
-        raise InputError(f"cluster must be local:N or an address such as tcp://host:8786, got {place!r}")
+        raise InputError(f"cluster must be local:N or an address such as tcp://host:8786, got {cluster!r}")
     return int(local[1]) if local else None
 
 
 @contextmanager
-def cluster(place: str) -> Iterator[DaskExecutor]:
-    """Give an executor for ``local:N`` (N processes here) or ``tcp://host:port`` (a Dask scheduler).
+def dask_cluster(cluster: str) -> Iterator[DaskExecutor]:
+    """Open an executor on ``local:N`` (N processes here) or ``tcp://host:port`` (a Dask scheduler).
 
     Parameters
     ----------
-    place : str
+    cluster : str
         Where the work is done. The workers need the same version of this package, and nothing else.
     """
-    count = processes(place)
+    count = local_workers(cluster)
     try:
         dask, distributed = import_module("dask"), import_module("distributed")
     except ImportError:
         raise InputError("a cluster needs Dask: install lowregret with the extra 'dask'") from None
-    quiet = distributed.utils.silence_logging_cmgr(CRITICAL)  # what goes wrong is for us to say
-    with dask.config.set(SETTINGS), quiet:
-        made = client = None
+    with dask.config.set(DASK_CONFIG), _without_logs():
+        processes = client = None
         try:
             if count:
-                made = distributed.LocalCluster(
+                processes = distributed.LocalCluster(
                     n_workers=count, threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL"
                 )
             else:
-                _knock(distributed, place)
-            client = _client(distributed, made or place)
+                _check_scheduler(distributed, cluster)
+            client = _connect(distributed, processes or cluster)
             yield DaskExecutor(client)
         finally:
-            closing = Thread(target=_close, args=(client, made), daemon=True)
+            closing = Thread(target=_close, args=(client, processes), daemon=True)
             closing.start()
-            closing.join(PATIENCE)
+            closing.join(CLOSE_TIMEOUT)
 
 
-def _client(distributed: Any, place: Any) -> Any:
+@contextmanager
+def _without_logs() -> Iterator[None]:
+    """Silence the log of Dask: what goes wrong is raised."""
+    handlers = logging.getLogger("distributed").handlers
+    levels = [(handler, handler.level) for handler in handlers]
+    for handler, _ in levels:
+        handler.setLevel(logging.CRITICAL)
     try:
-        return distributed.Client(place, timeout="20s", set_as_default=False)
+        yield
+    finally:
+        for handler, level in levels:
+            handler.setLevel(level)
+
+
+def _connect(distributed: Any, cluster: Any) -> Any:
+    try:
+        return distributed.Client(cluster, timeout="20s", set_as_default=False)
     except OSError as error:
-        raise InputError(f"no Dask scheduler answers at {place}: {error}") from None
+        raise InputError(f"no Dask scheduler answers at {cluster}: {error}") from None
 
 
-def _knock(distributed: Any, address: str) -> None:
-    """Refuse an address where no scheduler answers; a client would say so late and at length."""
+def _check_scheduler(distributed: Any, address: str) -> None:
+    """Reject an address where no scheduler answers; a client waits without limit for one that is silent."""
+    import asyncio
 
-    async def knock() -> None:
+    async def connect() -> None:
         security = distributed.Security().get_connection_args("client")
-        connecting = distributed.comm.connect(address, KNOCKING, **security)
-        comm = await asyncio.wait_for(connecting, KNOCKING + 1)
+        connecting = distributed.connect(address, timeout=CONNECT_TIMEOUT, **security)
+        comm = await asyncio.wait_for(connecting, CONNECT_TIMEOUT + 1)
         comm.abort()
 
     try:
-        with ThreadPoolExecutor(1) as other:  # the user's thread may have a loop of its own, as in a notebook
-            other.submit(lambda: asyncio.run(knock())).result()
+        with ThreadPoolExecutor(1) as other:  # the user's thread may run a loop of its own, as in a notebook
+            other.submit(lambda: asyncio.run(connect())).result()
+    except OSError:
+        raise InputError(f"no Dask scheduler answers at {address} within {CONNECT_TIMEOUT} seconds") from None
     except Exception as error:
-        if isinstance(error, OSError) and not isinstance(error, distributed.comm.CommClosedError):
-            raise InputError(f"no Dask scheduler answers at {address} within {KNOCKING} seconds") from None
-        raise InputError(f"cannot speak to a Dask scheduler at {address}: {error}") from None
+        raise InputError(f"cannot connect to a Dask scheduler at {address}: {error}") from None
 
 
 def _close(*opened: Any) -> None:
@@ -202,19 +244,19 @@ def _close(*opened: Any) -> None:
             each.close()
 
 
-def _give(value: Any) -> Any:
+def _identity(value: Any) -> Any:
     return value
 
 
-def _attempt(fn: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """Do a task on a worker; say on which if it fails."""
+def _run_task(fn: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """Run a task on a worker; return its error with the address of the worker."""
     import warnings
 
     from distributed import get_worker
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # whoever planned the run has told them already
+            warnings.simplefilter("ignore")  # the planner has shown them already
             return fn(*args, **kwargs)
-    except Exception as error:  # it is raised where the task was submitted
-        return Trouble(get_worker().address, error)
+    except Exception as error:  # raised where the task was submitted
+        return TaskFailure(get_worker().address, error)

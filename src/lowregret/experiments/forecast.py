@@ -13,7 +13,7 @@ from lowregret.engine.cpu import simulate
 from lowregret.experiments.cases import Case, Player
 from lowregret.experiments.plan import make_plan
 from lowregret.experiments.spec import Experiment
-from lowregret.experiments.store import Store
+from lowregret.experiments.store import ResultStore
 
 TRIAL = 20_000
 """How many steps are played to learn what a step costs."""
@@ -49,7 +49,7 @@ def forecast(experiment: Experiment, out: str | Path) -> Forecast:
     >>> forecast(experiment, "nowhere").missing
     1
     """
-    plan, store = make_plan(experiment), Store(Path(out))
+    plan, store = make_plan(experiment), ResultStore(Path(out))
     missing = {shard.name: shard for shard in store.missing(plan)}
     costs = _recorded(store)
     cases = {case.name: case for case in experiment.cases}
@@ -68,7 +68,7 @@ def forecast(experiment: Experiment, out: str | Path) -> Forecast:
     return Forecast(len(plan.shards), len(missing), len(store.damaged), steps, seconds)
 
 
-def _recorded(store: Store) -> dict[tuple[str, int], float]:
+def _recorded(store: ResultStore) -> dict[tuple[str, int], float]:
     """Give the seconds a step took, by policy and number of arms."""
     sums: dict[tuple[str, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
     for entry in store.entries.values():

@@ -11,8 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from lowregret.environments import Bandit, families
-from lowregret.environments.families import Family
+from lowregret.environments import FAMILIES, Bandit, Family
 from lowregret.errors import InputError
 from lowregret.experiments.cases import Case, Player
 from lowregret.experiments.policy_loading import Reference
@@ -24,7 +23,7 @@ Group: TypeAlias = tuple[str, tuple[Any, ...], int]
 
 
 @dataclass(frozen=True)
-class Arms:
+class ArmGroups:
     """An environment as plain data: groups of equal arms, and a hash of them that stands for all.
 
     Two are equal if their hashes are. So a worker that was given 20 MB of rewards finds the bandit that it
@@ -138,7 +137,7 @@ class Plan:
     """
 
     experiment: Experiment
-    environments: dict[str, Arms]
+    environments: dict[str, ArmGroups]
     pairs: tuple[Pair, ...]
 
     @cached_property
@@ -165,7 +164,7 @@ def make_plan(experiment: Experiment, shard_steps: int = SHARD_STEPS) -> Plan:
         About how many steps a shard has.
     """
     pairs = []
-    environments: dict[str, Arms] = {}
+    environments: dict[str, ArmGroups] = {}
     for case in experiment.cases:
         arms = group(case.bandit)
         environments[arms.sha256] = arms
@@ -193,7 +192,7 @@ def _shard(
     experiment: Experiment,
     case: Case,
     player: Player,
-    arms: Arms,
+    arms: ArmGroups,
     clip: bool,
     first: int,
     runs: int,
@@ -238,7 +237,7 @@ def _parameters(player: Player) -> tuple[tuple[str, Any], ...]:
     return tuple(found)
 
 
-def group(bandit: Bandit) -> Arms:
+def group(bandit: Bandit) -> ArmGroups:
     """Write the arms of a bandit as plain data.
 
     Examples
@@ -258,15 +257,15 @@ def group(bandit: Bandit) -> Arms:
             parameters = tuple(getattr(arm, each.name) for each in fields(arm))
             groups.append((type(arm).__name__, parameters, 1))
         last = arm
-    return Arms(_hash(groups), tuple(groups))
+    return ArmGroups(_hash(groups), tuple(groups))
 
 
 @lru_cache(maxsize=16)
-def ungroup(given: Arms) -> Bandit:
+def ungroup(given: ArmGroups) -> Bandit:
     """Make the bandit that plain data describes."""
     arms: list[Family] = []
     for family, parameters, count in given.groups:
-        arms += [getattr(families, family)(*parameters)] * count
+        arms += [FAMILIES[family.lower()].family(*parameters)] * count
     return Bandit(tuple(arms), "shard")
 
 

@@ -11,7 +11,6 @@ from concurrent.futures import (
     CancelledError,
     Executor,
     Future,
-    ThreadPoolExecutor,
     wait,
 )
 from contextlib import contextmanager
@@ -24,12 +23,13 @@ from typing import NamedTuple, TypeAlias
 
 import polars as pl
 
-from lowregret._common.validation import whole
-from lowregret.errors import InputError
+from lowregret._common.validation import integer
+from lowregret.errors import InputError, LowRegretError
+from lowregret.experiments.executors import ThreadExecutor, worker_count
 from lowregret.experiments.plan import SHARD_STEPS, Plan, Shard, make_plan
 from lowregret.experiments.policy_loading import NotHere
 from lowregret.experiments.spec import Experiment
-from lowregret.experiments.store import Store, description
+from lowregret.experiments.store import ResultStore, description
 from lowregret.experiments.worker import Finished, work
 from lowregret.results.layout import long_tables
 from lowregret.results.stored import Results, describe, open_results
@@ -62,7 +62,7 @@ class Progress(NamedTuple):
     damaged: int
 
 
-class FailedShards(RuntimeError):  # noqa: N818  # it is what they are
+class FailedShardsError(LowRegretError):
     """Some shards could not be computed; all others are kept."""
 
 
@@ -93,12 +93,12 @@ def run(
     shard_steps : int
         About how many steps a shard has; the results do not depend on it.
     """
-    threads = whole("run", "threads", (os.cpu_count() or 1) if threads is None else threads)
-    make = (lambda: ThreadPoolExecutor(threads)) if executor is None else executor
+    threads = integer("run", "threads", (os.cpu_count() or 1) if threads is None else threads)
+    make = (lambda: ThreadExecutor(threads)) if executor is None else executor
     plan = make_plan(experiment, shard_steps)
     if out is None:
         return _run_in_memory(plan, make, progress)
-    store = Store(Path(out))
+    store = ResultStore(Path(out))
     policies = {shard.name: pair.policy for pair in plan.pairs for shard in pair.shards}
 
     def keep(done: Done) -> None:
@@ -238,9 +238,9 @@ def _compute(job: _Job, missing: list[Shard], make: Executor | Callable[[], Exec
         if error is not None:
             broken = broken + 1 if job.told.done == before else 1
             if isinstance(make, Executor) or broken == POOLS:
-                raise FailedShards(_gone(job, error))
+                raise FailedShardsError(_gone(job, error))
     if job.failed:
-        raise FailedShards(_failures(job))
+        raise FailedShardsError(_failures(job))
 
 
 def _drive(job: _Job, pool: Executor) -> BaseException | None:
@@ -249,7 +249,7 @@ def _drive(job: _Job, pool: Executor) -> BaseException | None:
     asked = -inf
     while job.lines() or job.under_way:
         if monotonic() - asked >= PATIENCE:  # workers come and go
-            workers, asked = getattr(pool, "_max_workers", None) or os.cpu_count() or 1, monotonic()
+            workers, asked = worker_count(pool), monotonic()
         try:
             while error is None and job.submit(pool, 2 * workers):
                 pass

@@ -21,11 +21,12 @@ from pydantic import (
     StrictInt,
     ValidationError,
     WithJsonSchema,
+    model_validator,
 )
 
-from lowregret._common.spec_errors import SpecError, first_error, line_of
-from lowregret._common.validation import LARGEST_SEED, LONGEST, show
-from lowregret.environments import Bandit
+from lowregret._common.spec_errors import SpecError, first_error, line_of, unknown
+from lowregret._common.validation import MAX_HORIZON, MAX_SEED, short_repr
+from lowregret.environments import FAMILIES, Bandit
 from lowregret.errors import InputError
 from lowregret.experiments.cases import Case, Player, cases, check_pairs, players
 from lowregret.policies import Policy
@@ -38,13 +39,13 @@ if TYPE_CHECKING:
 def _scalar(value: Any) -> Any:
     if isinstance(value, bool | int | float | str):
         return value
-    raise InputError(f"must be a number, a text or true or false, got {show(value)}")
+    raise InputError(f"must be a number, a text or true or false, got {short_repr(value)}")
 
 
 def _environment(value: Any) -> Any:
     if isinstance(value, str | Bandit):
         return value
-    raise InputError(f"must be a text such as 'paper-1', or a Bandit, got {show(value)}")
+    raise InputError(f"must be a text such as 'paper-1', or a Bandit, got {short_repr(value)}")
 
 
 def _policy(value: Any) -> Any:
@@ -52,16 +53,16 @@ def _policy(value: Any) -> Any:
         raise InputError(f"{value.__name__} is a class: write {value.__name__}()")
     if isinstance(value, str | Policy):
         return value
-    raise InputError(f"must be a text such as 'EUCBV', or a Policy, got {show(value)}")
+    raise InputError(f"must be a text such as 'EUCBV', or a Policy, got {short_repr(value)}")
 
 
 def _horizon(value: Any) -> Any:
     if value is None or isinstance(value, str):
         return value
-    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= LONGEST:
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MAX_HORIZON:
         return value
     raise InputError(
-        f"must be a whole number from 1 to 2^53, or a text such as '{{100*K}}', got {show(value)}"
+        f"must be an integer from 1 to 2^53, or a text such as '{{100*K}}', got {short_repr(value)}"
     )
 
 
@@ -80,9 +81,25 @@ def _entries(key: str, kinds: tuple[type, ...]) -> Callable[[Any], Any]:
 
 Scalar = Annotated[Any, AfterValidator(_scalar), WithJsonSchema({"type": ["number", "string", "boolean"]})]
 Values = Annotated[list[Scalar], Field(min_length=1)]
-Numbers = Annotated[
-    Any, WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "array", "items": {"type": "number"}}]})
-]
+
+
+def _family_parameters() -> dict[str, list[str]]:
+    """Return the parameters of the reward families, each with the families that take it."""
+    found: dict[str, list[str]] = {}
+    for family, entry in FAMILIES.items():
+        for name in entry.parameters.values():
+            found.setdefault(name, []).append(family)
+    return found
+
+
+def _add_family_parameters(schema: dict[str, Any]) -> None:
+    """Add the parameters of the reward families to the JSON schema of an environment."""
+    numbers = {"type": "array", "items": {"type": "number"}}
+    for name, families in _family_parameters().items():
+        data = FAMILIES[families[0]].takes_data
+        kinds = {"type": "array", "items": numbers} if data else {"anyOf": [{"type": "number"}, numbers]}
+        schema["properties"][name] = {**kinds, "description": f"Of {', '.join(families)}."}
+    schema["additionalProperties"] = False
 
 
 class Part(BaseModel):
@@ -101,7 +118,12 @@ class RecordingGrid(Part):
 
 
 class EnvironmentEntry(Part):
-    """One environment, or one for every combination of the values of a grid."""
+    """One environment, or one for every combination of the values of a grid.
+
+    Besides these fields it takes the parameters of the registered reward families.
+    """
+
+    model_config = ConfigDict(extra="allow", json_schema_extra=_add_family_parameters)
 
     name: str | None = Field(
         default=None, description="What tables and figures call it; may hold {names} of the grid."
@@ -119,14 +141,6 @@ class EnvironmentEntry(Part):
     arms: list[dict[str, Any]] | None = Field(
         default=None, description="Arms one by one, as in an environment file."
     )
-    probabilities: Numbers = Field(default=None, description="Of bernoulli.")
-    means: Numbers = Field(default=None, description="Of gaussian, exponential and poisson.")
-    variances: Numbers = Field(default=None, description="Of gaussian.")
-    a: Numbers = Field(default=None, description="Of beta.")
-    b: Numbers = Field(default=None, description="Of beta.")
-    lows: Numbers = Field(default=None, description="Of uniform.")
-    highs: Numbers = Field(default=None, description="Of uniform.")
-    data: list[list[float]] | None = Field(default=None, description="Of empirical: the values of each arm.")
     scale: list[float] | None = Field(
         default=None, description="[low, high]: the rewards that become 0 and 1."
     )
@@ -139,6 +153,18 @@ class EnvironmentEntry(Part):
     grid: dict[str, Values] = Field(
         {}, description="Values for the {names} in environment, horizon and name."
     )
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Parameters of the family, by their names for many arms."""
+        return self.model_extra or {}
+
+    @model_validator(mode="after")
+    def _check_parameters(self) -> Self:
+        for key in self.parameters:
+            if key not in _family_parameters():
+                raise InputError(unknown(key, [*type(self).model_fields, *_family_parameters()]))
+        return self
 
 
 class PolicyEntry(Part):
@@ -191,9 +217,9 @@ class Experiment(Part):
     """
 
     name: str = Field(default="experiment", min_length=1, description="What reports call it.")
-    horizon: StrictInt | None = Field(default=None, ge=1, le=LONGEST, description="Pulls in a run.")
+    horizon: StrictInt | None = Field(default=None, ge=1, le=MAX_HORIZON, description="Pulls in a run.")
     runs: int = Field(default=100, ge=1, le=2**31, description="How many independent runs.")
-    seed: int = Field(default=0, ge=0, le=LARGEST_SEED, description="What the rewards are drawn from.")
+    seed: int = Field(default=0, ge=0, le=MAX_SEED, description="What the rewards are drawn from.")
     clip: bool = Field(default=False, description="Clip rewards to [0, 1] for the policies that need that.")
     grid: RecordingGrid = Field(default_factory=RecordingGrid, description="When the regret is recorded.")
     environments: Annotated[

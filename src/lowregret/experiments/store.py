@@ -14,21 +14,24 @@ from __future__ import annotations
 import errno
 import json
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from pathlib import Path
+from shutil import disk_usage
 from typing import Any
 
 import polars as pl
 
 from lowregret._common.durable_files import UNFINISHED, checksum, locked, place, sync, write_whole, writing
-from lowregret.errors import InputError
+from lowregret.errors import StoreError
 from lowregret.experiments.plan import ENGINE, Plan, Shard
 from lowregret.experiments.worker import Finished
 from lowregret.results.layout import TABLES, long_tables
+
+ALMOST_FULL = 64 * 2**20
+"""Bytes of free space below which a failed write is put down to a full disk."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +47,13 @@ class Entry:
     arms: int
 
 
-class Store:
+class ResultStore:
     """The folder of an experiment, as one process reads and writes it.
 
     Parameters
     ----------
     folder : path
-        The folder. To write to it, use ``with Store(folder).open():``.
+        The folder. To write to it, use ``with ResultStore(folder).open():``.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -78,7 +81,7 @@ class Store:
             return
         for path in self._tables.values():
             if path.exists():
-                raise InputError(
+                raise StoreError(
                     f"{str(self.folder)!r} has a file {path.name} that is not from an experiment: "
                     "use another folder, or move that file away"
                 )
@@ -219,14 +222,14 @@ def _write_tables(tables: Mapping[str, pl.LazyFrame], paths: Mapping[str, Path])
             path.replace(paths[name])
         for folder in {path.parent for path in paths.values()}:
             sync(folder)
-    except BaseException as error:
+    except pl.exceptions.PolarsError as error:
+        # polars reports a full disk as an error of its own, without the code of the system.
+        full = any(disk_usage(path.parent).free < ALMOST_FULL for path in paths.values())
+        raise OSError(errno.ENOSPC if full else errno.EIO, str(error)) from error
+    finally:
         for path in partial.values():
             with suppress(OSError):
                 path.unlink(missing_ok=True)
-        code = re.search(r"\(os error (\d+)\)", str(error))
-        if isinstance(error, pl.exceptions.PolarsError) and code:  # how polars tells of a full disk
-            raise OSError(int(code[1]), os.strerror(int(code[1]))) from None
-        raise
 
 
 def _read_manifest(path: Path) -> tuple[dict[str, Entry], int]:
@@ -239,7 +242,7 @@ def _read_manifest(path: Path) -> tuple[dict[str, Entry], int]:
     except (FileNotFoundError, NotADirectoryError):
         return {}, 0
     except OSError as error:
-        raise InputError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
+        raise StoreError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
     size = data.rfind(b"\n") + 1
     entries: dict[str, Entry] = {}
     for line in data[:size].splitlines():

@@ -20,7 +20,7 @@ _OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
-    ast.Pow: lambda base, power: float(base) ** float(power),  # whole numbers could grow without end
+    ast.Pow: lambda base, power: float(base) ** float(power),  # integers could grow without bound
 }
 ALLOWED = "numbers, names of the grid, + - * / ** and brackets"
 
@@ -100,7 +100,7 @@ def _number(node: ast.expr, values: Mapping[str, Scalar]) -> float:
 
 
 def _written(value: Scalar) -> str:
-    """Write a value so that it is read back as the same; whole numbers without a point."""
+    """Write a value so that it is read back as the same; integers without a point."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return str(int(value))
     return value if isinstance(value, str) else repr(value)

@@ -14,7 +14,7 @@ import polars as pl
 
 from lowregret.engine.cpu import Outcome, simulate
 from lowregret.environments import Bandit
-from lowregret.experiments.plan import ENGINE, Arms, Shard, ungroup
+from lowregret.experiments.plan import ENGINE, ArmGroups, Shard, ungroup
 from lowregret.experiments.policy_loading import load_class
 from lowregret.policies import Policy
 
@@ -30,7 +30,7 @@ class Finished(NamedTuple):
     seconds: float
 
 
-def work(shard: Shard, arms: Arms) -> Finished:
+def work(shard: Shard, arms: ArmGroups) -> Finished:
     """Compute a shard on the arms of its environment, in whatever process this is."""
     if shard.engine != ENGINE:
         where = f"process {os.getpid()} on {socket.gethostname()}"

@@ -71,7 +71,7 @@ def checked(
         hint = f": write {policy.__name__}()" if isinstance(policy, type) else ""
         raise InputError(f"a policy must be a lowregret.Policy, got {show(policy)}{hint}")
     if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed <= LARGEST_SEED:
-        raise InputError(f"seed must be a whole number from 0 to 2^64 - 1, got {show(seed)}")
+        raise InputError(f"seed must be an integer from 0 to 2^64 - 1, got {show(seed)}")
     if outside not in get_args(Outside):
         raise InputError(f"outside must be 'refuse' or 'clip', got {show(outside)}")
     if horizon is not None:

@@ -10,17 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from lowregret.analysis.intervals import share_interval
-from lowregret.environments import (
-    Bandit,
-    Bernoulli,
-    Beta,
-    Empirical,
-    Exponential,
-    Family,
-    Gaussian,
-    Poisson,
-    Uniform,
-)
+from lowregret.environments import Bandit, Bernoulli, Family, Gaussian, entry_of
 from lowregret._common.validation import whole
 from lowregret.errors import InputError
 from lowregret.theory.guarantees import settled
@@ -224,29 +214,13 @@ def _moments(arm: Family, pulls: int, runs: int, random: np.random.Generator) ->
     if isinstance(arm, Gaussian):
         squares = random.chisquare(pulls - 1, runs) if pulls > 1 else np.zeros(runs)
         return random.normal(0.0, sqrt(arm.variance / pulls), runs), arm.variance * squares / pulls
+    sample = entry_of(arm).sample
     total, total_square = np.zeros((2, runs))
     for start in range(0, pulls, _HELD // runs):
-        rewards = _rewards(arm, (runs, min(_HELD // runs, pulls - start)), random) - arm.mean
+        rewards = sample(arm, random, (runs, min(_HELD // runs, pulls - start))) - arm.mean
         total += rewards.sum(axis=1)
         total_square += (rewards * rewards).sum(axis=1)
     return total / pulls, total_square / pulls - (total / pulls) ** 2
-
-
-def _rewards(arm: Family, shape: tuple[int, int], random: np.random.Generator) -> Floats:
-    """Draw rewards one by one."""
-    match arm:
-        case Beta():
-            return arm.shift + arm.factor * random.beta(arm.a, arm.b, shape)
-        case Exponential():
-            return arm.shift + random.exponential(arm.mean - arm.shift, shape)
-        case Poisson():
-            counts = random.poisson((arm.mean - arm.shift) / arm.factor, shape)
-            return arm.shift + arm.factor * counts.astype(np.float64)
-        case Uniform():
-            return random.uniform(arm.low, arm.high, shape)
-        case Empirical():
-            return np.array(arm.values, np.float64)[random.integers(len(arm.values), size=shape)]
-    raise AssertionError(f"{arm} is drawn from sums")
 
 
 def _exact(arm: Family, lemma: Lemma3) -> float | None:

@@ -12,7 +12,7 @@ import polars as pl
 
 from lowregret._common.durable_files import checksum
 from lowregret.errors import InputError
-from lowregret.experiments.store import Store
+from lowregret.experiments.store import ResultStore
 from lowregret.results.layout import TABLES
 
 
@@ -112,7 +112,7 @@ def open_results(folder: str | Path) -> Results:
     True
     """
     place = Path(folder)
-    store = Store(place)
+    store = ResultStore(place)
     known = store.published()
     if not known:
         state = "is not finished: run it again to go on" if store.entries else "holds no results"
@@ -129,7 +129,7 @@ class _Published(Mapping[str, pl.LazyFrame]):
     So results never turn into those of another run that wrote to the same folder since.
     """
 
-    def __init__(self, store: Store, sha256: Mapping[str, str]) -> None:
+    def __init__(self, store: ResultStore, sha256: Mapping[str, str]) -> None:
         self._store = store
         self._sha256 = sha256
 

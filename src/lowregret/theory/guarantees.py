@@ -12,18 +12,11 @@ import polars as pl
 from lowregret._common.validation import LONGEST, whole
 from lowregret.environments import (
     Bandit,
-    Bernoulli,
-    Exponential,
-    Family,
-    Gaussian,
-    Poisson,
-    Uniform,
+    entry_of,
     environment,
 )
 from lowregret.errors import InputError
 from lowregret.reproduction.lemmas import elimination_round, last_round
-from lowregret.special import bernoulli_kl, gaussian_kl
-from lowregret.special.divergences import exponential_kl, normal_kl_free, poisson_kl, uniform_kl_free
 from lowregret.theory import bounds as theory
 from lowregret.theory.bounds import Line
 from lowregret.theory.table_1 import table_1
@@ -198,40 +191,23 @@ def _lai_robbins(bandit: Bandit, horizon: int) -> list[Line]:
 
 
 def _constants(bandit: Bandit) -> dict[str, float | None]:
-    """Give the constant of Lai and Robbins, twice where it matters whether variances are known."""
-    normal = any(isinstance(arm, Gaussian) for arm in bandit.arms)
-    names = {f"Lai and Robbins, {words}": words == KNOWN for words in (KNOWN, UNKNOWN)}
+    """Compute the constant of Lai and Robbins, twice where it matters whether variances are known."""
+    entries = [entry_of(arm) for arm in bandit.arms]
+    known = [entry.divergence for entry in entries]
+    kinds = {"Lai and Robbins": known}
+    if any(entry.divergence_unknown_variance for entry in entries):
+        unknown = [entry.divergence_unknown_variance or entry.divergence for entry in entries]
+        kinds = {f"Lai and Robbins, {KNOWN}": known, f"Lai and Robbins, {UNKNOWN}": unknown}
+    best, gaps = float(bandit.means.max()), bandit.gaps.tolist()
     constants: dict[str, float | None] = {}
-    for name, known in (names if normal else {"Lai and Robbins": True}).items():
-        divergences = [
-            _divergence(arm, float(bandit.means.max()), known) if gap > 0.0 else 0.0
-            for arm, gap in zip(bandit.arms, bandit.gaps.tolist(), strict=True)
+    for name, divergences in kinds.items():
+        values = [
+            divergence(arm, best) if gap > 0.0 else 0.0
+            for arm, divergence, gap in zip(bandit.arms, divergences, gaps, strict=True)
         ]
-        given = [divergence for divergence in divergences if divergence is not None]
-        complete = len(given) == len(divergences)
-        constants[name] = theory.lai_robbins(bandit.gaps.tolist(), given) if complete else None
+        found = [value for value in values if value is not None]
+        constants[name] = theory.lai_robbins(gaps, found) if len(found) == len(values) else None
     return constants
-
-
-def _divergence(arm: Family, mean: float, known: bool) -> float | None:
-    """Give the least divergence from an arm to a law of its family with a larger mean; None if not known."""
-    if arm.variance == 0.0 and not isinstance(arm, Poisson):
-        return inf
-    match arm:
-        case Bernoulli(probability, failure, success):
-            return bernoulli_kl(probability, (mean - failure) / (success - failure))
-        case Gaussian():
-            if known:
-                return gaussian_kl(arm.mean, mean, arm.variance)
-            return normal_kl_free(mean - arm.mean, arm.variance)
-        case Exponential():
-            return exponential_kl(arm.mean - arm.shift, mean - arm.shift)
-        case Poisson():
-            count, other = (arm.mean - arm.shift) / arm.factor, (mean - arm.shift) / arm.factor
-            return poisson_kl(count, other, other - count) if count > 0.0 else other
-        case Uniform():
-            return uniform_kl_free(arm.low, arm.high, mean)
-    return None
 
 
 def _plus(terms: list[str]) -> str:

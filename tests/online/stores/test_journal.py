@@ -23,7 +23,7 @@ def test_a_journal_is_for_one_process_and_says_who_has_it(tmp_path):
     path = tmp_path / "agent.journal"
     with opened(path):
         with pytest.raises(
-            lr.InputError, match=rf"is in use by process {os.getpid()} on .* use another file"
+            lr.StoreError, match=rf"is in use by process {os.getpid()} on .* use another file"
         ):
             opened(path)
         program = f"import lowregret as lr; lr.open_agent({str(path)!r}, lr.UCB1(), {ARMS}, seed=3)"
@@ -100,7 +100,7 @@ def test_a_changed_byte_in_a_journal_is_never_believed(tmp_path, data):
     changed[place] ^= data.draw(st.integers(1, 255))
     path.write_bytes(changed)
     if place < before_last:
-        with pytest.raises(lr.InputError, match="is damaged at byte|is not the journal|unknown format"):
+        with pytest.raises(lr.StoreError, match="is damaged at byte|is not the journal|unknown format"):
             opened(path)
         assert path.read_bytes() == changed
     else:
@@ -112,7 +112,7 @@ def test_a_changed_byte_in_a_journal_is_never_believed(tmp_path, data):
 def test_a_journal_of_a_later_format_asks_for_a_newer_version(tmp_path):
     path = tmp_path / "agent.journal"
     path.write_bytes(b"lowregret journal 2\nand so on")
-    with pytest.raises(lr.InputError, match="is a journal of an unknown format: use a newer lowregret"):
+    with pytest.raises(lr.StoreError, match="is a journal of an unknown format: use a newer lowregret"):
         opened(path)
     assert path.read_bytes() == b"lowregret journal 2\nand so on"
 
@@ -125,7 +125,7 @@ def test_two_who_write_one_journal_notice_it(tmp_path):
         path.with_name("agent.journal.lock").unlink()
         with opened(path) as other:
             choice = other.ask()
-            with pytest.raises(lr.InputError, match="was changed by another process: a journal is for one"):
+            with pytest.raises(lr.StoreError, match="was changed by another process: a journal is for one"):
                 one.ask()
     with opened(path) as agent:
         assert agent.pending[1] == choice
@@ -149,7 +149,7 @@ def test_a_program_that_closes_nothing_ends_in_silence(tmp_path):
 
 def test_a_link_to_a_journal_leads_to_the_same_lock(tmp_path):
     (tmp_path / "link.journal").symlink_to(tmp_path / "agent.journal")
-    with opened(tmp_path / "agent.journal"), pytest.raises(lr.InputError, match="is in use by process"):
+    with opened(tmp_path / "agent.journal"), pytest.raises(lr.StoreError, match="is in use by process"):
         opened(tmp_path / "link.journal")
 
 

@@ -92,7 +92,7 @@ def test_one_who_holds_the_file_is_waited_for_and_then_named(tmp_path, monkeypat
     assert len(pauses) == 5
     holder.execute("BEGIN IMMEDIATE")
     monkeypatch.setattr(sqlite, "PATIENCE", 0.0)
-    with pytest.raises(lr.InputError, match="another process has held it for 0 s: try again"):
+    with pytest.raises(lr.StoreError, match="another process has held it for 0 s: try again"):
         agent.ask()
     holder.rollback()
     assert agent.ask().time == 2
@@ -103,5 +103,5 @@ def test_a_folder_that_cannot_be_synced_is_told_in_one_sentence(tmp_path, monkey
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("lowregret.online.stores.sqlite.sync", failing)
-    with pytest.raises(lr.InputError, match="cannot write to .*agent.db': Permission denied"):
+    with pytest.raises(lr.StoreError, match="cannot write to .*agent.db': Permission denied"):
         opened(tmp_path / "agent.db")

@@ -1,0 +1,162 @@
+"""The reward families by name: strings, TOML files, experiments and bounds know them from here alone."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import Field
+from math import inf
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from lowregret.environments.families import (
+    Bernoulli,
+    Beta,
+    Empirical,
+    Encoding,
+    Exponential,
+    Gaussian,
+    Poisson,
+    Uniform,
+)
+from lowregret.special.divergences import (
+    bernoulli_kl,
+    exponential_kl,
+    gaussian_kl,
+    normal_kl_free,
+    poisson_kl,
+    uniform_kl_free,
+)
+
+Divergence: TypeAlias = Callable[[Any, float], float | None]
+
+
+class Family(Protocol):
+    """Distribution of the rewards of one arm: a frozen dataclass that `FAMILIES` lists.
+
+    Attributes
+    ----------
+    kind : int
+        Which sampler of the engine draws its rewards.
+    mean, variance : float
+        Moments of the reward.
+    support : (float, float)
+        Infimum and supremum of the support.
+    encoding : tuple of four floats
+        Parameters as the sampler takes them.
+    """
+
+    kind: ClassVar[int]
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    @property
+    def mean(self) -> float: ...  # noqa: D102
+    @property
+    def variance(self) -> float: ...  # noqa: D102
+    @property
+    def support(self) -> tuple[float, float]: ...  # noqa: D102
+    @property
+    def encoding(self) -> Encoding: ...  # noqa: D102
+    def scaled(self, low: float, high: float) -> "Family":
+        """Return the family of ``(reward - low) / (high - low)``."""
+        ...
+
+
+class FamilyEntry(NamedTuple):
+    """What the package knows of a reward family besides its class.
+
+    Attributes
+    ----------
+    family : class
+        A frozen dataclass with the members of `Family`; the name of the family is its name in lower case.
+    parameters : mapping of str to str
+        Parameters of one arm, each with its name for many arms, in the order of the class.
+    sample : callable
+        ``sample(arm, random, shape)`` draws rewards with a NumPy generator.
+    divergence : callable
+        ``divergence(arm, mean)`` computes the least Kullback-Leibler divergence from an arm to a distribution
+        of its family with that larger mean, or returns None where no formula is known.
+    divergence_unknown_variance : callable, optional
+        The same where the variance of that distribution is free, for a family in which it otherwise is not.
+    takes_data : bool
+        Whether the parameter of an arm is a sequence, which only a file can hold.
+    """
+
+    family: type[Any]
+    parameters: Mapping[str, str]
+    sample: Callable[[Any, Generator, tuple[int, ...]], NDArray[np.float64]]
+    divergence: Divergence
+    divergence_unknown_variance: Divergence | None = None
+    takes_data: bool = False
+
+
+def entry_of(arm: Family) -> FamilyEntry:
+    """Return the entry of the family of an arm."""
+    return next(entry for entry in FAMILIES.values() if isinstance(arm, entry.family))
+
+
+def _unless_constant(divergence: Divergence) -> Divergence:
+    """Return a divergence that is infinite from a constant, which has no neighbours in its family."""
+    return lambda arm, mean: divergence(arm, mean) if arm.variance > 0.0 else inf
+
+
+def _bernoulli_divergence(arm: Bernoulli, mean: float) -> float:
+    return bernoulli_kl(arm.probability, (mean - arm.failure) / (arm.success - arm.failure))
+
+
+def _poisson_divergence(arm: Poisson, mean: float) -> float:
+    count, other = (arm.mean - arm.shift) / arm.factor, (mean - arm.shift) / arm.factor
+    return poisson_kl(count, other, other - count) if count > 0.0 else other
+
+
+FAMILIES: dict[str, FamilyEntry] = {
+    "bernoulli": FamilyEntry(
+        Bernoulli,
+        {"probability": "probabilities"},
+        lambda arm, random, shape: np.where(random.random(shape) < arm.probability, arm.success, arm.failure),
+        _unless_constant(_bernoulli_divergence),
+    ),
+    "gaussian": FamilyEntry(
+        Gaussian,
+        {"mean": "means", "variance": "variances"},
+        lambda arm, random, shape: random.normal(arm.mean, arm.variance**0.5, shape),
+        _unless_constant(lambda arm, mean: gaussian_kl(arm.mean, mean, arm.variance)),
+        _unless_constant(lambda arm, mean: normal_kl_free(mean - arm.mean, arm.variance)),
+    ),
+    "beta": FamilyEntry(
+        Beta,
+        {"a": "a", "b": "b"},
+        lambda arm, random, shape: arm.shift + arm.factor * random.beta(arm.a, arm.b, shape),
+        _unless_constant(lambda arm, mean: None),
+    ),
+    "exponential": FamilyEntry(
+        Exponential,
+        {"mean": "means"},
+        lambda arm, random, shape: arm.shift + random.exponential(arm.mean - arm.shift, shape),
+        _unless_constant(lambda arm, mean: exponential_kl(arm.mean - arm.shift, mean - arm.shift)),
+    ),
+    "poisson": FamilyEntry(
+        Poisson,
+        {"mean": "means"},
+        lambda arm, random, shape: (
+            arm.shift
+            + arm.factor * random.poisson((arm.mean - arm.shift) / arm.factor, shape).astype(np.float64)
+        ),
+        _poisson_divergence,
+    ),
+    "uniform": FamilyEntry(
+        Uniform,
+        {"low": "lows", "high": "highs"},
+        lambda arm, random, shape: random.uniform(arm.low, arm.high, shape),
+        _unless_constant(lambda arm, mean: uniform_kl_free(arm.low, arm.high, mean)),
+    ),
+    "empirical": FamilyEntry(
+        Empirical,
+        {"values": "data"},
+        lambda arm, random, shape: np.array(arm.values, np.float64)[
+            random.integers(len(arm.values), size=shape)
+        ],
+        _unless_constant(lambda arm, mean: None),
+        takes_data=True,
+    ),
+}
