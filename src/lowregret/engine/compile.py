@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable
 from functools import wraps
 from inspect import Signature, getattr_static, signature
@@ -19,7 +20,7 @@ from threading import RLock
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
-from numba import errors, njit, typeof, types
+from numba import njit, typeof, types
 from numba.extending import (
     NativeValue,
     make_attribute_wrapper,
@@ -70,6 +71,8 @@ _entries: dict[tuple[FunctionType, tuple[Any, ...]], Callable[..., Any]] = {}
 _methods: dict[str, str] = {}
 _shared: set[FunctionType] = set()
 _selected: dict[Callable[..., Any], Callable[..., Any]] = {}
+counts: Counter[str] = Counter()
+"""How many entry points were ``compiled`` in this process, and how many ``loaded`` from the disk."""
 _attempts: list[Attempt] = []
 """The methods and functions of policies that Numba was given since the compilation began."""
 
@@ -376,13 +379,19 @@ def _compile(function: FunctionType, policy: Policy, kinds: tuple[Any, ...]) -> 
         try:
             if path:
                 try:
-                    dispatcher = njit(cache=True, **OPTIONS)(code_cache.moved(function, path))
-                    return cast(Callable[..., Any], dispatcher.compile(kinds))
+                    return _finish(njit(cache=True, **OPTIONS)(code_cache.moved(function, path)), kinds)
                 except (OSError, RuntimeError):  # a full disk costs the cache, not the simulation
                     code_cache.switch_off()
-            return cast(Callable[..., Any], njit(**OPTIONS)(function).compile(kinds))
-        except errors.NumbaError as error:
+            return _finish(njit(**OPTIONS)(function), kinds)
+        except Exception as error:  # of Numba's many kinds, some are not its own
             raise explain(error, policy, _attempts) from error
+
+
+def _finish(dispatcher: Any, kinds: tuple[Any, ...]) -> Callable[..., Any]:
+    """Compile or load a function for arguments of some types."""
+    made: Callable[..., Any] = dispatcher.compile(kinds)
+    counts["loaded" if dispatcher.stats.cache_hits else "compiled"] += 1
+    return made
 
 
 def _with_selected(function: FunctionType, kind: type[Policy]) -> FunctionType:
