@@ -1,143 +1,309 @@
-"""The disk cache: it serves, it notices edits, and it never holds a class from outside."""
+"""Compilation: what compiled code sees of a policy, the cache on disk, threads, and errors in one sentence."""
 
 import os
-import shutil
 import subprocess
 import sys
+import threading
+from math import sqrt
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 import lowregret as lr
-from lowregret.engine.compile import SOURCES, cache_folder
-
-PACKAGE = Path(lr.__file__).parent
+from lowregret.engine import code_cache, compile_progress
+from lowregret.engine.compile import class_of, entry, kernel, policy_type
+from lowregret.policies import POLICIES
 
 linux = pytest.mark.skipif(
     sys.platform != "linux", reason="the cache is moved by a variable that only Linux knows"
 )
 
-SIMULATED = """
+
+class Seen(NamedTuple):
+    """What the small policies of these tests look at."""
+
+    mean: float
+    pulls: int
+
+
+SEEN = Seen(0.25, 4)
+
+
+def scored(policy, seen):
+    return policy.score(seen, seen)
+
+
+def compiled_score(policy, seen=SEEN):
+    return kernel(scored, policy)(policy, seen)
+
+
+class Numbers(lr.Policy):
+    width: float = 1.5
+    count: int = 3
+    on: bool = True
+    mode: str = "any"
+    limit: float | None = None
+
+    shift = 10
+
+    def score(self, arm, clock):
+        return arm.mean + self.width * self.count + (100 if self.on else 0) + self.shift
+
+
+class Override(Numbers):
+    shift = 20
+
+    def score(self, arm, clock, sign=-1):
+        return sign * self.half(arm.mean)
+
+    def half(self, value):
+        return value / 2.0
+
+
+def test_compiled_code_reads_the_numbers_and_calls_the_methods():
+    for policy in (Numbers(), Numbers(width=0.5, count=-2, on=False, mode="x", limit=1.0), Override()):
+        assert compiled_score(policy) == policy.score(SEEN, SEEN)
+
+
+def test_each_class_has_a_type_of_its_own():
+    kinds = [policy_type(kind) for kind in (*POLICIES.values(), Numbers, Override)]
+    assert len({kind.name for kind in kinds}) == len(kinds)
+    assert class_of(policy_type(Override)) is Override
+
+
+def make(sign):
+    def helper(x):
+        return sign * x
+
+    class Closed(lr.Policy):
+        def score(self, arm, clock):
+            return helper(arm.mean) + np.sqrt(arm.pulls) + sqrt(4.0)
+
+    return Closed
+
+
+def test_classes_made_by_a_function_differ_by_what_they_close_over():
+    assert compiled_score(make(1.0)()) == 0.25 + 4.0
+    assert compiled_score(make(-1.0)()) == -0.25 + 4.0
+    assert policy_type(make(1.0)) is policy_type(make(1.0))
+    assert policy_type(make(1.0)) is not policy_type(make(2.0))
+
+
+def test_two_threads_may_compile_at_once():
+    kinds = [type(f"Threaded{number // 2}", (make(float(number // 2 + 7)),), {}) for number in range(4)]
+    found, barrier = {}, threading.Barrier(len(kinds))
+
+    def work(number):
+        barrier.wait()
+        found[number] = compiled_score(kinds[number]())
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(len(kinds))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == {number: 0.25 * (number // 2 + 7) + 4.0 for number in range(len(kinds))}
+
+
+def test_a_compilation_is_reported(monkeypatch, capsys):
+    told = []
+    monkeypatch.setattr(compile_progress, "on_compile", lambda *event: told.append(event))
+    policy = make(np.random.default_rng().random())()
+    compiled_score(policy)
+    compiled_score(policy)
+    assert told[0] == ("Closed", None)
+    assert told[1][0] == "Closed" and told[1][1] > 0
+    assert len(told) == 2
+    assert capsys.readouterr() == ("", "")
+
+
+def test_one_line_is_written_to_a_terminal(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with compile_progress.announced("Mine", loaded=False):
+        pass
+    with compile_progress.announced("Other", loaded=True):
+        pass
+    assert capsys.readouterr().err == "compiling Mine ... 0.0 s\n"
+
+
+def unknown(x):
+    return x.nothing
+
+
+class Attribute(lr.Policy):
+    def score(self, arm, clock):
+        return arm.nothing
+
+
+class Name(lr.Policy):
+    def score(self, arm, clock):
+        return nobody(arm.mean)  # noqa: F821
+
+
+class Import(lr.Policy):
+    def score(self, arm, clock):
+        import numpy as np
+
+        return np.sqrt(arm.mean)
+
+
+class Text(lr.Policy):
+    def score(self, arm, clock):
+        return "high"
+
+
+class Nothing(lr.Policy):
+    def score(self, arm, clock):
+        arm.mean  # noqa: B018
+
+
+class Helped(lr.Policy):
+    def score(self, arm, clock):
+        return self.inner(arm.mean)
+
+    def inner(self, x):
+        return unknown(x)
+
+
+class Word(lr.Policy):
+    mode: str = "a"
+
+    def score(self, arm, clock):
+        return 1.0 if self.mode == "a" else 0.0
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        (Attribute, r"Attribute: Numba cannot compile score \(test_compile.py, line \d+\): Unknown attribute"),
+        (Name, r"Name: Numba cannot compile score \(.*\): name 'nobody' is not defined"),
+        (Import, r"Import: Numba cannot compile score \(.*\): import at the top of the file, not inside"),
+        (Text, r"Text: score \(test_compile.py, line \d+\) must return a number"),
+        (Nothing, r"Nothing: score \(test_compile.py, line \d+\) must return a number, and returns none"),
+        (Helped, r"Helped: Numba cannot compile unknown \(.*\): Unknown attribute 'nothing' of type float64"),
+        (Word, r"Word: Numba cannot compile score \(.*\): it reads mode, and only parameters that are float"),
+    ],
+)
+def test_an_error_names_the_method_and_the_line(policy, message):
+    with pytest.raises(lr.InputError, match=message) as caught:
+        compiled_score(policy())
+    assert caught.value.__cause__ is not None
+    assert "\n" not in str(caught.value)
+
+
+SCRIPT = """
+import sys
+from math import sqrt
+from typing import NamedTuple
 import lowregret as lr
-from lowregret.engine.compile import _kernels
-import {module} as home
-{before}
-result = lr.simulate(home.{policy}(), lr.bernoulli([0.4, 0.6]), 500, runs=3, seed=1)
-*_, kernel = _kernels.values()
-print(result.regret(home.{policy}()).tolist(), sum(kernel.stats.cache_hits.values()))
+from lowregret.engine.compile import counts, entry
+from seen import SEEN, scored
+{source}
+policy = Mine()
+print(entry(scored, policy, SEEN)(policy, SEEN), counts["loaded"])
 """
 
-SCORED = """
-from lowregret.engine.compile import kernel
-from lowregret.engine.scored import ARM, CLOCK, scored
-import {module} as home
-{before}
-compiled = kernel(scored, home.{policy}())
-print(compiled(home.{policy}().record, ARM, CLOCK), sum(compiled.stats.cache_hits.values()))
+SEEN_MODULE = """
+from typing import NamedTuple
+class Seen(NamedTuple):
+    mean: float
+    pulls: int
+SEEN = Seen(0.25, 4)
+def scored(policy, seen):
+    return policy.score(seen, seen)
 """
 
-ENGINE = """
-from lowregret.policies import Arm, clock_at
-ARM, CLOCK = Arm(0, 3, 0.25, 0.0), clock_at(9, 100, 2, 0.0)
-def scored(policy, arm, clock):
-    return policy.score(arm, clock)
-"""
-"""A part of the engine that compiles in a second; what is kept on disk does not depend on the part."""
+MINE = "class Mine(lr.Policy):\n  def score(self, arm, clock):\n    return {}\n"
 
 
 @pytest.fixture
 def run(tmp_path):
-    """Run a policy in a new process, with a copy of the package and an empty cache of its own."""
-    shutil.copytree(PACKAGE, tmp_path / "lowregret", ignore=shutil.ignore_patterns("__pycache__"))
-    environ = {**os.environ, "PYTHONPATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    """Run a policy of the script itself in a new process, with a cache of its own."""
+    (tmp_path / "seen.py").write_text(SEEN_MODULE)
+    path = os.pathsep.join([str(tmp_path), str(Path(lr.__file__).parents[1])])
+    environ = {**os.environ, "PYTHONPATH": path, "XDG_CACHE_HOME": str(tmp_path / "cache")}
 
-    def call(module="lowregret", policy="MOSS", before="", program=SCORED):
-        if program == SCORED:
-            (tmp_path / "lowregret" / "engine" / "scored.py").write_text(ENGINE)
-        program = program.format(module=module, policy=policy, before=before)
-        command = [sys.executable, "-W", "ignore", "-c", program]
-        done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=True)
-        value, hits = done.stdout.rsplit(" ", 1)
-        return value, int(hits)
+    def start(source, **more):
+        (tmp_path / "script.py").write_text(SCRIPT.format(source=source))
+        command = [sys.executable, "script.py"]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        return subprocess.Popen(command, cwd=tmp_path, env={**environ, **more}, **pipes)
 
+    def finish(process):
+        out, err = process.communicate()
+        assert process.returncode == 0, err
+        value, loaded = out.split()
+        return float(value), int(loaded)
+
+    def call(source, **more):
+        return finish(start(source, **more))
+
+    call.start, call.finish = start, finish
     return call
 
 
-def known(policy, tmp_path):
-    """Simulate here; give the regret, and what this put on disk to the processes to come."""
-    policy, folder = policy(), type(policy()).__name__
-    regret = lr.simulate(policy, lr.bernoulli([0.4, 0.6]), 500, runs=3, seed=1).regret(policy).tolist()
-    shutil.copytree(cache_folder() / folder, tmp_path / "cache" / "lowregret" / SOURCES / folder)
-    return str(regret)
-
-
-def turn_round(tmp_path):
-    """Edit the policy: the less an arm gives, the better."""
-    moss = tmp_path / "lowregret" / "policies" / "moss.py"
-    text = moss.read_text()
-    assert "return arm.mean + sqrt" in text
-    return moss, text.replace("return arm.mean + sqrt", "return -arm.mean + sqrt")
+@linux
+def test_a_class_of_a_script_is_kept_and_an_edit_noticed(run, tmp_path):
+    (tmp_path / "tools.py").write_text("def helper(x):\n  return x * FACTOR\nFACTOR = 2.0\n")
+    source = "from tools import helper\n" + MINE.format("helper(arm.mean)")
+    assert run(source) == (0.5, 0)
+    assert run(source) == (0.5, 1)
+    assert run("# A comment.\n" + source) == (0.5, 1)
+    (tmp_path / "tools.py").write_text("def helper(x):\n  return x * FACTOR\nFACTOR = 4.0\n")
+    assert run(source) == (1.0, 0)
 
 
 @linux
-def test_the_cache_serves_and_notices_an_edited_policy(run, tmp_path):
-    first, hits = run()
-    assert hits == 0
-    assert run() == (first, 1)
-    assert len(list((tmp_path / "cache" / "lowregret").iterdir())) == 1
-    moss, text = turn_round(tmp_path)
-    moss.write_text(text)
-    edited, hits = run()
-    assert hits == 0
-    assert edited != first
+@pytest.mark.parametrize("variable", ["NUMBA_CACHE_DIR", "NUMBA_CACHE_LOCATOR_CLASSES"])
+def test_numbas_own_settings_make_nothing_stale(run, tmp_path, variable):
+    value = str(tmp_path / "own") if variable == "NUMBA_CACHE_DIR" else "InTreeCacheLocator"
+    assert run(MINE.format("arm.mean"), **{variable: value}) == (0.25, 0)
+    assert run(MINE.format("arm.mean"), **{variable: value}) == (0.25, 1)
+    assert run(MINE.format("-arm.mean"), **{variable: value}) == (-0.25, 0)
 
 
 @linux
-def test_simulations_are_served_and_notice_an_edited_policy(run, tmp_path):
-    first = known(lr.MOSS, tmp_path)
-    assert run(program=SIMULATED) == (first, 1)
-    moss, text = turn_round(tmp_path)
-    moss.write_text(text)
-    edited, hits = run(program=SIMULATED)
-    assert hits == 0
-    assert edited != first
+def test_two_processes_may_compile_at_once(run):
+    source = MINE.format("arm.mean + arm.pulls")
+    processes = [run.start(source) for _ in range(2)]
+    assert [run.finish(process)[0] for process in processes] == [4.25, 4.25]
+    assert run(source) == (4.25, 1)
 
 
 @linux
-def test_an_edit_between_loading_and_compiling_is_not_cached(run, tmp_path):
-    moss, text = turn_round(tmp_path)
-    first, _ = run(module="lowregret.policies", before=f"home.MOSS; open({str(moss)!r}, 'w').write({text!r})")
-    assert not list((tmp_path / "cache").rglob("*.nb*"))
-    after, hits = run()
-    assert hits == 0
-    assert after != first
-    assert list((tmp_path / "cache").rglob("*.nb*"))
-
-
-@linux
-def test_a_users_policy_is_compiled_but_not_cached(run, tmp_path):
-    source = "import lowregret as lr\nclass Mine(lr.Policy):\n  def score(self, arm, clock):\n    return {}\n"
-    (tmp_path / "mine.py").write_text(source.format("arm.mean"))
-    first, hits = run("mine", "Mine")
-    assert hits == 0
-    (tmp_path / "mine.py").write_text(source.format("-arm.mean"))
-    edited, hits = run("mine", "Mine")
-    assert hits == 0
-    assert edited != first
-    assert not list((tmp_path / "cache").rglob("*Mine*"))
-
-
-@linux
-def test_code_from_the_cache_and_new_code_do_not_mix(run, tmp_path):
-    """Policies of one kind and without parameters look alike to Numba but for the names of their twins."""
-    alone = known(lr.ThompsonBeta, tmp_path)
-    sampler = "class Mine(lr.Policy):\n  def sample(self, arm, clock, rng):\n    return rng.uniform()\n"
-    played = "lr.simulate(Mine(), lr.bernoulli([0.4, 0.6]), 500, runs=3, seed=1)\n"
-    mixed = run(policy="ThompsonBeta", before=sampler + played, program=SIMULATED)
-    assert mixed == (alone, 1)
-
-
 def test_without_a_writable_cache_it_still_runs(run, tmp_path):
     (tmp_path / "cache").write_text("a file where the folder should be")
-    assert run()[1] == 0
+    assert run(MINE.format("arm.mean")) == (0.25, 0)
+
+
+@linux
+def test_counting_references_changes_nothing(run):
+    assert run(MINE.format("arm.mean"), LOWREGRET_COUNT_REFERENCES="1") == (0.25, 0)
+
+
+def test_a_full_disk_costs_only_the_cache(monkeypatch, tmp_path):
+    monkeypatch.setattr(code_cache, "_off", False)
+    monkeypatch.setattr(code_cache, "cache_folder", lambda: tmp_path)
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tempfile.mkstemp", full)
+    assert compiled_score(make(31.0)()) == 0.25 * 31.0 + 4.0
+
+
+def test_old_folders_are_deleted(monkeypatch, tmp_path):
+    monkeypatch.setattr(code_cache, "_off", False)
+    monkeypatch.setattr(code_cache, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(code_cache, "POLICIES", 3)
+    for number in range(6):
+        assert code_cache.file_for(f"group{number}", "name", number)
+        os.utime(tmp_path / f"group{number}", (number, number))
+    assert {path.name for path in tmp_path.iterdir()} == {"group2", "group3", "group4", "group5"}
+
+
+def test_an_entry_is_compiled_once():
+    policy = Numbers()
+    assert entry(scored, policy, SEEN) is entry(scored, Numbers(width=9.0), SEEN)

@@ -1,72 +1,116 @@
-"""Compile a policy's own source into the engine, and keep the machine code on disk.
+"""Compile policies and the engine with Numba, through its public extension interface alone.
 
-Numba compiles what it can see. This file shows it the methods of our named tuples (``adopt``), and
-keeps one disk cache per policy in a folder named by a hash of the package's sources, so that an edit
-of any file, not only of the one that holds the compiled function, is noticed. A class from outside the
-package is never cached on disk: nothing here could tell when its source changes.
+Each class of policies gets a Numba type of its own. Its numeric parameters are the members of a struct, its
+methods are overloads of that type, and the plain functions that they call become callable from compiled code.
+So a policy object is passed to compiled functions as it is.
+
+What is compiled is kept on disk (see ``code_cache``): functions of the engine that do not depend on a policy,
+each by itself, and the entry points for a class of policies.
 """
 
 from __future__ import annotations
 
-import hashlib
-import shutil
-import tempfile
+import os
+import sys
+from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
-from functools import cache
-from inspect import signature
-from pathlib import Path
-from types import CodeType, FunctionType
+from functools import wraps
+from inspect import Signature, getattr_static, signature
+from threading import RLock
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
 from numba import njit, typeof, types
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
-from numba.core.typing.templates import (
-    AbstractTemplate,
-    _OverloadMethodTemplate,
-    infer_getattr,
-    make_overload_attribute_template,
+from numba.extending import (
+    NativeValue,
+    make_attribute_wrapper,
+    models,
+    overload,
+    overload_attribute,
+    overload_method,
+    register_model,
+    typeof_impl,
+    unbox,
 )
-from numba.extending import overload
-from platformdirs import user_cache_path
 
-from lowregret.policies import Policy
+from lowregret.engine import code_cache
+from lowregret.engine.compile_errors import Attempt, explain
+from lowregret.engine.compile_progress import announced
+from lowregret.engine.identity import GENERATED, NoIdentity, Reach, is_engine
+from lowregret.policies.base import Policy, numeric_fields
 
-METHODS: Any = {"nogil": True, "error_model": "numpy"}
-"""How a policy's methods are compiled: threads run freely, and a division by 0 gives inf, not an error."""
-OPTIONS: Any = {**METHODS, "_nrt": False}
-"""How the engine is compiled: also without counting references to arrays, which would cost more than a step
-itself. So it allocates nothing; all it needs is given to it."""
-INLINED: Any = {**OPTIONS, "forceinline": True}
-"""How what is called at every step is compiled: into the code of its callers."""
+COUNT_REFERENCES = "LOWREGRET_COUNT_REFERENCES"
+"""The environment variable with which references to arrays are counted, as in a Numba without ``_nrt``."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_NAMED_TUPLES_OWN = {"__new__", "__repr__", "__getnewargs__", "_replace", "_asdict", "__replace__"}
 
-_methods: set[str] = set()
-_functions: set[FunctionType] = set()
-_kernels: dict[tuple[FunctionType, type], Any] = {}
+def _accepted(option: str, value: bool) -> dict[str, bool]:
+    """Return an option that Numba does not document, if this version has it; all is correct without it."""
+    try:
+        njit(**cast(Any, {option: value}))(lambda: 0)
+    except Exception:  # whatever a version without it raises
+        return {}
+    return {option: value}
+
+
+METHODS: Any = {"nogil": True, "error_model": "numpy", **_accepted("no_cfunc_wrapper", True)}
+"""How a policy's methods are compiled: threads run freely, and a division by 0 gives inf, not an error. Numba
+need not also make a function that C could call, which would be a second copy of all that is inlined."""
+OPTIONS: Any = METHODS if os.environ.get(COUNT_REFERENCES) else {**METHODS, **_accepted("_nrt", False)}
+"""How the engine is compiled: also without counting references to arrays, which costs more than a step. It
+allocates nothing: all it needs is passed to it."""
+INLINED: Any = {**OPTIONS, "forceinline": True}
+"""How what is called at every step is compiled: into the code of its callers."""
+
+_lock = RLock()
+"""Held while anything is compiled, loaded or made known to Numba."""
+_types: dict[type, Any] = {}
+_types_by_name: dict[str, Any] = {}
+_entries: dict[tuple[FunctionType, tuple[Any, ...]], Callable[..., Any]] = {}
+_methods: dict[str, str] = {}
+_shared: set[FunctionType] = set()
+_selected: dict[Callable[..., Any], Callable[..., Any]] = {}
+counts: Counter[str] = Counter()
+"""How many entry points were ``compiled`` in this process, and how many ``loaded`` from the disk."""
+_attempts: list[Attempt] = []
+"""The methods and functions of policies that Numba was given since the compilation began."""
 
 
 def compiled(function: Function) -> Function:
-    """Compile a function of the engine."""
-    return cast(Function, njit(**OPTIONS)(function))
+    """Compile a function of the engine.
+
+    For Python the result is compiled code. A function that takes a policy is compiled for each class of
+    policies; any other is compiled once for each signature, and kept on disk.
+    """
+    return _engine_function(function, OPTIONS)
 
 
 def inlined(function: Function) -> Function:
     """Compile a function that is called at every step, into the code of its callers."""
-    return cast(Function, njit(**INLINED)(function))
+    return _engine_function(function, INLINED)
+
+
+def _engine_function(function: Function, options: Any) -> Function:
+    """Return a function that is compiled code for Python, and that compiled code can call."""
+    dispatcher: Any = njit(**options)(function)
+    if "policy" in signature(function).parameters:
+        return cast(Function, dispatcher)
+
+    @wraps(function)
+    def call(*arguments: Any) -> Any:
+        return dispatcher(*arguments)
+
+    wrapper: Any = call
+    wrapper.py_func = function
+    _implement(call, cast(FunctionType, function), options)
+    return cast(Function, wrapper)
 
 
 def shared(function: Function, options: Any = OPTIONS) -> Function:
     """Let compiled code call a function that stays plain Python for those who do not compile."""
-    _functions.add(cast(FunctionType, function))
-
-    def choose(*arguments: Any) -> Any:
-        return function
-
-    overload(function, strict=False, jit_options=options)(choose)
+    _shared.add(cast(FunctionType, function))
+    _implement(function, cast(FunctionType, function), options)
     return function
 
 
@@ -75,15 +119,10 @@ def inline(function: Function) -> Function:
     return shared(function, INLINED)
 
 
-def class_of(policy: Any) -> type[Policy]:
-    """Return the class of policies that a Numba type stands for."""
-    return cast("type[Policy]", policy.instance_class.policy_class)
-
-
 def by_policy_class(
     select: Callable[[type[Policy]], Callable[..., Any]], options: Any = INLINED
 ) -> Callable[..., Any]:
-    """Make a function whose first argument is a policy, and whose body that policy's class selects."""
+    """Make a function whose first argument is a policy, and whose body the class of that policy selects."""
 
     def function(policy: Any, *arguments: Any) -> Any:
         return select(type(policy))(policy, *arguments)
@@ -91,167 +130,308 @@ def by_policy_class(
     def choose(policy: Any, *arguments: Any) -> Any:
         return select(class_of(policy))
 
+    _selected[function] = select
     overload(function, strict=False, jit_options=options)(choose)
     return function
 
 
+def class_of(policy: Any) -> type[Policy]:
+    """Return the class of policies that a Numba type stands for."""
+    return cast("type[Policy]", policy.instance_class)
+
+
+def _implement(name: Callable[..., Any], function: FunctionType, options: Any) -> None:
+    """Let compiled code that calls ``name`` call a function of the engine, from the disk where that works."""
+
+    def build(*arguments: Any, **named: Any) -> Any:
+        return None if _on_disk(function, options, arguments, named) else function
+
+    cast(Any, build).__signature__ = signature(function)
+    overload(name, strict=False, jit_options=options)(build)
+    _implement_from_disk(name, lambda *_: function, signature(function), options)
+
+
+def _implement_from_disk(
+    name: Callable[..., Any], find: Callable[..., Any], parameters: Signature, options: Any
+) -> None:
+    """Add the form of ``name`` that Numba keeps on disk; ``find`` returns its function by argument types."""
+
+    def load(*arguments: Any, **named: Any) -> Any:
+        return _on_disk(find(*arguments), options, arguments, named)
+
+    cast(Any, load).__signature__ = parameters
+    overload(name, **_lenient({**options, "cache": True}))(load)
+
+
+def _on_disk(function: Any, options: Any, arguments: Any, named: Any) -> FunctionType | None:
+    """Return a copy of a function of the engine that Numba keeps on disk, or None where it cannot be kept."""
+    kinds = (*arguments, *named.values())
+    if not isinstance(function, FunctionType) or not is_engine(function.__module__):
+        return None
+    if not all(map(_is_importable, kinds)) or any(isinstance(kind, PolicyType) for kind in kinds):
+        return None
+    where = function.__module__, function.__qualname__, tuple(named)
+    path = code_cache.file_for("engine", function.__name__, where, options, kinds)
+    return code_cache.moved(function, path) if path else None
+
+
 def adopt(kind: type) -> None:
-    """Let compiled code call the plain methods of a named tuple class, and what those call."""
-    for base in kind.__mro__:
-        for name, value in vars(base).items():
-            if isinstance(value, FunctionType) and name not in _NAMED_TUPLES_OWN:
-                _adopt_method(name)
-                _adopt_called(value, value.__code__)
+    """Let compiled code call the plain methods of a ``NamedTuple`` class, and what those call.
+
+    Numba knows one signature for each name of a method of named tuples; so two classes that have a method of
+    one name must agree on its parameters.
+    """
+    with _lock:
+        for name in dir(kind):
+            method = getattr_static(kind, name)
+            if isinstance(method, FunctionType) and name not in GENERATED:
+                _adopt_method(kind, name, method)
+                _share_all(Reach(method))
 
 
-class _MethodTemplate(_OverloadMethodTemplate):
-    """Numba's template for ``overload_method``, with one change: the signature is the method's own.
+def _adopt_method(kind: type, name: str, method: FunctionType) -> None:
+    names = ", ".join(signature(method).parameters)
+    if name in _methods:
+        if _methods[name] != names:
+            raise TypeError(
+                f"{kind.__name__}.{name}: another NamedTuple has {name}({_methods[name]}) already"
+            )
+        return
+    _methods[name] = names
+    options = {**METHODS, "forceinline": True}
 
-    Numba takes one signature per name for all types; ours differ from class to class.
+    def find(self: Any, *_: Any) -> Any:
+        found = getattr(self.instance_class, name, None)
+        return found if isinstance(found, FunctionType) else None
+
+    def build(self: Any, *arguments: Any, **named: Any) -> Any:
+        found = find(self)
+        return None if _on_disk(found, options, (self, *arguments), named) else found
+
+    cast(Any, build).__signature__ = signature(method)
+    overload_method(types.BaseNamedTuple, name, **_lenient(options))(build)
+    _implement_from_disk(build, find, signature(method), options)
+
+
+def _share_all(reach: Reach) -> None:
+    """Let compiled code call the plain functions that were reached."""
+    for function in reach.functions:
+        if function not in _shared:
+            _shared.add(function)
+            _share(function)
+
+
+def _share(function: FunctionType) -> None:
+    def choose(*arguments: Any, **named: Any) -> Any:
+        _attempts.append(Attempt(function, arguments))
+        return function
+
+    cast(Any, choose).__signature__ = signature(function)
+    overload(function, strict=False, jit_options=METHODS)(choose)
+
+
+def _lenient(options: Any) -> Any:
+    """Return options for Numba's decorators, which need not check that signatures are the same."""
+    return {"strict": False, "jit_options": options}
+
+
+class PolicyType(types.Type):
+    """The Numba type of a class of policies; each class has a subclass of its own."""
+
+    instance_class: type[Policy]
+
+
+def policy_type(kind: type[Policy]) -> Any:
+    """Return the Numba type of a class of policies.
+
+    Classes whose code is the same share one, so a class that is defined again is not compiled again.
+    """
+    with _lock:
+        if kind not in _types:
+            reach = Reach(kind)
+            try:
+                name = f"{kind.__name__}_{reach.identity}"
+            except NoIdentity:
+                name = f"{kind.__name__}_{len(_types)}_{os.getpid()}"
+            if name not in _types_by_name:
+                _types_by_name[name] = _make_type(kind, name)
+                _share_all(reach)
+            _types[kind] = _types_by_name[name]
+        return _types[kind]
+
+
+@typeof_impl.register(Policy)
+def _typeof_policy(policy: Policy, context: Any) -> Any:
+    return policy_type(type(policy))
+
+
+def _make_type(kind: type[Policy], name: str) -> Any:
+    """Make a Numba type for a class of policies, found by its name in this module as pickle needs it."""
+    numbers = {bool: types.boolean, int: types.int64, float: types.float64}
+    members = [(field, numbers[number]) for field, number in numeric_fields(kind).items()]
+
+    class Type(PolicyType):
+        instance_class = kind
+
+        def __init__(self) -> None:
+            super().__init__(name=name)
+
+    class Model(models.StructModel):
+        def __init__(self, manager: Any, front_end_type: Any) -> None:
+            super().__init__(manager, front_end_type, members or [("unused", types.float64)])
+
+    Type.__name__ = Type.__qualname__ = name
+    globals()[name] = Type
+    register_model(Type)(Model)
+    for field, _ in members:
+        make_attribute_wrapper(Type, field, field)
+
+    def read(of: Any, policy: Any, c: Any) -> NativeValue:
+        struct, failed = c.context.get_constant_undef(of), c.context.get_constant(types.boolean, False)
+        for place, (field, number) in enumerate(members):
+            value = c.pyapi.object_getattr_string(policy, field)
+            native = c.unbox(number, value)
+            c.pyapi.decref(value)
+            struct = c.builder.insert_value(struct, native.value, place)
+            failed = c.builder.or_(failed, native.is_error)
+        return NativeValue(struct, is_error=failed)
+
+    unbox(Type)(read)
+    _show_class(Type, kind, {field for field, _ in members})
+    return Type()
+
+
+def _show_class(of: Any, kind: type[Policy], members: set[str]) -> None:
+    """Let compiled code call the methods of a class and read its numbers."""
+    for name in dir(kind):
+        value = getattr_static(kind, name)
+        if name.startswith("__") or name in members:
+            continue
+        if isinstance(value, FunctionType):
+            _show_method(of, name, value)
+        elif isinstance(value, bool | int | float):
+            _show_number(of, name, value)
+
+
+def _show_method(of: Any, name: str, method: FunctionType) -> None:
+    def choose(*arguments: Any, **named: Any) -> Any:
+        _attempts.append(Attempt(method, arguments))
+        return method
+
+    cast(Any, choose).__signature__ = signature(method)
+    overload_method(of, name, **_lenient({**METHODS, "forceinline": True}))(choose)
+
+
+def _show_number(of: Any, name: str, value: float) -> None:
+    def choose(policy: Any) -> Any:
+        return lambda policy: value
+
+    overload_attribute(of, name, **_lenient(INLINED))(choose)
+
+
+def kernel(function: Callable[..., Any], policy: Policy) -> Callable[..., Any]:
+    """Return a function that compiles an engine function for the arguments it is called with, and calls it.
+
+    Parameters
+    ----------
+    function : callable
+        A plain function whose first parameter is the policy.
+    policy : Policy
+        A policy of the class to compile for.
     """
 
-    def _resolve(self, typ: Any, attr: str) -> Any:
-        parent: Any = self
-        method: Any = getattr(typ.instance_class, attr, None)
-        if attr != parent._attr or not isinstance(method, FunctionType):
-            return None
+    def call(policy: Policy, *others: Any) -> Any:
+        return entry(function, policy, *others)(policy, *others)
 
-        class Template(AbstractTemplate):
-            key = (parent.key, attr)
-            _overload_func = staticmethod(parent._overload_func)
-            _inline = parent._inline
-            _inline_overloads = parent._inline_overloads
-            prefer_literal = False
-
-            def generic(self, args: Any, kws: Any) -> Any:
-                function = parent._get_function_type(parent.context, typ)
-                found = parent._get_signature(parent.context, function, (typ, *args), kws)
-                return found.replace(pysig=signature(method)).as_method()
-
-        return types.BoundFunction(Template, typ)
+    return call
 
 
-def _adopt_method(name: str) -> None:
-    if name in _methods:
-        return
-    _methods.add(name)
+def entry(function: Callable[..., Any], policy: Policy, *others: Any) -> Callable[..., Any]:
+    """Compile an engine function for a policy and other arguments of the given types, and of no others.
 
-    def choose(self: Any, *arguments: Any) -> Any:
-        return getattr(self.instance_class, name)
+    The types are not looked at again when the result is called, so whoever calls it answers for them. Two
+    threads may compile at once; the second waits for the first.
 
-    infer_getattr(
-        make_overload_attribute_template(
-            types.BaseNamedTuple, name, choose, base=_MethodTemplate, strict=False
-        )
-    )
-    overload(choose, strict=False, jit_options=cast(Any, {**METHODS, "forceinline": True}))(choose)
-
-
-def _adopt_called(function: FunctionType, code: CodeType) -> None:
-    """Let compiled code call the plain functions that a method refers to by a global name."""
-    for name in code.co_names:
-        called = function.__globals__.get(name)
-        if isinstance(called, FunctionType) and called not in _functions:
-            if called.__module__.startswith("lowregret.engine."):
-                continue  # which says itself how it is compiled
-            _functions.add(called)
-            shared(called, METHODS)
-            _adopt_called(called, called.__code__)
-
-
-def kernel(function: Callable[..., Any], policy: Policy) -> Any:
-    """Compile an engine function for one class of policies.
-
-    Each class has a dispatcher and a cache folder of its own: Numba's cache index is not safe when two
-    processes add different signatures to it at once.
+    Parameters
+    ----------
+    function : callable
+        A plain function whose first parameter is the policy.
+    policy : Policy
+        A policy.
+    *others
+        Examples of the other arguments.
     """
     assert isinstance(function, FunctionType)
-    key = (function, policy.Record)
-    if key not in _kernels:
-        adopt(policy.Record)
-        dispatcher: Any = njit(**OPTIONS)(function)
-        ours = all(part.__module__.startswith("lowregret.") for part in (type(policy), function))
-        folder = cache_folder() if ours else None
-        if folder:
-            dispatcher._cache = _cache_in(folder / type(policy).__name__, function)
-        _kernels[key] = dispatcher
-    return _kernels[key]
+    kinds = tuple(typeof(each) for each in (policy, *others))
+    key = function, kinds
+    if key not in _entries:
+        with _lock:
+            if key not in _entries:
+                _entries[key] = _compile(function, policy, kinds)
+    return _entries[key]
 
 
-def entry(function: Callable[..., Any], policy: Policy, *examples: Any) -> Callable[..., Any]:
-    """Compile an engine function for arguments of the same types as the examples, and of no others.
+def _compile(function: FunctionType, policy: Policy, kinds: tuple[Any, ...]) -> Callable[..., Any]:
+    path = _path(function, type(policy), kinds)
+    function = _with_selected(function, type(policy))
+    _attempts.clear()
+    with announced(str(policy), bool(path) and code_cache.has_code(str(path))):
+        try:
+            if path:
+                try:
+                    return _finish(njit(cache=True, **OPTIONS)(code_cache.moved(function, path)), kinds)
+                except (OSError, RuntimeError):  # a full disk costs the cache, not the simulation
+                    code_cache.switch_off()
+            return _finish(njit(**OPTIONS)(function), kinds)
+        except Exception as error:  # of Numba's many kinds, some are not its own
+            raise explain(error, policy, _attempts) from error
 
-    The types are not looked at again when it is called, which for named tuples would cost microseconds; so
-    who calls it answers for them.
+
+def _finish(dispatcher: Any, kinds: tuple[Any, ...]) -> Callable[..., Any]:
+    """Compile or load a function for arguments of some types."""
+    made: Callable[..., Any] = dispatcher.compile(kinds)
+    counts["loaded" if dispatcher.stats.cache_hits else "compiled"] += 1
+    return made
+
+
+def _with_selected(function: FunctionType, kind: type[Policy]) -> FunctionType:
+    """Copy a function with the bodies in place of the names of functions that ``by_policy_class`` made.
+
+    Numba then copies them into the code before it compiles that, which saves compiling all that they call a
+    second time.
     """
-    kinds = tuple(typeof(each) for each in examples)
-    return cast(Callable[..., Any], kernel(function, policy).compile(kinds))
+    names = function.__globals__
+    found = {
+        name: _selected[names[name]] for name in function.__code__.co_names if _is_selected(names.get(name))
+    }
+    bodies = {name: njit(inline="always", **OPTIONS)(select(kind)) for name, select in found.items()}
+    return code_cache.copied(function, function.__code__, {**names, **bodies}) if bodies else function
 
 
-def _cache_in(folder: Path, function: FunctionType) -> FunctionCache:
-    """Give a Numba cache that lives in ``folder`` and goes by the package's sources."""
-
-    class Locator(_CacheLocator):
-        _py_file = function.__code__.co_filename
-
-        def get_cache_path(self) -> str:
-            return str(folder)
-
-        def get_source_stamp(self) -> str:
-            return SOURCES
-
-        def get_disambiguator(self) -> str:
-            return str(function.__code__.co_firstlineno)
-
-        @classmethod
-        def from_function(cls, py_func: Any, py_file: Any) -> Locator:
-            return cls()
-
-    class Impl(CompileResultCacheImpl):
-        _locator_classes = cast(Any, [Locator])
-
-    class Cache(FunctionCache):
-        _impl_class = Impl
-
-        def save_overload(self, sig: Any, data: Any) -> None:
-            if sources() == SOURCES:  # else what was compiled is not what is on disk by now
-                with suppress(OSError):  # a full disk costs the cache, not the simulation
-                    super().save_overload(sig, data)
-
-    return Cache(function)
+def _is_selected(value: Any) -> bool:
+    return isinstance(value, FunctionType) and value in _selected
 
 
-def sources() -> str:
-    """Hash the package's sources."""
-    root = Path(__file__).parents[1]
-    digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        digest.update(path.relative_to(root).as_posix().encode() + b"\0")
-        digest.update(path.read_bytes() + b"\0")
-    return digest.hexdigest()[:16]
-
-
-SOURCES = sources()
-"""The sources as they were when this process loaded them."""
-
-
-@cache
-def cache_folder() -> Path | None:
-    """Give the folder for the machine code of these sources, or None where none can be written."""
-    try:
-        root = user_cache_path("lowregret")
-        folder = root / SOURCES
-        if not folder.exists():
-            _forget_old(root)
-        folder.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
-    except (OSError, RuntimeError):  # no home, or none that can be written to
+def _path(function: FunctionType, kind: type[Policy], kinds: tuple[Any, ...]) -> str | None:
+    """Return where the machine code of an entry point is kept, or None where its code has no identity."""
+    if code_cache.is_off() or not all(map(_is_importable, kinds)):
         return None
-    return folder
+    try:
+        identity = Reach(kind, function).identity
+    except NoIdentity:
+        return None
+    return code_cache.file_for(
+        f"{kind.__name__}_{identity}", function.__name__, function.__module__, OPTIONS, kinds
+    )
 
 
-def _forget_old(root: Path, keep: int = 3) -> None:
-    """Delete the machine code of all but the latest few versions of the sources."""
-    folders = [path for path in root.glob("*") if path.is_dir()] if root.exists() else []
-    for folder in sorted(folders, key=lambda path: path.stat().st_mtime)[: -keep or None]:
-        shutil.rmtree(folder, ignore_errors=True)
+def _is_importable(kind: Any) -> bool:
+    """Say whether the classes in a Numba type are found again by name in another process."""
+    if isinstance(kind, types.BaseNamedTuple):
+        named: Any = getattr(kind, "instance_class", None)
+        home: Any = sys.modules.get(named.__module__)
+        for part in named.__qualname__.split("."):
+            home = getattr(home, part, None)
+        if home is not named or named.__module__ == "__main__":
+            return False
+    return all(map(_is_importable, getattr(kind, "types", ())))

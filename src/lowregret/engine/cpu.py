@@ -10,9 +10,8 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.core.errors import NumbaError
 
-from lowregret.engine.compile import kernel
+from lowregret.engine.compile import entry
 from lowregret.engine.dispatch import play
 from lowregret.engine.reference import ran_out
 from lowregret.engine.rng import Rng, shuffle
@@ -196,22 +195,10 @@ def _run(policy: Policy, clip: bool, first: Any, rows: Rows, data: Floats, seed:
 
 def call(function: Callable[..., int], policy: Policy, *arguments: Any) -> int:
     """Call an engine function compiled for a policy; tell in one sentence what the policy did wrong."""
-    compiled = kernel(function, policy)
-    try:
-        answer: int = compiled(policy.record, *arguments)
-    except NumbaError as error:
-        raise InputError(f"{policy}: Numba cannot compile it: {complaint(error)}") from error
+    answer: int = entry(function, policy, *arguments)(policy, *arguments)
     if answer in MESSAGES:
         raise InputError(f"{policy}: {MESSAGES[answer]}")
     return answer
-
-
-def complaint(error: NumbaError) -> str:
-    """Give the innermost complaint of a compile error, which Numba buries in many lines."""
-    lines = [line.strip() for line in str(error).splitlines()]
-    marks = ("Unknown attribute", "Untyped global", "Cannot", "No implementation", "Invalid use", "NameError")
-    reasons = [line for line in lines if line.startswith(marks)]
-    return (reasons or lines)[-1].rstrip(".:")
 
 
 def _play_runs(

@@ -12,11 +12,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.core.errors import NumbaError
 
 from lowregret._common.validation import show
 from lowregret.engine.compile import entry
-from lowregret.engine.cpu import complaint
 from lowregret.engine.state import CLOSED, Rows, first_round, initialise_memory, new_rows
 from lowregret.engine.step import MESSAGES, NOT_A_NUMBER, count_playing, next_in_warmup, observe
 from lowregret.errors import InputError, StoreError
@@ -119,15 +117,12 @@ class Core:
         """Let compiled code choose and learn from now on; compile it, or load it from the disk."""
         policy, horizon = self.settings.policy, int(self.nows[0]["horizon"])
         first = first_round(policy, len(self.rows), horizon)  # its types are those of all rounds
-        arguments = policy.record, self.rows, self.nows, first
-        try:
-            steps = (
-                entry(choose_compiled, policy, *arguments, self.scores),
-                entry(apply_compiled, policy, *arguments, 0, 0.5),
-            )
-        except NumbaError as error:
-            raise InputError(f"{policy}: Numba cannot compile it: {complaint(error)}") from error
-        self.steps = *steps, policy.record
+        arguments = self.rows, self.nows, first
+        self.steps = (
+            entry(choose_compiled, policy, *arguments, self.scores),
+            entry(apply_compiled, policy, *arguments, 0, 0.5),
+            policy,
+        )
 
     def save(self) -> Saved:
         """Give the numbers as they are."""

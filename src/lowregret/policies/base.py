@@ -41,12 +41,9 @@ The same source runs as Python (the reference engine, live use) and compiled by 
 
 from __future__ import annotations
 
-from collections import namedtuple
 from dataclasses import dataclass, fields
 from math import inf, isfinite
 from numbers import Integral, Real
-from re import sub
-from types import FunctionType
 from typing import Any, ClassVar, Literal, NamedTuple, Self, dataclass_transform, get_args
 
 from lowregret.errors import InputError
@@ -118,7 +115,6 @@ class Policy:
     needs: ClassVar[tuple[Need, ...]] = ()
     source: ClassVar[str] = ""
     Memory: ClassVar[Any] = None
-    Record: ClassVar[Any]
 
     def __init_subclass__(cls) -> None:
         """Validate the class, make it a frozen dataclass and select how it compares arms."""
@@ -128,7 +124,6 @@ class Policy:
         cls.arm_index = _index_method(cls)  # type: ignore[method-assign]
         for name, method in memory_methods(cls.Memory, cls.__name__).items():
             setattr(cls, name, method)
-        cls.Record = _twin(cls)
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         """Refuse to instantiate the base class."""
@@ -208,12 +203,6 @@ class Policy:
         """Return whether the class defines a method that the base has not, or has a default for."""
         return getattr(cls, method, None) is not getattr(Policy, method, None)
 
-    @property
-    def record(self) -> Any:
-        """The compiled twin: the numeric parameters with the same methods."""
-        values = {name: getattr(self, name) for name in self.Record._fields if hasattr(self, name)}
-        return self.Record(**values)
-
     def __str__(self) -> str:
         """Name the policy with the parameters that differ from their defaults."""
         changed = [
@@ -270,34 +259,20 @@ def _index_method(cls: type[Policy]) -> Any:
     return _by_score_in_round if cls.overrides("first_round") else _by_score
 
 
-def _twin(cls: type[Policy]) -> Any:
-    """Build the named tuple that Numba compiles: the numeric fields and the methods of a policy.
+def numeric_fields(cls: type[Policy]) -> dict[str, type]:
+    """Return the parameters of a class of policies that compiled code can read, and their types.
 
-    It is found by name as ``Class.Record``, since Numba's disk cache looks it up so.
+    A parameter that may be None or a string is visible only to the methods that run as Python.
     """
-    types = allowed_types(cls)
-    numeric = [name for name, kinds in types.items() if len(kinds) == 1 and kinds[0] in (float, int, bool)]
-    # Numba miscounts the arguments of a method of an empty tuple, so there is always one field.
-    make: Any = namedtuple
-    # Numba names machine code after the types it is for, so two classes must never share a name: code from
-    # the disk cache and code compiled in this process would be taken for one another.
-    name = sub(r"\W", "_", f"{cls.__module__}.{cls.__qualname__}")
-    twin = make(name, numeric or ["unused"], defaults=None if numeric else [0.0], module=cls.__module__)
-    twin.__qualname__ = f"{cls.__qualname__}.Record"
-    twin.policy_class = cls
-    for base in reversed(cls.__mro__):
-        if issubclass(base, Policy):
-            for name, value in vars(base).items():
-                if isinstance(value, FunctionType) and not name.startswith("__"):
-                    setattr(twin, name, value)
-    return twin
+    found = {name: kinds[0] for name, kinds in allowed_types(cls).items() if len(kinds) == 1}
+    return {name: kind for name, kind in found.items() if kind in (float, int, bool)}
 
 
 def _validate_class(cls: type[Policy]) -> None:
     """Refuse class attributes that the engine could not work with."""
     methods = {name for name in vars(Policy) if not name.startswith("__") and callable(getattr(Policy, name))}
     annotated = set(vars(cls).get("__annotations__", {}))
-    reserved = sorted((methods | {*COMPARISONS, "Memory", "record"}) & annotated)
+    reserved = sorted((methods | {*COMPARISONS, "Memory"}) & annotated)
     integer = isinstance(cls.warmup, int) and not isinstance(cls.warmup, bool) and cls.warmup >= 0
     trends = ", ".join(map(repr, get_args(IndexTrend)))
     ways = [name for name in COMPARISONS if getattr(cls, name, False)]

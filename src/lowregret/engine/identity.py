@@ -1,0 +1,306 @@
+"""Hash code, not text: what a class of policies, or the engine, computes.
+
+Two things have the same identity if their bytecode, constants and all that they refer to are equal. Comments,
+docstrings, line numbers and file names do not count. The machine code on disk and the stored results of
+experiments are both filed under such identities, so neither can be stale.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, is_dataclass
+from dis import hasconst, opmap
+from enum import Enum
+from functools import cache, partial
+from importlib.abc import InspectLoader
+from importlib.metadata import PackageNotFoundError, version
+from pkgutil import iter_modules
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+import lowregret
+
+TRUSTED = {"numpy", "numba", "llvmlite", "scipy"}
+"""Packages that are identified by their version; so is the standard library, by that of Python."""
+ENGINE = (
+    "lowregret.engine",
+    "lowregret.special",
+    "lowregret.policies.base",
+    "lowregret.policies.memory",
+    "lowregret.policies.views",
+)
+"""What every compiled function may use: identified as a whole, from the code on disk."""
+
+_EXTENDED, _STORE, _LOAD = opmap["EXTENDED_ARG"], opmap["STORE_NAME"], opmap["LOAD_CONST"]
+_UNUSED_NAMES = {"__doc__", "__firstlineno__", "__static_attributes__"}
+GENERATED = {"__new__", "__repr__", "__getnewargs__", "_replace", "_asdict", "__replace__", "_make"}
+"""The methods that every ``NamedTuple`` has."""
+_NO_PART = {"source"}
+"""Class attributes that only inform the reader."""
+
+
+class NoIdentity(Exception):  # noqa: N818  # it says what was found
+    """Something that code refers to cannot be hashed."""
+
+
+@cache
+def code_identity(code: CodeType) -> str:
+    """Hash a code object without file names, line numbers and docstrings."""
+    used = _used_constants(code)
+    constants = [_constant(each) if place in used else "" for place, each in enumerate(code.co_consts)]
+    parts = (
+        code.co_name,
+        code.co_argcount,
+        code.co_posonlyargcount,
+        code.co_kwonlyargcount,
+        code.co_flags,
+        code.co_code.hex(),
+        code.co_exceptiontable.hex(),
+        code.co_names,
+        code.co_varnames,
+        code.co_freevars,
+        code.co_cellvars,
+        constants,
+    )
+    return _digest(repr(parts))
+
+
+def _used_constants(code: CodeType) -> set[int]:
+    """Return the places of the constants that the code loads for more than a docstring."""
+    operations, arguments = code.co_code[::2], code.co_code[1::2]
+    if _EXTENDED in operations and len(code.co_consts) > 255:
+        return set(range(len(code.co_consts)))
+    used = set()
+    for place, operation in enumerate(operations):
+        if operation in hasconst:
+            following = operations[place + 1 : place + 2]
+            stored = following == bytes([_STORE]) and operation == _LOAD
+            if not stored or code.co_names[arguments[place + 1]] not in _UNUSED_NAMES:
+                used.add(arguments[place])
+    return used
+
+
+def _constant(value: Any) -> str:
+    if isinstance(value, CodeType):
+        return code_identity(value)
+    if isinstance(value, tuple | frozenset):
+        parts = [_constant(each) for each in value]
+        return f"{type(value).__name__}{parts if isinstance(value, tuple) else sorted(parts)}"
+    return f"{type(value).__name__} {value!r}"
+
+
+class Reach:
+    """All that some roots refer to, directly or not: its identity, and the plain functions in it.
+
+    Parameters
+    ----------
+    *roots : object
+        Functions, classes or values.
+
+    Attributes
+    ----------
+    functions : list of function
+        The plain functions outside the engine and the packages in ``TRUSTED``.
+    named_tuples : list of type
+        The ``NamedTuple`` classes among them.
+    """
+
+    def __init__(self, *roots: Any) -> None:
+        self.functions: list[FunctionType] = []
+        self.named_tuples: list[type] = []
+        self.problem: NoIdentity | None = None
+        self._seen: dict[int, int] = {}
+        self._kept: list[Any] = []
+        self._texts: list[str] = []
+        for root in roots:
+            self._texts.append(self._visit(root))
+
+    @property
+    def identity(self) -> str:
+        """Return the hash; raise ``NoIdentity`` where something cannot be hashed."""
+        if self.problem:
+            raise self.problem
+        return _digest("\n".join(self._texts))
+
+    def _visit(self, value: Any) -> str:
+        """Describe a value in one line; what is large is described once and then named by its number."""
+        simple = _simple(value)
+        if simple is not None:
+            return simple
+        if id(value) in self._seen:
+            return f"#{self._seen[id(value)]}"
+        self._seen[id(value)] = number = len(self._seen)
+        self._kept.append(value)  # so that no other object gets its id
+        try:
+            self._texts.append(f"#{number} = {self._describe(value)}")
+        except NoIdentity as problem:
+            self.problem = self.problem or problem
+        return f"#{number}"
+
+    def _describe(self, value: Any) -> str:
+        if isinstance(value, FunctionType):
+            return self._function(value)
+        if isinstance(value, type):
+            return self._class(value)
+        if isinstance(value, ModuleType):
+            return f"module {value.__name__}"
+        if isinstance(value, np.ndarray) and value.dtype != object:
+            return f"array {value.dtype.str} {value.shape} {_digest(value.tobytes())}"
+        if isinstance(value, tuple | list):
+            return f"{type(value).__qualname__} {[self._visit(each) for each in value]}"
+        if isinstance(value, dict):
+            return f"dict {[(self._visit(key), self._visit(each)) for key, each in value.items()]}"
+        if isinstance(value, set | frozenset):
+            return f"set {sorted(self._visit(each) for each in value)}"
+        if isinstance(value, staticmethod | classmethod | MethodType):
+            return f"{type(value).__name__} {self._visit(value.__func__)}"
+        if isinstance(value, property):
+            return f"property {self._visit(value.fget)}"
+        if isinstance(value, partial):
+            return (
+                f"partial {self._visit(value.func)} {self._visit(value.args)} {self._visit(value.keywords)}"
+            )
+        for name in ("py_func", "__wrapped__"):  # compiled by Numba, or decorated
+            if isinstance(inner := getattr(value, name, None), FunctionType):
+                options = getattr(value, "targetoptions", None)
+                return f"{type(value).__qualname__} {self._visit(inner)} {self._visit(options)}"
+        return self._pickled(value)
+
+    def _pickled(self, value: Any) -> str:
+        try:
+            return f"{self._visit(type(value))} {_digest(pickle.dumps(value))}"
+        except Exception as error:
+            raise NoIdentity(f"{value!r}: {error}") from error
+
+    def _function(self, function: FunctionType) -> str:
+        if not _is_opaque(function.__module__):
+            self.functions.append(function)
+        parts = [f"function {code_identity(function.__code__)}"]
+        parts += [self._visit(value) for value in (function.__defaults__, function.__kwdefaults__)]
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            try:
+                parts.append(f"{name}: {self._visit(cell.cell_contents)}")
+            except ValueError:  # not bound yet
+                parts.append(f"{name}: unbound")
+        names = sorted(set(_names(function.__code__)))
+        for name in names:
+            if name in function.__globals__:
+                parts += self._named(name, function.__globals__[name], names)
+        return "; ".join(parts)
+
+    def _named(self, name: str, value: Any, names: list[str]) -> Iterator[str]:
+        """Describe a global; of a module, those attributes that the code may look up."""
+        yield f"{name}: {self._visit(value)}"
+        if isinstance(value, ModuleType) and not _is_trusted(value.__name__):
+            for attribute in names:
+                if attribute in vars(value):
+                    yield from self._named(f"{name}.{attribute}", vars(value)[attribute], names)
+
+    def _class(self, kind: type) -> str:
+        parts = [f"class {kind.__qualname__}"]
+        if hasattr(kind, "_fields") and issubclass(kind, tuple):
+            self.named_tuples.append(kind)
+            parts.append(repr((getattr(kind, "_fields", ()), getattr(kind, "_field_defaults", {}))))
+        if is_dataclass(kind):
+            parts.append(repr([(each.name, str(each.type)) for each in fields(kind)]))
+        for base in kind.__mro__:
+            if not (_is_trusted(base.__module__) or _is_opaque(base.__module__)):
+                for name, value in vars(base).items():
+                    if not name.startswith("__") and name not in GENERATED | _NO_PART and name != "_abc_impl":
+                        parts.append(f"{name}: {self._visit(value)}")
+        return "; ".join(parts)
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def _simple(value: Any) -> str | None:
+    """Describe what is identified by its value or its name; return None for all else."""
+    if value is None or isinstance(value, bool | int | float | complex | str | bytes | np.generic):
+        return f"{type(value).__qualname__} {value!r}"
+    if isinstance(value, Enum):
+        return f"{type(value).__qualname__}.{value.name} {value.value!r}"
+    if isinstance(value, BuiltinFunctionType | np.ufunc):
+        return f"{getattr(value, '__module__', '')}.{value.__name__}"
+    home = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+    if isinstance(value, type | FunctionType | ModuleType) and isinstance(home, str):
+        if _is_trusted(home):
+            return f"{home}.{getattr(value, '__qualname__', '')} {_release(home.partition('.')[0])}"
+        if _is_opaque(home):
+            return f"{home}.{getattr(value, '__qualname__', '')}"
+    if type(value).__module__.partition(".")[0] == "numba" and not hasattr(value, "py_func"):
+        return f"{type(value).__qualname__} {value}"
+    return None
+
+
+def _is_trusted(module: str) -> bool:
+    top = module.partition(".")[0]
+    return module != "__main__" and (top in TRUSTED or top in sys.stdlib_module_names)
+
+
+def is_engine(module: str) -> bool:
+    """Say whether a module is part of what every compiled function may use."""
+    return any(module == each or module.startswith(f"{each}.") for each in ENGINE)
+
+
+def _is_opaque(module: str | None) -> bool:
+    """Say whether a name in a module says all, since the engine is identified as a whole."""
+    return module is not None and module.startswith("lowregret.engine.")
+
+
+@cache
+def _release(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def identity_of(*roots: Any) -> str:
+    """Hash functions or classes with all that they refer to; raise ``NoIdentity`` where that cannot be done.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> from lowregret.engine.identity import identity_of
+    >>> identity_of(lr.MOSS) == identity_of(lr.MOSS), identity_of(lr.MOSS) == identity_of(lr.UCB1)
+    (True, False)
+    """
+    return Reach(*roots).identity
+
+
+def module_identity(*names: str) -> str:
+    """Hash the code of modules of this package, and of whole packages in it, as it is on disk now."""
+    found = [
+        f"{name} {code_identity(code)}" for name, code in _codes(lowregret.__path__, "lowregret.", names)
+    ]
+    return _digest("\n".join(sorted(found)))
+
+
+def _codes(folders: Iterable[str], prefix: str, wanted: tuple[str, ...]) -> Iterator[tuple[str, CodeType]]:
+    """Yield the wanted modules and their code, without importing them."""
+    for finder, name, is_package in iter_modules(folders, prefix):
+        inside = any(name == each or name.startswith(f"{each}.") for each in wanted)
+        above = any(each.startswith(f"{name}.") for each in wanted)
+        if not (inside or above):
+            continue
+        spec = finder.find_spec(name, None)
+        assert spec and isinstance(spec.loader, InspectLoader)
+        code = spec.loader.get_code(name)
+        if inside and code:
+            yield name, code
+        if is_package:
+            yield from _codes(spec.submodule_search_locations or (), f"{name}.", wanted)
+
+
+def _digest(text: str | bytes) -> str:
+    return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()[:32]
