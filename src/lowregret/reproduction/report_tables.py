@@ -157,8 +157,8 @@ def claims_table(claims: pl.DataFrame, comparisons: pl.DataFrame) -> Table:
         "A claim holds if the 95% interval of the paired difference is below 0 in all its experiments, and "
         "does not hold if one interval is above 0. Regrets are similar if the interval lies within 10% of "
         "the second. The number before a colon is the experiment. The difference for elimination is one half "
-        "minus the fraction of suboptimal arms eliminated; for variances, the pulls of a low-variance arm minus "
-        "those of a high-variance arm. The intervals are not adjusted for multiple comparisons."
+        "minus the fraction of suboptimal arms eliminated; for variances, the pulls of a low-variance arm "
+        "minus those of a high-variance arm. The intervals are not adjusted for multiple comparisons."
     )
     return Table(["claim", "paired difference (95% interval)", "as printed"], rows, range(3), caption)
 
