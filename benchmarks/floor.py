@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from common import SEED, Claim, Report, Sheet, arguments, in_turn, ours, samples, say, show, shown, write, yes
+from lowregret.engine.protocol import begin, value
+from lowregret.engine.run_parts import clock_now, count, keep, look, state, tally_of
 
 import lowregret as lr
 from lowregret.engine.compile import kernel
-from lowregret.engine.protocol import begin, value
 from lowregret.engine.reference import policy_rng
-from lowregret.engine.run_parts import clock_now, count, keep, look, state, tally_of
 from lowregret.engine.state import draw, law, rows_of
 from lowregret.policies import clock_at
 

@@ -26,7 +26,7 @@ from common import SEED, Claim, Report, Sheet, arguments, claim_sheet, in_turn, 
 
 import lowregret as lr
 from lowregret.report.progress import progress_bar
-from lowregret.reproduction.paper_experiments import PAPER
+from lowregret.reproduction.stated import PAPER
 
 PAPERS_RUNS = 100
 MANY_RUNS = 10_000
@@ -35,7 +35,7 @@ MANY_RUNS = 10_000
 def play_paper(runs: int) -> None:
     """Play all policies of the paper's figures on its four testbeds; runs in a process of its own."""
     for experiment in PAPER:
-        policies = [experiment.printed[curve.policy] for curve in experiment.curves]
+        policies = [experiment.policies[curve.policy] for curve in experiment.curves]
         lr.simulate(policies, lr.paper(experiment.number), runs=runs, seed=SEED)
 
 

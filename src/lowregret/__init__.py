@@ -41,7 +41,7 @@ if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same n
     from lowregret.simulation import Result as Result
     from lowregret.simulation import simulate as simulate
     from lowregret.simulation import trace as trace
-    from lowregret.theory.guarantees import bounds as bounds
+    from lowregret.theory.regret_bounds import bounds as bounds
 
 __version__ = "0.1.0"
 
@@ -61,7 +61,7 @@ _HOMES = {
     ),
     "results.stored": ("Results", "open_results"),
     "experiments.spec": ("Experiment",),
-    "theory.guarantees": ("bounds",),
+    "theory.regret_bounds": ("bounds",),
     "offline.replay": ("Replay", "replay"),
     "online.agent": ("Agent",),
     "online.decisions": ("Decision",),

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import lowregret as lr
 from lowregret.cli import app
 from lowregret.policies import POLICIES
-from lowregret.reproduction.paper_experiments import experiments
+from lowregret.reproduction.readings import experiments_to_run
 
 SMALL = ["--environment", "bernoulli:0.1,0.5", "--horizon", "60", "--runs", "4"]
 
@@ -164,12 +164,14 @@ def test_an_unknown_policy_to_show_is_refused() -> None:
     refused(call("policies", "Foo"), "'Foo'")
 
 
-def test_reproduce_prints_and_writes_the_account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reproduce_prints_tables_and_writes_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def some(number: int | None = None, runs: int = 100, seed: int = 1) -> tuple[lr.Experiment, ...]:
-        first = experiments(number, runs, seed)[0]
+        first = experiments_to_run(number, runs, seed)[0]
         return (first.model_copy(update={"policies": ["EUCBV", "MOSS", "EUCBV(width='released')"]}),)
 
-    monkeypatch.setattr("lowregret.reproduction.reproduce.experiments", some)
+    monkeypatch.setattr("lowregret.reproduction.reproduce.experiments_to_run", some)
     out = tmp_path / "new" / "folder"
     result = call("reproduce", "--experiment", "1", "--runs", "3", "--out", str(out))
     assert result.exit_code == 0
@@ -179,10 +181,10 @@ def test_reproduce_prints_and_writes_the_account(tmp_path: Path, monkeypatch: py
     assert numbers["published"] == 624.16
     assert "Experiment 1: Bernoulli with uniform gaps" in result.stdout
     assert f"{known:,.1f} (" in result.stdout
-    assert "1 of 2 published curves are matched" in result.stdout
+    assert "1 of the 2 published curves" in result.stdout
     assert "outperforms most of the bandit algorithms" in result.stdout
     written = [line for line in result.stdout.splitlines() if line.startswith("wrote")]
-    tables = ("readings", "matches", "points", "claims", "comparisons", "bounds", "chances")
+    tables = ("readings", "matches", "points", "claims", "comparisons", "bounds", "estimates")
     assert written == [
         f"wrote the page {out / 'report.html'}",
         *(f"wrote {out / name}.csv" for name in tables),

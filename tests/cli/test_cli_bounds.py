@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 import lowregret as lr
 from lowregret.cli import app
-from lowregret.theory.guarantees import facts
+from lowregret.theory.regret_bounds import problem_constants
 
 
 def call(*arguments: str):
@@ -15,7 +15,7 @@ def call(*arguments: str):
     return CliRunner().invoke(app, ["bounds", *arguments], prog_name="lowregret")
 
 
-def test_the_table_has_facts_and_every_statement():
+def test_the_table_has_constants_and_every_statement():
     result = call("--environment", "paper-1")
     assert result.exit_code == 0 and result.stderr == ""
     assert "paper-1, horizon T = 60,000, K = 20 arms" in result.stdout
@@ -33,7 +33,7 @@ def test_json_is_one_object_with_what_the_library_gives():
     lines = data.pop("bounds")
     bandit = "gaussian:mean=0.1,0.2;variance=0.25"
     assert lines == lr.bounds(bandit, 5_000).to_dicts()
-    assert data == facts(bandit, 5_000)
+    assert data == problem_constants(bandit, 5_000)
 
 
 def test_estimates_on_demand():
@@ -62,7 +62,7 @@ def test_corner_cases_print_and_are_valid_json(environment):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["-e", "bernoulli:0.1,0.2"], "bounds: give a horizon"),
+        (["-e", "bernoulli:0.1,0.2"], "bounds: horizon is required"),
         (["-e", "paper-9"], "paper-9"),
         (["-e", "paper-1", "--horizon", "0"], "got 0"),
         (["-e", "paper-1", "--runs", "0"], "got 0"),

@@ -1,4 +1,4 @@
-"""Compilation: what compiled code sees of a policy, the cache on disk, threads, and errors in one sentence."""
+"""Compilation: what compiled code sees of a policy, the disk cache, threads, and errors in one sentence."""
 
 import os
 import subprocess
@@ -177,7 +177,10 @@ class Word(lr.Policy):
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
-        (Attribute, r"Attribute: Numba cannot compile score \(test_compile.py, line \d+\): Unknown attribute"),
+        (
+            Attribute,
+            r"Attribute: Numba cannot compile score \(test_compile.py, line \d+\): Unknown attribute",
+        ),
         (Name, r"Name: Numba cannot compile score \(.*\): name 'nobody' is not defined"),
         (Import, r"Import: Numba cannot compile score \(.*\): import at the top of the file, not inside"),
         (Text, r"Text: score \(test_compile.py, line \d+\) must return a number"),

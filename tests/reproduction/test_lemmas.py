@@ -1,4 +1,4 @@
-"""Rounds, Lemma 3 and the elimination of the optimal arm: against their definitions, term by term."""
+"""Lemma 3 and the bound on the elimination of the optimal arm, against their definitions."""
 
 from math import ceil, e, log, log2, sqrt
 
@@ -7,27 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lowregret.environments import paper
-from lowregret.reproduction.lemmas import elimination_bound, elimination_round, last_round, lemma_3
-
-
-def searched(gap):
-    """Find m_i by trying one round after the other."""
-    m = 0
-    while not sqrt(4 * 2.0**-m) < gap / 4:
-        m += 1
-    return m
-
-
-@given(st.floats(1e-6, 20.0))
-def test_the_round_is_its_definition(gap):
-    assert elimination_round(gap) == searched(gap)
-
-
-def test_rounds_at_powers_of_two():
-    # 64 / D^2 = 2^(6 + 2k) is not enough: the inequality is strict.
-    for k in range(-5, 30):
-        assert elimination_round(2.0**-k) == max(7 + 2 * k, 0)
-    assert elimination_round(1e-200) == 1335
+from lowregret.reproduction.lemmas import elimination_bound, lemma_3
+from lowregret.theory.formulas import elimination_round, last_round
 
 
 def test_no_round_of_the_proof_is_reached_on_the_testbeds():
@@ -37,12 +18,6 @@ def test_no_round_of_the_proof_is_reached_on_the_testbeds():
         assert all(elimination_round(gap) > last_round(bandit.horizon) + 1 for gap in gaps)
         # m_i <= M would need about T > 64^2 e / D^4.
         assert all(bandit.horizon < 4096 * e / gap**4 for gap in gaps)
-
-
-def test_last_round():
-    for horizon in (1, 2, 3, 10, 11, 60_000, 400_000, 10**9):
-        last = last_round(horizon)
-        assert 4.0**last <= horizon / e < 4.0 ** (last + 1)
 
 
 def test_lemma_3_by_hand():
@@ -56,7 +31,7 @@ def test_lemma_3_by_hand():
     assert lemma_3(0.03, 20, 60_000).bound == pytest.approx(2 / (60_000**2 / 400 / 2**17) ** (3 * 0.5 / 2))
 
 
-def test_lemma_3_says_nothing_for_a_short_horizon():
+def test_lemma_3_does_not_apply_to_a_short_horizon():
     # psi T eps = (T / K)^2 / 512.
     assert lemma_3(0.5, 2, 45) is None
     assert lemma_3(0.5, 2, 46) is not None
@@ -67,14 +42,14 @@ def test_lemma_3_says_nothing_for_a_short_horizon():
 def test_the_elimination_bound_is_the_double_sum_of_the_proof(gaps, horizon):
     arms = len(gaps) + 1
     total = 0.0
-    last = searched(sqrt(e / horizon))
+    last = elimination_round(sqrt(e / horizon))
     for m in range(last):
         for gap in gaps:
-            if searched(gap) > m:
+            if elimination_round(gap) > m:
                 total += 368 * arms**4 / (horizon**1.25 * sqrt(2.0**-m))
     assert elimination_bound([*gaps, 0.0], horizon) == pytest.approx(total, rel=1e-9)
 
 
-def test_nothing_is_lost_where_all_arms_are_optimal():
+def test_the_elimination_bound_is_0_if_all_arms_are_optimal():
     assert elimination_bound([0.0, 0.0], 100) == 0.0
     assert log2(elimination_bound(paper(1).gaps, 60_000)) > 0

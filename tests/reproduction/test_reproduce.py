@@ -1,4 +1,4 @@
-"""Running the paper's experiments and writing the account of them."""
+"""Running the experiments of the paper, and writing the report."""
 
 import json
 from pathlib import Path
@@ -7,25 +7,25 @@ import polars as pl
 import pytest
 from analysis_data import frames_of
 
-import lowregret.reproduction.reproduce as reproduction
 from lowregret.errors import InputError, StoreError
 from lowregret.experiments.spec import Experiment
-from lowregret.reproduction.page_sections import Account
-from lowregret.reproduction.reproduce import find, play, prepare, write
+from lowregret.reproduction import reproduce
+from lowregret.reproduction.evaluation import Evaluation, evaluate
+from lowregret.reproduction.reproduce import run_experiments, write_files
 
 RUNS = {"paper-1": {"EUCBV": [950.0, 970.0], "MOSS": [700.0, 720.0], "UCB1": [1600.0, 1610.0]}}
 
 
-TABLES = frames_of(RUNS)
+RESULTS = frames_of(RUNS)
 
 
 @pytest.fixture(scope="module")
-def account() -> Account:
-    return find(TABLES)
+def evaluation() -> Evaluation:
+    return evaluate(RESULTS)
 
 
-def short(number: int | None = None, runs: int = 100, seed: int = 1) -> tuple[Experiment, ...]:
-    """Give small experiments in place of the paper's."""
+def small(number: int | None = None, runs: int = 100, seed: int = 1) -> tuple[Experiment, ...]:
+    """Return small experiments in place of those of the paper."""
     return tuple(
         Experiment(name=name, environments=environment, policies=["EUCBV", "MOSS"], runs=runs, seed=seed)
         for name, environment in {
@@ -35,21 +35,21 @@ def short(number: int | None = None, runs: int = 100, seed: int = 1) -> tuple[Ex
     )
 
 
-def test_runs_are_kept_and_used_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reproduction, "experiments", short)
-    first = play(tmp_path, runs=3)
+def test_stored_results_are_reused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reproduce, "experiments_to_run", small)
+    first = run_experiments(tmp_path, runs=3)
     shards = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("shards/*")}
     assert len(shards) == 4
-    again = play(tmp_path, runs=3)
+    again = run_experiments(tmp_path, runs=3)
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("shards/*")} == shards
     assert again.finals.equals(first.finals)
     assert first.arms["environment"].unique(maintain_order=True).to_list() == ["paper-1", "paper-2"]
-    assert not play(tmp_path, runs=3, seed=2).finals.equals(first.finals)
+    assert not run_experiments(tmp_path, runs=3, seed=2).finals.equals(first.finals)
 
 
-def test_files(account: Account, tmp_path: Path) -> None:
-    files = write(tmp_path, account)
-    tables = ["readings", "matches", "points", "claims", "comparisons", "bounds", "chances"]
+def test_files(evaluation: Evaluation, tmp_path: Path) -> None:
+    files = write_files(tmp_path, evaluation)
+    tables = ["readings", "matches", "points", "claims", "comparisons", "bounds", "estimates"]
     names = ["report.html", *(f"{name}.csv" for name in tables), "reproduction.json"]
     assert [path.name for path in files if path.parent == tmp_path] == names
     figures = [path for path in files if path.parent == tmp_path / "figures"]
@@ -63,31 +63,30 @@ def test_files(account: Account, tmp_path: Path) -> None:
     table = pl.read_csv(tmp_path / "readings.csv")
     assert table.filter(policy="MOSS").select("mean", "published").row(0) == (710.0, 624.16)
     everything = json.loads((tmp_path / "reproduction.json").read_text())
-    assert everything["claims"] == account.claims.to_dicts()
+    assert everything["claims"] == evaluation.claims.to_dicts()
     assert list(everything) == tables
-    again = find(TABLES).numbers()
-    assert all(table.equals(again[name]) for name, table in account.numbers().items())
+    again = evaluate(RESULTS).tables()
+    assert all(table.equals(again[name]) for name, table in evaluation.tables().items())
 
 
-def test_the_probabilities_of_the_proof_stand_beside_their_bounds(account: Account) -> None:
-    eliminated, lemma = account.chances.to_dicts()
-    assert (eliminated["event"], eliminated["runs"], eliminated["seen"]) == ("optimal arm eliminated", 2, 0)
+def test_estimated_probabilities_and_their_bounds(evaluation: Evaluation) -> None:
+    eliminated, lemma = evaluation.estimates.to_dicts()
+    assert (eliminated["event"], eliminated["runs"], eliminated["occurrences"]) == (
+        "optimal arm eliminated",
+        2,
+        0,
+    )
     assert lemma["event"] == "Lemma 3"
     assert lemma["low"] <= lemma["exact"] <= lemma["high"] < lemma["bound"]
 
 
-def test_preparing_leaves_no_files(tmp_path: Path) -> None:
-    prepare(tmp_path / "new", runs=1)
-    assert list((tmp_path / "new").iterdir()) == []
-
-
 @pytest.mark.parametrize("given", [{"number": 5}, {"runs": 0}, {"seed": -1}])
-def test_bad_input_is_refused_before_the_folder_is_made(given: dict[str, int], tmp_path: Path) -> None:
+def test_bad_input_is_refused_before_the_folder_is_created(given: dict[str, int], tmp_path: Path) -> None:
     with pytest.raises(InputError, match=f"got {next(iter(given.values()))}$"):
-        prepare(tmp_path / "new", **given)
+        run_experiments(tmp_path / "new", **given)
     assert not (tmp_path / "new").exists()
 
 
-def test_a_folder_that_went_away_is_told_in_one_sentence(account: Account, tmp_path: Path) -> None:
+def test_a_missing_folder_is_a_store_error(evaluation: Evaluation, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"^cannot write to '.*gone': "):
-        write(tmp_path / "gone", account)
+        write_files(tmp_path / "gone", evaluation)

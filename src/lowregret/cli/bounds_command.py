@@ -8,7 +8,7 @@ import typer
 
 from lowregret.cli.printing import console
 
-FACTS = {
+CONSTANTS = {
     "best_mean": "best mean",
     "smallest_gap": "smallest gap, D",
     "largest_gap": "largest gap",
@@ -17,10 +17,10 @@ FACTS = {
     "lai_robbins": "constant of Lai and Robbins",
     "uniform_regret": "regret of uniform play",
     "worst_regret": "T x largest gap",
-    "least_horizon": "K^2.4, the least T for Theorem 1",
-    "last_round": "M, the last round of the lemmas",
+    "least_horizon": "K^2.4, the smallest T for Theorem 1",
+    "last_round": "M, the last round covered by the lemmas",
 }
-"""The facts of an environment that are printed, and what stands beside them."""
+"""The constants that are printed, and their descriptions."""
 
 
 def bounds(
@@ -33,47 +33,50 @@ def bounds(
         ),
     ],
     horizon: Annotated[
-        int | None, typer.Option(help="How many pulls a run has.", show_default="the environment's own")
+        int | None, typer.Option(help="Number of pulls.", show_default="that of the environment")
     ] = None,
     runs: Annotated[
         int | None,
         typer.Option(
-            help="Estimate also, over so many runs, how often EUCBV eliminates the optimal arm, and Lemma 3.",
+            help="Estimate from this many runs how often EUCBV eliminates the optimal arm, and Lemma 3.",
             show_default="no estimates",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="What the estimates are drawn from.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the estimates.")] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Print what theory says of an environment: the paper's bounds, hardness, the lower bound."""
-    from lowregret.theory.guarantees import bounds as bounded
-    from lowregret.theory.guarantees import facts
+    """Print bounds on the regret in an environment: the EUCBV paper's, hardness, the lower bound."""
+    from lowregret.theory import regret_bounds
 
-    known, lines = facts(environment, horizon), bounded(environment, horizon).to_dicts()
-    seen = None
+    constants = regret_bounds.problem_constants(environment, horizon)
+    statements = regret_bounds.bounds(environment, horizon).to_dicts()
+    estimates = None
     if runs is not None:
-        from lowregret.reproduction.proof_estimates import estimates
+        from lowregret.reproduction.estimates import estimate_probabilities
 
-        seen = estimates(environment, horizon, runs, seed).to_dicts()
+        estimates = estimate_probabilities(environment, horizon, runs, seed).to_dicts()
     if json:
         from json import dumps
 
-        estimated = {} if seen is None else {"estimates": seen}
-        print(dumps({**known, "bounds": lines, **estimated}, allow_nan=False))
+        more = {} if estimates is None else {"estimates": estimates}
+        print(dumps({**constants, "bounds": statements, **more}, allow_nan=False))
     else:
-        _print(known, lines, seen)
+        _print(constants, statements, estimates)
 
 
-def _print(known: dict[str, Any], lines: list[dict[str, Any]], seen: list[dict[str, Any]] | None) -> None:
+def _print(
+    constants: dict[str, Any], statements: list[dict[str, Any]], estimates: list[dict[str, Any]] | None
+) -> None:
     from lowregret.report.terminal_tables import shown, text_table
 
     out = console()
-    size = f"horizon T = {known['horizon']:,}, K = {known['arms']:,} arms"
-    out.print(f"{known['environment']}, {size}\n", soft_wrap=True)
-    out.print(text_table([{"fact": words, "value": shown(known[key])} for key, words in FACTS.items()]))
+    size = f"horizon T = {constants['horizon']:,}, K = {constants['arms']:,} arms"
+    out.print(f"{constants['environment']}, {size}\n", soft_wrap=True)
+    rows = [{"constant": words, "value": shown(constants[key])} for key, words in CONSTANTS.items()]
+    out.print(text_table(rows))
     groups = [
         {"gap": shown(g["gap"]), "arms": shown(g["arms"]), "H_i": shown(g["H_i"]), "m_i": shown(g["round"])}
-        for g in known["groups"]
+        for g in constants["groups"]
     ]
     out.print(text_table(groups[:10]))
     if len(groups) > 10:
@@ -85,29 +88,29 @@ def _print(known: dict[str, Any], lines: list[dict[str, Any]], seen: list[dict[s
             "kind": line["kind"],
             "note": line["note"],
         }
-        for line in lines
+        for line in statements
     ]
     out.print(text_table(rows))
-    if seen is not None:
-        out.print(text_table([_estimate(row) for row in seen]))
+    if estimates is not None:
+        out.print(text_table([_estimate(row) for row in estimates]))
 
 
 def _estimate(row: dict[str, Any]) -> dict[str, str]:
     from lowregret.report.terminal_tables import shown
 
-    interval = "-" if row["low"] is None else f"{_chance(row['low'])} to {_chance(row['high'])}"
+    interval = "-" if row["low"] is None else f"{_probability(row['low'])} to {_probability(row['high'])}"
     return {
         "event": row["event"],
         "gap": shown(row["gap"]),
         "variance": shown(row["variance"]),
         "pulls": shown(row["pulls"]),
-        "seen": "-" if row["runs"] is None else f"{row['seen']:,} of {row['runs']:,}",
+        "runs with event": "-" if row["runs"] is None else f"{row['occurrences']:,} of {row['runs']:,}",
         "95% interval": interval,
-        "exact": _chance(row["exact"]),
-        "bound": _chance(row["bound"]),
+        "exact": _probability(row["exact"]),
+        "bound": _probability(row["bound"]),
         "note": row["note"],
     }
 
 
-def _chance(value: float | None) -> str:
+def _probability(value: float | None) -> str:
     return "-" if value is None else f"{value:.3g}"

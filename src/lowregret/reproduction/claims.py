@@ -1,7 +1,7 @@
-"""What the EUCBV paper says of its experiments, sentence by sentence, as plain data.
+"""The claims of the EUCBV paper about its experiments, as data.
 
-Left out is what no run could contradict ("performs superbly", "extremely stable") and what the paper reports
-of other papers' testbeds.
+Statements that no simulation could refute ("performs superbly", "extremely stable") and statements about
+testbeds of other papers are omitted.
 """
 
 from __future__ import annotations
@@ -9,32 +9,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["lower", "most", "similar", "eliminates", "loud"]
+Kind = Literal["lower", "most", "similar", "eliminates", "variance"]
 
 GAUSSIAN_NAMES = {"TS": "TS-G", "BU": "BU-G", "KLUCB+": "KLUCB-G+"}
-"""What the paper calls the Gaussian form of a policy, which stands for it where rewards are Gaussian."""
+"""The paper's names of the Gaussian versions, which replace a policy where rewards are Gaussian."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper, and what it says about which experiments.
+    """A claim of the paper.
 
     Attributes
     ----------
     place : str
-        Where it stands.
+        The section it is in.
     quote : str
         The words of the paper.
     experiments : tuple of int
-        The experiments it speaks of.
-    better : tuple of str
-        Policies as the paper calls them.
-    worse : tuple of str
-        Those they are compared with.
-    kind : {"lower", "most", "similar", "eliminates", "loud"}
-        What is claimed: each of ``better`` has a lower regret at the horizon than each of ``worse``; or than
-        most of them; their regrets are alike; it drops more than half of the worse arms; it pulls a worse
-        arm of large variance more often than one of small variance.
+        The experiments it is about.
+    better, worse : tuple of str
+        The policies compared, under their names in the paper.
+    kind : {"lower", "most", "similar", "eliminates", "variance"}
+        ``lower``: each of ``better`` has a lower regret at the horizon than each of ``worse``. ``most``: than
+        most of them. ``similar``: the regrets are similar. ``eliminates``: the policy eliminates more than
+        half of the suboptimal arms. ``variance``: it pulls a suboptimal arm of high variance more often than
+        one of low variance.
 
     Examples
     --------
@@ -143,6 +142,8 @@ CLAIMS = (
     ),
     Claim("Conclusion", "outperforms most of the bandit algorithms", _ALL, worse=_RIVALS, kind="most"),
     Claim("Section 2.2", "aggressive elimination of sub-optimal arms", _ALL, kind="eliminates"),
-    Claim(f"{_SECOND}, 3", "allocates pulls proportional to the variances of the arms", (2, 3), kind="loud"),
+    Claim(
+        f"{_SECOND}, 3", "allocates pulls proportional to the variances of the arms", (2, 3), kind="variance"
+    ),
 )
-"""The claims, those on several experiments first."""
+"""The claims; those about several experiments come first."""

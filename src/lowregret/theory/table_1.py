@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from math import inf, isfinite, log, sqrt
 from typing import NamedTuple
 
-from lowregret.theory.bounds import Kind, Line, hardness, hardness_1, positive
+from lowregret.theory.formulas import Kind, Statement, hardness, hardness_1, positive_gaps
 
 NO_GAP = "all arms are optimal"
 ORDER: Kind = "order without constant"
 
 
 class Terms(NamedTuple):
-    """What the formulas of Table 1 are made of."""
+    """The quantities in the formulas of Table 1."""
 
     T: int  # the horizon
     K: int  # the number of arms
@@ -23,11 +23,11 @@ class Terms(NamedTuple):
 
 
 class Order(NamedTuple):
-    """One gap-dependent entry: the factor in front of its logarithm, and what the logarithm is of."""
+    """A gap-dependent entry: the factor of its logarithm, and the argument of the logarithm."""
 
     formula: str
     factor: Callable[[Terms], float]
-    inside: Callable[[Terms], float]
+    argument: Callable[[Terms], float]
 
 
 GAP_DEPENDENT = {
@@ -38,7 +38,7 @@ GAP_DEPENDENT = {
     "MOSS": Order("K^2 log(T D^2 / K) / D", lambda x: x.K**2 / x.D, lambda x: x.T * x.D**2 / x.K),
     "OCUCB": Order("K log(T / H_1) / D", lambda x: x.K / x.D, lambda x: x.T / x.H),
 }
-"""The column "Gap-Dependent". OCUCB's entry leaves i open in H_i; here i is an arm with the smallest gap."""
+"""The column "Gap-Dependent". OCUCB's entry does not specify the arm i of H_i; ours has the smallest gap."""
 
 GAP_INDEPENDENT: dict[str, tuple[str, Callable[[int, int], float]]] = {
     "EUCBV": ("sqrt(K T)", lambda T, K: sqrt(K * T)),
@@ -51,8 +51,8 @@ GAP_INDEPENDENT: dict[str, tuple[str, Callable[[int, int], float]]] = {
 """The column "Gap-Independent"."""
 
 
-def table_1(gaps: Sequence[float], variances: Sequence[float], horizon: int) -> list[Line]:
-    """Give the value of every entry of Table 1 for one problem.
+def table_1(gaps: Sequence[float], variances: Sequence[float], horizon: int) -> list[Statement]:
+    """Evaluate every entry of Table 1 for one problem.
 
     Parameters
     ----------
@@ -63,9 +63,9 @@ def table_1(gaps: Sequence[float], variances: Sequence[float], horizon: int) -> 
 
     Returns
     -------
-    list of Line
-        Orders, not bounds: the table says nothing about constants. A logarithm of less than 1 makes an
-        order negative, which is said in its note.
+    list of Statement
+        Orders, not bounds: the table states no constants. If the argument of a logarithm is below 1 the
+        value is negative, and the note says so.
 
     Examples
     --------
@@ -77,29 +77,29 @@ def table_1(gaps: Sequence[float], variances: Sequence[float], horizon: int) -> 
     rows.append(_ocucb_sum(gaps, horizon))
     for policy, (formula, order) in GAP_INDEPENDENT.items():
         value = order(horizon, len(gaps))
-        rows.append(Line(f"{policy}, gap-independent", ORDER, formula, value))
+        rows.append(Statement(f"{policy}, gap-independent", ORDER, formula, value))
     return rows
 
 
-def _gap_dependent(policy: str, gaps: Sequence[float], variances: Sequence[float], horizon: int) -> Line:
+def _gap_dependent(policy: str, gaps: Sequence[float], variances: Sequence[float], horizon: int) -> Statement:
     name, order = f"{policy}, gap-dependent", GAP_DEPENDENT[policy]
     h_1 = hardness_1(gaps)
     if h_1 is None:
-        return Line(name, ORDER, order.formula, None, note=NO_GAP)
-    terms = Terms(horizon, len(gaps), min(positive(gaps)), float(max(variances)), h_1)
-    inside = order.inside(terms)
-    value = order.factor(terms) * _log(inside)
-    return Line(name, ORDER, order.formula, value if isfinite(value) else None, note=_note(inside))
+        return Statement(name, ORDER, order.formula, None, note=NO_GAP)
+    terms = Terms(horizon, len(gaps), min(positive_gaps(gaps)), float(max(variances)), h_1)
+    argument = order.argument(terms)
+    value = order.factor(terms) * _log(argument)
+    return Statement(name, ORDER, order.formula, value if isfinite(value) else None, note=_note(argument))
 
 
-def _ocucb_sum(gaps: Sequence[float], horizon: int) -> Line:
-    """Give the order of OCUCB as the paper's text has it: one logarithm for each arm."""
+def _ocucb_sum(gaps: Sequence[float], horizon: int) -> Statement:
+    """Evaluate the order of OCUCB as stated in the text of the paper: one logarithm per arm."""
     name, formula = "OCUCB, gap-dependent, by arm", "sum of log(T / H_i) / D_i"
     pairs = [(gap, h) for gap, h in zip(gaps, hardness(gaps) or gaps, strict=True) if gap > 0.0]
     if not pairs:
-        return Line(name, ORDER, formula, None, note=NO_GAP)
+        return Statement(name, ORDER, formula, None, note=NO_GAP)
     value = sum(_log(horizon / h) / gap for gap, h in pairs)
-    return Line(
+    return Statement(
         name,
         ORDER,
         formula,
@@ -109,8 +109,8 @@ def _ocucb_sum(gaps: Sequence[float], horizon: int) -> Line:
 
 
 def _log(value: float) -> float:
-    return log(value) if value > 0.0 else -inf  # where a gap is so small that its square is 0
+    return log(value) if value > 0.0 else -inf  # the square of a tiny gap is 0
 
 
-def _note(inside: float) -> str:
-    return "the horizon is too short for it: a logarithm is negative" if inside < 1.0 else ""
+def _note(argument: float) -> str:
+    return "the horizon is too short: a logarithm is negative" if argument < 1.0 else ""

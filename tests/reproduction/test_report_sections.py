@@ -1,4 +1,4 @@
-"""The page on the paper, from made-up runs of all its experiments."""
+"""The page, from synthetic results of all experiments."""
 
 import re
 from collections.abc import Callable
@@ -11,32 +11,33 @@ import pytest
 from analysis_data import frames_of
 from browser import CHROMIUM, opened
 
-from lowregret.reproduction.paper_experiments import PAPER, configurations
 from lowregret.report.page import page, pictures
-from lowregret.reproduction.page_sections import Account, labelled, paper_palette, paper_sections
-from lowregret.reproduction.page_tables import difference_words, signed, with_error
 from lowregret.report.page_parts import Section
-from lowregret.reproduction.reproduce import find
+from lowregret.reproduction.evaluation import Evaluation, evaluate
+from lowregret.reproduction.readings import configurations
+from lowregret.reproduction.report_sections import page_sections, paper_names, paper_palette
+from lowregret.reproduction.report_tables import format_differences, signed, with_error
+from lowregret.reproduction.stated import PAPER
 
 
-def account(numbers: list[int]) -> Account:
-    """Make up runs of some experiments, with regrets that differ from policy to policy."""
+def synthetic_evaluation(numbers: list[int]) -> Evaluation:
+    """Evaluate synthetic results of some experiments, with regrets that differ between policies."""
     random = np.random.default_rng(5)
     regrets: dict[str, dict[str, list[float]]] = {}
     for each in (each for number in numbers for each in configurations(number)):
         runs = 1000.0 * (1 + random.random()) + 50.0 * random.random(6)
-        regrets.setdefault(each.environment, {})[each.plays] = runs.tolist()
-    return find(frames_of(regrets))
+        regrets.setdefault(each.environment, {})[each.our_policy] = runs.tolist()
+    return evaluate(frames_of(regrets))
 
 
 @pytest.fixture(scope="module")
-def made_up() -> Account:
-    return account([1, 2, 3, 4])
+def evaluation() -> Evaluation:
+    return synthetic_evaluation([1, 2, 3, 4])
 
 
 @pytest.fixture(scope="module")
-def sections(made_up: Account) -> list[Section]:
-    return paper_sections(made_up)
+def sections(evaluation: Evaluation) -> list[Section]:
+    return page_sections(evaluation)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +45,7 @@ def text(sections: list[Section]) -> str:
     return page("The paper", [], sections)
 
 
-def test_every_experiment_has_its_figure_and_its_pictures(sections: list[Section]) -> None:
+def test_every_experiment_has_its_figures(sections: list[Section]) -> None:
     names = [picture.name for picture in pictures(sections)]
     assert names[:4] == [f"figure-experiment-{number}" for number in (1, 2, 3, 4)]
     for number in (1, 2, 3, 4):
@@ -54,8 +55,8 @@ def test_every_experiment_has_its_figure_and_its_pictures(sections: list[Section
         ]
 
 
-def test_one_experiment_can_stand_alone() -> None:
-    titles = [section.title for section in paper_sections(account([3]))]
+def test_one_experiment_alone() -> None:
+    titles = [section.title for section in page_sections(synthetic_evaluation([3]))]
     assert "Experiment 3: Failure of Thompson sampling" in titles
     assert not any(title.startswith("Experiment 4") for title in titles)
 
@@ -74,33 +75,33 @@ def test_published_points_are_drawn_also_for_curves_without_a_line(sections: lis
     assert "TS-G" in data(lambda layer: layer.get("name") == "labels-text")
 
 
-def test_the_page_says_what_the_tables_say(made_up: Account, text: str) -> None:
-    for row in made_up.claims.to_dicts():
-        assert row["verdict"] in ("holds", "does not hold", "cannot be told")
-    assert text.count("does not hold</td>") >= made_up.claims.filter(verdict="does not hold").height
+def test_the_page_contains_the_tables(evaluation: Evaluation, text: str) -> None:
+    for row in evaluation.claims.to_dicts():
+        assert row["verdict"] in ("holds", "does not hold", "inconclusive")
+    assert text.count("does not hold</td>") >= evaluation.claims.filter(verdict="does not hold").height
     assert "273.56" in text and "971.86" in text
-    matched = made_up.matches.filter(verdict="matched").height
+    matched = evaluation.matches.filter(verdict="matched").height
     assert f"{matched} of the 30 published curves" in text
 
 
-def test_names_are_the_papers_and_looks_are_shared() -> None:
+def test_policies_have_the_paper_names_and_distinct_styles() -> None:
     palette = paper_palette()
     for experiment in PAPER:
-        assert set(experiment.printed) <= set(palette)
-    looks = [
+        assert set(experiment.policies) <= set(palette)
+    shown = [
         palette[name] for name in ("EUCBV", "EUCBV, released width", "MOSS", "UCB-V", "TS", "BU", "DMED")
     ]
-    assert len(set(looks)) == len(looks)
+    assert len(set(shown)) == len(shown)
     table = pl.DataFrame({"environment": ["paper-2"], "policy": ["BayesUCBStudent"], "x": [1]})
-    assert labelled(table, 2, "as printed").rows() == [("paper-2", "BU-G", 1)]
+    assert paper_names(table, 2, "as printed").rows() == [("paper-2", "BU-G", 1)]
 
 
-def test_differences_in_words() -> None:
+def test_formatted_differences() -> None:
     row = {"better": "A", "worse": "B", "difference": -3.25, "low": -4.0, "high": -2.0, "verdict": "holds"}
     one, two = ({**row, "experiment": number} for number in (1, 2))
-    assert difference_words([one, two]) == "1: -3.2 (-4.0 to -2.0); 2: -3.2 (-4.0 to -2.0)"
+    assert format_differences([one, two]) == "1: -3.2 (-4.0 to -2.0); 2: -3.2 (-4.0 to -2.0)"
     many = [{**one, "worse": str(place), "difference": float(place)} for place in range(7)]
-    assert difference_words(many) == "7 of 7 hold; furthest from it, 1, A less 6: +6.0 (-4.0 to -2.0)"
+    assert format_differences(many) == "7 of 7 hold; largest difference: 1, A minus 6: +6.0 (-4.0 to -2.0)"
     assert (signed(-0.001), signed(None)) == ("+0.00", "-")
     assert (with_error(1.5, 0.0), with_error(12.34, 0.5), with_error(None, None)) == (
         "1.50",
@@ -110,7 +111,7 @@ def test_differences_in_words() -> None:
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="needs chromium: apt-get install chromium")
-def test_a_browser_draws_every_chart_and_asks_nothing_from_outside(text: str, tmp_path: Path) -> None:
+def test_a_browser_draws_every_chart_and_makes_no_requests(text: str, tmp_path: Path) -> None:
     found, told = opened(text, tmp_path)
     assert told == ""
     assert len(re.findall(r'class="chart[^"]* live"', found)) == 20

@@ -1,4 +1,4 @@
-"""``lr.bounds``: the testbeds, what notes say, and the constant of Lai and Robbins by family."""
+"""``lr.bounds``: the testbeds, the notes, and the constant of Lai and Robbins by family."""
 
 from math import inf, log
 
@@ -6,7 +6,7 @@ import pytest
 from scipy import integrate, optimize, stats
 
 import lowregret as lr
-from lowregret.theory.guarantees import facts
+from lowregret.theory.regret_bounds import problem_constants
 
 
 def row(table, name):
@@ -14,7 +14,7 @@ def row(table, name):
 
 
 def constant(bandit, horizon=1_000):
-    return facts(bandit, horizon)["lai_robbins"]
+    return problem_constants(bandit, horizon)["lai_robbins"]
 
 
 def test_the_testbeds_of_the_paper():
@@ -37,15 +37,15 @@ def test_lai_and_robbins_on_the_testbeds():
     assert constant("paper-2", None) == pytest.approx(66 * 0.02 / 0.02 + 33 * 0.5 / 0.08)
     # Only experiments 3 and 4 are too short for it.
     for number, short in ((1, False), (2, False), (3, True), (4, True)):
-        table, known = lr.bounds(f"paper-{number}"), facts(f"paper-{number}")
+        table, known = lr.bounds(f"paper-{number}"), problem_constants(f"paper-{number}")
         lines = table.filter(kind="lower bound").to_dicts()
         assert len(lines) == (1 if number == 1 else 2)
         for line in lines:
             assert (line["value"] > known["uniform_regret"]) == short
             assert ("too short" in line["note"]) == short
         assert lines[0]["value"] == pytest.approx(known["lai_robbins"] * log(known["horizon"]))
-    assert facts("paper-1")["uniform_regret"] == pytest.approx(1710)
-    assert facts("paper-3")["uniform_regret"] == pytest.approx(3760)
+    assert problem_constants("paper-1")["uniform_regret"] == pytest.approx(1710)
+    assert problem_constants("paper-3")["uniform_regret"] == pytest.approx(3760)
 
 
 def test_normal_arms_with_variances_known_and_unknown():
@@ -64,13 +64,13 @@ def test_divergences_against_numerical_integrals():
     counts = stats.poisson(2), stats.poisson(3)
     expected = 1 / sum(counts[0].pmf(k) * (counts[0].logpmf(k) - counts[1].logpmf(k)) for k in range(80))
     assert constant(lr.poisson([2, 3])) == pytest.approx(expected)
-    # The least divergence over normal laws of mean 1 and any variance, found by search.
+    # The least divergence over normal distributions of mean 1 and any variance, found by search.
     best = optimize.minimize_scalar(
         lambda s: kl(stats.norm(0, 0.7), stats.norm(1, s), -6, 6), bounds=(0.5, 3), method="bounded"
     )
     table = lr.bounds(lr.gaussian([0, 1], 0.49), 1_000)
     assert row(table, "Lai and Robbins, variances unknown")["value"] == pytest.approx(log(1_000) / best.fun)
-    # Uniform laws with mean 0.9 that cover [0, 1]: from -x to 1.8 + x.
+    # Uniform distributions with mean 0.9 that cover [0, 1]: from -x to 1.8 + x.
     widths = [log(1.8 + 2 * x) for x in (0.0, 0.1, 0.5)]
     assert constant(lr.uniform([0, 0.4], [1, 1.4])) == pytest.approx(0.4 / min(widths))
 
@@ -88,7 +88,7 @@ def test_lai_and_robbins_does_not_depend_on_the_unit():
 @pytest.mark.parametrize(
     ("bandit", "expected"),
     [
-        (lr.bernoulli([0.5, 1.0]), 0.0),  # one failure tells that an arm is not the best
+        (lr.bernoulli([0.5, 1.0]), 0.0),  # one failure shows that an arm is not the best
         (lr.gaussian([0.1, 0.2], 0.0), 0.0),
         (lr.poisson([0, 2]), 1.0),
         (lr.uniform([0.1, 0.2], [0.1, 0.2]), 0.0),
@@ -104,29 +104,29 @@ def test_lai_and_robbins_in_corner_cases(bandit, expected):
     assert (line["value"] is None) == (expected is None)
 
 
-def test_a_bound_that_says_something_is_not_called_vacuous():
+def test_an_informative_bound_is_not_called_vacuous():
     table = lr.bounds("bernoulli:0.4*4,0.9", 10**12)
     assert row(table, "Theorem 1")["note"] == ""
     assert row(table, "Corollary 1")["note"] == "stated for equal gaps of sqrt(K log K / T)"
 
 
-def test_assumptions_that_fail_are_told():
+def test_violated_assumptions_are_noted():
     note = row(lr.bounds("gaussian:mean=0,1,1;variance=1", 10), "Theorem 1")["note"]
     for words in ("T >= K^2.4", "rewards in [0, 1]", "one optimal arm"):
-        assert f"assumes {words}, which is not so" in note
+        assert f"assumes {words}, which does not hold here" in note
     assert "stated for 3 arms" in row(lr.bounds("bernoulli:0.1,0.2", 10), "Corollary 1")["note"]
 
 
 @pytest.mark.parametrize("bandit", ["bernoulli:0.5", "gaussian:mean=1*3;variance=0", "bernoulli:0,1e-200"])
 def test_every_number_is_finite(bandit):
     for horizon in (1, 2, 2**53):
-        for value in [*lr.bounds(bandit, horizon)["value"], *facts(bandit, horizon).values()]:
+        for value in [*lr.bounds(bandit, horizon)["value"], *problem_constants(bandit, horizon).values()]:
             assert value not in (inf, -inf)
 
 
 def test_bad_input_is_refused():
     with pytest.raises(
-        lr.InputError, match="bounds: give a horizon, since 'bernoulli:0.1' has none of its own"
+        lr.InputError, match="bounds: horizon is required, since 'bernoulli:0.1' has none of its own"
     ):
         lr.bounds("bernoulli:0.1")
     with pytest.raises(lr.InputError, match="horizon must be an integer of at least 1, got 0"):

@@ -1,4 +1,4 @@
-"""Bounds of the paper: against values worked out by hand, and against second derivations."""
+"""Bounds of the paper, against values computed by hand and second derivations."""
 
 from fractions import Fraction
 from math import e, inf, log, sqrt
@@ -9,14 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lowregret.environments import paper
-from lowregret.theory.bounds import (
+from lowregret.theory.formulas import (
     corollary_1,
+    elimination_round,
     hardness,
     hardness_1,
     lai_robbins,
+    last_round,
     theorem_1,
     uniform_regret,
-    vacuity,
+    vacuity_note,
     worst_regret,
 )
 
@@ -24,7 +26,7 @@ problems = st.lists(st.tuples(st.floats(0.001, 1.0), st.floats(0.0, 0.25)), min_
 
 
 def by_rounds(gaps, variances, horizon, b, c_0, c_2):
-    """Give Theorem 1 from the form its proof has before the last step: psi T D^4 = (T D^2 / K)^2.
+    """Return Theorem 1 from the form its proof has before the last step: psi T D^4 = (T D^2 / K)^2.
 
     Case (b1) of the proof has D + 32 log(psi T D^4) / D; 320 s^2 log(T D^2 / K) / D is 5 s^2 times its second
     term. The arms are taken one by one, and b as a threshold on T D^2.
@@ -105,7 +107,7 @@ def test_corollary_1():
 
 
 def plain_hardness(gaps):
-    """Give H_i from its definition, in exact fractions."""
+    """Return H_i from its definition, in exact fractions."""
     exact = [Fraction(gap) for gap in gaps]
     smallest = min(gap for gap in exact if gap > 0)
     exact = [gap or smallest for gap in exact]
@@ -139,10 +141,36 @@ def test_lai_robbins():
     assert lai_robbins([0.0], [0.0]) == 0.0
 
 
-def test_what_is_vacuous():
+def test_vacuous_bounds():
     gaps = np.array([0.25, 0.25, 0.0, 0.0])
     assert worst_regret(gaps, 1_000) == 250.0
     assert uniform_regret(gaps, 1_000) == 125.0
-    assert vacuity(250.0, gaps, 1_000) == "above uniform play's regret"
-    assert vacuity(250.1, gaps, 1_000).startswith("vacuous")
-    assert vacuity(125.0, gaps, 1_000) == ""
+    assert vacuity_note(250.0, gaps, 1_000) == "above uniform play's regret"
+    assert vacuity_note(250.1, gaps, 1_000).startswith("vacuous")
+    assert vacuity_note(125.0, gaps, 1_000) == ""
+
+
+def searched(gap):
+    """Find m_i by linear search."""
+    m = 0
+    while not sqrt(4 * 2.0**-m) < gap / 4:
+        m += 1
+    return m
+
+
+@given(st.floats(1e-6, 20.0))
+def test_the_round_is_its_definition(gap):
+    assert elimination_round(gap) == searched(gap)
+
+
+def test_rounds_at_powers_of_two():
+    # 64 / D^2 = 2^(6 + 2k) is not enough: the inequality is strict.
+    for k in range(-5, 30):
+        assert elimination_round(2.0**-k) == max(7 + 2 * k, 0)
+    assert elimination_round(1e-200) == 1335
+
+
+def test_last_round():
+    for horizon in (1, 2, 3, 10, 11, 60_000, 400_000, 10**9):
+        last = last_round(horizon)
+        assert 4.0**last <= horizon / e < 4.0 ** (last + 1)

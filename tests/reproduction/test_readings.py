@@ -1,30 +1,31 @@
-"""The paper's experiments in three readings."""
+"""The experiments of the paper in three readings."""
 
 import pytest
 
 from lowregret.errors import InputError
-from lowregret.reproduction.paper_experiments import PAPER, chosen, configurations, experiments
-from lowregret.reproduction.published_curves import TIMES
 from lowregret.policies.policy_string import policy
+from lowregret.reproduction.published import TIMES
+from lowregret.reproduction.readings import configurations, experiments_to_run
+from lowregret.reproduction.stated import PAPER, paper_experiment
 
 
-def test_there_are_four():
+def test_there_are_four_experiments():
     assert [experiment.number for experiment in PAPER] == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("experiment", PAPER, ids=lambda experiment: experiment.title)
-def test_policies_are_written_as_they_print(experiment):
-    assert [str(policy(text)) for text in experiment.printed.values()] == list(experiment.printed.values())
+def test_every_policy_string_is_canonical(experiment):
+    assert [str(policy(text)) for text in experiment.policies.values()] == list(experiment.policies.values())
 
 
 @pytest.mark.parametrize("experiment", PAPER, ids=lambda experiment: experiment.title)
-def test_every_policy_of_the_figure_plays_as_printed(experiment):
-    assert set(experiment.published) <= set(experiment.printed)
+def test_every_policy_of_the_figure_runs_as_printed(experiment):
+    assert {curve.policy for curve in experiment.curves} <= set(experiment.policies)
 
 
-def test_what_the_text_leaves_out_of_its_figures_plays_too():
-    shown = {experiment.number: set(experiment.published) for experiment in PAPER}
-    more = {e.number: set(e.printed) - shown[e.number] - {"uniform play"} for e in PAPER}
+def test_policies_that_the_figures_omit_run_too():
+    shown = {each.number: {curve.policy for curve in each.curves} for each in PAPER}
+    more = {e.number: set(e.policies) - shown[e.number] - {"uniform play"} for e in PAPER}
     assert more == {
         1: {"UCB-Improved"},
         2: {"Median Elimination", "DMED"},
@@ -42,26 +43,26 @@ def test_readings_of_one_experiment():
 
 
 def test_one_experiment_for_every_testbed():
-    planned = experiments(runs=3, seed=7)
+    planned = experiments_to_run(runs=3, seed=7)
     assert [experiment.name for experiment in planned][:4] == [
         "paper-1",
         "paper-2",
         "paper-2-noiseless",
-        "paper-2-mirror",
+        "paper-2-swapped-groups",
     ]
     pairs = {(e.cases[0].name, player.name) for e in planned for player in e.players}
-    every = {(c.environment, c.plays) for number in (1, 2, 3, 4) for c in configurations(number)}
+    every = {(c.environment, c.our_policy) for number in (1, 2, 3, 4) for c in configurations(number)}
     assert pairs == every
     assert {(experiment.runs, experiment.seed) for experiment in planned} == {(3, 7)}
 
 
 def test_published_times_are_recorded():
     for number, times in TIMES.items():
-        for experiment in experiments(number, runs=1):
+        for experiment in experiments_to_run(number, runs=1):
             assert set(times) <= set(experiment.cases[0].times)
 
 
 @pytest.mark.parametrize("number", [0, 5, -1])
-def test_a_number_that_does_not_exist_is_refused(number):
+def test_an_unknown_experiment_is_refused(number):
     with pytest.raises(InputError, match=rf"experiment must be 1, 2, 3 or 4, got {number}$"):
-        chosen(number)
+        paper_experiment(number)

@@ -1,4 +1,4 @@
-"""What theory says of an environment and a horizon: ``bounds``, and the facts they are made of."""
+"""The public ``bounds``: regret bounds for an environment and a horizon, and the constants in them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from lowregret.environments import (
     environment,
 )
 from lowregret.errors import InputError
-from lowregret.reproduction.lemmas import elimination_round, last_round
-from lowregret.theory import bounds as theory
-from lowregret.theory.bounds import Line
+from lowregret.theory import formulas
+from lowregret.theory.formulas import Statement
 from lowregret.theory.table_1 import table_1
 
 KNOWN, UNKNOWN = "variances known", "variances unknown"
@@ -33,21 +32,21 @@ SCHEMA = {
 
 
 def bounds(bandit: Bandit | str, horizon: int | None = None) -> pl.DataFrame:
-    """Give what theory says of the regret: the EUCBV paper's bounds and orders, and the lower bound.
+    """Compute the bounds and orders of the EUCBV paper and the lower bound of Lai and Robbins.
 
     Parameters
     ----------
     bandit : Bandit or str
-        The environment, or its text such as ``"paper-1"``.
+        The environment, or a string that names it such as ``"paper-1"``.
     horizon : int, optional
-        The number of pulls; the environment's own if it has one.
+        The number of pulls; default: the horizon of the environment, if it has one.
 
     Returns
     -------
     polars.DataFrame
-        One row for each statement: ``name``, ``kind`` (part of a bound, order without constant, lower bound),
+        One row per statement: ``name``, ``kind`` (part of a bound, order without constant, lower bound),
         ``formula`` (T the horizon, K the number of arms, D the smallest gap, S the largest variance),
-        ``value``, ``rest`` (terms with constants that the paper leaves open) and ``note``.
+        ``value``, ``rest`` (terms whose constants the paper does not state) and ``note``.
 
     Examples
     --------
@@ -55,14 +54,14 @@ def bounds(bandit: Bandit | str, horizon: int | None = None) -> pl.DataFrame:
     >>> lr.bounds("paper-1").select("name", "kind", "note").row(0)
     ('Theorem 1', 'part of a bound', 'vacuous: above T x largest gap')
     """
-    bandit, horizon = settled("bounds", bandit, horizon)
-    lines = [_theorem_1(bandit, horizon), _corollary_1(bandit, horizon), *_lai_robbins(bandit, horizon)]
-    lines += table_1(bandit.gaps.tolist(), bandit.variances.tolist(), horizon)
-    return pl.DataFrame(lines, schema=SCHEMA, orient="row")
+    bandit, horizon = resolve_problem("bounds", bandit, horizon)
+    statements = [_theorem_1(bandit, horizon), _corollary_1(bandit, horizon), *_lai_robbins(bandit, horizon)]
+    statements += table_1(bandit.gaps.tolist(), bandit.variances.tolist(), horizon)
+    return pl.DataFrame(statements, schema=SCHEMA, orient="row")
 
 
-def facts(bandit: Bandit | str, horizon: int | None = None) -> dict[str, Any]:
-    """Give the numbers that the bounds are made of, as plain data.
+def problem_constants(bandit: Bandit | str, horizon: int | None = None) -> dict[str, Any]:
+    """Compute the constants of a problem that appear in its bounds.
 
     Parameters
     ----------
@@ -73,20 +72,20 @@ def facts(bandit: Bandit | str, horizon: int | None = None) -> dict[str, Any]:
     -------
     dict
         Among others ``H_1``, the constant of Lai and Robbins (variances known), and for each distinct gap
-        ``H_i`` and the round m_i by which the paper's proof has such an arm eliminated, which means nothing
-        after ``last_round``. What is not defined is None.
+        ``H_i`` and the round m_i by which the paper's proof eliminates such an arm, which is meaningful only
+        up to ``last_round``. Undefined values are None.
 
     Examples
     --------
-    >>> from lowregret.theory.guarantees import facts
-    >>> known = facts("bernoulli:0.25,0.5,0.75", 1_000)
+    >>> from lowregret.theory.regret_bounds import problem_constants
+    >>> known = problem_constants("bernoulli:0.25,0.5,0.75", 1_000)
     >>> known["arms"], known["H_1"], known["uniform_regret"], known["groups"][1]
     (3, 36.0, 250.0, {'gap': 0.25, 'arms': 1, 'H_i': 36.0, 'round': 11})
     """
-    bandit, horizon = settled("bounds", bandit, horizon)
+    bandit, horizon = resolve_problem("bounds", bandit, horizon)
     gaps = bandit.gaps.tolist()
     low, high = bandit.support
-    near = theory.positive(gaps)
+    near = formulas.positive_gaps(gaps)
     return {
         "environment": bandit.name,
         "horizon": horizon,
@@ -95,43 +94,43 @@ def facts(bandit: Bandit | str, horizon: int | None = None) -> dict[str, Any]:
         "smallest_gap": min(near, default=None),
         "largest_gap": max(near, default=None),
         "largest_variance": float(bandit.variances.max()),
-        "H_1": _finite(theory.hardness_1(gaps)),
+        "H_1": _finite(formulas.hardness_1(gaps)),
         "lai_robbins": next(iter(_constants(bandit).values())),
-        "uniform_regret": theory.uniform_regret(gaps, horizon),
-        "worst_regret": theory.worst_regret(gaps, horizon),
+        "uniform_regret": formulas.uniform_regret(gaps, horizon),
+        "worst_regret": formulas.worst_regret(gaps, horizon),
         "least_horizon": len(bandit) ** 2.4,
-        "last_round": last_round(horizon),
+        "last_round": formulas.last_round(horizon),
         "rewards_in_unit": low >= 0.0 and high <= 1.0,
         "groups": _groups(gaps),
     }
 
 
-def settled(owner: str, bandit: Bandit | str, horizon: int | None) -> tuple[Bandit, int]:
-    """Give the bandit that a text names, and the horizon or else the bandit's own."""
+def resolve_problem(owner: str, bandit: Bandit | str, horizon: int | None) -> tuple[Bandit, int]:
+    """Return the bandit that a string names, and the horizon or else that of the bandit."""
     bandit = environment(bandit)
     horizon = bandit.horizon if horizon is None else horizon
     if horizon is None:
-        raise InputError(f"{owner}: give a horizon, since {bandit.name!r} has none of its own")
+        raise InputError(f"{owner}: horizon is required, since {bandit.name!r} has none of its own")
     return bandit, whole(owner, "horizon", horizon, LONGEST)
 
 
 def _groups(gaps: Sequence[float]) -> list[dict[str, Any]]:
-    hardness = theory.hardness(gaps)
+    hardness = formulas.hardness(gaps)
     distinct, first, counts = np.unique(gaps, return_index=True, return_counts=True)
     return [
         {
             "gap": float(gap),
             "arms": int(count),
             "H_i": _finite(hardness[place]) if hardness else None,
-            "round": elimination_round(gap) if gap > 0.0 else None,
+            "round": formulas.elimination_round(gap) if gap > 0.0 else None,
         }
         for gap, place, count in zip(distinct.tolist(), first.tolist(), counts.tolist(), strict=True)
     ]
 
 
-def _theorem_1(bandit: Bandit, horizon: int) -> Line:
+def _theorem_1(bandit: Bandit, horizon: int) -> Statement:
     gaps = bandit.gaps.tolist()
-    known, c_0, c_2 = theory.theorem_1(gaps, bandit.variances.tolist(), horizon)
+    known, c_0, c_2 = formulas.theorem_1(gaps, bandit.variances.tolist(), horizon)
     rest = [f"{factor:,.6g} C_{place}" for place, factor in ((0, c_0), (2, c_2)) if factor > 0.0]
     notes = [_vacuous(known, c_0 + c_2, "C_0, C_2", bandit, horizon), *_assumptions(bandit, horizon)]
     short = sum(sqrt(e / horizon) < gap < sqrt(len(gaps) / horizon) for gap in gaps)
@@ -141,53 +140,54 @@ def _theorem_1(bandit: Bandit, horizon: int) -> Line:
         "sum over D_i > b of (C_0 K^4 / T^(1/4) + D_i + 320 s_i^2 log(T D_i^2 / K) / D_i) "
         "+ sum over 0 < D_i <= b of C_2 K^4 / T^(1/4) + T max D_i <= b, with b = sqrt(e / T)"
     )
-    return Line("Theorem 1", "part of a bound", formula, known, _plus(rest), _join(notes))
+    return Statement("Theorem 1", "part of a bound", formula, known, _plus(rest), _join(notes))
 
 
-def _corollary_1(bandit: Bandit, horizon: int) -> Line:
-    known, c_3 = theory.corollary_1(len(bandit), horizon)
+def _corollary_1(bandit: Bandit, horizon: int) -> Statement:
+    known, c_3 = formulas.corollary_1(len(bandit), horizon)
     notes = [_vacuous(known, c_3, "C_3", bandit, horizon), *_assumptions(bandit, horizon)]
     notes.append(
         "stated for equal gaps of sqrt(K log K / T)" if len(bandit) > 2 else "stated for 3 arms or more"
     )
     formula = "C_3 K^5 / T^(1/4) + 80 sqrt(K T)"
-    return Line("Corollary 1", "part of a bound", formula, known, _plus([f"{c_3:,.6g} C_3"]), _join(notes))
+    rest = _plus([f"{c_3:,.6g} C_3"])
+    return Statement("Corollary 1", "part of a bound", formula, known, rest, _join(notes))
 
 
 def _vacuous(known: float, factor: float, names: str, bandit: Bandit, horizon: int) -> str:
-    """Judge a bound whose constants are open: by what is known, else as if they were 1, the least."""
+    """Judge a bound with unstated constants: without them, else with 1, their smallest possible value."""
     gaps = bandit.gaps.tolist()
-    words = theory.vacuity(known, gaps, horizon)
-    if words.startswith("vacuous") or factor == 0.0:
-        return words
-    least = theory.vacuity(known + factor, gaps, horizon)
+    note = formulas.vacuity_note(known, gaps, horizon)
+    if note.startswith("vacuous") or factor == 0.0:
+        return note
+    least = formulas.vacuity_note(known + factor, gaps, horizon)
     return f"{least} for all {names} >= 1" if least else ""
 
 
 def _assumptions(bandit: Bandit, horizon: int) -> list[str]:
-    """Say which assumptions of the paper do not hold."""
+    """List the assumptions of the paper that do not hold."""
     low, high = bandit.support
-    broken = []
+    violated = []
     if horizon < len(bandit) ** 2.4:
-        broken.append("assumes T >= K^2.4, which is not so")
+        violated.append("assumes T >= K^2.4, which does not hold here")
     if low < 0.0 or high > 1.0:
-        broken.append("assumes rewards in [0, 1], which is not so")
+        violated.append("assumes rewards in [0, 1], which does not hold here")
     if bandit.optimal.sum() > 1:
-        broken.append("assumes one optimal arm, which is not so")
-    return broken
+        violated.append("assumes one optimal arm, which does not hold here")
+    return violated
 
 
-def _lai_robbins(bandit: Bandit, horizon: int) -> list[Line]:
-    uniform = theory.uniform_regret(bandit.gaps.tolist(), horizon)
-    lines = []
+def _lai_robbins(bandit: Bandit, horizon: int) -> list[Statement]:
+    uniform = formulas.uniform_regret(bandit.gaps.tolist(), horizon)
+    statements = []
     for name, constant in _constants(bandit).items():
         value = None if constant is None else constant * log(horizon)
-        notes = ["asymptotic" if value is not None else "no formula for the family of some arm"]
+        notes = ["asymptotic" if value is not None else "no closed form for the reward family of some arm"]
         if value is not None and value > uniform:
-            notes.append("above uniform play's regret: the horizon is too short for it")
+            notes.append("above uniform play's regret: the horizon is too short for the asymptotic regime")
         formula = "log(T) sum of D_i / (divergence of arm i from the best mean)"
-        lines.append(Line(name, "lower bound", formula, value, note=_join(notes)))
-    return lines
+        statements.append(Statement(name, "lower bound", formula, value, note=_join(notes)))
+    return statements
 
 
 def _constants(bandit: Bandit) -> dict[str, float | None]:
@@ -206,7 +206,7 @@ def _constants(bandit: Bandit) -> dict[str, float | None]:
             for arm, divergence, gap in zip(bandit.arms, divergences, gaps, strict=True)
         ]
         found = [value for value in values if value is not None]
-        constants[name] = theory.lai_robbins(gaps, found) if len(found) == len(values) else None
+        constants[name] = formulas.lai_robbins(gaps, found) if len(found) == len(values) else None
     return constants
 
 

@@ -1,4 +1,4 @@
-"""Estimated probabilities: against exact ones, and their bounds."""
+"""Estimated probabilities, against exact ones and their bounds."""
 
 from math import ceil, log, sqrt
 
@@ -7,10 +7,14 @@ import pytest
 from scipy import stats
 
 import lowregret as lr
-from lowregret.reproduction.proof_estimates import elimination, estimates, lemma_3_estimates
+from lowregret.reproduction.estimates import (
+    elimination_estimate,
+    estimate_probabilities,
+    lemma_3_estimates,
+)
 
 RARE = 1e-6
-"""How often a right program may fail such a test, if the seed were not fixed."""
+"""The error rate of such a test; the seed is fixed."""
 
 
 def width(variance, logarithm, pulls):
@@ -18,7 +22,7 @@ def width(variance, logarithm, pulls):
 
 
 def test_the_exact_probability_is_the_binomial_tail():
-    # K = 2, D = 0.6: round 8. Every count is looked at here.
+    # K = 2, D = 0.6: round 8. All counts are enumerated here.
     horizon, chance = 20_000, 0.4
     row = lemma_3_estimates(lr.bernoulli([chance, 1.0]), horizon, runs=1)[0]
     logarithm = log(horizon**2 / 4 / 2**8)
@@ -30,7 +34,7 @@ def test_the_exact_probability_is_the_binomial_tail():
     assert row.exact == pytest.approx(expected, rel=1e-9)
 
 
-def test_lemma_3_does_not_hold_for_a_fair_coin():
+def test_lemma_3_does_not_hold_for_a_bernoulli_arm_of_mean_one_half():
     # The round is reached (9 of 9), rewards lie in [0, 1], T >= K^2.4: still twice the bound.
     row = lemma_3_estimates(lr.bernoulli([0.5, 0.9]), 1_000_000, runs=10)[0]
     least = next(
@@ -44,25 +48,25 @@ def test_lemma_3_does_not_hold_for_a_fair_coin():
 
 
 @pytest.mark.parametrize("scale", [None, (0.0, 2.0)])
-def test_estimates_of_coins_agree_with_the_exact_probability(scale):
+def test_estimates_of_bernoulli_arms_agree_with_the_exact_probability(scale):
     bandit = lr.bernoulli([0.5, 1.0], scale=scale)
     row = lemma_3_estimates(bandit, 500, runs=1_000_000, seed=1)[0]
     assert row.exact > 1e-5
-    assert RARE / 2 < stats.binom(row.runs, row.exact).cdf(row.seen) < 1 - RARE / 2
+    assert RARE / 2 < stats.binom(row.runs, row.exact).cdf(row.occurrences) < 1 - RARE / 2
     assert row.low <= row.probability <= row.high
 
 
-def test_estimates_of_normal_arms_agree_with_single_rewards():
+def test_estimates_of_gaussian_arms_agree_with_single_rewards():
     arm = lr.gaussian([0.2, 0.7], 0.3)
     quick = lemma_3_estimates(arm, 60, runs=200_000, seed=2)[0]
-    # The same law, drawn reward by reward.
+    # The same distribution, drawn reward by reward.
     logarithm = log(900 / 512)
     assert quick.pulls == ceil(logarithm * 256)
     random = np.random.default_rng(7)
     rewards = random.normal(0.2, sqrt(0.3), (20_000, quick.pulls))
     widths = np.sqrt(0.5 * (rewards.var(axis=1) + 2) * logarithm / (4 * quick.pulls))
     slow = int((rewards.mean(axis=1) > 0.2 + widths).sum())
-    table = [[quick.seen, quick.runs - quick.seen], [slow, 20_000 - slow]]
+    table = [[quick.occurrences, quick.runs - quick.occurrences], [slow, 20_000 - slow]]
     assert slow > 100
     assert stats.chi2_contingency(table).pvalue > RARE
 
@@ -83,7 +87,7 @@ def test_other_families_are_drawn_reward_by_reward(bandit, horizon):
         width(row.variance, log((horizon / 2) ** 2 / 2 ** _round(row.gap)), row.pulls)
         / sqrt(row.variance / row.pulls)
     )
-    # The mean of many rewards is about normal, so the chance is about this one.
+    # The mean of many rewards is about normal, so the probability is about this one.
     assert normal / 3 < row.probability < 3 * normal + 0.001
 
 
@@ -91,52 +95,53 @@ def _round(gap):
     return next(m for m in range(99) if sqrt(4 * 2.0**-m) < gap / 4)
 
 
-def test_two_values_as_data_are_a_coin():
-    coin = lemma_3_estimates(lr.bernoulli([0.5, 1.0]), 60, runs=20_000)[0]
+def test_empirical_rewards_of_two_values_are_bernoulli():
+    bernoulli = lemma_3_estimates(lr.bernoulli([0.5, 1.0]), 60, runs=20_000)[0]
     data = lemma_3_estimates(lr.empirical([[0, 1], [1, 1]]), 60, runs=20_000)[0]
-    assert (data.pulls, data.bound, data.exact) == (coin.pulls, coin.bound, None)
-    assert RARE / 2 < stats.binom(data.runs, coin.exact).cdf(data.seen) < 1 - RARE / 2
+    assert (data.pulls, data.bound, data.exact) == (bernoulli.pulls, bernoulli.bound, None)
+    assert RARE / 2 < stats.binom(data.runs, bernoulli.exact).cdf(data.occurrences) < 1 - RARE / 2
 
 
-def test_one_row_for_each_gap_with_the_loudest_arm():
+def test_one_row_per_gap_for_the_arm_of_highest_variance():
     rows = lemma_3_estimates(lr.paper(3), 400_000, runs=10)
     assert [round(row.gap, 9) for row in rows] == [0.005, 0.01]
     assert [row.variance for row in rows] == [0.01, lr.paper(3).variances[10:99].max()]
     for row in rows:
-        assert "never comes, the last is 9" in row.note
-        assert "more pulls than the horizon has" in row.note
-        assert "assumes rewards in [0, 1], which is not so" in row.note
+        assert "is never reached, the last is 9" in row.note
+        assert "more pulls than the horizon" in row.note
+        assert "assumes rewards in [0, 1], which does not hold here" in row.note
 
 
-def test_the_seed_decides():
+def test_estimates_depend_on_the_seed_only():
     bandit = lr.bernoulli([0.5, 1.0])
-    one, same, other = (lemma_3_estimates(bandit, 60, runs=50_000, seed=s)[0].seen for s in (1, 1, 2))
+    one, same, other = (lemma_3_estimates(bandit, 60, runs=50_000, seed=s)[0].occurrences for s in (1, 1, 2))
     assert one == same != other
 
 
-def test_elimination_beside_its_bound():
-    row = elimination(lr.bernoulli([0.5, 1.0]), 1_000_000, count=0, runs=100)
+def test_elimination_estimate_and_its_bound():
+    row = elimination_estimate(lr.bernoulli([0.5, 1.0]), 1_000_000, count=0, runs=100)
     assert (row.probability, row.low, row.note) == (0.0, 0.0, "")
     assert row.bound == pytest.approx(0.009722, rel=1e-4)
     assert (
-        elimination(lr.bernoulli([0.5, 1.0]), 1_000_000, 30, 100).note == "the interval lies above the bound"
+        elimination_estimate(lr.bernoulli([0.5, 1.0]), 1_000_000, 30, 100).note
+        == "the interval lies above the bound"
     )
 
 
 def test_estimates_count_what_simulate_counts():
     bandit = lr.gaussian([0.5, 0.6], 4.0)
-    table = estimates(bandit, 100, runs=50, seed=3)
+    table = estimate_probabilities(bandit, 100, runs=50, seed=3)
     known = lr.simulate("EUCBV", bandit, 100, 50, 3).optimal_arm_eliminated("EUCBV")
     assert known > 0
-    assert table["seen"][0] == known
+    assert table["occurrences"][0] == known
     assert table["event"].to_list() == ["optimal arm eliminated", "Lemma 3"]
 
 
-def test_what_has_no_lemma():
-    table = estimates("bernoulli:0.5", 10, runs=2)
+def test_problems_to_which_the_lemma_does_not_apply():
+    table = estimate_probabilities("bernoulli:0.5", 10, runs=2)
     assert len(table) == 1
     row = lemma_3_estimates(lr.bernoulli([0.3, 0.4]), 10, runs=2)[0]
-    assert row.bound is None and "says nothing" in row.note
+    assert row.bound is None and "does not apply" in row.note
 
 
 def test_bad_input_is_refused():

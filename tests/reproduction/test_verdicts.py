@@ -1,18 +1,18 @@
-"""How claims are judged, on made-up runs."""
+"""Verdicts on claims, from synthetic results."""
 
 import polars as pl
 import pytest
 from analysis_data import frames_of
 
-from lowregret.reproduction.claim_verdicts import claims, comparisons
 from lowregret.reproduction.claims import CLAIMS
+from lowregret.reproduction.verdicts import claim_comparisons, claim_verdicts
 
 LOW, HIGH = [10.0, 11.0, 12.0, 13.0], [20.0, 21.5, 22.0, 23.0]
 ALL = ["paper-1", "paper-2", "paper-3", "paper-4"]
 
 
 def number_of(**which):
-    """Find the first claim with these attributes."""
+    """Return the number of the first claim with these attributes."""
     return next(
         number
         for number, claim in enumerate(CLAIMS, 1)
@@ -23,8 +23,12 @@ def number_of(**which):
 BETTER_THAN_MOSS = number_of(worse=("MOSS",))
 
 
-def verdict(tables, number):
-    (found,) = claims(tables).filter(claim=number)["verdict"]
+def claims(results):
+    return claim_verdicts(claim_comparisons(results))
+
+
+def verdict(results, number):
+    (found,) = claims(results).filter(claim=number)["verdict"]
     return found
 
 
@@ -35,31 +39,33 @@ def test_a_claim_holds_only_if_it_holds_in_every_experiment():
         "does not hold"
     )
     unclear = {"EUCBV": [10.0, 20.0, 10.0, 20.0], "MOSS": [20.0, 10.0, 20.0, 11.0]}
-    assert verdict(frames_of(good | {"paper-3": unclear}), BETTER_THAN_MOSS) == "cannot be told"
+    assert verdict(frames_of(good | {"paper-3": unclear}), BETTER_THAN_MOSS) == "inconclusive"
 
 
 def test_part_of_its_experiments_can_only_refute_a_claim():
-    assert verdict(frames_of({"paper-1": {"EUCBV": LOW, "MOSS": HIGH}}), BETTER_THAN_MOSS) == "cannot be told"
+    assert verdict(frames_of({"paper-1": {"EUCBV": LOW, "MOSS": HIGH}}), BETTER_THAN_MOSS) == "inconclusive"
     assert verdict(frames_of({"paper-1": {"EUCBV": HIGH, "MOSS": LOW}}), BETTER_THAN_MOSS) == "does not hold"
 
 
-def test_claims_on_what_was_not_played_are_left_out():
+def test_claims_on_experiments_that_were_not_run_are_omitted():
     table = claims(frames_of({"paper-4": {"EUCBV": LOW, "MOSS": HIGH}}))
     assert "Experiment 1" not in table["place"].to_list()
     assert claims(frames_of({"paper-4-noiseless": {"EUCBV(width='released')": LOW}})).is_empty()
 
 
 def test_the_paired_difference_with_its_interval():
-    table = comparisons(frames_of({"paper-1": {"EUCBV": HIGH, "MOSS": LOW}})).filter(claim=BETTER_THAN_MOSS)
+    table = claim_comparisons(frames_of({"paper-1": {"EUCBV": HIGH, "MOSS": LOW}})).filter(
+        claim=BETTER_THAN_MOSS
+    )
     row = table.to_dicts()[0]
     assert (row["experiment"], row["better"], row["worse"], row["runs"]) == (1, "EUCBV", "MOSS", 4)
     assert row["difference"] == pytest.approx(10.125)
     assert 0 < row["low"] < 10.125 < row["high"]
 
 
-def test_one_run_tells_nothing():
+def test_one_run_is_inconclusive():
     tables = frames_of({name: {"EUCBV": [1.0], "MOSS": [9.0]} for name in ALL})
-    assert verdict(tables, BETTER_THAN_MOSS) == "cannot be told"
+    assert verdict(tables, BETTER_THAN_MOSS) == "inconclusive"
 
 
 def test_equal_regrets_are_not_lower():
@@ -76,7 +82,7 @@ def test_the_gaussian_form_stands_for_a_policy_where_rewards_are_gaussian():
 @pytest.mark.parametrize(
     ("shift", "expected"), [(0.0, "holds"), (5.0, "holds"), (20.0, "does not hold"), (-20.0, "does not hold")]
 )
-def test_alike(shift, expected):
+def test_similar_regrets(shift, expected):
     regrets = [100.0, 101.0, 102.0, 103.0]
     other = [regret + shift + noise for regret, noise in zip(regrets, (0.1, -0.1, 0.2, 0.0), strict=True)]
     tables = frames_of({"paper-2": {"DMED": other, "KLUCBGauss(plus=True)": regrets}})
@@ -92,8 +98,8 @@ def test_most_is_more_than_half():
     assert verdict(worse, number) == "does not hold"
 
 
-def test_eliminations_are_counted_over_the_worse_arms():
-    """The made-up EUCBV drops both worse arms in every run; a policy without events drops none."""
+def test_eliminations_are_counted_over_the_suboptimal_arms():
+    """The synthetic EUCBV eliminates both suboptimal arms in every run; without events it eliminates none."""
     number = number_of(kind="eliminates")
     tables = frames_of({name: {"EUCBV": LOW, "MOSS": LOW} for name in ALL})
     assert verdict(tables, number) == "holds"
@@ -101,11 +107,11 @@ def test_eliminations_are_counted_over_the_worse_arms():
     assert verdict(none, number) == "does not hold"
 
 
-def test_pulls_of_loud_and_quiet_arms():
-    """The made-up pulls favour arm 1 over arm 2; so the claim holds where arm 1 is the loud one."""
-    number = number_of(kind="loud")
+def test_pulls_of_high_and_low_variance_arms():
+    """The synthetic results have more pulls of arm 1 than of arm 2, so arm 1 must have the high variance."""
+    number = number_of(kind="variance")
     tables = frames_of({name: {"EUCBV": LOW, "MOSS": LOW} for name in ALL})
-    for loud, expected in ((1, "holds"), (2, "does not hold")):
-        variance = pl.when(pl.col("arm") == loud).then(0.25).otherwise(0.01)
+    for high, expected in ((1, "holds"), (2, "does not hold")):
+        variance = pl.when(pl.col("arm") == high).then(0.25).otherwise(0.01)
         changed = tables.__class__(**{**vars(tables), "arms": tables.arms.with_columns(variance=variance)})
         assert verdict(changed, number) == expected

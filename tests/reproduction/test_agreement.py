@@ -1,4 +1,4 @@
-"""The readings of the paper, and the account of its curves, on made-up runs."""
+"""Regret by reading and matches with the published curves, from synthetic results."""
 
 from dataclasses import replace
 
@@ -6,7 +6,12 @@ import polars as pl
 import pytest
 from analysis_data import frames_of
 
-from lowregret.reproduction.curve_matches import curve_points, matches, readings, side_by_side
+from lowregret.reproduction.agreement import (
+    compare_points,
+    match_curves,
+    pivot_readings,
+    regret_by_reading,
+)
 
 RELEASED = "EUCBV(width='released')"
 RUNS = {
@@ -22,7 +27,7 @@ RUNS = {
 
 
 @pytest.fixture(scope="module")
-def tables():
+def results():
     return frames_of(RUNS)
 
 
@@ -31,19 +36,23 @@ def row_of(table, **which):
     return row
 
 
-def test_readings_have_the_papers_names_beside_ours(tables):
-    table = readings(tables)
+def test_readings_have_the_paper_names_beside_ours(results):
+    table = regret_by_reading(results)
     plotted = row_of(table, policy="MOSS", reading="as plotted")
-    assert (plotted["plays"], plotted["mean"], plotted["published"]) == ("MOSSAnytime(alpha=1)", 660, 624.16)
+    assert (plotted["our_policy"], plotted["mean"], plotted["published"]) == (
+        "MOSSAnytime(alpha=1)",
+        660,
+        624.16,
+    )
     printed = row_of(table, policy="MOSS", reading="as printed")
-    assert (printed["plays"], printed["mean"], printed["runs"], printed["seed"]) == ("MOSS", 710, 2, 1)
+    assert (printed["our_policy"], printed["mean"], printed["runs"], printed["seed"]) == ("MOSS", 710, 2, 1)
     assert row_of(table, reading="released width")["mean"] == 275
     assert row_of(table, experiment=4)["environment"] == "paper-4-noiseless"
     assert {"p05", "median", "p95", "optimal_arm_eliminated"} <= set(table.columns)
 
 
-def test_side_by_side_has_a_row_for_every_policy(tables):
-    table = side_by_side(readings(tables))
+def test_the_pivoted_table_has_a_row_for_every_policy(results):
+    table = pivot_readings(regret_by_reading(results))
     assert table.select("experiment", "policy").rows() == [
         (1, "EUCBV"),
         (1, "MOSS"),
@@ -56,8 +65,8 @@ def test_side_by_side_has_a_row_for_every_policy(tables):
     assert row_of(table, experiment=4)["printed"] is None
 
 
-def test_matches_are_judged_by_errors_or_percent(tables):
-    table = matches(tables)
+def test_matches_by_standard_errors_or_percent(results):
+    table = match_curves(results)
     verdicts = {(row["experiment"], row["policy"]): row["verdict"] for row in table.to_dicts()}
     assert verdicts == {
         (1, "EUCBV"): "matched",
@@ -70,37 +79,43 @@ def test_matches_are_judged_by_errors_or_percent(tables):
     }
 
 
-def test_standard_errors_of_the_difference(tables):
-    """Pulls 30 and 20 of the worse arms with variances 1/4, as the best: noise of variance 25."""
-    row = row_of(matches(tables), experiment=1, policy="MOSS")
+def test_standard_errors_of_the_difference(results):
+    """Pulls 30 and 20 of the suboptimal arms, all variances 1/4: noise of variance 25."""
+    row = row_of(match_curves(results), experiment=1, policy="MOSS")
     assert row["se"] == pytest.approx(30.0)
     assert row["published_se"] == pytest.approx(((30.0**2 * 2 + 25.0) / 100) ** 0.5)
-    assert row["errors"] == pytest.approx((660 - 624.16) / (30.0**2 + row["published_se"] ** 2) ** 0.5)
+    assert row["standard_errors"] == pytest.approx(
+        (660 - 624.16) / (30.0**2 + row["published_se"] ** 2) ** 0.5
+    )
     assert row["percent"] == pytest.approx(100 * (660 / 624.16 - 1))
 
 
-def test_what_is_not_matched_says_why(tables):
-    assert row_of(matches(tables), policy="UCB1")["reason"] == "no reason is known"
-    assert "another arm" in row_of(matches(tables), experiment=1, policy="UCB-V")["reason"]
+def test_curves_that_are_not_matched_have_a_reason(results):
+    assert row_of(match_curves(results), policy="UCB1")["reason"] == "no reason is known"
+    assert "another arm" in row_of(match_curves(results), experiment=1, policy="UCB-V")["reason"]
 
 
-def test_no_errors_where_there_is_no_spread(tables):
-    silent = replace(tables, arms=tables.arms.with_columns(variance=pl.lit(0.0)))
-    row = row_of(matches(silent), experiment=4, policy="EUCBV")
-    assert (row["se"], row["published_se"], row["errors"]) == (0.0, 0.0, None)
+def test_the_difference_in_standard_errors_is_null_without_variance(results):
+    noiseless = replace(results, arms=results.arms.with_columns(variance=pl.lit(0.0)))
+    row = row_of(match_curves(noiseless), experiment=4, policy="EUCBV")
+    assert (row["se"], row["published_se"], row["standard_errors"]) == (0.0, 0.0, None)
     assert row["verdict"] == "matched"
 
 
-def test_one_run_is_judged_by_percent_alone():
-    table = matches(frames_of({"paper-1": {RELEASED: [280.0], "UCB1": [1500.0]}}))
-    assert table.filter(policy="EUCBV").select("se", "errors", "verdict").row(0) == (None, None, "matched")
+def test_one_run_is_matched_by_percent_alone():
+    table = match_curves(frames_of({"paper-1": {RELEASED: [280.0], "UCB1": [1500.0]}}))
+    assert table.filter(policy="EUCBV").select("se", "standard_errors", "verdict").row(0) == (
+        None,
+        None,
+        "matched",
+    )
     assert row_of(table, policy="UCB1")["verdict"] == "not matched"
 
 
-def test_points_along_the_curves(tables):
+def test_points_along_the_curves(results):
     times = {25: 6_000, 50: 12_000, 75: 30_000, 100: 60_000}
-    moved = replace(tables, curves=tables.curves.with_columns(pl.col("t").replace(times)))
-    table = curve_points(moved).filter(experiment=1)
+    moved = replace(results, curves=results.curves.with_columns(pl.col("t").replace(times)))
+    table = compare_points(moved).filter(experiment=1)
     assert table.height == 36
     assert table.filter(policy="MOSS")["mean"].to_list() == [165, 330, 495, 660]
     assert table.filter(policy="UCB-V")["mean"].to_list() == [None] * 4

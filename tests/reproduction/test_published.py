@@ -1,9 +1,9 @@
-"""The published regrets as data."""
+"""The published regrets."""
 
 import pytest
 
 from lowregret.environments import paper
-from lowregret.reproduction.published_curves import REGRETS, TIMES, final, points
+from lowregret.reproduction.published import REGRETS, TIMES, published_points, published_regret
 
 
 def test_there_are_thirty_curves():
@@ -19,6 +19,6 @@ def test_every_curve_rises_and_ends_at_the_horizon(number):
 
 
 def test_points_and_finals():
-    assert len(list(points(2))) == 27
-    assert [final(number, "EUCBV") for number in REGRETS] == [273.56, 894.96, 894.61, 971.86]
-    assert final(3, "UCB1") is None
+    assert len(list(published_points(2))) == 27
+    assert [published_regret(number, "EUCBV") for number in REGRETS] == [273.56, 894.96, 894.61, 971.86]
+    assert published_regret(3, "UCB1") is None

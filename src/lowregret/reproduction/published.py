@@ -1,7 +1,7 @@
-"""The regrets that the EUCBV paper shows: points of the 30 curves in its figures 1 to 4.
+"""Published regrets: points of the 30 curves in figures 1 to 4 of the EUCBV paper.
 
-Source: the result files that the figures draw, released by the paper's authors (GitHub Subhojyoti/EUCBV,
-commit 7f693c7). Each is the mean of 100 runs; the spread of the runs was not released.
+Source: the result files behind the figures, released by the authors (GitHub Subhojyoti/EUCBV, commit
+7f693c7). Each value is the mean of 100 runs; the variance between runs was not released.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 PUBLISHED_RUNS = 100
-"""How many runs each published curve is the mean of."""
+"""Number of runs that each published curve averages."""
 
 TIMES = {
     1: (6_000, 12_000, 30_000, 60_000),
@@ -18,7 +18,7 @@ TIMES = {
     3: (40_000, 80_000, 200_000, 400_000),
     4: (40_000, 80_000, 200_000, 400_000),
 }
-"""The times of the points, by experiment; the last is the horizon."""
+"""Times of the points, by experiment; the last is the horizon."""
 
 REGRETS: dict[int, dict[str, tuple[float, ...]]] = {
     1: {
@@ -60,11 +60,11 @@ REGRETS: dict[int, dict[str, tuple[float, ...]]] = {
         "BU-G": (408.04, 716.40, 1715.54, 2689.52),
     },
 }
-"""The published regrets at these times, by experiment and policy, in the order of the figures' legends."""
+"""Published regrets at these times, by experiment and policy, in the order of the figures' legends."""
 
 
 class Point(NamedTuple):
-    """A published point: experiment, policy as the paper names it, time and regret."""
+    """A published point: experiment, the paper's name of the policy, time and regret."""
 
     experiment: int
     policy: str
@@ -72,28 +72,28 @@ class Point(NamedTuple):
     regret: float
 
 
-def points(number: int) -> Iterator[Point]:
-    """Give the published points of an experiment, curve by curve.
+def published_points(experiment: int) -> Iterator[Point]:
+    """Yield the published points of an experiment, curve by curve.
 
     Examples
     --------
-    >>> from lowregret.reproduction.published_curves import points
-    >>> next(points(1))
+    >>> from lowregret.reproduction.published import published_points
+    >>> next(published_points(1))
     Point(experiment=1, policy='EUCBV', t=6000, regret=146.98)
     """
-    for policy, regrets in REGRETS[number].items():
-        for t, regret in zip(TIMES[number], regrets, strict=True):
-            yield Point(number, policy, t, regret)
+    for policy, regrets in REGRETS[experiment].items():
+        for t, regret in zip(TIMES[experiment], regrets, strict=True):
+            yield Point(experiment, policy, t, regret)
 
 
-def final(number: int, policy: str) -> float | None:
-    """Give the published regret at the horizon, where the paper shows one.
+def published_regret(experiment: int, policy: str) -> float | None:
+    """Return the published regret at the horizon; None if the paper shows no such curve.
 
     Examples
     --------
-    >>> from lowregret.reproduction.published_curves import final
-    >>> final(2, "MOSS"), final(3, "UCB1")
+    >>> from lowregret.reproduction.published import published_regret
+    >>> published_regret(2, "MOSS"), published_regret(3, "UCB1")
     (3101.44, None)
     """
-    regrets = REGRETS[number].get(policy)
+    regrets = REGRETS[experiment].get(policy)
     return None if regrets is None else regrets[-1]

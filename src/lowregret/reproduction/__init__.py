@@ -1,0 +1,22 @@
+"""Reproduction of the EUCBV paper: its experiments, published curves, claims and proof.
+
+The paper is Mukherjee, Naveen, Sudarsanam and Ravindran, "Efficient-UCBV: An Almost Optimal Algorithm using
+Variance Estimates", AAAI 2018. ``lowregret reproduce`` calls, in this order,
+
+1. ``reproduce.run_experiments``: simulate every configuration that ``readings`` lists;
+2. ``evaluation.evaluate``: compare the results with what the paper publishes, claims and proves;
+3. ``report_tables.terminal_sections``: tables for the terminal;
+4. ``reproduce.write_files``: the page, its figures, and the tables as CSV and JSON.
+
+Data
+    ``stated``: the experiments as stated in the text. ``plotted``: testbed and policy of every published
+    curve, after the released scripts. ``published``: points of the published curves. ``claims``: the claims
+    of the text about its experiments.
+Evaluation
+    ``readings``: the three readings of the paper and their configurations. ``agreement``: simulated beside
+    published regret. ``verdicts``: paired comparisons and the verdict on every claim. ``lemmas``: bounds on
+    two probabilities in the proof. ``estimates``: their Monte Carlo estimates.
+Report
+    ``report_tables``: the layout of every table, for page and terminal. ``report_sections``: figures and
+    sections of the page. ``report_text``: its prose.
+"""

@@ -1,0 +1,262 @@
+"""Monte Carlo estimates of two probabilities in the proof of EUCBV, beside their bounds."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from lowregret._common.validation import whole
+from lowregret.analysis.intervals import share_interval
+from lowregret.environments import Bandit, Bernoulli, Family, Gaussian, entry_of
+from lowregret.errors import InputError
+from lowregret.policies import EUCBV
+from lowregret.reproduction.lemmas import Lemma3, elimination_bound, lemma_3
+from lowregret.simulation import simulate
+from lowregret.special import beta_tail
+from lowregret.theory.formulas import last_round
+from lowregret.theory.regret_bounds import resolve_problem
+
+Floats = npt.NDArray[np.float64]
+
+RHO = 0.5
+"""The elimination parameter for which the paper proves its bounds."""
+MAX_DRAWS = 2_000_000_000
+"""The largest number of rewards to draw one by one, which takes tens of seconds."""
+_MAX_HELD = 1_000_000
+"""The largest number of values to hold in memory at once."""
+LEMMA_3_VOID = "psi T eps is at most 1, so the lemma does not apply"
+
+
+class Estimate(NamedTuple):
+    """The estimated probability of an event, beside its bound.
+
+    Attributes
+    ----------
+    event : str
+        ``optimal arm eliminated``, or ``Lemma 3``: the mean of an arm's rewards exceeds its true mean by more
+        than the width.
+    gap, variance : float or None
+        Those of the arm that the event is about; None for the optimal arm.
+    pulls : int or None
+        The number of pulls of that arm.
+    runs, occurrences : int or None
+        The number of runs, and the number of runs with the event.
+    probability, low, high : float or None
+        The fraction of runs, and its 95% interval (Clopper and Pearson).
+    exact : float or None
+        The exact probability, which is known for Bernoulli rewards.
+    bound : float or None
+        The bound of the paper.
+    note : str
+        Caveats, and whether the bound is violated.
+    """
+
+    event: str
+    gap: float | None = None
+    variance: float | None = None
+    pulls: int | None = None
+    runs: int | None = None
+    occurrences: int | None = None
+    probability: float | None = None
+    low: float | None = None
+    high: float | None = None
+    exact: float | None = None
+    bound: float | None = None
+    note: str = ""
+
+
+_INTEGERS, _STRINGS = ("pulls", "runs", "occurrences"), ("event", "note")
+ESTIMATE_SCHEMA = {
+    name: pl.Int64 if name in _INTEGERS else pl.String if name in _STRINGS else pl.Float64
+    for name in Estimate._fields
+}
+
+
+def estimate_probabilities(
+    bandit: Bandit | str, horizon: int | None = None, runs: int = 1_000, seed: int = 0
+) -> pl.DataFrame:
+    """Estimate the probabilities that EUCBV eliminates the optimal arm and of the event of Lemma 3.
+
+    Parameters
+    ----------
+    bandit : Bandit or str
+        The environment, or a string that names it such as ``"paper-1"``.
+    horizon : int, optional
+        The number of pulls; default: the horizon of the environment, if it has one.
+    runs : int, default 1000
+        The number of simulated runs of EUCBV, and of draws of the event of Lemma 3.
+    seed : int, default 0
+        The seed of runs and draws.
+
+    Returns
+    -------
+    polars.DataFrame
+        The rows of ``elimination_estimate`` and ``lemma_3_estimates``.
+
+    Examples
+    --------
+    >>> from lowregret.reproduction.estimates import estimate_probabilities
+    >>> table = estimate_probabilities("bernoulli:0.5,1", 10_000, runs=20)
+    >>> table.select("event", "occurrences", "note").row(0)
+    ('optimal arm eliminated', 0, 'vacuous: above 1')
+    """
+    bandit, horizon = resolve_problem("estimates", bandit, horizon)
+    eliminated = simulate(EUCBV(), bandit, horizon, runs, seed, grid=1).optimal_arm_eliminated("EUCBV")
+    assert eliminated is not None
+    rows = [elimination_estimate(bandit, horizon, eliminated, runs)]
+    rows += lemma_3_estimates(bandit, horizon, runs, seed)
+    return pl.DataFrame(rows, schema=ESTIMATE_SCHEMA, orient="row")
+
+
+def elimination_estimate(bandit: Bandit, horizon: int, count: int, runs: int) -> Estimate:
+    """Compare how often EUCBV eliminated the optimal arm with the bound in the proof of Theorem 1.
+
+    Parameters
+    ----------
+    bandit, horizon
+        The problem that was simulated.
+    count, runs : int
+        The number of runs that eliminated every optimal arm, and the number of all runs.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> from lowregret.reproduction.estimates import elimination_estimate
+    >>> elimination_estimate(lr.paper(1), 60_000, count=0, runs=100).note
+    'vacuous: above 1'
+    """
+    bound = elimination_bound(bandit.gaps.tolist(), horizon)
+    return _complete(Estimate("optimal arm eliminated", runs=runs, occurrences=count, bound=bound))
+
+
+def lemma_3_estimates(bandit: Bandit, horizon: int, runs: int = 100_000, seed: int = 0) -> list[Estimate]:
+    """Estimate the probability of Lemma 3: that the mean of rewards exceeds the true mean by more than c.
+
+    The lemma is about round m_i, in which the arm has had at least n_{m_i} pulls, and its proof treats their
+    number as fixed. So each draw takes exactly n_{m_i} rewards of the arm, even if no run of EUCBV reaches
+    that round; the note says so. For Bernoulli and Gaussian rewards, mean and variance are drawn directly,
+    from their exact distribution.
+
+    Parameters
+    ----------
+    bandit, horizon
+        The environment, and the T of the lemma.
+    runs : int, default 100000
+        The number of draws.
+    seed : int, default 0
+        The seed of the rewards.
+
+    Returns
+    -------
+    list of Estimate
+        One per positive gap, for the arm with the largest variance among those with this gap. Its mean
+        exceeds the width most often, since the width hardly depends on the variance.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> from lowregret.reproduction.estimates import lemma_3_estimates
+    >>> row = lemma_3_estimates(lr.bernoulli([0.5, 0.9]), 1_000_000, runs=1_000)[0]
+    >>> f"{row.exact:.3g}", f"{row.bound:.3g}"  # the lemma does not hold here
+    ('1.08e-06', '6.09e-07')
+    """
+    runs = whole("lemma_3_estimates", "runs", runs)
+    if seed < 0:
+        raise InputError(f"lemma_3_estimates: seed must be at least 0, got {seed}")
+    rows = []
+    for index, gap in enumerate(np.unique(bandit.gaps[~bandit.optimal]).tolist()):
+        arms = [arm for arm, other in zip(bandit.arms, bandit.gaps, strict=True) if other == gap]
+        arm = max(arms, key=lambda arm: arm.variance)
+        lemma = lemma_3(gap, len(bandit), horizon)
+        if lemma is None:
+            rows.append(Estimate("Lemma 3", gap, arm.variance, note=LEMMA_3_VOID))
+            continue
+        count = _count_exceedances(arm, lemma, runs, np.random.default_rng([seed, index]))
+        row = Estimate("Lemma 3", gap, arm.variance, lemma.pulls, runs, count, bound=lemma.bound)
+        rows.append(_complete(row._replace(exact=_exact(arm, lemma), note=_caveats(lemma, bandit, horizon))))
+    return rows
+
+
+def _count_exceedances(arm: Family, lemma: Lemma3, runs: int, random: np.random.Generator) -> int:
+    """Count how often the mean of the lemma's pulls exceeds the true mean by more than the width."""
+    direct = isinstance(arm, Bernoulli | Gaussian)
+    if not direct and lemma.pulls * runs > MAX_DRAWS:
+        limit = max(MAX_DRAWS // lemma.pulls, 1)
+        raise InputError(f"lemma_3_estimates: runs must be at most {limit} for these arms, got {runs}")
+    size = _MAX_HELD if direct else 1_000
+    count = 0
+    for start in range(0, runs, size):
+        deviations, variances = _moments(arm, lemma.pulls, min(size, runs - start), random)
+        count += int((deviations > _width(variances, lemma)).sum())
+    return count
+
+
+def _width(variances: Floats | float, lemma: Lemma3) -> Any:
+    """Compute the width c_i from the empirical variance."""
+    return np.sqrt(RHO * (variances + 2.0) * lemma.logarithm / (4.0 * lemma.pulls))
+
+
+def _moments(arm: Family, pulls: int, runs: int, random: np.random.Generator) -> tuple[Floats, Floats]:
+    """Draw the mean of the rewards minus the true mean, and their variance, for each run."""
+    if isinstance(arm, Bernoulli):
+        step, share = arm.success - arm.failure, random.binomial(pulls, arm.probability, runs) / pulls
+        return step * (share - arm.probability), step * step * share * (1.0 - share)
+    if isinstance(arm, Gaussian):
+        squares = random.chisquare(pulls - 1, runs) if pulls > 1 else np.zeros(runs)
+        return random.normal(0.0, sqrt(arm.variance / pulls), runs), arm.variance * squares / pulls
+    sample = entry_of(arm).sample
+    total, total_square = np.zeros((2, runs))
+    for start in range(0, pulls, _MAX_HELD // runs):
+        rewards = sample(arm, random, (runs, min(_MAX_HELD // runs, pulls - start))) - arm.mean
+        total += rewards.sum(axis=1)
+        total_square += (rewards * rewards).sum(axis=1)
+    return total / pulls, total_square / pulls - (total / pulls) ** 2
+
+
+def _exact(arm: Family, lemma: Lemma3) -> float | None:
+    """Compute the probability for Bernoulli rewards: a tail of the binomial distribution."""
+    if not isinstance(arm, Bernoulli) or not 0.0 < arm.success - arm.failure <= 1.0:
+        return None
+    step, pulls = arm.success - arm.failure, lemma.pulls
+    low, high = 0, pulls + 1  # bisection: the event needs more than low and at most high successes
+    while high - low > 1:
+        middle = (low + high) // 2
+        share = middle / pulls
+        # The mean grows faster in the successes than the width, so the event is a threshold on them.
+        if step * (share - arm.probability) > _width(step * step * share * (1.0 - share), lemma):
+            high = middle
+        else:
+            low = middle
+    return beta_tail(pulls - high + 1, high, 1.0 - arm.probability) if high <= pulls else 0.0
+
+
+def _caveats(lemma: Lemma3, bandit: Bandit, horizon: int) -> str:
+    """Note if no run reaches the round of the lemma, or if its assumption fails."""
+    notes = []
+    last = last_round(horizon) + 1
+    if lemma.round > last:
+        notes.append(f"round {lemma.round} is never reached, the last is {last}")
+    if lemma.pulls > horizon:
+        notes.append("more pulls than the horizon")
+    if bandit.support[0] < 0.0 or bandit.support[1] > 1.0:
+        notes.append("assumes rewards in [0, 1], which does not hold here")
+    return "; ".join(notes)
+
+
+def _complete(row: Estimate) -> Estimate:
+    """Fill in the probability with its interval, and note whether the bound is vacuous or violated."""
+    assert row.occurrences is not None and row.runs is not None and row.bound is not None
+    low, high = share_interval(row.occurrences, row.runs)
+    verdict = ""
+    if row.bound >= 1.0:
+        verdict = "vacuous: above 1"
+    elif row.exact is not None and row.exact > row.bound:
+        verdict = "the bound does not hold"
+    elif low > row.bound:
+        verdict = "the interval lies above the bound"
+    note = "; ".join(part for part in (verdict, row.note) if part)
+    return row._replace(probability=row.occurrences / row.runs, low=low, high=high, note=note)

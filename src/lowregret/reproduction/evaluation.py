@@ -1,0 +1,97 @@
+"""Evaluation of the results: everything the report says about the paper, as tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import polars as pl
+
+from lowregret.environments import paper
+from lowregret.reproduction.agreement import compare_points, match_curves, regret_by_reading
+from lowregret.reproduction.estimates import ESTIMATE_SCHEMA, elimination_estimate, lemma_3_estimates
+from lowregret.reproduction.readings import AS_PRINTED
+from lowregret.reproduction.verdicts import claim_comparisons, claim_verdicts
+from lowregret.results.tables import Tables
+from lowregret.theory.regret_bounds import bounds
+
+LEMMA_3_DRAWS = 100_000
+"""The number of draws of the event of Lemma 3."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What the results say about the paper.
+
+    Attributes
+    ----------
+    results : Tables
+        The results of the runs.
+    readings : polars.DataFrame
+        The final regret in every reading beside the published one.
+    matches : polars.DataFrame
+        Whether each published curve is reproduced.
+    points : polars.DataFrame
+        Published and simulated curves at the published times.
+    claims : polars.DataFrame
+        The verdict on every claim.
+    comparisons : polars.DataFrame
+        The paired comparisons behind the claims.
+    bounds : polars.DataFrame
+        The table of ``lr.bounds`` for every experiment, with a column ``experiment``.
+    estimates : polars.DataFrame
+        Estimated probabilities beside their bounds, with a column ``experiment``.
+    """
+
+    results: Tables
+    readings: pl.DataFrame
+    matches: pl.DataFrame
+    points: pl.DataFrame
+    claims: pl.DataFrame
+    comparisons: pl.DataFrame
+    bounds: pl.DataFrame
+    estimates: pl.DataFrame
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Return all tables by name, without the results of the runs."""
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "results"}
+
+
+def evaluate(results: Tables) -> Evaluation:
+    """Compare results with the curves, claims and bounds of the paper.
+
+    Examples
+    --------
+    >>> from lowregret.reproduction.evaluation import evaluate
+    >>> from lowregret.reproduction.readings import experiments_to_run
+    >>> evaluation = evaluate(experiments_to_run(4, runs=2)[1].run())
+    >>> evaluation.matches.filter(policy="EUCBV").select("published", "mean", "verdict").row(0)
+    (971.86, 971.86, 'matched')
+    """
+    readings, comparisons = regret_by_reading(results), claim_comparisons(results)
+    numbers = readings["experiment"].unique(maintain_order=True).to_list()
+    return Evaluation(
+        results,
+        readings,
+        match_curves(results),
+        compare_points(results),
+        claim_verdicts(comparisons),
+        comparisons,
+        bounds=pl.concat(_numbered(number, bounds(paper(number))) for number in numbers),
+        estimates=pl.concat(_numbered(number, _estimates(number, readings)) for number in numbers),
+    )
+
+
+def _estimates(number: int, readings: pl.DataFrame) -> pl.DataFrame:
+    """Compare eliminations of the optimal arm as printed, and draws of Lemma 3, with their bounds."""
+    bandit = paper(number)
+    assert bandit.horizon is not None
+    rows = [
+        elimination_estimate(bandit, bandit.horizon, int(row["optimal_arm_eliminated"] or 0), row["runs"])
+        for row in readings.filter(experiment=number, reading=AS_PRINTED, policy="EUCBV").to_dicts()
+    ]
+    rows += lemma_3_estimates(bandit, bandit.horizon, LEMMA_3_DRAWS, seed=1)
+    return pl.DataFrame(rows, schema=ESTIMATE_SCHEMA, orient="row")
+
+
+def _numbered(number: int, table: pl.DataFrame) -> pl.DataFrame:
+    return table.select(pl.lit(number).alias("experiment"), pl.all())

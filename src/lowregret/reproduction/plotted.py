@@ -1,0 +1,173 @@
+"""The testbed and the policy behind each published curve, after the released scripts.
+
+The scripts are on GitHub (Subhojyoti/EUCBV, commit 7f693c7). Every configuration follows the paper or a
+script; none was chosen for the regret it yields. A curve whose script contains an error has no configuration,
+unless the error can be expressed by a parameter of a policy or of the testbed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+from lowregret.environments import Bandit, gaussian, paper
+from lowregret.errors import InputError
+
+STATED, NOISELESS, SQUARED, SWAPPED = "stated", "noiseless", "squared-variances", "swapped-groups"
+"""The testbeds of an experiment: as stated in the text, and as set up by the released scripts."""
+
+RELEASED = "EUCBV(width='released')"
+"""EUCBV as the released code computes it."""
+
+
+def paper_testbed(experiment: int, kind: str = STATED) -> Bandit:
+    """Return a testbed of the paper, with the paper's horizon.
+
+    Parameters
+    ----------
+    experiment : int
+        The experiment, 1 to 4.
+    kind : {"stated", "noiseless", "squared-variances", "swapped-groups"}, default "stated"
+        ``stated`` is the testbed of the text. The released scripts use the others, in experiments 2 to 4:
+        ``noiseless`` sets all variances to 0, which the script of EUCBV does before the first pull.
+        ``squared-variances`` takes the stated variances for standard deviations. ``swapped-groups``, in
+        experiment 2, does so too and has 33 arms of mean 0.07 and 66 of mean 0.01 instead of 66 and 33.
+
+    Examples
+    --------
+    >>> from lowregret.reproduction.plotted import paper_testbed
+    >>> paper_testbed(2).name, paper_testbed(2, "noiseless").name
+    ('paper-2', 'paper-2-noiseless')
+    >>> float(paper_testbed(2, "squared-variances").variances[-1])
+    0.0625
+    >>> int((paper_testbed(2, "swapped-groups").means == 0.07).sum())
+    33
+    """
+    stated = paper(experiment)
+    if kind == STATED:
+        return stated
+    if experiment == 1 or kind not in _CHANGES or (kind == SWAPPED and experiment != 2):
+        raise InputError(f"testbed: experiment {experiment} has no testbed {kind!r}")
+    return replace(_CHANGES[kind](stated), name=f"{stated.name}-{kind}", horizon=stated.horizon)
+
+
+def _swap_groups(bandit: Bandit) -> Bandit:
+    """Exchange the sizes of the two groups of suboptimal arms."""
+    near, far, best = bandit.arms[0], bandit.arms[-2], bandit.arms[-1]
+    size = bandit.arms.count(near)
+    arms = (near,) * (len(bandit) - 1 - size) + (far,) * size + (best,)
+    return Bandit(arms, bandit.name)
+
+
+def _square_variances(bandit: Bandit) -> Bandit:
+    return gaussian(bandit.means, bandit.variances**2)
+
+
+_CHANGES: dict[str, Callable[[Bandit], Bandit]] = {
+    NOISELESS: lambda bandit: gaussian(bandit.means, 0.0),
+    SQUARED: _square_variances,
+    SWAPPED: lambda bandit: _square_variances(_swap_groups(bandit)),
+}
+
+
+class Curve(NamedTuple):
+    """A published curve.
+
+    Attributes
+    ----------
+    experiment : int
+        The number in the paper.
+    policy : str
+        The name in the figure's legend.
+    our_policy : str, optional
+        The policy of this package that computes what the script does; None if there is none.
+    testbed : str
+        The kind of testbed in the script.
+    script : str
+        What the released script computes.
+    deviation : str
+        The known difference between the script and our policy; empty if there is none.
+    """
+
+    experiment: int
+    policy: str
+    our_policy: str | None
+    testbed: str
+    script: str
+    deviation: str = ""
+
+    @property
+    def environment(self) -> str:
+        """The name of the testbed."""
+        return paper_testbed(self.experiment, self.testbed).name
+
+
+_WIDTH = "log(psi M eps) in the width, psi an integer, first deadline K + K n_0"
+_NOISELESS_WIDTH = f"{_WIDTH}; all variances are set to 0"
+_HORIZON = "the version with known horizon, sqrt(log+(T / (K n)) / n)"
+_STUDENT = "the quantile 1 - 1/t of Student's t distribution with n degrees of freedom, empirical variance"
+_DEGREES = "our policy has n - 1 degrees of freedom, the unbiased variance, and first pulls every arm twice"
+_WRONG_ARM = "sqrt(2 v log(t) / n) + log(t) / n, where v is computed from the second moment of another arm"
+_NO_PARAMETER = "UCB-V has no parameter for this error; a re-run of the script without it gave"
+
+
+def _thompson(count: str) -> tuple[str, str]:
+    deviation = (
+        "in the script the standard deviation is proportional to 1/n, in Thompson sampling to 1/sqrt(n); "
+        "no variance makes them equal"
+    )
+    return f"a normal sample with standard deviation 1 / {count}", deviation
+
+
+CURVES = (
+    Curve(1, "EUCBV", RELEASED, STATED, _WIDTH),
+    Curve(1, "UCB-V", None, STATED, _WRONG_ARM, f"{_NO_PARAMETER} 821"),
+    Curve(1, "KLUCB+", "KLUCB", STATED, "KL-UCB with log(t) and c = 0, not KL-UCB+"),
+    Curve(1, "MOSS", "MOSSAnytime(alpha=1)", STATED, "the anytime version, log+((t + 1) / (K n))"),
+    Curve(1, "DMED", "DMED", STATED, "log(t / n)", "in the script each count is one too high"),
+    Curve(1, "UCB1", "UCB1", STATED, "sqrt(2 log(t + 1) / n)"),
+    Curve(1, "TS", "ThompsonBeta", STATED, "a sample of Beta(1 + S, 1 + F)"),
+    Curve(1, "OCUCB", "OCUCB(alpha=2)", STATED, "alpha = 2, psi = 2"),
+    Curve(1, "BU", "BayesUCBBeta", STATED, "the quantile 1 - 1/t of the Beta distribution"),
+    Curve(2, "EUCBV", RELEASED, NOISELESS, _NOISELESS_WIDTH),
+    Curve(2, "UCB-V", None, SQUARED, _WRONG_ARM, f"{_NO_PARAMETER} 2083"),
+    Curve(
+        2, "KLUCB-G+", "KLUCBGauss(variance=0.0001)", SWAPPED, "the Gaussian divergence with variance 1e-4"
+    ),
+    Curve(2, "MOSS", "MOSS", SWAPPED, _HORIZON),
+    Curve(
+        2,
+        "UCB-Improved",
+        None,
+        SQUARED,
+        "n_m additional pulls of every arm in round m, where UCB-Improved has n_m pulls in total",
+        "UCB-Improved has no parameter for this; the published regret exceeds the 11,880 of uniform play, "
+        "so it also depends on the order of the arms within a round, and ours is round-robin",
+    ),
+    Curve(
+        2,
+        "UCB1",
+        "UCB1",
+        SWAPPED,
+        "sqrt(2 log(t + 1) / n)",
+        "the points before the last agree; the increase to the last point of the released file is much "
+        "smaller than those before it, as if that point were not at the horizon",
+    ),
+    Curve(2, "TS-G", None, SQUARED, *_thompson("n")),
+    Curve(2, "OCUCB", "OCUCB(alpha=2.1)", SWAPPED, "alpha = 2.1, psi = 2"),
+    Curve(2, "BU-G", "BayesUCBStudent", SWAPPED, _STUDENT, _DEGREES),
+    Curve(3, "EUCBV", RELEASED, NOISELESS, _NOISELESS_WIDTH),
+    Curve(3, "UCB-V", None, SQUARED, _WRONG_ARM, f"{_NO_PARAMETER} 3775"),
+    Curve(3, "MOSS", "MOSS", SQUARED, _HORIZON),
+    Curve(3, "TS-G", None, SQUARED, *_thompson("n")),
+    Curve(3, "OCUCB", "OCUCB(alpha=2)", SQUARED, "alpha = 2, psi = 2"),
+    Curve(3, "BU-G", "BayesUCBStudent", SQUARED, _STUDENT, _DEGREES),
+    Curve(4, "EUCBV", RELEASED, NOISELESS, _NOISELESS_WIDTH),
+    Curve(4, "UCB-V", None, SQUARED, _WRONG_ARM, f"{_NO_PARAMETER} 3458"),
+    Curve(4, "MOSS", "MOSS", SQUARED, _HORIZON),
+    Curve(4, "TS-G", None, SQUARED, *_thompson("(n + 1)")),
+    Curve(4, "OCUCB", "OCUCB(alpha=2.1)", SQUARED, "alpha = 2.1, psi = 2"),
+    Curve(4, "BU-G", "BayesUCBStudent", SQUARED, _STUDENT, _DEGREES),
+)
+"""The 30 curves, in the order of the figures' legends."""

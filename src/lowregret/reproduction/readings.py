@@ -1,0 +1,107 @@
+"""The three readings of the EUCBV paper: which policy runs on which testbed.
+
+*As printed*: Algorithm 1 and every policy that the text names, on the testbed as stated.
+*Released width*: EUCBV with the width of the released code, on the same testbed.
+*As plotted*: for each published curve, the policy and the testbed of its released script.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from lowregret.experiments.spec import Experiment
+from lowregret.reproduction.plotted import RELEASED, STATED, paper_testbed
+from lowregret.reproduction.stated import PAPER, paper_experiment
+
+AS_PRINTED, RELEASED_WIDTH, AS_PLOTTED = "as printed", "released width", "as plotted"
+"""The three readings."""
+
+GRID_POINTS = 100
+"""How many times the regret is recorded at; the times of the published points are among them."""
+
+SLOW_POLICIES = ("DMED", "ThompsonGauss", "BayesUCBStudent")
+"""The slowest policies with 100 arms. They run first, so that no core is idle at the end."""
+
+
+class Configuration(NamedTuple):
+    """A policy on a testbed.
+
+    Attributes
+    ----------
+    experiment : int
+        The experiment of the paper.
+    policy : str
+        The policy's name in the paper.
+    reading : str
+        The reading it belongs to.
+    environment : str
+        The name of the testbed.
+    our_policy : str
+        The policy of this package.
+    """
+
+    experiment: int
+    policy: str
+    reading: str
+    environment: str
+    our_policy: str
+
+
+def configurations(number: int) -> tuple[Configuration, ...]:
+    """Return all configurations of an experiment, reading by reading.
+
+    Examples
+    --------
+    >>> from lowregret.reproduction.readings import configurations
+    >>> configurations(3)[-1][1:]
+    ('BU-G', 'as plotted', 'paper-3-squared-variances', 'BayesUCBStudent')
+    """
+    experiment, stated = paper_experiment(number), paper_testbed(number).name
+    printed = experiment.policies.items()
+    return (
+        *(Configuration(number, name, AS_PRINTED, stated, ours) for name, ours in printed),
+        Configuration(number, "EUCBV", RELEASED_WIDTH, stated, RELEASED),
+        *(
+            Configuration(number, curve.policy, AS_PLOTTED, curve.environment, curve.our_policy)
+            for curve in experiment.curves
+            if curve.our_policy is not None
+        ),
+    )
+
+
+def experiments_to_run(number: int | None = None, runs: int = 100, seed: int = 1) -> tuple[Experiment, ...]:
+    """Return one `Experiment` per testbed, with the policies of all three readings.
+
+    Parameters
+    ----------
+    number : int, optional
+        The experiment of the paper; default all four.
+    runs, seed : int, defaults 100 and 1
+        The number of independent runs, and the seed of the rewards.
+
+    Examples
+    --------
+    >>> from lowregret.reproduction.readings import experiments_to_run
+    >>> [experiment.name for experiment in experiments_to_run(2, runs=1)]
+    ['paper-2', 'paper-2-noiseless', 'paper-2-swapped-groups']
+    """
+    experiments = []
+    for paper in PAPER if number is None else [paper_experiment(number)]:
+        policies: dict[str, list[str]] = {}
+        for each in configurations(paper.number):
+            policies.setdefault(each.environment, []).append(each.our_policy)
+        kinds = dict.fromkeys([STATED, *(curve.testbed for curve in paper.curves)])
+        testbeds = {bandit.name: bandit for bandit in (paper_testbed(paper.number, kind) for kind in kinds)}
+        experiments += [
+            Experiment(
+                name=name,
+                environments=testbeds[name],
+                policies=sorted(dict.fromkeys(names), key=lambda policy: policy not in SLOW_POLICIES),
+                runs=runs,
+                seed=seed,
+                clip=True,  # the text runs DMED, which needs rewards in [0, 1], on Gaussian rewards
+                grid={"points": GRID_POINTS},
+            )
+            for name, names in policies.items()
+        ]
+    return tuple(experiments)
