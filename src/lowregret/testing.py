@@ -53,7 +53,7 @@ def check_policy(policy: Policy) -> None:
 
 
 def _problems() -> list[tuple[Bandit, int, int]]:
-    """Give some small problems with rewards in [0, 1]: bandit, horizon and seed."""
+    """Return some small problems with rewards in [0, 1]: bandit, horizon and seed."""
     draws = np.random.default_rng(8)
     problems = []
     for size, horizon in ((1, 20), (2, 300), (3, 7), (5, 400), (9, 250), (16, 10), (16, 500)):
@@ -175,7 +175,7 @@ CHECKS: tuple[Callable[[Policy], None], ...] = (
 def check_store(make_store: Callable[[str], Store]) -> None:
     """Hold a store of live agents to what they need; an ``AssertionError`` names what it fails.
 
-    It checks that a store gives back what was appended, exactly and in order, also after it was closed and
+    It checks that a store returns what was appended, exactly and in order, also after it was closed and
     opened again; that a session that raises leaves nothing behind; that a snapshot replaces the one before;
     that answers and requests are found; and that an agent goes on where it was.
 

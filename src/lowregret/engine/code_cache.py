@@ -43,7 +43,7 @@ def switch_off() -> None:
 
 
 def is_off() -> bool:
-    """Say whether nothing is kept on disk."""
+    """Return whether nothing is kept on disk."""
     return _off or cache_folder() is None
 
 
@@ -105,7 +105,7 @@ def file_for(group: str, name: str, *parts: object) -> str | None:
 
 
 def has_code(path: str) -> bool:
-    """Say whether machine code lies beside a file of ours; Numba may have put it elsewhere."""
+    """Return whether machine code lies beside a file of ours; Numba may have put it elsewhere."""
     return any(Path(path).parent.glob(f"__pycache__/{Path(path).stem}.*.nbi"))
 
 

@@ -426,7 +426,7 @@ def _path(function: FunctionType, kind: type[Policy], kinds: tuple[Any, ...]) ->
 
 
 def _is_importable(kind: Any) -> bool:
-    """Say whether the classes in a Numba type are found again by name in another process."""
+    """Return whether the classes in a Numba type are found again by name in another process."""
     if isinstance(kind, types.BaseNamedTuple):
         named: Any = getattr(kind, "instance_class", None)
         home: Any = sys.modules.get(named.__module__)

@@ -123,7 +123,7 @@ def share_out(
 ) -> int:
     """Let threads play blocks of runs, each of so many steps; give the number of threads.
 
-    ``block(start, stop)`` plays runs and gives how many, and must end soon after ``halt`` is set.
+    ``block(start, stop)`` plays runs and returns how many, and must end soon after ``halt`` is set.
     """
     threads = max(min(threads or os.cpu_count() or 1, runs), 1)
     length = max(min(BLOCK_STEPS // steps, -(-runs // (4 * threads))), 1)

@@ -248,12 +248,12 @@ def _is_trusted(module: str) -> bool:
 
 
 def is_engine(module: str) -> bool:
-    """Say whether a module is part of what every compiled function may use."""
+    """Return whether a module is part of what every compiled function may use."""
     return any(module == each or module.startswith(f"{each}.") for each in ENGINE)
 
 
 def _is_opaque(module: str | None) -> bool:
-    """Say whether a name in a module says all, since the engine is identified as a whole."""
+    """Return whether a name in a module says all, since the engine is identified as a whole."""
     return module is not None and module.startswith("lowregret.engine.")
 
 

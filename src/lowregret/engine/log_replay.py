@@ -159,11 +159,11 @@ def walk(
 def search(pages: Pages, wanted: int, event: int, seed: np.uint64, number: int) -> tuple[int, int]:
     """Read on to the next accepted row of an arm; give how many rows are read, and the row or -1."""
     rows = stream(seed, number, RESAMPLE_STREAM)
-    coins = stream(seed, number, ACCEPT_STREAM)
+    draws = stream(seed, number, ACCEPT_STREAM)
     size = len(pages.arm)
     while event < size:
         at = event if number == 0 else int(uniform(rows, event) * size)
         event += 1
-        if pages.arm[at] == wanted and (pages.share[at] >= 1.0 or uniform(coins, event) < pages.share[at]):
+        if pages.arm[at] == wanted and (pages.share[at] >= 1.0 or uniform(draws, event) < pages.share[at]):
             return event, at
     return event, -1

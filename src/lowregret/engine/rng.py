@@ -30,12 +30,12 @@ SHUFFLE_STREAM = -2
 RESAMPLE_STREAM = -3
 """The same for the rows of a resampled log."""
 ACCEPT_STREAM = -4
-"""The same for the coins that decide which rows of a log count."""
+"""The same for the draws that decide which rows of a log count."""
 
 
 @inlined
 def bits(key: np.uint64, n: int) -> np.uint64:
-    """Give 64 random bits."""
+    """Return 64 random bits."""
     z = key + uint64(n) * _STEP
     z = (z ^ (z >> _30)) * _MIX1
     z = (z ^ (z >> _27)) * _MIX2
@@ -44,7 +44,7 @@ def bits(key: np.uint64, n: int) -> np.uint64:
 
 @compiled
 def stream(seed: np.uint64, run: int, arm: int) -> np.uint64:
-    """Give the key of the stream of one arm in one run."""
+    """Return the key of the stream of one arm in one run."""
     return bits(bits(bits(seed, 1), run), arm)
 
 
@@ -61,7 +61,7 @@ def positive(key: np.uint64, n: int) -> float:
 
 
 def _ziggurat(layers: int = 256) -> npt.NDArray[np.float64]:
-    """Give the right edges of layers of equal area under exp(-x^2 / 2), from the tail inwards."""
+    """Return the right edges of layers of equal area under exp(-x^2 / 2), from the tail inwards."""
     start, area = 3.6541528853610088, 0.00492867323399
     edges = np.zeros(layers + 1)
     edges[0] = area / exp(-start * start / 2.0)
@@ -176,7 +176,7 @@ def beta(a: float, b: float, key: np.uint64, n: int) -> float:
 
 @compiled
 def student(degrees: float, key: np.uint64, n: int) -> float:
-    """Draw from Student's law, as a normal variate over the root of a mean of squares."""
+    """Draw from Student's t distribution, as a normal variate over the root of a mean of squares."""
     own = bits(key, n)
     log_mean = _log_gamma_draw(degrees / 2.0, own, 1) - log(degrees / 2.0)
     return normal(own, 2) * exp(-0.5 * log_mean)
@@ -248,11 +248,11 @@ class Rng(NamedTuple):
         return beta(a, b, self.state["key"], self.next())
 
     def student(self, degrees: float) -> float:
-        """Draw from Student's law."""
+        """Draw from Student's t distribution."""
         return student(degrees, self.state["key"], self.next())
 
     def uniform_at(self, t: int) -> float:
-        """Give the number in [0, 1) that belongs to step ``t``, the same for every arm."""
+        """Return the number in [0, 1) that belongs to step ``t``, the same for every arm."""
         return uniform(np.uint64(bits(self.state["key"], 0)), t)  # Numba hands a plain int back to Python
 
 

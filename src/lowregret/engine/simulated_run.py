@@ -115,7 +115,7 @@ def draw_reward(run: Run, i: int) -> float:
 
 @compiled
 def finish(run: Run, number: int, t: int) -> int:
-    """Give the only arm that is left all pulls to the horizon, which no reward can change."""
+    """Return the only arm that is left all pulls to the horizon, which no reward can change."""
     rows, grid, horizon = run.rows, run.grid, run.horizon
     last = 0
     for i in range(len(rows)):

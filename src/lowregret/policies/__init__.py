@@ -5,6 +5,7 @@ from __future__ import annotations
 from lowregret.policies.base import Policy
 from lowregret.policies.baselines import EpsilonGreedy, FixedArm, RoundRobin
 from lowregret.policies.bayesucb import BayesUCBBeta, BayesUCBGauss, BayesUCBStudent
+from lowregret.policies.discounted import DiscountedUCB
 from lowregret.policies.divergence import DMED, IMED
 from lowregret.policies.eucbv import EUCBV
 from lowregret.policies.klucb import KLUCB, KLUCBGauss, KLUCBPlus, KLUCBPlusPlus
@@ -39,6 +40,7 @@ __all__ = [
     "BayesUCBGauss",
     "BayesUCBStudent",
     "Clock",
+    "DiscountedUCB",
     "EpsilonGreedy",
     "FixedArm",
     "KLUCBGauss",

@@ -82,7 +82,7 @@ class EpsilonGreedy(Policy):
         self.require("epsilon", "between 0 and 1", 0 <= self.epsilon <= 1)
 
     def sample(self, arm: Arm, clock: Clock, rng: Random) -> float:
-        """Give the mean or, if this step explores, a random number."""
+        """Return the mean or, if this step explores, a random number."""
         return rng.uniform() if rng.uniform_at(clock.t) < self.epsilon else arm.mean
 
     def propensities(self, arms: Arm, clock: Clock) -> Any:

@@ -47,7 +47,7 @@ class BayesUCBBeta(Policy):
         return reward
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Give the upper quantile of an arm's posterior."""
+        """Return the upper quantile of an arm's posterior."""
         tail = 1.0 / clock.t
         if self.c > 0.0:
             tail /= max(log(clock.horizon), 1.0) ** self.c
@@ -56,7 +56,7 @@ class BayesUCBBeta(Policy):
 
 
 class BayesUCBGauss(Policy):
-    """m + sqrt(variance / n) Phi^-1(1 - 1 / t), Phi the standard normal law.
+    """m + sqrt(variance / n) Phi^-1(1 - 1 / t), Phi the standard normal distribution.
 
     Kaufmann, Cappe and Garivier 2012 with c = 0, for Gaussian rewards of known variance under the flat
     prior. Needs no horizon.
@@ -84,12 +84,12 @@ class BayesUCBGauss(Policy):
         self.require("variance", "positive", self.variance > 0)
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Give the upper quantile of an arm's posterior."""
+        """Return the upper quantile of an arm's posterior."""
         return arm.mean + sqrt(self.variance / arm.pulls) * normal_upper(1.0 / clock.t)
 
 
 class BayesUCBStudent(Policy):
-    """m + (s / sqrt(n)) times the quantile 1 - 1 / t of Student's law with n - 1 degrees.
+    """m + (s / sqrt(n)) times the quantile 1 - 1 / t of Student's t distribution with n - 1 degrees.
 
     Kaufmann, Cappe and Garivier 2012 with c = 0, for Gaussian rewards of unknown mean and variance under
     the prior 1 / variance; s^2 is the unbiased variance. Every arm is pulled twice first. Needs no
@@ -107,6 +107,6 @@ class BayesUCBStudent(Policy):
     source: ClassVar[str] = "Kaufmann, Cappe, Garivier 2012, Gaussian case"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Give the upper quantile of an arm's posterior."""
+        """Return the upper quantile of an arm's posterior."""
         degrees = arm.pulls - 1.0
         return arm.mean + sqrt(arm.variance / degrees) * student_upper(degrees, 1.0 / clock.t)

@@ -37,12 +37,12 @@ class DMED(Policy):
     source: ClassVar[str] = "Honda, Takemura 2010, DMED"
 
     def list_index(self, arm: Arm, clock: Clock) -> float:
-        """Give by how much an arm could still be the best."""
+        """Return by how much an arm could still be the best."""
         level = log(clock.t / arm.pulls) if self.genuine else clock.log_t
         return level - arm.pulls * bernoulli_kl(arm.mean, clock.best)
 
     def list_index_slope(self, arm: Arm, clock: Clock) -> float:
-        """Give n times the derivative of kl(m, q) at the best mean q; it is convex, so above its tangent."""
+        """Return n times the derivative of kl(m, q) at the best mean q; kl is above its tangent."""
         best = clock.best
         return arm.pulls * (best - arm.mean) / (best * (1.0 - best)) if 0.0 < best < 1.0 else inf
 
@@ -67,5 +67,5 @@ class IMED(Policy):
     source: ClassVar[str] = "Honda, Takemura 2015, IMED"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Give the index with its sign turned, so that the least becomes the largest."""
+        """Return the index with its sign turned, so that the least becomes the largest."""
         return -(arm.pulls * bernoulli_kl(arm.mean, clock.best) + log(arm.pulls))

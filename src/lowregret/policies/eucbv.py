@@ -97,11 +97,11 @@ class EUCBV(Policy):
         return self.after(before, arms if released else 0, arms)
 
     def score(self, arm: Arm, clock: Clock, round: Round) -> float:
-        """Give the upper confidence bound of an arm."""
+        """Return the upper confidence bound of an arm."""
         return arm.mean + self.radius(arm, round)
 
     def lower_bound(self, arm: Arm, clock: Clock, round: Round) -> float:
-        """Give the lower confidence bound of an arm."""
+        """Return the lower confidence bound of an arm."""
         return arm.mean - self.radius(arm, round)
 
     def next_round(self, arms: Arms, clock: Clock, round: Round) -> Round:
@@ -109,7 +109,7 @@ class EUCBV(Policy):
         return self.after(round, clock.t, arms.count_active())
 
     def radius(self, arm: Arm, round: Round) -> float:
-        """Give half the length of an arm's confidence interval."""
+        """Return half the length of an arm's confidence interval."""
         return sqrt(self.rho * round.width / (4.0 * arm.pulls) * (arm.variance + 2.0))
 
     def after(self, round: Round, now: int, left: int) -> Round:

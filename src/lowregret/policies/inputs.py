@@ -23,7 +23,7 @@ def clips(policy: Policy, support: tuple[float, float], where: str, clip: bool) 
 
 
 def policy_of(policy: Policy | str) -> Policy:
-    """Give a policy, or read it from its name."""
+    """Return a policy, or read it from its name."""
     if isinstance(policy, str):
         return read_policy(policy)
     if isinstance(policy, type) and issubclass(policy, Policy):
@@ -34,7 +34,7 @@ def policy_of(policy: Policy | str) -> Policy:
 
 
 def policies_of(owner: str, policies: Policy | str | Iterable[Policy | str]) -> dict[str, Policy]:
-    """Give the policies by their names; refuse none at all, and the same twice."""
+    """Return the policies by their names; refuse none at all, and the same twice."""
     chosen: dict[str, Policy] = {}
     given = policies if isinstance(policies, Iterable) and not isinstance(policies, str) else [policies]
     for policy in map(policy_of, given):

@@ -11,7 +11,7 @@ from lowregret.special.divergences import bernoulli_kl_upper
 
 
 class KLUCB(Policy):
-    """The largest q with n kl(m, q) <= log(t) + c log(log(t)), kl of Bernoulli laws.
+    """The largest q with n kl(m, q) <= log(t) + c log(log(t)), kl the Bernoulli divergence.
 
     Garivier and Cappe, "The KL-UCB algorithm for bounded stochastic bandits and beyond", COLT 2011,
     Algorithm 1. Assumes rewards in [0, 1]; rewards between 0 and 1 enter through their mean, for which
@@ -41,7 +41,7 @@ class KLUCB(Policy):
         self.require("c", "at least 0", self.c >= 0)
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Give the upper confidence bound of an arm."""
+        """Return the upper confidence bound of an arm."""
         level = clock.log_t
         if self.c > 0.0 and level > 0.0:
             level += self.c * log(level)
@@ -49,7 +49,7 @@ class KLUCB(Policy):
 
 
 class KLUCBPlus(Policy):
-    """The largest q with n kl(m, q) <= log(t / n), kl of Bernoulli laws.
+    """The largest q with n kl(m, q) <= log(t / n), kl the Bernoulli divergence.
 
     Garivier and Cappe 2011, the variant KL-UCB+. Assumes rewards in
     [0, 1], as ``KLUCB``; needs no horizon.
@@ -66,12 +66,12 @@ class KLUCBPlus(Policy):
     source: ClassVar[str] = "Garivier, Cappe 2011, KL-UCB+"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Give the upper confidence bound of an arm."""
+        """Return the upper confidence bound of an arm."""
         return bernoulli_kl_upper(arm.mean, log(clock.t / arm.pulls) / arm.pulls)
 
 
 class KLUCBPlusPlus(Policy):
-    """The largest q with n kl(m, q) <= log+(y (1 + log+(y)^2)), y = T / (K n), kl of Bernoulli laws.
+    """The largest q with n kl(m, q) <= log+(y (1 + log+(y)^2)), y = T / (K n), kl the Bernoulli divergence.
 
     Menard and Garivier, "A minimax and asymptotically optimal algorithm for stochastic bandits", ALT
     2017, Algorithm 1. Assumes rewards in [0, 1], as ``KLUCB``; needs the horizon T.
@@ -88,7 +88,7 @@ class KLUCBPlusPlus(Policy):
     source: ClassVar[str] = "Menard, Garivier 2017, Algorithm 1"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Give the upper confidence bound of an arm."""
+        """Return the upper confidence bound of an arm."""
         share = clock.horizon / (clock.arms * arm.pulls)
         positive = max(log(share), 0.0)
         level = max(log(share * (1.0 + positive * positive)), 0.0)
@@ -129,6 +129,6 @@ class KLUCBGauss(Policy):
         self.require("variance", "positive", self.variance > 0)
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Give the upper confidence bound of an arm."""
+        """Return the upper confidence bound of an arm."""
         level = log(clock.t / arm.pulls) if self.plus else clock.log_t
         return arm.mean + sqrt(2.0 * self.variance * level / arm.pulls)

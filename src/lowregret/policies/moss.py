@@ -28,7 +28,7 @@ class MOSS(Policy):
     source: ClassVar[str] = "Audibert, Bubeck 2009, MOSS"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Give the upper confidence bound of an arm."""
+        """Return the upper confidence bound of an arm."""
         share = clock.horizon / (clock.arms * arm.pulls)
         return arm.mean + sqrt(max(log(share), 0.0) / arm.pulls)
 
@@ -61,6 +61,6 @@ class MOSSAnytime(Policy):
         self.require("alpha", "positive", self.alpha > 0)
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Give the upper confidence bound of an arm."""
+        """Return the upper confidence bound of an arm."""
         share = clock.t / (clock.arms * arm.pulls)
         return arm.mean + sqrt((1.0 + self.alpha) / 2.0 * max(log(share), 0.0) / arm.pulls)

@@ -43,5 +43,5 @@ class OCUCB(Policy):
         self.require("psi", "at least 1", self.psi >= 1)
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Give the upper confidence bound of an arm."""
+        """Return the upper confidence bound of an arm."""
         return arm.mean + sqrt(self.alpha * log(self.psi * clock.horizon / clock.t) / arm.pulls)

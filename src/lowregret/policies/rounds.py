@@ -1,4 +1,4 @@
-"""Policies that play rounds of fixed length and drop arms, or count them, between rounds."""
+"""Policies that play rounds of fixed length and eliminate arms, or count them, between rounds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Halving(NamedTuple):
 
 
 def halved(round: Halving, horizon: int) -> Halving:
-    """Give the round of half the gap, with its end still open."""
+    """Return the round of half the gap, with its end still open."""
     gap = round.gap / 2.0
     level = log(max(horizon * gap * gap, 1.0))
     pulls = max(ceil(2.0 * level / (gap * gap)), 1)
@@ -31,7 +31,7 @@ def halved(round: Halving, horizon: int) -> Halving:
 
 
 def ending(round: Halving, until: int) -> Halving:
-    """Give the same round with its end, unless it is beyond the last that has one."""
+    """Return the same round with its end, unless it is beyond the last that has one."""
     end = until if round.number <= round.last else NEVER
     return Halving(round.number, end, round.gap, round.pulls, round.width, round.scale, round.last)
 
@@ -65,7 +65,7 @@ class UCBImproved(Policy):
         return ending(first, clock.arms * first.pulls)
 
     def next_round(self, arms: Arms, clock: Clock, round: Halving) -> Halving:
-        """Drop the arms whose upper end is below the best lower end, and halve D."""
+        """Eliminate the arms whose upper end is below the best lower end, and halve D."""
         best = -inf
         for i in range(clock.arms):
             if arms.active(i):
@@ -126,7 +126,7 @@ class MedianElimination(Policy):
         return self.phase(0, self.epsilon / 4.0, self.delta / 2.0, 0, clock.arms)
 
     def next_round(self, arms: Arms, clock: Clock, round: Phase) -> Phase:
-        """Drop the arms that at least half of the others beat, and start counting anew."""
+        """Eliminate the arms that at least half of the others beat, and reset the statistics."""
         half = (arms.count_active() + 1) // 2
         cutoff = inf
         for i in range(clock.arms):
@@ -156,7 +156,7 @@ class CCB(Policy):
     Liu and Tsuruoka, "Modification of improved upper confidence bounds for regulating exploration in
     Monte-Carlo tree search", Theoretical Computer Science 644, 2016. n_D = ceil(2 log(T D^2) / D^2); an
     arm is in play unless its upper end at width sqrt(log(T D^2) / (2 n_D)) is below the best lower end;
-    the next deadline is n_D pulls for each arm in play. No arm is dropped. Our choice where we could not
+    the next deadline is n_D pulls for each arm in play. No arm is eliminated. Our choice where we could not
     check the paper: arms are counted at the deadline, and D halves at most floor(log2(T / e) / 2) + 1
     times, as in UCB-Improved. Assumes rewards in [0, 1]; needs the horizon T.
 
@@ -187,7 +187,7 @@ class CCB(Policy):
         return ending(first, clock.arms * first.pulls)
 
     def score(self, arm: Arm, clock: Clock, round: Halving) -> float:
-        """Give the index of an arm."""
+        """Return the index of an arm."""
         return arm.mean + sqrt(round.scale / arm.pulls) * round.width
 
     def next_round(self, arms: Arms, clock: Clock, round: Halving) -> Halving:

@@ -70,13 +70,13 @@ class ThompsonGauss(Policy):
         self.require("variance", "positive", self.variance > 0)
 
     def normal_posterior(self, arm: Arm) -> tuple[float, float]:
-        """Give the mean and the standard deviation of what is sampled."""
+        """Return the mean and the standard deviation of what is sampled."""
         count = arm.pulls + 1.0
         return arm.mean * arm.pulls / count, sqrt(self.variance / count)
 
 
 class ThompsonNormal(Policy):
-    """m + sqrt(v / (n - 3)) times a sample of Student's law with n - 3 degrees, v the variance.
+    """m + sqrt(v / (n - 3)) times a sample of Student's t distribution with n - 3 degrees, v the variance.
 
     Honda and Takemura, "Optimality of Thompson sampling for Gaussian bandits depends on priors", AISTATS
     2014: the posterior of a Gaussian mean when the variance is unknown too, under the prior uniform in

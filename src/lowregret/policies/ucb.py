@@ -38,7 +38,7 @@ class UCB1(Policy):
         self.require("alpha", "positive", self.alpha > 0)
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Give the upper confidence bound of an arm."""
+        """Return the upper confidence bound of an arm."""
         return arm.mean + sqrt(self.alpha * clock.log_t / arm.pulls)
 
 
@@ -59,7 +59,7 @@ class UCBTuned(Policy):
     source: ClassVar[str] = "Auer, Cesa-Bianchi, Fischer 2002, section 4"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Give the upper confidence bound of an arm."""
+        """Return the upper confidence bound of an arm."""
         rate = clock.log_t / arm.pulls
         return arm.mean + sqrt(rate * min(0.25, arm.variance + sqrt(2.0 * rate)))
 
@@ -102,6 +102,6 @@ class UCBV(Policy):
         self.require("b", "positive", self.b > 0)
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Give the upper confidence bound of an arm."""
+        """Return the upper confidence bound of an arm."""
         rate = self.zeta * clock.log_t / arm.pulls
         return arm.mean + sqrt(2.0 * arm.variance * rate) + 3.0 * self.c * self.b * rate

@@ -10,7 +10,7 @@ from math import expm1, inf, log, log1p, sqrt
 
 
 def poisson_kl(p: float, q: float, change: float) -> float:
-    """Give p log(p / q) - p + q, the divergence of two Poisson laws.
+    """Return p log(p / q) - p + q, the divergence of two Poisson distributions.
 
     Every divergence below is a sum of such terms. None is negative, so nothing cancels between them, and
     each is computed here without cancellation.
@@ -44,7 +44,7 @@ def poisson_kl(p: float, q: float, change: float) -> float:
 
 
 def bernoulli_kl(p: float, q: float) -> float:
-    """Give p log(p / q) + (1 - p) log((1 - p) / (1 - q)), the divergence of two Bernoulli laws.
+    """Return p log(p / q) + (1 - p) log((1 - p) / (1 - q)), the divergence of two Bernoulli distributions.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def bernoulli_kl(p: float, q: float) -> float:
 
 
 def bernoulli_kl_upper(p: float, level: float) -> float:
-    """Give the largest q in [p, 1] whose divergence from p, kl(p, q), is at most a level.
+    """Return the largest q in [p, 1] whose divergence from p, kl(p, q), is at most a level.
 
     The unknown is w = log((1 - p) / (1 - q)): in w the divergence is a convex function that is a parabola
     near 0 and a line far out, so that from a start that joins the two, one or two steps of a high order are
@@ -128,7 +128,7 @@ def bernoulli_kl_upper(p: float, level: float) -> float:
 
 
 def _start(p: float, rest: float, level: float) -> float:
-    """Give w to a few percent: its expansion for a small level, faded into level / rest for a large one."""
+    """Return w to a few percent: its expansion for a small level, faded into level / rest for a large one."""
     spread = p * rest
     bend = level * (0.5 + (1.0 - 2.0 * p) / 6.0 * spread / (spread + 0.25 * level))
     w = (bend + sqrt(bend * bend + 2.0 * spread * level)) / rest
@@ -137,7 +137,7 @@ def _start(p: float, rest: float, level: float) -> float:
 
 
 def gaussian_kl(p: float, q: float, variance: float) -> float:
-    """Give (p - q)^2 / (2 variance), the divergence of two normal laws of the same variance.
+    """Return (p - q)^2 / (2 variance), the divergence of two normal distributions of the same variance.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def gaussian_kl(p: float, q: float, variance: float) -> float:
 
 
 def exponential_kl(p: float, q: float) -> float:
-    """Give p / q - 1 - log(p / q), the divergence of two exponential laws.
+    """Return p / q - 1 - log(p / q), the divergence of two exponential distributions.
 
     Parameters
     ----------
@@ -182,9 +182,9 @@ def exponential_kl(p: float, q: float) -> float:
 
 
 def normal_kl_free(gap: float, variance: float) -> float:
-    """Give log(1 + gap^2 / variance) / 2, the least divergence to a normal law whose mean lies a gap away.
+    """Return log(1 + gap^2 / variance) / 2, the least divergence to a normal mean that is ``gap`` away.
 
-    The variance of that law is free, as for arms whose variances are unknown.
+    The variance of that distribution is free, as for arms whose variances are unknown.
 
     Examples
     --------
@@ -195,9 +195,9 @@ def normal_kl_free(gap: float, variance: float) -> float:
 
 
 def uniform_kl_free(low: float, high: float, mean: float) -> float:
-    """Give the least divergence from a uniform law to one with a larger mean, whose ends are free.
+    """Return the least divergence from a uniform distribution to one with a larger mean, whose ends are free.
 
-    That law must reach as low, so it lies between ``low`` and 2 mean - low, and the divergence is the
+    That distribution must reach as low, so it lies between ``low`` and 2 mean - low. The divergence is the
     logarithm of how much wider it is.
 
     Examples

@@ -1,4 +1,4 @@
-"""Upper quantiles of the normal, Student and Beta laws, by the probability that lies above them.
+"""Upper quantiles of the normal, Student and Beta distributions, by the probability that lies above them.
 
 A bandit policy wants the quantile of 1 - 1/t; it passes the tail 1/t, so that nothing cancels for large t.
 """
@@ -21,7 +21,7 @@ _FAR = 700.0
 
 
 def normal_upper(tail: float) -> float:
-    """Give the number that a standard normal variable exceeds with a given probability.
+    """Return the number that a standard normal variable exceeds with a given probability.
 
     Wichura, "Algorithm AS 241: the percentage points of the normal distribution", Applied Statistics 37,
     1988, routine PPND16.
@@ -79,7 +79,7 @@ def normal_upper(tail: float) -> float:
 
 
 def student_upper(degrees: float, tail: float) -> float:
-    """Give the number that a variable of Student's law exceeds with a given probability.
+    """Return the number that a variable of Student's t distribution exceeds with a given probability.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def student_upper(degrees: float, tail: float) -> float:
     above = min(tail, 1.0 - tail)
     z = normal_upper(above)
     if z < 0.01 or not student_is_smooth(degrees, z * z):
-        # The square of T, over itself plus the degrees, has a Beta law.
+        # The square of T, over itself plus the degrees, has a Beta distribution.
         x = sqrt(degrees) * exp(0.5 * _beta_logit(0.5, 0.5 * degrees, 2.0 * above))
     else:
         size = degrees - 0.5
@@ -120,7 +120,7 @@ def student_upper(degrees: float, tail: float) -> float:
 
 
 def beta_upper(a: float, b: float, tail: float) -> float:
-    """Give the number that a variable of the law Beta(a, b) exceeds with a given probability.
+    """Return the number that a variable of the Beta(a, b) distribution exceeds with a given probability.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def beta_upper(a: float, b: float, tail: float) -> float:
 
 
 def _beta_logit(a: float, b: float, tail: float) -> float:
-    """Give log(x / (1 - x)) of the upper quantile x of Beta(a, b).
+    """Return log(x / (1 - x)) of the upper quantile x of Beta(a, b).
 
     On this scale the logarithm of the tail is a concave function, almost a line far out, so that Newton's
     method needs few steps from anywhere.
@@ -188,7 +188,7 @@ def _beta_logit(a: float, b: float, tail: float) -> float:
 
 
 def _beta_logit_start(a: float, b: float, tail: float) -> float:
-    """Give about the quantile that ``_beta_logit`` looks for, for a tail of at most 1/2."""
+    """Return about the quantile that ``_beta_logit`` looks for, for a tail of at most 1/2."""
     if min(a, b) < 4.0:
         return _beta_logit_far(a, b, tail)
     # The expansion of Cornish and Fisher, from the cumulants of log(X / (1 - X)).
@@ -214,7 +214,7 @@ def _beta_logit_start(a: float, b: float, tail: float) -> float:
 
 
 def _beta_logit_far(a: float, b: float, tail: float) -> float:
-    """Give a start for small parameters, from the powers that the density is near 0 and near 1."""
+    """Return a start for small parameters, from the powers that the density is near 0 and near 1."""
     total = a + b
     left = exp(a * log(a / total)) / a
     right = exp(b * log(b / total)) / b

@@ -1,7 +1,7 @@
-"""Upper tails of the Beta and Student laws, fast and accurate for small and for very large parameters.
+"""Upper tails of the beta and Student t distributions, accurate for small and for very large parameters.
 
 Two methods share the work. Far from the centre, or for small parameters, a continued fraction converges in
-a few terms. Near the centre of a law with large parameters it would need many; there the law is almost
+a few terms. Near the centre, for large parameters, it would need many; there the distribution is almost
 normal, and the tail is a short sum of moments of the normal tail. To that end the density is written as
 phi(s) g(s), where s is the signed root of the deviance and g is a power series that begins with 1.
 """
@@ -16,11 +16,11 @@ _ROOT_HALF = sqrt(0.5)
 _ROOT_HALF_PI = sqrt(0.5 * pi)
 
 _ORDER = 15
-"""The highest power of s in the series of the Beta law's g."""
+"""The highest power of s in the series of the Beta distribution's g."""
 
 
 def _beta_series() -> tuple[float, ...]:
-    """Give the coefficients of g(s) = s / y for the Beta law, in one row.
+    """Return the coefficients of g(s) = s / y for the Beta distribution, in one row.
 
     y is the distance from the mean a / r, r = a + b, in units of sqrt(a b / r^3). With
     skew = (b - a) / sqrt(a b r) it obeys y y' = s (1 + skew y - y^2 / r). So g obeys
@@ -65,7 +65,7 @@ _STUDENT_SERIES = (
 
 
 def stirling_rest(a: float) -> float:
-    """Give what Stirling's formula leaves out: log Gamma(a) - (a - 1/2) log a + a - log(2 pi) / 2.
+    """Return what Stirling's formula leaves out: log Gamma(a) - (a - 1/2) log a + a - log(2 pi) / 2.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def stirling_rest(a: float) -> float:
 
 
 def log_beta(a: float, b: float) -> float:
-    """Give the logarithm of the beta function.
+    """Return the logarithm of the beta function.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def log_beta(a: float, b: float) -> float:
 
 
 def log_peak(a: float, b: float) -> float:
-    """Give the logarithm of the density of log(X / (1 - X)), X from Beta(a, b), at its peak a / (a + b).
+    """Return the logarithm of the density of log(X / (1 - X)), X from Beta(a, b), at its peak a / (a + b).
 
     Examples
     --------
@@ -134,7 +134,7 @@ def log_peak(a: float, b: float) -> float:
 
 
 def beta_depth(a: float, b: float, x: float, rest: float) -> float:
-    """Give how much lower than at its peak the log of the density of log(X / (1 - X)) is at x.
+    """Return how much lower than at its peak the log of the density of log(X / (1 - X)) is at x.
 
     This is (a + b) kl(a / (a + b), x). Takes 1 - x too, since it may be known better than x tells.
 
@@ -160,7 +160,7 @@ def beta_is_low(a: float, b: float, x: float) -> bool:
 
 
 def beta_mills(a: float, b: float, x: float, rest: float, depth: float) -> float:
-    """Give the smaller tail of Beta(a, b) at x over the density of log(X / (1 - X)) there.
+    """Return the smaller tail of Beta(a, b) at x over the density of log(X / (1 - X)) there.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def beta_mills(a: float, b: float, x: float, rest: float, depth: float) -> float
 
 
 def _beta_series_mills(a: float, b: float, depth: float, left: bool) -> float:
-    """Give the upper tail over the density for large parameters, from moments of the normal tail above s."""
+    """Return the upper tail over the density for large parameters, from moments of the normal tail."""
     inverse = 1.0 / (a + b)
     s = -sqrt(2.0 * depth) if left else sqrt(2.0 * depth)
     scale = sqrt(a * inverse * b)
@@ -218,7 +218,7 @@ def _beta_series_mills(a: float, b: float, depth: float, left: bool) -> float:
 
 
 def _homogeneous(place: int, degree: int, x: float, y: float) -> float:
-    """Give the sum over j of x^(degree - j) y^j times the coefficient at ``place`` + j."""
+    """Return the sum over j of x^(degree - j) y^j times the coefficient at ``place`` + j."""
     total = _BETA_SERIES[place]
     power = 1.0
     for j in range(1, degree + 1):
@@ -228,12 +228,12 @@ def _homogeneous(place: int, degree: int, x: float, y: float) -> float:
 
 
 def _reach(a: float, b: float, depth: float) -> float:
-    """Give about the ratio at which the terms of ``_beta_series_mills`` fall, two by two."""
+    """Return about the ratio at which the terms of ``_beta_series_mills`` fall, two by two."""
     return (2.0 * depth + 6.0) / (12.0 * min(a, b))
 
 
 def _beta_fraction(a: float, b: float, x: float, rest: float) -> float:
-    """Give x^a (1 - x)^b / (B(a, b) P(X < x)) as a continued fraction, for x <= (a + 1) / (a + b + 2).
+    """Return x^a (1 - x)^b / (B(a, b) P(X < x)) as a continued fraction, for x <= (a + 1) / (a + b + 2).
 
     The even part of the classical fraction (DLMF 8.17.22), by Lentz's method.
     """
@@ -257,7 +257,7 @@ def _beta_fraction(a: float, b: float, x: float, rest: float) -> float:
 
 
 def beta_tail(a: float, b: float, x: float) -> float:
-    """Give P(X > x) for X from Beta(a, b).
+    """Return P(X > x) for X from Beta(a, b).
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ def beta_tail(a: float, b: float, x: float) -> float:
 
 
 def _beta_tail(a: float, b: float, x: float, rest: float) -> float:
-    """Give P(X > x), X from Beta(a, b), where 1 - x is known too."""
+    """Return P(X > x), X from Beta(a, b), where 1 - x is known too."""
     if x < 1e-300:
         return 1.0
     depth = beta_depth(a, b, x, rest)
@@ -291,7 +291,7 @@ def _beta_tail(a: float, b: float, x: float, rest: float) -> float:
 
 
 def student_tail(degrees: float, x: float) -> float:
-    """Give P(T > x) for T from Student's law.
+    """Return P(T > x) for T from Student's t distribution.
 
     Parameters
     ----------
@@ -333,7 +333,7 @@ def student_is_smooth(degrees: float, deviance: float) -> bool:
 
 
 def student_series(degrees: float, s: float) -> tuple[float, float]:
-    """Give P(T > x) and the density of s, both over exp(-s^2 / 2), for many degrees of freedom.
+    """Return P(T > x) and the density of s, both over exp(-s^2 / 2), for many degrees of freedom.
 
     Parameters
     ----------

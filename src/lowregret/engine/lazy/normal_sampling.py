@@ -1,7 +1,7 @@
-"""One run of a policy that samples every arm from a normal law of its own.
+"""One run of a policy that samples every arm from a normal distribution of its own.
 
-The law of an arm changes only with its pulls, so a step is one normal draw an arm and the search for the
-largest.
+An arm's distribution changes only with its pulls, so a step is one normal draw for each arm and the search
+for the largest.
 """
 
 from __future__ import annotations

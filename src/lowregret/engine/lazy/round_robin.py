@@ -1,6 +1,6 @@
 """One run of a policy whose arms take turns: the pulls of many turns are dealt out at once.
 
-Between two rounds no reward has a say, so how often each arm is pulled until then is known beforehand. The
+Between two rounds no reward matters, so how often each arm is pulled until then is known beforehand. The
 rewards are drawn arm by arm, and where no round follows that could look at them, not at all.
 """
 
@@ -40,7 +40,7 @@ def pull_repeatedly(row: Any, data: Floats, pulls: int, clip: bool) -> None:
 
 @compiled
 def least(rows: Rows) -> tuple[int, int, int]:
-    """Give the fewest pulls of an arm in play, how many have those, and the next higher number of pulls."""
+    """Return the fewest pulls of an arm in play, how many have those, and the next higher number of pulls."""
     fewest, sharing, more = NEVER, 0, NEVER
     for row in rows:
         if row["active"]:

@@ -42,13 +42,13 @@ WEIGHT = 5.0
 
 @inlined
 def slack(score: float) -> float:
-    """Give by how much a bound near this score may be too small."""
+    """Return by how much a bound near this score may be too small."""
     return SLACK * (1.0 + min(abs(score), 1e300))
 
 
 @inlined
 def bound(policy: Any, arm: Arm, clock: Clock, round: Any, rng: Rng) -> float:
-    """Give what a score cannot pass but for the slack, from the clock at which it is largest."""
+    """Return what a score cannot pass but for the slack, from the clock at which it is largest."""
     best = max(clock.best, arm.mean)
     clock = Clock(clock.t, clock.horizon, clock.arms, clock.log_t, best)
     score = policy.arm_index(arm, clock, round, rng)
@@ -80,7 +80,7 @@ def search(
 ) -> tuple[int, float, int]:
     """Find the first of the best arms and its score, given one arm and its score to begin with.
 
-    Goes up the tree from that arm, and down into all that is not bounded below the best so far. Gives also
+    Goes up the tree from that arm, and down into all that is not bounded below the best so far. Also returns
     how many arms were scored. The score is nan where one is.
     """
     size = len(tree.best) // 2
@@ -191,7 +191,7 @@ def play_time_varying_index(policy: Any, first: Any, rng: Rng, run: Run) -> int:
 
 @compiled
 def best_range(policy: Any, rows: Rows, means: Tournament) -> tuple[float, float, float]:
-    """Give the best mean, and between which values it may move before the bounds are set anew.
+    """Return the best mean, and between which values it may move before the bounds are set anew.
 
     The range is about as wide as the best mean moves while it is pulled as often as there are arms.
     """

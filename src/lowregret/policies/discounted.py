@@ -1,0 +1,69 @@
+"""Discounted UCB: for rewards whose distributions change with time."""
+
+from __future__ import annotations
+
+from math import log, sqrt
+from typing import ClassVar, NamedTuple
+
+from lowregret.policies.base import Policy
+from lowregret.policies.views import Arm, Clock
+
+
+class Discounted(NamedTuple):
+    """The discounted number of pulls and sum of rewards of an arm, as of ``time``, its last pull."""
+
+    count: float = 0.0
+    total: float = 0.0
+    time: int = 0
+
+
+class DiscountedUCB(Policy):
+    """s / c + 2 b sqrt(xi log(n) / c), c and s the discounted pulls and rewards of the arm, n all pulls.
+
+    Garivier and Moulines, "On upper-confidence bound policies for switching bandit problems", ALT 2011, the
+    policy D-UCB. A pull and its reward count gamma^d after d further steps, so n = (1 - gamma^(t - 1)) /
+    (1 - gamma) before step t. Assumes rewards in [0, b]; needs no horizon.
+
+    Parameters
+    ----------
+    gamma : float, default 0.99
+        The discount factor, in (0, 1). For a number of changes S in T steps, the paper proposes
+        1 - sqrt(S / T) / (4 b).
+    xi : float, default 0.6
+        How much the policy explores; the paper's bound needs more than 1/2.
+    b : float, default 1
+        The largest reward, positive.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.trace(lr.DiscountedUCB(gamma=0.9), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    [0, 1, 0, 0, 0, 1, 0, 0, 0]
+    """
+
+    gamma: float = 0.99
+    xi: float = 0.6
+    b: float = 1.0
+
+    Memory = Discounted
+    source: ClassVar[str] = "Garivier, Moulines 2011, D-UCB"
+
+    def validate(self) -> None:
+        """Refuse parameters outside their range."""
+        self.require("gamma", "between 0 and 1, both excluded", 0 < self.gamma < 1)
+        self.require("xi", "positive", self.xi > 0)
+        self.require("b", "positive", self.b > 0)
+
+    def score(self, arm: Arm, clock: Clock) -> float:
+        """Return the upper confidence bound of an arm."""
+        memory: Discounted = arm.memory
+        all_pulls = (1.0 - self.gamma ** (clock.t - 1)) / (1.0 - self.gamma)
+        count = memory.count * self.gamma ** (clock.t - 1 - memory.time)
+        width = sqrt(self.xi * log(max(all_pulls, 1.0)) / max(count, 1e-300))
+        return memory.total / memory.count + 2.0 * self.b * width
+
+    def update_memory(self, arm: Arm, reward: float, clock: Clock) -> Discounted:
+        """Discount what is known of an arm, and add a pull."""
+        memory: Discounted = arm.memory
+        discount = self.gamma ** (clock.t - memory.time)
+        return Discounted(memory.count * discount + 1.0, memory.total * discount + reward, clock.t)
