@@ -26,6 +26,7 @@ from lowregret.environments import (
     poisson,
     uniform,
 )
+from lowregret.environments.families import BERNOULLI, EMPIRICAL
 from lowregret.errors import InputError
 
 
@@ -111,7 +112,7 @@ def test_scaled_keeps_name_and_horizon() -> None:
 
 def test_encodings_point_into_the_data() -> None:
     bandit = empirical([[1, 2, 3]]) + bernoulli(0.5) + empirical([[4], [5, 6]])
-    assert bandit.kinds.tolist() == [6, 0, 6, 6]
+    assert bandit.kinds.tolist() == [EMPIRICAL, BERNOULLI, EMPIRICAL, EMPIRICAL]
     assert bandit.data.tolist() == [1, 2, 3, 4, 5, 6]
     assert bandit.encodings.tolist() == [[0, 3, 0, 0], [0.5, 0, 1, 0], [3, 1, 0, 0], [4, 2, 0, 0]]
     for arm, (start, size, _, _) in zip(bandit.arms, bandit.encodings.astype(int), strict=True):

@@ -9,10 +9,17 @@ import numpy as np
 from lowregret.engine.compile import compiled, inlined
 from lowregret.engine.rng import beta, exponential, normal, poisson, uniform
 from lowregret.engine.state import Floats
+from lowregret.environments.families import (
+    BERNOULLI,
+    BETA,
+    EMPIRICAL,
+    EXPONENTIAL,
+    GAUSSIAN,
+    POISSON,
+    UNIFORM,
+)
 
-EMPIRICAL = 6
-"""The kind of an arm that resamples ``data[a : a + b]``; from here on, draws are places in the data."""
-GIVEN = 7
+GIVEN = -2
 """The kind of an arm whose rewards are given: ``data[a : a + b]``."""
 
 
@@ -41,13 +48,13 @@ def exhausted(source: RewardSource, n: int) -> bool:
 
 @inlined
 def draw(source: RewardSource, n: int) -> float:
-    """Draw the n-th reward of an arm, or return its place in the data.
+    """Draw the n-th reward of an arm, or return its position in the data.
 
     No array is passed in here: Numba would count references to it at every pull.
     """
-    if source.kind == 0:  # Bernoulli
+    if source.kind == BERNOULLI:
         return source.c if uniform(source.key, n) < source.a else source.b
-    if source.kind == 1:  # Gaussian
+    if source.kind == GAUSSIAN:
         return source.a + source.b * normal(source.key, n)
     return _draw_other(source, n)
 
@@ -56,13 +63,13 @@ def draw(source: RewardSource, n: int) -> float:
 def _draw_other(source: RewardSource, n: int) -> float:
     """Draw from a family that is used less often; apart, so that the others stay fast."""
     kind, key, a, b, c, d = source
-    if kind == 2:  # Beta
+    if kind == BETA:
         return c + d * beta(a, b, key, n)
-    if kind == 3:  # Exponential
+    if kind == EXPONENTIAL:
         return a + b * exponential(key, n)
-    if kind == 4:  # Poisson
+    if kind == POISSON:
         return b + c * poisson(a, key, n)
-    if kind == 5:  # Uniform
+    if kind == UNIFORM:
         return a + b * uniform(key, n)
     if kind == EMPIRICAL:
         return a + int(uniform(key, n) * b)
@@ -73,7 +80,7 @@ def _draw_other(source: RewardSource, n: int) -> float:
 def nth_reward(source: RewardSource, data: Floats, n: int) -> float:
     """Return the n-th reward of an arm."""
     x = draw(source, n)
-    return data[int(x)] if source.kind >= EMPIRICAL else x
+    return data[int(x)] if source.kind < 0 else x
 
 
 @compiled

@@ -19,8 +19,9 @@ from lowregret.errors import InputError
 
 Encoding: TypeAlias = tuple[float, float, float, float]
 
-# Which sampler of the engine draws from a family.
-BERNOULLI, GAUSSIAN, BETA, EXPONENTIAL, POISSON, UNIFORM, EMPIRICAL = range(7)
+# Samplers of the engine (engine/rewards.py); a negative one draws positions in the data of a bandit.
+BERNOULLI, GAUSSIAN, BETA, EXPONENTIAL, POISSON, UNIFORM = range(6)
+EMPIRICAL = -1
 
 
 @dataclass(frozen=True, slots=True)
