@@ -35,6 +35,10 @@ def scored(policy, seen):
     return policy.score(seen, seen)
 
 
+def compared(policy, seen):
+    return policy.score(seen, seen) > 0.5
+
+
 def compiled_score(policy, seen=SEEN):
     return kernel(scored, policy)(policy, seen)
 
@@ -191,7 +195,7 @@ class Word(lr.Policy):
 )
 def test_an_error_names_the_method_and_the_line(policy, message):
     with pytest.raises(lr.InputError, match=message) as caught:
-        compiled_score(policy())
+        kernel(compared, policy())(policy(), SEEN)
     assert caught.value.__cause__ is not None
     assert "\n" not in str(caught.value)
 

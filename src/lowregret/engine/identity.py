@@ -105,7 +105,7 @@ class Reach:
     Attributes
     ----------
     functions : list of function
-        The plain functions outside the engine and the packages in ``TRUSTED``.
+        The plain functions outside the engine and the packages in ``TRUSTED``, methods left out.
     named_tuples : list of type
         The ``NamedTuple`` classes among them.
     """
@@ -114,6 +114,7 @@ class Reach:
         self.functions: list[FunctionType] = []
         self.named_tuples: list[type] = []
         self.problem: NoIdentity | None = None
+        self._methods: set[FunctionType] = set()
         self._seen: dict[int, int] = {}
         self._kept: list[Any] = []
         self._texts: list[str] = []
@@ -178,7 +179,7 @@ class Reach:
             raise NoIdentity(f"{value!r}: {error}") from error
 
     def _function(self, function: FunctionType) -> str:
-        if not _is_opaque(function.__module__):
+        if function not in self._methods:
             self.functions.append(function)
         parts = [f"function {code_identity(function.__code__)}"]
         parts += [self._visit(value) for value in (function.__defaults__, function.__kwdefaults__)]
@@ -212,6 +213,8 @@ class Reach:
             if not (_is_trusted(base.__module__) or _is_opaque(base.__module__)):
                 for name, value in vars(base).items():
                     if not name.startswith("__") and name not in GENERATED | _NO_PART and name != "_abc_impl":
+                        if isinstance(value, FunctionType):
+                            self._methods.add(value)
                         parts.append(f"{name}: {self._visit(value)}")
         return "; ".join(parts)
 
@@ -247,9 +250,9 @@ def _is_trusted(module: str) -> bool:
     return module != "__main__" and (top in TRUSTED or top in sys.stdlib_module_names)
 
 
-def is_engine(module: str) -> bool:
+def is_engine(module: str | None) -> bool:
     """Return whether a module is part of what every compiled function may use."""
-    return any(module == each or module.startswith(f"{each}.") for each in ENGINE)
+    return any(module == each or str(module).startswith(f"{each}.") for each in ENGINE)
 
 
 def _is_opaque(module: str | None) -> bool:
