@@ -1,4 +1,4 @@
-"""Draw the rounds and the confidence intervals of one run of EUCBV: the picture in docs/paper.md.
+"""Draw the rounds and the confidence intervals of one run of EUCBV: the figure in docs/paper.md.
 
 python examples/eucbv_rounds.py [FILE.svg]
 """
@@ -6,40 +6,50 @@ python examples/eucbv_rounds.py [FILE.svg]
 import sys
 
 import altair as alt
+import numpy as np
 import polars as pl
 
 import lowregret as lr
-from lowregret.engine.reference import new_game, step
 from lowregret.report.chart_style import save
 
-MEANS, HORIZON, SEED, RUN = (0.4, 0.6, 0.9), 20_000, 4, 3
+MEANS, HORIZON, SEED = (0.4, 0.6, 0.9), 20_000, 726
+# The first seed whose run eliminates both arms after the last round, each on a pull of the best arm.
 
 
-def play():
-    """Play one run; give the interval of every arm that is left over time, and the end of every round."""
-    bandit = lr.bernoulli(MEANS)
-    game = new_game(lr.EUCBV(), bandit, HORIZON, SEED, RUN)
-    intervals, rounds, seen = [], [], 9.0
-    while game.t < HORIZON:
-        number, left = game.round.number, len(game.active())
-        step(game, bandit.data)
-        turned = game.round.number > number
-        if turned:
-            rounds.append({"t": game.t, "round": f"N_{number}"})
-        if game.t > 1.03 * seen or turned or len(game.active()) < left:
-            seen = game.t
-            for place in game.active():
-                arm = game.arms.at(place)
-                width = game.policy.radius(arm, game.round)
-                row = {"t": game.t, "arm": f"arm of mean {MEANS[arm.number]}", "mean": arm.mean}
-                intervals.append(row | {"low": arm.mean - width, "high": arm.mean + width})
+def simulate(seed):
+    """Simulate one run of EUCBV; return the rewards of every arm and the trace."""
+    rewards = np.random.default_rng(seed).random((len(MEANS), HORIZON)) < np.array(MEANS)[:, None]
+    return rewards, lr.trace(lr.EUCBV(), rewards.astype(float), HORIZON)
+
+
+def intervals_and_rounds(rewards, trace):
+    """Return the interval of every active arm over time, and the end of every round."""
+    pulls = np.cumsum(trace.arm == np.arange(len(MEANS))[:, None], axis=1)
+    active, intervals, rounds, drawn = set(range(len(MEANS))), [], [], 9.0
+    for t in range(len(MEANS), HORIZON + 1):
+        n, number, ended = pulls[:, t - 1], trace.round[t - 1], trace.round[t - 1] > trace.round[t - 2]
+        if ended:
+            rounds.append({"t": t, "round": f"N_{number - 1}"})
+        if t <= 1.03 * drawn and not ended and trace.active[t - 1] == len(active):
+            continue
+        drawn = t
+        mean = np.array([row[:count].mean() for row, count in zip(rewards, n, strict=True)])
+        width = np.log((HORIZON / len(MEANS)) ** 2 * 0.5**number)  # log(psi T eps_m)
+        radius = np.sqrt(0.5 * (mean * (1 - mean) + 2) * width / (4 * n))
+        while len(active) > trace.active[t - 1]:
+            active.remove(min(active, key=lambda arm: mean[arm] + radius[arm]))
+        for arm in sorted(active):
+            row = {"t": t, "arm": f"arm of mean {MEANS[arm]}", "mean": mean[arm]}
+            intervals.append(row | {"low": mean[arm] - radius[arm], "high": mean[arm] + radius[arm]})
     return pl.DataFrame(intervals), pl.DataFrame(rounds)
 
 
 def draw(intervals, rounds):
     """Draw the intervals as bands and the ends of rounds as lines."""
-    look = alt.Scale(range=["#0072B2", "#009E73", "#D55E00"])
-    colour = alt.Color("arm:N", scale=look, legend=alt.Legend(title=None, orient="top", symbolType="square"))
+    colours = alt.Scale(range=["#0072B2", "#009E73", "#D55E00"])
+    colour = alt.Color(
+        "arm:N", scale=colours, legend=alt.Legend(title=None, orient="top", symbolType="square")
+    )
     time = alt.X("t:Q", title="time step t", scale=alt.Scale(type="log", domain=[10, HORIZON], nice=False))
     time = time.axis(values=[10, 100, 1_000, 10_000], format=",d")
     reward = alt.Scale(domain=[0, 1.4])
@@ -60,8 +70,11 @@ def draw(intervals, rounds):
 
 
 if __name__ == "__main__":
-    intervals, rounds = play()
+    intervals, rounds = intervals_and_rounds(*simulate(SEED))
     last = intervals.group_by("arm", maintain_order=True).agg(pl.col("t").max(), pl.col("low", "high").last())
-    print(last.rename({"t": "in play until"}))
+    print(last.rename({"t": "active until"}))
+    left = [simulate(seed)[1].active[-1] for seed in range(2_000)]
+    for eliminated in range(len(MEANS)):
+        print(f"{left.count(len(MEANS) - eliminated):,} of {len(left):,} runs eliminate {eliminated} arms")
     if len(sys.argv) > 1:
         save(draw(intervals, rounds), sys.argv[1])
