@@ -12,7 +12,7 @@ from lowregret.policies.views import Arm, Clock
 class Discounted(NamedTuple):
     """The discounted number of pulls and sum of rewards of an arm, as of ``time``, its last pull."""
 
-    count: float = 0.0
+    pulls: float = 0.0
     total: float = 0.0
     time: int = 0
 
@@ -58,12 +58,12 @@ class DiscountedUCB(Policy):
         """Return the upper confidence bound of an arm."""
         memory: Discounted = arm.memory
         all_pulls = (1.0 - self.gamma ** (clock.t - 1)) / (1.0 - self.gamma)
-        count = memory.count * self.gamma ** (clock.t - 1 - memory.time)
+        count = memory.pulls * self.gamma ** (clock.t - 1 - memory.time)
         width = sqrt(self.xi * log(max(all_pulls, 1.0)) / max(count, 1e-300))
-        return memory.total / memory.count + 2.0 * self.b * width
+        return memory.total / memory.pulls + 2.0 * self.b * width
 
     def update_memory(self, arm: Arm, reward: float, clock: Clock) -> Discounted:
         """Discount what is known of an arm, and add a pull."""
         memory: Discounted = arm.memory
         discount = self.gamma ** (clock.t - memory.time)
-        return Discounted(memory.count * discount + 1.0, memory.total * discount + reward, clock.t)
+        return Discounted(memory.pulls * discount + 1.0, memory.total * discount + reward, clock.t)
