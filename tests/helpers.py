@@ -123,7 +123,7 @@ class Lists(lr.Policy):
         for i in range(clock.arms):
             arm = arms.at(i)
             if arm.pulls * (best - arm.mean) ** 2 <= log(clock.t) / 4.0:
-                arms.admit(i)
+                arms.reactivate(i)
             else:
                 arms.eliminate(i)
         return Phase(round.number + 1, clock.t + arms.count_active(), 0.0)

@@ -125,7 +125,7 @@ class TooSureAnyhow(TooSure):
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
 @pytest.mark.parametrize("policy", [DropsAll(), TooSure(), TooSureAnyhow()], ids=str)
 def test_a_policy_that_drops_every_arm_is_told_so(policy, engine):
-    with pytest.raises(InputError, match=f"{policy}: it dropped every arm"):
+    with pytest.raises(InputError, match=f"{policy}: it eliminated every arm"):
         lr.trace(policy, [[0] * 50] * 3, engine=engine)
 
 
@@ -176,7 +176,7 @@ class Forgets(Phases):
     ("policy", "message"),
     [
         (Arrays(), "Arrays: gap of a round must be a number, got array"),
-        (Bare(), "Bare: begin must give a NamedTuple with number and until"),
+        (Bare(), "Bare: first_round must return a NamedTuple with number and until"),
         (Short(), r"Short: write score\(self, arm, clock\)"),
         (Forgets(), r"Forgets: write score\(self, arm, clock, round\)"),
     ],

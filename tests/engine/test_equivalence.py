@@ -5,6 +5,7 @@ import pytest
 from helpers import POLICIES, Impatient, bandits
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain_game import play
 
 import lowregret as lr
 from lowregret.engine import reference
@@ -17,7 +18,7 @@ from lowregret.engine.state import rows_of
 @given(bandit=bandits(), horizon=st.integers(1, 3000), seed=st.integers(0, 2**64 - 1), run=st.integers(0, 9))
 def test_every_step_is_the_same(policy, bandit, horizon, seed, run):
     played = reference.run(policy, bandit, horizon, seed, run)
-    traced = trace(policy, rows_of(bandit), bandit.data, horizon, seed, run, shuffled=True)
+    traced = trace(policy, rows_of(bandit, policy), bandit.data, horizon, seed, run, shuffled=True)
     assert traced.arm.tolist() == played.arm.tolist()
     if traced.round is not None:
         assert traced.round.tolist() == played.round.tolist()
@@ -38,6 +39,16 @@ def test_recorded_regret_pulls_and_eliminations(policy, data, bandit, horizon, s
         np.testing.assert_allclose(outcome.regret[run], counts @ bandit.gaps, rtol=1e-12, atol=1e-12)
         if outcome.eliminated is not None:
             assert outcome.eliminated[run].tolist() == played.eliminated.tolist()
+
+
+@pytest.mark.parametrize(
+    "policy", [*POLICIES, lr.DMED(), lr.ThompsonGauss(), lr.MedianElimination(0.9, 0.9)], ids=str
+)
+@settings(max_examples=6)
+@given(bandit=bandits(most=12), horizon=st.integers(1, 150), seed=st.integers(0, 2**64 - 1))
+def test_the_reference_is_an_independent_game(policy, bandit, horizon, seed):
+    played = reference.run(policy, bandit, horizon, seed, 3)
+    assert (played.arm.tolist(), played.eliminated.tolist()) == play(policy, bandit, horizon, seed, 3)
 
 
 def test_impatient_policies_do_eliminate():

@@ -1,15 +1,17 @@
-"""The compiled replay against a plain one through ``reference.Game``, event by event."""
+"""The compiled replay against a plain one through a plain game, event by event."""
 
 import numpy as np
 import pytest
 from helpers import Falling, Lists, Regretful
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain_game import Game
 
 import lowregret as lr
-from lowregret.engine.log_replay import Pages, fresh_rows, replay
-from lowregret.engine.reference import Game, policy_rng
+from lowregret.engine.log_replay import Pages, replay
+from lowregret.engine.reference import policy_rng
 from lowregret.engine.rng import ACCEPT_STREAM, RESAMPLE_STREAM, shuffle, stream, uniform
+from lowregret.engine.state import new_rows
 
 POLICIES = [
     lr.EUCBV(),
@@ -29,7 +31,7 @@ def plainly(policy, pages, arms, horizon, seed, number):
     """Walk a log as the definition says: give the rows that matched, and those played with their rewards."""
     order = np.zeros(arms, np.int64)
     shuffle(np.uint64(seed), number, order)
-    game = Game(policy, fresh_rows(arms)[order], horizon, policy_rng(seed, number))
+    game = Game(policy, new_rows(arms, policy)[order], horizon, policy_rng(seed, number))
     draws = np.uint64(stream(np.uint64(seed), number, RESAMPLE_STREAM))
     coins = np.uint64(stream(np.uint64(seed), number, ACCEPT_STREAM))
     events, place = [], game.ask()

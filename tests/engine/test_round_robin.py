@@ -71,12 +71,12 @@ def test_arms_that_are_not_in_play_are_never_pulled(policy, bandit, horizon, see
 
 
 def test_a_policy_that_opens_no_arm_is_refused():
-    with pytest.raises(InputError, match="Nothing: opens must let at least one arm be in play"):
+    with pytest.raises(InputError, match="Nothing: initially_active must return True for at least one arm"):
         lr.simulate(Nothing(), "bernoulli:0.1,0.2", 10, runs=1)
 
 
 def test_what_takes_turns_has_no_score():
-    with pytest.raises(InputError, match="Both: a policy has one of score and in_turn, not both"):
+    with pytest.raises(InputError, match="Both: a policy has one of score and round_robin, not both"):
 
         class Both(lr.Policy):
             round_robin = True

@@ -4,15 +4,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lowregret.engine.lazy.tournament import enter, plant, rebuild, rival
-from lowregret.engine.run_parts import LEAST
+from lowregret.engine.lazy.tournament import LEAST, enter, new_tournament, rebuild, rival
 
 scores = st.sampled_from([0.0, 0.5, 1.0, np.inf, LEAST])
 
 
 @given(st.lists(scores, min_size=1, max_size=40), st.data())
 def test_the_tree_names_the_first_of_the_best(values, data):
-    tree = plant(len(values))
+    tree = new_tournament(len(values))
     size = len(tree.best) // 2
     tree.best[size : size + len(values)] = values
     rebuild(tree)
