@@ -201,7 +201,7 @@ def test_workers_that_come_later_are_used(small, truth, same, monkeypatch) -> No
         def leave(self, _: Future) -> None:
             self.under_way -= 1
 
-    monkeypatch.setattr(running, "PATIENCE", 0.0)
+    monkeypatch.setattr(running, "WORKERS_CHECK_INTERVAL", 0.0)
     with Growing() as pool:
         same(run(small, executor=pool, shard_steps=STEPS), truth)
     assert pool.most > 2

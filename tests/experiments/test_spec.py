@@ -139,7 +139,7 @@ WRONG = {
     "grid must be a table, got 3": {"grid": 3},
     "grid.scale must be 'linear' or 'log', got 'cubic'": {"grid": {"scale": "cubic"}},
     "grid: unknown key 'point', did you mean 'points'?": {"grid": {"point": 3}},
-    "environments[0].environment must be a text": {"environments": [7]},
+    "environments[0].environment must be a string": {"environments": [7]},
     "environments[0]: give one of environment, rewards, family, arms, got none": {"environments": [{}]},
     "environments[0]: give one of environment, rewards, family, arms, got environment and family": {
         "environments": [{"environment": "paper-1", "family": "beta"}]
@@ -163,7 +163,7 @@ WRONG = {
     "environments[0].grid.K must have at least one entry, got []": {
         "environments": [{"environment": "bernoulli:{K}", "grid": {"K": []}}]
     },
-    "environments[0].grid.K[0] must be a number, a text or true or false, got [1]": {
+    "environments[0].grid.K[0] must be a number, a string or true or false, got [1]": {
         "environments": [{"environment": "bernoulli:{K}", "grid": {"K": [[1]]}}]
     },
     "environments[0].grid.L is not used: write {L}": {
@@ -172,7 +172,7 @@ WRONG = {
     "environments[0].environment: {L} is not a name of the grid": {
         "environments": [{"environment": "bernoulli:{K},{L}", "grid": {"K": [1]}}]
     },
-    "environments[1]: two environments are called 'paper-1'": {"environments": ["paper-1", "paper-1"]},
+    "environments[1]: two environments have the name 'paper-1'": {"environments": ["paper-1", "paper-1"]},
     "environments[0].rewards: a file of rewards must be .csv or .parquet": {
         "environments": [{"rewards": "x.txt"}]
     },
@@ -258,7 +258,7 @@ def test_the_starter_is_a_good_experiment_and_keeps_to_the_schema(tmp_path: Path
     jsonschema.validate({"environments": ["paper-1"], "policies": ["MOSS"]}, schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({"environments": ["paper-1"], "policies": ["MOSS"], "rums": 3}, schema)
-    with pytest.raises(lr.InputError, match="already there"):
+    with pytest.raises(lr.InputError, match="exists already"):
         write_starter(path)
 
 

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, and a folder that one process writes at a time."""
+"""Atomic, durable writes of files, and a lock that lets one process write to a folder at a time."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from lowregret.errors import StoreError
 
 try:
     import fcntl
-except ImportError:  # Windows, where two processes on one folder are not told apart
+except ImportError:  # Windows, where a folder is not locked
     fcntl = None  # type: ignore[assignment]
 
 _held: set[IO[str]] = set()
-"""The locks of this process; what is done at a fork can be said only once, and for all of them."""
+"""The lock files of this process, for the handler that runs after a fork."""
 
 UNFINISHED = ".unfinished"
-"""How the name of a file ends while it is being written."""
+"""Suffix of a file while it is being written."""
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that after a crash it is either there with all its bytes or not there."""
-    place(path, data)
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file so that after a crash it holds either all the data or what it held before."""
+    replace_file(path, data)
     sync(path.parent)
 
 
-def place(path: Path, data: bytes) -> None:
-    """Write a file under its name, which lasts once its folder is on the disk."""
+def replace_file(path: Path, data: bytes) -> None:
+    """Write a file atomically; its name is durable once its folder is synced."""
     partial = path.with_name(path.name + UNFINISHED)
     try:
         with open(partial, "wb") as file:
@@ -49,7 +49,7 @@ def place(path: Path, data: bytes) -> None:
 
 
 def sync(path: Path) -> None:
-    """Wait until a file or a folder is on the disk."""
+    """Flush a file or a folder to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -58,7 +58,7 @@ def sync(path: Path) -> None:
 
 
 def checksum(path: Path) -> str | None:
-    """Give the SHA-256 of a file, or None where it cannot be read."""
+    """Return the SHA-256 of a file, or None if it cannot be read."""
     try:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -67,8 +67,8 @@ def checksum(path: Path) -> str | None:
 
 
 @contextmanager
-def writing(folder: Path, kept: str = "") -> Iterator[None]:
-    """Tell in one sentence why a folder cannot be written to."""
+def as_store_error(folder: Path, kept: str = "") -> Iterator[None]:
+    """Raise an `OSError` of the block as a `StoreError`: why a folder cannot be written to."""
     try:
         yield
     except OSError as error:
@@ -79,12 +79,12 @@ def writing(folder: Path, kept: str = "") -> Iterator[None]:
 
 @contextmanager
 def locked(target: Path, lock: Path | None = None) -> Iterator[None]:
-    """Hold a folder, or a file by a lock beside it; refuse with the holder's name if another process has it.
+    """Lock a folder, or a file by a lock file beside it; an error names the process that holds the lock.
 
-    The lock is the operating system's, so that of a killed process is gone with it.
+    The operating system holds the lock, so it ends with a process that is killed.
     """
     lock = lock or target / "lock"
-    with writing(target):
+    with as_store_error(target):
         file = open(lock, "a+", encoding="utf-8")  # noqa: SIM115  # closed below
     if fcntl is not None:
         _held.add(file)
@@ -97,26 +97,26 @@ def locked(target: Path, lock: Path | None = None) -> Iterator[None]:
             if error.errno not in (errno.EAGAIN, errno.EACCES):
                 raise StoreError(f"cannot lock {str(target)!r}: {error.strerror}") from None
             raise StoreError(
-                f"{str(target)!r} is in use by {holder}: wait for it, or use another {_word(target)}"
+                f"{str(target)!r} is in use by {holder}: wait for it, or use another {_kind_of(target)}"
             ) from None
     try:
-        with writing(target):
-            _sign(file)
+        with as_store_error(target):
+            _write_holder(file)
         yield
     finally:
         _held.discard(file)
-        with suppress(OSError):  # also in a fork of who held it, which has nothing there
+        with suppress(OSError):  # also in a fork of the holder, where it is the null device
             file.truncate(0)
-            if fcntl is not None:  # closing is not enough while a worker that was just forked has it open too
+            if fcntl is not None:  # closing does not unlock while a process just forked has it open too
                 fcntl.flock(file, fcntl.LOCK_UN)
         file.close()
 
 
-def _word(target: Path) -> str:
+def _kind_of(target: Path) -> str:
     return "folder" if target.is_dir() else "file"
 
 
-def _sign(file: Any) -> None:
+def _write_holder(file: Any) -> None:
     since = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
     file.truncate(0)
     file.write(json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": since}))
@@ -131,17 +131,21 @@ def _holder(path: Path) -> str:
         return "another process"
 
 
-def _let_go() -> None:
-    """Give a forked worker nothing in place of the locks; else it would hold them when its parent is killed.
+def _drop_inherited_locks() -> None:
+    """Replace the locks in a forked process by the null device, lest it hold them when its parent is killed.
 
-    Were they closed instead, their numbers could become those of other files.
+    If they were closed, their descriptors could be reused for other files.
     """
     while _held:
         with suppress(OSError, ValueError):
-            nothing = os.open(os.devnull, os.O_RDWR)
-            os.dup2(nothing, _held.pop().fileno())
-            os.close(nothing)
+            null = os.open(os.devnull, os.O_RDWR)
+            os.dup2(null, _held.pop().fileno())
+            os.close(null)
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_let_go)
+    os.register_at_fork(after_in_child=_drop_inherited_locks)
+
+
+# Former names, for branches not merged yet; /tmp/tools/rename_validation.py rewrites their uses.
+write_whole, writing = write_atomically, as_store_error

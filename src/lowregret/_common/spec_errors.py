@@ -1,4 +1,4 @@
-"""Errors in an experiment, each told in one sentence that names the key, the value and what is allowed."""
+"""Errors of pydantic in one sentence that names the key, the value and what is allowed."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _WORDS = {
     "less_than_equal": "must be at most {le}",
     "literal_error": "must be {expected}",
 }
-"""What pydantic's kinds of errors are called here."""
+"""Words for the error types of pydantic."""
 
 
 class SpecError(InputError):
-    """An error in an experiment, with the path of keys at which it lies.
+    """An invalid value in structured input, such as an experiment, with the path of its keys.
 
     Examples
     --------
@@ -44,29 +44,29 @@ class SpecError(InputError):
 
     def __init__(self, path: Iterable[Key], problem: str) -> None:
         self.path, self.problem = tuple(path), problem
-        where = written(self.path)
+        where = dotted(self.path)
         joint = " " if problem.startswith(("must ", "is ")) else ": "
         super().__init__(f"{where}{joint}{problem}" if where else problem)
 
 
-def written(path: Iterable[Key]) -> str:
-    """Write a path of keys as Python would: ``environments[2].grid``."""
+def dotted(path: Iterable[Key]) -> str:
+    """Return a path of keys as Python writes it: ``environments[2].grid``."""
     return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path).removeprefix(".")
 
 
-def unknown(key: str, known: Iterable[str]) -> str:
-    """Say that a key is unknown, and which one was probably meant."""
+def unknown_key(key: str, known: Iterable[str]) -> str:
+    """Return the message for an unknown key, with the known key that resembles it."""
     known = list(known)
     near = get_close_matches(key, known, n=1)
     return f"unknown key {key!r}, " + (f"did you mean {near[0]!r}?" if near else f"use {', '.join(known)}")
 
 
 def first_error(error: ValidationError, model: type[BaseModel]) -> SpecError:
-    """Turn what pydantic found into one error, the first."""
+    """Return the first error that pydantic found."""
     details: Any = error.errors(include_url=False)[0]
     path, kind, value = details["loc"], details["type"], details["input"]
     if kind == "extra_forbidden":
-        return SpecError(path[:-1], unknown(str(path[-1]), _keys_at(model, path[:-1])))
+        return SpecError(path[:-1], unknown_key(str(path[-1]), _keys_at(model, path[:-1])))
     if kind == "missing":
         return SpecError(path, "is missing")
     if kind == "value_error":
@@ -76,7 +76,7 @@ def first_error(error: ValidationError, model: type[BaseModel]) -> SpecError:
 
 
 def _keys_at(model: type[BaseModel], path: tuple[Key, ...]) -> list[str]:
-    """Give the keys that a table takes, by what the model says of it."""
+    """Return the keys of the table at a path of the model."""
     kind: Any = model
     for key in path:
         if isinstance(key, str):
@@ -86,9 +86,9 @@ def _keys_at(model: type[BaseModel], path: tuple[Key, ...]) -> list[str]:
 
 
 def line_of(text: str, path: tuple[Key, ...]) -> int | None:
-    r"""Find the line of a TOML text in which a path of keys is written, or the nearest key above it.
+    r"""Return the line of a TOML document that sets a path of keys, or the nearest key above it.
 
-    It looks at the beginnings of lines, which is how files are written; it may find nothing.
+    Only the beginnings of lines are searched; None if nothing is found.
 
     Examples
     --------

@@ -242,7 +242,7 @@ def poisson(means: Numbers, *, scale: Scale = None) -> Bandit:
 
 
 def uniform(lows: Numbers, highs: Numbers, *, scale: Scale = None) -> Bandit:
-    """Make a bandit with rewards spread evenly over an interval.
+    """Make a bandit with uniform rewards on an interval.
 
     Parameters
     ----------

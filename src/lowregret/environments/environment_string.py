@@ -1,4 +1,4 @@
-"""Environments written as text: a paper testbed, one line such as bernoulli:0.1,0.2, or TOML."""
+"""Environments as strings: a testbed of the paper, a family such as bernoulli:0.1,0.2, or a TOML file."""
 
 import os
 import re
@@ -20,14 +20,14 @@ _PAPER = {f"paper-{number}": number for number in (1, 2, 3, 4)}
 
 
 def environment(source: "str | os.PathLike[str] | Bandit") -> Bandit:
-    """Return the bandit that a text or a TOML file describes.
+    """Return the bandit that a string or a TOML file describes.
 
     Parameters
     ----------
     source : str, path or Bandit
         One of: ``paper-1`` to ``paper-4``; a family with its parameters, where ``value*count``
         repeats a value and a single value applies to all arms; the path of a ``.toml`` file; or a
-        bandit, which comes back unchanged.
+        bandit, which is returned unchanged.
 
     Notes
     -----
@@ -79,7 +79,7 @@ def _from_line(family: str, text: str) -> Bandit:
 
 
 def _values(family: str, key: str, text: str) -> float | list[float]:
-    """Read ``0.1,0.2*3``; a single value comes back alone, so that it applies to all arms."""
+    """Parse ``0.1,0.2*3``; a single value is returned as a number, so that it applies to all arms."""
     values: list[float] = []
     for piece in text.split(","):
         written, star, times = (part.strip() for part in piece.partition("*"))
@@ -99,7 +99,7 @@ def _count(owner: str, value: object) -> int:
 
 
 def _parameters(family: str, pairs: Iterable[tuple[str, Any]]) -> list[Any]:
-    """Put the parameters in order; refuse unknown, doubled and missing ones."""
+    """Return the parameters in order; reject unknown, repeated and missing ones."""
     parameters, found = FAMILIES[family].parameters, dict[str, Any]()
     singular = {many: one for one, many in parameters.items()}
     for key, value in pairs:
@@ -131,7 +131,7 @@ def _from_file(path: str) -> Bandit:
 
 
 def from_table(table: dict[str, Any], stem: str) -> Bandit:
-    """Return the bandit of a table, as a TOML file holds it; the table is used up."""
+    """Return the bandit of a table of a TOML file; the table is emptied."""
     name, horizon, scale = (table.pop(key, None) for key in ("name", "horizon", "scale"))
     if ("family" in table) == ("arms" in table):
         raise InputError("a file must hold either family or [[arms]], and not both")
@@ -148,7 +148,7 @@ def from_table(table: dict[str, Any], stem: str) -> Bandit:
 
 
 def _arms(tables: object) -> tuple[Family, ...]:
-    """Make the arms of all ``[[arms]]`` tables."""
+    """Return the arms of all ``[[arms]]`` tables."""
     arms: list[Family] = []
     for position, table in enumerate(tables if isinstance(tables, list) else [tables]):
         if not isinstance(table, dict):
@@ -166,7 +166,7 @@ def _arms(tables: object) -> tuple[Family, ...]:
 
 
 def _family(table: dict[str, Any]) -> str:
-    """Take the family out of a table."""
+    """Remove and return the family of a table."""
     family = table.pop("family", None)
     if isinstance(family, str) and family in FAMILIES:
         return family

@@ -26,14 +26,14 @@ EMPIRICAL = -1
 
 @dataclass(frozen=True, slots=True)
 class Bernoulli:
-    """One of two rewards: success with the given probability, failure otherwise.
+    """A Bernoulli reward: one value for a success, another for a failure.
 
     Parameters
     ----------
     probability : float
         Probability of a success, in [0, 1].
     failure, success : float
-        The reward of each outcome.
+        Reward of each outcome.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class Bernoulli:
 
     @property
     def support(self) -> tuple[float, float]:
-        """The two rewards, lower first, whatever the probability."""
+        """The two rewards, the lower one first, whatever the probability."""
         return min(self.failure, self.success), max(self.failure, self.success)
 
     @property
@@ -110,7 +110,7 @@ class Gaussian:
 
     @property
     def support(self) -> tuple[float, float]:
-        """The whole line, or one point if the variance is 0."""
+        """The real line, or one point if the variance is 0."""
         return (-math.inf, math.inf) if self.variance > 0.0 else (self.mean, self.mean)
 
     @property
@@ -208,7 +208,7 @@ class Exponential:
 
     def __post_init__(self) -> None:
         validate_fields(self, mean=FINITE, shift=FINITE)
-        # Far from 0 a tiny spread may round away in a scaling, so only mean = shift = 0 is refused.
+        # Far from 0 a scaling may round a tiny spread to 0, so only mean = shift = 0 is rejected.
         if self.mean < self.shift or self.mean == self.shift == 0.0:
             above = "positive" if self.shift == 0.0 else f"above {self.shift:g}"
             raise InputError(f"exponential: mean must be {above}, got {self.mean:g}")
@@ -221,7 +221,7 @@ class Exponential:
 
     @property
     def support(self) -> tuple[float, float]:
-        """From the shift without end."""
+        """From the shift to infinity."""
         return self.shift, math.inf
 
     @property
@@ -237,14 +237,14 @@ class Exponential:
 
 @dataclass(frozen=True, slots=True)
 class Poisson:
-    """A counted reward: ``shift + factor * count`` with a Poisson count.
+    """A Poisson reward: ``shift + factor * count`` with a Poisson count.
 
     Parameters
     ----------
     mean : float
         Mean reward (not the mean count), at least the shift.
     shift, factor : float
-        Reward of count 0, and of each count after it.
+        Reward of count 0, and increase with each further count.
 
     Examples
     --------
@@ -273,7 +273,7 @@ class Poisson:
 
     @property
     def support(self) -> tuple[float, float]:
-        """From the shift without end, or one point if the mean is the shift."""
+        """From the shift to infinity, or one point if the mean is the shift."""
         return self.shift, math.inf if self.mean > self.shift else self.shift
 
     @property
@@ -289,7 +289,7 @@ class Poisson:
 
 @dataclass(frozen=True, slots=True)
 class Uniform:
-    """A reward spread evenly over an interval.
+    """A uniform reward on an interval.
 
     Parameters
     ----------

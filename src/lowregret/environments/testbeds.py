@@ -7,8 +7,8 @@ from lowregret._common.validation import short_repr
 from lowregret.environments.bandit import Bandit, bernoulli, gaussian
 from lowregret.errors import InputError
 
-# The paper says only that some variances are uniform random, so they are drawn once for all, from
-# the standard library's generator, whose sequence for a seed is the same in every Python version.
+# The paper says only that some variances are uniform random. They are drawn once, with the generator of
+# the standard library, whose sequence for a seed is the same in every Python version.
 _SEED = 2018
 
 
@@ -66,9 +66,9 @@ def _gaussian_failure_of_thompson() -> Bandit:
 
 def _gaussian_three_variances() -> Bandit:
     draw = random.Random(_SEED + 4).uniform
-    quiet = [draw(0.0, 0.05) for _ in range(49)]
-    loud = [draw(0.19, 0.24) for _ in range(50)]
-    return gaussian([0.09] * 99 + [0.1], [*quiet, *loud, 0.25])
+    low_variances = [draw(0.0, 0.05) for _ in range(49)]
+    high_variances = [draw(0.19, 0.24) for _ in range(50)]
+    return gaussian([0.09] * 99 + [0.1], [*low_variances, *high_variances, 0.25])
 
 
 _TESTBEDS = {

@@ -1,4 +1,4 @@
-"""What the entries of an experiment stand for: bandits with horizons, and policies, grids written out."""
+"""The environments and policies of an experiment, one for every combination of its grids."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lowregret._common.spec_errors import Key, SpecError, unknown
+from lowregret._common.spec_errors import Key, SpecError, unknown_key
 from lowregret._common.validation import MAX_HORIZON, recording_times, short_repr
 from lowregret.engine.state import first_round
 from lowregret.environments import Bandit, empirical, environment
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lowregret.experiments.spec import EnvironmentEntry, Experiment, PolicyEntry
 
 SOURCES = ("environment", "rewards", "family", "arms")
-"""The keys of which an environment has exactly one."""
+"""Keys of which an environment has exactly one."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Player:
-    """A policy of an experiment, where its class is found, and the number of its entry."""
+    """A policy of an experiment, the reference of its class, and the number of its entry."""
 
     policy: Policy
     reference: Reference
@@ -49,26 +49,26 @@ class Player:
 
     @property
     def name(self) -> str:
-        """What tables call it."""
+        """Name in tables."""
         return str(self.policy)
 
 
 def cases(experiment: Experiment) -> tuple[Case, ...]:
-    """Write out the environments; refuse what cannot be played."""
+    """Return the environments; reject invalid ones and equal names."""
     found: dict[str, Case] = {}
     for position, entry in enumerate(experiment.environments):
         path: tuple[Key, ...] = ("environments", position)
         for case in _cases(experiment, entry, path):
             if case.name in found:
                 raise SpecError(
-                    path, f"two environments are called {case.name!r}: give each a name of its own"
+                    path, f"two environments have the name {case.name!r}: give each a name of its own"
                 )
             found[case.name] = case
     return tuple(found.values())
 
 
 def players(experiment: Experiment) -> tuple[Player, ...]:
-    """Write out the policies; refuse what does not exist."""
+    """Return the policies; reject unknown ones and equal names."""
     found: dict[str, Player] = {}
     for position, entry in enumerate(experiment.policies):
         for player in _players(entry, position, experiment.folder):
@@ -79,7 +79,7 @@ def players(experiment: Experiment) -> tuple[Player, ...]:
 
 
 def check_pairs(experiment: Experiment) -> None:
-    """Refuse a policy that cannot play one of the environments."""
+    """Reject a policy that cannot play one of the environments."""
     for case in experiment.cases:
         for player in experiment.players:
             try:
@@ -114,7 +114,7 @@ def _check_source(entry: EnvironmentEntry, path: tuple[Key, ...]) -> None:
 
 
 def _check_grid(entry: EnvironmentEntry, path: tuple[Key, ...]) -> None:
-    """Refuse a grid whose names change nothing."""
+    """Reject a grid with a name that nothing uses."""
     texts = [text for text in (entry.environment, entry.horizon) if isinstance(text, str)]
     with _at((*path, "environment")):
         used = set().union(*map(names_in, texts))
@@ -145,7 +145,7 @@ def _bandit(
 
 
 def _columns(file: Path) -> list[Any]:
-    """Read the rewards of a file, one column per arm; what is missing is left out."""
+    """Read the rewards of a file, one column per arm, without missing values."""
     import polars as pl
 
     if file.suffix not in (".csv", ".parquet"):
@@ -159,7 +159,7 @@ def _columns(file: Path) -> list[Any]:
     columns = []
     for column in table.iter_columns():
         if not column.dtype.is_numeric():
-            raise InputError(f"column {column.name!r} of {file.name!r} must hold numbers alone")
+            raise InputError(f"column {column.name!r} of {file.name!r} must hold only numbers")
         values = column.drop_nulls().cast(pl.Float64).to_numpy()
         if not len(values) or not np.isfinite(values).all():
             raise InputError(
@@ -199,7 +199,7 @@ def _players(entry: PolicyEntry, position: int, folder: Path) -> Iterator[Player
     for place, given in (("parameters", entry.parameters), ("grid", entry.grid)):
         for name in given:
             if name not in allowed:
-                problem = unknown(name, allowed) if allowed else f"{kind.__name__} takes no parameters"
+                problem = unknown_key(name, allowed) if allowed else f"{kind.__name__} takes no parameters"
                 raise SpecError((*path, place), problem)
     for name in entry.grid:
         if name in entry.parameters:
@@ -218,7 +218,7 @@ def _players(entry: PolicyEntry, position: int, folder: Path) -> Iterator[Player
 def _class(
     entry: PolicyEntry, path: tuple[Key, ...], folder: Path
 ) -> tuple[type[Policy], dict[str, Any], Reference]:
-    """Give the class of an entry, the parameters it already has, and where the class is found."""
+    """Return the class of an entry, the parameters it already has, and the reference of the class."""
     with _at(path):
         if isinstance(entry.policy, str) and "(" not in entry.policy:
             reference = find_class(entry.policy.strip(), folder)
@@ -229,8 +229,8 @@ def _class(
         return kind, base, refer_to(kind)
 
 
-class _at:  # noqa: N801  # reads as a word
-    """Put the path of keys before an error that knows nothing of it."""
+class _at:  # noqa: N801  # a context manager
+    """Add the path of keys to an `InputError` without one."""
 
     def __init__(self, path: tuple[Key, ...]) -> None:
         self.path = path

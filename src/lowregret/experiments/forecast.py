@@ -1,4 +1,4 @@
-"""What a run would do, and about how long that takes."""
+"""Estimate of the work and time of a run."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from lowregret.experiments.spec import Experiment
 from lowregret.experiments.store import ResultStore
 
 TRIAL = 20_000
-"""How many steps are played to learn what a step costs."""
+"""Steps that are simulated to measure the time of a step."""
 
 
 class Forecast(NamedTuple):
-    """How many shards there are, how many would be computed, and the seconds that takes on one core."""
+    """Number of shards, of those to compute and of damaged ones; their steps, and seconds on one core."""
 
     shards: int
     missing: int
@@ -30,16 +30,16 @@ class Forecast(NamedTuple):
 
 
 def forecast(experiment: Experiment, out: str | Path) -> Forecast:
-    """Say what a run would do; nothing is written.
+    """Estimate the work of a run; nothing is written.
 
-    What a step costs is taken from the manifest of the folder where it is known, and measured where not.
+    The time of a step is read from the manifest of the folder, or else measured.
 
     Parameters
     ----------
     experiment : Experiment
-        What would be run.
+        The experiment.
     out : str or path
-        The folder of the results, which need not exist.
+        Folder of the results, which need not exist.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def forecast(experiment: Experiment, out: str | Path) -> Forecast:
 
 
 def _recorded(store: ResultStore) -> dict[tuple[str, int], float]:
-    """Give the seconds a step took, by policy and number of arms."""
+    """Return the mean seconds of a step in the manifest, by policy and number of arms."""
     sums: dict[tuple[str, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
     for entry in store.entries.values():
         total = sums[entry.policy, entry.arms]
@@ -79,7 +79,7 @@ def _recorded(store: ResultStore) -> dict[tuple[str, int], float]:
 
 
 def _measured(player: Player, case: Case, clip: bool) -> float:
-    """Play some steps; the horizon may be shorter than the true one, so this is rough."""
+    """Measure the seconds of a step; the horizon may be shorter than the true one, so this is rough."""
     horizon = min(case.horizon, TRIAL)
     runs = max(TRIAL // horizon, 1)
     grid = np.array([horizon], np.int64)

@@ -231,7 +231,7 @@ def _parameters(player: Player) -> tuple[tuple[str, Any], ...]:
         if value is not None and not isinstance(value, bool | int | float | str):
             kind = type(policy).__name__
             raise InputError(
-                f"{kind}: {each.name} must be a number, a text or None in an experiment, got {value!r}"
+                f"{kind}: {each.name} must be a number, a string or None in an experiment, got {value!r}"
             )
         found.append((each.name, value))
     return tuple(found)

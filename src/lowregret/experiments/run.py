@@ -1,4 +1,4 @@
-"""Compute what is missing of an experiment, on any executor, and keep each shard as it is finished."""
+"""Compute the missing shards of an experiment on any executor, and store each as it finishes."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ Done: TypeAlias = list[tuple[Shard, Finished]]
 """Shards with their results."""
 
 RETRIES = 3
-"""How often a shard that failed is tried again."""
+"""How often a failed shard is tried again."""
 
 POOLS = 5
-"""How many executors may break with no shard finished in between, where new ones can be made."""
+"""How many executors in a row may break without finishing a shard, where new ones can be made."""
 
-PATIENCE = 1.0
-"""For how many seconds the number of workers is taken to be what it was."""
+WORKERS_CHECK_INTERVAL = 1.0
+"""Seconds between two looks at the number of workers."""
 
 
 class Progress(NamedTuple):
-    """How far a run is, in shards and in steps.
+    """Progress of a run, in shards and in steps.
 
-    ``there`` shards were there when it began; ``done`` and ``steps`` count what was finished since, out of
-    ``shards`` and ``all_steps`` that were missing, ``damaged`` ones among them.
+    ``there`` shards existed when it began; ``done`` and ``steps`` count what was finished since, out of
+    ``shards`` and ``all_steps`` that were missing or ``damaged``.
     """
 
     done: int
@@ -67,9 +67,9 @@ class FailedShardsError(LowRegretError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """A run was stopped by the user; what was finished is kept.
+    """The user stopped a run; finished shards are kept.
 
-    ``at_once`` says that the user was in a hurry, and shards are still under way in other threads.
+    ``at_once`` is true after a second interrupt, when shards are still running in other threads.
     """
 
     at_once = False
@@ -84,14 +84,14 @@ def run(
     progress: Callable[[Progress], None] | None = None,
     shard_steps: int = SHARD_STEPS,
 ) -> Results:
-    """Compute what is not there yet and give the results; see `Experiment.run`.
+    """Compute the missing shards and return the results; see `Experiment.run`.
 
     Parameters
     ----------
     experiment, out, executor, threads, progress
         As in `Experiment.run`.
     shard_steps : int
-        About how many steps a shard has; the results do not depend on it.
+        Approximate number of steps of a shard; the results do not depend on it.
     """
     threads = integer("run", "threads", (os.cpu_count() or 1) if threads is None else threads)
     make = (lambda: ThreadExecutor(threads)) if executor is None else executor
@@ -132,11 +132,10 @@ def _run_in_memory(
 
 @dataclass
 class _Job:
-    """The state of a run: what waits, what is under way, what is done and what failed.
+    """The state of a run: shards that wait, run, are done and failed.
 
-    Where an executor breaks, any of the shards under way may be the one that killed a worker. These
-    ``suspects`` go on one by one, nothing beside them; one that breaks an executor by itself is taken up
-    again when all else is done.
+    Where an executor breaks, any of the running shards may have killed a worker. These ``suspects`` are run
+    one at a time, each alone; one that breaks an executor by itself is tried again when all others are done.
     """
 
     plan: Plan
@@ -147,45 +146,45 @@ class _Job:
     suspects: deque[Shard] = field(default_factory=deque)
     last: deque[Shard] = field(default_factory=deque)
     alone: bool = False
-    under_way: dict[Future[Finished], Shard] = field(default_factory=dict)
+    running: dict[Future[Finished], Shard] = field(default_factory=dict)
     failures: Counter[str] = field(default_factory=Counter)
     failed: dict[str, str] = field(default_factory=dict)
-    told: Progress = field(default_factory=lambda: Progress(0, 0, 0, 0, 0, 0))
+    reported: Progress = field(default_factory=lambda: Progress(0, 0, 0, 0, 0, 0))
 
     def begin(self, missing: list[Shard]) -> None:
-        """Line up what is to be computed."""
+        """Queue the shards to compute."""
         self.waiting.extend(missing)
         steps = sum(shard.steps for shard in missing)
         there = len(self.plan.shards) - len(missing)
-        self.told = Progress(0, len(missing), 0, steps, there, self.damaged)
+        self.reported = Progress(0, len(missing), 0, steps, there, self.damaged)
         if self.progress:
-            self.progress(self.told)
+            self.progress(self.reported)
 
-    def lines(self) -> bool:
-        """Say whether anything waits."""
+    def has_waiting(self) -> bool:
+        """Return whether any shard waits."""
         return bool(self.waiting or self.suspects or self.last)
 
     def submit(self, pool: Executor, most: int) -> bool:
-        """Send the next shard to an executor, if one may go while others are under way."""
+        """Send the next shard to an executor, if one may run beside those that are running."""
         line = self.suspects or self.waiting or self.last
         alone = line is not self.waiting
-        if not line or self.alone or len(self.under_way) >= (1 if alone else most):
+        if not line or self.alone or len(self.running) >= (1 if alone else most):
             return False
         future = pool.submit(work, line[0], self.plan.environments[line[0].environment])
-        self.under_way[future] = line.popleft()
+        self.running[future] = line.popleft()
         self.alone = alone
         return True
 
-    def settle(self, futures: Iterable[Future[Finished]]) -> BaseException | None:
-        """Keep the results of shards, or line them up again; give the error if the executor broke.
+    def collect(self, futures: Iterable[Future[Finished]]) -> BaseException | None:
+        """Store the results of shards or queue them again; return the error if the executor broke.
 
-        A shard is under way until it is kept, so that an interrupt in the middle of that loses nothing.
+        A shard counts as running until it is stored, so that an interrupt loses nothing.
         """
         done: dict[Future[Finished], tuple[Shard, Finished]] = {}
         broke: BaseException | None = None
         alone, self.alone = self.alone, False
         for future in futures:
-            shard = self.under_way[future]
+            shard = self.running[future]
             try:
                 done[future] = shard, future.result()
                 continue
@@ -194,81 +193,84 @@ class _Job:
                 broke = error
             except Exception as error:  # whatever happened to the worker
                 self.fail(shard, error, self.waiting)
-            del self.under_way[future]
+            del self.running[future]
         if done:
             self.keep(list(done.values()))
-            self.count([self.under_way.pop(future) for future in done])
+            self.count([self.running.pop(future) for future in done])
         return broke
 
     def fail(self, shard: Shard, error: BaseException, line: deque[Shard]) -> None:
-        """Line a shard up again, or give it up."""
+        """Queue a shard again, or record that it failed."""
         self.failures[shard.name] += 1
-        hopeless = isinstance(error, InputError) and not isinstance(error, NotHere)
-        if hopeless or self.failures[shard.name] > RETRIES:
+        permanent = isinstance(error, InputError) and not isinstance(error, NotHere)
+        if permanent or self.failures[shard.name] > RETRIES:
             self.failed[shard.name] = str(error) or type(error).__name__
         else:
             line.append(shard)
 
     def count(self, shards: Sequence[Shard]) -> None:
-        """Report shards that are kept, one by one; all of them count even if a report is interrupted."""
-        told = [self.told]
+        """Report stored shards one by one; all of them count even if a report is interrupted."""
+        states = [self.reported]
         for shard in shards:
-            told.append(told[-1]._replace(done=told[-1].done + 1, steps=told[-1].steps + shard.steps))
-        self.told = told[-1]
+            last = states[-1]
+            states.append(last._replace(done=last.done + 1, steps=last.steps + shard.steps))
+        self.reported = states[-1]
         if self.progress:
-            for now in told[1:]:
-                self.progress(now)
+            for state in states[1:]:
+                self.progress(state)
 
     def kept(self) -> str:
-        """Say how much is there."""
-        return f"{self.told.there + self.told.done} of {len(self.plan.shards)} shards are done and kept"
+        """Return how many shards are stored."""
+        return (
+            f"{self.reported.there + self.reported.done} of {len(self.plan.shards)} shards are done and kept"
+        )
 
 
 def _compute(job: _Job, missing: list[Shard], make: Executor | Callable[[], Executor]) -> None:
-    """Compute shards, with a new executor where one broke and another can be made."""
+    """Compute shards; replace an executor that broke where another can be made."""
     job.begin(missing)
     broken = 0
-    while job.lines():
-        error, before = None, job.told.done
+    while job.has_waiting():
+        error, before = None, job.reported.done
         with _pool(make) as pool:
             try:
                 error = _drive(job, pool)
             except KeyboardInterrupt:
-                _wind_up(job)
+                _stop(job)
         if error is not None:
-            broken = broken + 1 if job.told.done == before else 1
+            broken = broken + 1 if job.reported.done == before else 1
             if isinstance(make, Executor) or broken == POOLS:
-                raise FailedShardsError(_gone(job, error))
+                raise FailedShardsError(_lost_workers(job, error))
     if job.failed:
         raise FailedShardsError(_failures(job))
 
 
 def _drive(job: _Job, pool: Executor) -> BaseException | None:
-    """Keep an executor busy until nothing is left, never with more than two shards per worker."""
+    """Keep an executor busy until no shard is left, with at most two shards per worker."""
     error: BaseException | None = None
     asked = -inf
-    while job.lines() or job.under_way:
-        if monotonic() - asked >= PATIENCE:  # workers come and go
+    while job.has_waiting() or job.running:
+        if monotonic() - asked >= WORKERS_CHECK_INTERVAL:  # workers may join and leave
             workers, asked = worker_count(pool), monotonic()
         try:
             while error is None and job.submit(pool, 2 * workers):
                 pass
         except BrokenExecutor as problem:
             error = problem
-        if not job.under_way:
+        if not job.running:
             break
-        error = job.settle(wait(job.under_way, return_when=FIRST_COMPLETED).done) or error
+        error = job.collect(wait(job.running, return_when=FIRST_COMPLETED).done) or error
     return error
 
 
-def _wind_up(job: _Job) -> None:
-    """After an interrupt, keep what is nearly done; a second interrupt leaves at once."""
+def _stop(job: _Job) -> None:
+    """After an interrupt, store the running shards; a second interrupt stops at once."""
     at_once = False
     try:
-        for future in list(job.under_way):
+        for future in list(job.running):
             if future.cancel():
-                del job.under_way[future]
-        job.settle(wait(job.under_way).done)
+                del job.running[future]
+        job.collect(wait(job.running).done)
     except KeyboardInterrupt:
         at_once = True
     end = Interrupted(f"interrupted: {job.kept()}, run it again to go on")
@@ -278,7 +280,7 @@ def _wind_up(job: _Job) -> None:
 
 @contextmanager
 def _pool(make: Executor | Callable[[], Executor]) -> Iterator[Executor]:
-    """Give an executor, and end it if it is ours."""
+    """Yield an executor, and shut it down if it was made here."""
     if isinstance(make, Executor):
         yield make
         return
@@ -289,8 +291,8 @@ def _pool(make: Executor | Callable[[], Executor]) -> Iterator[Executor]:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _gone(job: _Job, error: BaseException) -> str:
-    """Say that no workers are left, and at which shards they were lost again and again."""
+def _lost_workers(job: _Job, error: BaseException) -> str:
+    """Return the message for lost workers, with the shards at which they were lost repeatedly."""
     reason = str(error) or type(error).__name__
     for shard in job.last:
         job.failed[shard.name] = "its worker went away"
@@ -299,12 +301,12 @@ def _gone(job: _Job, error: BaseException) -> str:
 
 
 def _failures(job: _Job) -> str:
-    """Name what failed, by policy and environment, and why."""
-    told: dict[str, tuple[int, str]] = {}
+    """Return the message for failed shards, by policy and environment."""
+    failed: dict[str, tuple[int, str]] = {}
     for pair in job.plan.pairs:
         reasons = [job.failed[shard.name] for shard in pair.shards if shard.name in job.failed]
         if reasons:
-            told[f"{pair.policy} on {pair.environment!r}"] = len(reasons), reasons[0]
-    parts = [f"{name} ({count} shards): {reason}" for name, (count, reason) in list(told.items())[:3]]
-    more = f"; and {len(told) - 3} more pairs" if len(told) > 3 else ""
+            failed[f"{pair.policy} on {pair.environment!r}"] = len(reasons), reasons[0]
+    parts = [f"{name} ({count} shards): {reason}" for name, (count, reason) in list(failed.items())[:3]]
+    more = f"; and {len(failed) - 3} more pairs" if len(failed) > 3 else ""
     return f"failed: {'; '.join(parts)}{more}; {job.kept()}"

@@ -1,6 +1,6 @@
-"""An experiment as a file or as an object: environments, policies, and how long and how often they play.
+"""An experiment as a TOML file or an object: environments, policies, horizon and number of runs.
 
-Everything is checked before anything runs. Relative paths start at the folder of the file.
+Everything is validated before anything runs. Relative paths start at the folder of the file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pydantic import (
     model_validator,
 )
 
-from lowregret._common.spec_errors import SpecError, first_error, line_of, unknown
+from lowregret._common.spec_errors import SpecError, first_error, line_of, unknown_key
 from lowregret._common.validation import MAX_HORIZON, MAX_SEED, short_repr
 from lowregret.environments import FAMILIES, Bandit
 from lowregret.errors import InputError
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 def _scalar(value: Any) -> Any:
     if isinstance(value, bool | int | float | str):
         return value
-    raise InputError(f"must be a number, a text or true or false, got {short_repr(value)}")
+    raise InputError(f"must be a number, a string or true or false, got {short_repr(value)}")
 
 
 def _environment(value: Any) -> Any:
     if isinstance(value, str | Bandit):
         return value
-    raise InputError(f"must be a text such as 'paper-1', or a Bandit, got {short_repr(value)}")
+    raise InputError(f"must be a string such as 'paper-1', or a Bandit, got {short_repr(value)}")
 
 
 def _policy(value: Any) -> Any:
@@ -53,7 +53,7 @@ def _policy(value: Any) -> Any:
         raise InputError(f"{value.__name__} is a class: write {value.__name__}()")
     if isinstance(value, str | Policy):
         return value
-    raise InputError(f"must be a text such as 'EUCBV', or a Policy, got {short_repr(value)}")
+    raise InputError(f"must be a string such as 'EUCBV', or a Policy, got {short_repr(value)}")
 
 
 def _horizon(value: Any) -> Any:
@@ -62,12 +62,12 @@ def _horizon(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MAX_HORIZON:
         return value
     raise InputError(
-        f"must be an integer from 1 to 2^53, or a text such as '{{100*K}}', got {short_repr(value)}"
+        f"must be an integer from 1 to 2^53, or a string such as '{{100*K}}', got {short_repr(value)}"
     )
 
 
 def _entries(key: str, kinds: tuple[type, ...]) -> Callable[[Any], Any]:
-    """Let a bare text or object stand for an entry, and one entry for a list of one."""
+    """Return a validator that accepts a string or object for an entry, and one entry for a list of one."""
 
     def spread(given: Any) -> Any:
         if isinstance(given, (str, Mapping, Part, *kinds)):
@@ -103,7 +103,7 @@ def _add_family_parameters(schema: dict[str, Any]) -> None:
 
 
 class Part(BaseModel):
-    """A table of an experiment: known keys only, and no guessing of types."""
+    """A table of an experiment: known keys only, without conversion of types."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -111,7 +111,7 @@ class Part(BaseModel):
 class RecordingGrid(Part):
     """When the regret is recorded."""
 
-    points: int = Field(default=200, ge=1, le=100_000, description="At how many times.")
+    points: int = Field(default=200, ge=1, le=100_000, description="Number of times.")
     scale: Literal["linear", "log"] = Field(
         default="linear", description="Evenly spaced, or by a constant factor."
     )
@@ -126,7 +126,7 @@ class EnvironmentEntry(Part):
     model_config = ConfigDict(extra="allow", json_schema_extra=_add_family_parameters)
 
     name: str | None = Field(
-        default=None, description="What tables and figures call it; may hold {names} of the grid."
+        default=None, description="Name in tables and figures; may hold {names} of the grid."
     )
     environment: Annotated[Any, AfterValidator(_environment), WithJsonSchema({"type": "string"})] = Field(
         default=None,
@@ -139,15 +139,15 @@ class EnvironmentEntry(Part):
         default=None, description="A family of rewards, with its parameters beside it."
     )
     arms: list[dict[str, Any]] | None = Field(
-        default=None, description="Arms one by one, as in an environment file."
+        default=None, description="A table per arm, as in an environment file."
     )
     scale: list[float] | None = Field(
-        default=None, description="[low, high]: the rewards that become 0 and 1."
+        default=None, description="[low, high]: the rewards that are scaled to 0 and 1."
     )
     horizon: Annotated[Any, AfterValidator(_horizon), WithJsonSchema({"type": ["integer", "string"]})] = (
         Field(
             default=None,
-            description="Pulls in a run, here instead of for all; a text may use {names} of the grid.",
+            description="Pulls in a run, if not as in the experiment; a string may use {names} of the grid.",
         )
     )
     grid: dict[str, Values] = Field(
@@ -163,7 +163,7 @@ class EnvironmentEntry(Part):
     def _check_parameters(self) -> Self:
         for key in self.parameters:
             if key not in _family_parameters():
-                raise InputError(unknown(key, [*type(self).model_fields, *_family_parameters()]))
+                raise InputError(unknown_key(key, [*type(self).model_fields, *_family_parameters()]))
         return self
 
 
@@ -178,26 +178,26 @@ class PolicyEntry(Part):
 
 
 class Experiment(Part):
-    """An experiment: what plays on what, how long, how often, and from which seed.
+    """An experiment: policies, environments, horizon, number of runs and seed.
 
     Parameters
     ----------
     environments : list
-        Texts, bandits, or tables with the keys of `EnvironmentEntry`.
+        Strings, bandits, or tables with the keys of `EnvironmentEntry`.
     policies : list
-        Texts, policies, or tables with the keys of `PolicyEntry`.
+        Strings, policies, or tables with the keys of `PolicyEntry`.
     name : str, default "experiment"
-        What reports call it.
+        Name in reports.
     horizon : int, optional
-        Pulls in a run; an environment's own if not given.
+        Pulls in a run; by default that of the environment.
     runs, seed : int, defaults 100 and 0
-        How many independent runs, and what the rewards are drawn from.
+        Number of independent runs, and seed of the rewards.
     clip : bool, default False
-        Let policies that need rewards in [0, 1] see them clipped to it.
+        Clip rewards to [0, 1] for policies that need that.
     grid : table, default 200 points, linear
-        At how many times the regret is recorded (``points``), and how they are spaced (``scale``).
+        Number (``points``) and spacing (``scale``) of the times at which the regret is recorded.
     folder : path, default "."
-        Where relative paths start.
+        Folder at which relative paths start.
 
     Examples
     --------
@@ -216,10 +216,10 @@ class Experiment(Part):
     60
     """
 
-    name: str = Field(default="experiment", min_length=1, description="What reports call it.")
+    name: str = Field(default="experiment", min_length=1, description="Name in reports.")
     horizon: StrictInt | None = Field(default=None, ge=1, le=MAX_HORIZON, description="Pulls in a run.")
-    runs: int = Field(default=100, ge=1, le=2**31, description="How many independent runs.")
-    seed: int = Field(default=0, ge=0, le=MAX_SEED, description="What the rewards are drawn from.")
+    runs: int = Field(default=100, ge=1, le=2**31, description="Number of independent runs.")
+    seed: int = Field(default=0, ge=0, le=MAX_SEED, description="Seed of the rewards.")
     clip: bool = Field(default=False, description="Clip rewards to [0, 1] for the policies that need that.")
     grid: RecordingGrid = Field(default_factory=RecordingGrid, description="When the regret is recorded.")
     environments: Annotated[
@@ -227,15 +227,15 @@ class Experiment(Part):
         BeforeValidator(
             _entries("environment", (Bandit,)), json_schema_input_type=list[EnvironmentEntry | str]
         ),
-    ] = Field(min_length=1, description="What is played on.")
+    ] = Field(min_length=1, description="Environments.")
     policies: Annotated[
         list[PolicyEntry],
         BeforeValidator(_entries("policy", (Policy, type)), json_schema_input_type=list[PolicyEntry | str]),
-    ] = Field(min_length=1, description="What plays.")
+    ] = Field(min_length=1, description="Policies.")
     folder: Annotated[Path, WithJsonSchema({})] = Field(default=Path(), exclude=True)
 
     def __init__(self, **given: Any) -> None:
-        """Check everything; raise an `InputError` that names the key, the value and what is allowed."""
+        """Validate everything; an `InputError` names the key, the value and what is allowed."""
         try:
             super().__init__(**given)
         except ValidationError as error:
@@ -270,16 +270,16 @@ class Experiment(Part):
 
     @cached_property
     def cases(self) -> tuple[Case, ...]:
-        """The environments, every grid written out."""
+        """The environments, one for every combination of a grid."""
         return cases(self)
 
     @cached_property
     def players(self) -> tuple[Player, ...]:
-        """The policies, every grid written out."""
+        """The policies, one for every combination of a grid."""
         return players(self)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Give the same experiment with some fields changed, checked anew."""
+        """Return the experiment with some fields changed and validated again."""
         given = {name: getattr(self, name) for name in self.model_fields_set}
         return type(self)(**{**given, **(update or {})})
 
@@ -291,16 +291,17 @@ class Experiment(Part):
         threads: int | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> Results:
-        """Compute what is not there yet and give the results.
+        """Compute the missing shards and return the results.
 
         Parameters
         ----------
         out : str or path, optional
-            The folder of the results, which a later run continues; in memory only if not given.
+            Folder of the results, which a later run continues; by default they stay in memory.
         executor : concurrent.futures.Executor, or a callable that makes one, optional
-            Where the work is done; threads of this process if not given.
+            Where the work is done; by default in threads of this process. An executor with a method
+            ``workers()`` is given shards for as many workers, any other for one per core.
         threads : int, optional
-            How many threads, where no executor is given; one per core if not given.
+            Number of threads where no executor is given; by default one per core.
         progress : callable, optional
             Called with a `Progress` as the work proceeds.
         """

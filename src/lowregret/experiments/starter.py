@@ -20,9 +20,9 @@ seed = 1                # the same seed gives the same numbers, to the last bit
 # clip = true           # show rewards clipped to [0, 1] to the policies that need that
 # grid = {{ points = 200, scale = "log" }}   # when regret is recorded; "linear" if not given
 
-# What is played on. A text is what `lowregret simulate --environment` takes.
+# Environments. A string is what `lowregret simulate --environment` takes.
 [[environments]]
-name = "nineteen coins and a better one"
+name = "19 equal arms and a better one"
 environment = "bernoulli:0.07*19,0.1"
 
 # A grid gives one environment for every combination of its values; {{...}} may hold arithmetic.
@@ -31,12 +31,12 @@ name = "K={{K}}, gap={{gap}}"
 environment = "gaussian:mean=0.5*{{K-1}},{{0.5+gap}};variance=0.25"
 grid = {{ K = [5, 20], gap = [0.1, 0.2] }}
 
-# Rewards from a file, CSV or Parquet, with one column per arm; they are drawn from with replacement.
+# Rewards from a file, CSV or Parquet, with one column per arm; they are sampled with replacement.
 # [[environments]]
 # rewards = "clicks.csv"
-# scale = [0, 5]        # the rewards that become 0 and 1
+# scale = [0, 5]        # the rewards that are scaled to 0 and 1
 
-# What plays. `lowregret policies` lists all there are.
+# Policies. `lowregret policies` lists them.
 [[policies]]
 policy = "EUCBV"
 
@@ -55,7 +55,7 @@ grid = {{ alpha = [0.5, 2] }}
 
 
 def write_starter(path: Path) -> None:
-    """Write a commented experiment to start from; never over a file that is there.
+    """Write a commented experiment to start from; an existing file is never overwritten.
 
     Parameters
     ----------
@@ -66,6 +66,6 @@ def write_starter(path: Path) -> None:
         with open(path, "x", encoding="utf-8") as file:
             file.write(STARTER.format(name=path))
     except FileExistsError:
-        raise InputError(f"{str(path)!r} is already there: give another name") from None
+        raise InputError(f"{str(path)!r} exists already: use another name") from None
     except OSError as error:
         raise InputError(f"cannot write {str(path)!r}: {error.strerror or error}") from None

@@ -3,9 +3,9 @@
 ======================  =====================================================================================
 ``shards/NAME.parquet``  one shard: a row per run with run, regret, pulls, eliminated
 ``manifest.jsonl``       a line of JSON per finished shard: its name, checksum, steps, seconds
-``*.parquet``            the tables, written when every shard is there
-``experiment.json``      what the tables hold, with their checksums; written last
-``lock``                 who writes here now
+``*.parquet``            the tables, written when every shard exists
+``experiment.json``      description of the tables, with their checksums; written last
+``lock``                 the process that writes here now
 ======================  =====================================================================================
 """
 
@@ -24,7 +24,15 @@ from typing import Any
 
 import polars as pl
 
-from lowregret._common.durable_files import UNFINISHED, checksum, locked, place, sync, write_whole, writing
+from lowregret._common.durable_files import (
+    UNFINISHED,
+    as_store_error,
+    checksum,
+    locked,
+    replace_file,
+    sync,
+    write_atomically,
+)
 from lowregret.errors import StoreError
 from lowregret.experiments.plan import ENGINE, Plan, Shard
 from lowregret.experiments.worker import Finished
@@ -48,12 +56,12 @@ class Entry:
 
 
 class ResultStore:
-    """The folder of an experiment, as one process reads and writes it.
+    """The folder of an experiment.
 
     Parameters
     ----------
     folder : path
-        The folder. To write to it, use ``with ResultStore(folder).open():``.
+        The folder; write to it inside ``with ResultStore(folder).open():``.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -66,17 +74,17 @@ class ResultStore:
 
     @contextmanager
     def open(self) -> Iterator[None]:
-        """Make the folder, hold it, and clear away what a killed process left unfinished."""
-        self._refuse_strangers()
-        with writing(self.folder):
+        """Create and lock the folder, and remove what a killed process left unfinished."""
+        self._reject_foreign_files()
+        with as_store_error(self.folder):
             self.shards.mkdir(parents=True, exist_ok=True)
         with locked(self.folder):
-            with writing(self.folder):
+            with as_store_error(self.folder):
                 self._prepare()
             yield
 
-    def _refuse_strangers(self) -> None:
-        """Refuse a folder with files that are not ours and that we would replace."""
+    def _reject_foreign_files(self) -> None:
+        """Reject a folder whose files would be replaced but are not from an experiment."""
         if self._manifest.exists() or (self.folder / "experiment.json").exists():
             return
         for path in self._tables.values():
@@ -87,7 +95,7 @@ class ResultStore:
                 )
 
     def _prepare(self) -> None:
-        """Clear away what is unfinished, and let the names of the folder and its files last."""
+        """Remove unfinished files, and make the names of the folder and its files durable."""
         whole = (self._manifest, self.folder / "experiment.json", *self._tables.values())
         for path in (
             *(path.with_name(path.name + UNFINISHED) for path in whole),
@@ -96,19 +104,21 @@ class ResultStore:
             path.unlink(missing_ok=True)
         self._manifest.touch()
         self.entries, size = _read_manifest(self._manifest)
-        if size < self._manifest.stat().st_size:  # a line that a crash cut off; a new one must not join it
+        if (
+            size < self._manifest.stat().st_size
+        ):  # a crash truncated the last line
             os.truncate(self._manifest, size)
             sync(self._manifest)
         sync(self.folder)
-        with suppress(PermissionError):  # who may write here need not be allowed to read there
+        with suppress(PermissionError):  # the parent of a writable folder need not be readable
             sync(self.folder.parent)
 
     def path(self, shard: Shard) -> Path:
-        """Give the file of a shard."""
+        """Return the file of a shard."""
         return self.shards / f"{shard.name}.parquet"
 
     def missing(self, plan: Plan) -> list[Shard]:
-        """Give the shards of a plan that are not there, or not as they were written."""
+        """Return the shards of a plan that are missing or damaged."""
         found = []
         self.damaged = []
         for shard in plan.shards:
@@ -121,36 +131,36 @@ class ResultStore:
         return found
 
     def put(self, results: Iterable[tuple[Shard, str, Finished]]) -> None:
-        """Keep results, each with its shard and policy, for good: first the files, then their lines.
+        """Store results durably, each with its shard and policy: first the files, then their manifest lines.
 
-        A file without a line, which a crash may leave, is computed again; so one wait for the disk is enough
-        for the names of all files, and one for all lines.
+        A file without a line, which a crash may leave, is computed again; so one sync is enough for the
+        names of all files, and one for all lines.
         """
-        there: list[Entry] = []
-        with writing(self.folder, "; every finished shard is kept"):
+        written: list[Entry] = []
+        with as_store_error(self.folder, "; every finished shard is kept"):
             try:
                 for shard, policy, finished in results:
-                    place(self.path(shard), finished.data)
-                    there.append(_entry_of(shard, policy, finished))
-            finally:  # where the disk is full, those that found room are kept
-                if there:
+                    replace_file(self.path(shard), finished.data)
+                    written.append(_entry_of(shard, policy, finished))
+            finally:  # on a full disk, those that were written are kept
+                if written:
                     sync(self.shards)
-                    _append(self._manifest, "".join(map(_line, there)).encode())
-                    self.entries |= {entry.shard: entry for entry in there}
+                    _append(self._manifest, "".join(map(_line, written)).encode())
+                    self.entries |= {entry.shard: entry for entry in written}
 
     def publish(self, plan: Plan) -> None:
-        """Write the tables from the shards of a plan, all of which are there."""
+        """Write the tables from the shards of a plan, all of which exist."""
         if self.is_published(plan):
             return
         self.withdraw()
-        with writing(self.folder, "; every finished shard is kept"):
+        with as_store_error(self.folder, "; every finished shard is kept"):
             _write_tables(long_tables(plan, self._rows), self._tables)
             hashes = {name: checksum(path) for name, path in self._tables.items()}
             text = json.dumps({**description(plan), **_origin(plan), "sha256": hashes}, indent=2)
-            write_whole(self.folder / "experiment.json", (text + "\n").encode())
+            write_atomically(self.folder / "experiment.json", (text + "\n").encode())
 
     def is_published(self, plan: Plan) -> bool:
-        """Say whether the tables are there and hold this plan."""
+        """Return whether the tables exist and are those of this plan."""
         known = self.published()
         hashes = known.get("sha256", {})
         return known.get("plan") == plan.name and all(
@@ -158,7 +168,7 @@ class ResultStore:
         )
 
     def published(self) -> dict[str, Any]:
-        """Give what the tables hold; empty where none are published."""
+        """Return the description of the tables; empty if none are published."""
         try:
             known = json.loads((self.folder / "experiment.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -166,15 +176,15 @@ class ResultStore:
         return known if isinstance(known, dict) else {}
 
     def withdraw(self) -> None:
-        """Remove the tables, so that nobody takes those of another plan for these."""
-        with writing(self.folder):
+        """Remove the tables of another plan."""
+        with as_store_error(self.folder):
             (self.folder / "experiment.json").unlink(missing_ok=True)
             sync(self.folder)
             for path in self._tables.values():
                 path.unlink(missing_ok=True)
 
     def _rows(self, shards: Sequence[Shard]) -> pl.LazyFrame:
-        """Read shards without having them all in memory, each row with the name of its shard."""
+        """Scan shards lazily, each row with the name of its shard."""
         paths = [self.path(shard) for shard in shards]
         rows = pl.scan_parquet(paths, glob=False, include_file_paths="shard")
         ends = len(shards[0].name) + len(paths[0].suffix)
@@ -195,7 +205,7 @@ def description(plan: Plan) -> dict[str, Any]:
 
 
 def _origin(plan: Plan) -> dict[str, Any]:
-    """Give what the results came from: the experiment as it was written, and the code."""
+    """Return the origin of the results: the experiment as it was given, and the versions of the code."""
     written = plan.experiment.model_dump(exclude_unset=True, exclude={"folder"})
     spec = json.loads(json.dumps(written, default=str))
     return {"spec": spec, "lowregret": version("lowregret"), "engine": ENGINE, "plan": plan.name}
@@ -207,10 +217,10 @@ def _entry_of(shard: Shard, policy: str, finished: Finished) -> Entry:
 
 
 def _write_tables(tables: Mapping[str, pl.LazyFrame], paths: Mapping[str, Path]) -> None:
-    """Write tables as ``write_whole`` does a file, in one pass, without having them all in memory."""
+    """Write tables atomically, in one streaming pass."""
     partial = {name: path.with_name(path.name + UNFINISHED) for name, path in paths.items()}
     try:
-        # lz4 is twice as quick to write as zstd.
+        # lz4 is written twice as fast as zstd.
         sinks = [
             tables[name].sink_parquet(path, compression="lz4", maintain_order=True, lazy=True)
             for name, path in partial.items()
@@ -233,9 +243,9 @@ def _write_tables(tables: Mapping[str, pl.LazyFrame], paths: Mapping[str, Path])
 
 
 def _read_manifest(path: Path) -> tuple[dict[str, Entry], int]:
-    """Read what is finished, and say how many bytes the whole lines have: a crash may cut the last one off.
+    """Return the finished shards, and the size of the complete lines: a crash may truncate the last one.
 
-    A line that cannot be read is left out, and left where it is: a later version may have written it.
+    A line that cannot be parsed is ignored and kept: a later version may have written it.
     """
     try:
         data = path.read_bytes()
@@ -265,12 +275,12 @@ def _read_line(line: bytes) -> Entry:
 
 
 def _append(path: Path, lines: bytes) -> None:
-    """Add lines durably; on a full disk, or at an interrupt, take back what was written of them."""
+    """Append lines durably; on a full disk, or at an interrupt, remove what was written of them."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     try:
         size = os.fstat(descriptor).st_size
         try:
-            if os.write(descriptor, lines) < len(lines):  # the disk became full in the middle of it
+            if os.write(descriptor, lines) < len(lines):  # the disk became full
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(descriptor)
         except BaseException:

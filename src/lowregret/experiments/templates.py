@@ -1,4 +1,4 @@
-"""Fill ``{expressions}`` in a text, such as ``bernoulli:0.5*{K-1},{0.5+gap}``, and vary what they name."""
+"""Evaluate ``{expressions}`` in a string such as ``bernoulli:0.5*{K-1},{0.5+gap}`` over a grid of values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ALLOWED = "numbers, names of the grid, + - * / ** and brackets"
 
 
 def combinations(grid: Mapping[str, Sequence[Scalar]]) -> Iterator[dict[str, Scalar]]:
-    """Give every combination of the values of a grid; the last name varies fastest.
+    """Yield every combination of the values of a grid; the last name varies fastest.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def combinations(grid: Mapping[str, Sequence[Scalar]]) -> Iterator[dict[str, Sca
 
 
 def names_in(text: str) -> set[str]:
-    """Give the names that the expressions of a text use."""
+    """Return the names that the expressions of a string use."""
     return {
         node.id
         for hole in _HOLE.findall(text)
@@ -57,7 +57,7 @@ def fill(text: str, values: Mapping[str, Scalar]) -> str:
     >>> fill("bernoulli:0.5*{K-1},{0.5+gap}", {"K": 10, "gap": 0.05})
     'bernoulli:0.5*9,0.55'
     """
-    return _HOLE.sub(lambda hole: _written(_value(hole[1], values)), text)
+    return _HOLE.sub(lambda hole: _formatted(_value(hole[1], values)), text)
 
 
 def _parse(expression: str) -> ast.expr:
@@ -70,7 +70,7 @@ def _parse(expression: str) -> ast.expr:
 def _value(expression: str, values: Mapping[str, Scalar]) -> Scalar:
     node = _parse(expression)
     if isinstance(node, ast.Name) and node.id in values:
-        return values[node.id]  # may be a text
+        return values[node.id]  # may be a string
     try:
         value = _number(node, values)
     except (ArithmeticError, RecursionError):
@@ -90,7 +90,7 @@ def _number(node: ast.expr, values: Mapping[str, Scalar]) -> float:
                 raise InputError(f"{{{name}}} is not a name of the grid: {known}")
             given = values[name]
             if isinstance(given, bool | str):
-                raise InputError(f"{{{name}}} must be a number to be reckoned with, got {given!r}")
+                raise InputError(f"{{{name}}} must be a number in arithmetic, got {given!r}")
             return given
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_number(operand, values)
@@ -99,8 +99,8 @@ def _number(node: ast.expr, values: Mapping[str, Scalar]) -> float:
     raise InputError(f"cannot read {{{ast.unparse(node)}}}: use {ALLOWED}")
 
 
-def _written(value: Scalar) -> str:
-    """Write a value so that it is read back as the same; integers without a point."""
+def _formatted(value: Scalar) -> str:
+    """Format a value so that it is read back as the same; integers without a point."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return str(int(value))
     return value if isinstance(value, str) else repr(value)
