@@ -163,6 +163,6 @@ def test_what_cannot_be_compiled_is_one_sentence():
         def score(self, arm, clock):
             return arm.mean + len(self.label)
 
-    with pytest.raises(InputError, match="Wordy: Numba cannot compile it: .*'label'") as caught:
+    with pytest.raises(InputError, match="Wordy: Numba cannot compile score .*: it reads label") as caught:
         lr.simulate(Wordy(), lr.bernoulli([0.5, 0.4]), 10)
     assert "\n" not in str(caught.value)
