@@ -60,7 +60,7 @@ def test_corner_cases_print_and_are_valid_json(environment):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["-e", "bernoulli:0.1,0.2"], "bounds: horizon is required"),
         (["-e", "paper-9"], "paper-9"),
@@ -68,8 +68,8 @@ def test_corner_cases_print_and_are_valid_json(environment):
         (["-e", "paper-1", "--runs", "0"], "got 0"),
     ],
 )
-def test_bad_input_is_refused(arguments, told):
+def test_bad_input_is_refused(arguments, message):
     result = call(*arguments)
     assert result.exit_code == 2
     assert result.stdout == ""
-    assert result.stderr.startswith("lowregret: ") and told in result.stderr
+    assert result.stderr.startswith("lowregret: ") and message in result.stderr

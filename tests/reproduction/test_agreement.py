@@ -84,9 +84,7 @@ def test_standard_errors_of_the_difference(results):
     row = row_of(match_curves(results), experiment=1, policy="MOSS")
     assert row["se"] == pytest.approx(30.0)
     assert row["published_se"] == pytest.approx(((30.0**2 * 2 + 25.0) / 100) ** 0.5)
-    assert row["standard_errors"] == pytest.approx(
-        (660 - 624.16) / (30.0**2 + row["published_se"] ** 2) ** 0.5
-    )
+    assert row["z_score"] == pytest.approx((660 - 624.16) / (30.0**2 + row["published_se"] ** 2) ** 0.5)
     assert row["percent"] == pytest.approx(100 * (660 / 624.16 - 1))
 
 
@@ -98,13 +96,13 @@ def test_curves_that_are_not_matched_have_a_reason(results):
 def test_the_difference_in_standard_errors_is_null_without_variance(results):
     noiseless = replace(results, arms=results.arms.with_columns(variance=pl.lit(0.0)))
     row = row_of(match_curves(noiseless), experiment=4, policy="EUCBV")
-    assert (row["se"], row["published_se"], row["standard_errors"]) == (0.0, 0.0, None)
+    assert (row["se"], row["published_se"], row["z_score"]) == (0.0, 0.0, None)
     assert row["verdict"] == "matched"
 
 
 def test_one_run_is_matched_by_percent_alone():
     table = match_curves(frames_of({"paper-1": {RELEASED: [280.0], "UCB1": [1500.0]}}))
-    assert table.filter(policy="EUCBV").select("se", "standard_errors", "verdict").row(0) == (
+    assert table.filter(policy="EUCBV").select("se", "z_score", "verdict").row(0) == (
         None,
         None,
         "matched",

@@ -23,13 +23,13 @@ def width(variance, logarithm, pulls):
 
 def test_the_exact_probability_is_the_binomial_tail():
     # K = 2, D = 0.6: round 8. All counts are enumerated here.
-    horizon, chance = 20_000, 0.4
-    row = lemma_3_estimates(lr.bernoulli([chance, 1.0]), horizon, runs=1)[0]
+    horizon, probability = 20_000, 0.4
+    row = lemma_3_estimates(lr.bernoulli([probability, 1.0]), horizon, runs=1)[0]
     logarithm = log(horizon**2 / 4 / 2**8)
     pulls = ceil(logarithm * 2**7)
     shares = np.arange(pulls + 1) / pulls
-    over = [s > chance + width(s * (1 - s), logarithm, pulls) for s in shares]
-    expected = stats.binom(pulls, chance).pmf(np.arange(pulls + 1))[over].sum()
+    over = [s > probability + width(s * (1 - s), logarithm, pulls) for s in shares]
+    expected = stats.binom(pulls, probability).pmf(np.arange(pulls + 1))[over].sum()
     assert row.pulls == pulls
     assert row.exact == pytest.approx(expected, rel=1e-9)
 

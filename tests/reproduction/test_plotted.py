@@ -64,7 +64,7 @@ def test_swapped_groups_have_each_other_s_size():
     assert groups == {(0.07, 1e-4): 33, (0.01, 0.0625): 66, (0.09, 0.0625): 1}
 
 
-@pytest.mark.parametrize(("number", "kind"), [(1, "noiseless"), (3, "swapped-groups"), (2, "loud")])
+@pytest.mark.parametrize(("number", "kind"), [(1, "noiseless"), (3, "swapped-groups"), (2, "unknown")])
 def test_an_unknown_testbed_is_refused(number, kind):
     with pytest.raises(InputError, match=rf"^testbed: experiment {number} has no testbed '{kind}'$"):
         paper_testbed(number, kind)

@@ -112,8 +112,8 @@ def test_formatted_differences() -> None:
 
 @pytest.mark.skipif(CHROMIUM is None, reason="needs chromium: apt-get install chromium")
 def test_a_browser_draws_every_chart_and_makes_no_requests(text: str, tmp_path: Path) -> None:
-    found, told = opened(text, tmp_path)
-    assert told == ""
+    found, errors = opened(text, tmp_path)
+    assert errors == ""
     assert len(re.findall(r'class="chart[^"]* live"', found)) == 20
     charts = re.findall(r'<div class="chart[^>]*>(.*?)</figure>', found, re.DOTALL)
     for chart in charts:

@@ -44,4 +44,4 @@ def test_a_curve_is_matched_by_its_configuration(name):
 
 def test_eucbv_in_the_first_experiment_is_within_three_standard_errors():
     table = match_curves(results_of("paper-1", ["EUCBV(width='released')"], 100)).drop_nulls("mean")
-    assert abs(table["standard_errors"].item()) < 3.0
+    assert abs(table["z_score"].item()) < 3.0

@@ -21,7 +21,7 @@ from lowregret.results.tables import Tables
 MATCHED, NOT_MATCHED, NOT_REPRODUCED = "matched", "not matched", "not reproduced"
 """The verdicts on a published curve."""
 
-MAX_STANDARD_ERRORS = 3.0
+MAX_Z_SCORE = 3.0
 """A curve is matched within this many standard errors of the difference,"""
 MAX_PERCENT = 5.0
 """or within this percentage of the published regret."""
@@ -35,7 +35,7 @@ _MATCH_SCHEMA = {
     "mean": pl.Float64,
     "se": pl.Float64,
     "published_se": pl.Float64,
-    "standard_errors": pl.Float64,
+    "z_score": pl.Float64,
     "percent": pl.Float64,
     "verdict": pl.String,
     "reason": pl.String,
@@ -133,7 +133,7 @@ def match_curves(results: Tables) -> pl.DataFrame:
     -------
     polars.DataFrame
         One row per curve: experiment, policy, ``our_policy``, ``environment``, ``published``, ``mean``,
-        ``se``, ``published_se``, ``standard_errors`` (the difference in standard errors; null if they are 0
+        ``se``, ``published_se``, ``z_score`` (the difference divided by its standard error; null if that is 0
         or unknown), ``percent``, ``verdict`` and ``reason``.
     """
     summary = {(row["environment"], row["policy"]): row for row in summarise(results).to_dicts()}
@@ -170,8 +170,8 @@ def _match(curve: Curve, row: dict[str, Any] | None, noise: float) -> dict[str, 
         se = sqrt(row["se"] ** 2 + published_se**2)
         match |= {"se": round(row["se"], 9), "published_se": round(published_se, 9)}
         if not isclose(se, 0.0, abs_tol=1e-9):
-            match["standard_errors"] = difference / se
-            matched = matched or abs(difference) <= MAX_STANDARD_ERRORS * se
+            match["z_score"] = difference / se
+            matched = matched or abs(difference) <= MAX_Z_SCORE * se
     if matched:
         return match | {"verdict": MATCHED, "reason": ""}
     return match | {"verdict": NOT_MATCHED, "reason": curve.deviation or "no reason is known"}

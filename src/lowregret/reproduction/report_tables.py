@@ -9,7 +9,7 @@ import polars as pl
 
 from lowregret.report.page_parts import Cell, Fold, Part, Section, Table, Text
 from lowregret.report.terminal_tables import shown
-from lowregret.reproduction.agreement import MATCHED, MAX_PERCENT, MAX_STANDARD_ERRORS, pivot_readings
+from lowregret.reproduction.agreement import MATCHED, MAX_PERCENT, MAX_Z_SCORE, pivot_readings
 from lowregret.reproduction.claims import CLAIMS
 from lowregret.reproduction.evaluation import Evaluation
 from lowregret.reproduction.readings import AS_PLOTTED, AS_PRINTED, RELEASED_WIDTH
@@ -92,7 +92,7 @@ def eliminations_text(readings: pl.DataFrame) -> Text:
 
 def curves_table(matches: pl.DataFrame) -> Table:
     """Lay out the published curves beside our configurations."""
-    heads = ["experiment", "curve", "our policy", "published", "ours (se)", "standard errors", "percent"]
+    heads = ["experiment", "curve", "our policy", "published", "ours (se)", "z", "percent"]
     rows = []
     for row in matches.to_dicts():
         policy = "-" if row["our_policy"] is None else f"{row['our_policy']} on {row['environment']}"
@@ -103,15 +103,16 @@ def curves_table(matches: pl.DataFrame) -> Table:
                 Cell(policy, "long"),
                 two_decimals(row["published"]),
                 with_error(row["mean"], row["se"]),
-                signed(row["standard_errors"]),
+                signed(row["z_score"]),
                 signed(row["percent"]),
                 Cell(row["verdict"], "" if row["verdict"] == MATCHED else "best"),
             ]
         )
     caption = (
-        f"A curve is matched within {MAX_STANDARD_ERRORS:g} standard errors of the difference, or within "
-        f"{MAX_PERCENT:g}%. The standard error of the published mean is estimated from our runs and the "
-        "noise of realised regret. No configuration was chosen for the regret it yields."
+        "z: the difference divided by its standard error; that of the published mean is estimated from our "
+        "runs and the noise of realised regret. A curve is matched if |z| is at most "
+        f"{MAX_Z_SCORE:g} or the difference is at most {MAX_PERCENT:g}%. No configuration was chosen for the "
+        "regret it yields."
     )
     return Table([*heads, "verdict"], rows, (1, 2, 7), caption)
 
