@@ -6,9 +6,9 @@ from typing import Any
 import altair as alt
 from common import shown
 
-from lowregret.report.chart_style import FONT
-from lowregret.report.label_positions import spread
-from lowregret.report.policy_styles import BLUE, GREY, PINNED, VERMILION
+from lowregret.reporting.chart_style import FONT
+from lowregret.reporting.label_positions import spread
+from lowregret.reporting.policy_styles import BLUE, GREY, VERMILION, colour_of
 
 WIDTH, ROW, SIDE = 560, 26, 300
 """Of a panel of rows, of one row, and of a panel of curves, in pixels."""
@@ -90,7 +90,7 @@ def _curves(
     x = alt.X("place:Q", scale=alt.Scale(type="log", domain=[places[0], places[-1]], nice=False), title=title)
     x = x.axis(labelExpr="format(datum.value, '~s')", grid=False, values=places, labelFlush=False)
     y = alt.Y("ns:Q", scale=alt.Scale(type="log", domain=domain, nice=False), axis=_axis(), title=time)
-    scale = alt.Scale(domain=list(curves), range=[PINNED[name] for name in curves])
+    scale = alt.Scale(domain=list(curves), range=[colour_of(name) for name in curves])
     colour = alt.Color("policy:N", scale=scale, legend=None)
     base = alt.Chart(alt.InlineData(values=points))
     line = base.mark_line(strokeWidth=2.5).encode(x=x, y=y, color=colour)

@@ -25,7 +25,7 @@ from typing import Any
 from common import SEED, Claim, Report, Sheet, arguments, claim_sheet, in_turn, say, show, shown, write
 
 import lowregret as lr
-from lowregret.report.progress import progress_bar
+from lowregret.cli.progress import progress_bar
 from lowregret.reproduction.stated import PAPER
 
 PAPERS_RUNS = 100

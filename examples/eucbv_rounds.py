@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 import lowregret as lr
-from lowregret.report.chart_style import save
+from lowregret.reporting.chart_style import save
 
 MEANS, HORIZON, SEED = (0.4, 0.6, 0.9), 20_000, 726
 # The first seed whose run eliminates both arms after the last round, each on a pull of the best arm.

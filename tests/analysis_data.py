@@ -3,10 +3,11 @@
 import numpy as np
 import polars as pl
 
-from lowregret.results.tables import Frames
+from lowregret.analysis.tables import COLUMNS
+from lowregret.results import Description, Results
 
 
-def frames_of(regrets: dict[str, dict[str, list[float]]], times: int = 4, arms: int = 3) -> Frames:
+def frames_of(regrets: dict[str, dict[str, list[float]]], times: int = 4, arms: int = 3) -> Results:
     """Make results from final regrets by environment and policy: straight curves, pulls that favour arm 0."""
     finals, curves, pulls, events, kinds = [], [], [], [], []
     for environment, policies in regrets.items():
@@ -25,20 +26,34 @@ def frames_of(regrets: dict[str, dict[str, list[float]]], times: int = 4, arms: 
     keys = ["environment", "policy", "run"]
     number = {"run": pl.Int64, "regret": pl.Float64}
     event = {"environment": pl.String, "policy": pl.String, "run": pl.Int64}
-    return Frames(
-        name="made up",
-        seed=1,
-        finals=pl.DataFrame(finals, [*keys, "regret"], orient="row").cast(number),
-        curves=pl.DataFrame(curves, [*keys, "t", "regret"], orient="row").cast(number),
-        pulls=pl.DataFrame(pulls, [*keys, "arm", "pulls"], orient="row"),
-        events=pl.DataFrame(
+    tables = {
+        "finals": pl.DataFrame(finals, [*keys, "regret"], orient="row").cast(number),
+        "curves": pl.DataFrame(curves, [*keys, "t", "regret"], orient="row").cast(number),
+        "pulls": pl.DataFrame(pulls, [*keys, "arm", "pulls"], orient="row"),
+        "events": pl.DataFrame(
             events, event | {"t": pl.Int64, "arm": pl.Int64, "event": pl.String}, orient="row"
         ),
-        arms=pl.DataFrame(kinds, ["environment", "arm", "mean", "variance", "gap", "optimal"], orient="row"),
+        "arms": pl.DataFrame(
+            kinds, ["environment", "arm", "mean", "variance", "gap", "optimal"], orient="row"
+        ),
+    }
+    description = Description(
+        name="made up",
+        seed=1,
+        runs=max(len(values) for policies in regrets.values() for values in policies.values()),
+        horizons=dict.fromkeys(regrets, 25 * times),
+        policies=tuple(dict.fromkeys(policy for policies in regrets.values() for policy in policies)),
     )
+    return Results(description, {name: table.lazy() for name, table in tables.items()})
 
 
-def many(policies: list[str], environments: int = 1, runs: int = 40, seed: int = 0) -> Frames:
+def changed(results: Results, **tables: pl.DataFrame) -> Results:
+    """Make the same results with other tables in place of some."""
+    known = {name: getattr(results, "paths" if name == "curves" else name).lazy() for name in COLUMNS}
+    return Results(results.description, known | {name: table.lazy() for name, table in tables.items()})
+
+
+def many(policies: list[str], environments: int = 1, runs: int = 40, seed: int = 0) -> Results:
     """Make results for many policies: skew regrets, each policy somewhat worse than the one before."""
     random = np.random.default_rng(seed)
     regrets = {}

@@ -25,26 +25,26 @@ def test_summary(result):
     assert row["se"] == pytest.approx(regret.std(ddof=1) / np.sqrt(20))
     assert row["median"] == pytest.approx(np.median(regret))
     assert row["p05"] == pytest.approx(np.quantile(regret, 0.05))
-    assert row["optimal_arm_eliminated"] == result.optimal_arm_eliminated("EUCBV")
-    assert row["ns_per_step"] > 0
+    assert row["optimal_arm_eliminated"] == 0
+    assert result["EUCBV"].seconds > 0
     assert table.row(1, named=True)["optimal_arm_eliminated"] is None
 
 
-def test_curve_and_long_table(result):
-    curve = result.curve("EUCBV")
+def test_curves_and_paths(result):
+    curve = result.curves().filter(policy="EUCBV")
     assert curve["t"].to_list() == list(range(40, 401, 40))
     assert curve["mean"].to_list() == pytest.approx(result["EUCBV"].regret.mean(axis=0))
-    assert result.curve().height == 20
-    table = result.to_polars()
-    assert table.columns == ["policy", "run", "t", "regret"]
+    assert result.curves().height == 20
+    table = result.paths
+    assert table.columns == ["environment", "policy", "run", "t", "regret"]
     assert table.height == 2 * 20 * 10
     one = table.filter(policy="UCB1(alpha=1)", run=7)["regret"].to_list()
     assert one == result["UCB1(alpha=1)"].regret[7].tolist()
 
 
 def test_pulls_and_regret_agree(result):
-    for name in result.outcomes:
-        pulls = result.pulls(name)
+    for name in result.policies:
+        pulls = result[name].pulls
         assert pulls.shape == (20, 3)
         assert (pulls.sum(axis=1) == 400).all()
         np.testing.assert_allclose(result.regret(name), pulls @ BANDIT.gaps)
@@ -52,8 +52,10 @@ def test_pulls_and_regret_agree(result):
 
 def test_a_policy_is_found_by_itself_or_its_name(result):
     assert result[lr.UCB1(alpha=1)] is result["UCB1(alpha=1)"]
-    with pytest.raises(InputError, match=r"no policy 'MOSS' in this result: it has EUCBV, UCB1\(alpha=1\)"):
-        result.pulls(lr.MOSS())
+    with pytest.raises(
+        InputError, match=r"no policy 'MOSS' in these results: they have EUCBV, UCB1\(alpha=1\)"
+    ):
+        result[lr.MOSS()]
 
 
 def test_plain_data_is_valid_json(result):
@@ -64,7 +66,7 @@ def test_plain_data_is_valid_json(result):
         assert set(policy) == {
             "policy", "note", "regret", "curve", "optimal_arm_eliminated", "steps", "seconds", "threads"
         }  # fmt: skip
-        assert set(policy["regret"]) == {"mean", "se", "median", "p05", "p95"}
+        assert set(policy["regret"]) == {"mean", "se", "median", "p05", "p95", "worst05"}
     assert single.to_dict()["policies"][0]["regret"]["se"] is None
     assert result.to_dict()["policies"][0]["steps"] == 8000
 
@@ -72,10 +74,10 @@ def test_plain_data_is_valid_json(result):
 def test_the_optimal_arm_counts_as_lost_only_when_no_optimal_arm_is_left():
     bandit = lr.gaussian([0.5, 0.5, 0.4], 0.25)
     result = lr.simulate(lr.EUCBV(rho=0.001), bandit, 300, runs=200, seed=1)
-    times = result.eliminated("EUCBV(rho=0.001)")
+    times = result["EUCBV(rho=0.001)"].eliminated
     lost = sum(bool(row[0] and row[1]) for row in times)
     assert 0 < lost < (times[:, 0] > 0).sum()
-    assert result.optimal_arm_eliminated("EUCBV(rho=0.001)") == lost
+    assert result.summary()["optimal_arm_eliminated"].to_list() == [lost]
 
 
 @pytest.mark.parametrize(

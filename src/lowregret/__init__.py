@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same names
     from lowregret import testing as testing
+    from lowregret.analysis.comparison import compare as compare
     from lowregret.environments import Bandit as Bandit
     from lowregret.environments import bernoulli as bernoulli
     from lowregret.environments import beta as beta
@@ -30,15 +31,15 @@ if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same n
     from lowregret.errors import StoreError as StoreError
     from lowregret.errors import UnknownDecisionError as UnknownDecisionError
     from lowregret.experiments.spec import Experiment as Experiment
+    from lowregret.experiments.stored_results import open_results as open_results
     from lowregret.offline.replay import Replay as Replay
     from lowregret.offline.replay import replay as replay
     from lowregret.online.agent import Agent as Agent
     from lowregret.online.decisions import Decision as Decision
     from lowregret.online.open_agent import open_agent as open_agent
     from lowregret.policies import *
-    from lowregret.results.stored import Results as Results
-    from lowregret.results.stored import open_results as open_results
-    from lowregret.simulation import Result as Result
+    from lowregret.reporting.experiment_report import report as report
+    from lowregret.results import Results as Results
     from lowregret.simulation import simulate as simulate
     from lowregret.simulation import trace as trace
     from lowregret.theory.regret_bounds import bounds as bounds
@@ -59,14 +60,17 @@ _HOMES = {
         "poisson",
         "uniform",
     ),
-    "results.stored": ("Results", "open_results"),
+    "analysis.comparison": ("compare",),
+    "reporting.experiment_report": ("report",),
+    "results": ("Results",),
+    "experiments.stored_results": ("open_results",),
     "experiments.spec": ("Experiment",),
     "theory.regret_bounds": ("bounds",),
     "offline.replay": ("Replay", "replay"),
     "online.agent": ("Agent",),
     "online.decisions": ("Decision",),
     "online.open_agent": ("open_agent",),
-    "simulation": ("Result", "simulate", "trace"),
+    "simulation": ("simulate", "trace"),
 }
 
 

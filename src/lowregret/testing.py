@@ -95,7 +95,7 @@ def _compiled_equals_plain(policy: Policy) -> None:
 def _a_seed_fixes_a_run(policy: Policy) -> None:
     """Given the same seed, it does the same."""
     bandit = bernoulli([0.2, 0.5, 0.6])
-    one, other = (simulate(policy, bandit, 400, runs=8, seed=3).pulls(policy) for _ in range(2))
+    one, other = (simulate(policy, bandit, 400, runs=8, seed=3)[policy].pulls for _ in range(2))
     assert np.array_equal(one, other), "two simulations with one seed differ"
 
 
@@ -116,7 +116,7 @@ def _numbers_do_not_matter(policy: Policy) -> None:
 def _one_arm_is_enough(policy: Policy) -> None:
     """One arm is enough."""
     for horizon in (1, 2, 50):
-        pulls = simulate(policy, bernoulli([0.5]), horizon, runs=2).pulls(policy)
+        pulls = simulate(policy, bernoulli([0.5]), horizon, runs=2)[policy].pulls
         assert pulls.tolist() == [[horizon]] * 2, f"it made {pulls.tolist()} pulls of {horizon}"
 
 
@@ -124,8 +124,8 @@ def _scaling_works(policy: Policy) -> None:
     """Rewards scaled to [0, 1] are as good as rewards that lie there."""
     means = [0.1, 0.5, 0.8]
     far = Bandit(tuple(Bernoulli(p, failure=-2.0, success=6.0) for p in means), "far")
-    here = simulate(policy, bernoulli(means), 300, runs=5, seed=2).pulls(policy)
-    there = simulate(policy, far.scaled(-2.0, 6.0), 300, runs=5, seed=2).pulls(policy)
+    here = simulate(policy, bernoulli(means), 300, runs=5, seed=2)[policy].pulls
+    there = simulate(policy, far.scaled(-2.0, 6.0), 300, runs=5, seed=2)[policy].pulls
     assert np.array_equal(here, there), "pulls differ after scaling"
     if "rewards in [0, 1]" in policy.needs:
         try:

@@ -6,7 +6,7 @@ import pytest
 from analysis_data import frames_of
 from scipy import stats
 
-from lowregret.analysis.comparison import HIGHER, LOWER, SCHEMA, UNKNOWN, compare, holm, paired, verdict
+from lowregret.analysis.comparison import HIGHER, INCONCLUSIVE, LOWER, SCHEMA, compare, holm, paired, verdict
 from lowregret.analysis.power import runs_needed
 from lowregret.errors import InputError
 
@@ -57,8 +57,8 @@ def test_the_family_is_every_comparison_of_the_call() -> None:
 def test_verdicts_follow_the_adjusted_p_value() -> None:
     assert verdict(-1.0, 0.05) == LOWER
     assert verdict(1.0, 0.05) == HIGHER
-    assert verdict(-1.0, 0.051) == UNKNOWN
-    assert verdict(0.0, 0.0) == UNKNOWN
+    assert verdict(-1.0, 0.051) == INCONCLUSIVE
+    assert verdict(0.0, 0.0) == INCONCLUSIVE
 
 
 def test_a_found_difference_can_be_lost_to_the_correction() -> None:
@@ -67,10 +67,10 @@ def test_a_found_difference_can_be_lost_to_the_correction() -> None:
     row = compare(frames_of({"e": values}), baseline="A").filter(policy="B").to_dicts()[0]
     assert row["p_value"] < 0.05
     assert row["low"] > 0.0
-    assert row["verdict"] == UNKNOWN
+    assert row["verdict"] == INCONCLUSIVE
 
 
-def test_what_cannot_be_told_needs_more_runs_than_were_made() -> None:
+def test_an_inconclusive_difference_needs_more_runs_than_were_made() -> None:
     """At 5% the 40 runs would do; for 16 comparisons, each at 5% / 16, they do not."""
     random = np.random.default_rng(3)
     step = random.normal(0.0, 1.0, 40)
@@ -78,28 +78,28 @@ def test_what_cannot_be_told_needs_more_runs_than_were_made() -> None:
     noise = {f"X{i}": random.normal(0.0, 1.0, 40).tolist() for i in range(15)}
     values = {"A": [0.0] * 40, "B": step.tolist()} | noise
     row = compare(frames_of({"e": values}), baseline="A").filter(policy="B").to_dicts()[0]
-    assert row["verdict"] == UNKNOWN
+    assert row["verdict"] == INCONCLUSIVE
     assert runs_needed(row["difference"], 1.0) <= 40 < row["runs_needed"]
     assert row["runs_needed"] == runs_needed(row["difference"], 1.0, 0.05 / 16)
 
 
-def test_identical_policies_cannot_be_told_apart() -> None:
+def test_identical_policies_are_inconclusive() -> None:
     row = two([3.0, 5.0, 4.0], [3.0, 5.0, 4.0])
     zeros = ("difference", "se", "low", "high", "bootstrap_low", "bootstrap_high")
     assert [row[key] for key in zeros] == [0.0] * 6
-    assert (row["p_value"], row["wins"], row["verdict"]) == (1.0, 0.5, UNKNOWN)
+    assert (row["p_value"], row["wins"], row["verdict"]) == (1.0, 0.5, INCONCLUSIVE)
     assert row["runs_needed"] is None
 
 
 def test_rounding_is_no_difference() -> None:
     one = np.random.default_rng(4).uniform(100, 1000, 50)
     row = two((one * (1 + 3e-16)).tolist(), one.tolist())
-    assert (row["difference"], row["p_value"], row["verdict"]) == (0.0, 1.0, UNKNOWN)
+    assert (row["difference"], row["p_value"], row["verdict"]) == (0.0, 1.0, INCONCLUSIVE)
 
 
 def test_the_same_difference_in_every_run_is_judged_by_its_sign() -> None:
     few, more = two([2.0] * 3, [1.0] * 3), two([2.1] * 6, [1.0] * 6)
-    assert (few["p_value"], few["verdict"]) == (0.25, UNKNOWN)
+    assert (few["p_value"], few["verdict"]) == (0.25, INCONCLUSIVE)
     assert (more["p_value"], more["verdict"]) == (2**-5, HIGHER)
     assert (more["low"], more["high"], more["se"]) == pytest.approx((1.1, 1.1, 0.0))
     assert more["runs_needed"] == 6
@@ -107,14 +107,14 @@ def test_the_same_difference_in_every_run_is_judged_by_its_sign() -> None:
 
 def test_one_run_tells_nothing() -> None:
     row = two([1.0], [2.0])
-    assert (row["difference"], row["p_value"], row["verdict"], row["wins"]) == (-1.0, 1.0, UNKNOWN, 1.0)
+    assert (row["difference"], row["p_value"], row["verdict"], row["wins"]) == (-1.0, 1.0, INCONCLUSIVE, 1.0)
     assert [row[key] for key in ("se", "low", "high", "bootstrap_low", "runs_needed")] == [None] * 5
 
 
 def test_two_runs() -> None:
     row = two([1.0, 2.0], [2.0, 5.0])
     assert row["p_value"] == pytest.approx(stats.ttest_rel([1.0, 2.0], [2.0, 5.0]).pvalue)
-    assert row["verdict"] == UNKNOWN
+    assert row["verdict"] == INCONCLUSIVE
 
 
 def test_no_number_is_ever_nan() -> None:

@@ -47,7 +47,7 @@ def test_simulate_prints_a_table_of_what_the_library_gives() -> None:
     for policy in ("MOSS", "UCB1(alpha=1)"):
         row = next(line for line in lines if line[:1] == [policy])
         assert float(row[1]) == pytest.approx(known.regret(policy).mean(), rel=0.006)
-        assert row[6] == "-"
+        assert row[7] == "-"
     assert "bernoulli:0.1,0.5, horizon 60, 4 runs, seed 3" in result.stdout
     assert result.stderr == ""
 
@@ -62,7 +62,7 @@ def test_simulate_counts_the_runs_that_lost_the_optimal_arm() -> None:
     lost = json.loads(call("simulate", *arguments, "--json").stdout)["policies"][0]["optimal_arm_eliminated"]
     row = next(line.split() for line in call("simulate", *arguments).stdout.splitlines() if "EUCBV" in line)
     assert lost > 0
-    assert row[6] == str(lost)
+    assert row[7] == str(lost)
 
 
 def test_json_is_one_valid_object_and_nothing_else() -> None:

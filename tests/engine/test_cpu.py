@@ -50,41 +50,41 @@ def test_another_seed_gives_another_result():
 def test_corner_sizes(policy, arms, horizon):
     bandit = lr.bernoulli([0.25 + 0.5 * (i == arms - 1) for i in range(arms)])
     result = lr.simulate(policy, bandit, horizon, runs=4, seed=1)
-    pulls = result.pulls(policy)
+    pulls = result[policy].pulls
     assert pulls.sum(axis=1).tolist() == [horizon] * 4
     assert result.regret(policy).tolist() == (0.5 * pulls[:, :-1].sum(axis=1)).tolist()
 
 
 def test_a_horizon_shorter_than_the_number_of_arms_pulls_the_first_arms_once():
     result = lr.simulate(lr.EUCBV(), lr.bernoulli([0.5] * 9), 4, runs=50, seed=1)
-    assert (result.pulls("EUCBV").max(axis=1) == 1).all()
+    assert (result["EUCBV"].pulls.max(axis=1) == 1).all()
     assert lr.trace(lr.EUCBV(), [[1]] * 9, horizon=4).arm.tolist() == [0, 1, 2, 3]
 
 
 def test_the_shuffle_favours_no_arm():
     """With equal arms and a horizon of 1, arm 0 is pulled in a third of the runs (5 sigma, so 6e-7)."""
     result = lr.simulate(lr.UCB1(), lr.bernoulli([0.5] * 3), 1, runs=9000, seed=3)
-    counts = result.pulls("UCB1").sum(axis=0)
+    counts = result["UCB1"].pulls.sum(axis=0)
     assert np.abs(counts - 3000).max() < 5 * np.sqrt(9000 * 2 / 9)
 
 
 def test_all_arms_equal_and_without_noise():
     for policy in (lr.EUCBV(), lr.MOSS(), lr.UCB1()):
         result = lr.simulate(policy, lr.gaussian([0.3] * 4, 0.0), 403, runs=3, seed=1)
-        pulls = result.pulls(policy)
+        pulls = result[policy].pulls
         assert pulls.max() - pulls.min() <= 1
-        if result.eliminated(policy) is not None:
-            assert not result.eliminated(policy).any()
+        if result[policy].eliminated is not None:
+            assert not result[policy].eliminated.any()
 
 
 def test_a_huge_horizon_costs_nothing_once_one_arm_is_left():
     result = lr.simulate(lr.EUCBV(), lr.bernoulli([0.0, 1.0]), 10**15, runs=2, seed=1, grid=[10, 10**9])
-    pulls = result.pulls("EUCBV")
+    pulls = result["EUCBV"].pulls
     assert (pulls.sum(axis=1) == 10**15).all()
     assert (pulls[:, 0] < 500).all()
     assert result["EUCBV"].grid.tolist() == [10, 10**9, 10**15]
     assert np.array_equal(result["EUCBV"].regret[:, 2], pulls[:, 0])
-    assert result.optimal_arm_eliminated("EUCBV") == 0
+    assert result.summary()["optimal_arm_eliminated"].to_list() == [0]
 
 
 def test_uniform_has_the_regret_of_uniform_play():
@@ -95,8 +95,8 @@ def test_uniform_has_the_regret_of_uniform_play():
 
 def test_a_policy_with_lists_has_no_eliminations():
     result = lr.simulate([Lists(), Phases()], BANDIT, 500, runs=5)
-    assert result.eliminated("Lists") is None
-    assert result.eliminated("Phases").any()
+    assert result["Lists"].eliminated is None
+    assert result["Phases"].eliminated.any()
 
 
 class DropsAll(Phases):
@@ -209,12 +209,11 @@ def test_rewards_outside_the_unit_interval_are_refused_scaled_or_clipped():
     clipped = lr.simulate([lr.KLUCB(), lr.ThompsonBeta(), lr.UCB1()], far, 100, runs=2, clip=True)
     assert clipped.notes == {
         "KLUCB": "rewards clipped to [0, 1]",
-        "ThompsonBeta": "rewards clipped to [0, 1]; "
-        "a reward between 0 and 1 counted as a success with that probability",
-        "UCB1": "",
+        "ThompsonBeta": "rewards clipped to [0, 1]; rewards transformed by ThompsonBeta: "
+        "turn a reward between 0 and 1 into a success or a failure",
     }
     assert clipped.to_dict()["policies"][0]["note"] == "rewards clipped to [0, 1]"
-    assert lr.simulate(lr.ThompsonBeta(), lr.bernoulli([0.5]), 5, runs=1).notes == {"ThompsonBeta": ""}
+    assert lr.simulate(lr.ThompsonBeta(), lr.bernoulli([0.5]), 5, runs=1).notes == {}
     one, other = (
         lr.trace(lr.KLUCB(), rows, horizon=12, clip=True).arm.tolist()
         for rows in ([[0.3, 5.0] * 9, [0.6, -1.0] * 9], [[0.3, 1.0] * 9, [0.6, 0.0] * 9])

@@ -81,7 +81,7 @@ def simulated(name: str) -> dict[str, str]:
     found = {}
     for title, (bandit, horizon) in BANDITS.items():
         result = lr.simulate(name, bandit, horizon, runs=6, seed=11, grid=20, clip=True)
-        (outcome,) = result.outcomes.values()
+        outcome = result[result.policies[0]]
         found[title] = digest(outcome.regret, outcome.pulls, outcome.eliminated)
     return found
 

@@ -15,11 +15,11 @@ from helpers import SHARD_STEPS as STEPS
 import lowregret as lr
 from lowregret._common import durable_files as files
 from lowregret._common.durable_files import locked, write_whole
+from lowregret.experiments.long_tables import TABLES
 from lowregret.experiments.plan import make_plan
 from lowregret.experiments.run import run
 from lowregret.experiments.store import ResultStore
 from lowregret.experiments.worker import Finished
-from lowregret.results.layout import TABLES
 
 
 @pytest.fixture

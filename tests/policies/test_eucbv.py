@@ -110,7 +110,7 @@ def test_a_logarithm_below_one_counts_as_nothing():
     assert first.width == 0.0
     assert first.until == 5
     result = lr.simulate(lr.EUCBV(psi=1e-9), lr.bernoulli([0.2, 0.8]), 200, runs=5)
-    assert (result.pulls("EUCBV(psi=1e-09)").sum(axis=1) == 200).all()
+    assert (result["EUCBV(psi=1e-09)"].pulls.sum(axis=1) == 200).all()
 
 
 def test_it_says_when_the_guarantee_does_not_cover():

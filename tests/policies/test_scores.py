@@ -147,7 +147,7 @@ def test_the_share_of_random_pulls():
     """A quarter of the steps explore, 3/4 of those off the best of four arms (5 sigma, so 6e-7)."""
     runs, horizon = 40, 2000
     result = lr.simulate(lr.EpsilonGreedy(0.25), lr.gaussian([0.0, 0.0, 0.0, 9.0], 0.0), horizon, runs=runs)
-    wrong = result.pulls("EpsilonGreedy(epsilon=0.25)")[:, :3].sum() - 3 * runs
+    wrong = result["EpsilonGreedy(epsilon=0.25)"].pulls[:, :3].sum() - 3 * runs
     steps = runs * (horizon - 4)
     share = 0.25 * 0.75
     assert abs(wrong - share * steps) < 5 * np.sqrt(share * (1 - share) * steps)

@@ -1,10 +1,8 @@
 """Regret by reading and matches with the published curves, from synthetic results."""
 
-from dataclasses import replace
-
 import polars as pl
 import pytest
-from analysis_data import frames_of
+from analysis_data import changed, frames_of
 
 from lowregret.reproduction.agreement import (
     compare_points,
@@ -94,7 +92,7 @@ def test_curves_that_are_not_matched_have_a_reason(results):
 
 
 def test_the_difference_in_standard_errors_is_null_without_variance(results):
-    noiseless = replace(results, arms=results.arms.with_columns(variance=pl.lit(0.0)))
+    noiseless = changed(results, arms=results.arms.with_columns(variance=pl.lit(0.0)))
     row = row_of(match_curves(noiseless), experiment=4, policy="EUCBV")
     assert (row["se"], row["published_se"], row["z_score"]) == (0.0, 0.0, None)
     assert row["verdict"] == "matched"
@@ -112,7 +110,7 @@ def test_one_run_is_matched_by_percent_alone():
 
 def test_points_along_the_curves(results):
     times = {25: 6_000, 50: 12_000, 75: 30_000, 100: 60_000}
-    moved = replace(results, curves=results.curves.with_columns(pl.col("t").replace(times)))
+    moved = changed(results, curves=results.paths.with_columns(pl.col("t").replace(times)))
     table = compare_points(moved).filter(experiment=1)
     assert table.height == 36
     assert table.filter(policy="MOSS")["mean"].to_list() == [165, 330, 495, 660]

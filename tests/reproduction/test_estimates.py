@@ -131,7 +131,7 @@ def test_elimination_estimate_and_its_bound():
 def test_estimates_count_what_simulate_counts():
     bandit = lr.gaussian([0.5, 0.6], 4.0)
     table = estimate_probabilities(bandit, 100, runs=50, seed=3)
-    known = lr.simulate("EUCBV", bandit, 100, 50, 3).optimal_arm_eliminated("EUCBV")
+    known = lr.simulate("EUCBV", bandit, 100, 50, 3).summary()["optimal_arm_eliminated"][0]
     assert known > 0
     assert table["occurrences"][0] == known
     assert table["event"].to_list() == ["optimal arm eliminated", "Lemma 3"]

@@ -34,7 +34,7 @@ def test_eucbv_without_noise_gives_the_published_curve(number):
     assert curve.our_policy == RELEASED
     bandit = paper_testbed(number, curve.testbed)
     result = lr.simulate(curve.our_policy, bandit, runs=1, seed=1, grid=list(TIMES[number]))
-    found = dict(result.curve().select("t", "mean").iter_rows())
+    found = dict(result.curves().select("t", "mean").iter_rows())
     regrets = [found[t] for t in TIMES[number]]
     assert regrets == pytest.approx(list(REGRETS[number]["EUCBV"]), abs=0.01)
 

@@ -11,8 +11,8 @@ import pytest
 from analysis_data import frames_of
 from browser import CHROMIUM, opened
 
-from lowregret.report.page import page, pictures
-from lowregret.report.page_parts import Section
+from lowregret.reporting.page import page, pictures
+from lowregret.reporting.page_parts import Section
 from lowregret.reproduction.evaluation import Evaluation, evaluate
 from lowregret.reproduction.readings import configurations
 from lowregret.reproduction.report_sections import page_sections, paper_names, paper_palette

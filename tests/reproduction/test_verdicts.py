@@ -2,7 +2,7 @@
 
 import polars as pl
 import pytest
-from analysis_data import frames_of
+from analysis_data import changed, frames_of
 
 from lowregret.reproduction.claims import CLAIMS
 from lowregret.reproduction.verdicts import claim_comparisons, claim_verdicts
@@ -103,7 +103,7 @@ def test_eliminations_are_counted_over_the_suboptimal_arms():
     number = number_of(kind="eliminates")
     tables = frames_of({name: {"EUCBV": LOW, "MOSS": LOW} for name in ALL})
     assert verdict(tables, number) == "holds"
-    none = tables.__class__(**{**vars(tables), "events": tables.events.clear()})
+    none = changed(tables, events=tables.events.clear())
     assert verdict(none, number) == "does not hold"
 
 
@@ -113,5 +113,5 @@ def test_pulls_of_high_and_low_variance_arms():
     tables = frames_of({name: {"EUCBV": LOW, "MOSS": LOW} for name in ALL})
     for high, expected in ((1, "holds"), (2, "does not hold")):
         variance = pl.when(pl.col("arm") == high).then(0.25).otherwise(0.01)
-        changed = tables.__class__(**{**vars(tables), "arms": tables.arms.with_columns(variance=variance)})
-        assert verdict(changed, number) == expected
+        other = changed(tables, arms=tables.arms.with_columns(variance=variance))
+        assert verdict(other, number) == expected

@@ -11,7 +11,7 @@ from numba import njit
 from scipy import special, stats
 
 from lowregret.engine.compile import METHODS, adopt
-from lowregret.special import beta_tail, beta_upper, log_beta, normal_upper, student_tail, student_upper
+from lowregret.special import beta_tail, beta_upper, normal_upper, student_tail, student_upper
 
 
 def powers(low, high):
@@ -116,21 +116,6 @@ def test_student_quantile_has_its_tail_above_it(degrees, tail):
     assert student_tail(degrees, x - slack) > tail > student_tail(degrees, x + slack)
 
 
-@given(parameters, parameters)
-def test_log_beta_agrees_with_scipy(a, b):
-    expected = special.betaln(a, b)
-    # SciPy's own error, a difference of large logarithms, is of this size.
-    assert log_beta(a, b) == pytest.approx(expected, rel=1e-9, abs=1e-7)
-
-
-def test_log_beta_has_all_its_digits():
-    assert log_beta(0.05, 0.05) == pytest.approx(3.6850457503692556349, rel=1e-14)
-    assert log_beta(2.0, 3.0) == pytest.approx(-2.4849066497880003102, rel=1e-14)
-    assert log_beta(0.5, 1e7) == pytest.approx(-7.486682870054459807, rel=1e-14)
-    assert log_beta(123.5, 4.25e6) == pytest.approx(-1415.0945526450645203, rel=1e-14)
-    assert log_beta(1e7, 1e7) == pytest.approx(-13862950.404734595683, rel=1e-15)
-
-
 @pytest.mark.parametrize(
     ("a", "b"), [(0.05, 0.3), (1.0, 7.0), (2.5, 900.0), (40.0, 70.0), (5e3, 8e4), (1e7, 2e7)]
 )
@@ -221,23 +206,19 @@ class Caller(NamedTuple):
     def student_above(self, degrees, x):
         return student_tail(degrees, x)
 
-    def logarithm(self, a, b):
-        return log_beta(a, b)
-
 
 adopt(Caller)
 
 
 @njit(**METHODS)
 def call_compiled(caller, a, b, tails):
-    found = np.empty((6, a.size))
+    found = np.empty((5, a.size))
     for i in range(a.size):
         found[0, i] = caller.normal(tails[i])
         found[1, i] = caller.student(a[i], tails[i])
         found[2, i] = caller.beta(a[i], b[i], tails[i])
         found[3, i] = caller.above(a[i], b[i], tails[i])
         found[4, i] = caller.student_above(a[i], b[i])
-        found[5, i] = caller.logarithm(a[i], b[i])
     return found
 
 
@@ -254,6 +235,5 @@ def test_compiled_code_gives_the_same_bits():
         [caller.beta(*row) for row in rows],
         [caller.above(*row) for row in rows],
         [caller.student_above(degrees, x) for degrees, x, _ in rows],
-        [caller.logarithm(first, second) for first, second, _ in rows],
     ]
     assert np.array_equal(call_compiled(caller, a, b, tails), plain)

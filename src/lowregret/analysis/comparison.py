@@ -1,4 +1,4 @@
-"""Paired comparisons: which policy has the lower regret, as far as the runs can tell."""
+"""Paired comparisons of policies: differences of regret, intervals, tests and verdicts."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from lowregret.analysis.intervals import NEGLIGIBLE, Floats, bootstrap_intervals, student_factor
+from lowregret.analysis.intervals import LEVEL, NEGLIGIBLE, bootstrap_intervals
 from lowregret.analysis.power import ALPHA, runs_needed
+from lowregret.analysis.tables import Floats, Tables
 from lowregret.errors import InputError
-from lowregret.results.tables import Tables
-from lowregret.special.tails import student_tail
 
-LOWER, HIGHER, UNKNOWN = "lower regret", "higher regret", "cannot be told"
+LOWER, HIGHER, INCONCLUSIVE = "lower regret", "higher regret", "inconclusive"
+"""The verdicts on a policy, compared with a baseline."""
 
 SCHEMA = {
     "environment": pl.String,
@@ -39,7 +39,7 @@ SCHEMA = {
 
 
 class Paired(NamedTuple):
-    """What the paired differences of two policies say.
+    """The paired differences of two policies: mean, confidence interval and test.
 
     Attributes
     ----------
@@ -48,8 +48,8 @@ class Paired(NamedTuple):
     low, high : float
         Student's 95% interval; None below two runs.
     p_value : float
-        That of the paired t test, to both sides. Where every run gives the same difference that test has
-        nothing to go by, and the sign test takes its place; 1 below two runs.
+        The p-value of the two-sided paired t test. Where every run has the same difference that test is not
+        defined, and the sign test replaces it; 1 below two runs.
     """
 
     difference: float
@@ -73,18 +73,20 @@ def paired(differences: Floats) -> Paired:
     1.0
     """
     runs, mean = len(differences), float(differences.mean())
-    factor = student_factor(runs)
-    if factor is None:
+    if runs < 2:
         return Paired(mean, None, None, None, 1.0)
     if np.ptp(differences) <= NEGLIGIBLE * np.abs(differences).max():
         return Paired(mean, 0.0, mean, mean, 1.0 if mean == 0.0 else 2.0 ** (1 - runs))
+    from scipy.stats import ttest_1samp
+
+    test = ttest_1samp(differences, 0.0)
+    low, high = test.confidence_interval(LEVEL)
     se = float(differences.std(ddof=1)) / sqrt(runs)
-    p_value = min(2.0 * student_tail(runs - 1, abs(mean) / se), 1.0)
-    return Paired(mean, se, mean - factor * se, mean + factor * se, p_value)
+    return Paired(mean, se, float(low), float(high), float(test.pvalue))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjust p-values so that the chance of one false finding among all of them stays below alpha.
+    """Adjust p-values by the method of Holm (1979), which controls the family-wise error rate.
 
     Examples
     --------
@@ -100,53 +102,54 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def verdict(difference: float, p_holm: float) -> str:
-    """Say in words what a difference from the baseline and its adjusted p-value mean.
+    """Return the verdict on a difference from the baseline with its adjusted p-value.
 
     Examples
     --------
     >>> from lowregret.analysis.comparison import verdict
     >>> verdict(-3.0, 0.01), verdict(3.0, 0.2)
-    ('lower regret', 'cannot be told')
+    ('lower regret', 'inconclusive')
     """
     if difference == 0.0 or p_holm > ALPHA:
-        return UNKNOWN
+        return INCONCLUSIVE
     return LOWER if difference < 0.0 else HIGHER
 
 
 def compare(tables: Tables, baseline: str | None = None, seed: int = 0) -> pl.DataFrame:
-    """Compare policies in pairs, on the runs that both made.
+    """Compare the final regrets of policies in pairs.
 
-    Run r of two policies saw the same rewards, so what is looked at is the difference of their final
-    regrets in each run. All comparisons of the call are one family for Holm's correction.
+    Run r of two policies saw the same rewards, so the test is on the difference of their regrets in each
+    run. Only runs that both policies have count. All comparisons of a call are one family for Holm's
+    correction.
 
     Parameters
     ----------
-    tables : Tables
+    tables : Results
         The results.
     baseline : str, optional
         The policy that every other one is compared with; every pair is compared if not given.
     seed : int, default 0
-        What the bootstrap's resamples are drawn from.
+        The seed of the bootstrap's resamples.
 
     Returns
     -------
     polars.DataFrame
         One row per comparison. ``difference`` is the policy's mean regret less the baseline's, with its
-        standard error ``se``, Student's 95% interval ``low`` to ``high`` and the bootstrap's. ``wins`` is
-        the share of runs with the lower regret, where a tie is half a win. ``p_value`` is that of the
-        paired t test, ``p_holm`` the adjusted one, which ``verdict`` puts into words. ``runs_needed`` is
-        how many runs it takes to find a difference like this one with probability 0.8, whatever the other
-        comparisons of the call give.
+        standard error ``se``, Student's 95% interval ``low`` to ``high`` and the bootstrap interval.
+        ``wins`` is the share of runs with the lower regret; a tie is half a win. ``p_value`` is that of the
+        two-sided paired t test and ``p_holm`` the adjusted one. ``verdict`` is "lower regret" or "higher
+        regret" where ``p_holm`` is at most 0.05, else "inconclusive". ``runs_needed`` is the number of runs
+        with which the test detects a difference of this size with probability 0.8, at the strictest level of
+        Holm's method.
 
     Examples
     --------
     >>> import lowregret as lr
-    >>> from lowregret.analysis.comparison import compare
     >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=100, runs=10)
-    >>> compare(result.tables(), baseline="RoundRobin").select("policy", "runs", "verdict").row(0)
+    >>> lr.compare(result, baseline="RoundRobin").select("policy", "runs", "verdict").row(0)
     ('MOSS', 10, 'lower regret')
     """
-    pairs = list(_pairs(tables.finals, baseline))
+    pairs = list(_pairs(tables.finals, None if baseline is None else str(baseline)))
     samples = [sample for *_, sample in pairs]
     bootstraps = _bootstraps(samples, seed)
     tests = [paired(sample) for sample in samples]
@@ -169,7 +172,7 @@ def compare(tables: Tables, baseline: str | None = None, seed: int = 0) -> pl.Da
 
 
 def _pairs(finals: pl.DataFrame, baseline: str | None) -> Iterator[tuple[str, str, str, Floats]]:
-    """Give every environment, policy and baseline with the differences of their runs."""
+    """Yield every environment, policy and baseline with the differences of their runs."""
     policies = finals["policy"].unique(maintain_order=True).to_list()
     if baseline is not None and baseline not in policies:
         raise InputError(f"compare: no policy {baseline!r} in these results: they have {', '.join(policies)}")
@@ -189,7 +192,7 @@ def _pairs(finals: pl.DataFrame, baseline: str | None) -> Iterator[tuple[str, st
 
 
 def differences(regret: pl.Series, other: pl.Series) -> Floats:
-    """Give the differences of the runs; what is only rounding counts as 0."""
+    """Return the differences of the runs; those that are only rounding become 0."""
     first, second = regret.to_numpy(), other.to_numpy()
     differences: Floats = first - second
     size = max(np.abs(first).max(), np.abs(second).max())
@@ -198,7 +201,7 @@ def differences(regret: pl.Series, other: pl.Series) -> Floats:
 
 
 def _bootstraps(samples: Sequence[Floats], seed: int) -> list[tuple[float, float] | None]:
-    """Find the bootstrap's intervals; samples of one size share their resamples, which saves time."""
+    """Compute the bootstrap intervals; samples of one size share their resamples, which saves time."""
     found: dict[int, tuple[float, float] | None] = {}
     for size in {len(sample) for sample in samples}:
         places = [place for place, sample in enumerate(samples) if len(sample) == size]

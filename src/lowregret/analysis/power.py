@@ -1,30 +1,27 @@
-"""How many runs it takes to tell two policies apart."""
+"""The power of the paired t test, and the number of runs that a comparison needs."""
 
 from __future__ import annotations
 
-from math import ceil, erfc, log2, sqrt
-
-import numpy as np
+from bisect import bisect_left
+from math import ceil, log2, sqrt
 
 from lowregret.errors import InputError
-from lowregret.special.quantiles import student_upper
 
 ALPHA = 0.05
 POWER = 0.8
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(300)
 
 
 def power(runs: int, effect: float, alpha: float = ALPHA) -> float:
-    """Give the chance that a paired t test of this many runs finds a difference.
+    """Return the probability that a two-sided paired t test detects a difference.
 
     Parameters
     ----------
     runs : int
-        At least 2.
+        The number of runs, at least 2.
     effect : float
         The mean difference, divided by the standard deviation of the differences.
     alpha : float, default 0.05
-        How often the test, which looks to both sides, may be wrong where there is no difference.
+        The significance level.
 
     Examples
     --------
@@ -32,39 +29,33 @@ def power(runs: int, effect: float, alpha: float = ALPHA) -> float:
     >>> round(power(34, 0.5), 3)
     0.808
     """
-    degrees = runs - 1
-    limit, shift = student_upper(degrees, alpha / 2), abs(effect) * sqrt(runs)
-    # Given the ratio of the estimated to the true standard deviation the test is a normal one; so its
-    # power is the mean of the normal one over the law of that ratio.
-    reach = 9.0 / sqrt(2.0 * degrees)
-    low, high = max(0.0, 1.0 - reach), 1.0 + reach
-    ratios = low + (high - low) * (_NODES + 1.0) / 2.0
-    depth = (degrees - 1) * np.log(ratios) - degrees * (ratios**2 - 1.0) / 2.0
-    weights = _WEIGHTS * np.exp(depth - depth.max())
-    beyond = [_tail(limit * ratio - shift) + _tail(limit * ratio + shift) for ratio in ratios.tolist()]
-    return float(weights @ np.array(beyond) / weights.sum())
+    from scipy.stats import nct, t
+
+    degrees, shift = runs - 1, abs(effect) * sqrt(runs)
+    limit = t.isf(alpha / 2, degrees)
+    return float(nct.sf(limit, degrees, shift) + nct.cdf(-limit, degrees, shift))
 
 
 def runs_needed(
     difference: float, deviation: float, alpha: float = ALPHA, wanted: float = POWER
 ) -> int | None:
-    """Give the number of runs after which a paired t test tells two policies apart.
+    """Return the smallest number of runs with which a paired t test has the wanted power.
 
     Parameters
     ----------
     difference : float
-        The mean difference that should be found.
+        The mean difference to detect.
     deviation : float
-        The standard deviation of the paired differences, such as a small trial gave it.
+        The standard deviation of the paired differences, for example from a pilot experiment.
     alpha : float, default 0.05
-        How often the test may be wrong where there is no difference.
+        The significance level.
     wanted : float, default 0.8
-        How often it should find the difference.
+        The power.
 
     Returns
     -------
     int or None
-        None where there is no difference to find.
+        None where the difference is 0.
 
     Examples
     --------
@@ -80,20 +71,11 @@ def runs_needed(
         raise InputError(f"runs_needed: 0 < alpha < wanted < 1 must hold, got {alpha} and {wanted}")
     if difference == 0:
         return None
-    least = ceil(1 - log2(alpha))  # what the sign test asks for where all runs agree
     effect = abs(difference) / deviation if deviation > 0 else float("inf")
     if effect > 1e6:
-        return least
-    high = 2
-    while power(high, effect, alpha) < wanted:
-        high *= 2
-    low = max(high // 2, 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if power(middle, effect, alpha) >= wanted else (middle, high)
-    return high
-
-
-def _tail(x: float) -> float:
-    """Give the upper tail of the normal law."""
-    return 0.5 * erfc(x * sqrt(0.5))
+        return ceil(1 - log2(alpha))  # the sign test, which replaces the t test where all runs agree
+    most = 2
+    while power(most, effect, alpha) < wanted:
+        most *= 2
+    counts = range(2, most + 1)
+    return counts[bisect_left(counts, wanted, key=lambda runs: power(runs, effect, alpha))]

@@ -5,17 +5,17 @@ from __future__ import annotations
 import polars as pl
 
 from lowregret.analysis.intervals import NEGLIGIBLE
-from lowregret.results.tables import Tables
+from lowregret.analysis.tables import Tables
 
 
 def ranks(tables: Tables) -> pl.DataFrame:
     """Rank the policies in every run by their final regret, and average over the runs.
 
-    Equal regrets share the mean of their ranks. Only runs that every policy of the environment made count.
+    Equal regrets share the mean of their ranks. Only runs that every policy of the environment has count.
 
     Parameters
     ----------
-    tables : Tables
+    tables : Results
         The results.
 
     Returns
@@ -28,7 +28,7 @@ def ranks(tables: Tables) -> pl.DataFrame:
     >>> import lowregret as lr
     >>> from lowregret.analysis.ranks import ranks
     >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=100, runs=5)
-    >>> ranks(result.tables())["rank"].to_list()
+    >>> ranks(result)["rank"].to_list()
     [1.0, 2.0]
     """
     return _ranked(tables.finals)
@@ -42,7 +42,7 @@ def average_ranks(tables: Tables) -> pl.DataFrame:
 
     Parameters
     ----------
-    tables : Tables
+    tables : Results
         The results.
 
     Returns
@@ -55,7 +55,7 @@ def average_ranks(tables: Tables) -> pl.DataFrame:
     >>> import lowregret as lr
     >>> from lowregret.analysis.ranks import average_ranks
     >>> result = lr.simulate(["RoundRobin", "MOSS"], "bernoulli:0.1,0.9", horizon=100, runs=5)
-    >>> average_ranks(result.tables()).row(0)
+    >>> average_ranks(result).row(0)
     ('MOSS', 1, 1.0)
     """
     finals = tables.finals

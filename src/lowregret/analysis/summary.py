@@ -1,84 +1,46 @@
-"""Means, intervals, quantiles and tails of regrets, as tables."""
+"""Summaries of the regret: mean, confidence interval, quantiles and tail, at the horizon and over time."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from lowregret.analysis.intervals import Floats, student_factor
-from lowregret.errors import InputError
-from lowregret.results.tables import Tables
-
-Integers = npt.NDArray[np.int64]
+from lowregret.analysis.intervals import student_factor
+from lowregret.analysis.tables import Floats, Integers, Tables
 
 TAIL = 0.05
-"""The worst runs that the tail mean is the mean of, as a share."""
-KEYS = ("environment", "policy")
+"""The share of the runs that the tail mean is the mean of."""
 
-
-def statistics(values: Floats) -> dict[str, Floats]:
-    """Summarise the columns of an array whose rows are runs.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from lowregret.analysis.summary import statistics
-    >>> {name: float(column[0]) for name, column in statistics(np.array([[1.0], [3.0]])).items()}
-    {'mean': 2.0, 'se': 1.0, 'median': 2.0, 'p05': 1.1, 'p95': 2.9}
-    """
-    runs = len(values)
-    p05, median, p95 = np.quantile(values, [0.05, 0.5, 0.95], axis=0)
-    spread = values.std(axis=0, ddof=1) if runs > 1 else np.full(values.shape[1], np.nan)
-    return {
-        "mean": values.mean(axis=0),
-        "se": spread / np.sqrt(runs),
-        "median": median,
-        "p05": p05,
-        "p95": p95,
-    }
-
-
-def summary_table(finals: Mapping[str, Floats]) -> pl.DataFrame:
-    """Summarise the final regrets of several policies, one row each."""
-    rows = [
-        {"policy": name, **{key: column[0] for key, column in statistics(values[:, None]).items()}}
-        for name, values in finals.items()
-    ]
-    return pl.DataFrame(rows).fill_nan(None)
-
-
-def curve_table(curves: Mapping[str, tuple[Integers, Floats]]) -> pl.DataFrame:
-    """Summarise the regrets of several policies at each of their times, one row per time."""
-    parts = [
-        pl.DataFrame({"policy": [name] * len(times), "t": times, **statistics(regret)})
-        for name, (times, regret) in curves.items()
-    ]
-    return pl.concat(parts).fill_nan(None)
-
-
-def run_table(curves: Mapping[str, tuple[Integers, Floats]]) -> pl.DataFrame:
-    """Lay out the regrets of several policies, one row per run and time."""
-    parts = []
-    for name, (times, regret) in curves.items():
-        runs = len(regret)
-        columns = {
-            "policy": [name] * regret.size,
-            "run": np.repeat(np.arange(runs), len(times)),
-            "t": np.tile(times, runs),
-            "regret": regret.ravel(),
-        }
-        parts.append(pl.DataFrame(columns))
-    return pl.concat(parts)
+SUMMARY = {
+    "environment": pl.String,
+    "policy": pl.String,
+    "runs": pl.Int64,
+    "mean": pl.Float64,
+    "se": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "p05": pl.Float64,
+    "p25": pl.Float64,
+    "median": pl.Float64,
+    "p75": pl.Float64,
+    "p95": pl.Float64,
+    "worst05": pl.Float64,
+    "worst": pl.Float64,
+    "best_arm_pulls": pl.Float64,
+    "best_arm_found": pl.Float64,
+    "optimal_arm_eliminated": pl.Int64,
+}
+"""The columns of a summary."""
 
 
 def tail_mean(values: Floats, share: float = TAIL) -> float:
-    """Give the mean of the worst 5% of the runs.
+    """Return the mean of the worst 5% of the runs.
 
     A run at the border counts in part: of 30 runs it is the worst one and half of the second worst, divided
-    by 1.5. So it is the mean of the empirical law beyond its 95% quantile, and below 20 runs the worst run.
+    by 1.5. So it is the mean of the empirical distribution beyond its 95% quantile (the expected shortfall),
+    and with 20 runs or fewer the worst run.
 
     Examples
     --------
@@ -97,7 +59,7 @@ def summarise(tables: Tables) -> pl.DataFrame:
 
     Parameters
     ----------
-    tables : Tables
+    tables : Results
         The results.
 
     Returns
@@ -105,33 +67,35 @@ def summarise(tables: Tables) -> pl.DataFrame:
     polars.DataFrame
         One row per environment and policy. ``mean``, its standard error ``se`` and Student's 95% interval
         ``low`` to ``high`` (null below two runs); ``median``, ``p05``, ``p25``, ``p75``, ``p95``;
-        ``tail_mean`` of the worst 5% of the runs and the ``worst`` run. ``best_arm_pulls`` is the share of
-        pulls that went to an optimal arm. ``best_arm_found`` is the share of runs in which an optimal arm was
-        pulled most; where arms tie for that the run counts in part. ``optimal_arm_eliminated`` counts the
-        runs in which no optimal arm was left; null for a policy that eliminated no arm.
+        ``worst05``, the mean of the worst 5% of the runs, and the ``worst`` run. ``best_arm_pulls`` is the
+        share of pulls of an optimal arm. ``best_arm_found`` is the share of runs in which an optimal arm was
+        pulled most; where arms tie for that the run counts in part. ``optimal_arm_eliminated`` is the number
+        of runs in which no optimal arm was left; null for a policy that eliminates no arms.
 
     Examples
     --------
     >>> import lowregret as lr
-    >>> from lowregret.analysis.summary import summarise
     >>> result = lr.simulate("RoundRobin", "bernoulli:0.25,0.75", horizon=100, runs=5)
-    >>> summarise(result.tables()).select("mean", "best_arm_pulls", "best_arm_found").row(0)
+    >>> result.summary().select("mean", "best_arm_pulls", "best_arm_found").row(0)
     (25.0, 0.5, 0.5)
     """
+    optimal = {
+        str(environment): arms["optimal"].to_numpy()
+        for (environment,), arms in tables.arms.group_by("environment", maintain_order=True)
+    }
+    regrets = {
+        (str(environment), str(policy)): finals["regret"].to_numpy()
+        for (environment, policy), finals in tables.finals.group_by("environment", "policy")
+    }
     rows = []
-    for (environment, policy), part in tables.finals.group_by(*KEYS, maintain_order=True):
-        regret = part["regret"].to_numpy()
-        p25, p75 = np.quantile(regret, [0.25, 0.75])
+    for environment, policy in tables.pairs:
+        runs = tables.outcome(policy, environment)
         rows.append(
-            {"environment": environment, "policy": policy, "runs": len(regret)}
-            | {key: float(column[0]) for key, column in statistics(regret[:, None]).items()}
-            | {"p25": p25, "p75": p75, "tail_mean": tail_mean(regret), "worst": regret.max()}
+            {"environment": environment, "policy": policy}
+            | _regret(regrets[environment, policy])
+            | _arms(runs.pulls, runs.eliminated, optimal[environment])
         )
-    table = _with_interval(pl.DataFrame(rows).fill_nan(None))
-    for more in (_best_arm(tables), _optimal_arm_eliminated(tables)):
-        table = table.join(more, on=KEYS, how="left", maintain_order="left")
-    first = ("runs", "mean", "se", "low", "high", "p05", "p25", "median", "p75", "p95")
-    return table.select(*KEYS, *first, pl.exclude(*KEYS, *first))
+    return pl.DataFrame(rows, schema=SUMMARY)
 
 
 def summarise_curves(tables: Tables) -> pl.DataFrame:
@@ -139,7 +103,7 @@ def summarise_curves(tables: Tables) -> pl.DataFrame:
 
     Parameters
     ----------
-    tables : Tables
+    tables : Results
         The results.
 
     Returns
@@ -150,54 +114,52 @@ def summarise_curves(tables: Tables) -> pl.DataFrame:
     Examples
     --------
     >>> import lowregret as lr
-    >>> from lowregret.analysis.summary import summarise_curves
     >>> result = lr.simulate("RoundRobin", "bernoulli:0.25,0.75", horizon=100, runs=5, grid=2)
-    >>> summarise_curves(result.tables()).select("t", "mean").rows()
+    >>> result.curves().select("t", "mean").rows()
     [(50, 12.5), (100, 25.0)]
     """
     parts = []
-    for (environment, policy), part in tables.curves.group_by(*KEYS, maintain_order=True):
-        times = part["t"].unique().sort()
-        if len(part) != part["run"].n_unique() * len(times):
-            raise InputError(f"the curves of {policy} on {environment} must have every run at every time")
-        regret = part.sort("run", "t")["regret"].to_numpy().reshape(-1, len(times))
-        named = {"environment": environment, "policy": policy, "t": times, "runs": len(regret)}
-        parts.append(pl.DataFrame({**named, **statistics(regret)}))
-    return _with_interval(pl.concat(parts).fill_nan(None))
+    for environment, policy in tables.pairs:
+        runs = tables.outcome(policy, environment)
+        named = {"environment": environment, "policy": policy, "t": runs.grid, "runs": len(runs.regret)}
+        parts.append(pl.DataFrame({**named, **_statistics(runs.regret)}))
+    return pl.concat(parts).fill_nan(None)
 
 
-def _with_interval(table: pl.DataFrame) -> pl.DataFrame:
-    """Add Student's interval to a table with the columns runs, mean and se."""
-    factors = {runs: student_factor(runs) for runs in table["runs"].unique().to_list()}
-    reach = pl.col("runs").replace_strict(factors, return_dtype=pl.Float64) * pl.col("se")
-    return table.with_columns(low=pl.col("mean") - reach, high=pl.col("mean") + reach)
+def _statistics(values: Floats) -> dict[str, Floats]:
+    """Summarise the columns of an array whose rows are runs; se, low and high are nan below two runs."""
+    runs = len(values)
+    p05, median, p95 = np.quantile(values, [0.05, 0.5, 0.95], axis=0)
+    mean = values.mean(axis=0)
+    se = values.std(axis=0, ddof=1) / np.sqrt(runs) if runs > 1 else np.full(values.shape[1], np.nan)
+    half_width = (student_factor(runs) or np.nan) * se
+    return {
+        "mean": mean,
+        "se": se,
+        "low": mean - half_width,
+        "high": mean + half_width,
+        "median": median,
+        "p05": p05,
+        "p95": p95,
+    }
 
 
-def _best_arm(tables: Tables) -> pl.DataFrame:
-    """Say how often an optimal arm was pulled, and how often one was pulled most."""
-    optimal = tables.arms.select("environment", "arm", "optimal")
-    pulls = tables.pulls.join(optimal, on=["environment", "arm"], how="left")
-    best, most = pl.col("optimal"), pl.col("pulls") == pl.col("pulls").max()
-    runs = pulls.group_by(*KEYS, "run").agg(
-        best_arm_pulls=pl.col("pulls").filter(best).sum() / pl.col("pulls").sum(),
-        best_arm_found=best.filter(most).mean(),
-    )
-    return runs.group_by(*KEYS).agg(pl.col("best_arm_pulls", "best_arm_found").mean())
+def _regret(values: Floats) -> dict[str, Any]:
+    """Summarise the final regrets of one policy."""
+    found = {key: float(column[0]) for key, column in _statistics(values[:, None]).items()}
+    row = {key: None if np.isnan(value) else value for key, value in found.items()}
+    p25, p75 = np.quantile(values, [0.25, 0.75]).tolist()
+    return row | {
+        "runs": len(values), "p25": p25, "p75": p75, "worst05": tail_mean(values), "worst": values.max()
+    }  # fmt: skip
 
 
-def _optimal_arm_eliminated(tables: Tables) -> pl.DataFrame:
-    """Count the runs that lost every optimal arm, for the policies that eliminated any arm."""
-    dropped = tables.events.filter(pl.col("event") == "eliminated")
-    best = tables.arms.filter("optimal").select("environment", "arm")
-    several = best.group_by("environment").agg(several=pl.len())
-    lost = (
-        dropped.join(best, on=["environment", "arm"], how="semi")
-        .group_by(*KEYS, "run")
-        .agg(lost=pl.col("arm").n_unique())
-        .join(several, on="environment")
-        .filter(pl.col("lost") == pl.col("several"))
-        .group_by(*KEYS)
-        .agg(optimal_arm_eliminated=pl.len().cast(pl.Int64))
-    )
-    found = dropped.select(*KEYS).unique().join(lost, on=KEYS, how="left")
-    return found.with_columns(pl.col("optimal_arm_eliminated").fill_null(0))
+def _arms(pulls: Integers, eliminated: Integers | None, optimal: np.ndarray) -> dict[str, Any]:
+    """Summarise how often the optimal arms were pulled, pulled most, and all eliminated."""
+    most = pulls == pulls.max(axis=1, keepdims=True)
+    lost = None if eliminated is None else int((eliminated[:, optimal] > 0).all(axis=1).sum())
+    return {
+        "best_arm_pulls": float((pulls[:, optimal].sum(axis=1) / pulls.sum(axis=1)).mean()),
+        "best_arm_found": float((most[:, optimal].sum(axis=1) / most.sum(axis=1)).mean()),
+        "optimal_arm_eliminated": lost,
+    }

@@ -67,7 +67,8 @@ def bounds(
 def _print(
     constants: dict[str, Any], statements: list[dict[str, Any]], estimates: list[dict[str, Any]] | None
 ) -> None:
-    from lowregret.report.terminal_tables import shown, text_table
+    from lowregret.cli.terminal_tables import text_table
+    from lowregret.reporting.number_format import shown
 
     out = console()
     size = f"horizon T = {constants['horizon']:,}, K = {constants['arms']:,} arms"
@@ -96,7 +97,7 @@ def _print(
 
 
 def _estimate(row: dict[str, Any]) -> dict[str, str]:
-    from lowregret.report.terminal_tables import shown
+    from lowregret.reporting.number_format import shown
 
     interval = "-" if row["low"] is None else f"{_probability(row['low'])} to {_probability(row['high'])}"
     return {

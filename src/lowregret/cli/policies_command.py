@@ -19,8 +19,8 @@ def policies(
     """List the policies, or show one in full."""
     from inspect import getdoc
 
+    from lowregret.cli.terminal_tables import text_table
     from lowregret.policies import POLICIES
-    from lowregret.report.terminal_tables import text_table
 
     if name is None:
         rows = [

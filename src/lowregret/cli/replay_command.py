@@ -30,20 +30,18 @@ def replay(
     ] = None,
     horizon: Annotated[
         int | None,
-        typer.Option(
-            help="After how many matched rows to end.", show_default="as many as are to be expected"
-        ),
+        typer.Option(help="Number of matched rows after which to end.", show_default="as many as expected"),
     ] = None,
-    seed: Annotated[int, typer.Option(help="What the resamples are drawn from.")] = 0,
-    resamples: Annotated[int, typer.Option(help="How many resamples of the log; 0 for no intervals.")] = 200,
+    seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
+    resamples: Annotated[int, typer.Option(help="Number of resamples of the log; 0 for no intervals.")] = 200,
     clip: Annotated[
         bool, typer.Option("--clip", help="Clip rewards to [0, 1] for the policies that need that.")
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Estimate what policies would have earned, from a log of another policy's pulls."""
+    """Estimate the rewards of policies from a log of another policy's pulls."""
+    from lowregret.cli.progress import progress_bar
     from lowregret.offline.replay import replay as run
-    from lowregret.report.progress import progress_bar
 
     with progress_bar(resamples + 1) as progress:
         result = run(log, policy or EVERY, horizon, seed, resamples=resamples, clip=clip, progress=progress)
@@ -56,7 +54,7 @@ def replay(
 
 
 def _print_result(result: Replay) -> None:
-    from lowregret.report.terminal_tables import replay_table
+    from lowregret.cli.terminal_tables import replay_table
 
     console().print(replay_table(result.summary()))
     log = result.log

@@ -23,9 +23,9 @@ def reproduce(
     As printed: the policies and testbeds of the text. Released width: EUCBV with the width of the released
     code. As plotted: the policy and the testbed of the released script behind each published curve.
     """
-    from lowregret.report.page_parts import Cell, Table, Text
-    from lowregret.report.progress import shard_bar
-    from lowregret.report.terminal_tables import text_table
+    from lowregret.cli.progress import shard_bar
+    from lowregret.cli.terminal_tables import text_table
+    from lowregret.reporting.page_parts import Cell, Table, Text
     from lowregret.reproduction.evaluation import evaluate
     from lowregret.reproduction.report_tables import terminal_sections
     from lowregret.reproduction.reproduce import run_experiments, write_files

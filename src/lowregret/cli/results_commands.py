@@ -1,4 +1,4 @@
-"""``lowregret compare`` and ``lowregret report``: what an experiment gave."""
+"""``lowregret compare`` and ``lowregret report``: the results of an experiment."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ def compare(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Say which policies have lower regret than another, as far as the runs can tell."""
-    from lowregret.analysis.comparison import compare as compared
-    from lowregret.report.terminal_verdicts import verdict_lines
-    from lowregret.results.stored import open_results
+    """Compare the regret of policies in pairs, and print a verdict for each."""
+    from lowregret.cli.terminal_verdicts import verdict_lines
+    from lowregret.experiments.stored_results import open_results
 
-    comparison = compared(open_results(folder), baseline)
+    comparison = open_results(folder).compare(baseline)
     if json:
         from json import dumps
 
@@ -41,9 +40,8 @@ def report(
         Path | None, typer.Option(help="Folder for page and figures.", show_default="that of the results")
     ] = None,
 ) -> None:
-    """Write a page with figures, tables and verdicts that opens in any browser, offline."""
-    from lowregret.report.experiment_report import write_report
-    from lowregret.results.stored import open_results
+    """Write an HTML page with figures, tables and verdicts that works offline."""
+    from lowregret.experiments.stored_results import open_results
 
-    page, *figures = write_report(open_results(folder), out or folder, baseline)
+    page, *figures = open_results(folder).report(out or folder, baseline)
     print(f"wrote {page}\nwrote {len(figures)} figures to {page.parent / 'figures'}")

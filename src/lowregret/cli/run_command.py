@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from lowregret.experiments.run import Progress
     from lowregret.experiments.spec import Experiment
-    from lowregret.results.stored import Results
+    from lowregret.results import Results
 
 
 def new(
@@ -27,7 +27,7 @@ def new(
         bool, typer.Option("--schema", help="Print the JSON schema of such files, for editors, instead.")
     ] = False,
 ) -> None:
-    """Write a commented experiment to start from."""
+    """Write an example of an experiment file, with comments."""
     if schema:
         from json import dumps
 
@@ -38,7 +38,7 @@ def new(
     from lowregret.experiments.starter import write_starter
 
     write_starter(path)
-    print(f"wrote {path}: change it as you like, then `lowregret run {path}`")
+    print(f"wrote {path}: edit it, then `lowregret run {path}`")
 
 
 def run(
@@ -55,13 +55,14 @@ def run(
         ),
     ] = None,
     threads: Annotated[
-        int | None, typer.Option(help="How many threads.", show_default="one per core")
+        int | None, typer.Option(help="Number of threads.", show_default="one per core")
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be done and how long it takes; do nothing.")
+        bool,
+        typer.Option("--dry-run", help="Print the number of shards and the time they take; run nothing."),
     ] = False,
 ) -> None:
-    """Run an experiment, or go on with one that was stopped."""
+    """Run an experiment, or continue one that was stopped."""
     from lowregret.experiments.spec import Experiment
 
     spec, folder = Experiment.from_toml(experiment), out or experiment.with_suffix("")
@@ -70,12 +71,12 @@ def run(
     if dry_run:
         _print_forecast(spec, folder, cluster, threads)
         return
+    from lowregret.cli.progress import shard_bar
     from lowregret.experiments.run import FailedShardsError
-    from lowregret.report.progress import shard_bar
 
     try:
         with _workers(cluster) as executor, shard_bar(spec.name) as bar:
-            results = spec.run(folder, executor=executor, threads=threads, progress=_telling(bar))
+            results = spec.run(folder, executor=executor, threads=threads, progress=_reporting(bar))
     except FailedShardsError as error:
         tell(str(error))
         raise typer.Exit(1) from None
@@ -85,7 +86,7 @@ def run(
 
 @contextmanager
 def _workers(cluster: str | None) -> Iterator[Executor | None]:
-    """Give the executor of a cluster, or none."""
+    """Yield the executor of a cluster, or None."""
     if cluster is None:
         yield None
         return
@@ -95,12 +96,12 @@ def _workers(cluster: str | None) -> Iterator[Executor | None]:
         yield executor
 
 
-def _telling(bar: Callable[[Progress], None] | None) -> Callable[[Progress], None]:
-    """Say at the beginning if shards were damaged, and move the bar if there is one."""
+def _reporting(bar: Callable[[Progress], None] | None) -> Callable[[Progress], None]:
+    """Return a callback that reports damaged shards at the beginning and updates the bar, if there is one."""
 
     def advance(now: Progress) -> None:
         if now.damaged and not now.done:
-            tell(f"{now.damaged} of the shards that were there are damaged and computed again")
+            tell(f"{now.damaged} of the finished shards are damaged and are computed again")
         if bar:
             bar(now)
 
@@ -114,24 +115,19 @@ def _print_forecast(spec: Experiment, folder: Path, cluster: str | None, threads
     from lowregret.experiments.forecast import forecast
 
     workers = threads or (local_workers(cluster) if cluster is not None else None) or os.cpu_count() or 1
-    told = forecast(spec, folder)
+    found = forecast(spec, folder)
     print(f"{spec.name}: {len(spec.cases)} environments, {len(spec.players)} policies, {spec.runs:,} runs")
-    damaged = f" ({told.damaged} of them damaged)" if told.damaged else ""
-    print(
-        f"{told.shards:,} shards, of which {told.missing:,}{damaged} would be computed: {told.steps:,} steps"
-    )
-    time = timedelta(seconds=round(told.seconds / workers))
+    damaged = f" ({found.damaged} of them damaged)" if found.damaged else ""
+    missing = f"{found.missing:,}{damaged}"
+    print(f"{found.shards:,} shards, of which {missing} would be computed: {found.steps:,} steps")
+    time = timedelta(seconds=round(found.seconds / workers))
     print(f"about {time} on {workers} workers like this one, compiling not counted")
 
 
 def _print_results(results: Results) -> None:
-    from lowregret.analysis.summary import summary_table
-    from lowregret.report.terminal_tables import regret_table
+    from lowregret.cli.terminal_tables import regret_table
 
-    known = results.experiment
-    for environment in known.environments:
-        finals = results.finals.filter(environment=environment)
-        columns = {policy: finals.filter(policy=policy)["regret"].to_numpy() for policy in known.policies}
-        console().print(regret_table(summary_table(columns), environment))
-        size = f"horizon {known.horizons[environment]:,}, {known.runs:,} runs, seed {known.seed}"
-        console().print(f"{size}\n", soft_wrap=True)
+    for (environment,), summary in results.summary().group_by("environment", maintain_order=True):
+        console().print(regret_table(summary, str(environment)))
+        horizon = results.horizons[str(environment)]
+        console().print(f"horizon {horizon:,}, {results.runs:,} runs, seed {results.seed}\n", soft_wrap=True)

@@ -9,10 +9,10 @@ import typer
 from lowregret.cli.printing import console
 
 if TYPE_CHECKING:
-    from lowregret.simulation import Result
+    from lowregret.results import Results
 
 EVERY = ("EUCBV", "UCB1", "MOSS", "RoundRobin")
-"""What is simulated when no policy is named."""
+"""The policies that are simulated by default."""
 
 
 def simulate(
@@ -35,13 +35,13 @@ def simulate(
         ),
     ] = None,
     horizon: Annotated[
-        int | None, typer.Option(help="How many pulls a run has.", show_default="the environment's own")
+        int | None, typer.Option(help="Number of pulls in a run.", show_default="the environment's own")
     ] = None,
-    runs: Annotated[int, typer.Option(help="How many independent runs.")] = 100,
-    seed: Annotated[int, typer.Option(help="What the rewards are drawn from.")] = 0,
+    runs: Annotated[int, typer.Option(help="Number of independent runs.")] = 100,
+    seed: Annotated[int, typer.Option(help="Seed of the rewards.")] = 0,
     threads: Annotated[
         int | None,
-        typer.Option(help="How many threads share the runs.", show_default="one per core"),
+        typer.Option(help="Number of threads.", show_default="one per core"),
     ] = None,
     clip: Annotated[
         bool, typer.Option("--clip", help="Clip rewards to [0, 1] for the policies that need that.")
@@ -49,27 +49,30 @@ def simulate(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Simulate policies on an environment and print their regret."""
-    from lowregret.report.progress import progress_bar
+    from lowregret.cli.progress import progress_bar
     from lowregret.simulation import simulate as run
 
     with progress_bar(runs) as progress:
-        result = run(
+        results = run(
             policy or EVERY, environment, horizon, runs, seed, clip=clip, threads=threads, progress=progress
         )
     if json:
         from json import dumps
 
-        print(dumps(result.to_dict(), allow_nan=False))
+        print(dumps(results.to_dict(), allow_nan=False))
     else:
-        _print_result(result)
+        _print_results(results)
 
 
-def _print_result(result: Result) -> None:
-    from lowregret.report.terminal_tables import regret_table
+def _print_results(results: Results) -> None:
+    import polars as pl
 
-    console().print(regret_table(result.summary()))
-    size = f"horizon {result.horizon:,}, {result.runs:,} runs, seed {result.seed}"
-    console().print(f"{result.bandit.name}, {size}", soft_wrap=True)
-    for name, note in result.notes.items():
-        if note:
-            console().print(f"{name}: {note}", soft_wrap=True, markup=False)
+    from lowregret.cli.terminal_tables import regret_table
+
+    steps = results.runs * results.horizon
+    times = [1e9 * (results[policy].seconds or 0.0) / steps for policy in results.policies]
+    console().print(regret_table(results.summary().with_columns(ns_per_step=pl.Series(times))))
+    size = f"horizon {results.horizon:,}, {results.runs:,} runs, seed {results.seed}"
+    console().print(f"{results.name}, {size}", soft_wrap=True)
+    for name, note in results.notes.items():
+        console().print(f"{name}: {note}", soft_wrap=True, markup=False)

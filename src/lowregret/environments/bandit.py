@@ -1,15 +1,17 @@
 """A bandit: its arms, their exact moments and gaps, and one constructor per reward family."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from html import escape
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lowregret._common.validation import MAX_ARMS, as_list, integer, scale_interval, short_repr
-from lowregret.environments.families import Empirical
+from lowregret.environments.families import Bernoulli, Empirical
 from lowregret.environments.family_registry import FAMILIES, Family
 from lowregret.errors import InputError
 
@@ -67,6 +69,17 @@ class Bandit:
         best = self.means[self.best]
         return f"Bandit({self.name!r}, arms={len(self)}, best mean {best:g})"
 
+    def _repr_html_(self) -> str:
+        """Return a table of the arms, equal ones in one row, for notebooks."""
+        counts = Counter(zip(map(repr, self.arms), self.means.tolist(), self.gaps.tolist(), strict=True))
+        rows = [
+            f"<tr><td>{count}</td><td>{escape(arm)}</td><td>{mean:g}</td><td>{gap:g}</td></tr>"
+            for (arm, mean, gap), count in counts.most_common(40)
+        ]
+        more = f"<p>and {len(counts) - 40} more</p>" if len(counts) > 40 else ""
+        head = "<tr><th>arms</th><th>distribution</th><th>mean</th><th>gap</th></tr>"
+        return f"<p>{escape(repr(self))}</p><table>{head}{''.join(rows)}</table>{more}"
+
     def __len__(self) -> int:
         return len(self.arms)
 
@@ -121,6 +134,13 @@ class Bandit:
         """Infimum and supremum of the rewards of all arms; may be infinite."""
         lows, highs = zip(*(arm.support for arm in self.arms), strict=True)
         return min(lows), max(highs)
+
+    @cached_property
+    def binary(self) -> bool:
+        """Whether every reward is 0 or 1."""
+        return all(
+            isinstance(arm, Bernoulli) and {arm.failure, arm.success} <= {0.0, 1.0} for arm in self.arms
+        )
 
     @cached_property
     def kinds(self) -> NDArray[np.int64]:

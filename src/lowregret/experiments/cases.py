@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,12 +31,13 @@ SOURCES = ("environment", "rewards", "family", "arms")
 
 @dataclass(frozen=True)
 class Case:
-    """An environment of an experiment: its name, its bandit, the horizon and the times of recording."""
+    """An environment of an experiment: name, bandit, horizon, recording times, values of its grid."""
 
     name: str
     bandit: Bandit
     horizon: int
     times: tuple[int, ...]
+    parameters: dict[str, Scalar] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def _cases(experiment: Experiment, entry: EnvironmentEntry, path: tuple[Key, ...
         if horizon is None:
             raise SpecError(path, f"give a horizon, since {bandit.name!r} has none of its own")
         name = _name(entry, values, path) or bandit.name
-        yield Case(name, bandit, horizon, recording_times(horizon, grid.points, grid.scale))
+        yield Case(name, bandit, horizon, recording_times(horizon, grid.points, grid.scale), dict(values))
 
 
 def _check_source(entry: EnvironmentEntry, path: tuple[Key, ...]) -> None:

@@ -26,13 +26,14 @@ import polars as pl
 from lowregret._common.validation import integer
 from lowregret.errors import InputError, LowRegretError
 from lowregret.experiments.executors import ThreadExecutor, worker_count
+from lowregret.experiments.long_tables import long_tables
 from lowregret.experiments.plan import SHARD_STEPS, Plan, Shard, make_plan
 from lowregret.experiments.policy_loading import NotHere
 from lowregret.experiments.spec import Experiment
 from lowregret.experiments.store import ResultStore, description
+from lowregret.experiments.stored_results import open_results
 from lowregret.experiments.worker import Finished, work
-from lowregret.results.layout import long_tables
-from lowregret.results.stored import Results, describe, open_results
+from lowregret.results import Results
 
 Done: TypeAlias = list[tuple[Shard, Finished]]
 """Shards with their results."""
@@ -127,7 +128,7 @@ def _run_in_memory(
         return pl.concat([file.with_columns(shard=pl.lit(name)) for name, file in files.items()]).lazy()
 
     _compute(_Job(plan, keep, progress), list(plan.shards), make)
-    return Results(describe(description(plan)), long_tables(plan, rows))
+    return Results(description(plan), long_tables(plan, rows))
 
 
 @dataclass

@@ -33,7 +33,7 @@ from lowregret.policies import Policy
 
 if TYPE_CHECKING:
     from lowregret.experiments.run import Progress
-    from lowregret.results.stored import Results
+    from lowregret.results import Results
 
 
 def _scalar(value: Any) -> Any:

@@ -33,10 +33,13 @@ from lowregret._common.durable_files import (
     sync,
     write_atomically,
 )
+from lowregret.engine.cpu import eliminates
 from lowregret.errors import StoreError
+from lowregret.experiments.long_tables import TABLES, long_tables
 from lowregret.experiments.plan import ENGINE, Plan, Shard
 from lowregret.experiments.worker import Finished
-from lowregret.results.layout import TABLES, long_tables
+from lowregret.policies.inputs import reward_note
+from lowregret.results import Description, note, varied
 
 ALMOST_FULL = 64 * 2**20
 """Bytes of free space below which a failed write is put down to a full disk."""
@@ -104,9 +107,7 @@ class ResultStore:
             path.unlink(missing_ok=True)
         self._manifest.touch()
         self.entries, size = _read_manifest(self._manifest)
-        if (
-            size < self._manifest.stat().st_size
-        ):  # a crash truncated the last line
+        if size < self._manifest.stat().st_size:  # a crash truncated the last line
             os.truncate(self._manifest, size)
             sync(self._manifest)
         sync(self.folder)
@@ -156,7 +157,7 @@ class ResultStore:
         with as_store_error(self.folder, "; every finished shard is kept"):
             _write_tables(long_tables(plan, self._rows), self._tables)
             hashes = {name: checksum(path) for name, path in self._tables.items()}
-            text = json.dumps({**description(plan), **_origin(plan), "sha256": hashes}, indent=2)
+            text = json.dumps({**description(plan).to_dict(), **_origin(plan), "sha256": hashes}, indent=2)
             write_atomically(self.folder / "experiment.json", (text + "\n").encode())
 
     def is_published(self, plan: Plan) -> bool:
@@ -191,17 +192,29 @@ class ResultStore:
         return rows.with_columns(pl.col("shard").str.slice(-ends, len(shards[0].name)))
 
 
-def description(plan: Plan) -> dict[str, Any]:
-    """Give what a reader of the tables wants to know of the experiment."""
+def description(plan: Plan) -> Description:
+    """Describe the results of an experiment."""
     experiment = plan.experiment
-    return {
-        "name": experiment.name,
-        "seed": experiment.seed,
-        "runs": experiment.runs,
-        "clip": experiment.clip,
-        "horizons": {case.name: case.horizon for case in experiment.cases},
-        "policies": [player.name for player in experiment.players],
+    cases, policies = experiment.cases, {player.name: player.policy for player in experiment.players}
+    clipped = {(pair.environment, pair.policy): pair.shards[0].clip for pair in plan.pairs}
+    notes = {
+        name: note(
+            {case.name: reward_note(policy, clipped[case.name, name], case.bandit.binary) for case in cases}
+        )
+        for name, policy in policies.items()
     }
+    return Description(
+        name=experiment.name,
+        seed=experiment.seed,
+        runs=experiment.runs,
+        clip=experiment.clip,
+        horizons={case.name: case.horizon for case in cases},
+        policies=tuple(policies),
+        notes={name: text for name, text in notes.items() if text},
+        eliminating=tuple(name for name, policy in policies.items() if eliminates(policy)),
+        environment_parameters={case.name: case.parameters for case in cases if case.parameters},
+        policy_parameters=varied(policies.values()),
+    )
 
 
 def _origin(plan: Plan) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from lowregret.errors import InputError
 from lowregret.offline.estimators import Estimate, ips, snips
 from lowregret.offline.log import Given, Log, read_log
 from lowregret.policies import Policy, clock_at
-from lowregret.policies.inputs import clips, policies_of
+from lowregret.policies.inputs import clips, policies_of, reward_note
 
 if TYPE_CHECKING:
     import polars
@@ -187,6 +187,7 @@ def replay(
         clipped[name] = clips(policy, read.support, read.name, clip)
     if not read.given and read.uneven():
         _warn_of(read)
+    binary = not bool(((read.reward > 0) & (read.reward < 1)).any())
     pages = engine.Pages(read.arm, read.reward, read.least / read.propensity)
     estimates, events, resampled, notes = {}, {}, {}, {}
     for name, policy in chosen.items():
@@ -198,7 +199,7 @@ def replay(
             resampled[name] = walks.total[1:] / walks.matched[1:]
         events[name] = walks.events
         estimates[name] = {"replay": _estimate(read, walks.events, resampled[name])} | _fixed(policy, read)
-        notes[name] = _note(policy, read, clipped[name])
+        notes[name] = reward_note(policy, clipped[name], binary)
     return Replay(read, horizon, seed, estimates, events, resampled, notes)
 
 
@@ -237,11 +238,3 @@ def _warn_of(log: Log) -> None:
         "its estimates may be biased",
         stacklevel=3,
     )
-
-
-def _note(policy: Policy, log: Log, clipped: bool) -> str:
-    """Say what was done to the rewards before a policy saw them."""
-    notes = ["rewards clipped to [0, 1]"] if clipped else []
-    if policy.overrides("transform_reward") and bool(((log.reward > 0) & (log.reward < 1)).any()):
-        notes.append("a reward between 0 and 1 counted as a success with that probability")
-    return "; ".join(notes)

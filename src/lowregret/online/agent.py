@@ -293,7 +293,7 @@ class Agent:
 
     def plot(self) -> altair.LayerChart:
         """Draw the mean of every arm with its interval."""
-        from lowregret.report.agent_chart import arms_chart
+        from lowregret.reporting.agent_chart import arms_chart
 
         return arms_chart(self.summary(), str(self.policy))
 

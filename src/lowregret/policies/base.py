@@ -42,6 +42,7 @@ The same source runs as Python (the reference engine, live use) and compiled by 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from html import escape
 from math import inf, isfinite
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple, Self, dataclass_transform, get_args
@@ -211,6 +212,15 @@ class Policy:
             if getattr(self, field.name) != field.default
         ]
         return type(self).__name__ + (f"({', '.join(changed)})" if changed else "")
+
+    def _repr_html_(self) -> str:
+        """Return the name, the source and the parameters as HTML, for notebooks."""
+        rows = "".join(
+            f"<tr><td>{field.name}</td><td>{escape(_short(getattr(self, field.name)))}</td></tr>"
+            for field in fields_of(self)
+        )
+        source = f": {escape(self.source)}" if self.source else ""
+        return f"<p><b>{escape(str(self))}</b>{source}</p>" + (f"<table>{rows}</table>" if rows else "")
 
 
 def fields_of(policy: Policy | type[Policy]) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from inspect import getdoc
 
 from lowregret.errors import InputError
 from lowregret.policies import Policy
@@ -20,6 +21,26 @@ def clips(policy: Policy, support: tuple[float, float], where: str, clip: bool) 
             "scale them, or say clip=True (--clip on the command line, clip = true in a file)"
         )
     return True
+
+
+def reward_note(policy: Policy, clipped: bool, binary: bool) -> str:
+    """Say how rewards are changed before a policy sees them; empty where they are not.
+
+    Parameters
+    ----------
+    policy : Policy
+        The policy.
+    clipped : bool
+        Whether it sees rewards clipped to [0, 1].
+    binary : bool
+        Whether every reward is 0 or 1, which no policy transforms.
+    """
+    notes = ["rewards clipped to [0, 1]"] if clipped else []
+    if policy.overrides("transform_reward") and not binary:
+        words = (getdoc(type(policy).transform_reward) or "").partition("\n")[0].rstrip(".")
+        detail = f": {words[0].lower()}{words[1:]}" if words else ""
+        notes.append(f"rewards transformed by {type(policy).__name__}{detail}")
+    return "; ".join(notes)
 
 
 def policy_of(policy: Policy | str) -> Policy:

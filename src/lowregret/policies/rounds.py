@@ -106,7 +106,7 @@ class MedianElimination(Policy):
     --------
     >>> import lowregret as lr
     >>> result = lr.simulate(lr.MedianElimination(0.9, 0.9), lr.bernoulli([0.1, 0.9]), 1_000, runs=20, seed=1)
-    >>> result.pulls("MedianElimination(epsilon=0.9, delta=0.9)")[:, 0].max().item()
+    >>> result["MedianElimination(epsilon=0.9, delta=0.9)"].pulls[:, 0].max().item()
     150
     """
 

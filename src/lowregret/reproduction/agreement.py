@@ -12,11 +12,11 @@ from typing import Any
 import polars as pl
 
 from lowregret.analysis.summary import summarise, summarise_curves
+from lowregret.analysis.tables import Tables
 from lowregret.reproduction.plotted import Curve
 from lowregret.reproduction.published import PUBLISHED_RUNS, published_points, published_regret
 from lowregret.reproduction.readings import AS_PLOTTED, AS_PRINTED, RELEASED_WIDTH, configurations
 from lowregret.reproduction.stated import PAPER, PaperExperiment
-from lowregret.results.tables import Tables
 
 MATCHED, NOT_MATCHED, NOT_REPRODUCED = "matched", "not matched", "not reproduced"
 """The verdicts on a published curve."""

@@ -105,8 +105,7 @@ def estimate_probabilities(
     ('optimal arm eliminated', 0, 'vacuous: above 1')
     """
     bandit, horizon = resolve_problem("estimates", bandit, horizon)
-    eliminated = simulate(EUCBV(), bandit, horizon, runs, seed, grid=1).optimal_arm_eliminated("EUCBV")
-    assert eliminated is not None
+    eliminated = simulate(EUCBV(), bandit, horizon, runs, seed, grid=1).summary()["optimal_arm_eliminated"][0]
     rows = [elimination_estimate(bandit, horizon, eliminated, runs)]
     rows += lemma_3_estimates(bandit, horizon, runs, seed)
     return pl.DataFrame(rows, schema=ESTIMATE_SCHEMA, orient="row")

@@ -6,12 +6,12 @@ from dataclasses import dataclass, fields
 
 import polars as pl
 
+from lowregret.analysis.tables import Tables
 from lowregret.environments import paper
 from lowregret.reproduction.agreement import compare_points, match_curves, regret_by_reading
 from lowregret.reproduction.estimates import ESTIMATE_SCHEMA, elimination_estimate, lemma_3_estimates
 from lowregret.reproduction.readings import AS_PRINTED
 from lowregret.reproduction.verdicts import claim_comparisons, claim_verdicts
-from lowregret.results.tables import Tables
 from lowregret.theory.regret_bounds import bounds
 
 LEMMA_3_DRAWS = 100_000

@@ -7,16 +7,16 @@ from collections.abc import Mapping
 import polars as pl
 
 from lowregret.analysis.summary import summarise, summarise_curves
-from lowregret.report.curve_charts import regret_chart
-from lowregret.report.experiment_report import (
+from lowregret.reporting.curve_charts import regret_chart
+from lowregret.reporting.experiment_report import (
     Scene,
     arms_left_picture,
     pulls_picture,
     regret_picture,
     runs_picture,
 )
-from lowregret.report.page_parts import Beside, Fold, Part, Picture, Section, Text
-from lowregret.report.policy_styles import Style, styles
+from lowregret.reporting.page_parts import Beside, Fold, Part, Picture, Section, Text
+from lowregret.reporting.policy_styles import Style, styles
 from lowregret.reproduction import report_tables as tables
 from lowregret.reproduction.agreement import pivot_readings
 from lowregret.reproduction.claims import GAUSSIAN_NAMES

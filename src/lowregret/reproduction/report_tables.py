@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from lowregret.report.page_parts import Cell, Fold, Part, Section, Table, Text
-from lowregret.report.terminal_tables import shown
+from lowregret.reporting.number_format import shown
+from lowregret.reporting.page_parts import Cell, Fold, Part, Section, Table, Text
 from lowregret.reproduction.agreement import MATCHED, MAX_PERCENT, MAX_Z_SCORE, pivot_readings
 from lowregret.reproduction.claims import CLAIMS
 from lowregret.reproduction.evaluation import Evaluation

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from lowregret._common.durable_files import write_whole, writing
 from lowregret.experiments.run import Progress
-from lowregret.report.page import page, save_pictures
+from lowregret.reporting.page import page, save_pictures
 from lowregret.reproduction.evaluation import Evaluation
 from lowregret.reproduction.readings import experiments_to_run
 from lowregret.reproduction.report_sections import page_sections
 from lowregret.reproduction.report_text import INTRODUCTION, TITLE
-from lowregret.results.tables import Tables, join
+from lowregret.results import Results, join
 
 ProgressBar = Callable[[str], AbstractContextManager[Callable[[Progress], None] | None]]
 """Takes the name of a testbed; returns a context whose value is called with the progress of its runs."""
@@ -26,7 +26,7 @@ def run_experiments(
     runs: int = 100,
     seed: int = 1,
     progress_bar: ProgressBar | None = None,
-) -> Tables:
+) -> Results:
     """Simulate one experiment of the paper, or all, in the three readings.
 
     Parameters
@@ -38,11 +38,11 @@ def run_experiments(
     runs, seed : int, defaults 100 and 1
         The number of independent runs, and the seed of the rewards.
     progress_bar : callable, optional
-        Such as `lowregret.report.progress.shard_bar`.
+        Such as `lowregret.cli.progress.shard_bar`.
 
     Returns
     -------
-    Tables
+    Results
         The results on all testbeds.
     """
     parts = []

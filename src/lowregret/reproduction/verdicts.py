@@ -9,11 +9,10 @@ import numpy as np
 import polars as pl
 
 from lowregret.analysis.comparison import Paired, differences, paired
-from lowregret.analysis.intervals import Floats
+from lowregret.analysis.tables import Floats, Tables
 from lowregret.reproduction.claims import CLAIMS, GAUSSIAN_NAMES, Claim
 from lowregret.reproduction.plotted import paper_testbed
 from lowregret.reproduction.stated import paper_experiment
-from lowregret.results.tables import Tables
 
 HOLDS, FAILS, INCONCLUSIVE = "holds", "does not hold", "inconclusive"
 """The verdicts on a comparison and on a claim."""

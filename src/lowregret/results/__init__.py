@@ -1,1 +1,7 @@
-"""Results: the tables of a simulation, an experiment or a reproduction."""
+"""Results: the tables of a simulation, of an experiment or of a reproduction, and their analysis."""
+
+from lowregret.results.description import Description, note, varied
+from lowregret.results.results import Results, arm_table, join
+from lowregret.results.simulated import simulated_results
+
+__all__ = ["Description", "Results", "arm_table", "join", "note", "simulated_results", "varied"]

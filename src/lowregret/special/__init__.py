@@ -2,7 +2,7 @@
 
 from lowregret.special.divergences import bernoulli_kl, bernoulli_kl_upper, gaussian_kl
 from lowregret.special.quantiles import beta_upper, normal_upper, student_upper
-from lowregret.special.tails import beta_tail, log_beta, student_tail
+from lowregret.special.tails import beta_tail, student_tail
 
 __all__ = [
     "bernoulli_kl",
@@ -10,7 +10,6 @@ __all__ = [
     "beta_tail",
     "beta_upper",
     "gaussian_kl",
-    "log_beta",
     "normal_upper",
     "student_tail",
     "student_upper",

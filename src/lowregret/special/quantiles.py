@@ -1,6 +1,8 @@
 """Upper quantiles of the normal, Student and Beta distributions, by the probability that lies above them.
 
 A bandit policy wants the quantile of 1 - 1/t; it passes the tail 1/t, so that nothing cancels for large t.
+
+They are our own, and not SciPy's, for the reasons given in `lowregret.special.tails`.
 """
 
 from __future__ import annotations

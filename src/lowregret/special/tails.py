@@ -4,6 +4,9 @@ Two methods share the work. Far from the centre, or for small parameters, a cont
 a few terms. Near the centre, for large parameters, it would need many; there the distribution is almost
 normal, and the tail is a short sum of moments of the normal tail. To that end the density is written as
 phi(s) g(s), where s is the signed root of the deviance and g is a power series that begins with 1.
+
+They are our own, and not SciPy's, since they compile inside a policy and must return the same bits on every
+machine and with every version of SciPy. The analysis, which does not compile, uses SciPy.
 """
 
 from __future__ import annotations
@@ -95,29 +98,6 @@ def stirling_rest(a: float) -> float:
     if large == a:
         return rest
     return rest + (large - 0.5) * log(large) - (a - 0.5) * log(a) - log(product) - (large - a)
-
-
-def log_beta(a: float, b: float) -> float:
-    """Return the logarithm of the beta function.
-
-    Parameters
-    ----------
-    a, b : float
-        Positive numbers.
-
-    Returns
-    -------
-    float
-        The logarithm, also for parameters so large that those of the gamma functions would cancel.
-
-    Examples
-    --------
-    >>> round(log_beta(2.0, 3.0), 12)  # 1 / 12
-    -2.484906649788
-    >>> round(log_beta(1e7, 1e7), 6)
-    -13862950.404735
-    """
-    return -log_peak(a, b) - a * log1p(b / a) - b * log1p(a / b)
 
 
 def log_peak(a: float, b: float) -> float:

@@ -1,0 +1,92 @@
+"""What the analysis reads: five tables of results, and the runs of one policy as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+COLUMNS = {
+    "finals": ("environment", "policy", "run", "regret"),
+    "curves": ("environment", "policy", "run", "t", "regret"),
+    "pulls": ("environment", "policy", "run", "arm", "pulls"),
+    "events": ("environment", "policy", "run", "t", "arm", "event"),
+    "arms": ("environment", "arm", "mean", "variance", "gap", "optimal"),
+}
+"""The tables and their columns. In one environment, run r of every policy sees the same rewards."""
+
+
+class Runs(Protocol):
+    """The runs of one policy in one environment; row r of every array is run r.
+
+    Attributes
+    ----------
+    grid : array (times,)
+        The times at which the regret is recorded.
+    regret : array (runs, times)
+        Pseudo-regret at those times.
+    pulls : array (runs, arms)
+        Pulls of every arm at the horizon.
+    eliminated : array (runs, arms), or None
+        When an arm was eliminated, 0 for never; None for a policy that eliminates no arms.
+    seconds : float or None
+        Wall time of the simulation, compilation excluded; None where it was not recorded.
+    threads : int or None
+        The number of threads that shared the runs; None where it was not recorded.
+    """
+
+    @property
+    def grid(self) -> Integers: ...  # noqa: D102  # described above
+    @property
+    def regret(self) -> Floats: ...  # noqa: D102
+    @property
+    def pulls(self) -> Integers: ...  # noqa: D102
+    @property
+    def eliminated(self) -> Integers | None: ...  # noqa: D102
+    @property
+    def seconds(self) -> float | None: ...  # noqa: D102
+    @property
+    def threads(self) -> int | None: ...  # noqa: D102
+
+
+class Tables(Protocol):
+    """What analysis and reports need of results; `lowregret.results.Results` provides it."""
+
+    @property
+    def name(self) -> str:
+        """The name of the experiment."""
+
+    @property
+    def seed(self) -> int | None:
+        """The seed of the rewards; None where parts of the results have different seeds."""
+
+    @property
+    def pairs(self) -> Sequence[tuple[str, str]]:
+        """Every environment and policy that have runs, in the order of the results."""
+
+    @property
+    def finals(self) -> pl.DataFrame:
+        """The regret of every run at the horizon."""
+
+    @property
+    def pulls(self) -> pl.DataFrame:
+        """The pulls of every arm in every run."""
+
+    @property
+    def events(self) -> pl.DataFrame:
+        """Which arm was eliminated in which run, and when."""
+
+    @property
+    def arms(self) -> pl.DataFrame:
+        """The arms of every environment."""
+
+    def outcome(self, policy: str, environment: str) -> Runs:
+        """Return the runs of a policy in an environment as arrays."""

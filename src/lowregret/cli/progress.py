@@ -1,0 +1,112 @@
+"""Progress bars for the terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, Task, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from lowregret.experiments.run import Progress as RunProgress
+
+
+class TimeLeft(TimeRemainingColumn):
+    """The time left, once it can be estimated."""
+
+    max_refresh = 0.0  # else it would go on showing the time left of the policy before
+
+    def render(self, task: Task) -> Text:
+        """Return the time left as text."""
+        return super().render(task).append(" left") if task.completed else Text()
+
+
+@contextmanager
+def progress_bar(runs: int, label: str = "") -> Iterator[Callable[[str, int], None] | None]:
+    """Show the progress of each policy while the block runs.
+
+    Yields the ``progress`` argument of ``simulate``. The bar is drawn on standard error if that is a
+    terminal; otherwise the argument is None.
+
+    Parameters
+    ----------
+    runs : int
+        The number of runs of each policy.
+    label : str, optional
+        The text before the policy.
+
+    Examples
+    --------
+    >>> from lowregret.cli.progress import progress_bar
+    >>> with progress_bar(10) as progress:
+    ...     if progress:
+    ...         progress("EUCBV", 10)
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[state]}", markup=False),
+        TimeLeft(compact=True),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=runs, state="", visible=False)
+
+        def advance(policy: str, done: int) -> None:
+            if done == 0:
+                bar.reset(task, description=f"{label}{policy}", state="compiling", visible=True)
+            else:
+                bar.advance(task, done)
+                bar.update(task, state=f"{int(bar.tasks[0].completed)}/{runs} runs")
+
+        yield advance
+
+
+@contextmanager
+def shard_bar(label: str) -> Iterator[Callable[[RunProgress], None] | None]:
+    """Show the progress of an experiment while the block runs.
+
+    Yields the ``progress`` argument of ``Experiment.run``. The bar is drawn on standard error if that is a
+    terminal; otherwise the argument is None.
+
+    Parameters
+    ----------
+    label : str
+        The text before the bar.
+
+    Examples
+    --------
+    >>> from lowregret.cli.progress import shard_bar
+    >>> with shard_bar("my experiment") as progress:
+    ...     pass
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[state]}", markup=False),
+        TimeLeft(compact=True),
+    )
+    began = monotonic()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=None, state="reading finished shards")
+
+        def advance(now: RunProgress) -> None:
+            speed = now.steps / max(monotonic() - began, 1e-9)
+            state = (
+                f"{now.done}/{now.shards} shards, {speed / 1e6:.3g} M steps/s" if now.done else "compiling"
+            )
+            bar.update(task, completed=now.steps, total=max(now.all_steps, 1), state=state)
+
+        yield advance

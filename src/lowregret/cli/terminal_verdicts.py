@@ -1,0 +1,63 @@
+"""The verdicts of a comparison as lines for the terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from lowregret.analysis.comparison import INCONCLUSIVE, LOWER
+from lowregret.reporting.number_format import p_value, shown, span
+
+NOTE = (
+    "Paired differences of the final regret. p is adjusted for all comparisons (Holm); a difference is "
+    "significant if p is at most 0.05."
+)
+"""The text below the verdicts."""
+
+NEEDED = "Runs needed: to detect this difference with probability 0.8, at the strictest of Holm's levels."
+"""The text after it, where more runs are needed."""
+
+
+def verdict_lines(comparison: pl.DataFrame) -> list[str]:
+    """Return a comparison as lines, one per verdict, under the names of the environments.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> from lowregret.analysis.comparison import compare
+    >>> from lowregret.cli.terminal_verdicts import verdict_lines
+    >>> tables = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0,1", horizon=20, runs=7, seed=1)
+    >>> for line in verdict_lines(compare(tables, "MOSS"))[:2]:
+    ...     print(line)
+    bernoulli:0,1
+      RoundRobin has higher regret than MOSS: by 8, 95% interval 8 to 8, p 0.016 (7 runs)
+    """
+    lines = []
+    for (environment,), part in comparison.group_by("environment", maintain_order=True):
+        lines.append(str(environment))
+        lines += [f"  {_line(row)}" for row in part.to_dicts()]
+    needed = any(_more_needed(row) for row in comparison.to_dicts())
+    return [*lines, "", f"{NOTE} {NEEDED}" if needed else NOTE]
+
+
+def _more_needed(row: dict[str, Any]) -> int | None:
+    """Return the number of runs needed, where the verdict is inconclusive and it is larger than runs."""
+    needed: int | None = row["runs_needed"]
+    few = row["verdict"] == INCONCLUSIVE and row["low"] is not None and needed and needed > row["runs"]
+    return needed if few else None
+
+
+def _line(row: dict[str, Any]) -> str:
+    difference, low, high = row["difference"], row["low"], row["high"]
+    runs, needed = row["runs"], _more_needed(row)
+    if row["verdict"] == INCONCLUSIVE:
+        words = f"{row['policy']} against {row['baseline']} is inconclusive: difference {shown(difference)}"
+    else:
+        words = f"{row['policy']} has {row['verdict']} than {row['baseline']}: by {shown(abs(difference))}"
+    if low is None or high is None:
+        return f"{words} (1 run)"
+    if row["verdict"] == LOWER:
+        low, high = -high, -low
+    more = f"; {needed:,} needed" if needed else ""
+    return f"{words}, 95% interval {span(low, high)}, p {p_value(row['p_holm'])} ({runs:,} runs{more})"

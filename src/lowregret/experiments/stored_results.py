@@ -1,0 +1,75 @@
+"""Open the results in the folder of an experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import polars as pl
+
+from lowregret._common.durable_files import checksum
+from lowregret.errors import InputError
+from lowregret.experiments.long_tables import TABLES
+from lowregret.experiments.store import ResultStore
+from lowregret.results import Description, Results
+
+
+def open_results(folder: str | Path) -> Results:
+    """Open the results in the folder of a finished experiment.
+
+    Parameters
+    ----------
+    folder : str or path
+        The folder that ``lowregret run`` or ``Experiment.run`` wrote to.
+
+    Returns
+    -------
+    Results
+        The results; a table is read when it is first used.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import lowregret as lr
+    >>> experiment = lr.Experiment(environments="bernoulli:0.1,0.9", policies="MOSS", horizon=50, runs=4)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     results = experiment.run(folder)
+    ...     lr.open_results(folder).finals.equals(results.finals)
+    True
+    """
+    place = Path(folder)
+    store = ResultStore(place)
+    known = store.published()
+    if not known:
+        state = "is not finished: run it again to go on" if store.entries else "holds no results"
+        raise InputError(f"{str(place)!r} {state}")
+    for name in TABLES:
+        if not (place / f"{name}.parquet").is_file():
+            raise InputError(f"{name}.parquet is not in {str(place)!r}: run it again to have it written")
+    return Results(Description.from_dict(known), _Published(store, known.get("sha256", {})))
+
+
+class _Published(Mapping[str, pl.LazyFrame]):
+    """The tables of a folder; the checksum of a table is verified whenever it is read.
+
+    So results never change into those of another run that has written to the same folder since.
+    """
+
+    def __init__(self, store: ResultStore, sha256: Mapping[str, str]) -> None:
+        self._store = store
+        self._sha256 = sha256
+
+    def __getitem__(self, name: str) -> pl.LazyFrame:
+        path = self._store.folder / f"{name}.parquet"
+        known = self._sha256[name]
+        if checksum(path) == known:
+            return pl.scan_parquet(path, glob=False)
+        if self._store.published().get("sha256", {}).get(name) == known:
+            raise InputError(f"{str(path)!r} is damaged: run the experiment again to have it written anew")
+        raise InputError(f"{str(path)!r} was replaced since these results were opened: open them again")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sha256)
+
+    def __len__(self) -> int:
+        return len(self._sha256)

@@ -1,0 +1,40 @@
+"""The figure of a live agent: its arms with their means and intervals."""
+
+from __future__ import annotations
+
+import altair as alt
+import polars as pl
+
+from lowregret.reporting.chart_style import CONFIG, GREY, INK, WIDTH
+
+
+def arms_chart(table: pl.DataFrame, title: str) -> alt.LayerChart:
+    """Draw the mean of every arm with its interval; arms that are not in play are grey.
+
+    Parameters
+    ----------
+    table : polars.DataFrame
+        The table of ``Agent.summary``.
+    title : str
+        The title of the figure.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> from lowregret.reporting.agent_chart import arms_chart
+    >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
+    >>> arms_chart(agent.summary(), "Buttons").title
+    'Buttons'
+    """
+    colour = alt.ColorValue(GREY, condition={"test": "datum.state == 'in play'", "value": INK})
+    arm = alt.Y("arm:N", sort=None, title=None)
+    base = alt.Chart(alt.InlineData(values=table.to_dicts())).encode(y=arm, color=colour)
+    interval = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title="mean reward"), x2="high:Q")
+    tips = [
+        alt.Tooltip(name, type="nominal" if kind == pl.String else "quantitative")
+        for name, kind in table.schema.items()
+    ]
+    point = base.mark_point(filled=True, size=70, opacity=1).encode(x="mean:Q", tooltip=tips)
+    return alt.LayerChart(
+        layer=[interval, point], title=title, width=WIDTH, background="white", config=CONFIG
+    )

@@ -1,0 +1,226 @@
+"""Figures of regret over time, of pulls per arm, and of the arms that are left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from json import dumps
+from typing import Literal
+
+import altair as alt
+import polars as pl
+
+from lowregret.reporting.chart_style import save
+from lowregret.reporting.line_chart import DEEPEST, Axis, line_chart
+from lowregret.reporting.policy_styles import Style
+
+__all__ = ["arms_left_chart", "pulls_chart", "regret_chart", "save"]
+
+MOST_TIMES = 160
+"""More points than this on a line of 640 pixels only make the file larger."""
+MOST_GROUPS = 8
+"""Arms with more means than this are put together."""
+
+
+def regret_chart(
+    curve: pl.DataFrame,
+    title: str,
+    *,
+    band: Literal["spread", "interval"] = "spread",
+    log_time: bool = False,
+    log_regret: bool = False,
+    palette: Mapping[str, Style] | None = None,
+    points: pl.DataFrame | None = None,
+    bounds: pl.DataFrame | None = None,
+) -> alt.LayerChart:
+    """Draw the mean regret of every policy over time, with bands.
+
+    Parameters
+    ----------
+    curve : polars.DataFrame
+        The curves of one environment, as `Results.curves` returns them: columns policy, t, mean, and p05 and
+        p95 or low and high.
+    title : str
+        The title of the figure; may be empty.
+    band : {"spread", "interval"}, default "spread"
+        Bands from the 5% to the 95% quantile of the runs, or the 95% interval of the mean.
+    log_time, log_regret : bool, default False
+        Make an axis logarithmic.
+    palette : mapping of str to Style, optional
+        The style of every policy, where several figures share it.
+    points : polars.DataFrame, optional
+        Columns policy, t and mean: open circles beside the lines, such as published values.
+    bounds : polars.DataFrame, optional
+        Columns label, t and mean: thin grey lines with their names, such as bounds.
+
+    Returns
+    -------
+    altair.LayerChart
+        A chart that shows itself in a notebook; `save` writes it to a file.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> from lowregret.reporting.curve_charts import regret_chart
+    >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.5", horizon=100, runs=5)
+    >>> regret_chart(result.curves(), "Two arms").title.text
+    'Two arms'
+    """
+    low, high = ("p05", "p95") if band == "spread" else ("low", "high")
+    ends = {"low": pl.col(low).clip(lower_bound=0.0), "high": pl.col(high)}  # regret is never negative
+    columns = curve.select("policy", pl.col("t").alias("x"), "mean", **ends)
+    table = _from_zero(_thinned(columns.sort("x", maintain_order=True)))
+    parts = [table] if points is None else [table, points.select("policy", "mean")]
+    top = (
+        float(pl.concat(parts, how="diagonal").select(pl.max_horizontal("mean", "high").max()).item()) or 1.0
+    )
+    times = table.filter(pl.col("x") > 0)["x"]
+    end = max(float(times.max() or 1), 2.0 if log_time else 1.0)  # type: ignore[arg-type]
+    start = min(float(times.min() or 1), end / 2)  # type: ignore[arg-type]
+    return line_chart(
+        table,
+        title,
+        Axis("time step t", start if log_time else 0, end, log_time),
+        Axis("cumulative regret", _floor(table, top) if log_regret else 0, top * 1.02, log_regret),
+        palette=palette,
+        points=None if points is None else points.rename({"t": "x"}),
+        bounds=None if bounds is None else bounds.rename({"t": "x"}),
+    )
+
+
+def pulls_chart(
+    pulls: pl.DataFrame, arms: pl.DataFrame, title: str, *, palette: Mapping[str, Style] | None = None
+) -> alt.LayerChart:
+    """Draw how often each policy pulled each arm, from the best arm to the worst, on a logarithmic axis.
+
+    Parameters
+    ----------
+    pulls : polars.DataFrame
+        Columns policy, run, arm and pulls, of one environment.
+    arms : polars.DataFrame
+        Columns arm, mean and gap, of the same environment.
+    title : str
+        The title of the figure; may be empty.
+    palette : mapping of str to Style, optional
+        The style of every policy, where several figures share it.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> from lowregret.reporting.curve_charts import pulls_chart
+    >>> tables = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.5", horizon=100, runs=5)
+    >>> pulls_chart(tables.pulls, tables.arms, "Two arms").title.text
+    'Two arms'
+    """
+    groups = _groups(arms)
+    count = pl.col("pulls")
+    table = (
+        pulls.join(groups.select("arm", "x"), on="arm")
+        .group_by("policy", "x", "run", maintain_order=True)
+        .agg(count.mean())
+        .group_by("policy", "x", maintain_order=True)
+        .agg(mean=count.mean(), low=count.quantile(0.05, "linear"), high=count.quantile(0.95, "linear"))
+        .sort("x", maintain_order=True)
+    )
+    top = float(table["mean"].max() or 1)  # type: ignore[arg-type]
+    names = groups.group_by("x", maintain_order=True).agg("name", pl.len()).sort("x")
+    labels = tuple((row["name"][0], f"{row['len']} arm{'s' * (row['len'] > 1)}") for row in names.to_dicts())
+    return line_chart(
+        table,
+        title,
+        Axis("mean reward of the arms, from the best", 0.6, len(labels) + 0.4, names=labels),
+        Axis("pulls of an arm", min(_floor(table, top) * 0.8, top / 2), top * 1.2, log=True),
+        palette=palette,
+        bands=False,
+        dots=True,
+        heading=f"{dumps([', '.join(label) for label in labels])}[datum.x - 1]",
+        unit="mean reward",
+    )
+
+
+def arms_left_chart(
+    events: pl.DataFrame,
+    runs: Mapping[str, int],
+    arms: int,
+    horizon: int,
+    title: str,
+    *,
+    palette: Mapping[str, Style] | None = None,
+) -> alt.LayerChart:
+    """Draw how many arms are left over time, for the policies that eliminate arms.
+
+    Parameters
+    ----------
+    events : polars.DataFrame
+        Columns policy, run, t and arm: the eliminations in one environment.
+    runs : mapping of str to int
+        The policies that are drawn, and how many runs each made.
+    arms, horizon : int
+        The number of arms and of time steps.
+    title : str
+        The title of the figure; may be empty.
+    palette : mapping of str to Style, optional
+        The style of every policy, where several figures share it.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> from lowregret.reporting.curve_charts import arms_left_chart
+    >>> tables = lr.simulate("EUCBV", "bernoulli:0.1,0.9", horizon=100, runs=5)
+    >>> arms_left_chart(tables.events, {"EUCBV": 5}, 2, 100, "Two arms").title.text
+    'Two arms'
+    """
+    times = sorted({horizon * step // MOST_TIMES for step in range(MOST_TIMES + 1)})
+    parts = []
+    for policy, count in runs.items():
+        gone = events.filter(policy=policy)["t"].sort()
+        left = [arms - float(gone.search_sorted(time, "right")) / count for time in times]
+        parts.append(
+            pl.DataFrame({"policy": policy, "x": times, "mean": left}, schema_overrides={"mean": pl.Float64})
+        )
+    table = pl.concat(parts).with_columns(low=pl.col("mean"), high=pl.col("mean"))
+    return line_chart(
+        table,
+        title,
+        Axis("time step t", 0, horizon),
+        Axis("arms left (mean)", 0, arms * 1.02),
+        palette=palette,
+    )
+
+
+def _groups(arms: pl.DataFrame) -> pl.DataFrame:
+    """Put arms of equal mean together, the best first; where means are many, those close in rank."""
+    ranked = arms.sort("gap", maintain_order=True).with_columns(
+        x=pl.col("gap").rle_id().cast(pl.Int64) + 1, name=pl.col("mean").round_sig_figs(4).cast(pl.String)
+    )
+    if ranked["x"].n_unique() <= MOST_GROUPS:
+        return ranked
+    others = len(ranked) - 1
+    place = (pl.int_range(pl.len()) - 1) * (MOST_GROUPS - 1) // others + 2
+    binned = ranked.with_columns(x=pl.when(pl.int_range(pl.len()) == 0).then(1).otherwise(place))
+    ends = [
+        pl.col("mean").round_sig_figs(2).cast(pl.String).sort_by("mean").get(end).over("x") for end in (0, -1)
+    ]
+    span = pl.when(ends[0] == ends[1]).then(ends[0]).otherwise(pl.concat_str(*ends, separator="-"))
+    return binned.with_columns(name=span)
+
+
+def _thinned(table: pl.DataFrame) -> pl.DataFrame:
+    """Leave out times where there are more than a figure can show; the last one stays."""
+    times = table["x"].unique().sort()
+    if len(times) <= MOST_TIMES:
+        return table
+    kept = {times[(len(times) - 1) * step // (MOST_TIMES - 1)] for step in range(MOST_TIMES)}
+    return table.filter(pl.col("x").is_in(list(kept)))
+
+
+def _from_zero(table: pl.DataFrame) -> pl.DataFrame:
+    """Let every line begin at time 0 with regret 0."""
+    zero = table.select("policy").unique(maintain_order=True)
+    zero = zero.with_columns(pl.lit(0).cast(table.schema[name]).alias(name) for name in table.columns[1:])
+    return pl.concat([zero, table.filter(pl.col("x") > 0)])
+
+
+def _floor(table: pl.DataFrame, top: float) -> float:
+    """Find where a logarithmic axis begins: at the least positive mean, unless that is very small."""
+    least = table.filter(pl.col("mean") > 0)["mean"].min()
+    return max(float(least or top / 10), top * DEEPEST) if least != top else top / 10  # type: ignore[arg-type]

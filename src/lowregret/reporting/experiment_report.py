@@ -1,0 +1,232 @@
+"""The report of an experiment: what ``lowregret report`` writes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from lowregret.analysis.comparison import compare
+from lowregret.analysis.ranks import average_ranks, ranks
+from lowregret.analysis.summary import summarise, summarise_curves
+from lowregret.analysis.tables import Tables
+from lowregret.errors import InputError
+from lowregret.reporting.curve_charts import arms_left_chart, pulls_chart, regret_chart
+from lowregret.reporting.page import page, save_pictures
+from lowregret.reporting.page_parts import Fold, Part, Picture, Section, Text
+from lowregret.reporting.policy_styles import Style, styles
+from lowregret.reporting.result_tables import numbers, overview, verdicts
+from lowregret.reporting.row_charts import differences_chart, runs_chart, tail_chart
+
+FORMATS = ("svg", "png", "pdf")
+MANY = 6
+"""With more environments than this their sections are folded."""
+REGRET_VIEWS = (("linear", False, False), ("log time", True, False), ("log both", True, True))
+"""The views of the regret: their names, and which axes are logarithmic."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The results of one environment."""
+
+    environment: str
+    file: str
+    palette: Mapping[str, Style]
+    summary: pl.DataFrame
+    curve: pl.DataFrame
+    finals: pl.DataFrame
+    pulls: pl.DataFrame
+    events: pl.DataFrame
+    arms: pl.DataFrame
+    ranks: Mapping[str, float | None]
+    comparison: pl.DataFrame | None
+
+    def title(self, words: str) -> str:
+        """Append the environment to the title of a picture, since its file may be shown alone."""
+        return f"{words} · {self.environment}"
+
+
+def report(tables: Tables, folder: str | Path, baseline: str | None = None) -> list[Path]:
+    """Write the page ``report.html`` and its figures to a folder.
+
+    Parameters
+    ----------
+    tables : Results
+        The results.
+    folder : str or Path
+        The folder; the figures go to ``figures`` in it, as SVG, PNG and PDF.
+    baseline : str, optional
+        The policy that the others are compared with; by default the first of those in most environments.
+
+    Returns
+    -------
+    list of Path
+        The files, the page first.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import lowregret as lr
+    >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.5", horizon=100, runs=5)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     lr.report(result, folder)[0].name
+    'report.html'
+    """
+    place = Path(folder)
+    sections = report_sections(tables, baseline)
+    try:
+        (place / "figures").mkdir(parents=True, exist_ok=True)
+        path = place / "report.html"
+        path.write_text(page(tables.name, introduction(tables), sections), encoding="utf-8")
+        return [path, *save_pictures(sections, place / "figures", FORMATS)]
+    except OSError as error:
+        raise InputError(f"report: cannot write to {str(place)!r}: {error.strerror or error}") from None
+
+
+def introduction(tables: Tables) -> list[str]:
+    """Return a paragraph on the size of the experiment and the definition of regret."""
+    finals = tables.finals
+    counts = finals.group_by("environment", "policy").len()["len"].to_list()
+    least, most = min(counts), max(counts)
+    runs = f"{most:,}" if least == most else f"{least:,} to {most:,}"
+    policies, environments = finals["policy"].n_unique(), finals["environment"].n_unique()
+    size = f"{policies} {'policy' if policies == 1 else 'policies'} in {environments} "
+    size += f"environment{'s' * (environments > 1)}, {runs} run{'s' * (most > 1)} each"
+    seed = "" if tables.seed is None else f", seed {tables.seed}"
+    return [
+        f"{size}{seed}. Regret is pseudo-regret: the sum of the gaps of the arms pulled. In each run all "
+        "policies see the same rewards, so they are compared run by run."
+    ]
+
+
+def report_sections(tables: Tables, baseline: str | None = None) -> list[Section]:
+    """Return the sections of the report: an overview, and one for each environment."""
+    if tables.finals.is_empty():
+        raise InputError("report: these results have no runs")
+    summary, curves, placed = summarise(tables), summarise_curves(tables), ranks(tables)
+    palette = styles(summary["policy"].to_list())
+    chosen = _baseline(summary, baseline)
+    comparison = None if chosen is None else compare(tables, chosen)
+    environments = summary["environment"].unique(maintain_order=True).to_list()
+    files = _file_names(environments)
+    sections = []
+    if len(environments) > 1:
+        sections.append(Section("Overview", [overview(summary, average_ranks(tables), comparison)]))
+    for name in environments:
+        scene = Scene(
+            environment=name,
+            file=files[name],
+            palette=palette,
+            summary=summary.filter(environment=name),
+            curve=curves.filter(environment=name),
+            finals=tables.finals.filter(environment=name),
+            pulls=tables.pulls.filter(environment=name),
+            events=tables.events.filter(environment=name),
+            arms=tables.arms.filter(environment=name),
+            ranks=dict(placed.filter(environment=name).select("policy", "rank").iter_rows()),
+            comparison=None if comparison is None else comparison.filter(environment=name),
+        )
+        sections.append(Section(name, environment_parts(scene), folded=len(environments) > MANY))
+    return sections
+
+
+def environment_parts(scene: Scene) -> list[Part]:
+    """Return the parts of the section of one environment."""
+    horizon, runs = int(scene.curve["t"].to_numpy().max()), int(scene.summary["runs"].to_numpy().max())
+    facts = f"{len(scene.arms)} arms, horizon {horizon:,}, {runs:,} run{'s' * (runs > 1)}."
+    parts: list[Part] = [Text(facts, "facts"), regret_picture(scene)]
+    if scene.comparison is not None and len(scene.comparison):
+        parts += [differences_picture(scene, scene.comparison)]
+        parts += [Fold("The comparisons in numbers", [verdicts(scene.comparison)])]
+    parts += [runs_picture(scene), numbers(scene.summary, scene.ranks), pulls_picture(scene)]
+    if len(scene.events):
+        parts.append(arms_left_picture(scene, horizon))
+    return parts
+
+
+def regret_picture(scene: Scene, bounds: pl.DataFrame | None = None, more: str = "") -> Picture:
+    """Return charts of the regret over time, with linear and logarithmic axes, and bounds."""
+    title = scene.title("Regret over time")
+    views = {
+        name: regret_chart(
+            scene.curve,
+            title,
+            band="interval",
+            log_time=log_time,
+            log_regret=log_regret,
+            palette=scene.palette,
+            bounds=bounds,
+        )
+        for name, log_time, log_regret in REGRET_VIEWS
+    }
+    caption = f"Mean over the runs, with its 95% interval (Student).{more}"
+    return Picture(views, title, caption, f"{scene.file}-regret")
+
+
+def differences_picture(scene: Scene, comparison: pl.DataFrame) -> Picture:
+    """Return a chart of the paired differences from the baseline."""
+    title = scene.title(f"Difference from {comparison['baseline'][0]}")
+    chart = differences_chart(comparison, title, palette=scene.palette)
+    caption = (
+        "Mean paired difference of the final regrets, with its 95% interval (Student), and the verdict "
+        "at the 5% level after Holm's correction for all comparisons on this page."
+    )
+    return Picture({"": chart}, title, caption, f"{scene.file}-differences")
+
+
+def runs_picture(scene: Scene) -> Picture:
+    """Return charts of the final regrets of the runs and of their tail."""
+    title, tail = scene.title("Final regret of the runs"), scene.title("Tail of the final regret")
+    views = {
+        "runs": runs_chart(scene.finals, scene.summary, title, palette=scene.palette),
+        "tail": tail_chart(scene.finals, tail, palette=scene.palette),
+    }
+    caption = (
+        "Box: the middle half of the runs, with the median. Line: from the 5% to the 95% quantile. Strokes: "
+        "the runs beyond it, or all if they are few. Diamond: the mean. Triangle: the mean of the worst 5%."
+    )
+    return Picture(views, title, caption, f"{scene.file}-runs")
+
+
+def pulls_picture(scene: Scene) -> Picture:
+    """Return a chart of the pulls of each arm."""
+    title = scene.title("Pulls per arm")
+    chart = pulls_chart(scene.pulls, scene.arms, title, palette=scene.palette)
+    caption = "Mean pulls of one arm in a run; arms with the same mean, or close in rank, are put together."
+    return Picture({"": chart}, title, caption, f"{scene.file}-pulls")
+
+
+def arms_left_picture(scene: Scene, horizon: int) -> Picture:
+    """Return a chart of the number of arms left over time."""
+    title = scene.title("Arms left")
+    dropping = scene.events["policy"].unique(maintain_order=True).to_list()
+    runs = {row["policy"]: row["runs"] for row in scene.summary.to_dicts() if row["policy"] in dropping}
+    chart = arms_left_chart(scene.events, runs, len(scene.arms), horizon, title, palette=scene.palette)
+    caption = "How many arms a policy that eliminates arms has left, mean over the runs."
+    return Picture({"": chart}, title, caption, f"{scene.file}-arms-left")
+
+
+def _baseline(summary: pl.DataFrame, wanted: str | None) -> str | None:
+    """Choose the baseline: the first of the policies that occur in most environments."""
+    policies = summary["policy"].unique(maintain_order=True).to_list()
+    if wanted is not None and wanted not in policies:
+        raise InputError(f"report: no policy {wanted!r} in these results: they have {', '.join(policies)}")
+    if len(policies) < 2 or wanted is not None:
+        return wanted if len(policies) > 1 else None
+    spread = summary.group_by("policy", maintain_order=True).agg(pl.col("environment").n_unique())
+    return str(spread.sort("environment", descending=True, maintain_order=True)["policy"][0])
+
+
+def _file_names(environments: Sequence[str]) -> dict[str, str]:
+    """Return a different file name for each environment."""
+    names: dict[str, str] = {}
+    for environment in environments:
+        plain = re.sub(r"[^a-z0-9.]+", "-", environment.lower()).strip("-.")[:60] or "environment"
+        name, number = plain, 2
+        while name in names.values():
+            name, number = f"{plain}-{number}", number + 1
+        names[environment] = name
+    return names

@@ -1,0 +1,241 @@
+"""Charts of one line per policy, with bands, labels at the line ends and tooltips."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from json import dumps
+from math import ceil, exp, floor, log, log10
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from lowregret.reporting.chart_style import (
+    GREY,
+    HEIGHT,
+    HOVER,
+    INK,
+    TICKS,
+    WIDTH,
+    dressed,
+    faded,
+    faded_fill,
+    field,
+    inline,
+    looks,
+    palette_of,
+)
+from lowregret.reporting.label_positions import spread
+from lowregret.reporting.policy_styles import Style
+
+MOST_LABELS = 12
+"""With more lines than this a legend takes the place of the labels at the line ends."""
+LABEL_GAP = 19
+"""How far apart the labels are kept, in pixels."""
+DEEPEST = 1e-5
+"""A logarithmic axis reaches no further down than this part of its top."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of a chart: its title, its ends, and whether it is logarithmic."""
+
+    title: str
+    low: float
+    high: float
+    log: bool = False
+    names: tuple[tuple[str, ...], ...] = ()
+    """The labels of the ticks at 1, 2, 3 and so on in place of numbers, in lines."""
+
+    def scale(self) -> alt.Scale:
+        """Return the scale; values below a logarithmic one are drawn at its end."""
+        ends = [self.low, self.high]
+        if self.log:
+            return alt.Scale(type="log", domain=ends, nice=False, clamp=True)
+        return alt.Scale(domain=ends, nice=False, zero=False)
+
+    def axis(self, **options: Any) -> alt.Axis:
+        """Return the ticks: round numbers, or the names."""
+        if self.names:
+            places = list(range(1, len(self.names) + 1))
+            text = f"{dumps(self.names)}[datum.value - 1]"
+            return alt.Axis(values=places, labelExpr=text, labelLineHeight=16, **options)
+        if self.log:
+            return alt.Axis(values=self._decades(), labelExpr=TICKS, **options)
+        return alt.Axis(labelExpr=TICKS, tickCount=6, **options)
+
+    def _decades(self) -> list[float]:
+        """List the powers of ten on a logarithmic axis, with 2 and 5 times those where they are few."""
+        first, last = floor(log10(self.low)), ceil(log10(self.high))
+        size = log10(self.high / self.low)
+        steps = (1, 1.5, 2, 3, 4, 5, 6, 8) if size < 1 else (1, 2, 5) if size <= 3.5 else (1,)
+        ticks = [float(f"{step}e{power}") for power in range(first, last + 1) for step in steps]
+        return [tick for tick in ticks if self.low <= tick <= self.high]
+
+    def pixels(self, value: float, size: float) -> float:
+        """Return the distance in pixels between the low end and a value."""
+        if self.log:
+            return size * log(max(value, self.low) / self.low) / log(self.high / self.low)
+        return size * (value - self.low) / (self.high - self.low)
+
+    def value(self, pixels: float, size: float) -> float:
+        """Return the value that is drawn that far from the low end."""
+        if self.log:
+            return self.low * exp(log(self.high / self.low) * pixels / size)
+        return self.low + (self.high - self.low) * pixels / size
+
+
+def line_chart(
+    table: pl.DataFrame,
+    title: str,
+    x: Axis,
+    y: Axis,
+    *,
+    palette: Mapping[str, Style] | None = None,
+    points: pl.DataFrame | None = None,
+    bounds: pl.DataFrame | None = None,
+    bands: bool = True,
+    dots: bool = False,
+    heading: str = "format(datum.x, ',d')",
+    unit: str = "time step t",
+) -> alt.LayerChart:
+    """Draw one line per policy.
+
+    Parameters
+    ----------
+    table : polars.DataFrame
+        Columns policy, x, mean, and low and high, between which the band lies; sorted by x.
+    title : str
+        The title of the chart; may be empty.
+    x, y : Axis
+        The axes.
+    palette : mapping of str to Style, optional
+        The style of every policy, where several charts share it.
+    points : polars.DataFrame, optional
+        Columns policy, x and mean: marks beside the lines, such as published values; also of policies that
+        have no line.
+    bounds : polars.DataFrame, optional
+        Columns label, x and mean: thin grey lines with their names, such as bounds.
+    bands : bool, default True
+        Draw the bands; otherwise they are only in the tooltip.
+    dots : bool, default False
+        Mark every point of a line.
+    heading : str
+        The Vega expression of the heading of the tooltip.
+    unit : str
+        The name of that heading.
+
+    Examples
+    --------
+    >>> import polars
+    >>> from lowregret.reporting.line_chart import Axis, line_chart
+    >>> columns = {"policy": ["A", "A"], "x": [0, 9], "mean": [0, 3], "low": [0, 2], "high": [0, 4]}
+    >>> table = polars.DataFrame(columns)
+    >>> line_chart(table, "One", Axis("t", 0, 9), Axis("regret", 0, 4)).title.text
+    'One'
+    """
+    drawn = table.select("policy", "mean")
+    if points is not None:
+        alone = points.join(table, on="policy", how="anti").sort("x", maintain_order=True)
+        drawn = pl.concat([drawn, alone.select("policy", pl.col("mean").cast(drawn.schema["mean"]))])
+    ends = drawn.group_by("policy", maintain_order=True).last().sort("mean", descending=True)
+    order = ends["policy"].to_list()
+    styles, labelled = palette_of(order, palette), len(ends) <= MOST_LABELS
+    look = looks(styles, order, legend=not labelled)
+    steps = x.axis(labelFlush=False, tickMinStep=1, grid=False)
+    across = alt.X("x:Q", scale=x.scale(), title=x.title, axis=steps)
+    up = alt.Y("mean:Q", scale=y.scale(), title=y.title, axis=y.axis())
+    # The most prominent comes last, and so on top.
+    rank = {policy: style.width for policy, style in styles.items()}
+    lines = table.select("policy", "x", "mean", "low", "high").sort(
+        pl.col("policy").replace_strict(rank, return_dtype=pl.Float64), maintain_order=True
+    )
+    base = alt.Chart(inline(lines))
+    area = base.mark_area().encode(
+        x=across,
+        y=field(up, "low"),
+        y2="high:Q",
+        color=look["color"],
+        fillOpacity=faded_fill(0.16 if labelled else 0.08),
+    )
+    layers = [
+        *([area] if bands else []),
+        base.mark_line(strokeJoin="round").encode(x=across, y=up, opacity=faded(), **look),
+    ]
+    if dots:
+        spots = base.mark_point(filled=True, size=28)
+        layers.append(spots.encode(x=across, y=up, color=look["color"], opacity=faded()))
+    if bounds is not None:
+        layers += _bounds(bounds, across, up)
+    if points is not None:
+        marks = alt.Chart(inline(points)).mark_point(size=70, strokeWidth=2, fill="white")
+        tips = [alt.Tooltip("policy:N"), alt.Tooltip("x:Q", title=unit, format=",d"), alt.Tooltip("mean:Q")]
+        layers.append(marks.encode(x=across, y=up, color=look["color"], opacity=faded(), tooltip=tips))
+    layers.append(_hover(lines, order, across, heading, unit))
+    if labelled:
+        layers += _labels(ends, y, up, look)
+    return dressed(layers, title, styles)
+
+
+def _hover(table: pl.DataFrame, order: list[str], x: alt.X, heading: str, unit: str) -> alt.Chart:
+    """Return a layer that shows the mean of every policy with its band in a tooltip."""
+    near = alt.selection_point(name="near", fields=["x"], on="pointerover", clear="pointerout", empty=False)
+    form = "format(datum.{0}, abs(datum.{0}) >= 10 ? ',.1f' : '.3~r')".format
+    band = f"' (' + {form('low')} + ' to ' + {form('high')} + ')'"
+    text = f"{form('mean')} + (isValid(datum.low) && datum.high > datum.low ? {band} : '')"
+    # Policies are numbered, since the names of columns may hold no brackets and quotes.
+    tips = [alt.Tooltip("heading:N", title=unit)]
+    tips += [alt.Tooltip(f"p{place}:N", title=policy) for place, policy in enumerate(order)]
+    stripe: alt.Chart = (
+        alt.Chart(inline(table))
+        .transform_calculate(text=text, key=f"'p' + indexof({dumps(order)}, datum.policy)")
+        .transform_pivot("key", value="text", groupby=["x"], op="max")
+        .transform_window(before="lag(x)", after="lead(x)", sort=[alt.SortField("x")])
+        .transform_calculate(
+            heading=heading,
+            start="isValid(datum.before) ? (datum.before + datum.x) / 2 : datum.x",
+            end="isValid(datum.after) ? (datum.after + datum.x) / 2 : datum.x",
+        )
+        .mark_rect(fill="#666666", aria=False)
+        .encode(
+            x=field(x, "start"),
+            x2="end:Q",
+            opacity=alt.OpacityValue(0.0, condition={"param": "near", "empty": False, "value": 0.15}),
+            tooltip=tips,
+        )
+        .properties(name=HOVER)
+        .add_params(near)
+    )
+    return stripe
+
+
+def _labels(ends: pl.DataFrame, axis: Axis, y: alt.Y, look: dict[str, Any]) -> list[alt.Chart]:
+    """Name each line at its end, moved apart where the ends are close, with a short line leading there."""
+    heights = spread([axis.pixels(mean, HEIGHT) for mean in ends["mean"]], LABEL_GAP, HEIGHT)
+    places = [axis.value(height, HEIGHT) for height in heights]
+    base = alt.Chart(inline(ends.select("policy", "mean", place=pl.Series(places, dtype=pl.Float64))))
+    leader = base.mark_rule().encode(
+        x=alt.XValue(WIDTH + 3),
+        x2=alt.X2Value(WIDTH + 16),
+        y=y,
+        y2="place:Q",
+        color=look["color"],
+        opacity=faded(0.6),
+    )
+    text = base.mark_text(align="left", baseline="middle", fontSize=14, cursor="pointer").encode(
+        x=alt.XValue(WIDTH + 21),
+        y=field(y, "place"),
+        text="policy:N",
+        color=look["color"],
+        opacity=faded(),
+    )
+    return [leader.properties(name="labels-leader"), text.properties(name="labels-text")]
+
+
+def _bounds(bounds: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    base = alt.Chart(inline(bounds))
+    line = base.mark_line(color=GREY, strokeDash=[1, 3], strokeWidth=1.5)
+    last = alt.Chart(inline(bounds.group_by("label", maintain_order=True).last()))
+    text = last.mark_text(align="right", baseline="bottom", dx=-4, dy=-4, fontSize=12, color=INK)
+    return [line.encode(x=x, y=y, detail="label:N"), text.encode(x=x, y=y, text="label:N")]

@@ -1,0 +1,38 @@
+"""Numbers, intervals and p-values as short strings."""
+
+from __future__ import annotations
+
+
+def shown(value: float | None) -> str:
+    """Format a number as briefly as its size allows, and a missing one as a dash.
+
+    Examples
+    --------
+    >>> from lowregret.reporting.number_format import shown
+    >>> shown(11307.83), shown(0.03456), shown(12), shown(None)
+    ('11,307.8', '0.0346', '12', '-')
+    """
+    if value is None:
+        return "-"
+    if abs(value) < 1e-9:  # the standard error of equal numbers is rarely 0 to the last bit
+        return "0"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.1f}" if abs(value) >= 10 else f"{value:.3g}"
+
+
+def span(low: float | None, high: float | None) -> str:
+    """Format an interval, and a missing one as a dash."""
+    return "-" if low is None or high is None else f"{shown(low)} to {shown(high)}"
+
+
+def p_value(value: float) -> str:
+    """Format a p-value with two digits.
+
+    Examples
+    --------
+    >>> from lowregret.reporting.number_format import p_value
+    >>> p_value(0.0312), p_value(1e-9)
+    ('0.031', '< 0.0001')
+    """
+    return "< 0.0001" if value < 1e-4 else f"{value:.2g}"

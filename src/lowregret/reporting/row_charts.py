@@ -1,0 +1,254 @@
+"""Charts of one row per policy: the runs behind a mean, its tail, and differences from a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from lowregret.reporting.chart_style import (
+    GREY,
+    INK,
+    TICKS,
+    WIDTH,
+    dressed,
+    faded,
+    faded_fill,
+    inline,
+    looks,
+    palette_of,
+)
+from lowregret.reporting.line_chart import Axis
+from lowregret.reporting.policy_styles import Style
+
+ROW, FEW, SPACIOUS = 34, 5, 48
+"""The height of a row in pixels; up to so many rows are set more spaciously."""
+SHOW_ALL = 60
+"""Up to so many runs each is drawn; of more only those beyond the 5% and 95% quantiles."""
+MOST_MARKS = 120
+DECADE = 10.0
+"""Where the largest is more than this many times the smallest, an axis is logarithmic."""
+
+
+def runs_chart(
+    finals: pl.DataFrame,
+    summary: pl.DataFrame,
+    title: str,
+    *,
+    palette: Mapping[str, Style] | None = None,
+) -> alt.LayerChart:
+    """Draw the final regrets of the runs: box, spread, mean, and the bad runs one by one.
+
+    The box holds the middle half of the runs with the median in it; the line goes from the 5% to the 95%
+    quantile; the small strokes are runs beyond it (all runs if they are few); the diamond is the mean and the
+    triangle the mean of the worst 5%.
+
+    Parameters
+    ----------
+    finals : polars.DataFrame
+        Columns policy and regret, of one environment.
+    summary : polars.DataFrame
+        The summary of that environment.
+    title : str
+        The title of the figure; may be empty.
+    palette : mapping of str to Style, optional
+        The style of every policy, where several figures share it.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> from lowregret.analysis.summary import summarise
+    >>> from lowregret.reporting.row_charts import runs_chart
+    >>> tables = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.5", horizon=100, runs=5)
+    >>> runs_chart(tables.finals, summarise(tables), "Two arms").title.text
+    'Two arms'
+    """
+    rows = summary.sort("mean", descending=True)
+    order = rows["policy"].to_list()
+    styles = palette_of(order, palette)
+    colour = looks(styles, order, legend=False)["color"]
+    low, high = float(finals["regret"].min() or 0), float(finals["regret"].max() or 0)  # type: ignore[arg-type]
+    log = low > 0 and float(rows["mean"].max() or 0) > DECADE * float(rows["mean"].min() or 1)  # type: ignore[arg-type]
+    axis = Axis("final regret of a run", low / 1.05 if log else 0, max(high, 1e-9) * 1.02, log)
+    x = alt.X("regret:Q", scale=axis.scale(), title=axis.title, axis=axis.axis(grid=True))
+    y = _rows(order)
+    columns = ["policy", "mean", "p05", "p25", "median", "p75", "p95", "worst05", "worst"]
+    base = alt.Chart(inline(rows.select(columns)))
+    tips = [alt.Tooltip("policy:N"), *(_number(name, title) for name, title in STATISTICS.items())]
+    shared: dict[str, Any] = {"y": y, "color": colour, "tooltip": tips}
+    strokes = alt.Chart(inline(_marks(finals)))
+    layers = [
+        strokes.mark_tick(thickness=1.2, size=15, aria=False).encode(
+            x=x, y=y, color=colour, fillOpacity=faded_fill(0.85)
+        ),
+        base.mark_rule(strokeWidth=2).encode(x=_at(x, "p05"), x2="p95:Q", opacity=faded(), **shared),
+        base.mark_bar(height=15, fill="white", strokeWidth=2).encode(
+            x=_at(x, "p25"), x2="p75:Q", opacity=faded(), y=y, stroke=_stroke(colour), tooltip=tips
+        ),
+        base.mark_tick(thickness=3, size=15).encode(x=_at(x, "median"), opacity=faded(), **shared),
+        base.mark_point(shape="diamond", size=75, filled=True, stroke="white", strokeWidth=1).encode(
+            x=_at(x, "mean"), opacity=faded(), **shared
+        ),
+        base.mark_point(shape="triangle-left", size=70, filled=True, stroke="white", strokeWidth=1).encode(
+            x=_at(x, "worst05"), opacity=faded(), **shared
+        ),
+    ]
+    return dressed(layers, title, styles, height=_height(order))
+
+
+STATISTICS = {
+    "mean": "mean",
+    "median": "median",
+    "p05": "5%",
+    "p95": "95%",
+    "worst05": "mean of the worst 5%",
+    "worst": "worst run",
+}
+"""The statistics in the tooltip of a row, and their labels."""
+
+
+def tail_chart(
+    finals: pl.DataFrame, title: str, *, palette: Mapping[str, Style] | None = None
+) -> alt.LayerChart:
+    """Draw which share of the runs had at least so much regret; the logarithmic axis shows rare bad runs.
+
+    Parameters
+    ----------
+    finals : polars.DataFrame
+        Columns policy and regret, of one environment.
+    title : str
+        The title of the figure; may be empty.
+    palette : mapping of str to Style, optional
+        The style of every policy, where several figures share it.
+
+    Examples
+    --------
+    >>> import polars
+    >>> from lowregret.reporting.row_charts import tail_chart
+    >>> tail_chart(polars.DataFrame({"policy": ["A", "A"], "regret": [1.0, 2.0]}), "Two runs").title.text
+    'Two runs'
+    """
+    means = finals.group_by("policy", maintain_order=True).agg(pl.col("regret").mean())
+    order = means.sort("regret", descending=True)["policy"].to_list()
+    styles = palette_of(order, palette)
+    look = looks(styles, order, legend=True)
+    worst = finals.sort("regret", descending=True, maintain_order=True).with_columns(
+        place=pl.int_range(pl.len()).over("policy") + 1, runs=pl.len().over("policy")
+    )
+    # All of the worst runs, and an even choice of the others.
+    step = (pl.col("runs") // MOST_MARKS).clip(lower_bound=1)
+    some = (pl.col("place") <= MOST_MARKS // 2) | ((pl.col("runs") - pl.col("place")) % step == 0)
+    kept = worst.filter(some)
+    table = kept.select("policy", "regret", share=pl.col("place") / pl.col("runs"))
+    top = max(float(finals["regret"].max() or 0), 1e-9)  # type: ignore[arg-type]
+    floor = float(table["share"].min() or 1)  # type: ignore[arg-type]
+    across = alt.X(
+        "regret:Q", scale=alt.Scale(domain=[0, top * 1.02], nice=False), title="final regret of a run"
+    )
+    across = across.axis(labelExpr=TICKS, tickCount=6, grid=False)
+    shares = [share for share in (1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.001, 0.0001) if share >= floor]
+    up = alt.Y("share:Q", title="share of runs with at least this regret")
+    up = up.scale(type="log", domain=[min(floor, 0.5) * 0.9, 1]).axis(values=shares, format="~%")
+    base = alt.Chart(inline(table.sort("policy", "share", "regret", descending=[False, True, False])))
+    near = base.mark_point(opacity=0, size=150).encode(
+        x=across,
+        y=up,
+        tooltip=["policy:N", _number("regret", "regret"), alt.Tooltip("share:Q", format=".2~%")],
+    )
+    line = base.mark_line(interpolate="step-before").encode(x=across, y=up, opacity=faded(), **look)
+    return dressed([line, near.properties(name="hover")], title, styles)
+
+
+def differences_chart(
+    comparison: pl.DataFrame, title: str, *, palette: Mapping[str, Style] | None = None
+) -> alt.LayerChart:
+    """Draw how far each policy lies from the baseline, with 95% intervals and the verdicts in words.
+
+    Parameters
+    ----------
+    comparison : polars.DataFrame
+        The comparison of one environment with one baseline.
+    title : str
+        The title of the figure; may be empty.
+    palette : mapping of str to Style, optional
+        The style of every policy, where several figures share it.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> from lowregret.analysis.comparison import compare
+    >>> from lowregret.reporting.row_charts import differences_chart
+    >>> tables = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.5", horizon=100, runs=5)
+    >>> differences_chart(compare(tables, "MOSS"), "Two arms").title.text
+    'Two arms'
+    """
+    rows = comparison.sort("difference", descending=True)
+    order = rows["policy"].to_list()
+    styles = palette_of(order, palette)
+    colour = looks(styles, order, legend=False)["color"]
+    words = f"final regret less that of {rows['baseline'][0]}"
+    ticks = alt.Axis(labelExpr=TICKS, tickCount=6, grid=True)
+    x = alt.X("difference:Q", title=words, axis=ticks)
+    y = _rows(order)
+    ends = rows.with_columns(low=pl.col("low").fill_null(pl.col("difference")))
+    ends = ends.with_columns(high=pl.col("high").fill_null(pl.col("difference")))
+    base = alt.Chart(inline(ends.select("policy", "difference", "low", "high", "p_holm", "verdict", "runs")))
+    tips = [
+        alt.Tooltip("policy:N"),
+        _number("difference", "difference"),
+        _number("low", "95% interval from"),
+        _number("high", "to"),
+        alt.Tooltip("p_holm:Q", title="p (Holm)", format=".2~g"),
+        alt.Tooltip("verdict:N"),
+        alt.Tooltip("runs:Q", format=",d"),
+    ]
+    zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=GREY, strokeDash=[4, 3])
+    shared: dict[str, Any] = {"y": y, "color": colour, "tooltip": tips, "opacity": faded()}
+    verdicts = base.mark_text(align="left", baseline="middle", fontSize=13, color=INK)
+    layers = [
+        zero.encode(x=alt.X("zero:Q", title=words, axis=ticks)),
+        base.mark_rule(strokeWidth=3).encode(x=_at(x, "low"), x2="high:Q", **shared),
+        base.mark_point(size=70, filled=True).encode(x=x, **shared),
+        verdicts.encode(x=alt.XValue(WIDTH + 14), y=y, text="verdict:N", opacity=faded()).properties(
+            name="labels-verdict"
+        ),
+    ]
+    return dressed(layers, title, styles, height=_height(order))
+
+
+def _height(order: list[str]) -> int:
+    return (SPACIOUS if len(order) <= FEW else ROW) * len(order)
+
+
+def _rows(order: list[str]) -> alt.Y:
+    """Encode the row of a policy; the colour of a name would say nothing that the marks do not."""
+    return alt.Y("policy:N", sort=order, title=None).axis(labelFontSize=14, labelPadding=8)
+
+
+def _at(x: alt.X, name: str) -> alt.X:
+    other: alt.X = x.copy()
+    other.shorthand = f"{name}:Q"
+    return other
+
+
+def _stroke(colour: alt.Color) -> alt.Stroke:
+    return alt.Stroke("policy:N", scale=colour["scale"], legend=None)
+
+
+def _number(name: str, title: str) -> alt.Tooltip:
+    return alt.Tooltip(f"{name}:Q", title=title, format=",.4~r")
+
+
+def _marks(finals: pl.DataFrame) -> pl.DataFrame:
+    """Choose the runs that are drawn one by one: all, or those in the tails, and of many an even choice."""
+    regret = pl.col("regret")
+    runs = pl.len().over("policy")
+    beyond = (regret < regret.quantile(0.05, "linear").over("policy")) | (
+        regret > regret.quantile(0.95, "linear").over("policy")
+    )
+    chosen = finals.select("policy", "regret").filter(beyond | (runs <= SHOW_ALL)).sort("policy", "regret")
+    step = (pl.len().over("policy") // MOST_MARKS).clip(lower_bound=1)
+    back = pl.len().over("policy") - 1 - pl.int_range(pl.len()).over("policy")
+    return chosen.filter(back % step == 0)

@@ -1,0 +1,151 @@
+"""What results describe: the name, size and seed of the runs, and the parameters of a sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
+from typing import Any, Self
+
+import polars as pl
+
+from lowregret.analysis.comparison import SCHEMA
+from lowregret.analysis.summary import SUMMARY
+from lowregret.analysis.tables import COLUMNS
+from lowregret.policies import Policy
+
+TAKEN = {*SUMMARY, *SCHEMA}.union(*(columns for name, columns in COLUMNS.items() if name != "arms"))
+"""The names of columns that a parameter may not have."""
+
+Parameters = dict[str, dict[str, Any]]
+"""The parameters of environments or policies by their names."""
+
+
+@dataclass(frozen=True)
+class Description:
+    """What results hold.
+
+    Attributes
+    ----------
+    name : str
+        The name of the experiment.
+    seed : int or None
+        The seed of the rewards; None where parts of the results have different seeds.
+    runs : int
+        The number of runs of each policy.
+    horizons : dict of str to int
+        The horizon of every environment.
+    policies : tuple of str
+        The policies.
+    clip : bool
+        Whether policies that need rewards in [0, 1] may have seen clipped ones.
+    notes : dict of str to str
+        How rewards were changed before a policy saw them; only policies for which they were.
+    eliminating : tuple of str, or None
+        The policies that can eliminate arms; None where that was not recorded.
+    environment_parameters, policy_parameters : dict of str to dict
+        The values of the parameters that vary, by environment and by policy.
+    """
+
+    name: str
+    seed: int | None
+    runs: int
+    horizons: dict[str, int]
+    policies: tuple[str, ...]
+    clip: bool = False
+    notes: dict[str, str] = field(default_factory=dict)
+    eliminating: tuple[str, ...] | None = None
+    environment_parameters: Parameters = field(default_factory=dict)
+    policy_parameters: Parameters = field(default_factory=dict)
+
+    @classmethod
+    def from_dict(cls, known: Mapping[str, Any]) -> Self:
+        """Read a description from plain data; keys that earlier versions did not write may be missing."""
+        found = {each.name: known[each.name] for each in fields(cls) if each.name in known}
+        for name in ("policies", "eliminating"):
+            if found.get(name) is not None:
+                found[name] = tuple(found[name])
+        return cls(**found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the description as plain data."""
+        return asdict(self)
+
+    @property
+    def environments(self) -> tuple[str, ...]:
+        """The names of the environments."""
+        return tuple(self.horizons)
+
+    @cached_property
+    def parameter_tables(self) -> dict[str, pl.DataFrame]:
+        """The parameters of a sweep, one column each, by environment and by policy."""
+        given = {"environment": self.environment_parameters, "policy": self.policy_parameters}
+        names = {kind: _keys(found.values()) for kind, found in given.items()}
+        both = set(names["environment"]) & set(names["policy"])
+        tables = {}
+        for kind, found in given.items():
+            columns = {}
+            for name in names[kind]:
+                column = f"{kind}.{name}" if name in TAKEN | both else name
+                columns[column] = _column(values.get(name) for values in found.values())
+            if columns:
+                tables[kind] = pl.DataFrame({kind: list(found), **columns})
+        return tables
+
+
+def varied(policies: Iterable[Policy]) -> Parameters:
+    """Return the parameters in which policies of the same class differ, by policy.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> from lowregret.results import varied
+    >>> varied([lr.UCB1(alpha=1), lr.UCB1(), lr.MOSS()])
+    {'UCB1(alpha=1)': {'alpha': 1}, 'UCB1': {'alpha': 2.0}}
+    """
+    classes: dict[type[Policy], list[Policy]] = {}
+    for policy in policies:
+        classes.setdefault(type(policy), []).append(policy)
+    found: Parameters = {}
+    for kind, members in classes.items():
+        names = [each.name for each in fields(kind)]  # type: ignore[arg-type]  # every policy is a dataclass
+        differing = [name for name in names if len({repr(getattr(each, name)) for each in members}) > 1]
+        if differing:
+            found |= {
+                str(each): {name: _plain(getattr(each, name)) for name in differing} for each in members
+            }
+    return found
+
+
+def note(notes: Mapping[str, str]) -> str:
+    """Return one note for the notes of a policy by environment.
+
+    Examples
+    --------
+    >>> from lowregret.results import note
+    >>> note({"e": "rewards clipped to [0, 1]", "f": ""})
+    "in 'e': rewards clipped to [0, 1]"
+    """
+    different = set(notes.values())
+    if len(different) == 1:
+        return different.pop()
+    return "; ".join(f"in {environment!r}: {text}" for environment, text in notes.items() if text)
+
+
+def _keys(parts: Iterable[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(key for part in parts for key in part))
+
+
+def _plain(value: Any) -> Any:
+    return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
+
+
+def _column(values: Iterable[Any]) -> pl.Series:
+    """Return a column of numbers, of strings or of booleans; mixed values become strings."""
+    found = list(values)
+    kinds = {type(value) for value in found if value is not None}
+    if kinds == {int, float}:
+        return pl.Series(found, dtype=pl.Float64, strict=False)
+    if len(kinds) > 1:
+        return pl.Series([None if value is None else str(value) for value in found], dtype=pl.String)
+    return pl.Series(found)

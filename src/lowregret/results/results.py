@@ -1,0 +1,447 @@
+"""The results of a simulation, an experiment or a reproduction.
+
+==========  ==================================================  ============================================
+table       columns                                             one row for
+==========  ==================================================  ============================================
+finals      environment, policy, run, regret                    every run: the regret at the horizon
+paths       environment, policy, run, t, regret                 every run and recorded time
+pulls       environment, policy, run, arm, pulls                every run and arm
+events      environment, policy, run, t, arm, event             every arm that was eliminated
+arms        environment, arm, mean, variance, gap, optimal      every arm of every environment
+==========  ==================================================  ============================================
+
+Rows follow the order of the experiment: environments, policies, runs, then times or arms. The parameters of a
+sweep are columns after ``environment`` and ``policy``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from lowregret.analysis.tables import COLUMNS, Floats, Integers, Runs
+from lowregret.errors import InputError
+from lowregret.results.description import Description
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import altair
+
+    from lowregret.environments import Bandit
+    from lowregret.policies import Policy
+
+KEYS = ("environment", "policy")
+
+
+class Results:
+    """The runs of policies on environments: tables, summaries, comparisons, figures and a report.
+
+    `simulate`, `Experiment.run` and `open_results` return it. A table is read or made when it is first used.
+
+    Parameters
+    ----------
+    description : Description
+        Name, seed, number of runs, horizons, policies and parameters of a sweep.
+    tables : mapping of str to LazyFrame
+        The tables finals, curves, pulls, events and arms.
+    outcomes : mapping of (str, str) to Runs, optional
+        The arrays of every environment and policy, where they are in memory.
+
+    Attributes
+    ----------
+    description : Description
+        As given.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=50, runs=4)
+    >>> result
+    Results('bernoulli:0.1,0.9': 2 policies, 1 environment, horizon 50, 4 runs, seed 0)
+    >>> result.finals.columns
+    ['environment', 'policy', 'run', 'regret']
+    >>> result["MOSS"].pulls.shape
+    (4, 2)
+    >>> result.compare("RoundRobin").select("policy", "verdict").row(0)
+    ('MOSS', 'inconclusive')
+    """
+
+    def __init__(
+        self,
+        description: Description,
+        tables: Mapping[str, pl.LazyFrame],
+        outcomes: Mapping[tuple[str, str], Runs] | None = None,
+    ) -> None:
+        self.description = description
+        self._tables = tables
+        self._outcomes = outcomes or {}
+        self._slices: dict[str, dict[tuple[str, str], tuple[int, int]]] = {}
+
+    @property
+    def name(self) -> str:
+        """The name of the experiment."""
+        return self.description.name
+
+    @property
+    def seed(self) -> int | None:
+        """The seed of the rewards; None where parts of the results have different seeds."""
+        return self.description.seed
+
+    @property
+    def runs(self) -> int:
+        """The number of runs of each policy."""
+        return self.description.runs
+
+    @property
+    def horizons(self) -> dict[str, int]:
+        """The horizon of every environment."""
+        return self.description.horizons
+
+    @property
+    def environments(self) -> tuple[str, ...]:
+        """The names of the environments."""
+        return self.description.environments
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """The names of the policies."""
+        return self.description.policies
+
+    @property
+    def notes(self) -> dict[str, str]:
+        """How rewards were changed before a policy saw them, by policy; only policies for which they were."""
+        return self.description.notes
+
+    @property
+    def horizon(self) -> int:
+        """The horizon, of results with one environment."""
+        return self.horizons[self._environment(None)]
+
+    def scan(self, table: str) -> pl.LazyFrame:
+        """Return a table as a LazyFrame, for results that do not fit into memory.
+
+        Parameters
+        ----------
+        table : {"finals", "paths", "pulls", "events", "arms"}
+            The name of the table.
+        """
+        stored = "curves" if table == "paths" else table
+        if stored not in COLUMNS or table == "curves":
+            raise InputError(f"no table {table!r}: use finals, paths, pulls, events or arms")
+        return self._with_parameters(self._tables[stored])
+
+    @cached_property
+    def finals(self) -> pl.DataFrame:
+        """Regret at the horizon: environment, policy, run, regret."""
+        return self.scan("finals").collect()
+
+    @cached_property
+    def paths(self) -> pl.DataFrame:
+        """Regret of every run at the recorded times: environment, policy, run, t, regret."""
+        return self.scan("paths").collect()
+
+    @cached_property
+    def pulls(self) -> pl.DataFrame:
+        """Pulls at the horizon: environment, policy, run, arm, pulls."""
+        return self.scan("pulls").collect()
+
+    @cached_property
+    def events(self) -> pl.DataFrame:
+        """Events of a run: environment, policy, run, t, arm, event ("eliminated")."""
+        return self.scan("events").collect()
+
+    @cached_property
+    def arms(self) -> pl.DataFrame:
+        """The arms: environment, arm, mean, variance, gap, optimal."""
+        return self.scan("arms").collect()
+
+    @cached_property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Every environment and policy that have runs, in the order of the results."""
+        return self.finals.select(KEYS).unique(maintain_order=True).rows()
+
+    def summary(self) -> pl.DataFrame:
+        """Return the final regret of every policy: mean, interval, quantiles, tail and best-arm shares.
+
+        See `lowregret.analysis.summary.summarise` for the columns.
+        """
+        from lowregret.analysis.summary import summarise
+
+        return self._with_parameters(summarise(self).lazy()).collect()
+
+    def curves(self) -> pl.DataFrame:
+        """Return the regret over time: mean, standard error, interval and quantiles at each recorded time."""
+        from lowregret.analysis.summary import summarise_curves
+
+        return self._with_parameters(summarise_curves(self).lazy()).collect()
+
+    def compare(self, baseline: Policy | str | None = None, seed: int = 0) -> pl.DataFrame:
+        """Compare the final regrets of policies in pairs; see `lowregret.compare`.
+
+        Parameters
+        ----------
+        baseline : Policy or str, optional
+            The policy that every other one is compared with; every pair is compared if not given.
+        seed : int, default 0
+            The seed of the bootstrap's resamples.
+        """
+        from lowregret.analysis.comparison import compare
+
+        found = compare(self, None if baseline is None else str(baseline), seed)
+        return self._with_parameters(found.lazy()).collect()
+
+    def plot(self, environment: str | None = None) -> altair.LayerChart:
+        """Draw the mean regret over time, with bands from the 5% to the 95% quantile of the runs.
+
+        Parameters
+        ----------
+        environment : str, optional
+            The environment; needed where the results have several.
+        """
+        from lowregret.reporting.curve_charts import regret_chart
+
+        name = self._environment(environment)
+        return regret_chart(self.curves().filter(environment=name), name)
+
+    def report(self, folder: str | Path, baseline: Policy | str | None = None) -> list[Path]:
+        """Write a page ``report.html`` and its figures to a folder; see `lowregret.report`.
+
+        Parameters
+        ----------
+        folder : str or path
+            The folder.
+        baseline : Policy or str, optional
+            The policy that the others are compared with.
+        """
+        from lowregret.reporting.experiment_report import report
+
+        return report(self, folder, None if baseline is None else str(baseline))
+
+    def outcome(self, policy: Policy | str, environment: str | None = None) -> Runs:
+        """Return the runs of a policy as arrays: ``grid``, ``regret``, ``pulls`` and ``eliminated``.
+
+        Parameters
+        ----------
+        policy : Policy or str
+            The policy.
+        environment : str, optional
+            The environment; needed where the results have several.
+        """
+        pair = self._environment(environment), str(policy)
+        if pair not in self._outcomes and pair not in self.pairs:
+            raise InputError(f"no policy {pair[1]!r} in these results: they have {', '.join(self.policies)}")
+        return self._outcomes.get(pair) or TableRuns(self, *pair)
+
+    def __getitem__(self, policy: Policy | str) -> Runs:
+        """Return the runs of a policy as arrays, of results with one environment."""
+        return self.outcome(policy)
+
+    def regret(self, policy: Policy | str, environment: str | None = None) -> Floats:
+        """Return the final regret of every run of a policy."""
+        self.outcome(policy, environment)  # refuses what is not there
+        part = self.finals.filter(environment=self._environment(environment), policy=str(policy))
+        return part["regret"].to_numpy()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return results with one environment as plain data, as ``lowregret simulate --json`` prints it."""
+        environment, curves = self._environment(None), self.curves()
+        return {
+            "environment": environment,
+            "horizon": self.horizon,
+            "runs": self.runs,
+            "seed": self.seed,
+            "policies": [self._policy_dict(row, curves) for row in self.summary().to_dicts()],
+        }
+
+    def _policy_dict(self, row: dict[str, Any], curves: pl.DataFrame) -> dict[str, Any]:
+        policy = row["policy"]
+        curve, outcome = curves.filter(policy=policy), self[policy]
+        return {
+            "policy": policy,
+            "note": self.notes.get(policy, ""),
+            "regret": {key: row[key] for key in ("mean", "se", "median", "p05", "p95", "worst05")},
+            "curve": {"t": curve["t"].to_list(), "mean": curve["mean"].to_list()},
+            "optimal_arm_eliminated": row["optimal_arm_eliminated"],
+            "steps": row["runs"] * self.horizon,
+            "seconds": outcome.seconds,
+            "threads": outcome.threads,
+        }
+
+    def slice(self, table: str, environment: str, policy: str) -> pl.DataFrame:
+        """Return the rows of an environment and a policy, without copying them."""
+        found: pl.DataFrame = getattr(self, table)
+        if table not in self._slices:
+            rows = found.select(KEYS).with_row_index("first")
+            rows = rows.group_by(KEYS).agg(pl.col("first").min(), pl.len())
+            self._slices[table] = {(e, p): (first, count) for e, p, first, count in rows.iter_rows()}
+        return found.slice(*self._slices[table].get((environment, policy), (0, 0)))
+
+    def _environment(self, given: str | None) -> str:
+        if given is None and len(self.environments) == 1:
+            return self.environments[0]
+        if given in self.environments:
+            return str(given)
+        what = "name the environment" if given is None else f"no environment {given!r}"
+        raise InputError(f"{what}: these results have {', '.join(self.environments)}")
+
+    def _with_parameters(self, table: pl.LazyFrame) -> pl.LazyFrame:
+        """Add the parameters of a sweep after the names of environment and policy.
+
+        A parameter that is called as a property of an arm, such as gap, is not added to the table of arms.
+        """
+        columns = table.collect_schema().names()
+        keys = [key for key in columns if key in (*KEYS, "baseline")]
+        added = []
+        for key, values in self.description.parameter_tables.items():
+            new = [name for name in values.columns if name not in columns]
+            if key in columns and new:
+                table = table.join(values.select(key, *new).lazy(), on=key, how="left", maintain_order="left")
+                added += new
+        rest = [column for column in columns if column not in keys]
+        return table.select(*keys, *added, *rest) if added else table
+
+    def __repr__(self) -> str:
+        horizons = sorted(set(self.horizons.values()))
+        times = f"{horizons[0]:,}" + (f" to {horizons[-1]:,}" if len(horizons) > 1 else "")
+        parts = [
+            _count(len(self.policies), "policy", "policies"),
+            _count(len(self.environments), "environment"),
+            f"horizon {times}",
+            _count(self.runs, "run"),
+            *([] if self.seed is None else [f"seed {self.seed}"]),
+        ]
+        return f"Results({self.name!r}: {', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        shown = ("runs", "mean", "se", "low", "high", "median", "p05", "p95", "worst05")
+        table = self.summary()
+        columns = [name for name in table.columns if name in shown or name not in {*_summary_columns()}]
+        keys = [key for key in KEYS if key == "policy" or len(self.environments) > 1]
+        chosen = table.select(*keys, *(name for name in columns if name not in KEYS))
+        with pl.Config(tbl_rows=40, tbl_hide_dataframe_shape=True, tbl_hide_column_data_types=True):
+            return f"<p>{escape(repr(self))}</p>{chosen._repr_html_()}"
+
+
+class TableRuns:
+    """The runs of one policy in one environment, from the tables; each array is made when it is first used.
+
+    See `lowregret.analysis.tables.Runs` for the attributes.
+    """
+
+    seconds: float | None = None
+    threads: int | None = None
+
+    def __init__(self, results: Results, environment: str, policy: str) -> None:
+        self._results = results
+        self._pair = environment, policy
+
+    @cached_property
+    def grid(self) -> Integers:
+        """The recorded times."""
+        part = self._results.slice("paths", *self._pair)
+        return part["t"].unique().sort().to_numpy()
+
+    @cached_property
+    def regret(self) -> Floats:
+        """Pseudo-regret, one row per run and one column per time."""
+        part = self._results.slice("paths", *self._pair)
+        if len(part) != part["run"].n_unique() * len(self.grid):
+            environment, policy = self._pair
+            raise InputError(f"the paths of {policy} on {environment} must have every run at every time")
+        return part["regret"].to_numpy().reshape(-1, len(self.grid))
+
+    @cached_property
+    def pulls(self) -> Integers:
+        """Pulls of every arm at the horizon, one row per run."""
+        part = self._results.slice("pulls", *self._pair)
+        return part["pulls"].to_numpy().reshape(part["run"].n_unique(), -1)
+
+    @cached_property
+    def eliminated(self) -> Integers | None:
+        """When an arm was eliminated, 0 for never; None for a policy that eliminates no arms."""
+        part = self._results.slice("events", *self._pair)
+        known = self._results.description.eliminating
+        if part.is_empty() if known is None else self._pair[1] not in known:
+            return None
+        found = np.zeros_like(self.pulls)
+        runs = self._results.slice("pulls", *self._pair)["run"].unique().sort().to_numpy()
+        rows = np.searchsorted(runs, part["run"].to_numpy())
+        found[rows, part["arm"].to_numpy()] = part["t"].to_numpy()
+        return found
+
+
+def arm_table(bandit: Bandit, name: str) -> pl.DataFrame:
+    """Return the arms of a bandit as a table, under the name of its environment."""
+    columns = {
+        "arm": np.arange(len(bandit)),
+        "mean": bandit.means,
+        "variance": bandit.variances,
+        "gap": bandit.gaps,
+        "optimal": bandit.optimal,
+    }
+    return pl.DataFrame(columns).select(pl.lit(name).alias("environment"), pl.all())
+
+
+def join(name: str, parts: Sequence[Results]) -> Results:
+    """Join the results of several experiments, which have different environments.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> from lowregret.results import join
+    >>> parts = [lr.simulate("RoundRobin", each, horizon=20, runs=2) for each in ("bernoulli:0,1", "paper-1")]
+    >>> join("two", parts)
+    Results('two': 1 policy, 2 environments, horizon 20, 2 runs, seed 0)
+    """
+    known = [part.description for part in parts]
+    seeds = {each.seed for each in known}
+    listed = [each.eliminating for each in known if each.eliminating is not None]
+    description = Description(
+        name=name,
+        seed=seeds.pop() if len(seeds) == 1 else None,
+        runs=max(each.runs for each in known),
+        horizons=_union(each.horizons for each in known),
+        policies=tuple(dict.fromkeys(policy for each in known for policy in each.policies)),
+        clip=any(each.clip for each in known),
+        notes=_union(each.notes for each in known),
+        eliminating=None if len(listed) < len(known) else tuple(dict.fromkeys(sum(listed, ()))),
+        environment_parameters=_union(each.environment_parameters for each in known),
+        policy_parameters=_union(each.policy_parameters for each in known),
+    )
+    return Results(description, _JoinedTables(parts), _union(part._outcomes for part in parts))
+
+
+class _JoinedTables(Mapping[str, pl.LazyFrame]):
+    """The tables of several results, one below the other."""
+
+    def __init__(self, parts: Sequence[Results]) -> None:
+        self._parts = parts
+
+    def __getitem__(self, name: str) -> pl.LazyFrame:
+        return pl.concat([part._tables[name] for part in self._parts])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COLUMNS)
+
+    def __len__(self) -> int:
+        return len(COLUMNS)
+
+
+def _union(parts: Any) -> dict[Any, Any]:
+    return {key: value for part in parts for key, value in part.items()}
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _summary_columns() -> list[str]:
+    from lowregret.analysis.summary import SUMMARY
+
+    return list(SUMMARY)

@@ -1,0 +1,36 @@
+"""The verdicts in plain lines."""
+
+from analysis_data import frames_of
+
+from lowregret.analysis.comparison import compare
+from lowregret.cli.terminal_verdicts import NEEDED, NOTE, verdict_lines
+
+
+def lines(**policies: list[float]) -> list[str]:
+    return verdict_lines(compare(frames_of({"e": policies}), "B"))
+
+
+def test_each_kind_of_verdict() -> None:
+    steps = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    found = lines(
+        B=steps,
+        Lower=[step - 3 + 0.1 * place for place, step in enumerate(steps)],
+        Higher=[step + 30 - 0.1 * place for place, step in enumerate(steps)],
+        Same=steps,
+        Noisy=[2.0, 1.0, 5.0, 2.0, 9.0, 3.0],
+    )
+    assert found == [
+        "e",
+        "  Lower has lower regret than B: by 2.75, 95% interval 2.55 to 2.95, p < 0.0001 (6 runs)",
+        "  Higher has higher regret than B: by 29.8, 95% interval 29.6 to 29.9, p < 0.0001 (6 runs)",
+        "  Same against B is inconclusive: difference 0, 95% interval 0 to 0, p 1 (6 runs)",
+        "  Noisy against B is inconclusive: difference 0.167, 95% interval -2.6 to 2.94, p 1 "
+        "(6 runs; 2,800 needed)",
+        "",
+        f"{NOTE} {NEEDED}",
+    ]
+    assert lines(B=steps, Same=steps)[-1] == NOTE  # nothing is said of what is not shown
+
+
+def test_one_run() -> None:
+    assert lines(B=[1.0], A=[3.0])[1] == "  A against B is inconclusive: difference 2 (1 run)"

@@ -1,0 +1,70 @@
+"""The tables of the page."""
+
+from analysis_data import frames_of
+
+from lowregret.analysis.comparison import compare
+from lowregret.analysis.ranks import average_ranks
+from lowregret.analysis.summary import summarise
+from lowregret.reporting.number_format import p_value, span
+from lowregret.reporting.page_parts import Cell
+from lowregret.reporting.result_tables import numbers, overview, verdicts
+
+FRAMES = frames_of(
+    {
+        "e": {
+            "EUCBV": [10.0, 12.0, 11.0, 14.0],
+            "MOSS": [20.0, 25.0, 24.0, 21.0],
+            "UCB1": [9.0, 13.0, 11.5, 14.0],
+        },
+        "f": {"EUCBV": [5.0, 6.0, 7.0, 8.0], "MOSS": [4.0, 6.0, 7.0, 8.0]},
+    }
+)
+
+
+def test_numbers_are_sorted_and_complete() -> None:
+    summary = summarise(FRAMES).filter(environment="e")
+    table = numbers(summary, {"EUCBV": 1.5})
+    assert [row[0] for row in table.rows] == ["EUCBV", "UCB1", "MOSS"]
+    assert all(len(row) == len(table.heads) for row in table.rows)
+    assert table.rows[0][1:] == [
+        "11.8 ± 2.72",
+        "11.5",
+        "10.2 to 13.7",
+        "14.0",
+        "1.50",
+        "54.5%",
+        "100.0%",
+        "0",
+    ]
+    assert table.rows[2][5] == table.rows[2][8] == "-"
+
+
+def test_one_run_has_no_reach() -> None:
+    table = numbers(summarise(frames_of({"e": {"A": [3.0]}})), {})
+    assert table.rows[0][1] == "3"
+
+
+def test_verdicts_hold_both_intervals() -> None:
+    comparison = compare(FRAMES, "MOSS").filter(environment="e")
+    table = verdicts(comparison)
+    first = table.rows[0]
+    assert len(first) == len(table.heads)
+    assert first[:5] == ["EUCBV", "-10.8", "-15.3 to -6.18", first[3], "100%"]
+    assert [row[7] for row in table.rows] == [Cell("lower regret", ""), Cell("lower regret", "")]
+    assert "Against MOSS" in table.caption
+
+
+def test_the_overview_has_one_column_per_environment() -> None:
+    table = overview(summarise(FRAMES), average_ranks(FRAMES), compare(FRAMES, "MOSS"))
+    assert table.heads == ["policy", "mean rank", "e", "f"]
+    assert table.rows == [
+        ["EUCBV", "1.31", Cell("11.8 ▼", "best"), Cell("6.5 ≈", "")],
+        ["MOSS", "1.69", Cell("22.5", ""), Cell("6.25", "best")],
+        ["UCB1", "-", Cell("11.9 ▼", ""), Cell("-", "")],
+    ]
+
+
+def test_small_words() -> None:
+    assert span(None, 1.0) == "-"
+    assert span(1.0, 20.0) == "1 to 20.0"
+    assert (p_value(1.0), p_value(0.0001), p_value(0.00001)) == ("1", "0.0001", "< 0.0001")
