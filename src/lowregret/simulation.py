@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from lowregret._common.validation import MAX_HORIZON, integer, recording_times, seed_of
-from lowregret.engine import reference
-from lowregret.engine.cpu import Trace, trace_of
-from lowregret.engine.cpu import simulate as simulate_runs
-from lowregret.engine.cpu import trace as trace_run
+from lowregret.engine import cpu, reference
+from lowregret.engine.outcome import Trace, new_trace
 from lowregret.engine.rewards import GIVEN
-from lowregret.engine.state import Floats, Integers, rows_of_table
+from lowregret.engine.state import Floats, Integers, rows_of, rows_of_table
 from lowregret.environments import Bandit, environment
 from lowregret.errors import InputError
 from lowregret.policies import Policy, clock_at
@@ -22,6 +20,8 @@ from lowregret.policies.inputs import clips, policies_of, policy_of, reward_note
 
 if TYPE_CHECKING:
     from lowregret.results import Results
+
+Engine = Literal["compiled", "reference"]
 
 
 def simulate(
@@ -35,6 +35,7 @@ def simulate(
     clip: bool = False,
     threads: int | None = None,
     progress: Callable[[str, int], None] | None = None,
+    engine: Engine = "compiled",
 ) -> Results:
     """Simulate policies on a bandit.
 
@@ -63,6 +64,9 @@ def simulate(
         The number of threads; by default one per core.
     progress : callable, optional
         Called as ``progress(policy, runs)`` when a policy starts (0 runs) and when runs finish.
+    engine : {"compiled", "reference"}, default "compiled"
+        The engine; both return the same. The reference is plain Python: it is slow, compiles nothing of the
+        policy, and stops at breakpoints.
 
     Returns
     -------
@@ -80,11 +84,8 @@ def simulate(
     (10, 20)
     """
     bandit = environment(bandit)
-    if horizon is None:
-        horizon = bandit.horizon
-    if horizon is None:
-        raise InputError(f"simulate: give a horizon, since {bandit.name!r} has none of its own")
-    horizon = integer("simulate", "horizon", horizon, MAX_HORIZON)
+    horizon = _horizon("simulate", horizon, bandit)
+    _validate_engine("simulate", engine)
     runs = integer("simulate", "runs", runs)
     seed = seed_of(seed)
     threads = None if threads is None else integer("simulate", "threads", threads)
@@ -99,9 +100,11 @@ def simulate(
         report = partial(progress, name) if progress else None
         if report:
             report(0)
-        outcomes[name] = simulate_runs(
-            policy, bandit, horizon, runs, seed, times, threads, report, clipped[name]
-        )
+        problem = policy, bandit, horizon, runs, seed, times
+        if engine == "compiled":
+            outcomes[name] = cpu.simulate(*problem, threads, report, clipped[name])
+        else:
+            outcomes[name] = reference.simulate(*problem, report, clipped[name])
         notes[name] = reward_note(policy, clipped[name], bandit.binary)
     from lowregret.results import simulated_results
 
@@ -110,54 +113,82 @@ def simulate(
 
 def trace(
     policy: Policy | str,
-    rewards: Sequence[Sequence[float]] | Floats,
+    bandit: Bandit | str | Sequence[Sequence[float]] | Floats,
     horizon: int | None = None,
     seed: int = 0,
     *,
+    run: int = 0,
     clip: bool = False,
-    engine: Literal["compiled", "reference"] = "compiled",
+    engine: Engine = "compiled",
 ) -> Trace:
-    """Play one run of a policy on given rewards and record every step.
-
-    Arms keep the given order, and a tie is broken in favour of the first.
+    """Play one run of a policy and record every step.
 
     Parameters
     ----------
     policy : Policy or str
         The policy.
-    rewards : sequence of sequences of float
-        One row per arm, which may differ in length; entry n is the reward of the arm's n-th pull.
+    bandit : Bandit, str, or sequence of sequences of float
+        A bandit or its string, on which the run is that of `simulate`; or a table of rewards with a row for
+        each arm. Entry n of a row is the reward of the arm's n-th pull. Arms of a table keep their order, and
+        a tie goes to the first.
     horizon : int, optional
-        The number of steps; by default the number of rewards.
+        The number of steps; by default the horizon of the bandit, or the number of rewards in the table.
     seed : int, default 0
-        The seed of the policy's own draws.
+        The seed, as for `simulate`. On a table it is the seed of the policy's own draws.
+    run : int, default 0
+        The number of the run.
     clip : bool, default False
         Clip the rewards that the policy sees to [0, 1], if it requires that.
     engine : {"compiled", "reference"}, default "compiled"
-        The engine; both return the same.
+        The engine; both return the same. The reference is plain Python, for debugging.
 
     Returns
     -------
     Trace
-        ``arm`` of every step, and for a policy that eliminates arms the ``round`` and the number of
-        ``active`` arms after it.
+        ``arm`` and ``reward`` of every step, and for a policy that eliminates arms the ``round`` and the
+        number of ``active`` arms after it.
 
     Examples
     --------
     >>> import lowregret as lr
     >>> lr.trace(lr.RoundRobin(), [[1, 0, 1], [0, 0]], horizon=5).arm.tolist()
     [0, 1, 0, 1, 0]
+    >>> path = lr.trace("EUCBV", "bernoulli:0.2,0.8", horizon=1_000, seed=1)
+    >>> path.arm.shape, path.reward.sum().item() > 600
+    ((1000,), True)
     """
-    policy, seed = policy_of(policy), seed_of(seed)
-    rows, data = rows_of_table(_rewards(rewards), GIVEN, policy)
-    clip = clips(policy, (data.min(initial=0.0), data.max(initial=0.0)), "the table", clip)
-    horizon = integer("trace", "horizon", len(data) if horizon is None else horizon, MAX_HORIZON)
-    if engine == "compiled":
-        return trace_run(policy, rows, data, horizon, seed, clip=clip)
-    if engine == "reference":
-        played = reference.play(policy, rows, data, horizon, reference.policy_rng(seed, 0), clip)
-        return trace_of(policy, *played[:3])
-    raise InputError(f"trace: engine must be 'compiled' or 'reference', got {engine!r}")
+    policy, seed, run = policy_of(policy), seed_of(seed), integer("trace", "run", run, least=0)
+    _validate_engine("trace", engine)
+    if isinstance(bandit, Bandit | str):
+        bandit = environment(bandit)
+        horizon = _horizon("trace", horizon, bandit)
+        clip = clips(policy, bandit.support, repr(bandit.name), clip)
+        if engine == "compiled":
+            rows = rows_of(bandit, policy)
+            return cpu.trace(policy, rows, bandit.data, horizon, seed, run, shuffled=True, clip=clip)
+        played = reference.run(policy, bandit, horizon, seed, run, clip)
+    else:
+        rows, data = rows_of_table(_rewards(bandit), GIVEN, policy)
+        clip = clips(policy, (data.min(initial=0.0), data.max(initial=0.0)), "the table", clip)
+        horizon = integer("trace", "horizon", len(data) if horizon is None else horizon, MAX_HORIZON)
+        if engine == "compiled":
+            return cpu.trace(policy, rows, data, horizon, seed, run, clip=clip)
+        played = reference.play(policy, rows, data, horizon, reference.policy_rng(seed, run), clip)
+    return new_trace(policy, played.arm, played.reward, played.round, played.active)
+
+
+def _validate_engine(owner: str, engine: str) -> None:
+    if engine not in get_args(Engine):
+        raise InputError(f"{owner}: engine must be 'compiled' or 'reference', got {engine!r}")
+
+
+def _horizon(owner: str, horizon: int | None, bandit: Bandit) -> int:
+    """Return the horizon, by default that of the bandit."""
+    if horizon is None:
+        horizon = bandit.horizon
+    if horizon is None:
+        raise InputError(f"{owner}: give a horizon, since {bandit.name!r} has none of its own")
+    return integer(owner, "horizon", horizon, MAX_HORIZON)
 
 
 def _grid(grid: int | Sequence[int], horizon: int) -> Integers:
@@ -165,7 +196,7 @@ def _grid(grid: int | Sequence[int], horizon: int) -> Integers:
     if isinstance(grid, int | np.integer):
         return np.array(recording_times(horizon, integer("simulate", "grid", grid)), np.int64)
     if not isinstance(grid, Iterable):
-        raise InputError(f"simulate: grid must be a whole number or a list of times, got {grid!r}")
+        raise InputError(f"simulate: grid must be an integer or a list of times, got {grid!r}")
     times = sorted({integer("simulate", "a time of the grid", time, horizon) for time in grid} | {horizon})
     return np.array(times, np.int64)
 

@@ -75,6 +75,50 @@ def test_bad_tables(rewards, message):
         lr.trace(lr.UCB1(), rewards)
 
 
+@pytest.mark.parametrize("policy", ["EUCBV", "ThompsonBeta", "DiscountedUCB"])
+def test_a_trace_on_a_bandit_is_a_run_of_simulate(policy):
+    bandit = lr.bernoulli([0.2, 0.8]) + lr.beta([2.0], [3.0])
+    result = lr.simulate(policy, bandit, 300, runs=3, seed=4)
+    for run in range(3):
+        fast, plain = (lr.trace(policy, bandit, 300, seed=4, run=run, engine=engine) for engine in ENGINES)
+        assert fast.arm.tolist() == plain.arm.tolist()
+        assert fast.reward.tolist() == plain.reward.tolist()
+        assert np.bincount(fast.arm, minlength=3).tolist() == result[policy].pulls[run].tolist()
+
+
+def test_a_trace_takes_the_horizon_of_the_bandit_and_returns_the_rewards():
+    assert lr.trace("RoundRobin", "paper-1").arm.shape == (60_000,)
+    with pytest.raises(InputError, match="trace: give a horizon"):
+        lr.trace("RoundRobin", "bernoulli:0.1,0.2")
+    assert lr.trace("RoundRobin", [[0.25, 1.0], [0.5]], horizon=3).reward.tolist() == [0.25, 0.5, 1.0]
+
+
+@pytest.mark.parametrize("policy", ["EUCBV(rho=0.02)", "UCB1", "ThompsonGauss", "DMED", "UCBImproved"])
+def test_simulate_by_the_reference_gives_the_same_bits(policy):
+    bandit = lr.gaussian([0.1, 0.5, 0.4, 0.45], [0.1, 0.2, 0.01, 0.3])
+    fast, plain = (
+        lr.simulate(policy, bandit, 400, runs=3, seed=9, grid=7, clip=True, engine=engine)[policy]
+        for engine in ENGINES
+    )
+    assert np.array_equal(fast.regret, plain.regret)
+    assert np.array_equal(fast.pulls, plain.pulls)
+    assert np.array_equal(fast.eliminated, plain.eliminated)
+
+
+def test_the_reference_compiles_nothing_of_a_policy():
+    class Curious(lr.Policy):
+        seen = []  # noqa: RUF012  # what only plain Python can write to
+
+        def score(self, arm, clock):
+            self.seen.append(clock.t)
+            return arm.mean
+
+    lr.simulate(Curious(), "bernoulli:0.1,0.2", 5, runs=1, engine="reference")
+    assert Curious.seen == [3, 3, 4, 4, 5, 5]
+    with pytest.raises(InputError, match="simulate: engine must be 'compiled' or 'reference', got 'fast'"):
+        lr.simulate("UCB1", "bernoulli:0.1,0.2", 5, engine="fast")
+
+
 def test_bad_engine():
     with pytest.raises(InputError, match="'compiled' or 'reference', got 'fast'"):
         lr.trace(lr.UCB1(), [[1.0]], engine="fast")

@@ -56,13 +56,13 @@ def number(owner: str, name: str, value: object, rule: Rule = FINITE) -> float:
     raise InputError(f"{owner}: {rule.words.format(name=name)}, got {short_repr(value)}")
 
 
-def integer(owner: str, name: str, value: object, most: int | None = None) -> int:
-    """Return the value as an int of at least 1, and at most ``most`` if that is given."""
-    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
+def integer(owner: str, name: str, value: object, most: int | None = None, least: int = 1) -> int:
+    """Return the value as an int of at least ``least``, and at most ``most`` if that is given."""
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least:
         if most is None or int(value) <= most:
             return int(value)
         raise InputError(f"{owner}: {name} must be at most {most}, got {short_repr(value)}")
-    raise InputError(f"{owner}: {name} must be an integer of at least 1, got {short_repr(value)}")
+    raise InputError(f"{owner}: {name} must be an integer of at least {least}, got {short_repr(value)}")
 
 
 def as_list(values: object) -> Any:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from lowregret.engine.compile import entry
+from lowregret.engine.compile import compiled, entry
 from lowregret.engine.dispatch import play
+from lowregret.engine.outcome import Outcome, Trace, eliminates, new_trace
 from lowregret.engine.reference import ran_out
+from lowregret.engine.rewards import reward
 from lowregret.engine.rng import Rng, shuffle
 from lowregret.engine.simulated_run import Run, Scratch, new_scratch, prepare_run
-from lowregret.engine.state import Floats, Integers, Rows, rows_of, start
+from lowregret.engine.state import Floats, Integers, Rows, lay_out, rows_of, start
 from lowregret.engine.step import MESSAGES
 from lowregret.environments import Bandit
 from lowregret.errors import InputError
@@ -26,37 +27,6 @@ BLOCK_STEPS = 2_000_000
 """About how many steps a thread makes at a stretch: some tens of milliseconds."""
 
 NO_PATH = np.zeros((0, 3), np.int64)
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What the runs of one policy gave; row r of every array is run r.
-
-    Attributes
-    ----------
-    policy : Policy
-        The policy.
-    grid : array (times,)
-        The times at which the regret is known.
-    regret : array (runs, times)
-        Pseudo-regret at those times.
-    pulls : array (runs, arms)
-        Pulls of every arm at the horizon.
-    eliminated : array (runs, arms), or None
-        When an arm was eliminated, 0 for never; None for a policy that drops none for good.
-    seconds : float
-        Wall time of the simulation, compilation excluded.
-    threads : int
-        How many threads shared the runs.
-    """
-
-    policy: Policy
-    grid: Integers
-    regret: Floats
-    pulls: Integers
-    eliminated: Integers | None
-    seconds: float
-    threads: int
 
 
 def simulate(
@@ -140,22 +110,6 @@ def share_out(
     return threads
 
 
-def eliminates(policy: Policy) -> bool:
-    """Return whether a policy eliminates arms permanently."""
-    return policy.eliminates_permanently and any(map(policy.overrides, ("lower_bound", "next_round")))
-
-
-class Trace(NamedTuple):
-    """One run, step by step: the arm, and for a policy that drops arms the round and those left after it.
-
-    ``round`` and ``active`` are None for a policy that drops none.
-    """
-
-    arm: Integers
-    round: Integers | None
-    active: Integers | None
-
-
 def trace(
     policy: Policy,
     rows: Rows,
@@ -177,12 +131,19 @@ def trace(
     pulls, eliminated = np.zeros((2, 1, len(rows)), np.int64)
     outputs = regret, pulls, eliminated, path, np.zeros(1, np.int64)
     _run(policy, clip, first, rows, data, seed, run, shuffled, horizon, grid, *outputs)
-    return trace_of(policy, *path.T.copy())
+    arms, rounds, active = path.T.copy()
+    lay_out(rows, np.arange(len(rows)), np.uint64(seed), run, rows)
+    rewards = np.zeros(horizon)
+    collect_rewards(rows, data, arms, np.zeros(len(rows), np.int64), rewards)
+    return new_trace(policy, arms, rewards, rounds, active)
 
 
-def trace_of(policy: Policy, arm: Integers, rounds: Integers, active: Integers) -> Trace:
-    """Keep rounds and active arms where they mean something."""
-    return Trace(arm, rounds, active) if eliminates(policy) else Trace(arm, None, None)
+@compiled
+def collect_rewards(rows: Rows, data: Floats, arms: Integers, pulls: Integers, rewards: Floats) -> None:
+    """Draw again the rewards of one run; ``rows`` are the arms by number, ``pulls`` are counted in it."""
+    for t in range(len(arms)):
+        pulls[arms[t]] += 1
+        rewards[t] = reward(rows[arms[t]], data, pulls[arms[t]])
 
 
 def _run(policy: Policy, clip: bool, first: Any, rows: Rows, data: Floats, seed: int, *rest: Any) -> None:

@@ -17,13 +17,14 @@ from enum import Enum
 from functools import cache, partial
 from importlib.abc import InspectLoader
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from pkgutil import iter_modules
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
-import lowregret
+PACKAGE = Path(__file__).parents[1]
 
 TRUSTED = {"numpy", "numba", "llvmlite", "scipy"}
 """Packages that are identified by their version; so is the standard library, by that of Python."""
@@ -283,9 +284,7 @@ def identity_of(*roots: Any) -> str:
 
 def module_identity(*names: str) -> str:
     """Hash the code of modules of this package, and of whole packages in it, as it is on disk now."""
-    found = [
-        f"{name} {code_identity(code)}" for name, code in _codes(lowregret.__path__, "lowregret.", names)
-    ]
+    found = [f"{name} {code_identity(code)}" for name, code in _codes([str(PACKAGE)], "lowregret.", names)]
     return _digest("\n".join(sorted(found)))
 
 

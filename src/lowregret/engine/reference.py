@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
 
+from lowregret.engine.outcome import Outcome, eliminates
 from lowregret.engine.rewards import reward
 from lowregret.engine.rng import POLICY_STREAM, STATE, Rng, shuffle, stream
 from lowregret.engine.state import Floats, Integers, Rows, lay_out, rows_of, start
@@ -21,23 +24,33 @@ class Played(NamedTuple):
     """One run, step by step.
 
     ``arm``, ``round``, ``active`` and ``reward`` have one entry for each step: the arm that was pulled, the
-    round and the number of active arms after it, and the reward. ``pulls`` and ``eliminated`` have one entry
-    for each arm.
+    round and the number of active arms after it, and the reward. ``regret`` has one entry for each time of
+    the grid, ``pulls`` and ``eliminated`` one for each arm.
     """
 
     arm: Integers
     round: Integers
     active: Integers
     reward: Floats
+    regret: Floats
     pulls: Integers
     eliminated: Integers
 
 
-def play(policy: Policy, rows: Rows, data: Floats, horizon: int, rng: Rng, clip: bool = False) -> Played:
+def play(
+    policy: Policy,
+    rows: Rows,
+    data: Floats,
+    horizon: int,
+    rng: Rng,
+    clip: bool = False,
+    grid: Sequence[int] | Integers = (),
+) -> Played:
     """Play one run on a table of arms, in the order of its rows."""
     round, size = start(policy, rows, horizon), len(rows)
     steps, rewards, scores = np.zeros((3, horizon), np.int64), np.zeros(horizon), np.zeros(size)
-    left = int(rows["active"].sum())
+    left, regret = int(rows["active"].sum()), []
+    times = {int(time) for time in grid}
     for t in range(1, horizon + 1):
         clock = clock_at(t, horizon, size, best_mean(rows) if policy.uses_best else 0.0)
         warm = in_warmup(rows, policy.warmup)
@@ -53,19 +66,52 @@ def play(policy: Policy, rows: Rows, data: Floats, horizon: int, rng: Rng, clip:
             raise InputError(f"{policy}: {MESSAGES[left]}")
         steps[:, t - 1] = row["number"], round.number, left
         rewards[t - 1] = x
+        if t in times:
+            regret.append(sum(float(row["gap"]) * int(row["pulls"]) for row in rows))
     pulls, eliminated = np.zeros((2, size), np.int64)
     pulls[rows["number"]], eliminated[rows["number"]] = rows["pulls"], np.maximum(rows["eliminated"], 0)
     arms, rounds, active = steps
-    return Played(arms, rounds, active, rewards, pulls, eliminated)
+    return Played(arms, rounds, active, rewards, np.array(regret), pulls, eliminated)
 
 
-def run(policy: Policy, bandit: Bandit, horizon: int, seed: int, number: int, clip: bool = False) -> Played:
+def run(
+    policy: Policy,
+    bandit: Bandit,
+    horizon: int,
+    seed: int,
+    number: int,
+    clip: bool = False,
+    grid: Sequence[int] | Integers = (),
+) -> Played:
     """Play run ``number`` of a policy on a bandit, as the simulator does."""
     given = rows_of(bandit, policy)
     rows, order = given.copy(), np.zeros(len(given), np.int64)
     shuffle(np.uint64(seed), number, order)
     lay_out(given, order, np.uint64(seed), number, rows)
-    return play(policy, rows, bandit.data, horizon, policy_rng(seed, number), clip)
+    return play(policy, rows, bandit.data, horizon, policy_rng(seed, number), clip, grid)
+
+
+def simulate(
+    policy: Policy,
+    bandit: Bandit,
+    horizon: int,
+    runs: int,
+    seed: int,
+    grid: Integers,
+    progress: Callable[[int], None] | None = None,
+    clip: bool = False,
+) -> Outcome:
+    """Simulate many runs of a policy in plain Python; ``engine.cpu.simulate`` returns the same."""
+    began, played = perf_counter(), []
+    for number in range(runs):
+        played.append(run(policy, bandit, horizon, seed, number, clip, grid))
+        if progress:
+            progress(1)
+    regret, pulls, eliminated = (
+        np.stack([getattr(each, name) for each in played]) for name in ("regret", "pulls", "eliminated")
+    )
+    seconds = perf_counter() - began
+    return Outcome(policy, grid, regret, pulls, eliminated if eliminates(policy) else None, seconds, 1)
 
 
 def policy_rng(seed: int, number: int) -> Rng:

@@ -33,7 +33,7 @@ from lowregret._common.durable_files import (
     sync,
     write_atomically,
 )
-from lowregret.engine.cpu import eliminates
+from lowregret.engine.outcome import eliminates
 from lowregret.errors import StoreError
 from lowregret.experiments.long_tables import TABLES, long_tables
 from lowregret.experiments.plan import ENGINE, Plan, Shard

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from lowregret.engine.cpu import Outcome, simulate
+from lowregret.engine.cpu import simulate
+from lowregret.engine.outcome import Outcome
 from lowregret.environments import Bandit
 from lowregret.experiments.plan import ENGINE, ArmGroups, Shard, ungroup
 from lowregret.experiments.policy_loading import load_class

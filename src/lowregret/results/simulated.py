@@ -13,7 +13,7 @@ from lowregret.results.description import Description, varied
 from lowregret.results.results import Results, arm_table
 
 if TYPE_CHECKING:
-    from lowregret.engine.cpu import Outcome
+    from lowregret.engine.outcome import Outcome
     from lowregret.environments import Bandit
 
 EVENTS = {"run": pl.Int64, "t": pl.Int64, "arm": pl.Int64}
