@@ -56,7 +56,7 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(tmp_path: Path) -> N
     next((out / "shards").iterdir()).write_bytes(b"")
     done = call("run", str(path), "--out", str(out), "--dry-run")
     assert "2 shards, of which 1 (1 of them damaged) would be computed: 240 steps" in done.stdout
-    told = "lowregret: 1 of the shards that were there are damaged and computed again\n"
+    told = "lowregret: 1 of the finished shards are damaged and are computed again\n"
     assert [call("run", str(path), "--out", str(out)).stderr for _ in range(2)] == [told, ""]
 
 
@@ -97,7 +97,7 @@ def test_a_policy_that_fails_is_named_with_exit_code_1(tmp_path: Path) -> None:
 def test_new_writes_a_file_that_runs_dry_and_never_overwrites(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     done = call("new", str(path))
-    assert done.stdout == f"wrote {path}: change it as you like, then `lowregret run {path}`\n"
+    assert done.stdout == f"wrote {path}: edit it, then `lowregret run {path}`\n"
     assert call("new", str(path)).exit_code == 2
     assert lr.Experiment.from_toml(path).name == "my experiment"
 

@@ -16,7 +16,7 @@ def same(one, other):
         np.array_equal(one[name].regret, other[name].regret)
         and np.array_equal(one[name].pulls, other[name].pulls)
         and np.array_equal(one[name].eliminated, other[name].eliminated)
-        for name in one.outcomes
+        for name in one.policies
     )
 
 
@@ -33,7 +33,7 @@ def test_threads_do_not_matter():
 def test_a_run_does_not_depend_on_how_many_there_are():
     few = lr.simulate(CHOSEN, BANDIT, 700, runs=10, seed=5)
     many = lr.simulate(CHOSEN, BANDIT, 700, runs=100, seed=5)
-    for name in few.outcomes:
+    for name in few.policies:
         assert np.array_equal(few[name].regret, many[name].regret[:10])
         assert np.array_equal(few[name].pulls, many[name].pulls[:10])
 
