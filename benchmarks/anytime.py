@@ -15,17 +15,17 @@ import lowregret as lr
 from lowregret.engine.compile import kernel
 from lowregret.engine.reference import new_game
 from lowregret.engine.state import reward
-from lowregret.online.agent_settings import checked
+from lowregret.online.agent_settings import valid_settings
 from lowregret.online.desk import Desk
-from lowregret.online.state import Core
+from lowregret.online.state import AgentState
 
 POLICY = lr.EUCBV()
 RUNS = {1: 100, 2: 40, 3: 40, 4: 40}
 
 
-def play(policy, rows, nows, round, laws, data, steps):
+def play(policy, rows, models, round, laws, data, steps):
     """Ask and tell a number of times, with the simulator's rewards; only compiled code runs this."""
-    desk = Desk(rows, nows)
+    desk = Desk(rows, models)
     for _ in range(steps):
         place, _, _ = desk.step(policy, round)
         x = reward(laws[place], data, rows[place]["pulls"] + 1)
@@ -36,13 +36,13 @@ def play(policy, rows, nows, round, laws, data, steps):
 def regret(bandit: lr.Bandit, seed: int, horizon: int | None) -> tuple[float, int]:
     """Play one run to the testbed's horizon; give its regret and the number of epochs begun."""
     arms = [str(number) for number in range(len(bandit))]
-    core = Core(checked(POLICY, arms, horizon, seed, None, "refuse"), "run")
+    core = AgentState(valid_settings(POLICY, arms, horizon, seed, None, "refuse"), "run")
     laws = new_game(POLICY, bandit, bandit.horizon, seed, 0).arms.rows
     run, left = kernel(play, POLICY), bandit.horizon
     while left:
-        epoch = int(core.nows[0]["horizon"] - core.nows[0]["told"])
+        epoch = int(core.models[0]["horizon"] - core.models[0]["told"])
         steps = min(left, epoch)
-        core.round = run(POLICY.record, core.rows, core.nows, core.round, laws, bandit.data, steps)
+        core.round = run(POLICY.record, core.rows, core.models, core.round, laws, bandit.data, steps)
         left -= steps
         if left and steps == epoch:
             core._open_epoch()

@@ -1,7 +1,7 @@
 """A web service that chooses the colour of a button and learns from clicks: python web_handler.py FILE PORT.
 
-GET /choose?visit=NAME gives a decision, and POST /choose with its id and reward says what came of it. Both
-may be repeated without harm; after a restart it goes on where it was, and several may share one file.
+GET /choose?visit=NAME returns a decision; POST /choose with its id and the reward reports the outcome. Both
+are idempotent. A restarted service continues where it stopped, and several may share one file.
 """
 
 import json
@@ -11,11 +11,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import lowregret as lr
 
+STATUS = {lr.UnknownDecisionError: 404, lr.ConflictError: 409, lr.StoreError: 503, lr.InputError: 400}
+
 
 class Handler(BaseHTTPRequestHandler):
-    """Asks and tells; the agent lets threads wait for one another."""
+    """Asks and tells; threads may share the agent."""
 
-    timeout = 10  # seconds, for one who says that more is to come and sends nothing
+    timeout = 10  # seconds, for a client that announces a body and sends nothing
 
     def do_GET(self):
         self.do_POST()
@@ -29,12 +31,12 @@ class Handler(BaseHTTPRequestHandler):
                 choice = agent.ask(request=parse_qs(address.query).get("visit", [None])[0])
                 status, body = 200, {"id": choice.id, "arm": choice.arm}
             else:
-                told = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                status, body = 200, {"new": agent.tell(told["id"], told["reward"])}
-        except lr.StoreError as error:  # the disk is full, say
-            status, body = 503, {"error": str(error)}
-        except (lr.LowRegretError, KeyError, TypeError, ValueError) as error:
-            status, body = 400, {"error": str(error)}
+                sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                status, body = 200, {"new": agent.tell(sent["id"], sent["reward"])}
+        except lr.LowRegretError as error:
+            status, body = STATUS[type(error)], {"error": str(error)}
+        except (KeyError, TypeError, ValueError) as error:
+            status, body = 400, {"error": f"send an id and a reward: {error}"}
         self.send_response(status)
         self.end_headers()
         self.wfile.write(json.dumps(body).encode())

@@ -1,8 +1,9 @@
-"""What the processes do that tests of agents start and kill; here, since they must be able to import it."""
+"""Helpers for tests of agents, and the processes that some of them start and kill, which import this file."""
 
 import json
 import os
 import signal
+import sys
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -10,7 +11,10 @@ from time import sleep
 from traceback import print_exc
 
 import lowregret as lr
-from lowregret.online import transactions as ledger
+from lowregret.online import transactions
+from lowregret.online.snapshot import write
+from lowregret.online.state import AgentState
+from lowregret.online.transactions import Transactions
 
 ARMS = ["red", "green", "blue"]
 
@@ -19,17 +23,51 @@ def opened(path):
     return lr.open_agent(path, lr.UCB1(), ARMS, seed=3)
 
 
+def check_replay(agent):
+    """Check that the state of an agent is the replay of its log."""
+    state = agent._transactions.state
+    replayed = AgentState(state.settings, state.token)
+    replayed.replay(agent._transactions.store.events(0))
+    assert write(replayed, replayed.pending) == write(state, state.pending)
+
+
+LOCKING = {Transactions._execute.__code__, Transactions.reading.__wrapped__.__code__}
+"""Here an interrupt of ours could come between a lock and its release, where Python lets none in."""
+
+
+def interrupted(call, after, *modules):
+    """Call a function and interrupt it after so many bytecodes of some modules."""
+    files, seen = {module.__file__ for module in modules}, 0
+
+    def trace(frame, event, _):
+        nonlocal seen
+        if frame.f_code.co_filename not in files or frame.f_code in LOCKING:
+            return None
+        frame.f_trace_opcodes = True
+        seen += event == "opcode"
+        if seen > after:
+            sys.settrace(None)
+            raise KeyboardInterrupt
+        return trace
+
+    sys.settrace(trace)
+    try:
+        return call()
+    finally:
+        sys.settrace(None)
+
+
 def number(key):
     return int(key.rpartition("-")[2])
 
 
 def reward(key):
-    """Give the reward of a decision, the same whoever tells it; quarters, whose sums are exact."""
+    """Return the reward of a decision, a multiple of 1/4, so that sums are exact."""
     return number(key) * 3 % 5 / 4
 
 
 def is_lost(key):
-    """Say whether the reward of a decision never comes."""
+    """Return whether the reward of a decision is never reported."""
     return number(key) % 7 == 0
 
 
@@ -117,7 +155,7 @@ def let_begin(alive: dict[int, Path]) -> None:
 def slaughter(path: str, kills: int, at_once: int, seed: int) -> int:
     """Keep some workers alive and kill them, one or all at a time; give how many died by our hand."""
     random, born, killed = Random(seed), 0, 0
-    ledger.SNAPSHOT_EVERY = 50  # so that kills meet many of them
+    transactions.SNAPSHOT_EVERY = 50  # so that kills meet many of them
     opened(path).close()
     alive: dict[int, Path] = {}
     again: list[tuple[int, str]] = []

@@ -66,7 +66,7 @@ def test_web_service(tmp_path, name):
         assert got(address, {"id": first["id"], "reward": 1}) == {"new": True}
         with pytest.raises(HTTPError) as caught:
             got(address, {"id": first["id"], "reward": 0})
-        assert "is refused" in json.load(caught.value)["error"]
+        assert "is rejected" in json.load(caught.value)["error"]
         caught.value.close()
     with served(tmp_path / name) as address:
         assert got(f"{address}?visit=1") == first

@@ -9,10 +9,7 @@ from collections import Counter
 from multiprocessing import get_context
 
 import pytest
-from agent_workers import entries, is_lost, number, opened, reward, slaughter, worker
-
-from lowregret.online.snapshot import write
-from lowregret.online.state import Core
+from agent_workers import check_replay, entries, is_lost, number, opened, reward, slaughter, worker
 
 KILLS = 200
 
@@ -22,7 +19,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has
 def events(path):
     """Read the log itself, past the agent."""
     with opened(path) as agent:
-        return agent._ledger.store.events(0)
+        return agent._transactions.store.events(0)
 
 
 @pytest.mark.parametrize(("name", "at_once"), [("agent.db", 2), ("agent.journal", 1)])
@@ -106,7 +103,7 @@ def check_answers(log, told, cut_off_tells, forgot, cut_off_forgets):
 
 
 def check_conflicts(log, answered, cut_off):
-    refused = sum("is refused" in answer for _, answer in answered)
+    refused = sum("is rejected" in answer for _, answer in answered)
     assert refused == len(answered)
     assert 0 <= sum(event.kind == "conflict" for event in log) - refused <= len(cut_off)
 
@@ -122,11 +119,8 @@ def check_arms(logged, answered, cut_off):
 def check_state(path, log):
     """The state is the replay of the log, and adds up."""
     with opened(path) as agent:
-        core = agent._ledger.core
-        assert agent._ledger.store.latest() is not None
-        replayed = Core(core.settings, core.token)
-        replayed.replay(log)
-        assert write(core, whole=False) == write(replayed, whole=False)
+        assert agent._transactions.store.latest() is not None
+        check_replay(agent)
         table = agent.summary()
     arms = {event.decision: event.arm for event in log if event.kind == "asked"}
     pulls, sums = Counter(), Counter()
@@ -150,9 +144,9 @@ def test_four_processes_lose_and_double_nothing(tmp_path):
     assert sum(event.kind == "told" for event in log) == 20_000
     assert [event.decision for event in log if event.kind == "asked"] == list(range(1, 20_001))
     with opened(path) as agent:
-        core = agent._ledger.core
-        for place, arm in enumerate(core.names):
-            row = core.rows[place]
+        state = agent._transactions.state
+        for place, arm in enumerate(state.names):
+            row = state.rows[place]
             assert row["pulls"] == counts[arm]
             assert row["total"] + row["pulls"] * row["origin"] == sums[arm]
         assert agent.pending == ()

@@ -11,13 +11,14 @@ GOOD = {"policy": lr.UCB1(), "arms": ["a", "b"]}
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"policy": "UCB1"}, "a policy must be a lowregret.Policy, got 'UCB1'"),
+        ({"policy": "UCB9"}, "unknown policy 'UCB9'"),
+        ({"policy": None}, "a policy must be a Policy or its name, got None"),
         ({"policy": lr.UCB1}, r"write UCB1\(\)"),
         ({"arms": "ab"}, "arms must be a list of names, got 'ab'"),
         ({"arms": 3}, "arms must be a list of names, got 3"),
         ({"arms": {"a"}}, "arms must be a list of names, got {.a.}"),
         ({"arms": []}, "arms must be 1 to 1,000,000 names, got 0"),
-        ({"arms": ["a", 1]}, "the name of an arm must be a text, got 1"),
+        ({"arms": ["a", 1]}, "the name of an arm must be a string, got 1"),
         ({"arms": ["a", "\ud800"]}, "UTF-8"),
         ({"arms": ["a", "b", "a"]}, "different names, got 'a' twice"),
         ({"horizon": 0}, "horizon must be an integer of at least 1, got 0"),
@@ -37,7 +38,7 @@ GOOD = {"policy": lr.UCB1(), "arms": ["a", "b"]}
         ({"policy": lr.FixedArm(2)}, "FixedArm: arm must be below the number of arms"),
         (
             {"policy": lr.IMED(), "reward_range": None},
-            r"IMED needs rewards in \[0, 1\]: give the reward_range",
+            r"IMED needs rewards in \[0, 1\]: pass the reward_range",
         ),
     ],
 )
@@ -63,14 +64,14 @@ def test_bad_settings(changed, message):
         (lambda agent, choice: agent.tell(choice, 2), r"reward 2.0 lies outside \[0, 1\]"),
         (
             lambda agent, choice: agent.tell("nobody-1", 1),
-            "unknown decision 'nobody-1': it was not asked of this agent",
+            "unknown decision 'nobody-1': this agent did not make it",
         ),
         (lambda agent, choice: agent.tell(choice.id + "0", 1), "unknown decision"),
         (lambda agent, choice: agent.tell(choice.id.replace("-", "-0"), 1), "unknown decision"),
         (lambda agent, choice: agent.tell(lr.Agent(lr.UCB1(), ["a"]).ask(), 1), "unknown decision"),
-        (lambda agent, choice: agent.tell(17, 1), "a decision must be what ask gave, or its id, got 17"),
-        (lambda agent, choice: agent.tell(choice._replace(id=5), 1), "what ask gave, or its id, got 5"),
-        (lambda agent, choice: agent.forget(choice._replace(id=[])), r"what ask gave, or its id, got \[\]"),
+        (lambda agent, choice: agent.tell(17, 1), "a decision must be a Decision or its id, got 17"),
+        (lambda agent, choice: agent.tell(choice._replace(id=5), 1), "a Decision or its id, got 5"),
+        (lambda agent, choice: agent.forget(choice._replace(id=[])), r"a Decision or its id, got \[\]"),
         (
             lambda agent, choice: agent.tell_many([choice]),
             "tell_many takes pairs of a decision and its reward",
@@ -81,11 +82,14 @@ def test_bad_settings(changed, message):
         (lambda agent, choice: agent.ask("two"), "ask: n must be an integer"),
         (lambda agent, choice: agent.ask(only=["c"]), "unknown arm 'c': the arms are"),
         (lambda agent, choice: agent.ask(only=[]), "only must name at least one arm"),
-        (lambda agent, choice: agent.ask(only="a"), "only must be a list of names of arms, got 'a'"),
-        (lambda agent, choice: agent.ask(request=7), "a request must be a text, got 7"),
-        (lambda agent, choice: agent.ask(request="\ud800"), "a request must be a text that UTF-8 can hold"),
-        (lambda agent, choice: agent.add_arm("a"), "there is an arm 'a' already"),
-        (lambda agent, choice: agent.add_arm(None), "the name of an arm must be a text, got None"),
+        (lambda agent, choice: agent.ask(only="a"), "only must be a list of arm names, got 'a'"),
+        (lambda agent, choice: agent.ask(request=7), "a request must be a string, got 7"),
+        (
+            lambda agent, choice: agent.ask(request="\ud800"),
+            "a request must be a string that UTF-8 can encode",
+        ),
+        (lambda agent, choice: agent.add_arm("a"), "arm 'a' exists already: give the new arm another name"),
+        (lambda agent, choice: agent.add_arm(None), "the name of an arm must be a string, got None"),
         (lambda agent, choice: agent.retire_arm("c"), "unknown arm 'c'"),
         (lambda agent, choice: agent.retire_arm(["a"]), "unknown arm"),
     ],
@@ -94,7 +98,8 @@ def test_bad_calls_change_nothing(call, message):
     agent = lr.Agent(**GOOD)
     choice = agent.ask()
     state = agent.to_json()
-    with pytest.raises(lr.InputError, match=message) as caught:
+    kind = lr.UnknownDecisionError if message.startswith("unknown decision") else lr.InputError
+    with pytest.raises(kind, match=message) as caught:
         call(agent, choice)
     assert "\n" not in str(caught.value)
     assert agent.to_json() == state
@@ -104,7 +109,7 @@ def test_the_last_arm_stays_and_a_retired_one_stays_away():
     agent = lr.Agent(**GOOD)
     agent.retire_arm("a")
     for call, message in (
-        (lambda: agent.retire_arm("b"), "arm 'b' is the last one: add another before you retire it"),
+        (lambda: agent.retire_arm("b"), "arm 'b' is the last one: add another arm before retiring it"),
         (lambda: agent.retire_arm("a"), "arm 'a' is retired"),
         (lambda: agent.ask(only=["a"]), "arm 'a' is retired"),
         (lambda: agent.add_arm("a"), "arm 'a' was retired: give the new arm another name"),
@@ -135,15 +140,15 @@ class Broken(lr.Policy):
 class Drops(lr.Policy):
     """A policy that drops all its arms."""
 
-    def begin(self, clock):
-        return lr.EUCBV().begin(clock)
+    def first_round(self, clock):
+        return lr.EUCBV().first_round(clock)
 
     def score(self, arm, clock, round):
         return arm.mean
 
-    def turn(self, arms, clock, round):
+    def next_round(self, arms, clock, round):
         for i in range(clock.arms):
-            arms.drop(i)
+            arms.eliminate(i)
         return round
 
 
@@ -153,7 +158,7 @@ class TooSure(lr.Policy):
     def score(self, arm, clock):
         return arm.mean
 
-    def lower(self, arm, clock, round):
+    def lower_bound(self, arm, clock, round):
         return arm.mean + 0.5
 
 

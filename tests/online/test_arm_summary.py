@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lowregret as lr
-from lowregret.online.arm_summary import reach
+from lowregret.online.arm_summary import half_width
 
 
 @pytest.mark.parametrize("chance", [0.5, 0.9, 0.02])
@@ -12,7 +12,7 @@ def test_the_interval_covers_at_all_times_at_once(chance):
     """2,000 arms of 3,000 rewards: at most 5% may ever leave it; more than 140 have odds below 1e-4."""
     random = np.random.default_rng(2018)
     pulls = np.arange(1, 3_001)
-    wide = np.array([reach(int(n), 0.5) for n in pulls])
+    wide = np.array([half_width(int(n), 0.5) for n in pulls])
     means = (random.random((2_000, 3_000)) < chance).cumsum(axis=1) / pulls
     left = (np.abs(means - chance) > wide).any(axis=1).sum()
     assert left <= 140
@@ -41,7 +41,7 @@ def test_without_a_range_the_interval_follows_the_variance():
     assert agent.summary()["low"].item() is None
     for reward in (4.0, 6.0) * 50:
         agent.tell(agent.ask(), reward)
-    assert agent.summary()["high"].item() == pytest.approx(5 + reach(101, np.sqrt(100 / 101)))
+    assert agent.summary()["high"].item() == pytest.approx(5 + half_width(101, np.sqrt(100 / 101)))
 
 
 def test_the_states_of_arms():

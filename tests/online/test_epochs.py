@@ -21,14 +21,14 @@ def test_each_epoch_opens_the_arms_again_and_keeps_what_is_known():
     played(agent, 1)
     assert states(agent) == ["in play", "in play"]
     assert agent.summary()["pulls"].sum() == before + 1
-    core = agent._ledger.core
-    assert (core.epoch, core.nows[0]["horizon"]) == (1, 2_000)
-    assert core.round.number == 0
-    assert core.round.until > 1_000
+    state = agent._transactions.state
+    assert (state.epoch, state.models[0]["horizon"]) == (1, 2_000)
+    assert state.round.number == 0
+    assert state.round.until > 1_000
     played(agent, 999)
     assert states(agent) == ["in play", "eliminated"]
     played(agent, 1)
-    assert (core.epoch, core.nows[0]["horizon"]) == (2, 4_000)
+    assert (state.epoch, state.models[0]["horizon"]) == (2, 4_000)
 
 
 def test_within_the_first_epoch_it_is_the_policy_with_that_horizon():
@@ -51,13 +51,13 @@ def test_after_a_horizon_that_was_given_it_goes_on_as_it_is():
         agent = lr.Agent(policy, ["good", "bad"], horizon=300, seed=1)
         played(agent, 1_000)
         assert agent.time == 1_000
-        assert agent._ledger.core.epoch == 0
+        assert agent._transactions.state.epoch == 0
 
 
 def test_rounds_go_by_rewards_told_not_by_pulls_that_wait():
     agent = lr.Agent(lr.EUCBV(), ["a", "b"], horizon=1_000, seed=1)
-    choices, until = agent.ask(500), agent._ledger.core.round.until
+    choices, until = agent.ask(500), agent._transactions.state.round.until
     assert until < 500
     for told, choice in enumerate(choices, 1):
         agent.tell(choice, 0.5)
-        assert (agent._ledger.core.round.number > 0) == (told >= until)
+        assert (agent._transactions.state.round.number > 0) == (told >= until)

@@ -8,12 +8,14 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from agent_workers import check_replay
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 import lowregret as lr
-from lowregret.online import transactions as ledger
+from lowregret.online import transactions
+from lowregret.online.snapshot import write
 
 ARMS = ["red", "green", "blue"]
 REWARDS = st.sampled_from([0.0, 0.25, 0.5, 1.0])
@@ -51,7 +53,7 @@ class Live(RuleBasedStateMachine):
         if request in self.requests:
             count = len(self.requests[request])
             if only and not {choice.arm for choice in self.requests[request]} <= set(only):
-                with pytest.raises(lr.InputError, match="before, which is not in only"):
+                with pytest.raises(lr.ConflictError, match="before, which is not in only"):
                     self.agent.ask(count, only=only, request=request)
                 return
         choices = self.agent.ask(count, only=only, request=request)
@@ -84,7 +86,7 @@ class Live(RuleBasedStateMachine):
     def tell_otherwise(self, data, reward):
         key = data.draw(st.sampled_from(sorted(self.told.keys() | self.given_up)))
         if self.told.get(key) != reward:
-            with pytest.raises(lr.InputError, match="is refused"):
+            with pytest.raises(lr.ConflictError, match="is rejected"):
                 self.agent.tell(key, reward)
             self.conflicts += 1
 
@@ -118,7 +120,7 @@ class Live(RuleBasedStateMachine):
         for choice in self.waiting()[:1]:
             with pytest.raises(lr.InputError):
                 self.agent.tell(choice, bad)
-        with pytest.raises(lr.InputError, match="unknown decision"):
+        with pytest.raises(lr.UnknownDecisionError, match="unknown decision"):
             self.agent.tell("somebody-1", 1)
 
     @rule()
@@ -180,10 +182,7 @@ class Durable(Live):
 
     def agrees_with_itself(self):
         """The state is the replay of the log: of all of it, and of what follows the snapshot."""
-        core, store = self.agent._ledger.core, self.agent._ledger.store
-        replayed = ledger.Core(core.settings, core.token)
-        replayed.replay(store.events(0))
-        assert ledger.write(replayed, whole=False) == ledger.write(core, whole=False)
+        check_replay(self.agent)
 
 
 class SQLite(Durable):
@@ -194,9 +193,8 @@ class SQLite(Durable):
     @rule()
     def another(self):
         other = self.first()
-        assert ledger.write(other._ledger.core, whole=False) == ledger.write(
-            self.agent._ledger.core, whole=False
-        )
+        one, same = self.agent._transactions.state, other._transactions.state
+        assert write(one, one.pending) == write(same, same.pending)
         self.agent.close()
         self.agent = other
 
@@ -210,7 +208,7 @@ class Journal(Durable):
 @pytest.fixture(autouse=True)
 def _often(monkeypatch):
     """Keep a snapshot every few events, so that many are taken and used."""
-    monkeypatch.setattr(ledger, "SNAPSHOT_EVERY", 7)
+    monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", 7)
 
 
 for machine in (Memory, SQLite, Journal):

@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 
 import lowregret as lr
-from lowregret.online import transactions as ledger
+from lowregret.online import transactions
 
 ARMS = ["red", "green", "blue"]
 NAMES = ["agent.db", "agent.journal"]
@@ -19,12 +19,12 @@ def opened(path, **changed):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"seed": 4}, "was made with seed 3, got 4: open it with what it was made with, or use another"),
-        ({"horizon": 9}, "was made with horizon None, got 9"),
-        ({"reward_range": (0, 2)}, r"was made with reward_range \[0.0, 1.0\], got \[0.0, 2.0\]"),
-        ({"outside": "clip"}, "was made with outside refuse, got clip"),
-        ({"policy": lr.UCB1(alpha=1)}, r"was made with policy UCB1\(alpha=2.0\), got UCB1\(alpha=1.0\)"),
-        ({"policy": lr.MOSS()}, r"was made with policy UCB1\(alpha=2.0\), got MOSS\(\)"),
+        ({"seed": 4}, "was created with seed 3, got 4: pass what it was created with, or use another"),
+        ({"horizon": 9}, "was created with horizon None, got 9"),
+        ({"reward_range": (0, 2)}, r"was created with reward_range \[0.0, 1.0\], got \[0.0, 2.0\]"),
+        ({"outside": "clip"}, "was created with outside refuse, got clip"),
+        ({"policy": lr.UCB1(alpha=1)}, r"was created with policy UCB1\(alpha=2.0\), got UCB1\(alpha=1.0\)"),
+        ({"policy": lr.MOSS()}, r"was created with policy UCB1\(alpha=2.0\), got MOSS\(\)"),
         ({"arms": ["red"]}, "has the arms .*, got .'red'."),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
@@ -73,15 +73,15 @@ def test_a_foreign_database_is_refused_and_left_alone(tmp_path):
     [
         ("DELETE FROM log WHERE position = 2", "has lost rows of its log: restore it from a copy"),
         ("DELETE FROM log WHERE position > 3", "has lost rows of its log: restore it from a copy"),
-        ("UPDATE log SET reward = 'much' WHERE kind = 'told'", "does not add up: it is damaged, or a newer"),
-        ("UPDATE log SET drawn = NULL WHERE position = 2", "does not add up: it is damaged, or a newer"),
-        ("UPDATE log SET decision = 9 WHERE kind = 'told'", "does not add up: it is damaged, or a newer"),
-        ("UPDATE log SET kind = 'paused' WHERE position = 2", "does not add up: it is damaged, or a newer"),
+        ("UPDATE log SET reward = 'much' WHERE kind = 'told'", "is inconsistent: it is damaged, or a newer"),
+        ("UPDATE log SET drawn = NULL WHERE position = 2", "is inconsistent: it is damaged, or a newer"),
+        ("UPDATE log SET decision = 9 WHERE kind = 'told'", "is inconsistent: it is damaged, or a newer"),
+        ("UPDATE log SET kind = 'paused' WHERE position = 2", "is inconsistent: it is damaged, or a newer"),
     ],
 )
 def test_a_log_that_others_have_changed_is_refused(tmp_path, monkeypatch, change, message):
     if "> 3" in change:  # the end, which only a snapshot still knows
-        monkeypatch.setattr(ledger, "SNAPSHOT_EVERY", 4)
+        monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", 4)
     with opened(tmp_path / "agent.db") as agent:
         choices = agent.ask(3)
         agent.tell(choices[0], 1)
@@ -99,13 +99,13 @@ def test_a_log_that_others_change_while_it_is_open(tmp_path):
             link.execute("INSERT INTO log (kind, decision, reward) VALUES ('told', 9, 1)")
         link.close()
         for _ in range(2):
-            with pytest.raises(lr.StoreError, match="the log of this agent does not add up"):
+            with pytest.raises(lr.StoreError, match="the event log of this agent is inconsistent"):
                 agent.ask()
 
 
 @pytest.mark.parametrize("name", ["agent\0.db", "agent\0.journal"])
 def test_a_name_that_no_file_can_have(tmp_path, name):
-    with pytest.raises(lr.InputError, match="the name of a file has no NUL in it, got "):
+    with pytest.raises(lr.InputError, match="the name of a file must not contain NUL, got "):
         opened(tmp_path / name)
 
 

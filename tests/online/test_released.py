@@ -10,10 +10,10 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from agent_workers import check_replay
 
 import lowregret as lr
-from lowregret.online import transactions as ledger
-from lowregret.online.state import Core
+from lowregret.online import transactions
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -31,13 +31,13 @@ def opened(path):
 
 def release(path):
     """Write a store in which everything has happened, with one snapshot and events after it."""
-    path, every = Path(path), ledger.SNAPSHOT_EVERY
+    path, every = Path(path), transactions.SNAPSHOT_EVERY
     if path.suffix == ".db":  # small pages make a small file
         link = sqlite3.connect(path)
         link.execute("PRAGMA page_size = 512")
         link.execute("VACUUM")
         link.close()
-    ledger.SNAPSHOT_EVERY = 40
+    transactions.SNAPSHOT_EVERY = 40
     with opened(path) as agent:
         for step in range(14):
             agent.tell(agent.ask(), step % 5 - 0.7)
@@ -52,7 +52,7 @@ def release(path):
             agent.tell(agent.ask(), step / 3)
         agent.tell(late, 2.9)
         agent.ask(3, only=["red", "yellow"], request="left")
-    ledger.SNAPSHOT_EVERY = every
+    transactions.SNAPSHOT_EVERY = every
 
 
 @pytest.mark.parametrize("name", ["agent-1.db", "agent-1.journal"])
@@ -66,11 +66,8 @@ def test_a_released_store_opens_for_ever(tmp_path, name):
         assert table["mean"].to_list() == pytest.approx([1.51, 12.3 / 11, -0.3, 4 / 9], rel=1e-12)
         assert table["state"].to_list() == ["in play", "retired", "in play", "in play"]
         assert (agent.time, agent.conflicts, agent.notes) == (29, 1, ())
-        core, store = agent._ledger.core, agent._ledger.store
-        assert store.latest()[0] == 40
-        replayed = Core(core.settings, core.token)
-        replayed.replay(store.events(0))
-        assert ledger.write(replayed, whole=False) == ledger.write(core, whole=False)
+        assert agent._transactions.store.latest()[0] == 40
+        check_replay(agent)
         visits = agent.ask(5, request="visits")
         assert [choice.time for choice in visits] == [15, 16, 17, 18, 19]
         assert not agent.forget(visits[1])

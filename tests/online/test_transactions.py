@@ -1,16 +1,24 @@
-"""A change is made whole or not at all, also when an interrupt comes at the worst moment."""
+"""A transaction is made completely or not at all, also when an interrupt comes at the worst moment."""
 
 import json
+import signal
+import threading
+import tracemalloc
+from contextlib import suppress
+from functools import partial
 
 import pytest
+from agent_workers import check_replay, interrupted
 
 import lowregret as lr
-from lowregret.online import state as core
-from lowregret.online import transactions as ledger
-from lowregret.online.state import Core
+from lowregret.online import state as states
+from lowregret.online import transactions
+from lowregret.online.state import AgentState
+from lowregret.online.stores import journal, memory, sqlite
 
 ARMS = ["red", "green", "blue"]
 PLACES = ["agent.db", "agent.journal", None]
+MODULES = transactions, states, memory, journal
 
 
 def opened(folder, name):
@@ -19,122 +27,161 @@ def opened(folder, name):
     return lr.open_agent(folder / name, lr.UCB1(), ARMS, seed=3)
 
 
-def interrupting(monkeypatch, method, after):
-    """Let a method of the state be interrupted when it has done its work so many times."""
-    real, calls = getattr(Core, method), []
-
-    def interrupted(self, *arguments):
-        result = real(self, *arguments)
-        calls.append(method)
-        if len(calls) == after:
-            raise KeyboardInterrupt
-        return result
-
-    monkeypatch.setattr(Core, method, interrupted)
+def contents(agent):
+    return {**json.loads(agent.to_json()), "agent": None}
 
 
-@pytest.mark.parametrize("name", PLACES)
-@pytest.mark.parametrize(
-    ("method", "after", "call"),
-    [
-        ("_note_asked", 2, lambda agent, waiting: agent.ask(3, request="page")),
-        ("_note_answer", 1, lambda agent, waiting: agent.tell_many((choice, 1) for choice in waiting)),
-        ("_note_answer", 1, lambda agent, waiting: agent.forget(waiting[0])),
-        ("_add", 1, lambda agent, waiting: agent.add_arm("yellow")),
-        ("_retire", 1, lambda agent, waiting: agent.retire_arm("red")),
-    ],
-)
-def test_an_interrupt_while_a_change_is_noted(tmp_path, monkeypatch, name, method, after, call):
-    """In memory it never was; on a disk it is, all of it, since it was durable."""
-    agent, twin = opened(tmp_path, name), lr.Agent(lr.UCB1(), ARMS, seed=3)
-    pairs = list(zip(agent.ask(4), twin.ask(4), strict=True))
-    waiting = [one for one, _ in pairs[1:]]
-    agent.tell(pairs[0][0], 0.5)
-    twin.tell(pairs[0][1], 0.5)
-    before = agent.to_json()
-    with monkeypatch.context() as patch:
-        interrupting(patch, method, after)
-        with pytest.raises(KeyboardInterrupt):
-            call(agent, waiting)
-    if name is None:
-        assert agent.to_json() == before
-    else:
-        call(twin, [other for _, other in pairs[1:]])
-        one, other = (json.loads(each.to_json()) for each in (agent, twin))
-        assert one == {**other, "agent": one["agent"]}
-        state = agent.to_json()
+CALLS = {
+    "ask": lambda agent, pending: agent.ask(2, request="page", only=["red", "green"]),
+    "tell": lambda agent, pending: agent.tell_many((choice, 1) for choice in pending[:2]),
+    "conflict": lambda agent, pending: agent.tell(agent._first, 1),
+    "forget": lambda agent, pending: agent.forget(pending[0]),
+    "add": lambda agent, pending: agent.add_arm("yellow"),
+    "retire": lambda agent, pending: agent.retire_arm("red"),
+}
+
+
+def prepared(folder, name):
+    """Return an agent with three pending decisions."""
+    agent = opened(folder, name)
+    agent._first, *pending = agent.ask(4)
+    agent.tell(agent._first, 0.5)
+    return agent, pending
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("name", [None, "agent.journal"])
+def test_an_interrupt_at_any_bytecode_comes_before_or_after_the_transaction(tmp_path, name, call):
+    """Twice in a row: the recovery is interrupted as well."""
+    twin, pending = prepared(tmp_path, None)
+    before = contents(twin)
+    with suppress(lr.ConflictError):
+        CALLS[call](twin, pending)
+    after, outcomes = contents(twin), []
+    for moment in range(0, 4_000, 1 if name is None else 7):
+        (tmp_path / str(moment)).mkdir()
+        agent, pending = prepared(tmp_path / str(moment), name)
+        try:
+            interrupted(partial(CALLS[call], agent, pending), moment, *MODULES)
+            break
+        except lr.ConflictError:
+            break
+        except KeyboardInterrupt:
+            with suppress(KeyboardInterrupt):
+                interrupted(agent.to_json, moment % 97, *MODULES)
+        outcomes.append(contents(agent))
+        assert outcomes[-1] in (before, after)
+        if name is not None:
+            check_replay(agent)
         agent.close()
-        assert opened(tmp_path, name).to_json() == state
+    assert moment > 150
+    assert before in outcomes and after in outcomes
 
 
 @pytest.mark.parametrize("name", PLACES)
 def test_a_call_inside_a_call(tmp_path, monkeypatch, name):
-    """Arms that ask the agent are listed first; one that comes in the middle, as of a signal, is refused."""
+    """Arms that ask the agent are listed first; a call in the middle, as of a signal handler, is rejected."""
     agent = opened(tmp_path, name)
     assert agent.ask(only=(arm for arm in ARMS if arm in agent.arms and arm != "red")).arm != "red"
-    before, choose = agent.to_json(), Core.choose
+    before, choose = agent.to_json(), AgentState.choose
     with monkeypatch.context() as patch:
-        patch.setattr(Core, "choose", lambda core, *rest: [choose(core, *rest), agent.time][0])
-        with pytest.raises(lr.InputError, match="in the middle of a call: use it when that has ended"):
+        patch.setattr(AgentState, "choose", lambda state, *rest: [choose(state, *rest), agent.time][0])
+        with pytest.raises(lr.InputError, match="is in the middle of a call: use it when"):
             agent.ask()
     assert agent.to_json() == before
     assert agent.tell(agent.ask(), 1)
 
 
-def test_an_interrupt_forgets_no_answer(monkeypatch):
-    monkeypatch.setattr(core, "REMEMBERED", 3)
-    agent = lr.Agent(lr.UCB1(), ARMS, seed=3)
-    first, *others = agent.ask(5)
-    agent.tell_many([(first, 1), (others[0], 1), (others[1], 1)])
-    with monkeypatch.context() as patch:
-        interrupting(patch, "_note_answer", 2)
-        with pytest.raises(KeyboardInterrupt):
-            agent.tell_many([(others[2], 1), (others[3], 1)])
-    assert not agent.tell(first, 1)
+def test_another_thread_waits_and_is_not_rejected(monkeypatch):
+    agent, choose, others = opened(None, None), AgentState.choose, []
+
+    def slowly(state, *rest):
+        if not others:
+            others.append(threading.Thread(target=lambda: others.append(agent.ask())))
+            others[0].start()
+            others[0].join(0.05)
+            assert len(others) == 1
+        return choose(state, *rest)
+
+    monkeypatch.setattr(AgentState, "choose", slowly)
+    assert agent.ask().time == 1
+    others[0].join()
+    assert others[1].time == 2
+
+
+def test_signals_at_random_moments_lose_and_double_nothing():
+    """Real ones, every 50 microseconds or so; a request says what became of a call."""
+    agent, interrupts, step = opened(None, None), 0, 0
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    handler = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        while step < 1_000:
+            delay = 1e-5 + 1e-7 * (step * 7919 % 1_000)
+            try:
+                signal.setitimer(signal.ITIMER_REAL, delay)
+                agent.tell(agent.ask(request=f"visit {step}"), 0.5)
+                step += 1
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except KeyboardInterrupt:
+                interrupts += 1
+                if interrupts % 20 == 0:  # else a slow machine gets nowhere
+                    agent.tell(agent.ask(request=f"visit {step}"), 0.5)
+                    step += 1
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+    assert interrupts > 20
+    assert (agent.time, agent.pending) == (agent.summary()["pulls"].sum(), ())
+    assert agent.time == step
 
 
 def test_an_interrupt_while_an_agent_catches_up(tmp_path, monkeypatch):
     """What others did is counted once, and no wrong snapshot is kept."""
-    monkeypatch.setattr(ledger, "SNAPSHOT_EVERY", 10)
+    monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", 10)
     one, other = opened(tmp_path, "agent.db"), opened(tmp_path, "agent.db")
     other.tell_many((choice, 1) for choice in other.ask(9))
-    for call in (lambda: one.time, one.ask):
+    for moment in range(0, 2_000, 20):
         other.tell(other.ask(), 1)
-        with monkeypatch.context() as patch:
-            interrupting(patch, "_note_asked", 1)
-            with pytest.raises(KeyboardInterrupt):
-                call()
-    one.ask()
-    assert one.time == other.time == opened(tmp_path, "agent.db").time == 12
-    assert one.summary()["pulls"].sum() == 11
+        with suppress(KeyboardInterrupt):
+            interrupted(one.to_json if moment % 40 else one.ask, moment, transactions, states, sqlite)
+        one.tell_many((choice, 1) for choice in one.pending)  # which ends a session that was left open
+        check_replay(one)
+    assert one.time == other.time == opened(tmp_path, "agent.db").time
+    assert one.summary()["pulls"].sum() == one.time
 
 
-@pytest.mark.parametrize("name", PLACES[:2])
-def test_a_compiled_agent_is_still_compiled_when_it_was_loaded_anew(tmp_path, monkeypatch, name):
-    agent = opened(tmp_path, name).compile()
-    steps = agent._ledger.core.steps
-    with monkeypatch.context() as patch:
-        interrupting(patch, "_note_asked", 1)
-        with pytest.raises(KeyboardInterrupt):
-            agent.ask()
-    assert agent.time == 1
-    assert agent._ledger.core.steps == steps
+def test_an_agent_in_memory_does_not_grow(monkeypatch):
+    """Once it remembers as many answers and requests as it may."""
+    monkeypatch.setattr(states, "REMEMBERED", 100)
+    agent, sizes = lr.Agent(lr.UCB1(), ARMS, seed=3), []
+    tracemalloc.start()
+    for part in range(4):
+        for step in range(300):
+            agent.tell(agent.ask(request=f"visit {part} {step}"), 0.5)
+        sizes.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+    assert sizes[3] - sizes[1] < 5_000
+    with pytest.raises(lr.StoreError, match="without history holds the events of its latest session only"):
+        agent._transactions.store.events(0)
 
 
 @pytest.mark.parametrize("name", PLACES[:2])
 def test_a_snapshot_bounds_the_replay_also_after_a_large_change(tmp_path, name):
     with opened(tmp_path, name) as agent:
-        agent.tell_many((choice, 1) for choice in agent.ask(ledger.SNAPSHOT_EVERY + 7))
-        store = agent._ledger.store
-        assert len(store.events(store.latest()[0])) < ledger.SNAPSHOT_EVERY
+        agent.tell_many((choice, 1) for choice in agent.ask(transactions.SNAPSHOT_EVERY + 7))
+        store = agent._transactions.store
+        assert len(store.events(store.latest()[0])) < transactions.SNAPSHOT_EVERY
 
 
 def test_processes_on_one_file_do_not_keep_a_snapshot_each(tmp_path, monkeypatch):
-    monkeypatch.setattr(ledger, "SNAPSHOT_EVERY", 10)
+    monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", 10)
     one, other = opened(tmp_path, "agent.db"), opened(tmp_path, "agent.db")
     one.ask(11)
     other.ask()
-    assert one._ledger.store.latest()[0] == 11
+    assert one._transactions.store.latest()[0] == 11
 
 
 @pytest.mark.parametrize("name", PLACES)
@@ -145,5 +192,5 @@ def test_a_closed_agent_says_so(tmp_path, name, call):
     agent = opened(tmp_path, name)
     agent.close()
     agent.close()
-    with pytest.raises(lr.InputError, match="this agent was closed: open it again"):
+    with pytest.raises(lr.InputError, match="this agent is closed: open it again"):
         call(agent)

@@ -1,5 +1,6 @@
 """The example of a web service decides only where it is asked to; tests/test_examples.py plays with it."""
 
+import json
 import runpy
 from http.client import HTTPConnection
 from http.server import HTTPServer
@@ -23,12 +24,23 @@ SERVICE = Path(__file__).parents[2] / "examples" / "web_handler.py"
         ("POST", "/choose", "{}", 400),
         ("POST", "/choose", "[1]", 400),
         ("POST", "/choose", "no JSON", 400),
+        ("POST", "/choose", '{"id": "somebody-1", "reward": 1}', 404),
+        ("POST", "/choose", '{"id": 7, "reward": 1}', 400),
     ],
 )
 def test_paths_and_bodies(method, path, body, status):
     agent = lr.Agent(lr.UCB1(), ["red", "green"])
     assert answered(agent, method, path, body) == status
     assert agent.time == (method == "GET" and status == 200)
+
+
+def test_a_second_reward_is_a_conflict():
+    agent = lr.Agent("UCB1", ["red", "green"])
+    key = agent.ask().id
+    statuses = [
+        answered(agent, "POST", "/choose", json.dumps({"id": key, "reward": reward})) for reward in (1, 1, 0)
+    ]
+    assert statuses == [200, 200, 409]
 
 
 def test_a_file_that_is_gone_is_not_the_visitors_fault(tmp_path):

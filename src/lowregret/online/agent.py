@@ -1,4 +1,4 @@
-"""The agent: ask it for an arm, tell it what the arm gave."""
+"""The agent: ask which arm to pull, tell its reward."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Self, overload
 
 from lowregret._common.validation import whole
-from lowregret.errors import InputError
-from lowregret.online.agent_settings import Outside, checked, listed, text
+from lowregret.errors import InputError, LowRegretError
+from lowregret.online.agent_settings import Outside, valid_only, valid_settings, valid_string
 from lowregret.online.decisions import Decision
 from lowregret.online.snapshot import read, write
-from lowregret.online.state import Core
-from lowregret.online.transactions import Ledger
+from lowregret.online.state import AgentState
+from lowregret.online.stores.memory import MemoryStore
+from lowregret.online.transactions import Transactions
 from lowregret.policies import Policy
 
 if TYPE_CHECKING:
@@ -23,27 +24,27 @@ MOST_AT_ONCE = 1_000_000
 
 
 class Agent:
-    """A policy in live use: ``ask`` which arm to pull, ``tell`` what it gave.
+    """A policy in live use: ``ask`` which arm to pull, ``tell`` its reward.
 
-    With nothing pending its choices are, pull by pull, those of run 0 of ``simulate`` with the same seed.
-    Rewards may come late, in any order, or never. An agent may be shared by threads.
+    While no reward is pending, its choices are those of run 0 of ``simulate`` with the same seed, pull by
+    pull. Rewards may be reported late, in any order, or never. Several threads may share an agent.
 
     Parameters
     ----------
-    policy : Policy
-        The policy.
+    policy : Policy or str
+        The policy, or its name, such as ``"EUCBV(rho=0.5)"``.
     arms : sequence of str
         The names of the arms.
     horizon : int, optional
-        How many pulls there will be. If nobody knows, a policy that needs it plays epochs of doubling
-        length; see docs/live.md. After a horizon that was given, the agent goes on as it is.
+        The number of pulls. If it is unknown, a policy that needs it plays epochs of doubling length; see
+        docs/live.md. After a given horizon the agent continues unchanged.
     seed : int, default 0
-        Fixes ties and the policy's own random numbers.
+        Determines how ties are broken, and the random numbers of the policy.
     reward_range : (float, float) or None, default (0, 1)
-        Where the rewards lie; they are scaled from there to [0, 1]. None for rewards of any size, left as
-        they are.
+        The range of the rewards, from which they are scaled to [0, 1]. None for rewards of any size, which
+        are not scaled.
     outside : {"refuse", "clip"}, default "refuse"
-        What becomes of a reward outside that range.
+        Whether a reward outside the range is rejected or clipped.
 
     Examples
     --------
@@ -58,7 +59,7 @@ class Agent:
 
     def __init__(
         self,
-        policy: Policy,
+        policy: Policy | str,
         arms: Iterable[str],
         horizon: int | None = None,
         seed: int = 0,
@@ -66,43 +67,42 @@ class Agent:
         *,
         outside: Outside = "refuse",
     ) -> None:
-        settings = checked(policy, arms, horizon, seed, reward_range, outside)
-        self._ledger = Ledger(Core(settings, token_hex(4)))
+        settings = valid_settings(policy, arms, horizon, seed, reward_range, outside)
+        self._transactions = _in_memory(AgentState(settings, token_hex(4)))
 
     @property
     def policy(self) -> Policy:
         """The policy."""
-        return self._ledger.core.settings.policy
+        return self._transactions.state.settings.policy
 
     @property
     def arms(self) -> tuple[str, ...]:
         """The names of the arms that are not retired."""
-        with self._ledger.reading() as core:
-            return tuple(core.names)
+        with self._transactions.reading() as state:
+            return tuple(state.names)
 
     @property
     def time(self) -> int:
-        """How many pulls were made, those that wait for their reward included."""
-        with self._ledger.reading() as core:
-            return core.time
+        """The number of pulls, including those whose reward is pending."""
+        with self._transactions.reading() as state:
+            return state.time
 
     @property
     def pending(self) -> tuple[Decision, ...]:
-        """The decisions whose rewards are to come, the oldest first."""
-        with self._ledger.reading() as core:
-            return tuple(core.pending.values())
+        """The decisions whose rewards have not been reported, oldest first."""
+        with self._transactions.reading() as state:
+            return tuple(state.pending.values())
 
     @property
     def conflicts(self) -> int:
-        """How many rewards were refused because another had been told before."""
-        with self._ledger.reading() as core:
-            return core.conflicts
+        """The number of rewards that were rejected because they contradict an earlier one."""
+        with self._transactions.reading() as state:
+            return state.conflicts
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was found when the agent's store was opened, such as a torn end that was dropped."""
-        store = self._ledger.store
-        return tuple(store.notes) if store else ()
+        """What was found when the store was opened, such as an incomplete record that was dropped."""
+        return tuple(self._transactions.store.notes)
 
     @overload
     def ask(
@@ -117,25 +117,29 @@ class Agent:
     def ask(
         self, n: int | None = None, *, only: Iterable[str] | None = None, request: str | None = None
     ) -> Decision | list[Decision]:
-        """Ask which arm to pull.
+        """Choose an arm to pull.
 
-        Pulls that wait for their reward count, at the mean that is known of their arm, so decisions that are
-        asked for at the same time spread out.
+        A pending pull counts at the current mean of its arm, so that decisions made at the same time spread
+        over the arms.
 
         Parameters
         ----------
         n : int, optional
-            How many decisions to make at once; they come as a list.
+            The number of decisions to make at once; they are returned as a list.
         only : list of str, optional
-            The arms to choose from. If the policy has dropped them all, they are compared all the same.
+            The arms to choose from. If the policy has eliminated all of them, they are compared all the same.
         request : str, optional
-            A name for this call. The same name again gives the same decisions again, and no new ones; they
-            are refused if their arms are not in ``only``.
+            A name that makes the call idempotent: a repeated call returns the same decisions.
 
         Returns
         -------
         Decision, or list of Decision
-            What to pull.
+            The arms to pull.
+
+        Raises
+        ------
+        ConflictError
+            If the request was made before with another ``n``, or chose an arm that is not in ``only``.
 
         Examples
         --------
@@ -148,25 +152,34 @@ class Agent:
         """
         count = 1 if n is None else whole("ask", "n", n, MOST_AT_ONCE)
         if request is not None:
-            text("a request", request)
-        made = self._ledger.ask(count, None if only is None else listed(only), request)
+            valid_string("a request", request)
+        made = self._transactions.ask(count, None if only is None else valid_only(only), request)
         return made[0] if n is None else list(made)
 
     def tell(self, decision: Decision | str, reward: float) -> bool:
-        """Tell the reward of a decision.
+        """Report the reward of a decision.
+
+        The call is idempotent: reporting the same reward again changes nothing.
 
         Parameters
         ----------
         decision : Decision or str
             The decision, or its id.
         reward : float
-            What the arm gave.
+            The reward.
 
         Returns
         -------
         bool
-            True; False where the same reward of this decision was told before, which changes nothing.
-            Another reward than before is refused with an ``InputError``, and recorded.
+            True if the reward is new, False if it was reported before.
+
+        Raises
+        ------
+        ConflictError
+            If another reward of this decision was reported before, or the decision was discarded. The
+            conflict is recorded.
+        UnknownDecisionError
+            If the agent did not make the decision, or no longer remembers it.
 
         Examples
         --------
@@ -176,10 +189,10 @@ class Agent:
         >>> agent.tell(choice.id, 0.5), agent.tell(choice.id, 0.5)
         (True, False)
         """
-        return self._ledger.tell([(decision, reward)]) == 1
+        return self._transactions.tell([(decision, reward)]) == 1
 
     def tell_many(self, rewards: Iterable[tuple[Decision | str, float]]) -> int:
-        """Tell several rewards at once, all or none of them.
+        """Report several rewards at once, all or none of them.
 
         Parameters
         ----------
@@ -189,7 +202,7 @@ class Agent:
         Returns
         -------
         int
-            How many were new.
+            The number of rewards that were not reported before.
 
         Examples
         --------
@@ -200,14 +213,14 @@ class Agent:
         """
         try:
             pairs = [(decision, reward) for decision, reward in rewards]
-        except InputError:  # from what makes the pairs
+        except LowRegretError:  # raised by the iterable itself
             raise
         except (TypeError, ValueError):
             raise InputError("tell_many takes pairs of a decision and its reward") from None
-        return self._ledger.tell(pairs)
+        return self._transactions.tell(pairs)
 
     def forget(self, decision: Decision | str) -> bool:
-        """Give up a decision whose reward will not come: its pull no longer counts.
+        """Discard a decision whose reward will never be reported: its pull no longer counts.
 
         Parameters
         ----------
@@ -217,7 +230,14 @@ class Agent:
         Returns
         -------
         bool
-            True; False where it was given up before.
+            True if the decision was pending, False if it was discarded before.
+
+        Raises
+        ------
+        ConflictError
+            If its reward was reported before.
+        UnknownDecisionError
+            If the agent did not make the decision, or no longer remembers it.
 
         Examples
         --------
@@ -226,10 +246,10 @@ class Agent:
         >>> agent.forget(agent.ask()), agent.time
         (True, 0)
         """
-        return self._ledger.forget(decision)
+        return self._transactions.forget(decision)
 
     def add_arm(self, arm: str) -> None:
-        """Let a new arm join; it is pulled first, as often as the policy's warm-up says.
+        """Add an arm; it is pulled first, as often as the warm-up of the policy requires.
 
         Examples
         --------
@@ -239,10 +259,10 @@ class Agent:
         >>> sorted(agent.arms)
         ['green', 'red']
         """
-        self._ledger.add(arm)
+        self._transactions.add(arm)
 
     def retire_arm(self, arm: str) -> None:
-        """Let an arm leave for good; rewards of its pulls may still be told.
+        """Retire an arm permanently; rewards of its pulls may still be reported.
 
         Examples
         --------
@@ -252,13 +272,13 @@ class Agent:
         >>> agent.arms
         ('green',)
         """
-        self._ledger.retire(arm)
+        self._transactions.retire(arm)
 
     def compile(self) -> Self:
-        """Choose and learn at compiled speed from now on; the choices are the same.
+        """Compile the policy; the choices stay the same.
 
-        It takes some seconds the first time a policy's class is compiled on a machine and some milliseconds
-        after that, when the machine code is on the disk; for a class of your own, some seconds each time.
+        It takes some seconds the first time the class of a policy is compiled on a machine, and some
+        milliseconds after that; for a class of your own, some seconds in each process.
 
         Examples
         --------
@@ -266,18 +286,17 @@ class Agent:
         >>> lr.Agent(lr.UCB1(), ["red", "green"], seed=1).compile().ask().arm
         'red'
         """
-        with self._ledger.reading() as core:
-            core.compile()
+        with self._transactions.reading() as state:
+            state.compile()
         return self
 
     def summary(self) -> polars.DataFrame:
-        """Give a table of the arms, in the order in which they came.
+        """Return a table of the arms, in the order in which they were added.
 
-        The columns are ``arm``, ``pulls`` (told), ``pending``, ``mean``, ``low`` and ``high``, ``state`` and
-        ``share`` of all pulls. The mean is that of the numbers the policy keeps: one that flips a coin for
-        each reward (``ThompsonBeta``) keeps the coins, not the rewards. The interval from low to high covers
-        the true mean with probability 95% however often one looks and whatever the agent chose; see
-        docs/live.md.
+        The columns are ``arm``, ``pulls`` (with a reward), ``pending``, ``mean``, ``low`` and ``high``,
+        ``state`` and ``share`` of all pulls. The mean is that of the rewards as the policy records them:
+        ``ThompsonBeta`` records a Bernoulli draw for each. The interval from low to high covers the true mean
+        with probability 95% at all times simultaneously, whatever the agent chose; see docs/live.md.
 
         Examples
         --------
@@ -288,8 +307,8 @@ class Agent:
         """
         from lowregret.online.arm_summary import summary_table
 
-        with self._ledger.reading() as core:
-            return summary_table(core)
+        with self._transactions.reading() as state:
+            return summary_table(state)
 
     def plot(self) -> altair.LayerChart:
         """Draw the mean of every arm with its interval."""
@@ -298,7 +317,7 @@ class Agent:
         return arms_chart(self.summary(), str(self.policy))
 
     def to_json(self) -> str:
-        """Write the agent as JSON, from which ``from_json`` goes on exactly.
+        """Return the agent as JSON, without loss.
 
         Examples
         --------
@@ -307,19 +326,19 @@ class Agent:
         >>> lr.Agent.from_json(agent.to_json()).ask().arm == agent.ask().arm
         True
         """
-        with self._ledger.reading() as core:
-            return write(core)
+        with self._transactions.reading() as state:
+            return write(state)
 
     @classmethod
     def from_json(cls, text: str, policy: Policy | None = None) -> Self:
-        """Make an agent from what ``to_json`` wrote.
+        """Return the agent that ``to_json`` wrote.
 
         Parameters
         ----------
         text : str
             The JSON.
         policy : Policy, optional
-            The policy, where its class is not one of ours.
+            The policy, if its class is not part of lowregret.
 
         Examples
         --------
@@ -328,17 +347,17 @@ class Agent:
         >>> lr.Agent.from_json(text)
         Agent(MOSS, 2 arms, 0 pulls)
         """
-        return cls._of(Ledger(read(text, policy)))
+        return cls._of(_in_memory(read(text, policy)))
 
     @classmethod
-    def _of(cls, ledger: Ledger) -> Self:
+    def _of(cls, transactions: Transactions) -> Self:
         agent = cls.__new__(cls)
-        agent._ledger = ledger
+        agent._transactions = transactions
         return agent
 
     def close(self) -> None:
-        """Let go of the store, if there is one; the agent cannot be used after that."""
-        self._ledger.close()
+        """Close the store; the agent cannot be used after that."""
+        self._transactions.close()
 
     def __enter__(self) -> Self:
         return self
@@ -347,5 +366,9 @@ class Agent:
         self.close()
 
     def __repr__(self) -> str:
-        core = self._ledger.core
-        return f"Agent({self.policy}, {len(core.names)} arms, {core.time} pulls)"
+        state = self._transactions.state
+        return f"Agent({self.policy}, {len(state.names)} arms, {state.time} pulls)"
+
+
+def _in_memory(state: AgentState) -> Transactions:
+    return Transactions(state, MemoryStore(history=False))

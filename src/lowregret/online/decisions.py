@@ -1,26 +1,28 @@
-"""What an agent decides, and what can happen to it: the events of which its state is the sum."""
+"""Decisions of an agent, and the events that determine its state."""
 
 from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
 Kind = Literal["asked", "told", "forgot", "conflict", "added", "retired"]
+ANSWERS = ("told", "forgot")
+"""The kinds of events after which a decision is no longer pending."""
 
 
 class Decision(NamedTuple):
-    """An arm to pull, and the id by which its reward is told.
+    """An arm to pull, and the id under which its reward is reported.
 
     Attributes
     ----------
     id : str
-        Names the decision among all decisions of all agents.
+        Identifies the decision among all decisions of all agents.
     arm : str
         The name of the arm to pull.
     time : int
-        The how-many-th pull it is, those that wait for their reward included; the first is 1.
+        The number of the pull, counting from 1 and including pulls whose reward is pending.
     propensity : float or None
-        The probability with which this arm was chosen, given all that came before: 1 for a policy that
-        draws no random numbers, None for one that does and cannot say.
+        The probability with which this arm was chosen, given everything before: 1 for a deterministic
+        policy, None for a randomized policy that does not state it.
 
     Examples
     --------
@@ -37,19 +39,19 @@ class Decision(NamedTuple):
 
 
 class Event(NamedTuple):
-    """One thing that happened to an agent.
+    """An event in the life of an agent, as stores hold it.
 
     ======== ==========================================================
-    asked    decision, arm, time, propensity, drawn, perhaps request
+    asked    decision, arm, time, propensity, drawn, optionally request
     told     decision, reward
     forgot   decision
-    conflict decision, reward: told again with another value, refused
+    conflict decision, reward: contradicts an earlier reward, rejected
     added    arm
     retired  arm
     ======== ==========================================================
 
     ``decision`` is the number of the decision, from 1. ``drawn`` is how many random numbers the policy had
-    drawn after the choice: so a replay need not choose again. ``reward`` is what the user gave.
+    drawn after the choice, so that a replay need not choose again. ``reward`` is in the user's units.
     """
 
     kind: Kind
@@ -62,13 +64,19 @@ class Event(NamedTuple):
     request: str | None = None
 
 
-def decision_id(agent: str, number: int) -> str:
-    """Write the id of a decision."""
+def decision_id(agent: str, number: int | None) -> str:
+    """Return the id of a decision."""
     return f"{agent}-{number}"
 
 
+def decision_number(key: str) -> int:
+    """Return the number of a decision from its id, 0 where that is no id."""
+    digits = key.rpartition("-")[2]
+    return int(digits) if digits.isdecimal() and len(digits) < 20 else 0
+
+
 def decision_of(agent: str, event: Event) -> Decision:
-    """Give the decision that an event of the kind ``asked`` tells of."""
+    """Return the decision of an event of kind ``asked``."""
     _, number, arm, _, time, propensity, _, _ = event
-    assert number is not None and arm is not None and time is not None
-    return Decision(decision_id(agent, number), arm, time, propensity)
+    # NamedTuple's own constructor takes twice as long.
+    return tuple.__new__(Decision, (f"{agent}-{number}", arm, time, propensity))

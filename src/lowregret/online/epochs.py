@@ -1,9 +1,8 @@
-"""A policy that needs the horizon, when nobody knows it: epochs of doubling length.
+"""Epochs of doubling length, for a policy that needs the horizon when it is unknown.
 
-This is our extension: the paper of EUCBV leaves a version without horizon open. In each epoch the policy
-plays with the time at which the epoch ends as its horizon. The statistics are kept, the rounds begin anew,
-and the arms that were eliminated are opened again: an elimination is only as good as the horizon it was made
-for.
+This is our extension: the paper of EUCBV leaves an anytime version open. In each epoch the horizon of the
+policy is the time at which the epoch ends. The statistics are kept, the rounds start again, and eliminated
+arms become active again, because an elimination is valid only for the horizon it was made for.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ SHORTEST = 1_000
 
 
 def first_horizon(arms: int) -> int:
-    """Give the end of the first epoch: 1,000, or K^2.4 if that is more, where EUCBV's guarantee begins.
+    """Return the end of the first epoch: 1,000, or K^2.4 if larger, from where EUCBV's guarantee holds.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """The engine's random numbers as plain Python, so that the first choice of an agent waits for no compiler.
 
-It is the engine's own source, run on Python's whole numbers: each function of ``engine.rng`` is made anew
+It is the engine's own source, run on Python integers: each function of ``engine.rng`` is created again
 with plain names in place of the compiled ones.
 """
 
@@ -15,7 +15,7 @@ _MASK = 2**64 - 1
 
 
 def bits(key: Any, n: int) -> int:
-    """Give 64 random bits, as ``engine.rng.bits`` does."""
+    """Return 64 random bits, as ``engine.rng.bits`` does."""
     z = (int(key) + (int(n) & _MASK) * 0x9E3779B97F4A7C15) & _MASK
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
     z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
@@ -27,7 +27,7 @@ def _signed(word: int) -> int:
 
 
 def _plain_names() -> dict[str, Any]:
-    """Give the names of the engine's module with plain functions in place of the compiled ones."""
+    """Return the names of the engine's module with plain functions in place of the compiled ones."""
     words = {"_11": 11, "_27": 27, "_30": 30, "_31": 31, "_LAYER": 255, "int64": _signed, "uint64": int}
     names = {**vars(engine), **words}
     for name, thing in vars(engine).items():
@@ -51,13 +51,13 @@ for _method in ("uniform", "normal", "beta", "student", "uniform_at"):
 
 
 def shuffled(seed: int, size: int) -> list[int]:
-    """Give the numbers of the arms in the order in which run 0 of the simulator breaks ties."""
+    """Return the numbers of the arms in the order in which run 0 of the simulator breaks ties."""
     order = [0] * size
     _NAMES["shuffle"](seed, 0, order)
     return order
 
 
 def policy_key(seed: int) -> int:
-    """Give the key of the policy's own stream in run 0 of the simulator."""
+    """Return the key of the policy's own stream in run 0 of the simulator."""
     key: int = _NAMES["stream"](seed, 0, engine.POLICY_STREAM)
     return key

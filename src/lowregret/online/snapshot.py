@@ -1,13 +1,13 @@
-"""An agent as a text that people can read, and back, exactly.
+"""Agents as JSON, without loss.
 
-The text is JSON. ``format`` is raised when its meaning changes; what was written once can be read for ever.
+``format`` increases when the meaning of the JSON changes; every format stays readable.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from math import isfinite
 from typing import Annotated, Any, Literal
@@ -19,9 +19,9 @@ from lowregret._common.spec_errors import first_error
 from lowregret._common.validation import LONGEST, show
 from lowregret.engine.state import new_rows
 from lowregret.errors import InputError
-from lowregret.online.agent_settings import Outside, checked, recall
-from lowregret.online.decisions import Decision, decision_id
-from lowregret.online.state import Core
+from lowregret.online.agent_settings import Outside, policy_from, valid_settings
+from lowregret.online.decisions import Decision, decision_id, decision_number
+from lowregret.online.state import AgentState
 from lowregret.policies import Policy
 from lowregret.policies.views import mean_of
 
@@ -37,18 +37,18 @@ FIELDS = {
     "active": "active",
     "marked": "listed",
 }
-"""What is kept of a row: the keys of a snapshot, and the fields of the row. The mean follows from them."""
+"""The keys of a snapshot and the fields of a row that they store; the mean follows from them."""
 
 Count = Annotated[int, Field(ge=0, le=LONGEST)]
 
 
 class Part(BaseModel):
-    """A part of a snapshot: no more keys than these, and no number in the place of a text."""
+    """A part of a snapshot: no other keys, and no conversion between types."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
-class PlayedPolicy(Part):
+class PolicyPart(Part):
     """The class of the policy and its parameters."""
 
     kind: str = Field(alias="class")
@@ -56,9 +56,9 @@ class PlayedPolicy(Part):
 
 
 class MadeWith(Part):
-    """What the agent was made with."""
+    """The arguments that the agent was created with."""
 
-    policy: PlayedPolicy
+    policy: PolicyPart
     arms: list[str]
     horizon: int | None
     seed: int
@@ -67,7 +67,7 @@ class MadeWith(Part):
 
 
 class ArmPart(Part):
-    """The statistics of an arm: sums of the distances of its scaled rewards from the first one."""
+    """The statistics of an arm: sums of the differences between its scaled rewards and the first one."""
 
     name: str
     number: Count
@@ -93,7 +93,7 @@ class DecisionPart(Part):
 
 
 class Snapshot(Part):
-    """All of an agent; the arms in the order in which ties are broken."""
+    """An agent; the arms are in the order in which ties are broken."""
 
     format: Literal[1]
     lowregret: str
@@ -104,7 +104,7 @@ class Snapshot(Part):
     asked: Count
     told: Count
     drawn: Count
-    given_up: Count = 0  # which the first files do not have
+    given_up: Count = 0  # missing in the first files
     conflicts: Count
     round: dict[str, bool | int | float | str]
     arms: Annotated[list[ArmPart], Field(min_length=1)]
@@ -114,74 +114,81 @@ class Snapshot(Part):
     requests: dict[str, list[DecisionPart]]
 
 
-def write(core: Core, whole: bool = True) -> str:
-    """Write an agent; unless it is to be ``whole``, without the answers and requests, which a store knows.
+def write(state: AgentState, pending: Mapping[str, Decision] | None = None) -> str:
+    """Return an agent as JSON.
 
-    That of a store is on one line, which is several times quicker to write, and others wait for it.
+    Parameters
+    ----------
+    state : AgentState
+        The state.
+    pending : mapping of str to Decision, optional
+        The pending decisions of a snapshot for a store, which leaves out answers and requests, because the
+        store has them. It is on one line, which is several times faster to write while others wait.
     """
-    now, policy = core.nows[0], core.settings.policy
-    state = {
+    model, policy = state.models[0], state.settings.policy
+    answers, requests = (state.answers, state.requests) if pending is None else ({}, {})
+    data = {
         "format": FORMAT,
         "lowregret": version("lowregret"),
-        "agent": core.token,
-        "made_with": core.settings.described(),
-        "epoch": core.epoch,
-        "horizon": int(now["horizon"]),
-        "asked": core.asked,
-        "told": int(now["told"]),
-        "drawn": int(now["drawn"]),
-        "given_up": int(now["given_up"]),
-        "conflicts": core.conflicts,
-        "round": {key: _written(part) for key, part in core.round._asdict().items()},
-        "arms": [_arm(policy, arm, core.rows[place]) for place, arm in enumerate(core.names)],
-        "retired": [_arm(policy, arm, rows[0]) for arm, rows in core.retired.items()],
-        "pending": _decisions(core.pending.values()),
-        "answers": {str(number): reward for number, reward in core.answers.items()} if whole else {},
-        "requests": {text: _decisions(made) for text, made in core.requests.items()} if whole else {},
+        "agent": state.token,
+        "made_with": state.settings.described(),
+        "epoch": state.epoch,
+        "horizon": int(model["horizon"]),
+        "asked": state.asked,
+        "told": int(model["told"]),
+        "drawn": int(model["drawn"]),
+        "given_up": int(model["given_up"]),
+        "conflicts": state.conflicts,
+        "round": {key: _written(part) for key, part in state.round._asdict().items()},
+        "arms": [_arm(policy, arm, state.rows[place]) for place, arm in enumerate(state.names)],
+        "retired": [_arm(policy, arm, rows[0]) for arm, rows in state.retired.items()],
+        "pending": _decisions((state.pending if pending is None else pending).values()),
+        "answers": {str(number): reward for number, reward in answers.items()},
+        "requests": {key: _decisions(made.values()) for key, made in requests.items()},
     }
-    return json.dumps(state, ensure_ascii=False, allow_nan=False, indent=1 if whole else None)
+    return json.dumps(data, ensure_ascii=False, allow_nan=False, indent=1 if pending is None else None)
 
 
-def read(text: str, policy: Policy | None = None) -> Core:
-    """Make an agent's state from what ``write`` wrote, or say in one sentence why it cannot be."""
+def read(text: str, policy: Policy | None = None) -> AgentState:
+    """Return the state of an agent from the JSON of ``write``."""
     parts = _parsed(text)
     made = parts.made_with
     described = made.policy.model_dump(by_alias=True)
     ends = made.reward_range
-    policy = recall(described, policy)
-    settings = checked(policy, made.arms, made.horizon, made.seed, ends, made.outside)  # type: ignore[arg-type]
-    core = Core(settings, parts.agent)
+    policy = policy_from(described, policy)
+    settings = valid_settings(policy, made.arms, made.horizon, made.seed, ends, made.outside)  # type: ignore[arg-type]
+    state = AgentState(settings, parts.agent)
     _check_names(parts)
-    core.names = [arm.name for arm in parts.arms]
-    core.places = {arm: place for place, arm in enumerate(core.names)}
-    waiting = Counter(one.arm for one in parts.pending)
-    core.rows = np.concatenate([_row(policy, arm, waiting[arm.name]) for arm in parts.arms])
-    core.retired = {arm.name: _row(policy, arm, waiting[arm.name]) for arm in parts.retired}
-    if not core.rows["active"].any():
-        raise _damaged("no arm is in play")
-    now = core.nows[0]
-    now["told"], now["waiting"], now["drawn"] = parts.told, len(parts.pending), parts.drawn
-    now["horizon"], now["given_up"] = parts.horizon, parts.given_up
-    core.epoch, core.asked, core.conflicts = parts.epoch, parts.asked, parts.conflicts
-    core.round = _round(policy, core.round, parts.round)
-    decisions = [_decision(core, one) for one in parts.pending]
-    core.pending = {one.id: one for one in decisions}
-    core.answers.update((_number(key, parts.asked), reward) for key, reward in parts.answers.items())
+    state.names = [arm.name for arm in parts.arms]
+    state.places = {arm: place for place, arm in enumerate(state.names)}
+    pending = Counter(one.arm for one in parts.pending)
+    state.rows = np.concatenate([_row(policy, arm, pending[arm.name]) for arm in parts.arms])
+    state.retired = {arm.name: _row(policy, arm, pending[arm.name]) for arm in parts.retired}
+    if not state.rows["active"].any():
+        raise _damaged("no arm is active")
+    model = state.models[0]
+    model["told"], model["waiting"], model["drawn"] = parts.told, len(parts.pending), parts.drawn
+    model["horizon"], model["given_up"] = parts.horizon, parts.given_up
+    state.epoch, state.asked, state.conflicts = parts.epoch, parts.asked, parts.conflicts
+    state.round = _round(policy, state.round, parts.round)
+    decisions = [_decision(state, one) for one in parts.pending]
+    state.pending = {one.id: one for one in decisions}
+    state.answers.update((_number(key, parts.asked), reward) for key, reward in parts.answers.items())
     for request, ones in parts.requests.items():
-        core.requests[request] = [_decision(core, one) for one in ones]
-    return core
+        state.requests[request] = {one.number: _decision(state, one) for one in ones}
+    return state
 
 
 def _parsed(text: str) -> Snapshot:
     try:
         data = json.loads(text)
     except (TypeError, ValueError, RecursionError):
-        raise InputError(f"this is not the JSON of an agent: {show(text)}") from None
+        raise InputError(f"not the JSON of an agent: {show(text)}") from None
     if not isinstance(data, dict) or "format" not in data:
-        raise InputError(f"this is not the JSON of an agent, which has a 'format': {show(data)}")
+        raise InputError(f"not the JSON of an agent, which has a 'format': {show(data)}")
     if data["format"] != FORMAT or isinstance(data["format"], bool):
         raise InputError(
-            f"this lowregret reads agents of format {FORMAT}, got {show(data['format'])}: use a newer one"
+            f"this lowregret reads agents of format {FORMAT}, got {show(data['format'])}: upgrade it"
         )
     try:
         return Snapshot.model_validate(data)
@@ -194,20 +201,20 @@ def _damaged(problem: str) -> InputError:
 
 
 def _check_names(parts: Snapshot) -> None:
-    """Refuse arms and decisions that do not belong together."""
+    """Reject arms and decisions that are inconsistent."""
     arms = [*parts.arms, *parts.retired]
     names = {arm.name for arm in arms}
     if len(names) < len(arms) or sorted(arm.number for arm in arms) != list(range(len(arms))):
-        raise _damaged("two arms have one name or one number")
+        raise _damaged("two arms have the same name or number")
     numbers = [one.number for one in parts.pending]
     if len(set(numbers)) < len(numbers) or max(numbers, default=0) > parts.asked:
-        raise _damaged("two pending decisions have one number, or one was never asked")
+        raise _damaged("the number of a pending decision occurs twice, or was never used")
     for one in (*parts.pending, *(one for ones in parts.requests.values() for one in ones)):
         if one.arm not in names:
             raise _damaged(f"a decision names the unknown arm {one.arm!r}")
     for arm in arms:
         if arm.forgotten > arm.pulls:
-            raise _damaged(f"arm {arm.name!r} forgot more pulls than it has")
+            raise _damaged(f"arm {arm.name!r} has more forgotten pulls than pulls")
 
 
 def _arm(policy: Policy, arm: str, row: np.void) -> dict[str, Any]:
@@ -233,7 +240,7 @@ def _row(policy: Policy, arm: ArmPart, pending: int) -> Any:
 
 
 def _round(policy: Policy, first: Any, parts: dict[str, Any]) -> Any:
-    """Make the round again, with the fields of the first; the numbers are those that were written."""
+    """Return the stored round, with the fields of the first round."""
     if set(first._fields) != set(parts):
         raise _damaged(f"a round of {policy} has {', '.join(first._fields)}, got {', '.join(parts)}")
     values = dict(parts)
@@ -242,12 +249,12 @@ def _round(policy: Policy, first: Any, parts: dict[str, Any]) -> Any:
             if isinstance(parts[key], str) or (isinstance(part, float) and not isinstance(parts[key], bool)):
                 values[key] = float(parts[key])
     except (ValueError, OverflowError):
-        raise _damaged(f"a round has numbers, got {show(parts)}") from None
+        raise _damaged(f"a round must consist of numbers, got {show(parts)}") from None
     return type(first)(**values)
 
 
 def _written(part: float) -> Any:
-    """Give a number of a round as JSON can hold it."""
+    """Return a number of a round as JSON can represent it."""
     part = part.item() if isinstance(part, np.generic) else part
     return part if isfinite(part) else str(part)
 
@@ -255,7 +262,7 @@ def _written(part: float) -> Any:
 def _decisions(decisions: Iterable[Decision]) -> list[dict[str, Any]]:
     return [
         {
-            "number": int(one.id.rpartition("-")[2]),
+            "number": decision_number(one.id),
             "arm": one.arm,
             "time": one.time,
             "propensity": one.propensity,
@@ -264,11 +271,11 @@ def _decisions(decisions: Iterable[Decision]) -> list[dict[str, Any]]:
     ]
 
 
-def _decision(core: Core, one: DecisionPart) -> Decision:
-    return Decision(decision_id(core.token, one.number), one.arm, one.time, one.propensity)
+def _decision(state: AgentState, one: DecisionPart) -> Decision:
+    return Decision(decision_id(state.token, one.number), one.arm, one.time, one.propensity)
 
 
 def _number(text: str, asked: int) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= asked:
-        raise _damaged(f"an answer belongs to the decision {text!r}, which was never asked")
+        raise _damaged(f"an answer belongs to decision {text!r}, which was never made")
     return int(text)

@@ -1,15 +1,15 @@
-"""The state of an agent, which is the sum of its events.
+"""The state of an agent, which is determined by its events.
 
-Every event changes two things: the numbers (``rows``, ``nows``, ``round``), which can be saved and put back,
-and the records of what is pending, answered and asked for. The records change last, when nothing can fail
-any more; should an interrupt come even there, ``undo`` takes both back.
+A transaction first changes the model: the statistics, the round, the arms and the counters, which ``save``
+copies and ``restore`` sets back. ``commit`` then updates the records of pending decisions, answers and
+requests. It is idempotent, so an interrupted commit is simply repeated.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,8 +18,8 @@ from lowregret.engine.compile import entry
 from lowregret.engine.state import CLOSED, Rows, first_round, initialise_memory, new_rows
 from lowregret.engine.step import MESSAGES, NOT_A_NUMBER, count_playing, next_in_warmup, observe
 from lowregret.errors import InputError, StoreError
-from lowregret.online.agent_settings import Settings, text
-from lowregret.online.decisions import Decision, Event, decision_id, decision_of
+from lowregret.online.agent_settings import Settings, valid_string
+from lowregret.online.decisions import ANSWERS, Decision, Event, decision_id, decision_of
 from lowregret.online.epochs import first_horizon, start_epoch
 from lowregret.online.model import (
     MODEL,
@@ -35,54 +35,43 @@ from lowregret.policies import Arm, Policy
 from lowregret.policies.memory import memory_fields
 
 REMEMBERED = 1_000
-"""How many of the latest answers and requests are in memory; a store knows them all."""
-ANSWERS = ("told", "forgot")
+"""How many of the latest answers and requests are held in memory; a store on disk holds them all."""
 
 
-class Saved(NamedTuple):
-    """The numbers of an agent at one moment.
+Saved: TypeAlias = tuple[bytes, bytes, Any, int, dict[str, Rows], list[str], dict[str, int], int, int]
+"""A copy of the model: rows, models, round, epoch, retired, names, places, asked, conflicts.
 
-    Arrays are bytes, since NumPy copies such rows field by field. The lists and dictionaries are the agent's
-    own, which puts new ones in their place and never changes them.
-    """
-
-    rows: bytes
-    nows: bytes
-    round: Any
-    epoch: int
-    retired: dict[str, Rows]
-    names: list[str]
-    places: dict[str, int]
-    asked: int
-    conflicts: int
+Arrays are bytes, because NumPy copies structured arrays field by field. Lists and dictionaries are not
+copied: the agent replaces them and never changes them.
+"""
 
 
-class Core:
+class AgentState:
     """The state of an agent.
 
     Parameters
     ----------
     settings : Settings
-        What the agent was made with.
+        The arguments that the agent was created with.
     token : str
-        The agent's own part of the ids of its decisions.
+        The agent's part of the ids of its decisions.
 
     Attributes
     ----------
-    rows, nows : array
-        The numbers: see ``Desk``.
+    rows, models : array
+        The statistics of the arms, and those of the agent in one row: see ``model.MODEL``.
     names : list of str
         The names of the arms that are not retired, in the order of the rows.
     retired : dict of str to array
-        The rows of the arms that are.
+        The rows of the retired arms.
     asked, conflicts : int
-        How many decisions were made, and how many rewards were refused since another was told before.
+        The number of decisions, and the number of rewards rejected because they contradict an earlier one.
     pending : dict of str to Decision
-        The decisions whose rewards are to come.
+        The decisions whose rewards have not been reported.
     answers : dict of int to float or None
-        The latest rewards by decision, None for one that was given up.
-    requests : dict of str to list of Decision
-        The latest requests.
+        The latest rewards by number of the decision, None for a decision that was discarded.
+    requests : dict of str to dict of int to Decision
+        The decisions of the latest requests by their numbers.
     """
 
     def __init__(self, settings: Settings, token: str) -> None:
@@ -92,32 +81,32 @@ class Core:
         self.rows["number"] = shuffled(settings.seed, size)
         initialise_memory(policy, self.rows)
         self.scores = np.zeros(size)
-        self.nows = np.zeros(1, MODEL)
-        now = self.nows[0]
-        now["key"] = policy_key(settings.seed)
-        now["horizon"] = settings.horizon or first_horizon(size)
+        self.models = np.zeros(1, MODEL)
+        model = self.models[0]
+        model["key"] = policy_key(settings.seed)
+        model["horizon"] = settings.horizon or first_horizon(size)
         self.epoch = 0
-        self.round = start_epoch(policy, self.rows, int(now["horizon"]))
+        self.round = start_epoch(policy, self.rows, int(model["horizon"]))
         self.names: list[str] = [settings.arms[number] for number in self.rows["number"]]
         self.places = {arm: place for place, arm in enumerate(self.names)}
         self.retired: dict[str, Rows] = {}
         self.asked = self.conflicts = 0
         self.pending: dict[str, Decision] = {}
         self.answers: OrderedDict[int, float | None] = OrderedDict()
-        self.requests: OrderedDict[str, list[Decision]] = OrderedDict()
+        self.requests: OrderedDict[str, dict[int, Decision]] = OrderedDict()
         self._samples = policy.overrides("sample") or policy.overrides("normal_posterior")
         self.steps: tuple[Any, Any, Any] = (choose_plain, apply_plain, policy)
 
     @property
     def time(self) -> int:
-        """How many pulls were made, those that wait for their reward included."""
-        return int(self.nows[0]["told"]) + int(self.nows[0]["waiting"])
+        """The number of pulls, including those whose reward is pending."""
+        return int(self.models[0]["told"]) + int(self.models[0]["waiting"])
 
     def compile(self) -> None:
-        """Let compiled code choose and learn from now on; compile it, or load it from the disk."""
-        policy, horizon = self.settings.policy, int(self.nows[0]["horizon"])
-        first = first_round(policy, len(self.rows), horizon)  # its types are those of all rounds
-        arguments = self.rows, self.nows, first
+        """Choose and learn by compiled code from now on; compile it, or load it from the disk cache."""
+        policy, horizon = self.settings.policy, int(self.models[0]["horizon"])
+        first = first_round(policy, len(self.rows), horizon)  # every round has its types
+        arguments = self.rows, self.models, first
         self.steps = (
             entry(choose_compiled, policy, *arguments, self.scores),
             entry(apply_compiled, policy, *arguments, 0, 0.5),
@@ -125,10 +114,10 @@ class Core:
         )
 
     def save(self) -> Saved:
-        """Give the numbers as they are."""
-        return Saved(
+        """Return a copy of the model."""
+        return (
             self.rows.tobytes(),
-            self.nows.tobytes(),
+            self.models.tobytes(),
             self.round,
             self.epoch,
             self.retired,
@@ -138,35 +127,21 @@ class Core:
             self.conflicts,
         )
 
-    def put_back(self, saved: Saved) -> None:
-        """Let the numbers be what they were."""
-        rows, nows, self.round, self.epoch, self.retired, self.names, self.places, *counts = saved
+    def restore(self, saved: Saved) -> None:
+        """Set the model back to a copy."""
+        rows, models, self.round, self.epoch, self.retired, self.names, self.places, *counts = saved
         self.rows = np.frombuffer(rows, self.rows.dtype).copy()
-        self.nows = np.frombuffer(nows, MODEL).copy()
+        self.models = np.frombuffer(models, MODEL).copy()
         self.asked, self.conflicts = counts
 
-    def undo(self, saved: Saved, events: Iterable[Event], answered: dict[str, Decision]) -> None:
-        """Let all be as it was before events, of which only some may have been noted."""
-        self.put_back(saved)
-        for event in events:
-            if event.kind == "asked":
-                self.pending.pop(decision_of(self.token, event).id, None)
-            if event.kind in ANSWERS and event.decision is not None:
-                self.answers.pop(event.decision, None)
-            if event.request is not None:
-                self.requests.pop(event.request, None)
-        if answered:  # the oldest come first
-            pending = {**self.pending, **answered}
-            self.pending = dict(sorted(pending.items(), key=lambda pair: int(pair[0].rpartition("-")[2])))
-
     def check_only(self, only: Iterable[object]) -> None:
-        """Check a list of arms; some may be retired by now."""
+        """Check that every arm of a list exists; it may be retired."""
         for arm in only:
             if not isinstance(arm, str) or arm not in self.retired:
                 self.place(arm)
 
     def allow(self, only: Iterable[str] | None) -> None:
-        """Let the next choices be made among some arms alone, or among all."""
+        """Restrict the next choices to some arms; None lifts the restriction."""
         if only is None:
             self.rows["allowed"] = True
             return
@@ -175,7 +150,7 @@ class Core:
         self.rows["allowed"][places] = True
 
     def place(self, arm: object) -> int:
-        """Give the place of an arm that is not retired."""
+        """Return the row of an arm that is not retired."""
         place = self.places.get(arm) if isinstance(arm, str) else None
         if place is None:
             if isinstance(arm, str) and arm in self.retired:
@@ -184,20 +159,21 @@ class Core:
         return place
 
     def choose(self, number: int, request: str | None = None) -> Event:
-        """Make decision ``number``: count the pull, and give what happened."""
+        """Make decision ``number``: choose an arm, count the pull, and return the event."""
         choose, _, policy = self.steps
         propensities = self._propensities() if self._samples else {}
         if len(self.scores) != len(self.rows):
             self.scores = np.zeros(len(self.rows))
-        place, time, drawn = choose(policy, self.rows, self.nows, self.round, self.scores)
+        place, time, drawn = choose(policy, self.rows, self.models, self.round, self.scores)
         if place < 0:
             raise InputError(f"{self.settings.policy}: {MESSAGES[NOT_A_NUMBER]}")
         propensity = propensities.get(place) if self._samples else 1.0
+        self.asked = number
         return Event("asked", number, self.names[place], None, time, propensity, drawn, request)
 
     def _propensities(self) -> dict[int, float]:
         """Return the probability of each arm that may be chosen, by place, if the policy states it."""
-        policy, rows, model = self.settings.policy, self.rows, self.nows[0]
+        policy, rows, model = self.settings.policy, self.rows, self.models[0]
         place = next_in_warmup(rows, policy.warmup)
         if place >= 0:
             return {place: 1.0}
@@ -210,132 +186,69 @@ class Core:
         shares = policy.propensities(arms_of(policy, rows[places]), clock)
         return {} if shares is None else dict(zip(places.tolist(), map(float, shares), strict=True))
 
-    def hear(self, arm: str, reward: float) -> None:
-        """Let the policy learn the reward of a pull that waited for it."""
+    def apply_reward(self, arm: str, reward: float) -> None:
+        """Update the model with the reward of a pending pull."""
         place = self.places.get(arm)
         if place is not None:
             _, learn, policy = self.steps
-            left, self.round = learn(policy, self.rows, self.nows, self.round, place, reward)
+            left, self.round = learn(policy, self.rows, self.models, self.round, place, reward)
             if left < 1:
                 raise InputError(f"{self.settings.policy}: {MESSAGES[left]}")
         else:
-            self._hear_late(arm, reward)
-        if self.settings.horizon is None and self.nows[0]["told"] >= self.nows[0]["horizon"]:
+            self._apply_late_reward(arm, reward)
+        if self.settings.horizon is None and self.models[0]["told"] >= self.models[0]["horizon"]:
             self._open_epoch()
 
-    def _hear_late(self, arm: str, reward: float) -> None:
-        """Take a reward of a retired arm, in which the policy has no more say."""
-        row, now = self._own_retired(arm), self.nows[0]
+    def _apply_late_reward(self, arm: str, reward: float) -> None:
+        """Update the statistics of a retired arm, which the policy no longer sees."""
+        row, model = self._own_retired(arm), self.models[0]
         row["pending"] -= 1
-        now["waiting"] -= 1
-        now["told"] += 1
+        model["waiting"] -= 1
+        model["told"] += 1
         policy = self.settings.policy
-        clock = live_clock(policy, self.rows, now, int(now["told"]))
-        observe(policy, row, 0, reward, clock, PlainLiveRng(now))
+        clock = live_clock(policy, self.rows, model, int(model["told"]))
+        observe(policy, row, 0, reward, clock, PlainLiveRng(model))
 
     def _own_retired(self, arm: str) -> Rows:
-        """Give the row of a retired arm, to change: not the one that was saved."""
+        """Return the row of a retired arm as a copy that may be changed; ``save`` holds the original."""
         row = self.retired[arm].copy()
         self.retired = {**self.retired, arm: row}
         return row
 
     def _open_epoch(self) -> None:
-        now = self.nows[0]
+        model, policy = self.models[0], self.settings.policy
         self.epoch += 1
-        now["horizon"] *= 2
-        if "horizon" in self.settings.policy.needs:
-            self.round = start_epoch(self.settings.policy, self.rows, int(now["horizon"]), int(now["told"]))
+        model["horizon"] *= 2
+        if "horizon" in policy.needs:
+            self.round = start_epoch(policy, self.rows, int(model["horizon"]), int(model["told"]))
 
-    def give_up(self, arm: str) -> None:
-        """Uncount a pull whose reward will not come."""
+    def discard(self, arm: str) -> None:
+        """Uncount a pull whose reward will never be reported."""
         row = self.rows[self.places[arm]] if arm in self.places else self._own_retired(arm)[0]
         row["pending"] -= 1
-        self.nows[0]["waiting"] -= 1
-        self.nows[0]["given_up"] += 1
+        self.models[0]["waiting"] -= 1
+        self.models[0]["given_up"] += 1
 
     def check_new(self, arm: object) -> str:
-        """Check the name of an arm that is to be added."""
-        new = text("the name of an arm", arm)
+        """Check the name of a new arm."""
+        new = valid_string("the name of an arm", arm)
         if new in self.retired:
             raise InputError(f"arm {show(new)} was retired: give the new arm another name")
         if new in self.places:
-            raise InputError(f"there is an arm {show(new)} already")
+            raise InputError(f"arm {show(new)} exists already: give the new arm another name")
         return new
 
-    def check_leaving(self, arm: object) -> str:
-        """Check the name of an arm that is to be retired."""
+    def check_retirement(self, arm: object) -> str:
+        """Check that an arm may be retired."""
         place = self.place(arm)
         if len(self.names) == 1:
             raise InputError(
-                f"arm {show(self.names[place])} is the last one: add another before you retire it"
+                f"arm {show(self.names[place])} is the last one: add another arm before retiring it"
             )
         return self.names[place]
 
-    def note(self, events: Sequence[Event]) -> list[Decision]:
-        """Enter events into the records, once nothing can fail any more; give the decisions among them."""
-        made = []
-        for event in events:
-            if event.kind == "asked":
-                made.append(self._note_asked(event))
-            elif event.kind == "conflict":
-                self.conflicts += 1
-            elif event.kind == "added":
-                self._add(str(event.arm))
-            elif event.kind == "retired":
-                self._retire(str(event.arm))
-            else:
-                self._note_answer(event)
-        for records in (self.answers, self.requests):
-            while len(records) > REMEMBERED:
-                records.popitem(last=False)
-        return made
-
-    def replay(self, events: Sequence[Event]) -> None:
-        """Live through events again."""
-        for event in events:
-            if not self._can_follow(event):
-                raise StoreError(
-                    "the log of this agent does not add up: it is damaged, or a newer lowregret wrote it"
-                )
-            if event.kind == "asked":
-                self.rows[self.places[str(event.arm)]]["pending"] += 1
-                self.nows[0]["waiting"] += 1
-                self.nows[0]["drawn"] = event.drawn
-            elif event.kind in ANSWERS:
-                arm = self.pending[decision_id(self.token, event.decision or 0)].arm
-                if event.reward is not None:
-                    self.hear(arm, self.settings.scaled(event.reward))
-                else:
-                    self.give_up(arm)
-            self.note((event,))
-
-    def _can_follow(self, event: Event) -> bool:
-        """Say whether an event can have come after those before it."""
-        if event.kind == "asked":
-            numbers = isinstance(event.time, int) and isinstance(event.drawn, int)
-            return numbers and event.decision == self.asked + 1 and event.arm in self.places
-        if event.kind in ANSWERS:
-            fits = isinstance(event.reward, float) if event.kind == "told" else event.reward is None
-            return fits and decision_id(self.token, event.decision or 0) in self.pending
-        if event.kind == "added":
-            return isinstance(event.arm, str) and event.arm not in self.places
-        return event.kind == "conflict" or (event.kind == "retired" and event.arm in self.places)
-
-    def _note_asked(self, event: Event) -> Decision:
-        decision, request = decision_of(self.token, event), event.request
-        self.asked += 1
-        self.pending[decision.id] = decision
-        if request is not None:
-            self.requests.setdefault(request, []).append(decision)
-        return decision
-
-    def _note_answer(self, event: Event) -> None:
-        number = event.decision
-        assert number is not None
-        del self.pending[decision_id(self.token, number)]
-        self.answers[number] = event.reward
-
-    def _add(self, arm: str) -> None:
+    def add(self, arm: str) -> None:
+        """Add an arm to the model."""
         policy, size = self.settings.policy, len(self.rows)
         rows = new_rows(size + 1, policy)
         initialise_memory(policy, rows)
@@ -346,15 +259,85 @@ class Core:
         rows[size]["eliminated"] = 0 if opened else CLOSED
         self.rows, self.names, self.places = rows, [*self.names, arm], {**self.places, arm: size}
 
-    def _retire(self, arm: str) -> None:
+    def retire(self, arm: str) -> None:
+        """Remove an arm from the model; where no active arm is left, activate all."""
         place = self.places[arm]
         self.retired = {**self.retired, arm: self.rows[place : place + 1].copy()}
         self.rows = np.delete(self.rows, place)
         self.names = [other for other in self.names if other != arm]
         self.places = {other: i for i, other in enumerate(self.names)}
-        if not self.rows["active"].any():  # somebody must be in play
+        if not self.rows["active"].any():
             self.rows["active"] = True
             self.rows["eliminated"] = 0
+
+    def commit(self, events: Sequence[Event]) -> list[Decision]:
+        """Update the records with events that are stored; return the decisions among them."""
+        made = []
+        for event in events:
+            number = event.decision or 0
+            if event.kind == "asked":
+                decision = decision_of(self.token, event)
+                self.pending[decision.id] = decision
+                if event.request is not None:
+                    self.requests.setdefault(event.request, {})[number] = decision
+                made.append(decision)
+            elif event.kind in ANSWERS:
+                self.pending.pop(f"{self.token}-{number}", None)
+                self.answers[number] = event.reward
+        while len(self.answers) > REMEMBERED:
+            self.answers.popitem(last=False)
+        while len(self.requests) > REMEMBERED:
+            self.requests.popitem(last=False)
+        return made
+
+    def pending_after(self, events: Sequence[Event]) -> dict[str, Decision]:
+        """Return what ``pending`` will be once events are committed."""
+        made = [decision_of(self.token, event) for event in events if event.kind == "asked"]
+        answered = {decision_id(self.token, event.decision) for event in events if event.kind in ANSWERS}
+        pending = {**self.pending, **{decision.id: decision for decision in made}}
+        return {key: decision for key, decision in pending.items() if key not in answered}
+
+    def replay(self, events: Sequence[Event]) -> None:
+        """Apply stored events."""
+        for event in events:
+            self.reapply(event)
+            self.commit((event,))
+
+    def reapply(self, event: Event) -> None:
+        """Change the model by a stored event; a choice is not made again."""
+        if not self._can_follow(event):
+            raise StoreError(
+                "the event log of this agent is inconsistent: it is damaged, or a newer lowregret wrote it"
+            )
+        if event.kind == "asked":
+            self.rows[self.places[str(event.arm)]]["pending"] += 1
+            self.models[0]["waiting"] += 1
+            self.models[0]["drawn"] = event.drawn
+            self.asked += 1
+        elif event.kind == "added":
+            self.add(str(event.arm))
+        elif event.kind == "retired":
+            self.retire(str(event.arm))
+        elif event.kind == "conflict":
+            self.conflicts += 1
+        else:
+            arm = self.pending[decision_id(self.token, event.decision)].arm
+            if event.reward is not None:
+                self.apply_reward(arm, self.settings.scaled(event.reward))
+            else:
+                self.discard(arm)
+
+    def _can_follow(self, event: Event) -> bool:
+        """Return whether an event is consistent with the events before it."""
+        if event.kind == "asked":
+            numbers = isinstance(event.time, int) and isinstance(event.drawn, int)
+            return numbers and event.decision == self.asked + 1 and event.arm in self.places
+        if event.kind in ANSWERS:
+            fits = isinstance(event.reward, float) if event.kind == "told" else event.reward is None
+            return fits and decision_id(self.token, event.decision) in self.pending
+        if event.kind == "added":
+            return isinstance(event.arm, str) and event.arm not in self.places
+        return event.kind == "conflict" or (event.kind == "retired" and event.arm in self.places)
 
 
 def arms_of(policy: Policy, rows: Rows) -> Arm:

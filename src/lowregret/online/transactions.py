@@ -1,280 +1,272 @@
-"""What happens to an agent, in order: one change at a time, each durable before it counts."""
+"""Transactions of an agent: each is stored before it counts, and is made completely or not at all."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from threading import RLock
+from threading import Lock, get_ident
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lowregret._common.validation import show
-from lowregret.errors import InputError
-from lowregret.online.agent_settings import number
-from lowregret.online.decisions import Decision, Event, decision_id, decision_of
+from lowregret.errors import ConflictError, InputError, UnknownDecisionError
+from lowregret.online.agent_settings import valid_reward
+from lowregret.online.decisions import Decision, Event, decision_id, decision_number, decision_of
 from lowregret.online.snapshot import write
-from lowregret.online.state import Core, Saved
+from lowregret.online.state import AgentState, Saved
 
 if TYPE_CHECKING:
     from lowregret.online.stores import Store
 
 SNAPSHOT_EVERY = 1_000
-"""How many events a store holds, at most, that a new agent must replay; more, where more is pending."""
+"""How many events lie between two snapshots, at least; more, where more decisions are pending."""
 
-Change: TypeAlias = tuple[Any, list[Event], dict[str, Decision]]
-"""What a change gives back, the events it is made of, and the pending decisions that they answer."""
-Loaded: TypeAlias = tuple[Core, int, int]
-"""A state, the number of events in it, and the position of the latest snapshot."""
+Change: TypeAlias = tuple[Any, list[Event]]
+"""The result of a transaction and its events."""
+Stored: TypeAlias = tuple[Sequence[Event], int, int | None]
+"""Events that are stored, the position after them, and that of the latest snapshot."""
 
 
-class Ledger:
-    """An agent's state and its store, if it has one; threads wait for one another here.
+class Transactions:
+    """The state of an agent and its store; one thread uses them at a time.
 
-    An interrupt may come at any moment, so until a change is whole the ledger remembers that it is not.
-    Before its next use a change in memory is taken back, and the state of a store is loaded anew.
+    A transaction changes the model, appends its events to the store, and commits them to the records. An
+    interrupt may come at any moment, and the next call recovers. While ``_stored`` is set, it repeats the
+    commit. Else, while ``_before`` is set, it restores the model. Whether the events of that transaction are
+    stored is decided by reading the store.
 
     Parameters
     ----------
-    core : Core
+    state : AgentState
         The state.
-    store : Store, optional
-        Where every event is kept.
-    load : callable, optional
-        Loads a state from the store.
+    store : Store
+        Where the events are stored.
+    position : int, default 0
+        The number of events of the store that are in the state.
+    snapshot : int or None, default None
+        The position of the latest snapshot; None if the store needs none.
     """
 
     def __init__(
-        self, core: Core, store: Store | None = None, load: Callable[[], Loaded] | None = None
+        self, state: AgentState, store: Store, position: int = 0, snapshot: int | None = None
     ) -> None:
-        self.core, self.store, self._load = core, store, load
-        self._position = self._kept = 0  # how many events are in the state, and in the latest snapshot
-        self._stale = self._closed = False
-        self._before: tuple[Saved, list[Event], dict[str, Decision]] | None = None
-        self._lock = RLock()
-
-    @classmethod
-    def on(cls, store: Store, load: Callable[[], Loaded]) -> Ledger:
-        """Load a ledger from its store."""
-        core, position, kept = load()
-        ledger = cls(core, store, load)
-        ledger._position, ledger._kept = position, kept
-        return ledger
+        self.state, self.store = state, store
+        self._position, self._snapshot = position, snapshot
+        self._before: Saved | None = None
+        self._stored: Stored | None = None
+        self._closed = False
+        self._lock, self._owner = Lock(), 0  # the thread that holds the lock
 
     def ask(self, count: int, only: list[str] | None, request: str | None) -> Sequence[Decision]:
-        """Make decisions, or give those of a request again."""
-        return self._change(self._ask, count, only, request)  # type: ignore[no-any-return]
+        """Make decisions, or return those of an earlier request."""
+        return self._execute(self._ask, count, only, request)  # type: ignore[no-any-return]
 
     def tell(self, rewards: Sequence[tuple[Decision | str, float]]) -> int:
-        """Take rewards, all or none; give how many were new."""
-        found = self._change(self._tell, rewards)
-        if isinstance(found, InputError):
-            raise found
-        return int(found)
+        """Apply rewards, all or none; return how many were new."""
+        result = self._execute(self._tell, rewards)
+        if isinstance(result, ConflictError):
+            raise result
+        return int(result)
 
     def forget(self, decision: Decision | str) -> bool:
-        """Give up a decision; say whether it was not given up before."""
-        return bool(self._change(self._forget, _key(decision)))
+        """Discard a decision; return whether it was pending."""
+        return bool(self._execute(self._forget, _key(decision)))
 
     def add(self, arm: object) -> None:
-        """Let an arm join."""
-        self._change(self._add, arm)
+        """Add an arm."""
+        self._execute(self._add, arm)
 
     def retire(self, arm: object) -> None:
-        """Let an arm leave."""
-        self._change(self._retire, arm)
+        """Retire an arm."""
+        self._execute(self._retire, arm)
 
     @contextmanager
-    def reading(self) -> Iterator[Core]:
-        """Give the state as it is now, others' changes included."""
-        self._refuse_nested()
+    def reading(self) -> Iterator[AgentState]:
+        """Provide the current state, including the transactions of other processes."""
+        self._check_not_nested()
         with self._lock:
-            self._mend()
-            if self.store is not None:
-                self._stale = True
-                self._catch_up(self.store)
-                self._stale = False
-            yield self.core
+            self._owner = get_ident()
+            try:
+                self._recover()
+                for event in self.store.events(self._position):
+                    self._apply(event)
+                yield self.state
+            finally:
+                self._owner = 0
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         with self._lock:
             self._closed = True
-            if self.store is not None:
-                self.store.close()
+            self.store.close()
 
-    def _change(self, change: Callable[..., Change], *arguments: Any) -> Any:
-        """Make a change: in the numbers first, then durably in the store, then in the records.
-
-        Whatever goes wrong before it is durable leaves everything as it was.
-        """
-        self._refuse_nested()
+    def _execute(self, transaction: Callable[..., Change], *arguments: Any) -> Any:
+        """Run a transaction while no other thread uses the agent."""
+        if self._owner:
+            self._check_not_nested()
         with self._lock:
-            self._mend()
-            if self.store is None:
-                return self._change_memory(change, arguments)
-            return self._change_store(self.store, change, arguments)
+            self._owner = get_ident()
+            try:
+                return self._run(transaction, arguments)
+            finally:
+                self._owner = 0
 
-    def _change_memory(self, change: Callable[..., Change], arguments: tuple[Any, ...]) -> Any:
-        saved = self.core.save()
-        self._before = saved, [], {}
-        try:
-            result, events, answered = change(saved, *arguments)
-            self._before = saved, events, answered
-            made = self.core.note(events)
-            self._before = None
-        except BaseException:
-            self._mend()
-            raise
-        return made or result
-
-    def _change_store(self, store: Store, change: Callable[..., Change], arguments: tuple[Any, ...]) -> Any:
-        core, saved, made, kept = self.core, None, None, None
+    def _run(self, transaction: Callable[..., Change], arguments: tuple[Any, ...]) -> Any:
+        """Run a transaction; an error before its events are stored leaves everything unchanged."""
+        store, state = self.store, self.state
+        self._recover()
         try:
             with store.session():
-                self._stale = True
-                self._catch_up(store)
-                saved = core.save()
-                result, events, _ = change(saved, *arguments)
-                position = self._position + len(events)
+                for event in store.events(self._position):
+                    self._apply(event)
+                self._before = state.save()
+                result, events = transaction(*arguments)
+                position, snapshot = self._position + len(events), self._snapshot
                 if events:
                     store.append(events)
-                    if self._due(store, position):
-                        saved = None  # from here on only the store knows what was
-                        made = core.note(events)
-                        store.keep(position, write(core, whole=False))
-                        kept = position
-            if made is None:
-                saved = None
-                made = core.note(events)
-            self._position, self._kept, self._stale = position, kept or self._kept, False
+                    if snapshot is not None and self._snapshot_due(position):
+                        store.keep(position, write(state, state.pending_after(events)))
+                        snapshot = position
+            self._stored = events, position, snapshot
+            return self._commit() or result
         except BaseException:
-            if saved is not None:
-                core.put_back(saved)
-                self._stale = False
+            self._recover()
             raise
-        return made or result
 
-    def _refuse_nested(self) -> None:
-        """Refuse a call from inside another, as a signal handler may make it."""
-        if self._lock._is_owned():  # type: ignore[attr-defined]  # as threading.Condition asks
-            raise InputError("this agent is in the middle of a call: use it when that has ended")
+    def _apply(self, event: Event) -> None:
+        """Apply a stored event that is not in the state: of another process, or of an interrupted call."""
+        self._before = self.state.save()
+        self.state.reapply(event)
+        self._stored = (event,), self._position + 1, self._snapshot
+        self._commit()
 
-    def _mend(self) -> None:
-        """Undo what an interrupt has left half done; refuse an agent that was closed."""
-        if self._closed:
-            raise InputError("this agent was closed: open it again")
-        if self._before is not None:
-            self.core.undo(*self._before)
+    def _commit(self) -> list[Decision]:
+        """Enter stored events into the records; repeating it changes nothing."""
+        assert self._stored is not None
+        events, self._position, self._snapshot = self._stored
+        made = self.state.commit(events)
+        self._before = None
+        self._stored = None
+        return made
+
+    def _recover(self) -> None:
+        """Finish or undo what was interrupted; reject a closed agent."""
+        if self._stored is not None:
+            self._commit()
+        elif self._before is not None:
+            self.state.restore(self._before)
             self._before = None
-        if self._stale and self._load is not None:
-            core, self._position, self._kept = self._load()
-            core.steps = self.core.steps
-            self.core, self._stale = core, False
+        if self._closed:
+            raise InputError("this agent is closed: open it again")
 
-    def _due(self, store: Store, position: int) -> bool:
-        """Say whether a snapshot is due, which another process may have kept already."""
-        often = max(SNAPSHOT_EVERY, len(self.core.pending))  # which all stand in a snapshot
-        if position - self._kept >= often:
-            latest = store.latest()
-            self._kept = latest[0] if latest else 0
-        return position - self._kept >= often
+    def _check_not_nested(self) -> None:
+        """Reject a call from within another one of the same thread, such as from a signal handler."""
+        if self._owner == get_ident() and self._lock.locked():
+            raise InputError("this agent is in the middle of a call: use it when that call has returned")
 
-    def _catch_up(self, store: Store) -> None:
-        """Live through what others did."""
-        events = store.events(self._position)
-        self.core.replay(events)
-        self._position += len(events)
+    def _snapshot_due(self, position: int) -> bool:
+        """Return whether a snapshot is due; another process may have stored one."""
+        interval = max(SNAPSHOT_EVERY, len(self.state.pending))  # a snapshot lists them all
+        if position - (self._snapshot or 0) >= interval:
+            latest = self.store.latest()
+            self._snapshot = latest[0] if latest else 0
+        return position - (self._snapshot or 0) >= interval
 
-    def _ask(self, _: Saved, count: int, only: list[str] | None, request: str | None) -> Change:
-        core = self.core
+    def _ask(self, count: int, only: list[str] | None, request: str | None) -> Change:
+        state = self.state
         if only is not None:
-            core.check_only(only)
+            state.check_only(only)
         known = [] if request is None else self._requested(request)
         if known:
             if len(known) != count:
-                raise InputError(f"request {show(request)} asked for {len(known)} decisions, not for {count}")
+                raise ConflictError(
+                    f"request {show(request)} asked for {len(known)} decisions before, not for {count}"
+                )
             for decision in known:
                 if only is not None and decision.arm not in only:
-                    raise InputError(
+                    raise ConflictError(
                         f"request {show(request)} chose {show(decision.arm)} before, which is not in only: "
-                        "give a new choice another name"
+                        "use another request for a new choice"
                     )
-            return known, [], {}
+            return known, []
         if only is not None:
-            core.allow(only)
-        first = core.asked + 1
-        events = [core.choose(number, request) for number in range(first, first + count)]
+            state.allow(only)
+        first = state.asked + 1
+        events = [state.choose(number, request) for number in range(first, first + count)]
         if only is not None:
-            core.allow(None)
-        return None, events, {}
+            state.allow(None)
+        return None, events
 
-    def _tell(self, before: Saved, rewards: Sequence[tuple[Decision | str, float]]) -> Change:
-        core = self.core
-        told: dict[str, Event] = {}
-        answered: dict[str, Decision] = {}
+    def _tell(self, rewards: Sequence[tuple[Decision | str, float]]) -> Change:
+        state = self.state
+        new: dict[str, Event] = {}
         for decision, reward in rewards:
-            key, value = _key(decision), number(reward)
-            waiting = core.pending.get(key)
-            if waiting is not None and key not in told:
-                core.hear(waiting.arm, core.settings.scaled(value))
-                told[key] = Event("told", int(key.rpartition("-")[2]), None, value)
-                answered[key] = waiting
+            key, value = _key(decision), valid_reward(reward)
+            pending = state.pending.get(key)
+            if pending is not None and key not in new:
+                state.apply_reward(pending.arm, state.settings.scaled(value))
+                new[key] = Event("told", int(key.rpartition("-")[2]), None, value)
                 continue
-            known = told[key].reward if key in told else self._answer(key)
+            known = new[key].reward if key in new else self._answer(key)
             if known != value:
-                core.put_back(before)
-                was = "given up" if known is None else f"told the reward {known!r} before"
-                refusal = InputError(f"decision {key!r} was {was}: the reward {value!r} is refused")
-                return refusal, [Event("conflict", self._number(key), None, value)], {}
-        return len(told), list(told.values()), answered
+                assert self._before is not None
+                state.restore(self._before)
+                state.conflicts += 1
+                earlier = "was discarded" if known is None else f"has the reward {known!r}"
+                conflict = ConflictError(f"decision {key!r} {earlier}: the reward {value!r} is rejected")
+                return conflict, [Event("conflict", self._number(key), None, value)]
+        return len(new), list(new.values())
 
-    def _forget(self, _: Saved, key: str) -> Change:
-        waiting = self.core.pending.get(key)
-        if waiting is not None:
-            self.core.give_up(waiting.arm)
-            return True, [Event("forgot", self._number(key))], {key: waiting}
+    def _forget(self, key: str) -> Change:
+        pending = self.state.pending.get(key)
+        if pending is not None:
+            self.state.discard(pending.arm)
+            return True, [Event("forgot", decision_number(key))]
         reward = self._answer(key)
         if reward is not None:
-            raise InputError(f"decision {key!r} was told the reward {reward!r} before: it cannot be given up")
-        return False, [], {}
+            raise ConflictError(f"decision {key!r} has the reward {reward!r}: it cannot be discarded")
+        return False, []
 
-    def _add(self, _: Saved, arm: object) -> Change:
-        return None, [Event("added", arm=self.core.check_new(arm))], {}
+    def _add(self, arm: object) -> Change:
+        name = self.state.check_new(arm)
+        self.state.add(name)
+        return None, [Event("added", arm=name)]
 
-    def _retire(self, _: Saved, arm: object) -> Change:
-        return None, [Event("retired", arm=self.core.check_leaving(arm))], {}
+    def _retire(self, arm: object) -> Change:
+        name = self.state.check_retirement(arm)
+        self.state.retire(name)
+        return None, [Event("retired", arm=name)]
 
     def _requested(self, request: str) -> list[Decision]:
-        """Give the decisions of a request, none if it is new."""
-        known = self.core.requests.get(request, [])
-        if not known and self.store is not None:
-            known = [decision_of(self.core.token, event) for event in self.store.requested(request)]
-        return known
+        """Return the decisions of an earlier request, none if it is new."""
+        known = self.state.requests.get(request)
+        if known:
+            return list(known.values())
+        return [decision_of(self.state.token, event) for event in self.store.requested(request)]
 
     def _number(self, key: str) -> int:
-        """Give the number of a decision that was asked of this agent."""
-        digits = key.rpartition("-")[2]
-        number = int(digits) if digits.isdecimal() and len(digits) < 20 else 0
-        if 1 <= number <= self.core.asked and key == decision_id(self.core.token, number):
+        """Return the number of a decision of this agent."""
+        number = decision_number(key)
+        if 1 <= number <= self.state.asked and key == decision_id(self.state.token, number):
             return number
-        raise InputError(f"unknown decision {show(key)}: it was not asked of this agent")
+        raise UnknownDecisionError(f"unknown decision {show(key)}: this agent did not make it")
 
     def _answer(self, key: str) -> float | None:
-        """Give the reward that was told of a decision before, None if it was given up."""
+        """Return the reward of a decision that is no longer pending, None if it was discarded."""
         number = self._number(key)
-        if number in self.core.answers:
-            return self.core.answers[number]
-        event = self.store.answered(number) if self.store is not None else None
+        if number in self.state.answers:
+            return self.state.answers[number]
+        event = self.store.answered(number)
         if event is None:
-            raise InputError(
-                f"decision {key!r} was answered long ago: only a store remembers what it was told"
+            raise UnknownDecisionError(
+                f"decision {key!r} was answered long ago: only an agent on a file remembers every answer"
             )
         return event.reward
 
 
 def _key(decision: object) -> str:
-    """Give the id of a decision."""
+    """Return the id of a decision."""
     if isinstance(decision, Decision):
         decision = decision.id
     if isinstance(decision, str):
         return decision
-    raise InputError(f"a decision must be what ask gave, or its id, got {show(decision)}")
+    raise InputError(f"a decision must be a Decision or its id, got {show(decision)}")

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import lowregret as lr
-from lowregret.online import transactions as ledger
+from lowregret.online import transactions
 from lowregret.online.stores.journal import TITLE, JournalStore
 
 ARMS = ["red", "green", "blue"]
@@ -74,7 +74,7 @@ def test_a_journal_cut_off_anywhere_opens(tmp_path):
             assert bool(agent.notes) == (whole < length)
             if agent.notes:
                 assert agent.notes == (
-                    f"dropped a torn record of {length - whole} bytes at the end of the journal",
+                    f"dropped an incomplete record of {length - whole} bytes at the end of the journal",
                 )
             agent.tell(agent.ask(), 1)
             time = agent.time
@@ -155,7 +155,7 @@ def test_a_link_to_a_journal_leads_to_the_same_lock(tmp_path):
 
 def test_any_page_of_the_last_write_may_be_lost(tmp_path, monkeypatch):
     """A power cut may leave them out in any order; the journal drops that session and no other."""
-    monkeypatch.setattr(ledger, "SNAPSHOT_EVERY", 10)
+    monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", 10)
     path, arms = tmp_path / "agent.journal", [f"arm {number}" for number in range(100)]
     with opened(path, arms=arms) as agent:
         agent.ask(8)
@@ -169,7 +169,7 @@ def test_any_page_of_the_last_write_may_be_lost(tmp_path, monkeypatch):
         with opened(path, arms=arms) as agent:
             assert agent.to_json() == state
             assert agent.notes == (
-                f"dropped a torn record of {len(whole) - size} bytes at the end of the journal",
+                f"dropped an incomplete record of {len(whole) - size} bytes at the end of the journal",
             )
 
 
@@ -198,7 +198,7 @@ def test_an_interrupted_write_to_a_journal(tmp_path, monkeypatch, where):
 def test_a_request_of_many_decisions_reads_its_record_once(tmp_path, monkeypatch):
     with opened(tmp_path / "agent.journal") as agent:
         choices = agent.ask(50, request="page")
-        store, calls = agent._ledger.store, []
+        store, calls = agent._transactions.store, []
         real = JournalStore._records
         monkeypatch.setattr(JournalStore, "_records", lambda *given: calls.append(given) or real(*given))
         assert [event.time for event in store.requested("page")] == [choice.time for choice in choices]

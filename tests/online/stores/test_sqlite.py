@@ -1,14 +1,11 @@
 """Agents that share a file, and interrupts that leave none of them waiting."""
 
-import sys
-
 import pytest
+from agent_workers import check_replay, interrupted
 
 import lowregret as lr
-from lowregret.online import transactions as ledger
-from lowregret.online.state import Core
+from lowregret.online import transactions
 from lowregret.online.stores import sqlite
-from lowregret.online.transactions import Ledger
 
 ARMS = ["red", "green", "blue"]
 
@@ -30,38 +27,16 @@ def test_agents_on_one_file_see_one_another(tmp_path):
     assert one.to_json() == other.to_json()
 
 
-def interrupted(call, after):
-    """Make a call and interrupt it after so many bytecodes of the store and of what opens its sessions."""
-    codes, seen = {sqlite.__file__, Ledger._change_store.__code__}, 0
-
-    def trace(frame, event, _):
-        nonlocal seen
-        if frame.f_code not in codes and frame.f_code.co_filename not in codes:
-            return None
-        frame.f_trace_opcodes = True
-        seen += event == "opcode"
-        if seen > after:
-            sys.settrace(None)
-            raise KeyboardInterrupt
-        return trace
-
-    sys.settrace(trace)
-    try:
-        return call()
-    finally:
-        sys.settrace(None)
-
-
 @pytest.mark.parametrize("every", [1, 1_000])
 def test_an_interrupt_at_any_bytecode_leaves_the_file_to_others(tmp_path, monkeypatch, every):
     """Also while the error and all that it went through are still there, as they are in a notebook."""
-    monkeypatch.setattr(ledger, "SNAPSHOT_EVERY", every)
+    monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", every)
     agent, other = (opened(tmp_path / "agent.db") for _ in range(2))
-    link, left_open = agent._ledger.store._link, 0
+    link, left_open = agent._transactions.store._link, 0
     for after in range(2_000):
         time, visit = agent.time, f"visit {after}"
         try:
-            interrupted(lambda visit=visit: agent.ask(2, request=visit), after)
+            interrupted(lambda visit=visit: agent.ask(2, request=visit), after, sqlite, transactions)
             break
         except KeyboardInterrupt:
             if link.in_transaction:  # which the next session of this agent ends
@@ -75,18 +50,15 @@ def test_an_interrupt_at_any_bytecode_leaves_the_file_to_others(tmp_path, monkey
         assert choices[0].time == time + 1
     assert after > 200
     assert left_open < 10  # between the lines of a session, where nothing can catch it
-    core, log = agent._ledger.core, agent._ledger.store.events(0)
-    replayed = Core(core.settings, core.token)
-    replayed.replay(log)
-    assert ledger.write(replayed, whole=False) == ledger.write(core, whole=False)
-    assert replayed.asked == 2 * after + 2
+    check_replay(agent)
+    assert agent._transactions.state.asked == 2 * after + 2
 
 
 def test_one_who_holds_the_file_is_waited_for_and_then_named(tmp_path, monkeypatch):
     agent, other = (opened(tmp_path / "agent.db") for _ in range(2))
     pauses = []
     monkeypatch.setattr(sqlite, "sleep", lambda _: pauses.append(1) or len(pauses) < 5 or holder.rollback())
-    holder = other._ledger.store._link
+    holder = other._transactions.store._link
     holder.execute("BEGIN IMMEDIATE")
     assert agent.ask().time == 1
     assert len(pauses) == 5

@@ -1,4 +1,4 @@
-"""Where an agent keeps its events. A store only appends them and gives them back."""
+"""Stores hold the events of an agent. A store only appends events and returns them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from lowregret.online.decisions import Event
 
 
 class Store(Protocol):
-    """What a store can do; ``lowregret.testing.check_store`` holds one to it.
+    """The interface of a store; ``lowregret.testing.check_store`` tests one against it.
 
-    Events have positions 1, 2, 3 and so on. What is written in a session (``begin``, ``append``, ``keep``) is
-    durable, all of it, when the session ends; if the session or its end raises, none of it is there. Where
-    several processes may share a store, a session keeps the others out.
+    Events have the positions 1, 2, 3 and so on. A session is atomic: what ``begin``, ``append`` and ``keep``
+    write in it is durable when it ends, and discarded if it raises. Where several processes share a store,
+    sessions exclude one another.
 
     Attributes
     ----------
     notes : list of str
-        What was found when the store was opened, such as a torn end.
+        What was found when the store was opened, such as an incomplete record.
     """
 
     notes: list[str]
@@ -31,7 +31,7 @@ class Store(Protocol):
         """Open a session."""
 
     def head(self) -> str | None:
-        """Give the text with which the store began, None if it is new."""
+        """Return the text that the store begins with, None if it is new."""
 
     def begin(self, head: str) -> None:
         """Begin a new store; within a session."""
@@ -40,26 +40,26 @@ class Store(Protocol):
         """Append events; within a session."""
 
     def keep(self, position: int, snapshot: str) -> None:
-        """Keep a snapshot of the state after so many events, in place of the one before; within a session."""
+        """Replace the snapshot by that of the state after so many events; within a session."""
 
     def events(self, after: int) -> list[Event]:
-        """Give the events after a position, in their order."""
+        """Return the events after a position, in their order."""
 
     def latest(self) -> tuple[int, str] | None:
-        """Give the latest snapshot and its position."""
+        """Return the latest snapshot and its position."""
 
     def answered(self, decision: int) -> Event | None:
-        """Give the event that told or gave up a decision."""
+        """Return the event that answered a decision: its reward, or that it was discarded."""
 
     def requested(self, request: str) -> list[Event]:
-        """Give the events that a request led to."""
+        """Return the events of a request."""
 
     def close(self) -> None:
-        """Let go of all that is open."""
+        """Close whatever is open."""
 
 
 def check_place(path: Path, known: os.stat_result) -> None:
-    """Refuse a file that is no longer the one that was opened: what is written to that is lost."""
+    """Reject a file that was replaced since it was opened: what is written to it would be lost."""
     try:
         same = os.path.samestat(os.stat(path), known)
     except OSError:

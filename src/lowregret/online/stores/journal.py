@@ -1,10 +1,10 @@
-"""A store in one file to which records are only appended, for one process.
+"""A store in an append-only file, for one process.
 
-The file begins with a line that names its format. A record is the length of its text (4 bytes,
-little-endian), a CRC-32 of that length and the text, and the text: JSON with some of ``head``, ``events``,
-``position`` and ``snapshot``, all that was written in one session. After a crash the last record may be torn,
-in any of its pages; it was never acknowledged, and is dropped when the file is opened. A bad record with good
-ones after it is no torn end, and is refused.
+The file begins with a line that names its format. A record holds one session: the length of its text (4
+bytes, little-endian), a CRC-32 of that length and the text, and the text, which is JSON with some of
+``head``, ``events``, ``position`` and ``snapshot``. After a crash the last record may be incomplete, in any
+of its pages; it was never acknowledged, and is dropped when the file is opened. A damaged record before the
+last one is an error.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from zlib import crc32
 
 from lowregret._common.durable_files import locked, sync, writing
 from lowregret.errors import StoreError
-from lowregret.online.decisions import Event
+from lowregret.online.decisions import ANSWERS, Event
 from lowregret.online.stores import check_place
 
 _KIND = b"lowregret journal "
@@ -42,27 +42,27 @@ class JournalStore:
     Parameters
     ----------
     path : path
-        The file; made if it is not there. A file beside it, whose name ends in ``.lock``, says who holds it.
+        The file; created if it does not exist. A file beside it, named ``.lock``, identifies its process.
     """
 
     def __init__(self, path: Path) -> None:
         self.notes: list[str] = []
-        path = Path(os.path.realpath(path))  # one file has one lock, whatever links lead to it
+        path = Path(os.path.realpath(path))  # one lock per file, whatever links lead to it
         self._path, self._process = path, os.getpid()
         self._staged: dict[str, Any] = {}
-        self._unsure = False  # whether a write was interrupted, so that the file must be read again
+        self._unsure = False  # after an interrupted write the file is read again
         with ExitStack() as stack:
             stack.enter_context(locked(path, path.with_name(path.name + ".lock")))
             with writing(path):
                 self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
             stack.callback(os.close, self._file)
             self._open()
-            # Also when Python ends, while there still is something to close it with.
+            # Also at the exit of Python, while os.close still exists.
             self._let_go = finalize(self, stack.pop_all().close)
 
     @contextmanager
     def session(self) -> Iterator[None]:
-        """Open a session; what is written in it goes to the disk when it ends."""
+        """Open a session; its end waits for the disk."""
         if os.getpid() != self._process:
             raise StoreError(f"{str(self._path)!r} was opened before a fork: a journal is for one process")
         if self._file < 0:
@@ -75,7 +75,7 @@ class JournalStore:
             self._write(self._staged)
 
     def head(self) -> str | None:
-        """Give the text with which the store began, None if it is new."""
+        """Return the text that the store begins with, None if it is new."""
         return self._head
 
     def begin(self, head: str) -> None:
@@ -88,11 +88,11 @@ class JournalStore:
         self._staged.setdefault("events", []).extend(plain)
 
     def keep(self, position: int, snapshot: str) -> None:
-        """Keep a snapshot."""
+        """Replace the snapshot."""
         self._staged |= {"position": position, "snapshot": snapshot}
 
     def events(self, after: int) -> list[Event]:
-        """Give the events after a position, in their order."""
+        """Return the events after a position, in their order."""
         self._be_sure()
         if after >= self._count:
             return []
@@ -103,7 +103,7 @@ class JournalStore:
         return found[after - self._starts[record] :]
 
     def latest(self) -> tuple[int, str] | None:
-        """Give the latest snapshot and its position."""
+        """Return the latest snapshot and its position."""
         self._be_sure()
         if self._latest is None:
             return None
@@ -111,18 +111,18 @@ class JournalStore:
         return part["position"], part["snapshot"]
 
     def answered(self, decision: int) -> Event | None:
-        """Give the event that told or gave up a decision."""
+        """Return the event that answered a decision."""
         position = self._answers[decision] if decision < len(self._answers) else 0
         return self._at([position])[0] if position else None
 
     def requested(self, request: str) -> list[Event]:
-        """Give the events that a request led to."""
+        """Return the events of a request."""
         return self._at(self._requests.get(request, []))
 
     def close(self) -> None:
-        """Close the file and let others have it."""
+        """Close the file and release its lock."""
         self._let_go()
-        self._file = -1  # its number may belong to another file by now
+        self._file = -1  # the descriptor may be reused by another file
 
     def _be_sure(self) -> None:
         """Read the file again if a write was interrupted."""
@@ -130,7 +130,7 @@ class JournalStore:
             self._open()
 
     def _check_alone(self) -> None:
-        """Refuse a file that others have changed: somebody has taken its lock away."""
+        """Reject a file that another process has changed: its lock was removed."""
         now = os.fstat(self._file)
         check_place(self._path, now)
         if now.st_size != self._end:
@@ -139,11 +139,14 @@ class JournalStore:
             )
 
     def _open(self) -> None:
-        """Read what is there, and drop a torn end."""
+        """Read the file, and drop an incomplete record at its end."""
         self._head: str | None = None
-        self._latest: int | None = None  # where the record of the latest snapshot is
-        self._starts, self._offsets = array("q"), array("q")  # of records: the position before, and where
-        self._answers = array("q", [0])  # by decision: the position at which it was told or given up
+        self._latest: int | None = None  # the offset of the record with the latest snapshot
+        self._starts, self._offsets = (
+            array("q"),
+            array("q"),
+        )  # of records: the position before it, and its offset
+        self._answers = array("q", [0])  # by decision: the position of its answer
         self._requests: dict[str, list[int]] = {}  # positions
         self._count = self._end = 0
         size = os.fstat(self._file).st_size
@@ -163,22 +166,24 @@ class JournalStore:
             with writing(self._path):
                 os.ftruncate(self._file, self._end)
                 os.fsync(self._file)
-            self.notes.append(f"dropped a torn record of {size - self._end} bytes at the end of the journal")
+            self.notes.append(
+                f"dropped an incomplete record of {size - self._end} bytes at the end of the journal"
+            )
         self._unsure = False
 
     def _check_torn(self, size: int) -> None:
-        """Refuse a file in which good records follow a bad one: that is no torn end."""
+        """Reject a file in which intact records follow a damaged one."""
         rest = os.pread(self._file, size - self._end, self._end)
         for match in _TEXT.finditer(rest, _PREFIX.size + 1):
             start = match.start() - _PREFIX.size
             if start > 0 and _text(rest, start) is not None:
                 raise StoreError(
                     f"{str(self._path)!r} is damaged at byte {self._end}, before its end: "
-                    "restore it from a copy, or cut it off there"
+                    "restore it from a copy, or truncate it there"
                 )
 
     def _records(self, start: int, stop: int) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Read the good records from one place in the file to another; give where each is."""
+        """Yield the intact records between two offsets, each with its offset."""
         with open(os.dup(self._file), "rb") as file:
             file.seek(start)
             while start < stop:
@@ -194,7 +199,7 @@ class JournalStore:
                 self._end = max(self._end, start)
 
     def _enter(self, part: dict[str, Any], offset: int) -> None:
-        """Remember where things are."""
+        """Index a record."""
         self._head = part.get("head", self._head)
         if "snapshot" in part:
             self._latest = offset
@@ -203,7 +208,7 @@ class JournalStore:
             self._offsets.append(offset)
         for event in part.get("events", ()):
             self._count += 1
-            if event["kind"] in ("told", "forgot"):
+            if event["kind"] in ANSWERS:
                 missing = event["decision"] + 1 - len(self._answers)
                 self._answers.extend([0] * missing)
                 self._answers[event["decision"]] = self._count
@@ -211,7 +216,7 @@ class JournalStore:
                 self._requests.setdefault(event["request"], []).append(self._count)
 
     def _at(self, positions: list[int]) -> list[Event]:
-        """Give the events at some positions, which grow; read each record once."""
+        """Return the events at increasing positions; read each record once."""
         found: list[Event] = []
         for record, group in groupby(positions, lambda position: bisect_left(self._starts, position) - 1):
             _, part = next(self._records(self._offsets[record], self._end))
@@ -219,7 +224,7 @@ class JournalStore:
         return found
 
     def _write(self, part: dict[str, Any]) -> None:
-        """Append a record durably, or nothing: only one, since its pages may reach the disk in any order."""
+        """Append one record durably, or nothing; its pages may reach the disk in any order."""
         text = json.dumps(part, separators=(",", ":")).encode()
         data, before = _PREFIX.pack(len(text), _sum(len(text), text)) + text, self._end
         self._unsure = True
@@ -246,7 +251,7 @@ def _sum(length: int, text: bytes) -> int:
 
 
 def _text(data: bytes, start: int) -> bytes | None:
-    """Give the text of the record that starts at a place, None if it is not whole or not right."""
+    """Return the text of the record at an offset, None if it is incomplete or damaged."""
     length, total = _PREFIX.unpack_from(data, start)
     begin = start + _PREFIX.size
     text = data[begin : begin + length]
@@ -254,7 +259,7 @@ def _text(data: bytes, start: int) -> bytes | None:
 
 
 def _write_at(file: int, data: bytes | bytearray, offset: int) -> None:
-    """Write all of it, or raise."""
+    """Write all of the data, or raise."""
     view = memoryview(data)
     while view:
         done = os.pwrite(file, view, offset)

@@ -1,15 +1,25 @@
-"""A store in memory: the plainest one, to see what a store is and to test with."""
+"""A store in memory: that of an agent without a file, and the simplest example of a store."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from typing import TypeAlias
 
-from lowregret.online.decisions import Event
+from lowregret.errors import StoreError
+from lowregret.online.decisions import ANSWERS, Event
+
+Contents: TypeAlias = tuple[str | None, tuple[int, str] | None, int, list[Event]]
+"""Head, snapshot, how many events were dropped, and the events after those."""
 
 
 class MemoryStore:
-    """Events in a list; gone with the process.
+    """Events in a list, which end with the process.
+
+    Parameters
+    ----------
+    history : bool, default True
+        Whether to hold all events, from which an agent can be opened. Without history the store holds the
+        events of the latest session only, so its size does not grow: for one agent, as ``Agent`` makes it.
 
     Examples
     --------
@@ -23,53 +33,68 @@ class MemoryStore:
     1
     """
 
-    def __init__(self) -> None:
+    def __init__(self, history: bool = True) -> None:
         self.notes: list[str] = []
-        self._state: tuple[str | None, list[Event], tuple[int, str] | None] = None, [], None
+        self._history = history
+        self._contents: Contents = None, None, 0, []
+        self._staged: list[Event] = []
+        self._replaced: Contents | None = None
 
-    @contextmanager
-    def session(self) -> Iterator[None]:
+    def session(self) -> MemoryStore:
         """Open a session."""
-        head, events, snapshot = self._state
-        before = head, list(events), snapshot
-        try:
-            yield
-        except BaseException:
-            self._state = before
-            raise
+        return self
+
+    def __enter__(self) -> None:
+        self._staged = []
+        self._replaced = None
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        """Commit the session in one step, so that an interrupt comes before or after it."""
+        if kind is None:
+            head, snapshot, dropped, events = self._replaced or self._contents
+            if not self._history:
+                self._contents = head, snapshot, dropped + len(events), self._staged
+            elif self._replaced is None:
+                events.extend(self._staged)
+            else:
+                self._contents = head, snapshot, dropped, events + self._staged
 
     def head(self) -> str | None:
-        """Give the text with which the store began, None if it is new."""
-        return self._state[0]
+        """Return the text that the store begins with, None if it is new."""
+        return self._contents[0]
 
     def begin(self, head: str) -> None:
         """Begin a new store."""
-        self._state = head, [], None
+        self._replaced = head, None, 0, []
 
     def append(self, events: Sequence[Event]) -> None:
         """Append events."""
-        self._state[1].extend(events)
+        self._staged.extend(events)
 
     def keep(self, position: int, snapshot: str) -> None:
-        """Keep a snapshot."""
-        self._state = *self._state[:2], (position, snapshot)
+        """Replace the snapshot."""
+        head, _, dropped, events = self._replaced or self._contents
+        self._replaced = head, (position, snapshot), dropped, events
 
     def events(self, after: int) -> list[Event]:
-        """Give the events after a position, in their order."""
-        return self._state[1][after:]
+        """Return the events after a position, in their order."""
+        first = after - self._contents[2]
+        if first < 0:
+            raise StoreError("a MemoryStore without history holds the events of its latest session only")
+        return self._contents[3][first:]
 
     def latest(self) -> tuple[int, str] | None:
-        """Give the latest snapshot and its position."""
-        return self._state[2]
+        """Return the latest snapshot and its position."""
+        return self._contents[1]
 
     def answered(self, decision: int) -> Event | None:
-        """Give the event that told or gave up a decision."""
-        found = (e for e in self._state[1] if e.decision == decision and e.kind in ("told", "forgot"))
+        """Return the event that answered a decision."""
+        found = (e for e in self._contents[3] if e.decision == decision and e.kind in ANSWERS)
         return next(found, None)
 
     def requested(self, request: str) -> list[Event]:
-        """Give the events that a request led to."""
-        return [event for event in self._state[1] if event.request == request]
+        """Return the events of a request."""
+        return [event for event in self._contents[3] if event.request == request]
 
     def close(self) -> None:
-        """Do nothing: there is nothing open."""
+        """Do nothing: nothing is open."""

@@ -1,7 +1,7 @@
 """A store in one SQLite file, which several processes may share.
 
 ==========  ==================================================================================
-``head``    what the agent was made with
+``head``    the arguments that the agent was created with
 ``log``     one row per event, numbered from 1; rows are never changed and never deleted
 ``latest``  the latest snapshot
 ==========  ==================================================================================
@@ -23,11 +23,11 @@ from lowregret.online.decisions import Event
 from lowregret.online.stores import check_place
 
 PATIENCE = 60.0
-"""How many seconds to wait for the others."""
+"""How many seconds to wait for other processes."""
 PAUSE = 0.001
-"""How many seconds until we look again; SQLite's own pauses grow to 0.1 s, and some would wait very long."""
+"""How many seconds between attempts; SQLite's own pauses grow to 0.1 s, which starves some processes."""
 OURS = 0x6C6F7772
-"""The mark in the file's header by which SQLite files of this package are known."""
+"""The application id in the header of our SQLite files."""
 
 TABLES = """
 CREATE TABLE head (one INTEGER PRIMARY KEY CHECK (one = 1), text TEXT NOT NULL);
@@ -49,7 +49,7 @@ class SQLiteStore:
     Parameters
     ----------
     path : path
-        The file; made if it is not there.
+        The file; created if it does not exist.
     """
 
     def __init__(self, path: Path) -> None:
@@ -58,8 +58,8 @@ class SQLiteStore:
         self._staged: list[tuple[str, Sequence[Sequence[Any]]]] = []
         self._known: os.stat_result | None = None
         new = not path.exists()
-        with self._telling():
-            self._link = sqlite3.connect(  # by the whole path, since SQLite keeps ":memory:" nowhere
+        with self._translating_errors():
+            self._link = sqlite3.connect(  # by the absolute path: to SQLite ":memory:" is no file
                 self._place, timeout=0, isolation_level=None, check_same_thread=False
             )
             try:
@@ -73,7 +73,7 @@ class SQLiteStore:
                 raise
 
     def _set_up(self) -> None:
-        """Make the tables, unless they are there."""
+        """Create the tables if they do not exist."""
         with self.session():
             mark = self._one("PRAGMA application_id")[0]
             if mark != OURS:
@@ -84,35 +84,35 @@ class SQLiteStore:
                 for statement in TABLES.split(";"):
                     self._link.execute(statement)
                 self._link.execute(f"PRAGMA application_id = {OURS}")
-        self._patiently(self._link.execute, "PRAGMA journal_mode = WAL")
-        self._link.execute("PRAGMA synchronous = FULL")  # a commit waits until it is on the disk
+        self._retrying(self._link.execute, "PRAGMA journal_mode = WAL")
+        self._link.execute("PRAGMA synchronous = FULL")  # a commit waits for the disk
 
     def session(self) -> AbstractContextManager[None]:
-        """Open a session; other processes wait, and what is written goes to the file when it ends."""
+        """Open a session; other processes wait, and its end waits for the disk."""
         return _Session(self)
 
     def _enter(self) -> None:
         if self._known is not None:
             check_place(self._place, self._known)
-        with self._telling():
-            self._link.rollback()  # what an interrupt has left open
+        with self._translating_errors():
+            self._link.rollback()  # left open by an interrupt
             self._staged = []
-            self._patiently(self._link.execute, "BEGIN IMMEDIATE")
+            self._retrying(self._link.execute, "BEGIN IMMEDIATE")
 
     def _commit(self) -> None:
-        with self._telling():
+        with self._translating_errors():
             for statement, rows in self._staged:
                 self._link.executemany(statement, rows)
-            self._patiently(self._link.commit)
+            self._retrying(self._link.commit)
 
     def _roll_back(self) -> None:
-        """Let go of what was not committed, if there is any."""
+        """Roll back what was not committed."""
         if os.getpid() == self._process:
             with suppress(sqlite3.Error):
                 self._link.rollback()
 
     def head(self) -> str | None:
-        """Give the text with which the store began, None if it is new."""
+        """Return the text that the store begins with, None if it is new."""
         found = self._one("SELECT text FROM head")
         return found[0] if found else None
 
@@ -125,12 +125,12 @@ class SQLiteStore:
         self._staged.append((f"INSERT INTO log ({EVENT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", events))
 
     def keep(self, position: int, snapshot: str) -> None:
-        """Keep a snapshot."""
+        """Replace the snapshot."""
         self._staged.append(("INSERT OR REPLACE INTO latest VALUES (1, ?, ?)", [(position, snapshot)]))
 
     def events(self, after: int) -> list[Event]:
-        """Give the events after a position, in their order."""
-        first = max(after, 1)  # the last one that is known must still be there
+        """Return the events after a position, in their order."""
+        first = max(after, 1)  # the last known one must still exist
         rows = self._rows(f"SELECT {EVENT}, position FROM log WHERE position >= ? ORDER BY position", first)
         positions = [row[-1] for row in rows]
         if positions != list(range(first, first + len(rows))) or (after and not rows):
@@ -138,17 +138,17 @@ class SQLiteStore:
         return [Event(*row[:-1]) for row in rows if row[-1] > after]
 
     def latest(self) -> tuple[int, str] | None:
-        """Give the latest snapshot and its position."""
+        """Return the latest snapshot and its position."""
         found = self._one("SELECT position, text FROM latest")
         return (found[0], found[1]) if found else None
 
     def answered(self, decision: int) -> Event | None:
-        """Give the event that told or gave up a decision."""
+        """Return the event that answered a decision."""
         found = self._events("decision = ? AND kind IN ('told', 'forgot')", decision)
         return found[0] if found else None
 
     def requested(self, request: str) -> list[Event]:
-        """Give the events that a request led to."""
+        """Return the events of a request."""
         return self._events("request = ? ORDER BY position", request)
 
     def close(self) -> None:
@@ -159,16 +159,16 @@ class SQLiteStore:
         return [Event(*row) for row in self._rows(f"SELECT {EVENT} FROM log WHERE {where}", value)]
 
     def _rows(self, query: str, value: Any) -> list[Any]:
-        with self._telling():
-            rows: list[Any] = self._patiently(self._link.execute, query, (value,)).fetchall()
+        with self._translating_errors():
+            rows: list[Any] = self._retrying(self._link.execute, query, (value,)).fetchall()
         return rows
 
     def _one(self, query: str) -> Any:
-        with self._telling():
-            return self._patiently(self._link.execute, query).fetchone()
+        with self._translating_errors():
+            return self._retrying(self._link.execute, query).fetchone()
 
-    def _patiently(self, call: Callable[..., Any], *arguments: Any) -> Any:
-        """Call SQLite, and wait where another process has what it needs."""
+    def _retrying(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        """Call SQLite, and wait while another process holds the file."""
         end = None
         while True:
             try:
@@ -180,8 +180,8 @@ class SQLiteStore:
             sleep(PAUSE)
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
-        """Say in one sentence what is wrong with the file."""
+    def _translating_errors(self) -> Iterator[None]:
+        """Raise a StoreError in place of the errors of SQLite."""
         if os.getpid() != self._process:
             raise StoreError(f"{str(self._path)!r} was opened before a fork: open it in each process")
         try:
@@ -193,10 +193,10 @@ class SQLiteStore:
 class _Session:
     """A session.
 
-    An interrupt may come between the first line of a ``with`` statement and its body, or between its body
-    and its end, where nothing here can catch it. The transaction is then left open, but empty, since what is
-    written waits in memory; the next session rolls it back. This is no generator: one that is left over
-    would roll back another's transaction when Python throws it away.
+    An interrupt between the first line of a ``with`` statement and its body, or between its body and its
+    end, cannot be caught here. The transaction is then left open, but empty, because writes are staged in
+    memory; the next session rolls it back. This is not a generator, because a generator that is left over
+    would roll back another transaction when it is garbage-collected.
     """
 
     def __init__(self, store: SQLiteStore) -> None:
@@ -222,7 +222,7 @@ def _is_busy(error: sqlite3.Error) -> bool:
 
 
 def _reason(error: sqlite3.Error) -> str:
-    """Say what SQLite complains of, and what to do where that is known."""
+    """Return the reason of an error of SQLite, and what to do about it where that is known."""
     advice = {
         "SQLITE_BUSY": f"another process has held it for {PATIENCE:g} s: try again",
         "SQLITE_FULL": "the disk is full: free some space and try again",
@@ -231,5 +231,5 @@ def _reason(error: sqlite3.Error) -> str:
         "SQLITE_READONLY": "it cannot be written to",
     }
     name = getattr(error, "sqlite_errorname", None) or ""
-    known = [words for code, words in advice.items() if name.startswith(code)]
+    known = [reason for code, reason in advice.items() if name.startswith(code)]
     return known[0] if known else str(error)
