@@ -10,13 +10,13 @@ from math import sqrt
 from statistics import fmean, stdev
 
 from common import Report, Sheet, arguments, say, show, shown, write
+from lowregret.online.desk import Desk
 
 import lowregret as lr
 from lowregret.engine.compile import kernel
 from lowregret.engine.reference import new_game
 from lowregret.engine.state import reward
 from lowregret.online.agent_settings import valid_settings
-from lowregret.online.desk import Desk
 from lowregret.online.state import AgentState
 
 POLICY = lr.EUCBV()
