@@ -101,7 +101,7 @@ def varied(policies: Iterable[Policy]) -> Parameters:
     >>> import lowregret as lr
     >>> from lowregret.results import varied
     >>> varied([lr.UCB1(alpha=1), lr.UCB1(), lr.MOSS()])
-    {'UCB1(alpha=1)': {'alpha': 1}, 'UCB1': {'alpha': 2.0}}
+    {'UCB1(alpha=1)': {'alpha': 1.0}, 'UCB1': {'alpha': 2.0}}
     """
     classes: dict[type[Policy], list[Policy]] = {}
     for policy in policies:
