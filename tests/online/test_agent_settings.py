@@ -166,8 +166,8 @@ class TooSure(lr.Policy):
     ("policy", "message"),
     [
         (Broken(), "a score must be a number"),
-        (Drops(), "dropped every arm"),
-        (TooSure(), "dropped every arm"),
+        (Drops(), "eliminated every arm"),
+        (TooSure(), "eliminated every arm"),
     ],
 )
 def test_a_policy_that_fails_changes_nothing(policy, message):

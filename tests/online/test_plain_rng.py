@@ -17,7 +17,7 @@ def test_every_draw_is_the_same(seed):
     for n in range(400):
         assert plain.uniform() == fast.uniform()
         assert plain.normal() == fast.normal()
-        assert plain.coin(n) == fast.coin(n)
+        assert plain.uniform_at(n) == fast.uniform_at(n)
         a, b = 0.05 + n % 7, 0.5 + n % 5
         assert plain.beta(a, b) == fast.beta(a, b)
         assert plain.student(0.5 + n % 9) == fast.student(0.5 + n % 9)
