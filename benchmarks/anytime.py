@@ -9,44 +9,46 @@ that at the testbed's horizon, which the epochs do not know and do not end at.
 from math import sqrt
 from statistics import fmean, stdev
 
+import numpy as np
 from common import Report, Sheet, arguments, say, show, shown, write
-from lowregret.online.desk import Desk
 
 import lowregret as lr
 from lowregret.engine.compile import kernel
-from lowregret.engine.reference import new_game
-from lowregret.engine.state import reward
+from lowregret.engine.rewards import reward
+from lowregret.engine.state import lay_out, rows_of
 from lowregret.online.agent_settings import valid_settings
+from lowregret.online.model import LiveRng, apply_live, choose_live
 from lowregret.online.state import AgentState
 
 POLICY = lr.EUCBV()
 RUNS = {1: 100, 2: 40, 3: 40, 4: 40}
 
 
-def play(policy, rows, models, round, laws, data, steps):
+def play(policy, rows, models, round, scores, sources, data, steps):
     """Ask and tell a number of times, with the simulator's rewards; only compiled code runs this."""
-    desk = Desk(rows, models)
+    model, rng = models[0], LiveRng(models[0])
     for _ in range(steps):
-        place, _, _ = desk.step(policy, round)
-        x = reward(laws[place], data, rows[place]["pulls"] + 1)
-        _, round = desk.learn(policy, round, place, x)
+        place, _, _ = choose_live(policy, rows, model, round, scores, rng)
+        x = reward(sources[place], data, rows[place]["pulls"] + 1)
+        _, round = apply_live(policy, rows, model, round, place, x, rng)
     return round
 
 
 def regret(bandit: lr.Bandit, seed: int, horizon: int | None) -> tuple[float, int]:
-    """Play one run to the testbed's horizon; give its regret and the number of epochs begun."""
+    """Play one run to the testbed's horizon; return its regret and the number of epochs."""
     arms = [str(number) for number in range(len(bandit))]
-    core = AgentState(valid_settings(POLICY, arms, horizon, seed, None, "refuse"), "run")
-    laws = new_game(POLICY, bandit, bandit.horizon, seed, 0).arms.rows
-    run, left = kernel(play, POLICY), bandit.horizon
+    state = AgentState(valid_settings(POLICY, arms, horizon, seed, None, "refuse"), "run")
+    sources = rows_of(bandit)
+    lay_out(rows_of(bandit), state.rows["number"].copy(), np.uint64(seed), 0, sources)
+    run, left, scores = kernel(play, POLICY), bandit.horizon, np.zeros(len(bandit))
     while left:
-        epoch = int(core.models[0]["horizon"] - core.models[0]["told"])
+        epoch = int(state.models[0]["horizon"] - state.models[0]["told"])
         steps = min(left, epoch)
-        core.round = run(POLICY.record, core.rows, core.models, core.round, laws, bandit.data, steps)
+        state.round = run(POLICY, state.rows, state.models, state.round, scores, sources, bandit.data, steps)
         left -= steps
         if left and steps == epoch:
-            core._open_epoch()
-    return float((core.rows["pulls"] * bandit.gaps[core.rows["number"]]).sum()), core.epoch + 1
+            state._open_epoch()
+    return float((state.rows["pulls"] * bandit.gaps[state.rows["number"]]).sum()), state.epoch + 1
 
 
 def error(values: list[float]) -> float:

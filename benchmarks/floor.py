@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from common import SEED, Claim, Report, Sheet, arguments, in_turn, ours, samples, say, show, shown, write, yes
-from lowregret.engine.protocol import begin, value
-from lowregret.engine.run_parts import clock_now, count, keep, look, state, tally_of
 
 import lowregret as lr
 from lowregret.engine.compile import kernel
 from lowregret.engine.reference import policy_rng
-from lowregret.engine.state import draw, law, rows_of
-from lowregret.policies import clock_at
+from lowregret.engine.rewards import draw, reward_source
+from lowregret.engine.state import first_round, rows_of
+from lowregret.engine.statistics import add_reward, arm_from_sums, read_sums, write_sums
+from lowregret.policies.views import arm_view, clock_at
 
 LIMITS = (
     (4.0, (1, 4), ("EUCBV", "MOSS")),
@@ -59,12 +59,12 @@ def scoring(policy, round, rng, rows, best, horizon):
     size = len(rows)
     scores = 0.0
     for i in range(size):
-        source, tally = law(rows[i]), tally_of(rows[i])
+        source, sums = reward_source(rows[i]), read_sums(rows[i])
         for n in range(1, horizon // size + 1):
-            tally = count(tally, draw(source, n))
-            arm = state(i, tally)
-            clock = clock_now(n * size, horizon, size, max(best, arm.mean))
-            scores += value(policy, arm, clock, round, rng)
+            sums = add_reward(sums, draw(source, n))
+            arm = arm_from_sums(i, sums)
+            clock = clock_at(n * size, horizon, size, max(best, arm.mean))
+            scores += policy.arm_index(arm, clock, round, rng)
     return scores
 
 
@@ -73,14 +73,14 @@ def sampling(policy, round, rng, rows, steps, horizon):
     size = len(rows)
     tops, i = 0.0, 0
     for t in range(1, steps + 1):
-        clock = clock_now(t, horizon, size, 0.0)
+        clock = clock_at(t, horizon, size, 0.0)
         top = -np.inf
         for k in range(size):
-            top = max(top, value(policy, look(rows, k), clock, round, rng))
+            top = max(top, policy.arm_index(arm_view(policy, rows, k), clock, round, rng))
         tops += top
         row = rows[i]
-        tally = count(tally_of(row), draw(law(row), row["pulls"] + 1))
-        keep(row, tally, state(i, tally).mean)
+        sums = add_reward(read_sums(row), draw(reward_source(row), row["pulls"] + 1))
+        write_sums(row, sums, arm_from_sums(i, sums).mean)
         i = i + 1 if i + 1 < size else 0
     return tops
 
@@ -88,7 +88,7 @@ def sampling(policy, round, rng, rows, steps, horizon):
 def floor_of(policy: lr.Policy, bandit: lr.Bandit) -> Callable[[], float]:
     """Compile the floor of a policy; give a function that measures it in nanoseconds a step."""
     horizon, size = bandit.horizon, len(bandit)
-    round = begin(policy, clock_at(0, horizon, size, 0.0))
+    round = first_round(policy, size, horizon)
     rows = rows_of(bandit)
     rows["key"] = np.random.default_rng(SEED).integers(2**63, size=size, dtype=np.uint64)
     drawn = samples(policy)
@@ -98,7 +98,7 @@ def floor_of(policy: lr.Policy, bandit: lr.Bandit) -> Callable[[], float]:
 
     def measure() -> float:
         began = perf_counter()
-        loop(policy.record, round, policy_rng(SEED, 0), rows.copy(), amount, horizon)
+        loop(policy, round, policy_rng(SEED, 0), rows.copy(), amount, horizon)
         return 1e9 * (perf_counter() - began) / steps
 
     measure()
@@ -106,16 +106,16 @@ def floor_of(policy: lr.Policy, bandit: lr.Bandit) -> Callable[[], float]:
 
 
 def no_slope(self, arm, clock):
-    """Say that there is no line above a claim."""
+    """Return that the list index has no bound."""
     return np.inf
 
 
 def rescan_of(policy: lr.Policy) -> lr.Policy:
     """Give the same policy with no promise about its scores, so that all arms are scored at every step."""
     kind = type(policy)
-    body: dict[str, Any] = {"moves": "anyhow", "__module__": __name__, "__doc__": kind.__doc__}
-    if hasattr(kind, "claim"):
-        body["slope"] = no_slope
+    body: dict[str, Any] = {"index_trend": "arbitrary", "__module__": __name__, "__doc__": kind.__doc__}
+    if hasattr(kind, "list_index"):
+        body["list_index_slope"] = no_slope
     return type(f"Rescanned{kind.__name__}", (kind,), body)()
 
 
