@@ -20,6 +20,7 @@ from threading import RLock
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
+import numpy as np
 from numba import njit, typeof, types
 from numba.extending import (
     NativeValue,
@@ -67,7 +68,8 @@ _lock = RLock()
 """Held while anything is compiled, loaded or made known to Numba."""
 _types: dict[type, Any] = {}
 _types_by_name: dict[str, Any] = {}
-_entries: dict[tuple[FunctionType, tuple[Any, ...]], Callable[..., Any]] = {}
+_compiled: dict[tuple[FunctionType, tuple[Any, ...]], Callable[..., Any]] = {}
+_entries: dict[tuple[FunctionType, type, Any], Callable[..., Any]] = {}
 _methods: dict[str, str] = {}
 _shared: set[FunctionType] = set()
 _selected: dict[Callable[..., Any], Callable[..., Any]] = {}
@@ -136,8 +138,8 @@ def by_policy_class(
 
 
 def class_of(policy: Any) -> type[Policy]:
-    """Return the class of policies that a Numba type stands for."""
-    return cast("type[Policy]", policy.instance_class)
+    """Return the class of policies that a Numba type stands for; None stands for the base of all."""
+    return Policy if isinstance(policy, types.NoneType) else cast("type[Policy]", policy.instance_class)
 
 
 def _implement(name: Callable[..., Any], function: FunctionType, options: Any) -> None:
@@ -168,7 +170,7 @@ def _on_disk(function: Any, options: Any, arguments: Any, named: Any) -> Functio
     kinds = (*arguments, *named.values())
     if not isinstance(function, FunctionType) or not is_engine(function.__module__):
         return None
-    if not all(map(_is_importable, kinds)) or any(isinstance(kind, PolicyType) for kind in kinds):
+    if not all(map(_is_importable, kinds)) or any(map(_has_policy, kinds)):
         return None
     where = function.__module__, function.__qualname__, tuple(named)
     path = code_cache.file_for("engine", function.__name__, where, options, kinds)
@@ -362,18 +364,30 @@ def entry(function: Callable[..., Any], policy: Policy, *others: Any) -> Callabl
         Examples of the other arguments.
     """
     assert isinstance(function, FunctionType)
-    kinds = tuple(typeof(each) for each in (policy, *others))
-    key = function, kinds
-    if key not in _entries:
+    shape = function, type(policy), _shape(others)
+    if shape not in _entries:
         with _lock:
-            if key not in _entries:
-                _entries[key] = _compile(function, policy, kinds)
-    return _entries[key]
+            kinds = tuple(typeof(each) for each in (policy, *others))
+            key = function, kinds
+            if key not in _compiled:
+                _compiled[key] = _compile(function, policy, kinds)
+            _entries[shape] = _compiled[key]
+    return _entries[shape]
+
+
+def _shape(value: Any) -> Any:
+    """Return what determines the Numba type of a value, in a hundredth of the time that Numba takes."""
+    if isinstance(value, np.ndarray):
+        flags = value.flags
+        return value.dtype, value.ndim, flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
+    if isinstance(value, tuple):
+        return type(value), *map(_shape, value)
+    return (int, value.bit_length() > 63) if type(value) is int else type(value)
 
 
 def _compile(function: FunctionType, policy: Policy, kinds: tuple[Any, ...]) -> Callable[..., Any]:
     path = _path(function, type(policy), kinds)
-    function = _with_selected(function, type(policy))
+    function = _specialised(function, type(policy), {})
     _attempts.clear()
     with announced(str(policy), bool(path) and code_cache.has_code(str(path))):
         try:
@@ -394,22 +408,21 @@ def _finish(dispatcher: Any, kinds: tuple[Any, ...]) -> Callable[..., Any]:
     return made
 
 
-def _with_selected(function: FunctionType, kind: type[Policy]) -> FunctionType:
-    """Copy a function with the bodies in place of the names of functions that ``by_policy_class`` made.
+def _specialised(function: FunctionType, kind: type[Policy], found: dict[Any, Any]) -> FunctionType:
+    """Copy a function with the bodies that ``by_policy_class`` selects in place of the functions it made.
 
-    Numba then copies them into the code before it compiles that, which saves compiling all that they call a
-    second time.
+    Numba copies such bodies into the code of their callers before it compiles that. Compiled one by one, all
+    that they call would be optimised again with every caller.
     """
-    names = function.__globals__
-    found = {
-        name: _selected[names[name]] for name in function.__code__.co_names if _is_selected(names.get(name))
-    }
-    bodies = {name: njit(inline="always", **OPTIONS)(select(kind)) for name, select in found.items()}
+    names, bodies = function.__globals__, {}
+    for name in function.__code__.co_names:
+        value = names.get(name)
+        if isinstance(value, FunctionType) and value in _selected:
+            if value not in found:
+                body = cast(FunctionType, _selected[value](kind))
+                found[value] = njit(inline="always", **OPTIONS)(_specialised(body, kind, found))
+            bodies[name] = found[value]
     return code_cache.copied(function, function.__code__, {**names, **bodies}) if bodies else function
-
-
-def _is_selected(value: Any) -> bool:
-    return isinstance(value, FunctionType) and value in _selected
 
 
 def _path(function: FunctionType, kind: type[Policy], kinds: tuple[Any, ...]) -> str | None:
@@ -423,6 +436,11 @@ def _path(function: FunctionType, kind: type[Policy], kinds: tuple[Any, ...]) ->
     return code_cache.file_for(
         f"{kind.__name__}_{identity}", function.__name__, function.__module__, OPTIONS, kinds
     )
+
+
+def _has_policy(kind: Any) -> bool:
+    """Say whether a Numba type depends on a class of policies."""
+    return isinstance(kind, PolicyType) or any(map(_has_policy, getattr(kind, "types", ())))
 
 
 def _is_importable(kind: Any) -> bool:

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lowregret.engine.compile import compiled, inlined
+from lowregret.engine.compile import by_policy_class, compiled, inlined
 from lowregret.engine.lazy.tournament import Tournament, new_tournament
 from lowregret.engine.rewards import exhausted, nth_reward, reward_source
 from lowregret.engine.rng import POLICY_STREAM, STATE, Rng, stream
 from lowregret.engine.state import Floats, Integers, Rows, lay_out
 from lowregret.engine.statistics import best_mean, clipped
-from lowregret.engine.step import observe, rules_of
-from lowregret.policies import Clock
+from lowregret.engine.step import observe, observes_plainly, rules_of
+from lowregret.policies import Clock, Policy
 from lowregret.policies.views import clock_at
 
 STOPPED = -(2**62) - 2
@@ -145,11 +145,15 @@ def count_active(rows: Rows) -> int:
 
 
 @compiled
-def warm_up(policy: Any, rng: Rng, number: int, run: Run) -> tuple[int, int]:
-    """Pull every active arm in turn, as often as the policy asks; return the time and the next grid entry."""
+def pull_each(observer: Any, times: int, rng: Rng, number: int, run: Run) -> tuple[int, int]:
+    """Pull every active arm in turn, a number of times; return the time and the next grid entry.
+
+    The observer is the policy, or None if its statistics are those that every policy has: machine code for
+    None serves all such policies.
+    """
     rows = run.rows
-    t, at, active, rules = 0, 0, count_active(rows), rules_of(policy)
-    for _ in range(rules.warmup):
+    t, at, active, rules = 0, 0, count_active(rows), rules_of(observer)
+    for _ in range(times):
         for i in range(len(rows)):
             if not rows[i]["active"]:
                 continue
@@ -160,7 +164,21 @@ def warm_up(policy: Any, rng: Rng, number: int, run: Run) -> tuple[int, int]:
                 return -i - 1, at
             t += 1
             best = best_mean(rows) if rules.remembers and rules.uses_best else 0.0
-            observe(policy, rows, i, x, clock_now(run, t, best), rng)
+            observe(observer, rows, i, x, clock_now(run, t, best), rng)
             record_step(run, t, rows[i]["number"], number, active)
             at = record_if_due(run, t, at)
     return t, at
+
+
+def _warm_up_plainly(policy: Any, rng: Rng, number: int, run: Run) -> tuple[int, int]:
+    return pull_each(None, rules_of(policy).warmup, rng, number, run)
+
+
+def _warm_up_observed(policy: Any, rng: Rng, number: int, run: Run) -> tuple[int, int]:
+    return pull_each(policy, rules_of(policy).warmup, rng, number, run)
+
+
+@by_policy_class
+def warm_up(kind: type[Policy]) -> Any:
+    """Pull every active arm in turn, as often as the policy asks; return the time and the next grid entry."""
+    return _warm_up_plainly if observes_plainly(kind) else _warm_up_observed

@@ -206,6 +206,12 @@ def choose(
     return best_candidate(policy, rows, clock, round, rng, scores, playing, waiting)
 
 
+def _observe_plain(policy: Any, rows: Rows, place: int, reward: float, clock: Clock, rng: Rng) -> None:
+    row = rows[place]
+    sums = add_reward(read_sums(row), reward)
+    write_sums(row, sums, mean_of(sums.pulls, sums.origin, sums.total))
+
+
 def _observe(policy: Any, rows: Rows, place: int, reward: float, clock: Clock, rng: Rng) -> None:
     row = rows[place]
     sums = add_reward(read_sums(row), policy.transform_reward(reward, rng))
@@ -224,7 +230,14 @@ def _observe_with_memory(policy: Any, rows: Rows, place: int, reward: float, clo
 @by_policy_class
 def observe(kind: type[Policy]) -> Any:
     """Add a reward to the statistics of an arm, and to the policy's memory of it."""
+    if observes_plainly(kind):
+        return _observe_plain
     return _observe if kind.Memory is None else _observe_with_memory
+
+
+def observes_plainly(kind: type[Policy]) -> bool:
+    """Return whether a class of policies keeps no statistics but those that every policy has."""
+    return kind.Memory is None and not kind.overrides("transform_reward")
 
 
 @shared
@@ -261,6 +274,13 @@ def end_round(policy: Any, rows: Rows, t: int, clock: Clock, round: Any) -> tupl
     """Return the following round, and how many arms are active."""
     following = policy.next_round(Arms(policy, rows), clock, round)
     return following, log_eliminated(rows, t)
+
+
+def _eliminate_none(
+    policy: Any, rows: Rows, place: int, t: int, clock: Clock, round: Any, rng: Rng, left: int
+) -> tuple[Any, int]:
+    """Leave all arms as they are, for a policy without lower bounds and rounds."""
+    return round, left
 
 
 def _eliminate(
@@ -314,7 +334,9 @@ def start_list(rows: Rows, listed: int) -> int:
 @by_policy_class
 def after_reward(kind: type[Policy]) -> Any:
     """Change which arms are active, and the round, after a reward; return the round and the active arms."""
-    return _extend_list if kind.overrides("list_index") else _eliminate
+    if kind.overrides("list_index"):
+        return _extend_list
+    return _eliminate if any(map(kind.overrides, ("first_round", "lower_bound"))) else _eliminate_none
 
 
 @shared
