@@ -314,3 +314,22 @@ def test_old_folders_are_deleted(monkeypatch, tmp_path):
 def test_an_entry_is_compiled_once():
     policy = Numbers()
     assert entry(scored, policy, SEEN) is entry(scored, Numbers(width=9.0), SEEN)
+
+
+def factor(x):
+    return 2.0 * x
+
+
+class Noted(lr.Policy):
+    def score(self, arm, clock):
+        return factor(arm.mean)
+
+
+def test_a_helper_that_is_defined_anew_is_noticed(monkeypatch):
+    """As when a cell of a notebook is run again."""
+    policy = Noted()
+    assert compiled_score(policy) == 0.5
+    monkeypatch.setitem(globals(), "factor", lambda x: 4.0 * x)
+    assert compiled_score(policy) == 1.0
+    monkeypatch.setattr(Noted, "score", lambda self, arm, clock: -arm.mean)
+    assert compiled_score(policy) == -0.25

@@ -66,10 +66,10 @@ INLINED: Any = {**OPTIONS, "forceinline": True}
 
 _lock = RLock()
 """Held while anything is compiled, loaded or made known to Numba."""
-_types: dict[type, Any] = {}
+_types: dict[type, tuple[Reach, Any]] = {}
 _types_by_name: dict[str, Any] = {}
 _compiled: dict[tuple[FunctionType, tuple[Any, ...]], Callable[..., Any]] = {}
-_entries: dict[tuple[FunctionType, type, Any], Callable[..., Any]] = {}
+_entries: dict[tuple[FunctionType, Any, Any], Callable[..., Any]] = {}
 _methods: dict[str, str] = {}
 _shared: set[FunctionType] = set()
 _selected: dict[Callable[..., Any], Callable[..., Any]] = {}
@@ -246,20 +246,23 @@ class PolicyType(types.Type):
 def policy_type(kind: type[Policy]) -> Any:
     """Return the Numba type of a class of policies.
 
-    Classes whose code is the same share one, so a class that is defined again is not compiled again.
+    Classes whose code is the same share one, so a class that is defined again is not compiled again. A class
+    gets another one when a function that it calls is defined anew.
     """
+    found = _types.get(kind)
+    if found and found[0].is_current():
+        return found[1]
     with _lock:
-        if kind not in _types:
-            reach = Reach(kind)
-            try:
-                name = f"{kind.__name__}_{reach.identity}"
-            except NoIdentity:
-                name = f"{kind.__name__}_{len(_types)}_{os.getpid()}"
-            if name not in _types_by_name:
-                _types_by_name[name] = _make_type(kind, name)
-                _share_all(reach)
-            _types[kind] = _types_by_name[name]
-        return _types[kind]
+        reach = Reach(kind)
+        try:
+            name = f"{kind.__name__}_{reach.identity}"
+        except NoIdentity:
+            name = f"{kind.__name__}_{len(_types_by_name)}_{os.getpid()}"
+        if name not in _types_by_name:
+            _types_by_name[name] = _make_type(kind, name)
+        _share_all(reach)
+        _types[kind] = reach, _types_by_name[name]
+        return _types_by_name[name]
 
 
 @typeof_impl.register(Policy)
@@ -364,7 +367,7 @@ def entry(function: Callable[..., Any], policy: Policy, *others: Any) -> Callabl
         Examples of the other arguments.
     """
     assert isinstance(function, FunctionType)
-    shape = function, type(policy), _shape(others)
+    shape = function, policy_type(type(policy)), _shape(others)
     if shape not in _entries:
         with _lock:
             kinds = tuple(typeof(each) for each in (policy, *others))

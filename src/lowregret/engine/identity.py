@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from dis import hasconst, opmap
 from enum import Enum
@@ -19,7 +19,7 @@ from importlib.abc import InspectLoader
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from pkgutil import iter_modules
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -116,6 +116,8 @@ class Reach:
         self.named_tuples: list[type] = []
         self.problem: NoIdentity | None = None
         self._methods: set[FunctionType] = set()
+        self._names: list[tuple[Mapping[str, Any], str, Any]] = []
+        self._cells: list[tuple[CellType, Any]] = []
         self._seen: dict[int, int] = {}
         self._kept: list[Any] = []
         self._texts: list[str] = []
@@ -128,6 +130,11 @@ class Reach:
         if self.problem:
             raise self.problem
         return _digest("\n".join(self._texts))
+
+    def is_current(self) -> bool:
+        """Say whether every name that was looked up still stands for the same object, as in a notebook."""
+        names = all(scope.get(name) is value for scope, name, value in self._names)
+        return names and all(cell.cell_contents is value for cell, value in self._cells)
 
     def _visit(self, value: Any) -> str:
         """Describe a value in one line; what is large is described once and then named by its number."""
@@ -186,22 +193,25 @@ class Reach:
         parts += [self._visit(value) for value in (function.__defaults__, function.__kwdefaults__)]
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             try:
+                self._cells.append((cell, cell.cell_contents))
                 parts.append(f"{name}: {self._visit(cell.cell_contents)}")
             except ValueError:  # not bound yet
                 parts.append(f"{name}: unbound")
         names = sorted(set(_names(function.__code__)))
         for name in names:
             if name in function.__globals__:
-                parts += self._named(name, function.__globals__[name], names)
+                parts += self._named(name, function.__globals__, name, names)
         return "; ".join(parts)
 
-    def _named(self, name: str, value: Any, names: list[str]) -> Iterator[str]:
-        """Describe a global; of a module, those attributes that the code may look up."""
-        yield f"{name}: {self._visit(value)}"
+    def _named(self, path: str, scope: Mapping[str, Any], name: str, names: list[str]) -> Iterator[str]:
+        """Describe what a name stands for; of a module, those attributes that the code may look up."""
+        value = scope[name]
+        self._names.append((scope, name, value))
+        yield f"{path}: {self._visit(value)}"
         if isinstance(value, ModuleType) and not _is_trusted(value.__name__):
             for attribute in names:
                 if attribute in vars(value):
-                    yield from self._named(f"{name}.{attribute}", vars(value)[attribute], names)
+                    yield from self._named(f"{path}.{attribute}", vars(value), attribute, names)
 
     def _class(self, kind: type) -> str:
         parts = [f"class {kind.__qualname__}"]
@@ -212,10 +222,11 @@ class Reach:
             parts.append(repr([(each.name, str(each.type)) for each in fields(kind)]))
         for base in kind.__mro__:
             if not (_is_trusted(base.__module__) or _is_opaque(base.__module__)):
-                for name, value in vars(base).items():
+                for name, value in sorted(vars(base).items()):
                     if not name.startswith("__") and name not in GENERATED | _NO_PART and name != "_abc_impl":
                         if isinstance(value, FunctionType):
                             self._methods.add(value)
+                        self._names.append((vars(base), name, value))
                         parts.append(f"{name}: {self._visit(value)}")
         return "; ".join(parts)
 
