@@ -219,9 +219,9 @@ class Results:
         baseline : Policy or str, optional
             The policy that the others are compared with.
         """
-        from lowregret.reporting.experiment_report import report
+        from lowregret.reporting.experiment_report import write_report
 
-        return report(self, folder, None if baseline is None else str(baseline))
+        return write_report(self, folder, None if baseline is None else str(baseline))
 
     def outcome(self, policy: Policy | str, environment: str | None = None) -> Runs:
         """Return the runs of a policy as arrays: ``grid``, ``regret``, ``pulls`` and ``eliminated``.
@@ -326,6 +326,72 @@ class Results:
         chosen = table.select(*keys, *(name for name in columns if name not in KEYS))
         with pl.Config(tbl_rows=40, tbl_hide_dataframe_shape=True, tbl_hide_column_data_types=True):
             return f"<p>{escape(repr(self))}</p>{chosen._repr_html_()}"
+
+
+def compare(results: Results, baseline: Policy | str | None = None, seed: int = 0) -> pl.DataFrame:
+    """Compare the final regrets of policies in pairs.
+
+    Run r of two policies saw the same rewards, so the test is on the difference of their regrets in each
+    run. Only runs that both policies have count. All comparisons of a call are one family for Holm's
+    correction.
+
+    Parameters
+    ----------
+    results : Results
+        The results.
+    baseline : Policy or str, optional
+        The policy that every other one is compared with; every pair is compared if not given.
+    seed : int, default 0
+        The seed of the bootstrap's resamples.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per comparison. ``difference`` is the policy's mean regret less the baseline's, with its
+        standard error ``se``, Student's 95% interval ``low`` to ``high`` and the bootstrap interval.
+        ``wins`` is the share of runs with the lower regret; a tie is half a win. ``p_value`` is that of the
+        two-sided paired t test and ``p_holm`` the adjusted one. ``verdict`` is "lower regret" or "higher
+        regret" where ``p_holm`` is at most 0.05, else "inconclusive". ``runs_needed`` is the number of runs
+        with which the test detects a difference of this size with probability 0.8, at the strictest level of
+        Holm's method.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=100, runs=10)
+    >>> lr.compare(result, baseline="RoundRobin").select("policy", "runs", "verdict").row(0)
+    ('MOSS', 10, 'lower regret')
+    """
+    return results.compare(baseline, seed)
+
+
+def report(results: Results, folder: str | Path, baseline: Policy | str | None = None) -> list[Path]:
+    """Write a page ``report.html`` with figures, tables and verdicts to a folder.
+
+    Parameters
+    ----------
+    results : Results
+        The results.
+    folder : str or Path
+        The folder; the figures go to ``figures`` in it, as SVG, PNG and PDF.
+    baseline : Policy or str, optional
+        The policy that the others are compared with; by default the first of those in most environments.
+
+    Returns
+    -------
+    list of Path
+        The files, the page first.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import lowregret as lr
+    >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.5", horizon=100, runs=5)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     lr.report(result, folder)[0].name
+    'report.html'
+    """
+    return results.report(folder, baseline)
 
 
 class TableRuns:
