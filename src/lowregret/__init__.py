@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same names
     from lowregret import testing as testing
-    from lowregret.analysis.comparison import compare as compare
     from lowregret.environments import Bandit as Bandit
     from lowregret.environments import bernoulli as bernoulli
     from lowregret.environments import beta as beta
@@ -38,8 +37,9 @@ if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same n
     from lowregret.online.decisions import Decision as Decision
     from lowregret.online.open_agent import open_agent as open_agent
     from lowregret.policies import *
-    from lowregret.reporting.experiment_report import report as report
     from lowregret.results import Results as Results
+    from lowregret.results import compare as compare
+    from lowregret.results import report as report
     from lowregret.simulation import simulate as simulate
     from lowregret.simulation import trace as trace
     from lowregret.theory.regret_bounds import bounds as bounds
@@ -60,9 +60,7 @@ _HOMES = {
         "poisson",
         "uniform",
     ),
-    "analysis.comparison": ("compare",),
-    "reporting.experiment_report": ("report",),
-    "results": ("Results",),
+    "results": ("Results", "compare", "report"),
     "experiments.stored_results": ("open_results",),
     "experiments.spec": ("Experiment",),
     "theory.regret_bounds": ("bounds",),

@@ -8,7 +8,7 @@ from analysis_data import changed, frames_of, many
 
 from lowregret.errors import InputError
 from lowregret.policies import POLICIES
-from lowregret.reporting.experiment_report import introduction, report, report_sections
+from lowregret.reporting.experiment_report import introduction, report_sections, write_report
 from lowregret.reporting.page import page, pictures
 from lowregret.reporting.page_parts import Fold, Table
 
@@ -25,7 +25,7 @@ KINDS = (
 
 
 def test_page_and_figures_are_written(tmp_path: Path) -> None:
-    paths = report(many(["EUCBV", "MOSS"]), tmp_path / "new")
+    paths = write_report(many(["EUCBV", "MOSS"]), tmp_path / "new")
     found = sorted(path.relative_to(tmp_path / "new").as_posix() for path in paths)
     figures = [f"figures/testbed-1-{kind}.{suffix}" for kind in KINDS for suffix in ("pdf", "png", "svg")]
     assert found == sorted([*figures, "report.html"])
@@ -94,7 +94,7 @@ def test_names_of_files_are_plain_and_differ() -> None:
 def test_a_place_that_takes_no_files_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match=r"^report: cannot write to '.*file': "):
-        report(many(["EUCBV"]), tmp_path / "file")
+        write_report(many(["EUCBV"]), tmp_path / "file")
 
 
 def test_no_runs_are_refused() -> None:

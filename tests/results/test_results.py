@@ -167,10 +167,14 @@ def test_reprs_of_bandits_and_policies() -> None:
     assert "<td>alpha</td><td>1</td>" in lr.UCB1(alpha=1)._repr_html_()
 
 
+def test_the_html_of_an_agent_is_the_table_of_its_arms() -> None:
+    html = lr.Agent(lr.UCB1(), ["red", "green"])._repr_html_()
+    assert html.startswith("<p>Agent(UCB1, 2 arms, 0 pulls)</p>") and "green" in html
+
+
 def test_public_functions_and_methods_agree(trio: list[lr.Results], tmp_path) -> None:
     result = trio[0]
-    plain = result.compare(lr.UCB1()).drop("alpha")
-    assert lr.compare(result, "UCB1").equals(plain)
+    assert lr.compare(result, "UCB1").equals(result.compare(lr.UCB1()))
     ours = result.report(tmp_path / "one", lr.UCB1())
     theirs = lr.report(result, tmp_path / "two", "UCB1")
     assert [path.name for path in ours] == [path.name for path in theirs]

@@ -116,40 +116,8 @@ def verdict(difference: float, p_holm: float) -> str:
 
 
 def compare(tables: Tables, baseline: str | None = None, seed: int = 0) -> pl.DataFrame:
-    """Compare the final regrets of policies in pairs.
-
-    Run r of two policies saw the same rewards, so the test is on the difference of their regrets in each
-    run. Only runs that both policies have count. All comparisons of a call are one family for Holm's
-    correction.
-
-    Parameters
-    ----------
-    tables : Results
-        The results.
-    baseline : str, optional
-        The policy that every other one is compared with; every pair is compared if not given.
-    seed : int, default 0
-        The seed of the bootstrap's resamples.
-
-    Returns
-    -------
-    polars.DataFrame
-        One row per comparison. ``difference`` is the policy's mean regret less the baseline's, with its
-        standard error ``se``, Student's 95% interval ``low`` to ``high`` and the bootstrap interval.
-        ``wins`` is the share of runs with the lower regret; a tie is half a win. ``p_value`` is that of the
-        two-sided paired t test and ``p_holm`` the adjusted one. ``verdict`` is "lower regret" or "higher
-        regret" where ``p_holm`` is at most 0.05, else "inconclusive". ``runs_needed`` is the number of runs
-        with which the test detects a difference of this size with probability 0.8, at the strictest level of
-        Holm's method.
-
-    Examples
-    --------
-    >>> import lowregret as lr
-    >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=100, runs=10)
-    >>> lr.compare(result, baseline="RoundRobin").select("policy", "runs", "verdict").row(0)
-    ('MOSS', 10, 'lower regret')
-    """
-    pairs = list(_pairs(tables.finals, None if baseline is None else str(baseline)))
+    """Compare the final regrets of policies in pairs; see `lowregret.compare`."""
+    pairs = list(_pairs(tables.finals, baseline))
     samples = [sample for *_, sample in pairs]
     bootstraps = _bootstraps(samples, seed)
     tests = [paired(sample) for sample in samples]

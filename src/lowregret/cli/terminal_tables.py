@@ -26,6 +26,9 @@ COLUMNS = {
 }
 """The columns of a summary that are printed, and their headings."""
 
+PADDING = (0, 1, 0, 0)
+"""The padding of cells: nine columns fit into 80 characters."""
+
 REPLAYED = {"matched": "matched", "mean": "mean reward", "se": "se", "low": "95% from", "high": "to"}
 """The columns of a replay that are printed, and their headings."""
 
@@ -89,6 +92,4 @@ def text_table(rows: Sequence[Mapping[str, str]]) -> Table:
 
 
 def _table(title: str | None) -> Table:
-    return Table(
-        title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
-    )
+    return Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=PADDING)

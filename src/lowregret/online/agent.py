@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from html import escape
 from secrets import token_hex
 from typing import TYPE_CHECKING, Self, overload
 
@@ -368,6 +369,10 @@ class Agent:
     def __repr__(self) -> str:
         state = self._transactions.state
         return f"Agent({self.policy}, {len(state.names)} arms, {state.time} pulls)"
+
+    def _repr_html_(self) -> str:
+        """Return the arms as a table, for notebooks."""
+        return f"<p>{escape(repr(self))}</p>{self.summary()._repr_html_()}"
 
 
 def _in_memory(state: AgentState) -> Transactions:

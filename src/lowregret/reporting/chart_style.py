@@ -63,7 +63,7 @@ def palette_of(policies: Iterable[str], palette: Mapping[str, Style] | None = No
     return styles(names) if palette is None else {name: palette[name] for name in names}
 
 
-def looks(palette: Mapping[str, Style], order: Sequence[str], legend: bool) -> dict[str, Any]:
+def line_encodings(palette: Mapping[str, Style], order: Sequence[str], legend: bool) -> dict[str, Any]:
     """Encode colour, dash and width of every policy; the legend lists them in the order given."""
     key = alt.Legend(title=None) if legend else None
 
@@ -81,12 +81,12 @@ def looks(palette: Mapping[str, Style], order: Sequence[str], legend: bool) -> d
     }
 
 
-def faded(opacity: float = 1.0) -> alt.OpacityValue:
+def highlight(opacity: float = 1.0) -> alt.OpacityValue:
     """Encode an opacity that all but vanishes for the policies that were not chosen."""
     return alt.OpacityValue(opacity * 0.12, condition={"test": IS_CHOSEN, "value": opacity})
 
 
-def faded_fill(opacity: float) -> alt.FillOpacityValue:
+def highlight_fill(opacity: float) -> alt.FillOpacityValue:
     """Encode the same for fills alone; files of many such marks are drawn several times faster."""
     return alt.FillOpacityValue(opacity * 0.12, condition={"test": IS_CHOSEN, "value": opacity})
 
@@ -110,7 +110,7 @@ def field(encoding: Any, name: str) -> Any:
     return other
 
 
-def dressed(
+def layer_chart(
     layers: Sequence[alt.Chart], title: str, palette: Mapping[str, Style], height: float = HEIGHT
 ) -> alt.LayerChart:
     """Return layers as one chart with size, fonts and title, and list its policies for the page."""
@@ -151,7 +151,7 @@ def save(chart: alt.LayerChart, path: str | Path) -> None:
 
 def svg_of(chart: alt.LayerChart) -> str:
     """Draw a chart as SVG, without what only a pointer brings to light."""
-    return _svg(json.dumps(still(plain(chart))))
+    return _svg(json.dumps(without_tooltips(chart_dict(chart))))
 
 
 @lru_cache(maxsize=128)  # a page and its files draw the same charts
@@ -161,13 +161,13 @@ def _svg(spec: str) -> str:
     return str(vl_convert.vegalite_to_svg(spec))
 
 
-def plain(chart: alt.LayerChart) -> dict[str, Any]:
+def chart_dict(chart: alt.LayerChart) -> dict[str, Any]:
     """Return a chart as plain data; its parts were validated when they were made, and again would be slow."""
     spec: dict[str, Any] = chart.to_dict(validate=False)
     return spec
 
 
-def still(spec: dict[str, Any]) -> dict[str, Any]:
+def without_tooltips(spec: dict[str, Any]) -> dict[str, Any]:
     """Take the hidden layer out of a chart given as plain data; it would make files slow and large."""
     layers = [layer for layer in spec["layer"] if layer.get("name") != HOVER]
     hidden = [parameter for parameter in spec.get("params", []) if HOVER in parameter.get("views", [])]
@@ -190,7 +190,7 @@ def save_svg(svg: str, path: str | Path) -> None:
         place.write_bytes(vl_convert.svg_to_pdf(svg))
 
 
-def slim(svg: str, name: str) -> str:
+def shortened_svg(svg: str, name: str) -> str:
     """Shorten a drawn chart for the page to tenths of pixels; its identifiers get a name before them."""
     short = re.sub(r'(?<= d=")[^"]*|(?<=translate\()[^)]*', _rounded, svg)
     return re.sub(r'(?<=\bid=")|(?<=url\(#)', f"{name}-", short)

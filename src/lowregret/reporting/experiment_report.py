@@ -29,10 +29,10 @@ REGRET_VIEWS = (("linear", False, False), ("log time", True, False), ("log both"
 
 
 @dataclass(frozen=True)
-class Scene:
+class EnvironmentResults:
     """The results of one environment."""
 
-    environment: str
+    name: str
     file: str
     palette: Mapping[str, Style]
     summary: pl.DataFrame
@@ -46,35 +46,11 @@ class Scene:
 
     def title(self, words: str) -> str:
         """Append the environment to the title of a picture, since its file may be shown alone."""
-        return f"{words} · {self.environment}"
+        return f"{words} · {self.name}"
 
 
-def report(tables: Tables, folder: str | Path, baseline: str | None = None) -> list[Path]:
-    """Write the page ``report.html`` and its figures to a folder.
-
-    Parameters
-    ----------
-    tables : Results
-        The results.
-    folder : str or Path
-        The folder; the figures go to ``figures`` in it, as SVG, PNG and PDF.
-    baseline : str, optional
-        The policy that the others are compared with; by default the first of those in most environments.
-
-    Returns
-    -------
-    list of Path
-        The files, the page first.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import lowregret as lr
-    >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.5", horizon=100, runs=5)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     lr.report(result, folder)[0].name
-    'report.html'
-    """
+def write_report(tables: Tables, folder: str | Path, baseline: str | None = None) -> list[Path]:
+    """Write the page ``report.html`` and its figures to a folder; see `lowregret.report`."""
     place = Path(folder)
     sections = report_sections(tables, baseline)
     try:
@@ -116,8 +92,8 @@ def report_sections(tables: Tables, baseline: str | None = None) -> list[Section
     if len(environments) > 1:
         sections.append(Section("Overview", [overview(summary, average_ranks(tables), comparison)]))
     for name in environments:
-        scene = Scene(
-            environment=name,
+        part = EnvironmentResults(
+            name=name,
             file=files[name],
             palette=palette,
             summary=summary.filter(environment=name),
@@ -129,84 +105,84 @@ def report_sections(tables: Tables, baseline: str | None = None) -> list[Section
             ranks=dict(placed.filter(environment=name).select("policy", "rank").iter_rows()),
             comparison=None if comparison is None else comparison.filter(environment=name),
         )
-        sections.append(Section(name, environment_parts(scene), folded=len(environments) > MANY))
+        sections.append(Section(name, environment_parts(part), folded=len(environments) > MANY))
     return sections
 
 
-def environment_parts(scene: Scene) -> list[Part]:
-    """Return the parts of the section of one environment."""
-    horizon, runs = int(scene.curve["t"].to_numpy().max()), int(scene.summary["runs"].to_numpy().max())
-    facts = f"{len(scene.arms)} arms, horizon {horizon:,}, {runs:,} run{'s' * (runs > 1)}."
-    parts: list[Part] = [Text(facts, "facts"), regret_picture(scene)]
-    if scene.comparison is not None and len(scene.comparison):
-        parts += [differences_picture(scene, scene.comparison)]
-        parts += [Fold("The comparisons in numbers", [verdicts(scene.comparison)])]
-    parts += [runs_picture(scene), numbers(scene.summary, scene.ranks), pulls_picture(scene)]
-    if len(scene.events):
-        parts.append(arms_left_picture(scene, horizon))
+def environment_parts(part: EnvironmentResults) -> list[Part]:
+    """Return the parts of the section of one part."""
+    horizon, runs = int(part.curve["t"].to_numpy().max()), int(part.summary["runs"].to_numpy().max())
+    facts = f"{len(part.arms)} arms, horizon {horizon:,}, {runs:,} run{'s' * (runs > 1)}."
+    parts: list[Part] = [Text(facts, "facts"), regret_picture(part)]
+    if part.comparison is not None and len(part.comparison):
+        parts += [differences_picture(part, part.comparison)]
+        parts += [Fold("The comparisons in numbers", [verdicts(part.comparison)])]
+    parts += [runs_picture(part), numbers(part.summary, part.ranks), pulls_picture(part)]
+    if len(part.events):
+        parts.append(arms_left_picture(part, horizon))
     return parts
 
 
-def regret_picture(scene: Scene, bounds: pl.DataFrame | None = None, more: str = "") -> Picture:
+def regret_picture(part: EnvironmentResults, bounds: pl.DataFrame | None = None, more: str = "") -> Picture:
     """Return charts of the regret over time, with linear and logarithmic axes, and bounds."""
-    title = scene.title("Regret over time")
+    title = part.title("Regret over time")
     views = {
         name: regret_chart(
-            scene.curve,
+            part.curve,
             title,
             band="interval",
             log_time=log_time,
             log_regret=log_regret,
-            palette=scene.palette,
+            palette=part.palette,
             bounds=bounds,
         )
         for name, log_time, log_regret in REGRET_VIEWS
     }
     caption = f"Mean over the runs, with its 95% interval (Student).{more}"
-    return Picture(views, title, caption, f"{scene.file}-regret")
+    return Picture(views, title, caption, f"{part.file}-regret")
 
 
-def differences_picture(scene: Scene, comparison: pl.DataFrame) -> Picture:
+def differences_picture(part: EnvironmentResults, comparison: pl.DataFrame) -> Picture:
     """Return a chart of the paired differences from the baseline."""
-    title = scene.title(f"Difference from {comparison['baseline'][0]}")
-    chart = differences_chart(comparison, title, palette=scene.palette)
+    title = part.title(f"Difference from {comparison['baseline'][0]}")
+    chart = differences_chart(comparison, title, palette=part.palette)
     caption = (
         "Mean paired difference of the final regrets, with its 95% interval (Student), and the verdict "
         "at the 5% level after Holm's correction for all comparisons on this page."
     )
-    return Picture({"": chart}, title, caption, f"{scene.file}-differences")
+    return Picture({"": chart}, title, caption, f"{part.file}-differences")
 
 
-def runs_picture(scene: Scene) -> Picture:
+def runs_picture(part: EnvironmentResults) -> Picture:
     """Return charts of the final regrets of the runs and of their tail."""
-    title, tail = scene.title("Final regret of the runs"), scene.title("Tail of the final regret")
+    title, tail = part.title("Final regret of the runs"), part.title("Tail of the final regret")
     views = {
-        "runs": runs_chart(scene.finals, scene.summary, title, palette=scene.palette),
-        "tail": tail_chart(scene.finals, tail, palette=scene.palette),
+        "runs": runs_chart(part.finals, part.summary, title, palette=part.palette),
+        "tail": tail_chart(part.finals, tail, palette=part.palette),
     }
     caption = (
         "Box: the middle half of the runs, with the median. Line: from the 5% to the 95% quantile. Strokes: "
         "the runs beyond it, or all if they are few. Diamond: the mean. Triangle: the mean of the worst 5%."
     )
-    return Picture(views, title, caption, f"{scene.file}-runs")
+    return Picture(views, title, caption, f"{part.file}-runs")
 
 
-def pulls_picture(scene: Scene) -> Picture:
+def pulls_picture(part: EnvironmentResults) -> Picture:
     """Return a chart of the pulls of each arm."""
-    title = scene.title("Pulls per arm")
-    chart = pulls_chart(scene.pulls, scene.arms, title, palette=scene.palette)
+    title = part.title("Pulls per arm")
+    chart = pulls_chart(part.pulls, part.arms, title, palette=part.palette)
     caption = "Mean pulls of one arm in a run; arms with the same mean, or close in rank, are put together."
-    return Picture({"": chart}, title, caption, f"{scene.file}-pulls")
+    return Picture({"": chart}, title, caption, f"{part.file}-pulls")
 
 
-def arms_left_picture(scene: Scene, horizon: int) -> Picture:
+def arms_left_picture(part: EnvironmentResults, horizon: int) -> Picture:
     """Return a chart of the number of arms left over time."""
-    title = scene.title("Arms left")
-    dropping = scene.events["policy"].unique(maintain_order=True).to_list()
-    runs = {row["policy"]: row["runs"] for row in scene.summary.to_dicts() if row["policy"] in dropping}
-    chart = arms_left_chart(scene.events, runs, len(scene.arms), horizon, title, palette=scene.palette)
+    title = part.title("Arms left")
+    dropping = part.events["policy"].unique(maintain_order=True).to_list()
+    runs = {row["policy"]: row["runs"] for row in part.summary.to_dicts() if row["policy"] in dropping}
+    chart = arms_left_chart(part.events, runs, len(part.arms), horizon, title, palette=part.palette)
     caption = "How many arms a policy that eliminates arms has left, mean over the runs."
-    return Picture({"": chart}, title, caption, f"{scene.file}-arms-left")
+    return Picture({"": chart}, title, caption, f"{part.file}-arms-left")
 
 
 def _baseline(summary: pl.DataFrame, wanted: str | None) -> str | None:

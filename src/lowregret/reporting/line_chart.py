@@ -18,12 +18,12 @@ from lowregret.reporting.chart_style import (
     INK,
     TICKS,
     WIDTH,
-    dressed,
-    faded,
-    faded_fill,
     field,
+    highlight,
+    highlight_fill,
     inline,
-    looks,
+    layer_chart,
+    line_encodings,
     palette_of,
 )
 from lowregret.reporting.label_positions import spread
@@ -142,7 +142,7 @@ def line_chart(
     ends = drawn.group_by("policy", maintain_order=True).last().sort("mean", descending=True)
     order = ends["policy"].to_list()
     styles, labelled = palette_of(order, palette), len(ends) <= MOST_LABELS
-    look = looks(styles, order, legend=not labelled)
+    look = line_encodings(styles, order, legend=not labelled)
     steps = x.axis(labelFlush=False, tickMinStep=1, grid=False)
     across = alt.X("x:Q", scale=x.scale(), title=x.title, axis=steps)
     up = alt.Y("mean:Q", scale=y.scale(), title=y.title, axis=y.axis())
@@ -157,25 +157,25 @@ def line_chart(
         y=field(up, "low"),
         y2="high:Q",
         color=look["color"],
-        fillOpacity=faded_fill(0.16 if labelled else 0.08),
+        fillOpacity=highlight_fill(0.16 if labelled else 0.08),
     )
     layers = [
         *([area] if bands else []),
-        base.mark_line(strokeJoin="round").encode(x=across, y=up, opacity=faded(), **look),
+        base.mark_line(strokeJoin="round").encode(x=across, y=up, opacity=highlight(), **look),
     ]
     if dots:
         spots = base.mark_point(filled=True, size=28)
-        layers.append(spots.encode(x=across, y=up, color=look["color"], opacity=faded()))
+        layers.append(spots.encode(x=across, y=up, color=look["color"], opacity=highlight()))
     if bounds is not None:
         layers += _bounds(bounds, across, up)
     if points is not None:
         marks = alt.Chart(inline(points)).mark_point(size=70, strokeWidth=2, fill="white")
         tips = [alt.Tooltip("policy:N"), alt.Tooltip("x:Q", title=unit, format=",d"), alt.Tooltip("mean:Q")]
-        layers.append(marks.encode(x=across, y=up, color=look["color"], opacity=faded(), tooltip=tips))
+        layers.append(marks.encode(x=across, y=up, color=look["color"], opacity=highlight(), tooltip=tips))
     layers.append(_hover(lines, order, across, heading, unit))
     if labelled:
         layers += _labels(ends, y, up, look)
-    return dressed(layers, title, styles)
+    return layer_chart(layers, title, styles)
 
 
 def _hover(table: pl.DataFrame, order: list[str], x: alt.X, heading: str, unit: str) -> alt.Chart:
@@ -221,14 +221,14 @@ def _labels(ends: pl.DataFrame, axis: Axis, y: alt.Y, look: dict[str, Any]) -> l
         y=y,
         y2="place:Q",
         color=look["color"],
-        opacity=faded(0.6),
+        opacity=highlight(0.6),
     )
     text = base.mark_text(align="left", baseline="middle", fontSize=14, cursor="pointer").encode(
         x=alt.XValue(WIDTH + 21),
         y=field(y, "place"),
         text="policy:N",
         color=look["color"],
-        opacity=faded(),
+        opacity=highlight(),
     )
     return [leader.properties(name="labels-leader"), text.properties(name="labels-text")]
 

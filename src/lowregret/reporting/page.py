@@ -18,7 +18,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from lowregret.reporting.chart_style import HEIGHT, plain, save_svg, slim, svg_of
+from lowregret.reporting.chart_style import HEIGHT, chart_dict, save_svg, shortened_svg, svg_of
 from lowregret.reporting.page_parts import Beside, Cell, Fold, Part, Picture, Section, Table, Text
 
 # The page cannot ask for anything from outside, whatever its scripts do. Vega compiles expressions.
@@ -142,7 +142,7 @@ class _Writer:
     def picture(self, picture: Picture) -> str:
         number, views = len(self.charts), list(picture.views.items())
         self.charts.append([])
-        still = slim(svg_of(views[0][1]), f"c{number}")
+        still = shortened_svg(svg_of(views[0][1]), f"c{number}")
         for _, chart in views:
             self.charts[-1].append(self.chart(chart, still))
         buttons = "".join(
@@ -159,7 +159,7 @@ class _Writer:
 
     def chart(self, chart: Any, still: str) -> dict[str, Any]:
         """Take a chart apart: its data, which charts share, and the rest."""
-        spec = plain(chart)
+        spec = chart_dict(chart)
         data = spec.pop("datasets", {})
         self.datasets |= data
         for needless in ("$schema", "usermeta"):

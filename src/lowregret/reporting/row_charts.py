@@ -13,11 +13,11 @@ from lowregret.reporting.chart_style import (
     INK,
     TICKS,
     WIDTH,
-    dressed,
-    faded,
-    faded_fill,
+    highlight,
+    highlight_fill,
     inline,
-    looks,
+    layer_chart,
+    line_encodings,
     palette_of,
 )
 from lowregret.reporting.line_chart import Axis
@@ -68,7 +68,7 @@ def runs_chart(
     rows = summary.sort("mean", descending=True)
     order = rows["policy"].to_list()
     styles = palette_of(order, palette)
-    colour = looks(styles, order, legend=False)["color"]
+    colour = line_encodings(styles, order, legend=False)["color"]
     low, high = float(finals["regret"].min() or 0), float(finals["regret"].max() or 0)  # type: ignore[arg-type]
     log = low > 0 and float(rows["mean"].max() or 0) > DECADE * float(rows["mean"].min() or 1)  # type: ignore[arg-type]
     axis = Axis("final regret of a run", low / 1.05 if log else 0, max(high, 1e-9) * 1.02, log)
@@ -81,21 +81,21 @@ def runs_chart(
     strokes = alt.Chart(inline(_marks(finals)))
     layers = [
         strokes.mark_tick(thickness=1.2, size=15, aria=False).encode(
-            x=x, y=y, color=colour, fillOpacity=faded_fill(0.85)
+            x=x, y=y, color=colour, fillOpacity=highlight_fill(0.85)
         ),
-        base.mark_rule(strokeWidth=2).encode(x=_at(x, "p05"), x2="p95:Q", opacity=faded(), **shared),
+        base.mark_rule(strokeWidth=2).encode(x=_at(x, "p05"), x2="p95:Q", opacity=highlight(), **shared),
         base.mark_bar(height=15, fill="white", strokeWidth=2).encode(
-            x=_at(x, "p25"), x2="p75:Q", opacity=faded(), y=y, stroke=_stroke(colour), tooltip=tips
+            x=_at(x, "p25"), x2="p75:Q", opacity=highlight(), y=y, stroke=_stroke(colour), tooltip=tips
         ),
-        base.mark_tick(thickness=3, size=15).encode(x=_at(x, "median"), opacity=faded(), **shared),
+        base.mark_tick(thickness=3, size=15).encode(x=_at(x, "median"), opacity=highlight(), **shared),
         base.mark_point(shape="diamond", size=75, filled=True, stroke="white", strokeWidth=1).encode(
-            x=_at(x, "mean"), opacity=faded(), **shared
+            x=_at(x, "mean"), opacity=highlight(), **shared
         ),
         base.mark_point(shape="triangle-left", size=70, filled=True, stroke="white", strokeWidth=1).encode(
-            x=_at(x, "worst05"), opacity=faded(), **shared
+            x=_at(x, "worst05"), opacity=highlight(), **shared
         ),
     ]
-    return dressed(layers, title, styles, height=_height(order))
+    return layer_chart(layers, title, styles, height=_height(order))
 
 
 STATISTICS = {
@@ -133,7 +133,7 @@ def tail_chart(
     means = finals.group_by("policy", maintain_order=True).agg(pl.col("regret").mean())
     order = means.sort("regret", descending=True)["policy"].to_list()
     styles = palette_of(order, palette)
-    look = looks(styles, order, legend=True)
+    look = line_encodings(styles, order, legend=True)
     worst = finals.sort("regret", descending=True, maintain_order=True).with_columns(
         place=pl.int_range(pl.len()).over("policy") + 1, runs=pl.len().over("policy")
     )
@@ -157,8 +157,8 @@ def tail_chart(
         y=up,
         tooltip=["policy:N", _number("regret", "regret"), alt.Tooltip("share:Q", format=".2~%")],
     )
-    line = base.mark_line(interpolate="step-before").encode(x=across, y=up, opacity=faded(), **look)
-    return dressed([line, near.properties(name="hover")], title, styles)
+    line = base.mark_line(interpolate="step-before").encode(x=across, y=up, opacity=highlight(), **look)
+    return layer_chart([line, near.properties(name="hover")], title, styles)
 
 
 def differences_chart(
@@ -187,7 +187,7 @@ def differences_chart(
     rows = comparison.sort("difference", descending=True)
     order = rows["policy"].to_list()
     styles = palette_of(order, palette)
-    colour = looks(styles, order, legend=False)["color"]
+    colour = line_encodings(styles, order, legend=False)["color"]
     words = f"final regret less that of {rows['baseline'][0]}"
     ticks = alt.Axis(labelExpr=TICKS, tickCount=6, grid=True)
     x = alt.X("difference:Q", title=words, axis=ticks)
@@ -205,17 +205,17 @@ def differences_chart(
         alt.Tooltip("runs:Q", format=",d"),
     ]
     zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=GREY, strokeDash=[4, 3])
-    shared: dict[str, Any] = {"y": y, "color": colour, "tooltip": tips, "opacity": faded()}
+    shared: dict[str, Any] = {"y": y, "color": colour, "tooltip": tips, "opacity": highlight()}
     verdicts = base.mark_text(align="left", baseline="middle", fontSize=13, color=INK)
     layers = [
         zero.encode(x=alt.X("zero:Q", title=words, axis=ticks)),
         base.mark_rule(strokeWidth=3).encode(x=_at(x, "low"), x2="high:Q", **shared),
         base.mark_point(size=70, filled=True).encode(x=x, **shared),
-        verdicts.encode(x=alt.XValue(WIDTH + 14), y=y, text="verdict:N", opacity=faded()).properties(
+        verdicts.encode(x=alt.XValue(WIDTH + 14), y=y, text="verdict:N", opacity=highlight()).properties(
             name="labels-verdict"
         ),
     ]
-    return dressed(layers, title, styles, height=_height(order))
+    return layer_chart(layers, title, styles, height=_height(order))
 
 
 def _height(order: list[str]) -> int:

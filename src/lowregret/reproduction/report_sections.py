@@ -9,7 +9,7 @@ import polars as pl
 from lowregret.analysis.summary import summarise, summarise_curves
 from lowregret.reporting.curve_charts import regret_chart
 from lowregret.reporting.experiment_report import (
-    Scene,
+    EnvironmentResults,
     arms_left_picture,
     pulls_picture,
     regret_picture,
@@ -39,8 +39,8 @@ def page_sections(evaluation: Evaluation) -> list[Section]:
     headline: list[Part] = [tables.headline_table(evaluation.readings), tables.summary_text(evaluation)]
     sections = [Section("Summary", headline), Section("Figures of the paper, and ours", figures)]
     for experiment in experiments:
-        scene = printed_scene(evaluation, experiment, palette, summary, curves)
-        parts = experiment_parts(evaluation, experiment, scene)
+        shown = printed_results(evaluation, experiment, palette, summary, curves)
+        parts = experiment_parts(evaluation, experiment, shown)
         sections.append(Section(f"Experiment {experiment.number}: {experiment.title}", parts))
     matches, claims, comparisons = evaluation.matches, evaluation.claims, evaluation.comparisons
     theory = [tables.bounds_table(evaluation.bounds), tables.estimates_table(evaluation.estimates)]
@@ -89,9 +89,11 @@ def figure_parts(
     return [*map(Text, FIGURES), *rows, Fold("Configurations as plotted", [*map(Text, READINGS)])]
 
 
-def experiment_parts(evaluation: Evaluation, experiment: PaperExperiment, scene: Scene) -> list[Part]:
+def experiment_parts(
+    evaluation: Evaluation, experiment: PaperExperiment, printed: EnvironmentResults
+) -> list[Part]:
     """Show one experiment as printed: regret, its distribution, active arms, pulls, and all readings."""
-    bandit, runs = paper_testbed(experiment.number), int(scene.summary["runs"].to_numpy().max())
+    bandit, runs = paper_testbed(experiment.number), int(printed.summary["runs"].to_numpy().max())
     readings = evaluation.readings.filter(experiment=experiment.number)
     lines = reference_lines(evaluation.bounds, experiment)
     names = UNIFORM_PLAY
@@ -99,35 +101,35 @@ def experiment_parts(evaluation: Evaluation, experiment: PaperExperiment, scene:
         names += ", and the constant of Lai and Robbins times log t, an asymptotic lower bound"
     seed = evaluation.results.seed
     setting = f"{len(bandit)} arms, horizon {bandit.horizon:,}, {runs:,} runs, seed {seed}."
-    more: list[Part] = [pulls_picture(scene)]
-    if len(scene.events):
-        more.insert(0, arms_left_picture(scene, bandit.horizon or 0))
+    more: list[Part] = [pulls_picture(printed)]
+    if len(printed.events):
+        more.insert(0, arms_left_picture(printed, bandit.horizon or 0))
     return [
         Text(setting, "facts"),
         tables.readings_table(pivot_readings(readings)),
         Text(NOTES[experiment.number]),
         tables.eliminations_text(readings),
-        regret_picture(scene, lines, f" Dotted: {names}."),
-        runs_picture(scene),
+        regret_picture(printed, lines, f" Dotted: {names}."),
+        runs_picture(printed),
         Fold("Active arms, and pulls per arm", more),
     ]
 
 
-def printed_scene(
+def printed_results(
     evaluation: Evaluation,
     experiment: PaperExperiment,
     palette: Mapping[str, Style],
     summary: pl.DataFrame,
     curves: pl.DataFrame,
-) -> Scene:
+) -> EnvironmentResults:
     """Select one experiment as printed, and EUCBV with the released width, under the paper's names."""
     number, results = experiment.number, evaluation.results
 
     def select(table: pl.DataFrame) -> pl.DataFrame:
         return paper_names(table, number, AS_PRINTED, RELEASED_WIDTH).filter(pl.col("policy") != UNIFORM_PLAY)
 
-    return Scene(
-        environment=f"Experiment {number}, as printed",
+    return EnvironmentResults(
+        name=f"Experiment {number}, as printed",
         file=f"experiment-{number}",
         palette=palette,
         summary=select(summary),

@@ -1,7 +1,19 @@
 """Results: the tables of a simulation, of an experiment or of a reproduction, and their analysis."""
 
 from lowregret.results.description import Description, note, varied
-from lowregret.results.results import Results, arm_table, join
+from lowregret.results.joined import join
+from lowregret.results.results import Results, compare, report
 from lowregret.results.simulated import simulated_results
+from lowregret.results.table_runs import arm_table
 
-__all__ = ["Description", "Results", "arm_table", "join", "note", "simulated_results", "varied"]
+__all__ = [
+    "Description",
+    "Results",
+    "arm_table",
+    "compare",
+    "join",
+    "note",
+    "report",
+    "simulated_results",
+    "varied",
+]

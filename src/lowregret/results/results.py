@@ -16,24 +16,24 @@ sweep are columns after ``environment`` and ``policy``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
-from lowregret.analysis.tables import COLUMNS, Floats, Integers, Runs
+from lowregret.analysis.summary import SUMMARY
+from lowregret.analysis.tables import COLUMNS, Floats, Runs
 from lowregret.errors import InputError
 from lowregret.results.description import Description
+from lowregret.results.table_runs import TableRuns
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import altair
 
-    from lowregret.environments import Bandit
     from lowregret.policies import Policy
 
 KEYS = ("environment", "policy")
@@ -55,7 +55,7 @@ class Results:
 
     Attributes
     ----------
-    description : Description
+    description, tables, outcomes
         As given.
 
     Examples
@@ -79,8 +79,8 @@ class Results:
         outcomes: Mapping[tuple[str, str], Runs] | None = None,
     ) -> None:
         self.description = description
-        self._tables = tables
-        self._outcomes = outcomes or {}
+        self.tables = tables
+        self.outcomes = outcomes or {}
         self._slices: dict[str, dict[tuple[str, str], tuple[int, int]]] = {}
 
     @property
@@ -134,7 +134,7 @@ class Results:
         stored = "curves" if table == "paths" else table
         if stored not in COLUMNS or table == "curves":
             raise InputError(f"no table {table!r}: use finals, paths, pulls, events or arms")
-        return self._with_parameters(self._tables[stored])
+        return self._with_parameters(self.tables[stored])
 
     @cached_property
     def finals(self) -> pl.DataFrame:
@@ -219,9 +219,9 @@ class Results:
         baseline : Policy or str, optional
             The policy that the others are compared with.
         """
-        from lowregret.reporting.experiment_report import report
+        from lowregret.reporting.experiment_report import write_report
 
-        return report(self, folder, None if baseline is None else str(baseline))
+        return write_report(self, folder, None if baseline is None else str(baseline))
 
     def outcome(self, policy: Policy | str, environment: str | None = None) -> Runs:
         """Return the runs of a policy as arrays: ``grid``, ``regret``, ``pulls`` and ``eliminated``.
@@ -234,9 +234,9 @@ class Results:
             The environment; needed where the results have several.
         """
         pair = self._environment(environment), str(policy)
-        if pair not in self._outcomes and pair not in self.pairs:
+        if pair not in self.outcomes and pair not in self.pairs:
             raise InputError(f"no policy {pair[1]!r} in these results: they have {', '.join(self.policies)}")
-        return self._outcomes.get(pair) or TableRuns(self, *pair)
+        return self.outcomes.get(pair) or TableRuns(self, *pair)
 
     def __getitem__(self, policy: Policy | str) -> Runs:
         """Return the runs of a policy as arrays, of results with one environment."""
@@ -319,129 +319,80 @@ class Results:
         return f"Results({self.name!r}: {', '.join(parts)})"
 
     def _repr_html_(self) -> str:
-        shown = ("runs", "mean", "se", "low", "high", "median", "p05", "p95", "worst05")
         table = self.summary()
-        columns = [name for name in table.columns if name in shown or name not in {*_summary_columns()}]
-        keys = [key for key in KEYS if key == "policy" or len(self.environments) > 1]
-        chosen = table.select(*keys, *(name for name in columns if name not in KEYS))
+        parameters = [name for name in table.columns if name not in SUMMARY]
+        keys = KEYS if len(self.environments) > 1 else ("policy",)
+        shown = ("runs", "mean", "se", "low", "high", "median", "p05", "p95", "worst05")
+        chosen = table.select(*keys, *parameters, *shown)
         with pl.Config(tbl_rows=40, tbl_hide_dataframe_shape=True, tbl_hide_column_data_types=True):
             return f"<p>{escape(repr(self))}</p>{chosen._repr_html_()}"
 
 
-class TableRuns:
-    """The runs of one policy in one environment, from the tables; each array is made when it is first used.
+def compare(results: Results, baseline: Policy | str | None = None, seed: int = 0) -> pl.DataFrame:
+    """Compare the final regrets of policies in pairs.
 
-    See `lowregret.analysis.tables.Runs` for the attributes.
-    """
+    Run r of two policies saw the same rewards, so the test is on the difference of their regrets in each
+    run. Only runs that both policies have count. All comparisons of a call are one family for Holm's
+    correction.
 
-    seconds: float | None = None
-    threads: int | None = None
+    Parameters
+    ----------
+    results : Results
+        The results.
+    baseline : Policy or str, optional
+        The policy that every other one is compared with; every pair is compared if not given.
+    seed : int, default 0
+        The seed of the bootstrap's resamples.
 
-    def __init__(self, results: Results, environment: str, policy: str) -> None:
-        self._results = results
-        self._pair = environment, policy
-
-    @cached_property
-    def grid(self) -> Integers:
-        """The recorded times."""
-        part = self._results.slice("paths", *self._pair)
-        return part["t"].unique().sort().to_numpy()
-
-    @cached_property
-    def regret(self) -> Floats:
-        """Pseudo-regret, one row per run and one column per time."""
-        part = self._results.slice("paths", *self._pair)
-        if len(part) != part["run"].n_unique() * len(self.grid):
-            environment, policy = self._pair
-            raise InputError(f"the paths of {policy} on {environment} must have every run at every time")
-        return part["regret"].to_numpy().reshape(-1, len(self.grid))
-
-    @cached_property
-    def pulls(self) -> Integers:
-        """Pulls of every arm at the horizon, one row per run."""
-        part = self._results.slice("pulls", *self._pair)
-        return part["pulls"].to_numpy().reshape(part["run"].n_unique(), -1)
-
-    @cached_property
-    def eliminated(self) -> Integers | None:
-        """When an arm was eliminated, 0 for never; None for a policy that eliminates no arms."""
-        part = self._results.slice("events", *self._pair)
-        known = self._results.description.eliminating
-        if part.is_empty() if known is None else self._pair[1] not in known:
-            return None
-        found = np.zeros_like(self.pulls)
-        runs = self._results.slice("pulls", *self._pair)["run"].unique().sort().to_numpy()
-        rows = np.searchsorted(runs, part["run"].to_numpy())
-        found[rows, part["arm"].to_numpy()] = part["t"].to_numpy()
-        return found
-
-
-def arm_table(bandit: Bandit, name: str) -> pl.DataFrame:
-    """Return the arms of a bandit as a table, under the name of its environment."""
-    columns = {
-        "arm": np.arange(len(bandit)),
-        "mean": bandit.means,
-        "variance": bandit.variances,
-        "gap": bandit.gaps,
-        "optimal": bandit.optimal,
-    }
-    return pl.DataFrame(columns).select(pl.lit(name).alias("environment"), pl.all())
-
-
-def join(name: str, parts: Sequence[Results]) -> Results:
-    """Join the results of several experiments, which have different environments.
+    Returns
+    -------
+    polars.DataFrame
+        One row per comparison. ``difference`` is the policy's mean regret less the baseline's, with its
+        standard error ``se``, Student's 95% interval ``low`` to ``high`` and the bootstrap interval.
+        ``wins`` is the share of runs with the lower regret; a tie is half a win. ``p_value`` is that of the
+        two-sided paired t test and ``p_holm`` the adjusted one. ``verdict`` is "lower regret" or "higher
+        regret" where ``p_holm`` is at most 0.05, else "inconclusive". ``runs_needed`` is the number of runs
+        with which the test detects a difference of this size with probability 0.8, at the strictest level of
+        Holm's method.
 
     Examples
     --------
     >>> import lowregret as lr
-    >>> from lowregret.results import join
-    >>> parts = [lr.simulate("RoundRobin", each, horizon=20, runs=2) for each in ("bernoulli:0,1", "paper-1")]
-    >>> join("two", parts)
-    Results('two': 1 policy, 2 environments, horizon 20, 2 runs, seed 0)
+    >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=100, runs=10)
+    >>> lr.compare(result, baseline="RoundRobin").select("policy", "runs", "verdict").row(0)
+    ('MOSS', 10, 'lower regret')
     """
-    known = [part.description for part in parts]
-    seeds = {each.seed for each in known}
-    listed = [each.eliminating for each in known if each.eliminating is not None]
-    description = Description(
-        name=name,
-        seed=seeds.pop() if len(seeds) == 1 else None,
-        runs=max(each.runs for each in known),
-        horizons=_union(each.horizons for each in known),
-        policies=tuple(dict.fromkeys(policy for each in known for policy in each.policies)),
-        clip=any(each.clip for each in known),
-        notes=_union(each.notes for each in known),
-        eliminating=None if len(listed) < len(known) else tuple(dict.fromkeys(sum(listed, ()))),
-        environment_parameters=_union(each.environment_parameters for each in known),
-        policy_parameters=_union(each.policy_parameters for each in known),
-    )
-    return Results(description, _JoinedTables(parts), _union(part._outcomes for part in parts))
+    return results.compare(baseline, seed)
 
 
-class _JoinedTables(Mapping[str, pl.LazyFrame]):
-    """The tables of several results, one below the other."""
+def report(results: Results, folder: str | Path, baseline: Policy | str | None = None) -> list[Path]:
+    """Write a page ``report.html`` with figures, tables and verdicts to a folder.
 
-    def __init__(self, parts: Sequence[Results]) -> None:
-        self._parts = parts
+    Parameters
+    ----------
+    results : Results
+        The results.
+    folder : str or Path
+        The folder; the figures go to ``figures`` in it, as SVG, PNG and PDF.
+    baseline : Policy or str, optional
+        The policy that the others are compared with; by default the first of those in most environments.
 
-    def __getitem__(self, name: str) -> pl.LazyFrame:
-        return pl.concat([part._tables[name] for part in self._parts])
+    Returns
+    -------
+    list of Path
+        The files, the page first.
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(COLUMNS)
-
-    def __len__(self) -> int:
-        return len(COLUMNS)
-
-
-def _union(parts: Any) -> dict[Any, Any]:
-    return {key: value for part in parts for key, value in part.items()}
+    Examples
+    --------
+    >>> import tempfile
+    >>> import lowregret as lr
+    >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.5", horizon=100, runs=5)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     lr.report(result, folder)[0].name
+    'report.html'
+    """
+    return results.report(folder, baseline)
 
 
 def _count(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-def _summary_columns() -> list[str]:
-    from lowregret.analysis.summary import SUMMARY
-
-    return list(SUMMARY)

@@ -10,7 +10,8 @@ import polars as pl
 
 from lowregret.analysis.tables import COLUMNS
 from lowregret.results.description import Description, varied
-from lowregret.results.results import Results, arm_table
+from lowregret.results.results import Results
+from lowregret.results.table_runs import arm_table
 
 if TYPE_CHECKING:
     from lowregret.engine.outcome import Outcome
