@@ -16,7 +16,7 @@ import numpy as np
 from lowregret._common.validation import show
 from lowregret.engine.compile import entry
 from lowregret.engine.state import CLOSED, Rows, first_round, initialise_memory, new_rows
-from lowregret.engine.step import MESSAGES, NOT_A_NUMBER, count_playing, next_in_warmup, observe
+from lowregret.engine.step import MESSAGES, NOT_A_NUMBER, observe
 from lowregret.errors import InputError, StoreError
 from lowregret.online.agent_settings import Settings, valid_string
 from lowregret.online.decisions import ANSWERS, Decision, Event, decision_id, decision_of
@@ -94,7 +94,9 @@ class AgentState:
         self.pending: dict[str, Decision] = {}
         self.answers: OrderedDict[int, float | None] = OrderedDict()
         self.requests: OrderedDict[str, dict[int, Decision]] = OrderedDict()
-        self._samples = policy.overrides("sample") or policy.overrides("normal_posterior")
+        samples = policy.overrides("sample") or policy.overrides("normal_posterior")
+        self._propensity = None if samples else 1.0
+        self._states_propensities = samples and policy.overrides("propensities")
         self.steps: tuple[Any, Any, Any] = (choose_plain, apply_plain, policy)
 
     @property
@@ -161,24 +163,24 @@ class AgentState:
     def choose(self, number: int, request: str | None = None) -> Event:
         """Make decision ``number``: choose an arm, count the pull, and return the event."""
         choose, _, policy = self.steps
-        propensities = self._propensities() if self._samples else {}
+        propensities = self._propensities() if self._states_propensities else None
         if len(self.scores) != len(self.rows):
             self.scores = np.zeros(len(self.rows))
         place, time, drawn = choose(policy, self.rows, self.models, self.round, self.scores)
         if place < 0:
             raise InputError(f"{self.settings.policy}: {MESSAGES[NOT_A_NUMBER]}")
-        propensity = propensities.get(place) if self._samples else 1.0
+        propensity = self._propensity if propensities is None else propensities.get(place)
         self.asked = number
         return Event("asked", number, self.names[place], None, time, propensity, drawn, request)
 
     def _propensities(self) -> dict[int, float]:
         """Return the probability of each arm that may be chosen, by place, if the policy states it."""
         policy, rows, model = self.settings.policy, self.rows, self.models[0]
-        place = next_in_warmup(rows, policy.warmup)
-        if place >= 0:
-            return {place: 1.0}
-        allowed = rows["allowed"] & rows["active"] if count_playing(rows) else rows["allowed"]
-        places = np.flatnonzero(allowed)
+        playing = rows["allowed"] & rows["active"]
+        places = np.flatnonzero(playing if playing.any() else rows["allowed"])
+        pulls = rows["pulls"][places] + rows["pending"][places]
+        if playing.any() and pulls.min() < policy.warmup:  # as ``engine.step.next_in_warmup``, on arrays
+            return {int(places[pulls.argmin()]): 1.0}
         if len(places) == 1 and policy.eliminates_permanently:
             return {int(places[0]): 1.0}
         places = places[np.argsort(rows["pending"][places], kind="stable")]  # the order of ties
