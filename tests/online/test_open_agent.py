@@ -103,6 +103,26 @@ def test_a_log_that_others_change_while_it_is_open(tmp_path):
                 agent.ask()
 
 
+@pytest.mark.parametrize("text", ["{", '{"format": 2}', '{"format": 1}'])
+def test_a_damaged_snapshot_or_head_is_the_fault_of_the_store(tmp_path, monkeypatch, text):
+    monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", 2)
+    with opened(tmp_path / "agent.db") as agent:
+        agent.ask(3)
+    for table, message in (("latest", "the snapshot in .* is damaged"), ("head", "was not written by this")):
+        with sqlite3.connect(tmp_path / "agent.db") as link:
+            link.execute(f"UPDATE {table} SET text = ?", (text,))
+        link.close()
+        with pytest.raises(lr.StoreError, match=message):
+            opened(tmp_path / "agent.db")
+
+
+def test_a_policy_may_be_given_by_its_name(tmp_path):
+    with opened(tmp_path / "agent.db", policy="UCB1(alpha=1)") as agent:
+        assert agent.policy == lr.UCB1(alpha=1)
+    opened(tmp_path / "agent.db", policy=lr.UCB1(alpha=1)).close()
+    assert lr.Agent("EUCBV", ARMS).policy == lr.EUCBV()
+
+
 @pytest.mark.parametrize("name", ["agent\0.db", "agent\0.journal"])
 def test_a_name_that_no_file_can_have(tmp_path, name):
     with pytest.raises(lr.InputError, match="the name of a file must not contain NUL, got "):

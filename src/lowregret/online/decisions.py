@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 Kind = Literal["asked", "told", "forgot", "conflict", "added", "retired"]
+new_tuple = tuple.__new__
+"""Creates a named tuple from all its fields, in half the time of its own constructor."""
 ANSWERS = ("told", "forgot")
 """The kinds of events after which a decision is no longer pending."""
 
@@ -78,5 +80,4 @@ def decision_number(key: str) -> int:
 def decision_of(agent: str, event: Event) -> Decision:
     """Return the decision of an event of kind ``asked``."""
     _, number, arm, _, time, propensity, _, _ = event
-    # NamedTuple's own constructor takes twice as long.
-    return tuple.__new__(Decision, (f"{agent}-{number}", arm, time, propensity))
+    return new_tuple(Decision, (f"{agent}-{number}", arm, time, propensity))

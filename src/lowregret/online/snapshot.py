@@ -163,6 +163,7 @@ def read(text: str, policy: Policy | None = None) -> AgentState:
     state.places = {arm: place for place, arm in enumerate(state.names)}
     pending = Counter(one.arm for one in parts.pending)
     state.rows = np.concatenate([_row(policy, arm, pending[arm.name]) for arm in parts.arms])
+    state.scores = np.zeros(len(state.rows))
     state.retired = {arm.name: _row(policy, arm, pending[arm.name]) for arm in parts.retired}
     if not state.rows["active"].any():
         raise _damaged("no arm is active")

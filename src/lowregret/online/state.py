@@ -16,10 +16,10 @@ import numpy as np
 from lowregret._common.validation import show
 from lowregret.engine.compile import entry
 from lowregret.engine.state import CLOSED, Rows, first_round, initialise_memory, new_rows
-from lowregret.engine.step import MESSAGES, NOT_A_NUMBER, count_playing, next_in_warmup, observe
+from lowregret.engine.step import MESSAGES, NOT_A_NUMBER, observe
 from lowregret.errors import InputError, StoreError
 from lowregret.online.agent_settings import Settings, valid_string
-from lowregret.online.decisions import ANSWERS, Decision, Event, decision_id, decision_of
+from lowregret.online.decisions import ANSWERS, Decision, Event, decision_id, decision_of, new_tuple
 from lowregret.online.epochs import first_horizon, start_epoch
 from lowregret.online.model import (
     MODEL,
@@ -94,7 +94,9 @@ class AgentState:
         self.pending: dict[str, Decision] = {}
         self.answers: OrderedDict[int, float | None] = OrderedDict()
         self.requests: OrderedDict[str, dict[int, Decision]] = OrderedDict()
-        self._samples = policy.overrides("sample") or policy.overrides("normal_posterior")
+        samples = policy.overrides("sample") or policy.overrides("normal_posterior")
+        self._propensity = None if samples else 1.0
+        self._states_propensities = samples and policy.overrides("propensities")
         self.steps: tuple[Any, Any, Any] = (choose_plain, apply_plain, policy)
 
     @property
@@ -131,6 +133,7 @@ class AgentState:
         """Set the model back to a copy."""
         rows, models, self.round, self.epoch, self.retired, self.names, self.places, *counts = saved
         self.rows = np.frombuffer(rows, self.rows.dtype).copy()
+        self.scores = np.zeros(len(self.rows))
         self.models = np.frombuffer(models, MODEL).copy()
         self.asked, self.conflicts = counts
 
@@ -161,30 +164,31 @@ class AgentState:
     def choose(self, number: int, request: str | None = None) -> Event:
         """Make decision ``number``: choose an arm, count the pull, and return the event."""
         choose, _, policy = self.steps
-        propensities = self._propensities() if self._samples else {}
-        if len(self.scores) != len(self.rows):
-            self.scores = np.zeros(len(self.rows))
+        propensities = self._propensities() if self._states_propensities else None
         place, time, drawn = choose(policy, self.rows, self.models, self.round, self.scores)
         if place < 0:
             raise InputError(f"{self.settings.policy}: {MESSAGES[NOT_A_NUMBER]}")
-        propensity = propensities.get(place) if self._samples else 1.0
+        propensity = self._propensity
+        if propensities is not None and propensities[1] is not None:
+            places, shares = propensities
+            propensity = float(shares[int(np.flatnonzero(places == place)[0])])
         self.asked = number
-        return Event("asked", number, self.names[place], None, time, propensity, drawn, request)
+        fields = "asked", number, self.names[place], None, time, propensity, drawn, request
+        return new_tuple(Event, fields)
 
-    def _propensities(self) -> dict[int, float]:
-        """Return the probability of each arm that may be chosen, by place, if the policy states it."""
-        policy, rows, model = self.settings.policy, self.rows, self.models[0]
-        place = next_in_warmup(rows, policy.warmup)
-        if place >= 0:
-            return {place: 1.0}
-        allowed = rows["allowed"] & rows["active"] if count_playing(rows) else rows["allowed"]
-        places = np.flatnonzero(allowed)
+    def _propensities(self) -> tuple[Any, Any]:
+        """Return the arms that may be chosen, by place, and their probabilities, None if unknown."""
+        policy, rows = self.settings.policy, self.rows
+        playing = rows["allowed"] & rows["active"]
+        places = np.flatnonzero(playing if playing.any() else rows["allowed"])
+        pulls = (rows["pulls"] + rows["pending"])[places]
+        if playing.any() and pulls.min() < policy.warmup:  # as ``engine.step.next_in_warmup``, on arrays
+            return places[pulls.argmin() :][:1], (1.0,)
         if len(places) == 1 and policy.eliminates_permanently:
-            return {int(places[0]): 1.0}
+            return places, (1.0,)
         places = places[np.argsort(rows["pending"][places], kind="stable")]  # the order of ties
-        clock = live_clock(policy, rows, model, self.time + 1)
-        shares = policy.propensities(arms_of(policy, rows[places]), clock)
-        return {} if shares is None else dict(zip(places.tolist(), map(float, shares), strict=True))
+        clock = live_clock(policy, rows, self.models[0], self.time + 1)
+        return places, policy.propensities(arms_of(policy, rows, places), clock)
 
     def apply_reward(self, arm: str, reward: float) -> None:
         """Update the model with the reward of a pending pull."""
@@ -258,12 +262,14 @@ class AgentState:
         rows[size]["number"], rows[size]["active"] = number, opened
         rows[size]["eliminated"] = 0 if opened else CLOSED
         self.rows, self.names, self.places = rows, [*self.names, arm], {**self.places, arm: size}
+        self.scores = np.zeros(size + 1)
 
     def retire(self, arm: str) -> None:
         """Remove an arm from the model; where no active arm is left, activate all."""
         place = self.places[arm]
         self.retired = {**self.retired, arm: self.rows[place : place + 1].copy()}
         self.rows = np.delete(self.rows, place)
+        self.scores = np.zeros(len(self.rows))
         self.names = [other for other in self.names if other != arm]
         self.places = {other: i for i, other in enumerate(self.names)}
         if not self.rows["active"].any():
@@ -340,14 +346,15 @@ class AgentState:
         return event.kind == "conflict" or (event.kind == "retired" and event.arm in self.places)
 
 
-def arms_of(policy: Policy, rows: Rows) -> Arm:
-    """Return arms as an ``Arm`` of arrays, as they are compared: pending pulls count."""
-    counted = rows["pulls"] - rows["forgotten"]
-    divisor = np.maximum(counted, 1)
-    variance = np.maximum(counted * rows["squares"] - rows["total"] ** 2, 0.0) / divisor**2
+def arms_of(policy: Policy, rows: Rows, places: Any) -> Arm:
+    """Return some arms as an ``Arm`` of arrays, as they are compared: pending pulls count."""
+    total, mean = rows["total"][places], rows["mean"][places]
+    counted = (rows["pulls"] - rows["forgotten"])[places]
+    variance = (
+        np.maximum(counted * rows["squares"][places] - total * total, 0.0) / np.maximum(counted, 1) ** 2
+    )
     memory = None
     if policy.Memory:
-        memory = policy.Memory(*(rows[name] for name, _ in memory_fields(policy.Memory)))
-    arrays: Any = rows["number"], counted + rows["pending"], rows["mean"], variance
-    number, pulls, mean, variance = arrays
-    return Arm(number, pulls, mean, variance, memory)
+        memory = policy.Memory(*(rows[name][places] for name, _ in memory_fields(policy.Memory)))
+    pulls: Any = counted + rows["pending"][places]
+    return Arm(rows["number"][places], pulls, mean, variance, memory)

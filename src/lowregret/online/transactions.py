@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from lowregret._common.validation import show
 from lowregret.errors import ConflictError, InputError, UnknownDecisionError
 from lowregret.online.agent_settings import valid_reward
-from lowregret.online.decisions import Decision, Event, decision_id, decision_number, decision_of
+from lowregret.online.decisions import Decision, Event, decision_id, decision_number, decision_of, new_tuple
 from lowregret.online.snapshot import write
 from lowregret.online.state import AgentState, Saved
 
@@ -204,7 +204,8 @@ class Transactions:
             pending = state.pending.get(key)
             if pending is not None and key not in new:
                 state.apply_reward(pending.arm, state.settings.scaled(value))
-                new[key] = Event("told", int(key.rpartition("-")[2]), None, value)
+                number = int(key.rpartition("-")[2])
+                new[key] = new_tuple(Event, ("told", number, None, value, None, None, None, None))
                 continue
             known = new[key].reward if key in new else self._answer(key)
             if known != value:
