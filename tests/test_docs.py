@@ -1,0 +1,153 @@
+"""Every example in README.md and docs runs as written, and prints what is shown under it.
+
+The blocks of a page run in order, in one namespace and one folder. A ``text`` block shows what the block before
+it prints. A ``toml`` block that begins with the name of a file is written to it. ``sh`` blocks hold one command a line: those of ``lowregret`` run, the others must exist. A comment
+``<!-- not run: reason -->`` on the line before a block leaves it out; its commands must still exist.
+"""
+
+import io
+import re
+import shlex
+import shutil
+import sys
+import tomllib
+from contextlib import chdir, redirect_stdout
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+import polars as pl
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+import lowregret as lr
+from lowregret.cli import app
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"(<!-- not run: [^\n]+ -->\n)?```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+INLINE = re.compile(r"`(lowregret [a-z][^`]*)`")
+TOML_FILE = re.compile(r"# ([\w.-]+\.toml)\b")
+TIMES = (
+    (re.compile(r"^about .* on \d+ workers"), "about ... on ... workers"),
+    (re.compile(r"[0-9a-f]{8}-\d+"), "ID"),
+)
+"""What differs from one machine or one call to the next."""
+
+
+class Block(NamedTuple):
+    """A fenced block of a page."""
+
+    line: int
+    language: str
+    text: str
+    skipped: bool
+
+
+def blocks(page):
+    """Return the fenced blocks of a page."""
+    text = page.read_text(encoding="utf-8")
+    return [
+        Block(text.count("\n", 0, found.start(3)) + 1, found[2], found[3], bool(found[1]))
+        for found in BLOCK.finditer(text)
+    ]
+
+
+def commands(text):
+    """Return the commands of a block as lists of words."""
+    return [words for line in text.splitlines() if (words := shlex.split(line, comments=True))]
+
+
+def check_command(words):
+    """Check that a command, its options and the files it names exist."""
+    if words[0] == "lowregret":
+        group = get_command(app)
+        if words[1:2] != ["--version"]:
+            command = group.commands[words[1]]
+            command.make_context(words[1], words[2:])
+    elif words[0] == "make":
+        assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(), re.MULTILINE), words
+    elif words[0].endswith("python"):
+        assert words[1] in ("-c", "-m") or (ROOT / words[1]).is_file(), words
+    else:
+        assert words[0] in ("pip", "git", "pytest"), words
+
+
+def run_commands(text):
+    """Run the commands of ``lowregret`` in a block, and return what they print."""
+    printed = ""
+    for words in commands(text):
+        check_command(words)
+        if words[0] == "lowregret":
+            done = CliRunner().invoke(app, words[1:], prog_name="lowregret")
+            assert done.exit_code == 0, f"{shlex.join(words)}: {done.output}"
+            printed += done.stdout
+    return printed
+
+
+def run_python(block, page, names):
+    """Execute a block, and return what it prints."""
+    source = "\n" * (block.line - 1) + block.text
+    with redirect_stdout(io.StringIO()) as printed:
+        exec(compile(source, str(page), "exec", dont_inherit=True), names)
+    return printed.getvalue()
+
+
+def outputs(page, folder):
+    """Run a page in a folder; yield each block that has output shown under it, what is shown, and what came."""
+    module = ModuleType(f"docs_{page.stem}")
+    sys.modules[module.__name__] = module  # dataclasses look their module up there
+    shutil.copytree(ROOT / "examples", folder / "examples")
+    found = blocks(page)
+    with chdir(folder), pl.Config(tbl_width_chars=130):
+        for block, following in zip(found, [*found[1:], None], strict=True):
+            printed = None
+            if block.language == "sh" and block.skipped:
+                for words in commands(block.text):
+                    check_command(words)
+            elif block.language == "sh":
+                printed = run_commands(block.text)
+            elif block.language == "python" and not block.skipped:
+                printed = run_python(block, page, vars(module))
+            elif block.language == "toml":
+                tomllib.loads(block.text)
+                if name := TOML_FILE.match(block.text):
+                    Path(name[1]).write_text(block.text, encoding="utf-8")
+            if printed is not None and following and following.language == "text":
+                yield block, following.text, printed
+
+
+def normalised(text):
+    """Return the lines of an output without times, margins and trailing space."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    for pattern, replacement in TIMES:
+        lines = [pattern.sub(replacement, line) for line in lines]
+    if "ns/step" in text:  # the last column
+        lines = [" ".join(line.split()[:-1]) for line in lines]
+    return [re.sub(r"─+", "─", line) for line in lines]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_page(page, tmp_path):
+    for block, shown, printed in outputs(page, tmp_path):
+        assert normalised(printed) == normalised(shown), f"{page.name}, line {block.line}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_commands_in_the_text(page):
+    for command in INLINE.findall(page.read_text(encoding="utf-8")):
+        check_command(shlex.split(command, comments=True))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links(page):
+    for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+def test_names_in_the_text():
+    """Every ``lr.name`` of a page is public."""
+    for page in PAGES:
+        for name in re.findall(r"\blr\.([A-Za-z_]\w*)", page.read_text(encoding="utf-8")):
+            assert hasattr(lr, name), f"{page.name}: lr.{name}"
