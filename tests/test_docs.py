@@ -1,8 +1,9 @@
 """Every example in README.md and docs runs as written, and prints what is shown under it.
 
-The blocks of a page run in order, in one namespace and one folder. A ``text`` block shows what the block before
-it prints. A ``toml`` block that begins with the name of a file is written to it. ``sh`` blocks hold one command a line: those of ``lowregret`` run, the others must exist. A comment
-``<!-- not run: reason -->`` on the line before a block leaves it out; its commands must still exist.
+The blocks of a page run in order, in one namespace and one folder. A ``text`` block shows what the block
+before it prints. A ``toml`` block that begins with the name of a file is written to it. ``sh`` blocks hold
+one command a line: those of ``lowregret`` run, the others must exist. A comment ``<!-- not run: reason
+-->`` on the line before a block leaves it out; its commands must still exist.
 """
 
 import io
@@ -95,7 +96,7 @@ def run_python(block, page, names):
 
 
 def outputs(page, folder):
-    """Run a page in a folder; yield each block that has output shown under it, what is shown, and what came."""
+    """Run a page in a folder; yield each block with output shown under it, what is shown, and what came."""
     module = ModuleType(f"docs_{page.stem}")
     sys.modules[module.__name__] = module  # dataclasses look their module up there
     shutil.copytree(ROOT / "examples", folder / "examples")
