@@ -130,6 +130,12 @@ def test_a_name_that_is_taken_gets_a_prefix() -> None:
     assert pulls["policy.arm"].unique().sort().to_list() == [None, 0, 1]
 
 
+def test_summaries_of_a_simulation_build_no_long_tables() -> None:
+    result = lr.simulate(["EUCBV", "MOSS"], "bernoulli:0.1,0.9", horizon=60, runs=3)
+    result.summary(), result.curves(), result.compare("MOSS"), result.to_dict(), result.plot()
+    assert not {"paths", "pulls", "events"} & vars(result).keys()
+
+
 def test_joined_results_keep_a_seed_they_share() -> None:
     one, other = frames_of({"e": {"A": [1.0]}}), frames_of({"f": {"A": [2.0]}})
     joined = join("both", [one, other])
