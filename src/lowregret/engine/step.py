@@ -117,10 +117,11 @@ def first_candidate(rows: Rows, playing: int) -> int:
 
 
 @inline
-def arm_as_seen(policy: Any, rows: Rows, i: int) -> Arm:
-    """Return an arm as it is compared: pending pulls count, at the mean known so far."""
+def arm_as_seen(policy: Any, rows: Rows, i: int, waiting: int) -> Arm:
+    """Return an arm as it is compared: pending pulls, if any, count at the mean known so far."""
     arm = arm_view(policy, rows, i)
-    return Arm(arm.number, arm.pulls + int(rows[i]["pending"]), arm.mean, arm.variance, arm.memory)
+    pending = int(rows[i]["pending"]) if waiting > 0 else 0
+    return Arm(arm.number, arm.pulls + pending, arm.mean, arm.variance, arm.memory)
 
 
 def _largest_index(
@@ -130,7 +131,7 @@ def _largest_index(
     size = len(rows)
     for i in range(size):
         if playing == size or is_candidate(rows[i], playing):
-            scores[i] = policy.arm_index(arm_as_seen(policy, rows, i), clock, round, rng)
+            scores[i] = policy.arm_index(arm_as_seen(policy, rows, i, waiting), clock, round, rng)
         else:
             scores[i] = -np.inf
     chosen = first_largest(scores)
@@ -159,7 +160,7 @@ def best_candidate(kind: type[Policy]) -> Any:
     return _next_on_list if kind.overrides("list_index") else _largest_index
 
 
-@shared
+@inline
 def choose(
     policy: Any,
     rows: Rows,
@@ -339,7 +340,7 @@ def after_reward(kind: type[Policy]) -> Any:
     return _eliminate if any(map(kind.overrides, ("first_round", "lower_bound"))) else _eliminate_none
 
 
-@shared
+@inline
 def update(
     policy: Any,
     rows: Rows,
