@@ -60,7 +60,7 @@ class DiscountedUCB(Policy):
         all_pulls = (1.0 - self.gamma ** (clock.t - 1)) / (1.0 - self.gamma)
         count = memory.pulls * self.gamma ** (clock.t - 1 - memory.time)
         width = sqrt(self.xi * log(max(all_pulls, 1.0)) / max(count, 1e-300))
-        return memory.total / memory.pulls + 2.0 * self.b * width
+        return memory.total / max(memory.pulls, 1e-300) + 2.0 * self.b * width
 
     def update_memory(self, arm: Arm, reward: float, clock: Clock) -> Discounted:
         """Discount what is known of an arm, and add a pull."""
