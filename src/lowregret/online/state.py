@@ -31,7 +31,7 @@ from lowregret.online.model import (
     live_clock,
 )
 from lowregret.online.plain_rng import policy_key, shuffled
-from lowregret.policies import Arm, Policy
+from lowregret.policies import Policy
 from lowregret.policies.memory import memory_fields
 
 REMEMBERED = 1_000
@@ -164,31 +164,32 @@ class AgentState:
     def choose(self, number: int, request: str | None = None) -> Event:
         """Make decision ``number``: choose an arm, count the pull, and return the event."""
         choose, _, policy = self.steps
-        propensities = self._propensities() if self._states_propensities else None
         place, time, drawn = choose(policy, self.rows, self.models, self.round, self.scores)
         if place < 0:
             raise InputError(f"{self.settings.policy}: {MESSAGES[NOT_A_NUMBER]}")
-        propensity = self._propensity
-        if propensities is not None and propensities[1] is not None:
-            places, shares = propensities
-            propensity = float(shares[int(np.flatnonzero(places == place)[0])])
+        propensity = self._computed_propensity(place, time) if self._states_propensities else self._propensity
         self.asked = number
         fields = "asked", number, self.names[place], None, time, propensity, drawn, request
         return new_tuple(Event, fields)
 
-    def _propensities(self) -> tuple[Any, Any]:
-        """Return the arms that may be chosen, by place, and their probabilities, None if unknown."""
+    def _computed_propensity(self, place: int, time: int) -> float | None:
+        """Return the probability of the arm that was just chosen, from the state before the choice."""
         policy, rows = self.settings.policy, self.rows
-        playing = rows["allowed"] & rows["active"]
-        places = np.flatnonzero(playing if playing.any() else rows["allowed"])
-        pulls = (rows["pulls"] + rows["pending"])[places]
-        if playing.any() and pulls.min() < policy.warmup:  # as ``engine.step.next_in_warmup``, on arrays
-            return places[pulls.argmin() :][:1], (1.0,)
-        if len(places) == 1 and policy.eliminates_permanently:
-            return places, (1.0,)
-        places = places[np.argsort(rows["pending"][places], kind="stable")]  # the order of ties
-        clock = live_clock(policy, rows, self.models[0], self.time + 1)
-        return places, policy.propensities(arms_of(policy, rows, places), clock)
+        pending, waiting = rows["pending"], int(self.models["waiting"][0])
+        if rows["pulls"][place] + pending[place] <= policy.warmup:
+            return 1.0
+        playing, index = rows["allowed"] & rows["active"], place
+        places: Any = slice(None)
+        if waiting > 1 or not playing.all():
+            places = np.flatnonzero(playing if playing.any() else rows["allowed"])
+            if len(places) == 1 and policy.eliminates_permanently:
+                return 1.0
+            before = pending[places] - (places == place)
+            places = places[np.argsort(before, kind="stable")]  # the order of ties
+            index = int((places == place).argmax())
+        arms: Any = CandidateArms(policy, rows, places, index)
+        shares = policy.propensities(arms, live_clock(policy, rows, self.models[0], time))
+        return None if shares is None else float(shares[index])
 
     def apply_reward(self, arm: str, reward: float) -> None:
         """Update the model with the reward of a pending pull."""
@@ -346,15 +347,41 @@ class AgentState:
         return event.kind == "conflict" or (event.kind == "retired" and event.arm in self.places)
 
 
-def arms_of(policy: Policy, rows: Rows, places: Any) -> Arm:
-    """Return some arms as an ``Arm`` of arrays, as they are compared: pending pulls count."""
-    total, mean = rows["total"][places], rows["mean"][places]
-    counted = (rows["pulls"] - rows["forgotten"])[places]
-    variance = (
-        np.maximum(counted * rows["squares"][places] - total * total, 0.0) / np.maximum(counted, 1) ** 2
-    )
-    memory = None
-    if policy.Memory:
-        memory = policy.Memory(*(rows[name][places] for name, _ in memory_fields(policy.Memory)))
-    pulls: Any = counted + rows["pending"][places]
-    return Arm(rows["number"][places], pulls, mean, variance, memory)
+class CandidateArms:
+    """The arms of a choice as an ``Arm`` whose fields are arrays, each computed when it is read."""
+
+    def __init__(self, policy: Policy, rows: Rows, places: Any, chosen: int) -> None:
+        self._policy, self._rows, self._places, self._chosen = policy, rows, places, chosen
+
+    @property
+    def number(self) -> Any:
+        """The numbers of the arms."""
+        return self._rows["number"][self._places]
+
+    @property
+    def pulls(self) -> Any:
+        """Their pulls; pending ones count."""
+        pulls = self._counted() + self._rows["pending"][self._places]
+        pulls[self._chosen] -= 1  # the choice itself is no pull yet
+        return pulls
+
+    @property
+    def mean(self) -> Any:
+        """Their means."""
+        return self._rows["mean"][self._places]
+
+    @property
+    def variance(self) -> Any:
+        """Their population variances."""
+        counted, rows = self._counted(), self._rows[self._places]
+        squares = counted * rows["squares"] - rows["total"] ** 2
+        return np.maximum(squares, 0.0) / np.maximum(counted, 1) ** 2
+
+    @property
+    def memory(self) -> Any:
+        """The policy's memory of them, None if it has none."""
+        names = [name for name, _ in memory_fields(self._policy.Memory)]
+        return self._policy.Memory(*(self._rows[name][self._places] for name in names)) if names else None
+
+    def _counted(self) -> Any:
+        return (self._rows["pulls"] - self._rows["forgotten"])[self._places]
