@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 RUNS ?= 100
 
-.PHONY: setup reproduce test lint benchmark clean
+.PHONY: setup reproduce test verify lint benchmark clean
 
 setup: .venv/ready
 
@@ -18,6 +18,10 @@ reproduce: setup
 test: setup
 	$(BIN)/pytest --numprocesses auto --durations 15 --quiet
 
+# The oldest supported Numba, in .venv-oldest.
+verify:
+	$(PYTHON) tools/verify_numba.py
+
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -28,4 +32,4 @@ benchmark: setup
 	$(BIN)/python benchmarks/all.py
 
 clean:
-	rm -rf .venv .venv-peers benchmarks/results reproduction .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-oldest .venv-peers benchmarks/results reproduction .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -129,6 +129,8 @@ def test_one_line_is_written_to_a_terminal(monkeypatch, capsys):
         pass
     with compile_progress.announced("Other", loaded=True):
         pass
+    with compile_progress.silenced(), compile_progress.announced("Other", loaded=False):
+        pass
     assert capsys.readouterr().err == "compiling Mine ... 0.0 s\n"
 
 

@@ -2,9 +2,11 @@
 
 import dataclasses
 import pickle
+import sys
 from pathlib import Path
 
 import lowregret as lr
+from lowregret.engine import identity
 from lowregret.experiments import plan as plans
 from lowregret.experiments.plan import engine_identity, group, make_plan, ungroup
 
@@ -80,16 +82,39 @@ def test_the_engine_is_part_of_every_name(monkeypatch) -> None:
     assert not base & shards()
 
 
-def test_the_identity_follows_the_sources_that_matter(monkeypatch, tmp_path: Path) -> None:
+def test_the_identity_follows_the_code_that_matters(monkeypatch, tmp_path: Path) -> None:
     import shutil
 
-    root = Path(plans.__file__).parents[1]
     copy = tmp_path / "lowregret"
-    shutil.copytree(root, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(plans, "__file__", str(copy / "experiments" / "plan.py"))
+    shutil.copytree(Path(lr.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(identity, "PACKAGE", copy)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     before = engine_identity()
     assert before == plans.ENGINE
-    (copy / "cli.py").write_text("")
-    assert engine_identity() == before
+    rng = copy / "engine" / "rng.py"
     (copy / "policies" / "moss.py").write_text("")
+    rng.write_text("# A comment.\n" + rng.read_text().replace('"""Draw', '"""Now draw'))
+    assert engine_identity() == before
+    rng.write_text(rng.read_text().replace("2.0**-53", "2.0**-52"))
     assert engine_identity() != before
+
+
+def test_a_policy_is_named_by_its_code(tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "tools_p.py").write_text("FACTOR = 2.0\ndef helper(x):\n    return x * FACTOR\n")
+    own = "import lowregret as lr\nfrom tools_p import helper\nclass Mine(lr.Policy):\n"
+    own += "    def score(self, arm, clock):\n        return helper(arm.mean)\n"
+    (tmp_path / "mine_p.py").write_text(own)
+
+    def named():
+        sys.modules.pop("tools_p", None)
+        for name in [name for name in sys.modules if name.startswith("mine_p")]:
+            del sys.modules[name]
+        experiment = lr.Experiment(environments="paper-4", policies="mine_p:Mine", runs=1, folder=tmp_path)
+        return [shard.name for shard in make_plan(experiment).shards]
+
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    first = named()
+    (tmp_path / "mine_p.py").write_text("# A comment.\n" + own)
+    assert named() == first
+    (tmp_path / "tools_p.py").write_text("FACTOR = 3.0\ndef helper(x):\n    return x * FACTOR\n")
+    assert named() != first

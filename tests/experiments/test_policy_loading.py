@@ -1,5 +1,8 @@
 """Finding a policy's class again: ours, a file's, and what is refused."""
 
+import os
+import pickle
+import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -7,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import lowregret as lr
+from lowregret.experiments import policy_loading
 from lowregret.experiments.policy_loading import NotHere, find_class, load_class, refer_to
 
 OWN = """
@@ -27,7 +31,9 @@ def test_a_file_that_changed_after_the_plan_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine_a.py").write_text(OWN)
     reference = find_class("mine_a:Mine", tmp_path)
     assert load_class(reference) is load_class(reference)
-    (tmp_path / "mine_a.py").write_text(OWN + "\n")
+    (tmp_path / "mine_a.py").write_text(OWN + "# A comment.\n")
+    assert load_class(reference).__name__ == "Mine"
+    (tmp_path / "mine_a.py").write_text(OWN.replace("arm.mean", "-arm.mean"))
     with pytest.raises(NotHere, match="is not what it was when the run was planned"):
         load_class(reference)
 
@@ -56,13 +62,72 @@ def test_a_module_that_raises_is_told(tmp_path: Path) -> None:
         load_class(find_class("mine_d:Mine", tmp_path))
 
 
-def test_a_class_inside_a_function_is_refused() -> None:
+def make(sign: float) -> type:
     class Inner(lr.Policy):
+        def score(self, arm, clock):
+            return sign * arm.mean
+
+    return Inner
+
+
+def test_a_class_inside_a_function_is_passed_by_value() -> None:
+    kind = make(1.0)
+    reference = refer_to(kind)
+    assert load_class(reference) is kind
+    assert refer_to(make(2.0)).identity != reference.identity
+    assert refer_to(make(1.0)).identity == reference.identity
+
+
+def test_another_process_makes_the_class_of_its_pickle(monkeypatch) -> None:
+    reference = pickle.loads(pickle.dumps(refer_to(make(3.0))))
+    monkeypatch.setattr(policy_loading, "_here", {})
+    arm = type("Arm", (), {"mean": 0.5})
+    assert load_class(reference)().score(arm, None) == 1.5
+    monkeypatch.setattr(policy_loading, "_here", {})
+    with pytest.raises(lr.InputError, match="cannot be sent to another process without cloudpickle"):
+        load_class(reference._replace(pickled=None))
+
+
+def test_what_cannot_be_hashed_is_refused() -> None:
+    class Inner(lr.Policy):
+        stream = sys.stdout
+
         def score(self, arm, clock):
             return arm.mean
 
-    with pytest.raises(lr.InputError, match="Inner: define the class at the top level of a module"):
+    with pytest.raises(lr.InputError, match="Inner: its code refers to what cannot be hashed"):
         refer_to(Inner)
+
+
+SCRIPT = """
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+import lowregret as lr
+if __name__ == "__main__":
+    def helper(x):
+        return -x
+    class Mine(lr.Policy):
+        def score(self, arm, clock):
+            return helper(arm.mean)
+    experiment = lr.Experiment(environments="bernoulli:0.4,0.6", policies=Mine(), runs=4, horizon=50)
+    here = experiment.run(threads=2)
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        there = experiment.run(executor=pool)
+    print(here.summary().equals(there.summary()))
+"""
+
+
+def test_a_class_of_a_script_runs_in_threads_and_in_processes(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT)
+    path = str(Path(lr.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "script.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "True\n", done.stderr
 
 
 @pytest.mark.parametrize("text", ["a b:Mine", "x:", ":Mine", "x:y z", "../x:Mine"])

@@ -1,7 +1,6 @@
 """Tails and quantiles: against 40-digit values, against SciPy, against each other, and compiled."""
 
 from math import tan
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -10,7 +9,8 @@ from hypothesis import strategies as st
 from numba import njit
 from scipy import special, stats
 
-from lowregret.engine.compile import METHODS, adopt
+import lowregret as lr
+from lowregret.engine.compile import METHODS
 from lowregret.special import beta_tail, beta_upper, normal_upper, student_tail, student_upper
 
 
@@ -186,7 +186,7 @@ def test_student_quantile_rises_with_time(degrees):
     assert np.all(np.diff(by_time) > 0.0)
 
 
-class Caller(NamedTuple):
+class Caller(lr.Policy):
     """What a policy looks like to the engine."""
 
     tail: float
@@ -205,9 +205,6 @@ class Caller(NamedTuple):
 
     def student_above(self, degrees, x):
         return student_tail(degrees, x)
-
-
-adopt(Caller)
 
 
 @njit(**METHODS)

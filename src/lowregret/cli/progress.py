@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from lowregret.engine.compile_progress import silenced
+
 if TYPE_CHECKING:
     from lowregret.experiments.run import Progress as RunProgress
 
@@ -57,7 +59,7 @@ def progress_bar(runs: int, label: str = "") -> Iterator[Callable[[str, int], No
         TextColumn("{task.fields[state]}", markup=False),
         TimeLeft(compact=True),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with silenced(), Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, total=runs, state="", visible=False)
 
         def advance(policy: str, done: int) -> None:
@@ -99,7 +101,7 @@ def shard_bar(label: str) -> Iterator[Callable[[RunProgress], None] | None]:
         TimeLeft(compact=True),
     )
     began = monotonic()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with silenced(), Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, total=None, state="reading finished shards")
 
         def advance(now: RunProgress) -> None:

@@ -21,9 +21,19 @@ def write_line(policy: str, seconds: float | None) -> None:
 on_compile: Listener | None = write_line
 """Called with a policy and None when its compilation begins, and with the seconds it took when it ends.
 
-Loading from the disk is not reported. Whoever draws on the terminal sets this to None, or to a listener of
-their own.
+Loading from the disk is not reported.
 """
+
+
+@contextmanager
+def silenced() -> Iterator[None]:
+    """Report nothing inside, since something else draws on the terminal."""
+    global on_compile
+    before, on_compile = on_compile, None
+    try:
+        yield
+    finally:
+        on_compile = before
 
 
 @contextmanager

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any, TypeAlias
 
+from lowregret.engine.identity import ENGINE as ENGINE_MODULES
+from lowregret.engine.identity import module_identity
 from lowregret.environments import FAMILIES, Bandit, Family
 from lowregret.errors import InputError
 from lowregret.experiments.cases import Case, Player
@@ -55,18 +56,16 @@ FORMAT = 2
 
 
 def engine_identity() -> str:
-    """Hash what determines results besides the experiment: the sources of the engine and its compiler."""
-    root = Path(__file__).parents[1]
-    digest = hashlib.sha256(f"{FORMAT} numba {version('numba')}".encode())
-    for room in ("engine", "environments", "policies", "special"):
-        for path in sorted((root / room).rglob("*.py")):
-            digest.update(path.relative_to(root).as_posix().encode() + b"\0")
-            digest.update(path.read_bytes() + b"\0")
-    return digest.hexdigest()
+    """Hash what determines results besides the experiment and its policies: the engine and its compiler.
+
+    It is the code that counts, not the text: an edit of a comment leaves stored results as they are.
+    """
+    parts = FORMAT, version("numba"), module_identity(*ENGINE_MODULES, "lowregret.environments")
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 ENGINE = engine_identity()
-"""The identity of the sources as they were when this process loaded them."""
+"""The identity of the engine as it was when this process loaded it."""
 
 
 @dataclass(frozen=True)
@@ -199,16 +198,16 @@ def _shard(
 ) -> Shard:
     parameters = _parameters(player)
     reference = player.reference
-    identity = [
+    parts = [
         ENGINE,
         arms.sha256,
-        [reference.module, reference.name, reference.source],
+        [reference.name, reference.identity],
         parameters,
         [case.horizon, first, runs, experiment.seed, clip],
         case.times,
     ]
     return Shard(
-        _hash(identity),
+        _hash(parts),
         arms.sha256,
         len(arms),
         reference,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
+import pickle
 import re
 import sys
 from collections.abc import Iterator
@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import FunctionType
 from typing import NamedTuple
 
+from lowregret.engine.identity import NoIdentity, identity_of
 from lowregret.errors import InputError
 from lowregret.policies import POLICIES, Policy
 
@@ -23,15 +23,21 @@ class NotHere(InputError):  # noqa: N818  # it is where the class is
 
 
 class Reference(NamedTuple):
-    """Where a class of policies is found.
+    """Where a class of policies is found, and the identity of its code.
 
-    ``file`` and ``source``, the hash of its contents, belong to a class from outside the package.
+    A class from outside the package has a ``file``, or is ``pickled`` by value if no file can be imported for
+    it: a class of a notebook, of the script that runs, or of a function.
     """
 
     module: str
     name: str
     file: str | None = None
-    source: str | None = None
+    identity: str | None = None
+    pickled: bytes | None = None
+
+
+_here: dict[str, type[Policy]] = {}
+"""The classes that are passed by value, by their identity, in the process that has them."""
 
 
 def find_class(text: str, folder: Path) -> Reference:
@@ -41,14 +47,14 @@ def find_class(text: str, folder: Path) -> Reference:
     --------
     >>> from pathlib import Path
     >>> from lowregret.experiments.policy_loading import find_class
-    >>> find_class("MOSS", Path())
-    Reference(module='lowregret.policies.moss', name='MOSS', file=None, source=None)
+    >>> find_class("MOSS", Path()).module
+    'lowregret.policies.moss'
     """
     module, colon, name = text.partition(":")
     if not colon:
         if text not in POLICIES:
             raise InputError(f"unknown policy {text!r}: use module:Class, or one of {', '.join(POLICIES)}")
-        return Reference(POLICIES[text].__module__, text)
+        return refer_to(POLICIES[text])
     if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*", module) or not name.isidentifier():
         raise InputError(f"cannot read {text!r}: write module:Class, as in my_policies:Mine")
     with _first_on_path(folder):
@@ -58,32 +64,32 @@ def find_class(text: str, folder: Path) -> Reference:
             spec = None
     if spec is None or not spec.origin or not spec.origin.endswith(".py"):
         raise InputError(f"no module {module!r}: put {module.replace('.', '/')}.py into {str(folder)!r}")
-    return Reference(module, name, spec.origin, _hash(Path(spec.origin).read_bytes()))
+    reference = Reference(module, name, spec.origin)
+    return reference._replace(identity=_identity(load_class(reference)))
 
 
 def refer_to(kind: type[Policy]) -> Reference:
-    """Say where a class that is already there is found again."""
-    module, name = kind.__module__, kind.__qualname__
+    """Return the reference by which any process finds a class again."""
+    module, name, identity = kind.__module__, kind.__qualname__, _identity(kind)
     if module.startswith("lowregret."):
-        return Reference(module, name)
-    if "." in name:
-        raise InputError(f"{kind.__name__}: define the class at the top level of a module, not in {name!r}")
+        return Reference(module, name, None, identity)
     file = getattr(sys.modules.get(module), "__file__", None)
-    if module == "__main__":
-        return Reference(module, name, None, _source_of_main(kind, file))
-    if not file:
-        raise InputError(f"{kind.__name__}: its module {module!r} has no file to find it again by")
-    reference = Reference(module, name, file, _hash(Path(file).read_bytes()))
-    if not _same_code(kind, load_class(reference)):
+    if module == "__main__" or "." in name or not file:
+        _here[identity] = kind
+        return Reference(module, name, None, identity, _pickled(kind))
+    reference = Reference(module, name, file)
+    if _identity(load_class(reference)) != identity:
         raise InputError(f"{kind.__name__}: {file!r} has changed since it was imported: import it again")
-    return reference
+    return reference._replace(identity=identity)
 
 
 def load_class(reference: Reference) -> type[Policy]:
-    """Give the class that a reference names, or say why it cannot be had."""
-    module, name, file, source = reference
+    """Return the class that a reference names; raise if its code is not what it was."""
+    module, name, file, identity, _ = reference
+    if file is None and not module.startswith("lowregret."):
+        return _by_value(reference)
     try:
-        home = _load_file(module, Path(file), source) if file else import_module(module)
+        home = _load_file(module, Path(file)) if file else import_module(module)
     except Exception as error:  # whatever the user's module raises
         reason = f"{type(error).__name__}: {error}"
         kind = NotHere if isinstance(error, OSError | NotHere) else InputError
@@ -91,15 +97,50 @@ def load_class(reference: Reference) -> type[Policy]:
     found = getattr(home, name, None)
     if not (isinstance(found, type) and issubclass(found, Policy)):
         raise InputError(f"{module}:{name}: {module!r} has no class {name!r} that is a lowregret.Policy")
+    if identity is not None and _identity(found) != identity:
+        raise NotHere(
+            f"{module}:{name}: its code, or what it calls, is not what it was when the run was planned"
+        )
     return found
 
 
-def _load_file(module: str, file: Path, source: str | None) -> object:
-    """Import a file under a name of its own for these contents, so that an edit is never missed."""
+def _by_value(reference: Reference) -> type[Policy]:
+    """Return a class that no file can be imported for: the one that is here, or one made of its pickle."""
+    module, name, _, identity, pickled = reference
+    assert identity is not None
+    if identity not in _here:
+        if pickled is None:
+            raise InputError(
+                f"{name}: a class of {module!r} cannot be sent to another process without cloudpickle: "
+                "install that, or put the class into a file"
+            )
+        found: type[Policy] = pickle.loads(pickled)
+        if _identity(found) != identity:
+            raise NotHere(f"{name}: what it calls is not what it was when the run was planned")
+        _here[identity] = found
+    return _here[identity]
+
+
+def _pickled(kind: type[Policy]) -> bytes | None:
+    """Pickle a class with its code, or return None if that cannot be done."""
+    try:
+        return bytes(import_module("cloudpickle").dumps(kind))
+    except Exception:  # not installed, or whatever a class refers to raises
+        return None
+
+
+def _identity(kind: type[Policy]) -> str:
+    """Return the identity of a class, under which its results are stored."""
+    try:
+        return identity_of(kind)
+    except NoIdentity as error:
+        raise InputError(f"{kind.__name__}: its code refers to what cannot be hashed: {error}") from None
+
+
+def _load_file(module: str, file: Path) -> object:
+    """Import a file under a name of its own for its contents, so that an edit is never missed."""
     contents = file.read_bytes()
-    if _hash(contents) != source:
-        raise NotHere(f"{str(file)!r} is not what it was when the run was planned")
-    unique = f"{module}_{source[:16]}"
+    unique = f"{module}_{hashlib.sha256(contents).hexdigest()[:16]}"
     if unique not in sys.modules:
         spec = spec_from_file_location(unique, file)
         assert spec and spec.loader
@@ -123,25 +164,3 @@ def _first_on_path(folder: Path) -> Iterator[None]:
         yield
     finally:
         sys.path.remove(entry)
-
-
-def _source_of_main(kind: type[Policy], file: str | None) -> str:
-    """Hash the script that runs, or the source of a class that was typed in."""
-    try:
-        return _hash(Path(file).read_bytes() if file else inspect.getsource(kind).encode())
-    except (OSError, TypeError):
-        raise InputError(
-            f"{kind.__name__}: its source cannot be found: put the class into a file and import it"
-        ) from None
-
-
-def _same_code(one: type, other: type) -> bool:
-    def code(kind: type) -> dict[str, object]:
-        return {name: part.__code__ for name, part in vars(kind).items() if isinstance(part, FunctionType)}
-
-    ours, theirs = code(one), code(other)
-    return all(ours[name] == theirs.get(name) for name in ours if not name.startswith("__"))
-
-
-def _hash(contents: bytes) -> str:
-    return hashlib.sha256(contents).hexdigest()

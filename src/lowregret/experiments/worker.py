@@ -6,7 +6,6 @@ import hashlib
 import io
 import os
 import socket
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,13 +13,8 @@ import polars as pl
 
 from lowregret.engine.cpu import simulate
 from lowregret.engine.outcome import Outcome
-from lowregret.environments import Bandit
 from lowregret.experiments.plan import ENGINE, ArmGroups, Shard, ungroup
 from lowregret.experiments.policy_loading import load_class
-from lowregret.policies import Policy
-
-_loading = Lock()
-"""Held while a policy is loaded and compiled, which two threads must not do at once."""
 
 
 class Finished(NamedTuple):
@@ -37,9 +31,7 @@ def work(shard: Shard, arms: ArmGroups) -> Finished:
         where = f"process {os.getpid()} on {socket.gethostname()}"
         raise RuntimeError(f"{where} runs other sources of lowregret than the planner: install the same")
     bandit = ungroup(arms)
-    with _loading:
-        policy = load_class(shard.policy)(**dict(shard.parameters))
-        _compile(policy, bandit, shard)
+    policy = load_class(shard.policy)(**dict(shard.parameters))
     times = np.array(shard.times, np.int64)
     outcome = simulate(
         policy,
@@ -54,12 +46,6 @@ def work(shard: Shard, arms: ArmGroups) -> Finished:
     )
     data = _parquet(shard, outcome)
     return Finished(data, hashlib.sha256(data).hexdigest(), outcome.seconds)
-
-
-def _compile(policy: Policy, bandit: Bandit, shard: Shard) -> None:
-    """Let the engine compile for a policy by simulating no runs at all."""
-    grid = np.array([shard.horizon], np.int64)
-    simulate(policy, bandit, shard.horizon, 0, shard.seed, grid, threads=1, clip=shard.clip)
 
 
 def _parquet(shard: Shard, outcome: Outcome) -> bytes:
