@@ -1,9 +1,9 @@
 """Every example in README.md and docs runs as written, and prints what is shown under it.
 
 The blocks of a page run in order, in one namespace and one folder. A ``text`` block shows what the block
-before it prints. A ``toml`` block that begins with the name of a file is written to it. ``sh`` blocks hold
-one command a line: those of ``lowregret`` run, the others must exist. A comment ``<!-- not run: reason
--->`` on the line before a block leaves it out; its commands must still exist.
+before it prints. A ``toml`` block that begins with the name of a file is written to it. An ``sh`` block holds
+one command a line: those of ``lowregret`` run, the others must exist. A comment ``<!-- not run: reason -->``
+on the line before a block leaves it out; its commands must still exist.
 """
 
 import io
@@ -12,13 +12,14 @@ import shlex
 import shutil
 import sys
 import tomllib
-from contextlib import chdir, redirect_stdout
+from contextlib import chdir, redirect_stdout, suppress
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
 import polars as pl
 import pytest
+from click import MissingParameter
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -65,8 +66,11 @@ def check_command(words):
     if words[0] == "lowregret":
         group = get_command(app)
         if words[1:2] != ["--version"]:
-            command = group.commands[words[1]]
-            command.make_context(words[1], words[2:])
+            command, arguments = group.commands[words[1]], words[2:]
+            if ">" in arguments:
+                arguments = arguments[: arguments.index(">")]
+            with suppress(MissingParameter):  # the text may leave it out
+                command.make_context(words[1], arguments)
     elif words[0] == "make":
         assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(), re.MULTILINE), words
     elif words[0].endswith("python"):
@@ -96,7 +100,7 @@ def run_python(block, page, names):
 
 
 def outputs(page, folder):
-    """Run a page in a folder; yield each block with output shown under it, what is shown, and what came."""
+    """Run a page in a folder; yield each block with a text under it, the text, and what the block prints."""
     module = ModuleType(f"docs_{page.stem}")
     sys.modules[module.__name__] = module  # dataclasses look their module up there
     shutil.copytree(ROOT / "examples", folder / "examples")
