@@ -44,13 +44,14 @@ def frames_of(regrets: dict[str, dict[str, list[float]]], times: int = 4, arms: 
         horizons=dict.fromkeys(regrets, 25 * times),
         policies=tuple(dict.fromkeys(policy for policies in regrets.values() for policy in policies)),
     )
-    return Results(description, {name: table.lazy() for name, table in tables.items()})
+    return Results(description, {name: table.lazy() for name, table in tables.items()}.__getitem__)
 
 
 def changed(results: Results, **tables: pl.DataFrame) -> Results:
     """Make the same results with other tables in place of some."""
     known = {name: getattr(results, "paths" if name == "curves" else name).lazy() for name in COLUMNS}
-    return Results(results.description, known | {name: table.lazy() for name, table in tables.items()})
+    known |= {name: table.lazy() for name, table in tables.items()}
+    return Results(results.description, known.__getitem__)
 
 
 def many(policies: list[str], environments: int = 1, runs: int = 40, seed: int = 0) -> Results:

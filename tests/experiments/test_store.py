@@ -14,7 +14,7 @@ from helpers import SHARD_STEPS as STEPS
 
 import lowregret as lr
 from lowregret._common import durable_files as files
-from lowregret._common.durable_files import locked, write_whole
+from lowregret._common.durable_files import locked, write_atomically
 from lowregret.experiments.long_tables import TABLES
 from lowregret.experiments.plan import make_plan
 from lowregret.experiments.run import run
@@ -194,14 +194,14 @@ def test_a_folder_that_cannot_be_made(small, tmp_path: Path) -> None:
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch) -> None:
     path = tmp_path / "file"
-    write_whole(path, b"old")
+    write_atomically(path, b"old")
 
     def fail(_: int) -> None:
         raise OSError(errno.EIO, "broken")
 
     monkeypatch.setattr(files.os, "fsync", fail)
     with pytest.raises(OSError, match="broken"):
-        write_whole(path, b"new")
+        write_atomically(path, b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
 

@@ -145,7 +145,3 @@ def _drop_inherited_locks() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_drop_inherited_locks)
-
-
-# Former names, for branches not merged yet; /tmp/tools/rename_validation.py rewrites their uses.
-write_whole, writing = write_atomically, as_store_error

@@ -120,14 +120,3 @@ def seed_of(seed: object) -> int:
     if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= int(seed) <= MAX_SEED:
         raise InputError(f"seed must be an integer from 0 to 2^64 - 1, got {short_repr(seed)}")
     return int(seed)
-
-
-# Former names, for branches not merged yet; /tmp/tools/rename_validation.py rewrites their uses.
-whole, show, LONGEST, LARGEST, MOST_ARMS, LARGEST_SEED = (
-    integer,
-    short_repr,
-    MAX_HORIZON,
-    MAX_MAGNITUDE,
-    MAX_ARMS,
-    MAX_SEED,
-)

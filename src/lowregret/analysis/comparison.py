@@ -18,20 +18,11 @@ from lowregret.errors import InputError
 LOWER, HIGHER, INCONCLUSIVE = "lower regret", "higher regret", "inconclusive"
 """The verdicts on a policy, compared with a baseline."""
 
+NUMBERS = ("difference", "se", "low", "high", "bootstrap_low", "bootstrap_high", "wins", "p_value", "p_holm")
 SCHEMA = {
-    "environment": pl.String,
-    "policy": pl.String,
-    "baseline": pl.String,
+    **dict.fromkeys(("environment", "policy", "baseline"), pl.String),
     "runs": pl.Int64,
-    "difference": pl.Float64,
-    "se": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "bootstrap_low": pl.Float64,
-    "bootstrap_high": pl.Float64,
-    "wins": pl.Float64,
-    "p_value": pl.Float64,
-    "p_holm": pl.Float64,
+    **dict.fromkeys(NUMBERS, pl.Float64),
     "verdict": pl.String,
     "runs_needed": pl.Int64,
 }
@@ -39,17 +30,10 @@ SCHEMA = {
 
 
 class Paired(NamedTuple):
-    """The paired differences of two policies: mean, confidence interval and test.
+    """The mean of paired differences, its standard error, Student's 95% interval and the p-value.
 
-    Attributes
-    ----------
-    difference, se : float
-        The mean difference and its standard error; the latter is None below two runs.
-    low, high : float
-        Student's 95% interval; None below two runs.
-    p_value : float
-        The p-value of the two-sided paired t test. Where every run has the same difference that test is not
-        defined, and the sign test replaces it; 1 below two runs.
+    The p-value is that of the two-sided paired t test. Where every run has the same difference that test is
+    not defined, and the sign test replaces it. Below two runs it is 1, and there is no interval.
     """
 
     difference: float
@@ -60,18 +44,7 @@ class Paired(NamedTuple):
 
 
 def paired(differences: Floats) -> Paired:
-    """Test whether the mean of paired differences is 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from lowregret.analysis.comparison import paired
-    >>> found = paired(np.array([-1.0, -2.0, -3.0, -2.0]))
-    >>> found.difference, round(found.p_value, 4)
-    (-2.0, 0.0163)
-    >>> paired(np.zeros(5)).p_value
-    1.0
-    """
+    """Test whether the mean of paired differences is 0."""
     runs, mean = len(differences), float(differences.mean())
     if runs < 2:
         return Paired(mean, None, None, None, 1.0)
@@ -86,14 +59,7 @@ def paired(differences: Floats) -> Paired:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjust p-values by the method of Holm (1979), which controls the family-wise error rate.
-
-    Examples
-    --------
-    >>> from lowregret.analysis.comparison import holm
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
+    """Adjust p-values by the method of Holm (1979), which controls the family-wise error rate."""
     adjusted, highest = [1.0] * len(p_values), 0.0
     for position, place in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
         highest = max(highest, min((len(p_values) - position) * p_values[place], 1.0))
@@ -102,14 +68,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def verdict(difference: float, p_holm: float) -> str:
-    """Return the verdict on a difference from the baseline with its adjusted p-value.
-
-    Examples
-    --------
-    >>> from lowregret.analysis.comparison import verdict
-    >>> verdict(-3.0, 0.01), verdict(3.0, 0.2)
-    ('lower regret', 'inconclusive')
-    """
+    """Return the verdict on a difference from the baseline with its adjusted p-value."""
     if difference == 0.0 or p_holm > ALPHA:
         return INCONCLUSIVE
     return LOWER if difference < 0.0 else HIGHER

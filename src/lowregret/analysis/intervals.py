@@ -18,77 +18,31 @@ _BATCH = 4_000_000
 """About how many resampled run numbers the bootstrap holds at once."""
 
 
-def student_factor(runs: int, level: float = LEVEL) -> float | None:
-    """Return the half-width of the confidence interval of a mean, in standard errors; None below two runs.
-
-    Examples
-    --------
-    >>> from lowregret.analysis.intervals import student_factor
-    >>> round(student_factor(10), 3), student_factor(1)
-    (2.262, None)
-    """
+def student_factor(runs: int) -> float | None:
+    """Return the half-width of the 95% interval of a mean, in standard errors; None below two runs."""
     from scipy.special import stdtrit  # quicker to load than scipy.stats, and the same function
 
-    return float(stdtrit(runs - 1, (1 + level) / 2)) if runs > 1 else None
+    return float(stdtrit(runs - 1, (1 + LEVEL) / 2)) if runs > 1 else None
 
 
-def share_interval(count: int, runs: int, level: float = LEVEL) -> tuple[float, float]:
-    """Return the interval of Clopper and Pearson (1934) for the probability of an event.
+def share_interval(count: int, runs: int) -> tuple[float, float]:
+    """Return the 95% interval of Clopper and Pearson (1934) for the probability of an event.
 
-    Its coverage is at least the level, whatever the probability is, also where the event occurred in no run
-    or in all.
-
-    Parameters
-    ----------
-    count, runs : int
-        In how many runs the event occurred, and of how many.
-    level : float, default 0.95
-        The confidence level.
-
-    Examples
-    --------
-    >>> from lowregret.analysis.intervals import share_interval
-    >>> low, high = share_interval(0, 100)
-    >>> low, round(high, 4)
-    (0.0, 0.0362)
+    Its coverage is at least 95%, whatever the probability is, also where the event occurred in no run or in
+    all.
     """
     from scipy.stats import binomtest
 
-    found = binomtest(count, runs).proportion_ci(level, method="exact")
+    found = binomtest(count, runs).proportion_ci(LEVEL, method="exact")
     return float(found.low), float(found.high)
 
 
-def bootstrap_intervals(
-    columns: Floats, level: float = LEVEL, seed: int = 0, resamples: int = RESAMPLES
-) -> list[Interval]:
-    """Return the BCa bootstrap interval of the mean of each column, whose rows are runs.
+def bootstrap_intervals(columns: Floats, seed: int = 0, resamples: int = RESAMPLES) -> list[Interval]:
+    """Return the 95% BCa bootstrap interval of the mean of each column, whose rows are runs.
 
     The interval is bias-corrected and accelerated (Efron 1987): unlike plain percentiles it follows the
-    skewness that rare bad runs cause. All columns share their resamples. The same numbers and seed always
-    give the same intervals.
-
-    Parameters
-    ----------
-    columns : array of float
-        One row per run and one column per mean.
-    level : float, default 0.95
-        The confidence level.
-    seed : int, default 0
-        The seed of the resamples.
-    resamples : int, default 10000
-        The number of resamples.
-
-    Returns
-    -------
-    list of (float, float)
-        One interval per column; None each below two runs. A constant column has an interval of width 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from lowregret.analysis.intervals import bootstrap_intervals
-    >>> bootstrap_intervals(np.array([[1.0], [1.0], [1.0]]))
-    [(1.0, 1.0)]
+    skewness that rare bad runs cause. All columns share their resamples. Below two runs every interval is
+    None; a constant column has an interval of width 0.
     """
     runs = len(columns)
     if runs < 2:
@@ -107,7 +61,7 @@ def bootstrap_intervals(
         batch=max(_BATCH // runs, 1),
         vectorized=True,
         axis=-1,
-        confidence_level=level,
+        confidence_level=LEVEL,
         rng=np.random.default_rng(seed),
     ).confidence_interval
     for column, low, high in zip(varying.tolist(), interval.low, interval.high, strict=True):

@@ -14,20 +14,7 @@ POWER = 0.8
 def power(runs: int, effect: float, alpha: float = ALPHA) -> float:
     """Return the probability that a two-sided paired t test detects a difference.
 
-    Parameters
-    ----------
-    runs : int
-        The number of runs, at least 2.
-    effect : float
-        The mean difference, divided by the standard deviation of the differences.
-    alpha : float, default 0.05
-        The significance level.
-
-    Examples
-    --------
-    >>> from lowregret.analysis.power import power
-    >>> round(power(34, 0.5), 3)
-    0.808
+    ``effect`` is the mean difference, divided by the standard deviation of the differences.
     """
     from scipy.stats import nct, t
 
@@ -41,29 +28,8 @@ def runs_needed(
 ) -> int | None:
     """Return the smallest number of runs with which a paired t test has the wanted power.
 
-    Parameters
-    ----------
-    difference : float
-        The mean difference to detect.
-    deviation : float
-        The standard deviation of the paired differences, for example from a pilot experiment.
-    alpha : float, default 0.05
-        The significance level.
-    wanted : float, default 0.8
-        The power.
-
-    Returns
-    -------
-    int or None
-        None where the difference is 0.
-
-    Examples
-    --------
-    >>> from lowregret.analysis.power import runs_needed
-    >>> runs_needed(difference=5, deviation=10)
-    34
-    >>> runs_needed(difference=0, deviation=10) is None
-    True
+    ``deviation`` is the standard deviation of the paired differences, for example from a pilot experiment.
+    None where the difference is 0.
     """
     if deviation < 0:
         raise InputError(f"runs_needed: deviation must not be negative, got {deviation}")

@@ -12,24 +12,7 @@ def ranks(tables: Tables) -> pl.DataFrame:
     """Rank the policies in every run by their final regret, and average over the runs.
 
     Equal regrets share the mean of their ranks. Only runs that every policy of the environment has count.
-
-    Parameters
-    ----------
-    tables : Results
-        The results.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns environment, policy, runs and rank.
-
-    Examples
-    --------
-    >>> import lowregret as lr
-    >>> from lowregret.analysis.ranks import ranks
-    >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=100, runs=5)
-    >>> ranks(result)["rank"].to_list()
-    [1.0, 2.0]
+    The columns are environment, policy, runs and rank.
     """
     return _ranked(tables.finals)
 
@@ -38,25 +21,8 @@ def average_ranks(tables: Tables) -> pl.DataFrame:
     """Average the ranks over the environments.
 
     The policies that play in every environment are ranked among themselves, so that a rank means the same
-    everywhere.
-
-    Parameters
-    ----------
-    tables : Results
-        The results.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns policy, environments and rank, the best first; empty where no policy plays everywhere.
-
-    Examples
-    --------
-    >>> import lowregret as lr
-    >>> from lowregret.analysis.ranks import average_ranks
-    >>> result = lr.simulate(["RoundRobin", "MOSS"], "bernoulli:0.1,0.9", horizon=100, runs=5)
-    >>> average_ranks(result).row(0)
-    ('MOSS', 1, 1.0)
+    everywhere. The columns are policy, environments and rank, the best first; there are no rows where no
+    policy plays everywhere.
     """
     finals = tables.finals
     everywhere = (

@@ -13,72 +13,30 @@ from lowregret.analysis.tables import Floats, Integers, Tables
 TAIL = 0.05
 """The share of the runs that the tail mean is the mean of."""
 
+REGRET = ("mean", "se", "low", "high", "p05", "p25", "median", "p75", "p95", "worst05", "worst")
 SUMMARY = {
-    "environment": pl.String,
-    "policy": pl.String,
+    **dict.fromkeys(("environment", "policy"), pl.String),
     "runs": pl.Int64,
-    "mean": pl.Float64,
-    "se": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "p05": pl.Float64,
-    "p25": pl.Float64,
-    "median": pl.Float64,
-    "p75": pl.Float64,
-    "p95": pl.Float64,
-    "worst05": pl.Float64,
-    "worst": pl.Float64,
-    "best_arm_pulls": pl.Float64,
-    "best_arm_found": pl.Float64,
+    **dict.fromkeys((*REGRET, "best_arm_pulls", "best_arm_found"), pl.Float64),
     "optimal_arm_eliminated": pl.Int64,
 }
 """The columns of a summary."""
 
 
-def tail_mean(values: Floats, share: float = TAIL) -> float:
+def tail_mean(values: Floats) -> float:
     """Return the mean of the worst 5% of the runs.
 
     A run at the border counts in part: of 30 runs it is the worst one and half of the second worst, divided
     by 1.5. So it is the mean of the empirical distribution beyond its 95% quantile (the expected shortfall),
     and with 20 runs or fewer the worst run.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from lowregret.analysis.summary import tail_mean
-    >>> tail_mean(np.arange(1.0, 101.0)), tail_mean(np.array([3.0, 8.0]))
-    (98.0, 8.0)
     """
     worst = np.sort(values)[::-1]
-    weights = np.clip(share * len(worst) - np.arange(len(worst)), 0.0, 1.0)
+    weights = np.clip(TAIL * len(worst) - np.arange(len(worst)), 0.0, 1.0)
     return float(weights @ worst / weights.sum())
 
 
 def summarise(tables: Tables) -> pl.DataFrame:
-    """Summarise the final regrets of every policy in every environment.
-
-    Parameters
-    ----------
-    tables : Results
-        The results.
-
-    Returns
-    -------
-    polars.DataFrame
-        One row per environment and policy. ``mean``, its standard error ``se`` and Student's 95% interval
-        ``low`` to ``high`` (null below two runs); ``median``, ``p05``, ``p25``, ``p75``, ``p95``;
-        ``worst05``, the mean of the worst 5% of the runs, and the ``worst`` run. ``best_arm_pulls`` is the
-        share of pulls of an optimal arm. ``best_arm_found`` is the share of runs in which an optimal arm was
-        pulled most; where arms tie for that the run counts in part. ``optimal_arm_eliminated`` is the number
-        of runs in which no optimal arm was left; null for a policy that eliminates no arms.
-
-    Examples
-    --------
-    >>> import lowregret as lr
-    >>> result = lr.simulate("RoundRobin", "bernoulli:0.25,0.75", horizon=100, runs=5)
-    >>> result.summary().select("mean", "best_arm_pulls", "best_arm_found").row(0)
-    (25.0, 0.5, 0.5)
-    """
+    """Summarise the final regrets of every policy in every environment; see `Results.summary`."""
     optimal = {
         str(environment): arms["optimal"].to_numpy()
         for (environment,), arms in tables.arms.group_by("environment", maintain_order=True)
@@ -99,25 +57,7 @@ def summarise(tables: Tables) -> pl.DataFrame:
 
 
 def summarise_curves(tables: Tables) -> pl.DataFrame:
-    """Summarise the regret of every policy in every environment at each recorded time.
-
-    Parameters
-    ----------
-    tables : Results
-        The results.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns environment, policy, t, runs, mean, se, low, high, median, p05 and p95, as in `summarise`.
-
-    Examples
-    --------
-    >>> import lowregret as lr
-    >>> result = lr.simulate("RoundRobin", "bernoulli:0.25,0.75", horizon=100, runs=5, grid=2)
-    >>> result.curves().select("t", "mean").rows()
-    [(50, 12.5), (100, 25.0)]
-    """
+    """Summarise the regret of every policy at each recorded time; see `Results.curves`."""
     parts = []
     for environment, policy in tables.pairs:
         runs = tables.outcome(policy, environment)

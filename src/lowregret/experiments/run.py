@@ -85,15 +85,7 @@ def run(
     progress: Callable[[Progress], None] | None = None,
     shard_steps: int = SHARD_STEPS,
 ) -> Results:
-    """Compute the missing shards and return the results; see `Experiment.run`.
-
-    Parameters
-    ----------
-    experiment, out, executor, threads, progress
-        As in `Experiment.run`.
-    shard_steps : int
-        Approximate number of steps of a shard; the results do not depend on it.
-    """
+    """Compute the missing shards and return the results; see `Experiment.run`."""
     threads = integer("run", "threads", (os.cpu_count() or 1) if threads is None else threads)
     make = (lambda: ThreadExecutor(threads)) if executor is None else executor
     plan = make_plan(experiment, shard_steps)
@@ -128,7 +120,7 @@ def _run_in_memory(
         return pl.concat([file.with_columns(shard=pl.lit(name)) for name, file in files.items()]).lazy()
 
     _compute(_Job(plan, keep, progress), list(plan.shards), make)
-    return Results(description(plan), long_tables(plan, rows))
+    return Results(description(plan), long_tables(plan, rows).__getitem__)
 
 
 @dataclass

@@ -59,13 +59,7 @@ class Entry:
 
 
 class ResultStore:
-    """The folder of an experiment.
-
-    Parameters
-    ----------
-    folder : path
-        The folder; write to it inside ``with ResultStore(folder).open():``.
-    """
+    """The folder of an experiment."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -157,7 +151,7 @@ class ResultStore:
         with as_store_error(self.folder, "; every finished shard is kept"):
             _write_tables(long_tables(plan, self._rows), self._tables)
             hashes = {name: checksum(path) for name, path in self._tables.items()}
-            text = json.dumps({**description(plan).to_dict(), **_origin(plan), "sha256": hashes}, indent=2)
+            text = json.dumps({**asdict(description(plan)), **_origin(plan), "sha256": hashes}, indent=2)
             write_atomically(self.folder / "experiment.json", (text + "\n").encode())
 
     def is_published(self, plan: Plan) -> bool:

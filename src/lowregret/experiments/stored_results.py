@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -46,30 +47,17 @@ def open_results(folder: str | Path) -> Results:
     for name in TABLES:
         if not (place / f"{name}.parquet").is_file():
             raise InputError(f"{name}.parquet is not in {str(place)!r}: run it again to have it written")
-    return Results(Description.from_dict(known), _Published(store, known.get("sha256", {})))
+    return Results(Description.from_dict(known), partial(_table, store, known.get("sha256", {})))
 
 
-class _Published(Mapping[str, pl.LazyFrame]):
-    """The tables of a folder; the checksum of a table is verified whenever it is read.
+def _table(store: ResultStore, sha256: Mapping[str, str], name: str) -> pl.LazyFrame:
+    """Return a table of the folder once its checksum is verified.
 
     So results never change into those of another run that has written to the same folder since.
     """
-
-    def __init__(self, store: ResultStore, sha256: Mapping[str, str]) -> None:
-        self._store = store
-        self._sha256 = sha256
-
-    def __getitem__(self, name: str) -> pl.LazyFrame:
-        path = self._store.folder / f"{name}.parquet"
-        known = self._sha256[name]
-        if checksum(path) == known:
-            return pl.scan_parquet(path, glob=False)
-        if self._store.published().get("sha256", {}).get(name) == known:
-            raise InputError(f"{str(path)!r} is damaged: run the experiment again to have it written anew")
-        raise InputError(f"{str(path)!r} was replaced since these results were opened: open them again")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._sha256)
-
-    def __len__(self) -> int:
-        return len(self._sha256)
+    path = store.folder / f"{name}.parquet"
+    if checksum(path) == sha256[name]:
+        return pl.scan_parquet(path, glob=False)
+    if store.published().get("sha256", {}).get(name) == sha256[name]:
+        raise InputError(f"{str(path)!r} is damaged: run the experiment again to have it written anew")
+    raise InputError(f"{str(path)!r} was replaced since these results were opened: open them again")

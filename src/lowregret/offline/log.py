@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from lowregret._common.validation import LARGEST, show
+from lowregret._common.validation import MAX_MAGNITUDE, short_repr
 from lowregret.engine.state import Floats, Integers
 from lowregret.errors import InputError
 
@@ -97,8 +97,9 @@ def read_log(given: Given) -> Log:
     if table.height == 0:
         raise InputError(f"{name} is empty: give at least one row")
     arms, arm = _arms(name, table["arm"])
-    reward = _numbers(name, table["reward"], f"a finite number up to {LARGEST:g}")
-    _require(name, "reward", table["reward"], np.abs(reward) <= LARGEST, f"a finite number up to {LARGEST:g}")
+    allowed = f"a finite number up to {MAX_MAGNITUDE:g}"
+    reward = _numbers(name, table["reward"], allowed)
+    _require(name, "reward", table["reward"], np.abs(reward) <= MAX_MAGNITUDE, allowed)
     uses = "propensity" in table.columns
     propensity = np.full(len(arm), 1.0 / len(arms))
     if uses:
@@ -122,7 +123,9 @@ def _table(given: Given) -> tuple[str, polars.DataFrame]:
         except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
             raise InputError(f"the log is no table of columns of equal length: {_line(error)}") from None
     if not isinstance(given, str | Path):
-        raise InputError(f"a log must be a file, a polars table or a mapping of columns, got {show(given)}")
+        raise InputError(
+            f"a log must be a file, a polars table or a mapping of columns, got {short_repr(given)}"
+        )
     file = Path(given)
     if file.suffix not in (".csv", ".parquet"):
         raise InputError(f"a log must be a .csv or .parquet file, got {str(file)!r}")
@@ -179,7 +182,9 @@ def _require(name: str, kind: str, column: polars.Series, holds: Any, allowed: s
     """Raise where a value of a column is not allowed, naming the first such row."""
     if not holds.all():
         row = int(np.argmin(holds))
-        raise InputError(f"the {kind} in row {row + 1} of {name} must be {allowed}, got {show(column[row])}")
+        raise InputError(
+            f"the {kind} in row {row + 1} of {name} must be {allowed}, got {short_repr(column[row])}"
+        )
 
 
 def _line(error: Exception) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lowregret._common.validation import LONGEST, seed_of, show, whole
+from lowregret._common.validation import MAX_HORIZON, integer, seed_of, short_repr
 from lowregret.engine import log_replay as engine
 from lowregret.engine.state import Floats, Integers
 from lowregret.errors import InputError
@@ -175,12 +175,12 @@ def replay(
     """
     read, seed = read_log(log), seed_of(seed)
     if resamples != 0:
-        resamples = whole("replay", "resamples", resamples)
-    threads = None if threads is None else whole("replay", "threads", threads)
+        resamples = integer("replay", "resamples", resamples)
+    threads = None if threads is None else integer("replay", "threads", threads)
     size, chosen = len(read.arms), policies_of("replay", policies)
     if horizon is None:
         horizon = max(round(read.least * len(read.arm)), 1)
-    horizon = whole("replay", "horizon", horizon, LONGEST)
+    horizon = integer("replay", "horizon", horizon, MAX_HORIZON)
     clipped = {}
     for name, policy in chosen.items():
         policy.validate_problem(clock_at(0, horizon, size, 0.0))
@@ -234,7 +234,7 @@ def _warn_of(log: Log) -> None:
     most, least = counts.argmax(), counts.argmin()
     warnings.warn(
         f"replay: the arms of {log.name} were not chosen uniformly: {counts[most]} rows have "
-        f"{show(log.arms[most])}, {counts[least]} have {show(log.arms[least])}; without a column propensity "
-        "its estimates may be biased",
+        f"{short_repr(log.arms[most])}, {counts[least]} have {short_repr(log.arms[least])}; without a column "
+        "propensity its estimates may be biased",
         stacklevel=3,
     )

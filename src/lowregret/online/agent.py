@@ -7,7 +7,7 @@ from html import escape
 from secrets import token_hex
 from typing import TYPE_CHECKING, Self, overload
 
-from lowregret._common.validation import whole
+from lowregret._common.validation import integer
 from lowregret.errors import InputError, LowRegretError
 from lowregret.online.agent_settings import Outside, valid_only, valid_settings, valid_string
 from lowregret.online.decisions import Decision
@@ -151,7 +151,7 @@ class Agent:
         >>> agent.ask(only=["red"]).arm
         'red'
         """
-        count = 1 if n is None else whole("ask", "n", n, MOST_AT_ONCE)
+        count = 1 if n is None else integer("ask", "n", n, MOST_AT_ONCE)
         if request is not None:
             valid_string("a request", request)
         made = self._transactions.ask(count, None if only is None else valid_only(only), request)

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from numbers import Real
 from typing import Any, Literal, get_args
 
-from lowregret._common.validation import LARGEST, LONGEST, MOST_ARMS, seed_of, show, whole
+from lowregret._common.validation import MAX_ARMS, MAX_HORIZON, MAX_MAGNITUDE, integer, seed_of, short_repr
 from lowregret._common.validation import number as finite
 from lowregret.errors import InputError
 from lowregret.policies import POLICIES, Policy
@@ -70,27 +70,27 @@ def valid_settings(
     """Validate the arguments of an agent."""
     policy = policy_of(policy)
     if outside not in get_args(Outside):
-        raise InputError(f"outside must be 'refuse' or 'clip', got {show(outside)}")
+        raise InputError(f"outside must be 'refuse' or 'clip', got {short_repr(outside)}")
     if horizon is not None:
-        horizon = whole("Agent", "horizon", horizon, LONGEST)
+        horizon = integer("Agent", "horizon", horizon, MAX_HORIZON)
     return Settings(policy, _names(arms), horizon, seed_of(seed), _range(reward_range, policy), outside)
 
 
 def valid_string(what: str, value: object) -> str:
     """Validate a name."""
     if not isinstance(value, str):
-        raise InputError(f"{what} must be a string, got {show(value)}")
+        raise InputError(f"{what} must be a string, got {short_repr(value)}")
     try:
         value.encode()
     except UnicodeEncodeError:  # a lone surrogate
-        raise InputError(f"{what} must be a string that UTF-8 can encode, got {show(value)}") from None
+        raise InputError(f"{what} must be a string that UTF-8 can encode, got {short_repr(value)}") from None
     return value
 
 
 def valid_only(only: object) -> list[str]:
     """List the arms to choose from before the call begins: the iterable may itself use the agent."""
     if isinstance(only, str) or not isinstance(only, Iterable):
-        raise InputError(f"only must be a list of arm names, got {show(only)}")
+        raise InputError(f"only must be a list of arm names, got {short_repr(only)}")
     arms = list(only)
     if not arms:
         raise InputError("only must name at least one arm")
@@ -101,12 +101,12 @@ def valid_reward(reward: object) -> float:
     """Validate a reward."""
     if type(reward) is not float:
         if not isinstance(reward, (int, Real)):  # int first: it is a Real, but the check is slow
-            raise InputError(f"a reward must be a finite number, got {show(reward)}")
+            raise InputError(f"a reward must be a finite number, got {short_repr(reward)}")
         try:
             reward = float(reward)
         except OverflowError:
-            raise InputError(f"a reward must be a finite number, got {show(reward)}") from None
-    if not abs(reward) <= LARGEST:
+            raise InputError(f"a reward must be a finite number, got {short_repr(reward)}") from None
+    if not abs(reward) <= MAX_MAGNITUDE:
         raise InputError(f"a reward must be a finite number up to 1e150, got {reward!r}")
     return reward + 0.0  # 0 in place of -0, which some stores cannot hold
 
@@ -133,7 +133,7 @@ def policy_from(described: dict[str, Any], policy: Policy | None) -> Policy:
     try:
         return POLICIES[title](**parameters)
     except TypeError:
-        raise InputError(f"{title} has no parameters {show(parameters)}") from None
+        raise InputError(f"{title} has no parameters {short_repr(parameters)}") from None
 
 
 def policy_text(described: dict[str, Any]) -> str:
@@ -145,13 +145,13 @@ def policy_text(described: dict[str, Any]) -> str:
 def _names(arms: Iterable[str]) -> tuple[str, ...]:
     # A set has no order by which to number the arms.
     if not isinstance(arms, Iterable) or isinstance(arms, str | bytes | set | frozenset):
-        raise InputError(f"arms must be a list of names, got {show(arms)}")
+        raise InputError(f"arms must be a list of names, got {short_repr(arms)}")
     names = tuple(valid_string("the name of an arm", arm) for arm in arms)
-    if not names or len(names) > MOST_ARMS:
-        raise InputError(f"arms must be 1 to {MOST_ARMS:,} names, got {len(names):,}")
+    if not names or len(names) > MAX_ARMS:
+        raise InputError(f"arms must be 1 to {MAX_ARMS:,} names, got {len(names):,}")
     twice = [arm for arm, times in Counter(names).items() if times > 1]
     if twice:
-        raise InputError(f"arms must have different names, got {show(twice[0])} twice")
+        raise InputError(f"arms must have different names, got {short_repr(twice[0])} twice")
     return names
 
 
@@ -164,6 +164,8 @@ def _range(ends: Sequence[float] | None, policy: Policy) -> tuple[float, float] 
         low, high = (finite("Agent", "reward_range", end) for end in ends)
     except (TypeError, ValueError):  # which InputError is
         low = high = 0.0
-    if not 0.0 < high - low <= LARGEST:
-        raise InputError(f"reward_range must be two finite numbers, low and high, or None, got {show(ends)}")
+    if not 0.0 < high - low <= MAX_MAGNITUDE:
+        raise InputError(
+            f"reward_range must be two finite numbers, low and high, or None, got {short_repr(ends)}"
+        )
     return low, high

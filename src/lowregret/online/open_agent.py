@@ -10,7 +10,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from lowregret._common.validation import show
+from lowregret._common.validation import short_repr
 from lowregret.errors import InputError, StoreError
 from lowregret.online.agent import Agent
 from lowregret.online.agent_settings import Outside, Settings, policy_text, valid_settings
@@ -84,10 +84,10 @@ def _store(where: str | os.PathLike[str] | Store) -> Store:
     if not isinstance(where, str | os.PathLike):
         if hasattr(where, "session") and hasattr(where, "append"):
             return where
-        raise InputError(f"open_agent: where must be a path or a store, got {show(where)}")
+        raise InputError(f"open_agent: where must be a path or a store, got {short_repr(where)}")
     path = Path(where)
     if "\0" in str(path):
-        raise InputError(f"open_agent: the name of a file must not contain NUL, got {show(str(path))}")
+        raise InputError(f"open_agent: the name of a file must not contain NUL, got {short_repr(str(path))}")
     return JournalStore(path) if path.suffix == ".journal" else SQLiteStore(path)
 
 
@@ -113,7 +113,7 @@ def _open(store: Store, settings: Settings, name: str) -> Transactions:
     state.replay(events)
     if settings.arms != first.arms and set(settings.arms) != set(state.names):
         raise InputError(
-            f"{name} has the arms {show(state.names)}, got {show(list(settings.arms))}: {ADVICE}"
+            f"{name} has the arms {short_repr(state.names)}, got {short_repr(list(settings.arms))}: {ADVICE}"
         )
     return Transactions(state, store, snapshot + len(events), snapshot)
 

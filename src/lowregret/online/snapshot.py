@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lowregret._common.spec_errors import first_error
-from lowregret._common.validation import LONGEST, show
+from lowregret._common.validation import MAX_HORIZON, short_repr
 from lowregret.engine.state import new_rows
 from lowregret.errors import InputError
 from lowregret.online.agent_settings import Outside, policy_from, valid_settings
@@ -39,7 +39,7 @@ FIELDS = {
 }
 """The keys of a snapshot and the fields of a row that they store; the mean follows from them."""
 
-Count = Annotated[int, Field(ge=0, le=LONGEST)]
+Count = Annotated[int, Field(ge=0, le=MAX_HORIZON)]
 
 
 class Part(BaseModel):
@@ -77,7 +77,7 @@ class ArmPart(Part):
     total: float
     squares: float
     owed: Count = 0  # only written by the first versions
-    dropped: Annotated[int, Field(ge=-1, le=LONGEST)]
+    dropped: Annotated[int, Field(ge=-1, le=MAX_HORIZON)]
     active: bool
     marked: bool
     memory: dict[str, bool | int | float] | None = None
@@ -86,9 +86,9 @@ class ArmPart(Part):
 class DecisionPart(Part):
     """A decision."""
 
-    number: Annotated[int, Field(ge=1, le=LONGEST)]
+    number: Annotated[int, Field(ge=1, le=MAX_HORIZON)]
     arm: str
-    time: Annotated[int, Field(ge=1, le=LONGEST)]
+    time: Annotated[int, Field(ge=1, le=MAX_HORIZON)]
     propensity: float | None
 
 
@@ -184,12 +184,12 @@ def _parsed(text: str) -> Snapshot:
     try:
         data = json.loads(text)
     except (TypeError, ValueError, RecursionError):
-        raise InputError(f"not the JSON of an agent: {show(text)}") from None
+        raise InputError(f"not the JSON of an agent: {short_repr(text)}") from None
     if not isinstance(data, dict) or "format" not in data:
-        raise InputError(f"not the JSON of an agent, which has a 'format': {show(data)}")
+        raise InputError(f"not the JSON of an agent, which has a 'format': {short_repr(data)}")
     if data["format"] != FORMAT or isinstance(data["format"], bool):
         raise InputError(
-            f"this lowregret reads agents of format {FORMAT}, got {show(data['format'])}: upgrade it"
+            f"this lowregret reads agents of format {FORMAT}, got {short_repr(data['format'])}: upgrade it"
         )
     try:
         return Snapshot.model_validate(data)
@@ -236,7 +236,7 @@ def _row(policy: Policy, arm: ArmPart, pending: int) -> Any:
         try:
             policy.write_memory(rows[0], policy.Memory(**(arm.memory or {})))  # type: ignore[attr-defined]
         except TypeError:
-            raise _damaged(f"the memory of {policy} has other fields than {show(arm.memory)}") from None
+            raise _damaged(f"the memory of {policy} has other fields than {short_repr(arm.memory)}") from None
     return rows
 
 
@@ -250,7 +250,7 @@ def _round(policy: Policy, first: Any, parts: dict[str, Any]) -> Any:
             if isinstance(parts[key], str) or (isinstance(part, float) and not isinstance(parts[key], bool)):
                 values[key] = float(parts[key])
     except (ValueError, OverflowError):
-        raise _damaged(f"a round must consist of numbers, got {show(parts)}") from None
+        raise _damaged(f"a round must consist of numbers, got {short_repr(parts)}") from None
     return type(first)(**values)
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from lowregret._common.validation import show
+from lowregret._common.validation import short_repr
 from lowregret.engine.compile import entry
 from lowregret.engine.state import CLOSED, Rows, first_round, initialise_memory, new_rows
 from lowregret.engine.step import MESSAGES, NOT_A_NUMBER, observe
@@ -157,8 +157,8 @@ class AgentState:
         place = self.places.get(arm) if isinstance(arm, str) else None
         if place is None:
             if isinstance(arm, str) and arm in self.retired:
-                raise InputError(f"arm {show(arm)} is retired")
-            raise InputError(f"unknown arm {show(arm)}: the arms are {show(self.names)}")
+                raise InputError(f"arm {short_repr(arm)} is retired")
+            raise InputError(f"unknown arm {short_repr(arm)}: the arms are {short_repr(self.names)}")
         return place
 
     def choose(self, number: int, request: str | None = None) -> Event:
@@ -238,9 +238,9 @@ class AgentState:
         """Check the name of a new arm."""
         new = valid_string("the name of an arm", arm)
         if new in self.retired:
-            raise InputError(f"arm {show(new)} was retired: give the new arm another name")
+            raise InputError(f"arm {short_repr(new)} was retired: give the new arm another name")
         if new in self.places:
-            raise InputError(f"arm {show(new)} exists already: give the new arm another name")
+            raise InputError(f"arm {short_repr(new)} exists already: give the new arm another name")
         return new
 
     def check_retirement(self, arm: object) -> str:
@@ -248,7 +248,7 @@ class AgentState:
         place = self.place(arm)
         if len(self.names) == 1:
             raise InputError(
-                f"arm {show(self.names[place])} is the last one: add another arm before retiring it"
+                f"arm {short_repr(self.names[place])} is the last one: add another arm before retiring it"
             )
         return self.names[place]
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from threading import Lock, get_ident
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from lowregret._common.validation import show
+from lowregret._common.validation import short_repr
 from lowregret.errors import ConflictError, InputError, UnknownDecisionError
 from lowregret.online.agent_settings import valid_reward
 from lowregret.online.decisions import Decision, Event, decision_id, decision_number, decision_of, new_tuple
@@ -179,13 +179,13 @@ class Transactions:
         if known:
             if len(known) != count:
                 raise ConflictError(
-                    f"request {show(request)} asked for {len(known)} decisions before, not for {count}"
+                    f"request {short_repr(request)} asked for {len(known)} decisions before, not for {count}"
                 )
             for decision in known:
                 if only is not None and decision.arm not in only:
                     raise ConflictError(
-                        f"request {show(request)} chose {show(decision.arm)} before, which is not in only: "
-                        "use another request for a new choice"
+                        f"request {short_repr(request)} chose {short_repr(decision.arm)} before, which is "
+                        "not in only: use another request for a new choice"
                     )
             return known, []
         if only is not None:
@@ -249,7 +249,7 @@ class Transactions:
         number = decision_number(key)
         if 1 <= number <= self.state.asked and key == decision_id(self.state.token, number):
             return number
-        raise UnknownDecisionError(f"unknown decision {show(key)}: this agent did not make it")
+        raise UnknownDecisionError(f"unknown decision {short_repr(key)}: this agent did not make it")
 
     def _answer(self, key: str) -> float | None:
         """Return the reward of a decision that is no longer pending, None if it was discarded."""
@@ -270,4 +270,4 @@ def _key(decision: object) -> str:
         decision = decision.id
     if isinstance(decision, str):
         return decision
-    raise InputError(f"a decision must be a Decision or its id, got {show(decision)}")
+    raise InputError(f"a decision must be a Decision or its id, got {short_repr(decision)}")

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from lowregret._common.validation import whole
+from lowregret._common.validation import integer
 from lowregret.analysis.intervals import share_interval
 from lowregret.environments import Bandit, Bernoulli, Family, Gaussian, entry_of
 from lowregret.errors import InputError
@@ -163,7 +163,7 @@ def lemma_3_estimates(bandit: Bandit, horizon: int, runs: int = 100_000, seed: i
     >>> f"{row.exact:.3g}", f"{row.bound:.3g}"  # the lemma does not hold here
     ('1.08e-06', '6.09e-07')
     """
-    runs = whole("lemma_3_estimates", "runs", runs)
+    runs = integer("lemma_3_estimates", "runs", runs)
     if seed < 0:
         raise InputError(f"lemma_3_estimates: seed must be at least 0, got {seed}")
     rows = []

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from lowregret._common.durable_files import write_whole, writing
+from lowregret._common.durable_files import as_store_error, write_atomically
 from lowregret.experiments.run import Progress
 from lowregret.reporting.page import page, save_pictures
 from lowregret.reproduction.evaluation import Evaluation
@@ -59,14 +59,14 @@ def write_files(folder: Path, evaluation: Evaluation) -> list[Path]:
     """
     tables, sections = evaluation.tables(), page_sections(evaluation)
     figures, report = folder / "figures", folder / "report.html"
-    with writing(folder):
+    with as_store_error(folder):
         figures.mkdir(exist_ok=True)
-        write_whole(report, page(TITLE, INTRODUCTION, sections).encode())
+        write_atomically(report, page(TITLE, INTRODUCTION, sections).encode())
         files = [report, *save_pictures(sections, figures, ("svg", "png"))]
         for name, table in tables.items():
             files.append(folder / f"{name}.csv")
-            write_whole(files[-1], table.write_csv().encode())
+            write_atomically(files[-1], table.write_csv().encode())
         files.append(folder / "reproduction.json")
         data = {name: table.to_dicts() for name, table in tables.items()}
-        write_whole(files[-1], (json.dumps(data, indent=1, allow_nan=False) + "\n").encode())
+        write_atomically(files[-1], (json.dumps(data, indent=1, allow_nan=False) + "\n").encode())
     return files

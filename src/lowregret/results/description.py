@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Self
 
@@ -67,20 +67,14 @@ class Description:
                 found[name] = tuple(found[name])
         return cls(**found)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the description as plain data."""
-        return asdict(self)
-
-    @property
-    def environments(self) -> tuple[str, ...]:
-        """The names of the environments."""
-        return tuple(self.horizons)
-
     @cached_property
     def parameter_tables(self) -> dict[str, pl.DataFrame]:
         """The parameters of a sweep, one column each, by environment and by policy."""
         given = {"environment": self.environment_parameters, "policy": self.policy_parameters}
-        names = {kind: _keys(found.values()) for kind, found in given.items()}
+        names = {
+            kind: list(dict.fromkeys(name for values in found.values() for name in values))
+            for kind, found in given.items()
+        }
         both = set(names["environment"]) & set(names["policy"])
         tables = {}
         for kind, found in given.items():
@@ -94,15 +88,7 @@ class Description:
 
 
 def varied(policies: Iterable[Policy]) -> Parameters:
-    """Return the parameters in which policies of the same class differ, by policy.
-
-    Examples
-    --------
-    >>> import lowregret as lr
-    >>> from lowregret.results import varied
-    >>> varied([lr.UCB1(alpha=1), lr.UCB1(), lr.MOSS()])
-    {'UCB1(alpha=1)': {'alpha': 1.0}, 'UCB1': {'alpha': 2.0}}
-    """
+    """Return the parameters in which policies of the same class differ, by policy."""
     classes: dict[type[Policy], list[Policy]] = {}
     for policy in policies:
         classes.setdefault(type(policy), []).append(policy)
@@ -118,22 +104,11 @@ def varied(policies: Iterable[Policy]) -> Parameters:
 
 
 def note(notes: Mapping[str, str]) -> str:
-    """Return one note for the notes of a policy by environment.
-
-    Examples
-    --------
-    >>> from lowregret.results import note
-    >>> note({"e": "rewards clipped to [0, 1]", "f": ""})
-    "in 'e': rewards clipped to [0, 1]"
-    """
+    """Return one note for the notes of a policy by environment."""
     different = set(notes.values())
     if len(different) == 1:
         return different.pop()
     return "; ".join(f"in {environment!r}: {text}" for environment, text in notes.items() if text)
-
-
-def _keys(parts: Iterable[Mapping[str, Any]]) -> list[str]:
-    return list(dict.fromkeys(key for part in parts for key in part))
 
 
 def _plain(value: Any) -> Any:

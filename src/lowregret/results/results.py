@@ -16,7 +16,7 @@ sweep are columns after ``environment`` and ``policy``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -48,14 +48,14 @@ class Results:
     ----------
     description : Description
         Name, seed, number of runs, horizons, policies and parameters of a sweep.
-    tables : mapping of str to LazyFrame
-        The tables finals, curves, pulls, events and arms.
+    load_table : callable
+        Returns one of the tables finals, curves, pulls, events and arms as a LazyFrame.
     outcomes : mapping of (str, str) to Runs, optional
         The arrays of every environment and policy, where they are in memory.
 
     Attributes
     ----------
-    description, tables, outcomes
+    description, load_table, outcomes
         As given.
 
     Examples
@@ -75,11 +75,11 @@ class Results:
     def __init__(
         self,
         description: Description,
-        tables: Mapping[str, pl.LazyFrame],
+        load_table: Callable[[str], pl.LazyFrame],
         outcomes: Mapping[tuple[str, str], Runs] | None = None,
     ) -> None:
         self.description = description
-        self.tables = tables
+        self.load_table = load_table
         self.outcomes = outcomes or {}
         self._slices: dict[str, dict[tuple[str, str], tuple[int, int]]] = {}
 
@@ -106,7 +106,7 @@ class Results:
     @property
     def environments(self) -> tuple[str, ...]:
         """The names of the environments."""
-        return self.description.environments
+        return tuple(self.horizons)
 
     @property
     def policies(self) -> tuple[str, ...]:
@@ -134,7 +134,7 @@ class Results:
         stored = "curves" if table == "paths" else table
         if stored not in COLUMNS or table == "curves":
             raise InputError(f"no table {table!r}: use finals, paths, pulls, events or arms")
-        return self._with_parameters(self.tables[stored])
+        return self._with_parameters(self.load_table(stored))
 
     @cached_property
     def finals(self) -> pl.DataFrame:
@@ -167,9 +167,17 @@ class Results:
         return self.finals.select(KEYS).unique(maintain_order=True).rows()
 
     def summary(self) -> pl.DataFrame:
-        """Return the final regret of every policy: mean, interval, quantiles, tail and best-arm shares.
+        """Summarise the final regret of every policy in every environment.
 
-        See `lowregret.analysis.summary.summarise` for the columns.
+        Returns
+        -------
+        polars.DataFrame
+            One row per environment and policy. ``mean``, its standard error ``se`` and Student's 95% interval
+            ``low`` to ``high`` (null below two runs); ``median``, ``p05``, ``p25``, ``p75``, ``p95``;
+            ``worst05``, the mean of the worst 5% of the runs, and the ``worst`` run. ``best_arm_pulls`` is
+            the share of pulls of an optimal arm. ``best_arm_found`` is the share of runs in which an optimal
+            arm was pulled most; where arms tie for that the run counts in part. ``optimal_arm_eliminated`` is
+            the number of runs in which no optimal arm was left; null for a policy that eliminates no arms.
         """
         from lowregret.analysis.summary import summarise
 

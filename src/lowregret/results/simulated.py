@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from lowregret.analysis.tables import COLUMNS
+from lowregret.analysis.tables import Floats, Integers
 from lowregret.results.description import Description, varied
 from lowregret.results.results import Results
 from lowregret.results.table_runs import arm_table
@@ -28,14 +29,7 @@ def simulated_results(
     outcomes: Mapping[str, Outcome],
     notes: Mapping[str, str],
 ) -> Results:
-    """Return the outcomes of several policies on one bandit as results.
-
-    Examples
-    --------
-    >>> import lowregret as lr
-    >>> lr.simulate("RoundRobin", "bernoulli:0.25,0.75", horizon=10, runs=1).pulls.rows()
-    [('bernoulli:0.25,0.75', 'RoundRobin', 0, 0, 5), ('bernoulli:0.25,0.75', 'RoundRobin', 0, 1, 5)]
-    """
+    """Return the outcomes of several policies on one bandit as results."""
     description = Description(
         name=bandit.name,
         seed=seed,
@@ -48,31 +42,18 @@ def simulated_results(
         policy_parameters=varied(outcome.policy for outcome in outcomes.values()),
     )
     pairs = {(bandit.name, policy): outcome for policy, outcome in outcomes.items()}
-    return Results(description, SimulatedTables(bandit, outcomes), pairs)
+    return Results(description, partial(_table, bandit, outcomes), pairs)
 
 
-class SimulatedTables(Mapping[str, pl.LazyFrame]):
-    """The tables of several policies on one bandit."""
-
-    def __init__(self, bandit: Bandit, outcomes: Mapping[str, Outcome]) -> None:
-        self._bandit = bandit
-        self._outcomes = outcomes
-
-    def __getitem__(self, name: str) -> pl.LazyFrame:
-        if name == "arms":
-            return arm_table(self._bandit, self._bandit.name).lazy()
-        part = {"finals": _finals, "curves": _curves, "pulls": _pulls, "events": _events}[name]
-        keys = pl.lit(self._bandit.name).alias("environment")
-        return pl.concat(
-            part(outcome).lazy().select(keys, pl.lit(policy).alias("policy"), pl.all())
-            for policy, outcome in self._outcomes.items()
-        )
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(COLUMNS)
-
-    def __len__(self) -> int:
-        return len(COLUMNS)
+def _table(bandit: Bandit, outcomes: Mapping[str, Outcome], name: str) -> pl.LazyFrame:
+    if name == "arms":
+        return arm_table(bandit, bandit.name).lazy()
+    part = {"finals": _finals, "curves": _curves, "pulls": _pulls, "events": _events}[name]
+    environment = pl.lit(bandit.name).alias("environment")
+    return pl.concat(
+        part(outcome).lazy().select(environment, pl.lit(policy).alias("policy"), pl.all())
+        for policy, outcome in outcomes.items()
+    )
 
 
 def _finals(outcome: Outcome) -> pl.DataFrame:
@@ -80,23 +61,18 @@ def _finals(outcome: Outcome) -> pl.DataFrame:
 
 
 def _curves(outcome: Outcome) -> pl.DataFrame:
-    runs, times = outcome.regret.shape
-    columns = {
-        "run": np.repeat(np.arange(runs), times),
-        "t": np.tile(outcome.grid, runs),
-        "regret": outcome.regret.ravel(),
-    }
-    return pl.DataFrame(columns)
+    return _long("t", outcome.grid, "regret", outcome.regret)
 
 
 def _pulls(outcome: Outcome) -> pl.DataFrame:
-    runs, arms = outcome.pulls.shape
-    columns = {
-        "run": np.repeat(np.arange(runs), arms),
-        "arm": np.tile(np.arange(arms), runs),
-        "pulls": outcome.pulls.ravel(),
-    }
-    return pl.DataFrame(columns)
+    return _long("arm", np.arange(outcome.pulls.shape[1]), "pulls", outcome.pulls)
+
+
+def _long(key: str, labels: Integers, name: str, values: Floats | Integers) -> pl.DataFrame:
+    """Return an array of one row per run as a long table; the labels are those of its columns."""
+    runs, width = values.shape
+    run = np.repeat(np.arange(runs), width)
+    return pl.DataFrame({"run": run, key: np.tile(labels, runs), name: values.ravel()})
 
 
 def _events(outcome: Outcome) -> pl.DataFrame:

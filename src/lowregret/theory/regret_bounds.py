@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from lowregret._common.validation import LONGEST, whole
+from lowregret._common.validation import MAX_HORIZON, integer
 from lowregret.environments import (
     Bandit,
     entry_of,
@@ -111,7 +111,7 @@ def resolve_problem(owner: str, bandit: Bandit | str, horizon: int | None) -> tu
     horizon = bandit.horizon if horizon is None else horizon
     if horizon is None:
         raise InputError(f"{owner}: horizon is required, since {bandit.name!r} has none of its own")
-    return bandit, whole(owner, "horizon", horizon, LONGEST)
+    return bandit, integer(owner, "horizon", horizon, MAX_HORIZON)
 
 
 def _groups(gaps: Sequence[float]) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ from typing import Any
 from weakref import finalize
 from zlib import crc32
 
-from lowregret._common.durable_files import locked, sync, writing
+from lowregret._common.durable_files import as_store_error, locked, sync
 from lowregret.errors import StoreError
 from lowregret.online.decisions import ANSWERS, Event
 from lowregret.online.stores import check_place
@@ -53,7 +53,7 @@ class JournalStore:
         self._unsure = False  # after an interrupted write the file is read again
         with ExitStack() as stack:
             stack.enter_context(locked(path, path.with_name(path.name + ".lock")))
-            with writing(path):
+            with as_store_error(path):
                 self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
             stack.callback(os.close, self._file)
             self._open()
@@ -163,7 +163,7 @@ class JournalStore:
                 self._enter(part, offset)
         if self._end < size:
             self._check_torn(size)
-            with writing(self._path):
+            with as_store_error(self._path):
                 os.ftruncate(self._file, self._end)
                 os.fsync(self._file)
             self.notes.append(
@@ -228,7 +228,7 @@ class JournalStore:
         text = json.dumps(part, separators=(",", ":")).encode()
         data, before = _PREFIX.pack(len(text), _sum(len(text), text)) + text, self._end
         self._unsure = True
-        with writing(self._path):
+        with as_store_error(self._path):
             try:
                 if not before:
                     _write_at(self._file, TITLE, 0)

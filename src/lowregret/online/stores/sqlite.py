@@ -17,7 +17,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
-from lowregret._common.durable_files import sync, writing
+from lowregret._common.durable_files import as_store_error, sync
 from lowregret.errors import StoreError
 from lowregret.online.decisions import Event
 from lowregret.online.stores import check_place
@@ -64,7 +64,7 @@ class SQLiteStore:
             )
             try:
                 self._set_up()
-                with writing(path):
+                with as_store_error(path):
                     self._known = os.stat(self._place)
                     if new:
                         sync(self._place.parent)
