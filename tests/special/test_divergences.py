@@ -12,6 +12,7 @@ from scipy import special
 import lowregret as lr
 from lowregret.engine.compile import METHODS
 from lowregret.special import bernoulli_kl, bernoulli_kl_upper, gaussian_kl
+from lowregret.special.divergences import exponential_kl, normal_kl_free, poisson_kl, uniform_kl_free
 
 inside = st.floats(1e-9, 1.0 - 1e-9)
 levels = st.floats(-15.0, 3.0).map(lambda exponent: 10.0**exponent)
@@ -114,6 +115,13 @@ def test_bound_rises_with_the_level_and_the_mean(p):
 def test_gaussian_divergence():
     assert gaussian_kl(0.5, 2.0, 0.25) == 4.5
     assert gaussian_kl(2.0, 0.5, 0.25) == 4.5
+
+
+def test_other_divergences_by_hand():
+    assert poisson_kl(2.0, 2.5, 0.5) == pytest.approx(0.5 - 2.0 * log(1.25), rel=1e-14)
+    assert exponential_kl(1.0, 2.0) == pytest.approx(log(2.0) - 0.5, rel=1e-14)
+    assert normal_kl_free(1.0, 1.0) == pytest.approx(log(2.0) / 2.0, rel=1e-14)
+    assert uniform_kl_free(0.0, 1.0, 1.0) == pytest.approx(log(2.0), rel=1e-14)
 
 
 class Caller(lr.Policy):

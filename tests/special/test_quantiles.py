@@ -1,6 +1,6 @@
 """Tails and quantiles: against 40-digit values, against SciPy, against each other, and compiled."""
 
-from math import tan
+from math import log, tan
 
 import numpy as np
 import pytest
@@ -12,6 +12,15 @@ from scipy import special, stats
 import lowregret as lr
 from lowregret.engine.compile import METHODS
 from lowregret.special import beta_tail, beta_upper, normal_upper, student_tail, student_upper
+from lowregret.special.tails import (
+    beta_depth,
+    beta_is_low,
+    beta_mills,
+    log_peak,
+    stirling_rest,
+    student_is_smooth,
+    student_series,
+)
 
 
 def powers(low, high):
@@ -184,6 +193,18 @@ def test_beta_quantile_rises_with_time_and_success(a, b):
 def test_student_quantile_rises_with_time(degrees):
     by_time = [student_upper(degrees, 1.0 / t) for t in range(2, 5000)]
     assert np.all(np.diff(by_time) > 0.0)
+
+
+def test_parts_of_the_tails_by_hand():
+    assert stirling_rest(1.0) == pytest.approx(0.081061466795, abs=1e-12)  # 1 - log(2 pi) / 2
+    assert log_peak(1.0, 1.0) == pytest.approx(-log(4.0), abs=1e-14)
+    assert beta_depth(1.0, 1.0, 0.75, 0.25) == pytest.approx(log(4.0 / 3.0), rel=1e-14)
+    assert beta_is_low(2.0, 2.0, 0.25) and not beta_is_low(2.0, 2.0, 0.5)
+    mills = beta_mills(1.0, 1.0, 0.75, 0.25, beta_depth(1.0, 1.0, 0.75, 0.25))
+    assert mills * 0.75 * 0.25 == 0.25
+    assert beta_tail(2.0, 3.0, 0.5) == pytest.approx(5.0 / 16.0, rel=1e-13)
+    assert student_is_smooth(50.0, 9.0) and not student_is_smooth(5.0, 9.0)
+    assert student_series(50.0, 0.0) == pytest.approx((0.5, 0.398952453998), rel=1e-11)
 
 
 class Caller(lr.Policy):

@@ -48,6 +48,12 @@ def test_lai_and_robbins_on_the_testbeds():
     assert problem_constants("paper-3")["uniform_regret"] == pytest.approx(3760)
 
 
+def test_constants_of_a_small_problem():
+    known = problem_constants("bernoulli:0.25,0.5,0.75", 1_000)
+    assert (known["arms"], known["H_1"], known["uniform_regret"]) == (3, 36.0, 250.0)
+    assert known["groups"][1] == {"gap": 0.25, "arms": 1, "H_i": 36.0, "round": 11}
+
+
 def test_normal_arms_with_variances_known_and_unknown():
     table = lr.bounds(lr.gaussian([0.0, 1.0], [0.5, 9.0]), 1_000)
     assert row(table, "Lai and Robbins, variances known")["value"] == pytest.approx(log(1_000))

@@ -10,27 +10,11 @@ from math import expm1, inf, log, log1p, sqrt
 
 
 def poisson_kl(p: float, q: float, change: float) -> float:
-    """Return p log(p / q) - p + q, the divergence of two Poisson distributions.
+    """Return p log(p / q) - p + q, the divergence of two Poisson distributions of positive means.
 
-    Every divergence below is a sum of such terms. None is negative, so nothing cancels between them, and
-    each is computed here without cancellation.
-
-    Parameters
-    ----------
-    p, q : float
-        The means, positive.
-    change : float
-        q - p. The caller may know it better than the difference of the rounded means does.
-
-    Returns
-    -------
-    float
-        The divergence, with a relative error of about 1e-14.
-
-    Examples
-    --------
-    >>> round(poisson_kl(2.0, 2.5, 0.5), 12)
-    0.053712897372
+    ``change`` is q - p, which the caller may know better than the difference of the rounded means does. Every
+    divergence below is a sum of such terms. None is negative, so nothing cancels between them, and each is
+    computed here without cancellation, with a relative error of about 1e-14.
     """
     ratio = change / (p + q)
     if abs(ratio) > 0.1:
@@ -46,23 +30,8 @@ def poisson_kl(p: float, q: float, change: float) -> float:
 def bernoulli_kl(p: float, q: float) -> float:
     """Return p log(p / q) + (1 - p) log((1 - p) / (1 - q)), the divergence of two Bernoulli distributions.
 
-    Parameters
-    ----------
-    p, q : float
-        The means, in [0, 1].
-
-    Returns
-    -------
-    float
-        The divergence, with a relative error of about 1e-14 also where p and q are close; infinite where
-        q is 0 or 1 and p is not.
-
-    Examples
-    --------
-    >>> round(bernoulli_kl(0.25, 0.5), 12)
-    0.130812035941
-    >>> bernoulli_kl(0.5, 1.0)
-    inf
+    The means are in [0, 1]. The relative error is about 1e-14 also where they are close. The divergence is
+    infinite where q is 0 or 1 and p is not.
     """
     if p == q:
         return 0.0
@@ -79,28 +48,9 @@ def bernoulli_kl(p: float, q: float) -> float:
 def bernoulli_kl_upper(p: float, level: float) -> float:
     """Return the largest q in [p, 1] whose divergence from p, kl(p, q), is at most a level.
 
-    The unknown is w = log((1 - p) / (1 - q)): in w the divergence is a convex function that is a parabola
-    near 0 and a line far out, so that from a start that joins the two, one or two steps of a high order are
-    enough.
-
-    Parameters
-    ----------
-    p : float
-        The mean, in [0, 1].
-    level : float
-        The divergence allowed; a level of at most 0 gives p.
-
-    Returns
-    -------
-    float
-        The bound, to a few units in the last place.
-
-    Examples
-    --------
-    >>> round(bernoulli_kl_upper(0.25, bernoulli_kl(0.25, 0.5)), 12)
-    0.5
-    >>> bernoulli_kl_upper(0.25, 0.0)
-    0.25
+    The bound is accurate to a few units in the last place; a level of at most 0 gives p. The unknown is
+    w = log((1 - p) / (1 - q)): in w the divergence is a convex function that is a parabola near 0 and a line
+    far out, so that from a start that joins the two, one or two steps of a high order are enough.
     """
     if level < 1e-300 or p >= 1.0:
         return p
@@ -137,47 +87,13 @@ def _start(p: float, rest: float, level: float) -> float:
 
 
 def gaussian_kl(p: float, q: float, variance: float) -> float:
-    """Return (p - q)^2 / (2 variance), the divergence of two normal distributions of the same variance.
-
-    Parameters
-    ----------
-    p, q : float
-        The means.
-    variance : float
-        The variance, positive.
-
-    Returns
-    -------
-    float
-        The divergence.
-
-    Examples
-    --------
-    >>> gaussian_kl(0.0, 1.0, 0.25)
-    2.0
-    """
+    """Return (p - q)^2 / (2 variance), the divergence of two normal distributions of the same variance."""
     change = p - q
     return change * change / (2.0 * variance)
 
 
 def exponential_kl(p: float, q: float) -> float:
-    """Return p / q - 1 - log(p / q), the divergence of two exponential distributions.
-
-    Parameters
-    ----------
-    p, q : float
-        The means, positive.
-
-    Returns
-    -------
-    float
-        The divergence.
-
-    Examples
-    --------
-    >>> round(exponential_kl(1.0, 2.0), 12)  # log(2) - 1 / 2
-    0.19314718056
-    """
+    """Return p / q - 1 - log(p / q), the divergence of two exponential distributions of these means."""
     return poisson_kl(1.0, p / q, (p - q) / q)
 
 
@@ -185,11 +101,6 @@ def normal_kl_free(gap: float, variance: float) -> float:
     """Return log(1 + gap^2 / variance) / 2, the least divergence to a normal mean that is ``gap`` away.
 
     The variance of that distribution is free, as for arms whose variances are unknown.
-
-    Examples
-    --------
-    >>> round(normal_kl_free(1.0, 1.0), 12)  # log(2) / 2
-    0.34657359028
     """
     return 0.5 * log1p(gap * gap / variance)
 
@@ -199,10 +110,5 @@ def uniform_kl_free(low: float, high: float, mean: float) -> float:
 
     That distribution must reach as low, so it lies between ``low`` and 2 mean - low. The divergence is the
     logarithm of how much wider it is.
-
-    Examples
-    --------
-    >>> round(uniform_kl_free(0.0, 1.0, 1.0), 12)  # log(2)
-    0.69314718056
     """
     return log(2.0 * (mean - low) / (high - low))

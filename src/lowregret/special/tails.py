@@ -68,22 +68,9 @@ _STUDENT_SERIES = (
 
 
 def stirling_rest(a: float) -> float:
-    """Return what Stirling's formula leaves out: log Gamma(a) - (a - 1/2) log a + a - log(2 pi) / 2.
+    """Return log Gamma(a) - (a - 1/2) log a + a - log(2 pi) / 2, about 1 / (12 a), for a positive number.
 
-    Parameters
-    ----------
-    a : float
-        A positive number.
-
-    Returns
-    -------
-    float
-        The rest, about 1 / (12 a), with an absolute error of about 1e-14.
-
-    Examples
-    --------
-    >>> round(stirling_rest(1.0), 12)
-    0.081061466795
+    The absolute error is about 1e-14.
     """
     # `math.lgamma` would do for small numbers, but Numba's differs from Python's in the last bits.
     large, product = a, 1.0
@@ -101,13 +88,7 @@ def stirling_rest(a: float) -> float:
 
 
 def log_peak(a: float, b: float) -> float:
-    """Return the logarithm of the density of log(X / (1 - X)), X from Beta(a, b), at its peak a / (a + b).
-
-    Examples
-    --------
-    >>> round(log_peak(1.0, 1.0), 12)  # 1 / 4
-    -1.38629436112
-    """
+    """Return the logarithm of the density of log(X / (1 - X)), X from Beta(a, b), at its peak a / (a + b)."""
     total = a + b
     rest = stirling_rest(a) + stirling_rest(b) - stirling_rest(total)
     return 0.5 * log(a / total * b / (2.0 * pi)) - rest
@@ -116,12 +97,7 @@ def log_peak(a: float, b: float) -> float:
 def beta_depth(a: float, b: float, x: float, rest: float) -> float:
     """Return how much lower than at its peak the log of the density of log(X / (1 - X)) is at x.
 
-    This is (a + b) kl(a / (a + b), x). Takes 1 - x too, since it may be known better than x tells.
-
-    Examples
-    --------
-    >>> round(beta_depth(1.0, 1.0, 0.75, 0.25), 12)  # log(4 / 3)
-    0.287682072452
+    This is (a + b) kl(a / (a + b), x). ``rest`` is 1 - x, which may be known better than x tells.
     """
     total = a + b
     change = total * x - a if x < rest else b - total * rest
@@ -129,38 +105,15 @@ def beta_depth(a: float, b: float, x: float, rest: float) -> float:
 
 
 def beta_is_low(a: float, b: float, x: float) -> bool:
-    """Tell whether x lies below about the mean of Beta(a, b), where P(X < x) is the smaller tail.
-
-    Examples
-    --------
-    >>> beta_is_low(2.0, 2.0, 0.25), beta_is_low(2.0, 2.0, 0.5)
-    (True, False)
-    """
+    """Return whether x lies below about the mean of Beta(a, b), where P(X < x) is the smaller tail."""
     return (a + b + 2.0) * x < a + 1.0
 
 
 def beta_mills(a: float, b: float, x: float, rest: float, depth: float) -> float:
     """Return the smaller tail of Beta(a, b) at x over the density of log(X / (1 - X)) there.
 
-    Parameters
-    ----------
-    a, b : float
-        The parameters, positive.
-    x, rest : float
-        A point of (0, 1), and 1 - x.
-    depth : float
-        ``beta_depth(a, b, x, rest)``.
-
-    Returns
-    -------
-    float
-        P(X < x) where ``beta_is_low(a, b, x)``, else P(X > x), over the density; with a relative error of
-        about 1e-13.
-
-    Examples
-    --------
-    >>> beta_mills(1.0, 1.0, 0.75, 0.25, beta_depth(1.0, 1.0, 0.75, 0.25)) * 0.75 * 0.25
-    0.25
+    The tail is P(X < x) where ``beta_is_low(a, b, x)``, else P(X > x). ``rest`` is 1 - x and ``depth`` is
+    ``beta_depth(a, b, x, rest)``. The relative error is about 1e-13.
     """
     if beta_is_low(a, b, x):
         a, b, x, rest = b, a, rest, x
@@ -237,25 +190,9 @@ def _beta_fraction(a: float, b: float, x: float, rest: float) -> float:
 
 
 def beta_tail(a: float, b: float, x: float) -> float:
-    """Return P(X > x) for X from Beta(a, b).
+    """Return P(X > x) for any number x and X from Beta(a, b), a and b positive.
 
-    Parameters
-    ----------
-    a, b : float
-        The parameters, positive.
-    x : float
-        Any number.
-
-    Returns
-    -------
-    float
-        The probability, with a relative error of about 1e-13, or what the rounding of x costs where that
-        is more.
-
-    Examples
-    --------
-    >>> round(beta_tail(2.0, 3.0, 0.5), 12)  # 5 / 16
-    0.3125
+    The relative error is about 1e-13, or what the rounding of x costs where that is more.
     """
     return 0.0 if x >= 1.0 else _beta_tail(a, b, x, 1.0 - x)
 
@@ -271,24 +208,9 @@ def _beta_tail(a: float, b: float, x: float, rest: float) -> float:
 
 
 def student_tail(degrees: float, x: float) -> float:
-    """Return P(T > x) for T from Student's t distribution.
+    """Return P(T > x) for |x| < 1e150 and T from Student's t distribution with at least 1 degree of freedom.
 
-    Parameters
-    ----------
-    degrees : float
-        The degrees of freedom, at least 1.
-    x : float
-        Any number of absolute value below 1e150.
-
-    Returns
-    -------
-    float
-        The probability, with a relative error of about 1e-13.
-
-    Examples
-    --------
-    >>> round(student_tail(1.0, 1.0), 12)
-    0.25
+    The relative error is about 1e-13.
     """
     square = x * x
     deviance = (degrees - 0.5) * log1p(square / degrees)
@@ -302,36 +224,15 @@ def student_tail(degrees: float, x: float) -> float:
 
 
 def student_is_smooth(degrees: float, deviance: float) -> bool:
-    """Tell whether ``student_series`` is accurate there.
-
-    Examples
-    --------
-    >>> student_is_smooth(50.0, 9.0), student_is_smooth(5.0, 9.0)
-    (True, False)
-    """
+    """Return whether ``student_series`` is accurate there."""
     return degrees > 20.0 and deviance < 0.6 * degrees and deviance < 1000.0
 
 
 def student_series(degrees: float, s: float) -> tuple[float, float]:
     """Return P(T > x) and the density of s, both over exp(-s^2 / 2), for many degrees of freedom.
 
-    Parameters
-    ----------
-    degrees : float
-        The degrees of freedom.
-    s : float
-        The root of the deviance of x, (degrees - 1/2) log(1 + x^2 / degrees).
-
-    Returns
-    -------
-    mass, density : float
-        Both with a relative error of about 1e-14 where ``student_is_smooth``.
-
-    Examples
-    --------
-    >>> mass, density = student_series(50.0, 0.0)
-    >>> round(mass, 12), round(density, 12)
-    (0.5, 0.398952453998)
+    s is the root of the deviance of x, (degrees - 1/2) log(1 + x^2 / degrees). The relative error of both is
+    about 1e-14 where ``student_is_smooth``.
     """
     scale = 1.0 / ((degrees - 0.5) * (degrees - 0.5))
     square = s * s

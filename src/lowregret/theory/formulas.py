@@ -16,31 +16,14 @@ Kind = Literal["part of a bound", "order without constant", "lower bound"]
 
 
 class Statement(NamedTuple):
-    """A statement about the regret, with its value for one problem.
+    """A statement about the regret, with its value for one problem."""
 
-    Attributes
-    ----------
-    name : str
-        The theorem, table entry or lower bound.
-    kind : str
-        ``part of a bound`` if the paper does not state all constants (see ``rest``);
-        ``order without constant``, which is not a bound; or ``lower bound``.
-    formula : str
-        In terms of the horizon T, the number of arms K, the smallest gap D and the largest variance S.
-    value : float or None
-        The value of the formula; None where it is undefined.
-    rest : str
-        Terms to add to the value, whose constants the paper does not state.
-    note : str
-        Caveats, such as that the bound is vacuous.
-    """
-
-    name: str
+    name: str  # the theorem, table entry or lower bound
     kind: Kind
-    formula: str
-    value: float | None
-    rest: str = ""
-    note: str = ""
+    formula: str  # in terms of the horizon T, the number of arms K, smallest gap D and largest variance S
+    value: float | None  # of the formula; None where it is undefined
+    rest: str = ""  # terms to add to the value, whose constants the paper does not state
+    note: str = ""  # caveats, such as that the bound is vacuous
 
 
 class Theorem1(NamedTuple):
@@ -52,54 +35,26 @@ class Theorem1(NamedTuple):
 
 
 def positive_gaps(gaps: Sequence[float]) -> list[float]:
-    """Return the gaps of the suboptimal arms.
-
-    Examples
-    --------
-    >>> positive_gaps([0.25, 0.0, 0.5])
-    [0.25, 0.5]
-    """
+    """Return the gaps of the suboptimal arms."""
     return [float(gap) for gap in gaps if gap > 0.0]
 
 
 def worst_regret(gaps: Sequence[float], horizon: int) -> float:
-    """Return T times the largest gap, which the regret of no policy exceeds; a bound above it is vacuous.
-
-    Examples
-    --------
-    >>> worst_regret([0.25, 0.0], 1_000)
-    250.0
-    """
+    """Return T times the largest gap, which the regret of no policy exceeds; a bound above it is vacuous."""
     return horizon * float(max(gaps))
 
 
 def uniform_regret(gaps: Sequence[float], horizon: int) -> float:
-    """Return T times the mean gap, the regret of pulling all arms equally often.
-
-    Examples
-    --------
-    >>> uniform_regret([0.25, 0.0], 1_000)
-    125.0
-    """
+    """Return T times the mean gap, the regret of pulling all arms equally often."""
     return horizon * fsum(gaps) / len(gaps)
 
 
 def hardness(gaps: Sequence[float]) -> list[float]:
-    """Compute H_i of every arm: the sum over all arms j of min(1 / D_i^2, 1 / D_j^2).
+    """Compute H_i of every arm: the sum over all arms j of min(1 / D_i^2, 1 / D_j^2); [] if all are optimal.
 
     The paper takes it from Lattimore (2015). For an optimal arm D is the smallest positive gap, as in
     Audibert, Bubeck and Munos (2010). With D = 0 the sums would be infinite, and H_1 = K / D^2 for equal
     gaps, which the paper states, would not hold.
-
-    Returns
-    -------
-    list of float
-        One value per arm; empty if all arms are optimal.
-
-    Examples
-    --------
-    >>> hardness([0.0, 0.5, 0.25])
-    [36.0, 12.0, 36.0]
     """
     if not positive_gaps(gaps):
         return []
@@ -114,13 +69,7 @@ def hardness(gaps: Sequence[float]) -> list[float]:
 
 
 def hardness_1(gaps: Sequence[float]) -> float | None:
-    """Compute H_1, the sum over all arms of 1 / D_i^2; see ``hardness`` for optimal arms.
-
-    Examples
-    --------
-    >>> hardness_1([0.0, 0.5, 0.25])
-    36.0
-    """
+    """Compute H_1, the sum over all arms of 1 / D_i^2; see ``hardness`` for optimal arms."""
     return max(hardness(gaps), default=None)
 
 
@@ -129,32 +78,13 @@ def theorem_1(
 ) -> Theorem1:
     """Compute the gap-dependent bound of EUCBV, Theorem 1 of the paper.
 
-    For T >= K^2.4, rho = 1/2, psi = T / K^2, rewards in [0, 1], every b >= sqrt(e / T) and integers C_0 and
-    C_2 that the paper does not state, the expected regret is at most
+    For T >= K^2.4, rho = 1/2, psi = T / K^2, rewards in [0, 1], every b >= sqrt(e / T) (the default here) and
+    integers C_0 and C_2 that the paper does not state, the expected regret is at most
 
         sum over D_i > b of (C_0 K^4 / T^(1/4) + D_i + 320 s_i^2 log(T D_i^2 / K) / D_i)
         + sum over 0 < D_i <= b of C_2 K^4 / T^(1/4)  +  T times the largest D_i <= b.
 
-    Parameters
-    ----------
-    gaps, variances : sequence of float
-        D_i and s_i^2, one per arm.
-    horizon : int
-        T.
-    b : float, optional
-        The threshold between the two sums; default sqrt(e / T), the smallest value allowed.
-
-    Returns
-    -------
-    Theorem1
-        The terms without C, and the factors of C_0 and C_2. The logarithm is negative for gaps below
-        sqrt(K / T).
-
-    Examples
-    --------
-    >>> bound = theorem_1([0.5, 0.0], [0.25, 0.0], 1_000_000)
-    >>> round(bound.known, 6), round(bound.c_0, 6), bound.c_2
-    (1878.271043, 0.505964, 0.0)
+    The logarithm is negative for gaps below sqrt(K / T).
     """
     arms = len(gaps)
     b = sqrt(e / horizon) if b is None else b
@@ -170,50 +100,25 @@ def corollary_1(arms: int, horizon: int) -> tuple[float, float]:
     """Compute the gap-independent bound of EUCBV, Corollary 1: C_3 K^5 / T^(1/4) + 80 sqrt(K T).
 
     It is stated for equal gaps of sqrt(K log K / T) > sqrt(e / T), so for three arms or more, and follows
-    from Theorem 1. The paper does not state the integer C_3.
-
-    Returns
-    -------
-    known, c_3 : float
-        80 sqrt(K T), and the factor of C_3.
-
-    Examples
-    --------
-    >>> corollary_1(4, 10_000)
-    (16000.0, 102.4)
+    from Theorem 1. The paper does not state the integer C_3. Return 80 sqrt(K T) and the factor of C_3.
     """
     return 80.0 * sqrt(arms * horizon), arms**5 / horizon**0.25
 
 
 def lai_robbins(gaps: Sequence[float], divergences: Sequence[float]) -> float:
-    """Compute the constant of Lai and Robbins (1985): the sum over arms of gap / divergence.
+    """Compute the constant of Lai and Robbins (1985): the sum over suboptimal arms of gap / divergence.
 
     A policy whose regret grows more slowly than every power of T on every bandit of the family has, as T
     grows, a regret of at least this constant times log T. The divergence of an arm is the smallest from its
-    distribution to a distribution of its family with the best mean (Burnetas and Katehakis 1996).
-
-    Parameters
-    ----------
-    gaps, divergences : sequence of float
-        One per arm. Arms of gap 0 are skipped; an infinite divergence contributes 0.
-
-    Examples
-    --------
-    >>> lai_robbins([0.5, 0.25, 0.0], [0.125, float("inf"), 0.0])
-    4.0
+    distribution to a distribution of its family with the best mean (Burnetas and Katehakis 1996). An
+    infinite divergence contributes 0.
     """
     pairs = zip(gaps, divergences, strict=True)
     return fsum(gap / divergence for gap, divergence in pairs if gap > 0.0 and divergence < inf)
 
 
 def vacuity_note(value: float, gaps: Sequence[float], horizon: int) -> str:
-    """Return a note if a bound exceeds the largest possible regret, or that of uniform play; else "".
-
-    Examples
-    --------
-    >>> [vacuity_note(value, [0.25, 0.0], 1_000) for value in (300.0, 200.0, 9.0)]
-    ['vacuous: above T x largest gap', "above uniform play's regret", '']
-    """
+    """Return a note if a bound exceeds the largest possible regret, or that of uniform play; else ""."""
     if value > worst_regret(gaps, horizon):
         return "vacuous: above T x largest gap"
     return "above uniform play's regret" if value > uniform_regret(gaps, horizon) else ""
@@ -223,11 +128,6 @@ def elimination_round(gap: float) -> int:
     """Compute m_i, the first round m with sqrt(4 eps_m) < D_i / 4, where eps_m = 2^-m.
 
     The proof of Theorem 1 shows that an arm with this gap is eliminated by the end of round m_i.
-
-    Examples
-    --------
-    >>> elimination_round(0.5), elimination_round(0.01)
-    (9, 20)
     """
     # The smallest m with 2^m > (8 / gap)^2. frexp returns the exponent of the first power of 2 above a
     # number. It is applied before squaring, since the square may overflow.
@@ -239,10 +139,5 @@ def last_round(horizon: int) -> int:
     """Compute M = floor(log2(T / e) / 2), the last round covered by the lemmas of the paper.
 
     Algorithm 1 of the paper starts one more round.
-
-    Examples
-    --------
-    >>> last_round(60_000), last_round(400_000)
-    (7, 8)
     """
     return floor(log2(horizon / e) / 2.0)

@@ -10,25 +10,14 @@ import numpy as np
 import polars as pl
 
 from lowregret._common.validation import MAX_HORIZON, integer
-from lowregret.environments import (
-    Bandit,
-    entry_of,
-    environment,
-)
+from lowregret.environments import Bandit, entry_of, environment
 from lowregret.errors import InputError
 from lowregret.theory import formulas
 from lowregret.theory.formulas import Statement
 from lowregret.theory.table_1 import table_1
 
 KNOWN, UNKNOWN = "variances known", "variances unknown"
-SCHEMA = {
-    "name": pl.String,
-    "kind": pl.String,
-    "formula": pl.String,
-    "value": pl.Float64,
-    "rest": pl.String,
-    "note": pl.String,
-}
+SCHEMA = {name: pl.Float64 if name == "value" else pl.String for name in Statement._fields}
 
 
 def bounds(bandit: Bandit | str, horizon: int | None = None) -> pl.DataFrame:
@@ -61,26 +50,10 @@ def bounds(bandit: Bandit | str, horizon: int | None = None) -> pl.DataFrame:
 
 
 def problem_constants(bandit: Bandit | str, horizon: int | None = None) -> dict[str, Any]:
-    """Compute the constants of a problem that appear in its bounds.
+    """Compute the constants of a problem that appear in its bounds; undefined values are None.
 
-    Parameters
-    ----------
-    bandit, horizon
-        As in ``bounds``.
-
-    Returns
-    -------
-    dict
-        Among others ``H_1``, the constant of Lai and Robbins (variances known), and for each distinct gap
-        ``H_i`` and the round m_i by which the paper's proof eliminates such an arm, which is meaningful only
-        up to ``last_round``. Undefined values are None.
-
-    Examples
-    --------
-    >>> from lowregret.theory.regret_bounds import problem_constants
-    >>> known = problem_constants("bernoulli:0.25,0.5,0.75", 1_000)
-    >>> known["arms"], known["H_1"], known["uniform_regret"], known["groups"][1]
-    (3, 36.0, 250.0, {'gap': 0.25, 'arms': 1, 'H_i': 36.0, 'round': 11})
+    ``lai_robbins`` is for known variances. ``groups`` has, for each distinct gap, ``H_i`` and the round m_i
+    by which the paper's proof eliminates such an arm, which is meaningful only up to ``last_round``.
     """
     bandit, horizon = resolve_problem("bounds", bandit, horizon)
     gaps = bandit.gaps.tolist()

@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from math import inf, isfinite, log, sqrt
 from typing import NamedTuple
 
-from lowregret.theory.formulas import Kind, Statement, hardness, hardness_1, positive_gaps
+from lowregret.theory.formulas import Kind, Statement, hardness, positive_gaps
 
-NO_GAP = "all arms are optimal"
 ORDER: Kind = "order without constant"
 
 
@@ -54,63 +53,31 @@ GAP_INDEPENDENT: dict[str, tuple[str, Callable[[int, int], float]]] = {
 def table_1(gaps: Sequence[float], variances: Sequence[float], horizon: int) -> list[Statement]:
     """Evaluate every entry of Table 1 for one problem.
 
-    Parameters
-    ----------
-    gaps, variances : sequence of float
-        One per arm.
-    horizon : int
-        The number of pulls.
-
-    Returns
-    -------
-    list of Statement
-        Orders, not bounds: the table states no constants. If the argument of a logarithm is below 1 the
-        value is negative, and the note says so.
-
-    Examples
-    --------
-    >>> line = table_1([0.5, 0.0], [0.25, 0.0], 1_000)[0]
-    >>> line.name, line.formula, round(line.value, 4)
-    ('EUCBV, gap-dependent', 'K S log(T D^2 / K) / D', 4.8283)
+    The entries are orders, not bounds: the table states no constants. If the argument of a logarithm is below
+    1 the value is negative, and the note says so.
     """
-    rows = [_gap_dependent(policy, gaps, variances, horizon) for policy in GAP_DEPENDENT]
-    rows.append(_ocucb_sum(gaps, horizon))
-    for policy, (formula, order) in GAP_INDEPENDENT.items():
-        value = order(horizon, len(gaps))
-        rows.append(Statement(f"{policy}, gap-independent", ORDER, formula, value))
-    return rows
+    near, h = positive_gaps(gaps), hardness(gaps)
+    terms = [Terms(horizon, len(gaps), min(near), float(max(variances)), max(h))] if near else []
+    rows = [
+        _gap_dependent(policy, order.formula, [(order.factor(x), order.argument(x)) for x in terms])
+        for policy, order in GAP_DEPENDENT.items()
+    ]
+    # The text of the paper states the order of OCUCB with one logarithm per arm.
+    by_arm = [(1.0 / gap, horizon / h_i) for gap, h_i in zip(gaps, h or gaps, strict=True) if gap > 0.0]
+    rows.append(_gap_dependent("OCUCB", "sum of log(T / H_i) / D_i", by_arm, ", by arm"))
+    return rows + [
+        Statement(f"{policy}, gap-independent", ORDER, formula, value(horizon, len(gaps)))
+        for policy, (formula, value) in GAP_INDEPENDENT.items()
+    ]
 
 
-def _gap_dependent(policy: str, gaps: Sequence[float], variances: Sequence[float], horizon: int) -> Statement:
-    name, order = f"{policy}, gap-dependent", GAP_DEPENDENT[policy]
-    h_1 = hardness_1(gaps)
-    if h_1 is None:
-        return Statement(name, ORDER, order.formula, None, note=NO_GAP)
-    terms = Terms(horizon, len(gaps), min(positive_gaps(gaps)), float(max(variances)), h_1)
-    argument = order.argument(terms)
-    value = order.factor(terms) * _log(argument)
-    return Statement(name, ORDER, order.formula, value if isfinite(value) else None, note=_note(argument))
-
-
-def _ocucb_sum(gaps: Sequence[float], horizon: int) -> Statement:
-    """Evaluate the order of OCUCB as stated in the text of the paper: one logarithm per arm."""
-    name, formula = "OCUCB, gap-dependent, by arm", "sum of log(T / H_i) / D_i"
-    pairs = [(gap, h) for gap, h in zip(gaps, hardness(gaps) or gaps, strict=True) if gap > 0.0]
-    if not pairs:
-        return Statement(name, ORDER, formula, None, note=NO_GAP)
-    value = sum(_log(horizon / h) / gap for gap, h in pairs)
-    return Statement(
-        name,
-        ORDER,
-        formula,
-        value if isfinite(value) else None,
-        note=_note(min(horizon / h for _, h in pairs)),
-    )
-
-
-def _log(value: float) -> float:
-    return log(value) if value > 0.0 else -inf  # the square of a tiny gap is 0
-
-
-def _note(argument: float) -> str:
-    return "the horizon is too short: a logarithm is negative" if argument < 1.0 else ""
+def _gap_dependent(policy: str, formula: str, terms: list[tuple[float, float]], form: str = "") -> Statement:
+    """Sum terms, each a factor times the logarithm of an argument."""
+    name = f"{policy}, gap-dependent{form}"
+    if not terms:
+        return Statement(name, ORDER, formula, None, note="all arms are optimal")
+    # The square of a tiny gap is 0.
+    value = sum(factor * (log(x) if x > 0.0 else -inf) for factor, x in terms)
+    negative = min(x for _, x in terms) < 1.0
+    note = "the horizon is too short: a logarithm is negative" if negative else ""
+    return Statement(name, ORDER, formula, value if isfinite(value) else None, note=note)
