@@ -121,6 +121,17 @@ def inline(function: Function) -> Function:
     return shared(function, INLINED)
 
 
+def compiled_form(plain: Callable[..., Any]) -> Callable[[Function], Function]:
+    """Let compiled code that calls ``plain`` call the decorated function instead, which returns the same."""
+
+    def register(function: Function) -> Function:
+        _shared.add(cast(FunctionType, plain))
+        _implement(plain, cast(FunctionType, function), INLINED)
+        return function
+
+    return register
+
+
 def by_policy_class(
     select: Callable[[type[Policy]], Callable[..., Any]], options: Any = INLINED
 ) -> Callable[..., Any]:

@@ -4,24 +4,24 @@ The bits of draw n are SplitMix64's n-th output from the start ``key`` (Steele, 
 no state to carry, so the n-th reward of an arm does not depend on what was drawn elsewhere, and any
 draw can be had again. A draw that needs more than 64 bits takes them from the stream whose key is its
 own first 64 bits.
+
+All functions run as plain Python and compiled, and return the same. Only the four that work on the bits of a
+word are written twice: Python has integers of any size, compiled code has words of 64 bits.
 """
 
 from __future__ import annotations
 
 from math import exp, floor, lgamma, log, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numba import int64, uint64
 
-from lowregret.engine.compile import adopt, compiled, inlined
+from lowregret.engine.compile import adopt, compiled_form, inline, shared
 
-_STEP = np.uint64(0x9E3779B97F4A7C15)
-_MIX1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX2 = np.uint64(0x94D049BB133111EB)
-_11, _27, _30, _31 = (np.uint64(shift) for shift in (11, 27, 30, 31))
-_LAYER = np.uint64(255)
+_MASK = 2**64 - 1
+_STEP, _MIX1, _MIX2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 POLICY_STREAM = -1
 """The place of an arm's number in ``stream`` for the draws of the policy itself."""
@@ -33,31 +33,68 @@ ACCEPT_STREAM = -4
 """The same for the draws that decide which rows of a log count."""
 
 
-@inlined
-def bits(key: np.uint64, n: int) -> np.uint64:
+def bits(key: Any, n: int) -> Any:
     """Return 64 random bits."""
-    z = key + uint64(n) * _STEP
-    z = (z ^ (z >> _30)) * _MIX1
-    z = (z ^ (z >> _27)) * _MIX2
-    return z ^ (z >> _31)
+    z = (int(key) + (int(n) & _MASK) * _STEP) & _MASK
+    z = ((z ^ (z >> 30)) * _MIX1) & _MASK
+    z = ((z ^ (z >> 27)) * _MIX2) & _MASK
+    return z ^ (z >> 31)
 
 
-@compiled
-def stream(seed: np.uint64, run: int, arm: int) -> np.uint64:
+@compiled_form(bits)
+def _bits(key: Any, n: int) -> Any:
+    z = uint64(key) + uint64(n) * uint64(_STEP)
+    z = (z ^ (z >> uint64(30))) * uint64(_MIX1)
+    z = (z ^ (z >> uint64(27))) * uint64(_MIX2)
+    return z ^ (z >> uint64(31))
+
+
+def upper_bits(word: Any) -> Any:
+    """Return the upper 53 bits of a word."""
+    return word >> 11
+
+
+@compiled_form(upper_bits)
+def _upper_bits(word: Any) -> Any:
+    return word >> uint64(11)
+
+
+def lower_bits(word: Any) -> Any:
+    """Return the lower 8 bits of a word."""
+    return word & 255
+
+
+@compiled_form(lower_bits)
+def _lower_bits(word: Any) -> Any:
+    return word & uint64(255)
+
+
+def signed_bits(word: Any) -> Any:
+    """Return the upper 54 bits of a word as a signed integer."""
+    return (word - 2**64 if word >= 2**63 else word) >> 10
+
+
+@compiled_form(signed_bits)
+def _signed_bits(word: Any) -> Any:
+    return int64(word) >> 10
+
+
+@shared
+def stream(seed: Any, run: int, arm: int) -> Any:
     """Return the key of the stream of one arm in one run."""
     return bits(bits(bits(seed, 1), run), arm)
 
 
-@inlined
-def uniform(key: np.uint64, n: int) -> float:
+@inline
+def uniform(key: Any, n: int) -> float:
     """Draw from [0, 1)."""
-    return (bits(key, n) >> _11) * 2.0**-53
+    return upper_bits(bits(key, n)) * 2.0**-53
 
 
-@inlined
-def positive(key: np.uint64, n: int) -> float:
+@inline
+def positive(key: Any, n: int) -> float:
     """Draw from (0, 1]."""
-    return ((bits(key, n) >> _11) + 1.0) * 2.0**-53
+    return (upper_bits(bits(key, n)) + 1.0) * 2.0**-53
 
 
 def _ziggurat(layers: int = 256) -> npt.NDArray[np.float64]:
@@ -76,26 +113,26 @@ _EDGES = _ziggurat()
 _RATIOS = _EDGES[1:] / _EDGES[:-1]
 
 
-@inlined
-def normal(key: np.uint64, n: int) -> float:
+@inline
+def normal(key: Any, n: int) -> float:
     """Draw from the standard normal distribution by the ziggurat method (Doornik 2005)."""
     first = bits(key, n)
-    layer = first & _LAYER
-    u = (int64(first) >> 10) * 2.0**-53
+    layer = lower_bits(first)
+    u = signed_bits(first) * 2.0**-53
     if abs(u) < _RATIOS[layer]:
         return u * _EDGES[layer]
     return _normal_slowly(first)
 
 
-@compiled
-def _normal_slowly(first: np.uint64) -> float:
+@shared
+def _normal_slowly(first: Any) -> float:
     """Finish a normal draw that fell into the edge of a layer or into the tail: about one in 80."""
     start = _EDGES[1]
     now = first
     n = 0
     while True:
-        layer = now & _LAYER
-        u = (int64(now) >> 10) * 2.0**-53
+        layer = lower_bits(now)
+        u = signed_bits(now) * 2.0**-53
         if abs(u) < _RATIOS[layer]:
             return u * _EDGES[layer]
         if layer == 0:
@@ -114,14 +151,14 @@ def _normal_slowly(first: np.uint64) -> float:
         n += 2
 
 
-@compiled
-def exponential(key: np.uint64, n: int) -> float:
+@shared
+def exponential(key: Any, n: int) -> float:
     """Draw from the exponential distribution of mean 1."""
     return -log(positive(key, n))
 
 
-@compiled
-def _log_gamma_draw(shape: float, key: np.uint64, n: int) -> float:
+@shared
+def _log_gamma_draw(shape: float, key: Any, n: int) -> float:
     """Draw the logarithm of a gamma variate (Marsaglia and Tsang 2000), safe for tiny shapes."""
     own = bits(key, n)
     boost = 0.0
@@ -142,8 +179,8 @@ def _log_gamma_draw(shape: float, key: np.uint64, n: int) -> float:
                 return log(d * v) + boost
 
 
-@inlined
-def _gamma_draw(shape: float, key: np.uint64) -> float:
+@inline
+def _gamma_draw(shape: float, key: Any) -> float:
     """Draw a gamma variate of a shape of at least 1 (Marsaglia and Tsang 2000)."""
     d = shape - 1.0 / 3.0
     c = 1.0 / sqrt(9.0 * d)
@@ -161,8 +198,8 @@ def _gamma_draw(shape: float, key: np.uint64) -> float:
                 return d * v
 
 
-@compiled
-def beta(a: float, b: float, key: np.uint64, n: int) -> float:
+@shared
+def beta(a: float, b: float, key: Any, n: int) -> float:
     """Draw from the beta distribution, as X / (X + Y) of two gamma variates."""
     own = bits(key, n)
     if a >= 1.0 and b >= 1.0:
@@ -174,16 +211,16 @@ def beta(a: float, b: float, key: np.uint64, n: int) -> float:
     return 1.0 / (1.0 + exp(difference))
 
 
-@compiled
-def student(degrees: float, key: np.uint64, n: int) -> float:
+@shared
+def student(degrees: float, key: Any, n: int) -> float:
     """Draw from Student's t distribution, as a normal variate over the root of a mean of squares."""
     own = bits(key, n)
     log_mean = _log_gamma_draw(degrees / 2.0, own, 1) - log(degrees / 2.0)
     return normal(own, 2) * exp(-0.5 * log_mean)
 
 
-@compiled
-def poisson(rate: float, key: np.uint64, n: int) -> float:
+@shared
+def poisson(rate: float, key: Any, n: int) -> float:
     """Draw from the Poisson distribution: inversion for small rates, else Hormann's PTRS (1993)."""
     if rate <= 0.0:
         return 0.0
@@ -253,14 +290,14 @@ class Rng(NamedTuple):
 
     def uniform_at(self, t: int) -> float:
         """Return the number in [0, 1) that belongs to step ``t``, the same for every arm."""
-        return uniform(np.uint64(bits(self.state["key"], 0)), t)  # Numba hands a plain int back to Python
+        return uniform(bits(self.state["key"], 0), t)
 
 
 adopt(Rng)
 
 
-@compiled
-def shuffle(seed: np.uint64, run: int, order: npt.NDArray[np.int64]) -> None:
+@shared
+def shuffle(seed: Any, run: int, order: npt.NDArray[np.int64]) -> None:
     """Fill ``order`` with the numbers of the arms in the order in which a run breaks ties."""
     key = stream(seed, run, SHUFFLE_STREAM)
     for i in range(len(order)):

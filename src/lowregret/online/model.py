@@ -15,7 +15,6 @@ from lowregret.engine.rng import STATE, Rng, bits, uniform
 from lowregret.engine.state import Floats, Rows
 from lowregret.engine.statistics import best_mean
 from lowregret.engine.step import choose, count_playing, in_warmup, rules_of, update
-from lowregret.online.plain_rng import PlainRng
 from lowregret.policies import Clock
 from lowregret.policies.views import clock_at
 
@@ -39,20 +38,10 @@ class LiveRng(Rng):
 
     def uniform_at(self, t: int) -> float:
         """Return the uniform draw of step ``t``; time goes back when a pull is discarded, draws do not."""
-        return uniform(np.uint64(bits(self.state["key"], 0)), t + self.state["given_up"])
+        return uniform(bits(self.state["key"], 0), t + self.state["given_up"])
 
 
 adopt(LiveRng)
-
-
-class PlainLiveRng(PlainRng):
-    """The same without compiled code."""
-
-    __slots__ = ()
-
-    def uniform_at(self, t: int) -> float:
-        """Return the uniform draw of step ``t``."""
-        return PlainRng.uniform_at(self, int(t) + int(self.state["given_up"]))
 
 
 @shared
@@ -100,21 +89,11 @@ def apply_live(
     return left, round
 
 
-def choose_compiled(policy: Any, rows: Rows, models: Rows, round: Any, scores: Floats) -> Any:
-    """Call ``choose_live``; Numba compiles this."""
+def choose_step(policy: Any, rows: Rows, models: Rows, round: Any, scores: Floats) -> Any:
+    """Call ``choose_live`` with the agent's random stream; also an entry point for compiled code."""
     return choose_live(policy, rows, models[0], round, scores, LiveRng(models[0]))
 
 
-def apply_compiled(policy: Any, rows: Rows, models: Rows, round: Any, place: int, reward: float) -> Any:
-    """Call ``apply_live``; Numba compiles this."""
+def apply_step(policy: Any, rows: Rows, models: Rows, round: Any, place: int, reward: float) -> Any:
+    """Call ``apply_live`` with the agent's random stream; also an entry point for compiled code."""
     return apply_live(policy, rows, models[0], round, place, reward, LiveRng(models[0]))
-
-
-def choose_plain(policy: Any, rows: Rows, models: Rows, round: Any, scores: Floats) -> Any:
-    """Call ``choose_live`` without compiled code."""
-    return choose_live(policy, rows, models[0], round, scores, PlainLiveRng(models[0]))
-
-
-def apply_plain(policy: Any, rows: Rows, models: Rows, round: Any, place: int, reward: float) -> Any:
-    """Call ``apply_live`` without compiled code."""
-    return apply_live(policy, rows, models[0], round, place, reward, PlainLiveRng(models[0]))

@@ -15,6 +15,7 @@ import numpy as np
 
 from lowregret._common.validation import short_repr
 from lowregret.engine.compile import entry
+from lowregret.engine.rng import POLICY_STREAM, shuffle, stream
 from lowregret.engine.state import CLOSED, Rows, first_round, initialise_memory, new_rows
 from lowregret.engine.step import MESSAGES, NOT_A_NUMBER, observe
 from lowregret.errors import InputError, StoreError
@@ -23,14 +24,11 @@ from lowregret.online.decisions import ANSWERS, Decision, Event, decision_id, de
 from lowregret.online.epochs import first_horizon, start_epoch
 from lowregret.online.model import (
     MODEL,
-    PlainLiveRng,
-    apply_compiled,
-    apply_plain,
-    choose_compiled,
-    choose_plain,
+    LiveRng,
+    apply_step,
+    choose_step,
     live_clock,
 )
-from lowregret.online.plain_rng import policy_key, shuffled
 from lowregret.policies import Policy
 from lowregret.policies.memory import memory_fields
 
@@ -78,12 +76,12 @@ class AgentState:
         policy, size = settings.policy, len(settings.arms)
         self.settings, self.token = settings, token
         self.rows = new_rows(size, policy)
-        self.rows["number"] = shuffled(settings.seed, size)
+        shuffle(settings.seed, 0, self.rows["number"])
         initialise_memory(policy, self.rows)
         self.scores = np.zeros(size)
         self.models = np.zeros(1, MODEL)
         model = self.models[0]
-        model["key"] = policy_key(settings.seed)
+        model["key"] = stream(settings.seed, 0, POLICY_STREAM)
         model["horizon"] = settings.horizon or first_horizon(size)
         self.epoch = 0
         self.round = start_epoch(policy, self.rows, int(model["horizon"]))
@@ -97,7 +95,7 @@ class AgentState:
         samples = policy.overrides("sample") or policy.overrides("normal_posterior")
         self._propensity = None if samples else 1.0
         self._states_propensities = samples and policy.overrides("propensities")
-        self.steps: tuple[Any, Any, Any] = (choose_plain, apply_plain, policy)
+        self.steps: tuple[Any, Any, Any] = (choose_step, apply_step, policy)
 
     @property
     def time(self) -> int:
@@ -110,8 +108,8 @@ class AgentState:
         first = first_round(policy, len(self.rows), horizon)  # every round has its types
         arguments = self.rows, self.models, first
         self.steps = (
-            entry(choose_compiled, policy, *arguments, self.scores),
-            entry(apply_compiled, policy, *arguments, 0, 0.5),
+            entry(choose_step, policy, *arguments, self.scores),
+            entry(apply_step, policy, *arguments, 0, 0.5),
             policy,
         )
 
@@ -212,7 +210,7 @@ class AgentState:
         model["told"] += 1
         policy = self.settings.policy
         clock = live_clock(policy, self.rows, model, int(model["told"]))
-        observe(policy, row, 0, reward, clock, PlainLiveRng(model))
+        observe(policy, row, 0, reward, clock, LiveRng(model))
 
     def _own_retired(self, arm: str) -> Rows:
         """Return the row of a retired arm as a copy that may be changed; ``save`` holds the original."""
