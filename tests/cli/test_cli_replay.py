@@ -46,7 +46,7 @@ def test_a_table_is_printed(log):
     assert [float(cell) for cell in row[3:]] == pytest.approx(
         [known.mean, known.se, *known.interval], rel=0.006
     )
-    assert "log.csv: 300 rows, 3 arms, taken as uniform, horizon 60, seed 0" in result.stdout
+    assert "log.csv: 300 rows, 3 arms, assumed uniform, horizon 60, seed 0" in result.stdout
 
 
 def test_what_is_wrong_is_told_in_one_line(log):

@@ -1,6 +1,6 @@
 """The command line: parse, call, print; one file for each kind of command.
 
-What is slow to import is imported by the command that needs it, so that ``--help`` is quick.
+Slow imports are inside the commands, so that ``--help`` is fast.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Stochastic multi-armed bandits: EUCBV and its rivals, simulated."""
+    """Stochastic multi-armed bandits: simulate, compare and evaluate policies."""
 
 
 def _warn(message: Warning | str, *details: Any, **more: Any) -> None:

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def policies(
-    name: Annotated[str | None, typer.Argument(help="A policy to show in full.", show_default=False)] = None,
+    name: Annotated[str | None, typer.Argument(help="The policy to describe.", show_default=False)] = None,
 ) -> None:
-    """List the policies, or show one in full."""
+    """List the policies, or describe one."""
     from inspect import getdoc
 
     from lowregret.cli.terminal_tables import text_table
@@ -42,7 +42,7 @@ def policies(
 
 
 def _signature(kind: type[Policy]) -> str:
-    """Write a policy with its parameters and their defaults."""
+    """Return the name of a policy with its parameters and their defaults."""
     from dataclasses import MISSING, fields
 
     parameters = [

@@ -1,4 +1,4 @@
-"""What every command prints with."""
+"""The console, and messages on standard error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def console() -> Console:
-    """Give a console that prints text as it is, and does not fold what goes into a pipe."""
+    """Return a console that prints text without markup, 200 columns wide if the output is not a terminal."""
     from rich.console import Console
 
     width = None if sys.stdout.isatty() else 200

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 def replay(
     log: Annotated[
-        Path, typer.Argument(help="A .csv or .parquet file with columns arm, reward and maybe propensity.")
+        Path,
+        typer.Argument(help="A .csv or .parquet file with columns arm, reward and optionally propensity."),
     ],
     policy: Annotated[
         list[str] | None,
@@ -30,16 +31,16 @@ def replay(
     ] = None,
     horizon: Annotated[
         int | None,
-        typer.Option(help="Number of matched rows after which to end.", show_default="as many as expected"),
+        typer.Option(help="Number of matched rows after which to stop.", show_default="the expected number"),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
     resamples: Annotated[int, typer.Option(help="Number of resamples of the log; 0 for no intervals.")] = 200,
     clip: Annotated[
-        bool, typer.Option("--clip", help="Clip rewards to [0, 1] for the policies that need that.")
+        bool, typer.Option("--clip", help="Clip rewards to [0, 1] for the policies that require it.")
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Estimate the rewards of policies from a log of another policy's pulls."""
+    """Estimate the mean reward of policies from a log of another policy."""
     from lowregret.cli.progress import progress_bar
     from lowregret.offline.replay import replay as run
 
@@ -58,7 +59,7 @@ def _print_result(result: Replay) -> None:
 
     console().print(replay_table(result.summary()))
     log = result.log
-    kind = "with propensities" if log.given else "taken as uniform"
+    kind = "with propensities" if log.given else "assumed uniform"
     size = f"{len(log.arm):,} rows, {len(log.arms):,} arms, {kind}"
     setting = f"horizon {result.horizon:,}, seed {result.seed}"
     console().print(f"{log.name}: {size}, {setting}", soft_wrap=True)

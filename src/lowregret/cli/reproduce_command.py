@@ -11,9 +11,11 @@ from lowregret.cli.printing import console
 
 
 def reproduce(
-    experiment: Annotated[int | None, typer.Option(help="1, 2, 3 or 4.", show_default="all")] = None,
+    experiment: Annotated[
+        int | None, typer.Option(help="Experiment of the paper: 1, 2, 3 or 4.", show_default="all")
+    ] = None,
     runs: Annotated[int, typer.Option(help="Number of independent runs.")] = 100,
-    seed: Annotated[int, typer.Option(help="Seed of the rewards.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of rewards and policies.")] = 1,
     out: Annotated[
         Path, typer.Option(help="Folder for the report and the results of the runs, which are reused.")
     ] = Path("reproduction"),

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 def new(
     path: Annotated[Path, typer.Argument(help="The file to write.")] = Path("experiment.toml"),
     schema: Annotated[
-        bool, typer.Option("--schema", help="Print the JSON schema of such files, for editors, instead.")
+        bool, typer.Option("--schema", help="Print the JSON schema of experiment files instead, for editors.")
     ] = False,
 ) -> None:
-    """Write an example of an experiment file, with comments."""
+    """Write a commented example of an experiment file."""
     if schema:
         from json import dumps
 
@@ -59,7 +59,9 @@ def run(
     ] = None,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Print the number of shards and the time they take; run nothing."),
+        typer.Option(
+            "--dry-run", help="Print the number of shards and an estimate of the time; run nothing."
+        ),
     ] = False,
 ) -> None:
     """Run an experiment, or continue one that was stopped."""

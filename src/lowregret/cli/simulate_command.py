@@ -35,16 +35,16 @@ def simulate(
         ),
     ] = None,
     horizon: Annotated[
-        int | None, typer.Option(help="Number of pulls in a run.", show_default="the environment's own")
+        int | None, typer.Option(help="Number of pulls in a run.", show_default="that of the environment")
     ] = None,
     runs: Annotated[int, typer.Option(help="Number of independent runs.")] = 100,
-    seed: Annotated[int, typer.Option(help="Seed of the rewards.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of rewards and policies.")] = 0,
     threads: Annotated[
         int | None,
         typer.Option(help="Number of threads.", show_default="one per core"),
     ] = None,
     clip: Annotated[
-        bool, typer.Option("--clip", help="Clip rewards to [0, 1] for the policies that need that.")
+        bool, typer.Option("--clip", help="Clip rewards to [0, 1] for the policies that require it.")
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
