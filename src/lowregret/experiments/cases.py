@@ -154,10 +154,9 @@ def _columns(file: Path) -> list[Any]:
         raise InputError(f"a file of rewards must be .csv or .parquet, got {file.name!r}")
     try:
         table = pl.read_csv(file) if file.suffix == ".csv" else pl.read_parquet(file)
-    except OSError as error:
-        raise InputError(f"cannot read {str(file)!r}: {error.strerror or error}") from None
-    except pl.exceptions.PolarsError as error:
-        raise InputError(f"cannot read {str(file)!r}: {error}") from None
+    except (OSError, pl.exceptions.PolarsError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot read {str(file)!r}: {reason}") from None
     columns = []
     for column in table.iter_columns():
         if not column.dtype.is_numeric():

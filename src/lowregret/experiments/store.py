@@ -141,7 +141,8 @@ class ResultStore:
             finally:  # on a full disk, those that were written are kept
                 if written:
                     sync(self.shards)
-                    _append(self._manifest, "".join(map(_line, written)).encode())
+                    lines = [json.dumps(asdict(entry), separators=(",", ":")) + "\n" for entry in written]
+                    _append(self._manifest, "".join(lines).encode())
                     self.entries |= {entry.shard: entry for entry in written}
 
     def publish(self, plan: Plan) -> None:
@@ -292,7 +293,3 @@ def _append(path: Path, lines: bytes) -> None:
             raise
     finally:
         os.close(descriptor)
-
-
-def _line(entry: Entry) -> str:
-    return json.dumps(asdict(entry), separators=(",", ":")) + "\n"

@@ -125,8 +125,8 @@ def _table(given: Given) -> tuple[str, polars.DataFrame]:
         raise InputError(f"there is no file {str(file)!r}")
     try:
         # As text, so that an arm keeps its name and a bad reward is named as it is written.
-        lazy = pl.scan_csv(file, infer_schema=False, glob=False) if file.suffix == ".csv" else None
-        lazy = pl.scan_parquet(file, glob=False) if lazy is None else lazy
+        csv = file.suffix == ".csv"
+        lazy = pl.scan_csv(file, infer_schema=False, glob=False) if csv else pl.scan_parquet(file, glob=False)
         there = lazy.collect_schema().names()
         wanted = [name for name in COLUMNS if name in there]
         return file.name, lazy.select(wanted if set(COLUMNS[:2]) <= set(there) else there).collect()

@@ -32,25 +32,12 @@ def regret_chart(
     points: pl.DataFrame | None = None,
     bounds: pl.DataFrame | None = None,
 ) -> alt.LayerChart:
-    """Draw the mean regret of every policy over time, with bands.
+    """Draw the mean regret of every policy over time, with bands; `save` writes the chart to a file.
 
-    Parameters
-    ----------
-    curve : polars.DataFrame
-        The curves of one environment, as `Results.curves` returns them: columns policy, t, mean, and p05 and
-        p95 or low and high.
-    title : str
-        The title of the figure; may be empty.
-    band : {"spread", "interval"}, default "spread"
-        Bands from the 5% to the 95% quantile of the runs, or the 95% interval of the mean.
-    log_time, log_regret : bool, default False
-        Make an axis logarithmic.
-    palette : mapping of str to Style, optional
-        The style of every policy, where several figures share it.
-    points : polars.DataFrame, optional
-        Columns policy, t and mean: open circles beside the lines, such as published values.
-    bounds : polars.DataFrame, optional
-        Columns label, t and mean: thin grey lines with their names, such as bounds.
+    ``curve`` is the part of one environment of `Results.curves`. A band "spread" goes from the 5% to the 95%
+    quantile of the runs, "interval" is the 95% interval of the mean. ``points`` (policy, t, mean) are open
+    circles beside the lines, such as published values, and ``bounds`` (label, t, mean) thin grey lines with
+    their names. Several figures may share a ``palette``, the style of every policy.
     """
     low, high = ("p05", "p95") if band == "spread" else ("low", "high")
     ends = {"low": pl.col(low).clip(lower_bound=0.0), "high": pl.col(high)}  # regret is never negative
