@@ -15,7 +15,7 @@ from helpers import SHARD_STEPS as STEPS
 import lowregret as lr
 from lowregret._common import durable_files as files
 from lowregret._common.durable_files import locked, write_atomically
-from lowregret.experiments.long_tables import TABLES
+from lowregret.analysis.tables import COLUMNS
 from lowregret.experiments.plan import make_plan
 from lowregret.experiments.run import run
 from lowregret.experiments.store import ResultStore
@@ -301,7 +301,7 @@ def test_shards_are_on_the_disk_before_the_manifest_names_them(small, tmp_path: 
 def test_tables_are_on_the_disk_before_they_are_published(small, full: Path, waits) -> None:
     (full / "experiment.json").unlink()
     ResultStore(full).publish(make_plan(small, STEPS))
-    tables = [f"{name}.parquet" for name in TABLES]
+    tables = [f"{name}.parquet" for name in COLUMNS]
     folder, told = ("sync", full.name), "experiment.json"
     assert waits == [
         folder,  # the old ones are withdrawn

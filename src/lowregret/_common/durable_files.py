@@ -96,8 +96,9 @@ def locked(target: Path, lock: Path | None = None) -> Iterator[None]:
             file.close()
             if error.errno not in (errno.EAGAIN, errno.EACCES):
                 raise StoreError(f"cannot lock {str(target)!r}: {error.strerror}") from None
+            kind = "folder" if target.is_dir() else "file"
             raise StoreError(
-                f"{str(target)!r} is in use by {holder}: wait for it, or use another {_kind_of(target)}"
+                f"{str(target)!r} is in use by {holder}: wait for it, or use another {kind}"
             ) from None
     try:
         with as_store_error(target):
@@ -110,10 +111,6 @@ def locked(target: Path, lock: Path | None = None) -> Iterator[None]:
             if fcntl is not None:  # closing does not unlock while a process just forked has it open too
                 fcntl.flock(file, fcntl.LOCK_UN)
         file.close()
-
-
-def _kind_of(target: Path) -> str:
-    return "folder" if target.is_dir() else "file"
 
 
 def _write_holder(file: Any) -> None:

@@ -33,14 +33,7 @@ _WORDS = {
 
 
 class SpecError(InputError):
-    """An invalid value in structured input, such as an experiment, with the path of its keys.
-
-    Examples
-    --------
-    >>> from lowregret._common.spec_errors import SpecError
-    >>> print(SpecError(("environments", 2, "grid", "K"), "must not be empty"))
-    environments[2].grid.K must not be empty
-    """
+    """An invalid value in structured input, such as an experiment, with the path of its keys."""
 
     def __init__(self, path: Iterable[Key], problem: str) -> None:
         self.path, self.problem = tuple(path), problem
@@ -89,13 +82,6 @@ def line_of(text: str, path: tuple[Key, ...]) -> int | None:
     r"""Return the line of a TOML document that sets a path of keys, or the nearest key above it.
 
     Only the beginnings of lines are searched; None if nothing is found.
-
-    Examples
-    --------
-    >>> from lowregret._common.spec_errors import line_of
-    >>> text = "runs = 3\n[[policies]]\npolicy = 'A'\n[[policies]]\npolicy = 'B'"
-    >>> line_of(text, ("policies", 1, "policy"))
-    5
     """
     counts: dict[str, int] = {}
     here: tuple[Key, ...] = ()

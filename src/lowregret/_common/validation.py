@@ -98,16 +98,7 @@ def scale_interval(low: object, high: object) -> tuple[float, float]:
 
 
 def recording_times(horizon: int, points: int, scale: Scale = "linear") -> tuple[int, ...]:
-    """Return the times at which the regret is recorded, spaced evenly or by a constant factor.
-
-    Examples
-    --------
-    >>> from lowregret._common.validation import recording_times
-    >>> recording_times(1_000, 4)
-    (250, 500, 750, 1000)
-    >>> recording_times(1_000, 4, "log")
-    (1, 10, 100, 1000)
-    """
+    """Return the times at which the regret is recorded, spaced evenly or by a constant factor."""
     if scale == "linear":
         count = min(points, horizon)
         return tuple(horizon * (i + 1) // count for i in range(count))

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lowregret.cli.printing import console
+from lowregret.cli.printing import console, print_json
 
 CONSTANTS = {
     "best_mean": "best mean",
@@ -56,10 +56,8 @@ def bounds(
 
         estimates = estimate_probabilities(environment, horizon, runs, seed).to_dicts()
     if json:
-        from json import dumps
-
         more = {} if estimates is None else {"estimates": estimates}
-        print(dumps({**constants, "bounds": statements, **more}, allow_nan=False))
+        print_json({**constants, "bounds": statements, **more})
     else:
         _print(constants, statements, estimates)
 

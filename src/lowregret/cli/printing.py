@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from json import dumps
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,6 +16,11 @@ def console() -> Console:
 
     width = None if sys.stdout.isatty() else 200
     return Console(width=width, markup=False, highlight=False, emoji=False)
+
+
+def print_json(data: object) -> None:
+    """Print data as one JSON object."""
+    print(dumps(data, allow_nan=False))
 
 
 def tell(message: str) -> None:

@@ -30,36 +30,15 @@ class TimeLeft(TimeRemainingColumn):
 
 @contextmanager
 def progress_bar(runs: int, label: str = "") -> Iterator[Callable[[str, int], None] | None]:
-    """Show the progress of each policy while the block runs.
+    """Show the progress of each policy while the block runs; ``label`` is the text before its name.
 
     Yields the ``progress`` argument of ``simulate``. The bar is drawn on standard error if that is a
     terminal; otherwise the argument is None.
-
-    Parameters
-    ----------
-    runs : int
-        The number of runs of each policy.
-    label : str, optional
-        The text before the policy.
-
-    Examples
-    --------
-    >>> from lowregret.cli.progress import progress_bar
-    >>> with progress_bar(10) as progress:
-    ...     if progress:
-    ...         progress("EUCBV", 10)
     """
     if not sys.stderr.isatty():
         yield None
         return
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.fields[state]}", markup=False),
-        TimeLeft(compact=True),
-    )
-    with silenced(), Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with silenced(), _bar() as bar:
         task = bar.add_task(label, total=runs, state="", visible=False)
 
         def advance(policy: str, done: int) -> None:
@@ -78,30 +57,12 @@ def shard_bar(label: str) -> Iterator[Callable[[RunProgress], None] | None]:
 
     Yields the ``progress`` argument of ``Experiment.run``. The bar is drawn on standard error if that is a
     terminal; otherwise the argument is None.
-
-    Parameters
-    ----------
-    label : str
-        The text before the bar.
-
-    Examples
-    --------
-    >>> from lowregret.cli.progress import shard_bar
-    >>> with shard_bar("my experiment") as progress:
-    ...     pass
     """
     if not sys.stderr.isatty():
         yield None
         return
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.fields[state]}", markup=False),
-        TimeLeft(compact=True),
-    )
     began = monotonic()
-    with silenced(), Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with silenced(), _bar() as bar:
         task = bar.add_task(label, total=None, state="reading finished shards")
 
         def advance(now: RunProgress) -> None:
@@ -112,3 +73,14 @@ def shard_bar(label: str) -> Iterator[Callable[[RunProgress], None] | None]:
             bar.update(task, completed=now.steps, total=max(now.all_steps, 1), state=state)
 
         yield advance
+
+
+def _bar() -> Progress:
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[state]}", markup=False),
+        TimeLeft(compact=True),
+    )
+    return Progress(*columns, console=Console(stderr=True), transient=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lowregret.cli.printing import console
+from lowregret.cli.printing import console, print_json
 from lowregret.cli.simulate_command import EVERY
 
 if TYPE_CHECKING:
@@ -47,9 +47,7 @@ def replay(
     with progress_bar(resamples + 1) as progress:
         result = run(log, policy or EVERY, horizon, seed, resamples=resamples, clip=clip, progress=progress)
     if json:
-        from json import dumps
-
-        print(dumps(result.to_dict(), allow_nan=False))
+        print_json(result.to_dict())
     else:
         _print_result(result)
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from lowregret.cli.printing import console
+from lowregret.cli.printing import console, print_json
 
 
 def compare(
@@ -23,9 +23,7 @@ def compare(
 
     comparison = open_results(folder).compare(baseline)
     if json:
-        from json import dumps
-
-        print(dumps({"comparisons": comparison.to_dicts()}, allow_nan=False))
+        print_json({"comparisons": comparison.to_dicts()})
     else:
         for line in verdict_lines(comparison):
             console().print(line, soft_wrap=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,8 +14,6 @@ from lowregret.cli.printing import console, tell
 from lowregret.errors import InputError
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from lowregret.experiments.run import Progress
     from lowregret.experiments.spec import Experiment
     from lowregret.results import Results
@@ -74,28 +72,18 @@ def run(
         _print_forecast(spec, folder, cluster, threads)
         return
     from lowregret.cli.progress import shard_bar
+    from lowregret.experiments.executors import dask_cluster
     from lowregret.experiments.run import FailedShardsError
 
     try:
-        with _workers(cluster) as executor, shard_bar(spec.name) as bar:
+        workers = nullcontext() if cluster is None else dask_cluster(cluster)
+        with workers as executor, shard_bar(spec.name) as bar:
             results = spec.run(folder, executor=executor, threads=threads, progress=_reporting(bar))
     except FailedShardsError as error:
         tell(str(error))
         raise typer.Exit(1) from None
     _print_results(results)
     print(f"results in {folder}")
-
-
-@contextmanager
-def _workers(cluster: str | None) -> Iterator[Executor | None]:
-    """Yield the executor of a cluster, or None."""
-    if cluster is None:
-        yield None
-        return
-    from lowregret.experiments.executors import dask_cluster
-
-    with dask_cluster(cluster) as executor:
-        yield executor
 
 
 def _reporting(bar: Callable[[Progress], None] | None) -> Callable[[Progress], None]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lowregret.cli.printing import console
+from lowregret.cli.printing import console, print_json
 
 if TYPE_CHECKING:
     from lowregret.results import Results
@@ -57,9 +57,7 @@ def simulate(
             policy or EVERY, environment, horizon, runs, seed, clip=clip, threads=threads, progress=progress
         )
     if json:
-        from json import dumps
-
-        print(dumps(results.to_dict(), allow_nan=False))
+        print_json(results.to_dict())
     else:
         _print_results(results)
 

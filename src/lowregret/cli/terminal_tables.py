@@ -34,56 +34,19 @@ REPLAYED = {"matched": "matched", "mean": "mean reward", "se": "se", "low": "95%
 
 
 def regret_table(summary: polars.DataFrame, title: str | None = None) -> Table:
-    """Return the final regrets of several policies as a table for the terminal.
-
-    Parameters
-    ----------
-    summary : polars.DataFrame
-        A column policy, and some of mean, se, median, p05, p95, worst05, optimal_arm_eliminated,
-        ns_per_step and published.
-    title : str, optional
-        The title of the table.
-
-    Examples
-    --------
-    >>> import polars
-    >>> from lowregret.cli.terminal_tables import regret_table
-    >>> regret_table(polars.DataFrame({"policy": ["MOSS"], "mean": [715.6]})).row_count
-    1
-    """
-    table = _table(title)
-    table.add_column("policy", overflow="fold")
-    chosen = [column for column in COLUMNS if column in summary.columns]
-    for column in chosen:
-        table.add_column(COLUMNS[column], justify="right", no_wrap=True)
-    for row in summary.to_dicts():
-        table.add_row(row["policy"], *(shown(row[column]) for column in chosen))
-    return table
+    """Return the final regrets of several policies, with those of the columns that the summary has."""
+    chosen = {column: heading for column, heading in COLUMNS.items() if column in summary.columns}
+    return _number_table(summary, ("policy",), chosen, title)
 
 
 def replay_table(summary: polars.DataFrame) -> Table:
-    """Return the estimates of a replay as a table for the terminal.
-
-    Examples
-    --------
-    >>> import lowregret as lr
-    >>> from lowregret.cli.terminal_tables import replay_table
-    >>> replay_table(lr.replay({"arm": ["a"], "reward": [1]}, "FixedArm(arm=0)").summary()).row_count
-    3
-    """
-    table = _table(None)
-    for name in ("policy", "method"):
-        table.add_column(name, overflow="fold")
-    for heading in REPLAYED.values():
-        table.add_column(heading, justify="right", no_wrap=True)
-    for row in summary.to_dicts():
-        table.add_row(row["policy"], row["method"], *(shown(row[column]) for column in REPLAYED))
-    return table
+    """Return the estimates of a replay."""
+    return _number_table(summary, ("policy", "method"), REPLAYED)
 
 
 def text_table(rows: Sequence[Mapping[str, str]]) -> Table:
     """Return rows of strings as a table with the names of their fields as headings."""
-    table = _table(None)
+    table = _table()
     for name in rows[0]:
         table.add_column(name, overflow="fold")
     for row in rows:
@@ -91,5 +54,19 @@ def text_table(rows: Sequence[Mapping[str, str]]) -> Table:
     return table
 
 
-def _table(title: str | None) -> Table:
+def _number_table(
+    data: polars.DataFrame, names: Sequence[str], columns: Mapping[str, str], title: str | None = None
+) -> Table:
+    """Return a table of names and of numbers, the latter under their headings."""
+    table = _table(title)
+    for name in names:
+        table.add_column(name, overflow="fold")
+    for heading in columns.values():
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in data.to_dicts():
+        table.add_row(*(row[name] for name in names), *(shown(row[column]) for column in columns))
+    return table
+
+
+def _table(title: str | None = None) -> Table:
     return Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=PADDING)

@@ -20,19 +20,7 @@ NEEDED = "Runs needed: to detect this difference with probability 0.8, at the st
 
 
 def verdict_lines(comparison: pl.DataFrame) -> list[str]:
-    """Return a comparison as lines, one per verdict, under the names of the environments.
-
-    Examples
-    --------
-    >>> import lowregret as lr
-    >>> from lowregret.analysis.comparison import compare
-    >>> from lowregret.cli.terminal_verdicts import verdict_lines
-    >>> tables = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0,1", horizon=20, runs=7, seed=1)
-    >>> for line in verdict_lines(compare(tables, "MOSS"))[:2]:
-    ...     print(line)
-    bernoulli:0,1
-      RoundRobin has higher regret than MOSS: by 8, 95% interval 8 to 8, p 0.016 (7 runs)
-    """
+    """Return a comparison as lines, one per verdict, under the names of the environments."""
     lines = []
     for (environment,), part in comparison.group_by("environment", maintain_order=True):
         lines.append(str(environment))

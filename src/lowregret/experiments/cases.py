@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -153,10 +154,9 @@ def _columns(file: Path) -> list[Any]:
         raise InputError(f"a file of rewards must be .csv or .parquet, got {file.name!r}")
     try:
         table = pl.read_csv(file) if file.suffix == ".csv" else pl.read_parquet(file)
-    except OSError as error:
-        raise InputError(f"cannot read {str(file)!r}: {error.strerror or error}") from None
-    except pl.exceptions.PolarsError as error:
-        raise InputError(f"cannot read {str(file)!r}: {error}") from None
+    except (OSError, pl.exceptions.PolarsError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot read {str(file)!r}: {reason}") from None
     columns = []
     for column in table.iter_columns():
         if not column.dtype.is_numeric():
@@ -230,15 +230,12 @@ def _class(
         return kind, base, refer_to(kind)
 
 
-class _at:  # noqa: N801  # a context manager
+@contextmanager
+def _at(path: tuple[Key, ...]) -> Iterator[None]:
     """Add the path of keys to an `InputError` without one."""
-
-    def __init__(self, path: tuple[Key, ...]) -> None:
-        self.path = path
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, InputError) and not isinstance(error, SpecError):
-            raise SpecError(self.path, str(error)) from None
+    try:
+        yield
+    except SpecError:
+        raise
+    except InputError as error:
+        raise SpecError(path, str(error)) from None

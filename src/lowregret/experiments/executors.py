@@ -10,7 +10,7 @@ from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecu
 from contextlib import contextmanager
 from importlib import import_module
 from threading import Thread
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 from lowregret.errors import InputError
 from lowregret.experiments.plan import ArmGroups
@@ -36,28 +36,14 @@ LARGE = 10_000
 """Numbers that describe an environment above which it is sent once, not with every shard: some 100 kB."""
 
 
-@runtime_checkable
-class HasWorkers(Protocol):
-    """An executor that knows how many tasks it runs at once."""
-
-    def workers(self) -> int:
-        """Return the number of workers now; it may change."""
-        ...
-
-
 def worker_count(executor: Executor) -> int:
-    """Return how many tasks an executor runs at once; one per core where it does not say."""
-    return executor.workers() if isinstance(executor, HasWorkers) else os.cpu_count() or 1
+    """Return how many tasks an executor runs at once now; one per core where it does not say."""
+    workers: Callable[[], int] | None = getattr(executor, "workers", None)
+    return workers() if workers else os.cpu_count() or 1
 
 
 class ThreadExecutor(ThreadPoolExecutor):
-    """Threads of this process.
-
-    Parameters
-    ----------
-    threads : int
-        Number of threads.
-    """
+    """Threads of this process."""
 
     def __init__(self, threads: int) -> None:
         super().__init__(threads)
@@ -80,11 +66,6 @@ class DaskExecutor(Executor):
 
     A task that failed and is submitted again goes to another worker. Large environments among the arguments
     are sent once, and workers copy them from each other.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        The client.
     """
 
     def __init__(self, client: Any) -> None:
@@ -126,13 +107,11 @@ class DaskExecutor(Executor):
         lost. Small environments travel with every task, since Dask sends a task that depends on a future to
         the worker that holds it while the others wait.
         """
-        if not isinstance(value, ArmGroups):
+        if not isinstance(value, ArmGroups) or value.numbers <= LARGE:
             return value
         sent = self._environments.get(value)
-        if sent is None or getattr(sent, "status", "finished") in ("error", "cancelled", "lost"):
-            large = value.numbers > LARGE
-            sent = self._client.submit(_identity, value, pure=False) if large else value
-            self._environments[value] = sent
+        if sent is None or sent.status in ("error", "cancelled", "lost"):
+            sent = self._environments[value] = self._client.submit(_identity, value, pure=False)
         return sent
 
     def _resolve(self, task: Any, future: Future[Any], key: int) -> None:
@@ -152,14 +131,7 @@ class DaskExecutor(Executor):
 
 
 def local_workers(cluster: str) -> int | None:
-    """Return how many processes ``local:N`` asks for, or None for the address of a scheduler.
-
-    Examples
-    --------
-    >>> from lowregret.experiments.executors import local_workers
-    >>> local_workers("local:4"), local_workers("tcp://host:8786")
-    (4, None)
-    """
+    """Return how many processes ``local:N`` asks for, or None for the address of a scheduler."""
     local = re.fullmatch(r"local:([1-9][0-9]{0,3})", cluster)
     address = re.fullmatch(r"(?:tcp|tls|wss?)://[^\s/]+:([0-9]{1,5})/?", cluster)
     if not local and not (address and 1 <= int(address[1]) < 2**16):
@@ -171,10 +143,7 @@ def local_workers(cluster: str) -> int | None:
 def dask_cluster(cluster: str) -> Iterator[DaskExecutor]:
     """Open an executor on ``local:N`` (N processes here) or ``tcp://host:port`` (a Dask scheduler).
 
-    Parameters
-    ----------
-    cluster : str
-        Where the work is done. The workers need the same version of this package, and nothing else.
+    The workers need the same version of this package, and nothing else.
     """
     count = local_workers(cluster)
     try:

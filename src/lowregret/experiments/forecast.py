@@ -33,21 +33,6 @@ def forecast(experiment: Experiment, out: str | Path) -> Forecast:
     """Estimate the work of a run; nothing is written.
 
     The time of a step is read from the manifest of the folder, or else measured.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        The experiment.
-    out : str or path
-        Folder of the results, which need not exist.
-
-    Examples
-    --------
-    >>> import lowregret as lr
-    >>> from lowregret.experiments.forecast import forecast
-    >>> experiment = lr.Experiment(environments="bernoulli:0.1,0.9", policies="MOSS", horizon=50, runs=4)
-    >>> forecast(experiment, "nowhere").missing
-    1
     """
     plan, store = make_plan(experiment), ResultStore(Path(out))
     missing = {shard.name: shard for shard in store.missing(plan)}

@@ -6,23 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 import polars as pl
 
-from lowregret.analysis.tables import COLUMNS
 from lowregret.experiments.plan import Pair, Plan, Shard
 from lowregret.results import arm_table
-
-TABLES = tuple(COLUMNS)
-"""The names of the tables."""
 
 
 def long_tables(plan: Plan, rows: Callable[[Sequence[Shard]], pl.LazyFrame]) -> dict[str, pl.LazyFrame]:
     """Return the tables of all results.
 
-    Parameters
-    ----------
-    plan : Plan
-        The plan of the experiment.
-    rows : callable
-        Returns the rows of some shards in their order, with the name of each one's ``shard``.
+    ``rows`` returns the rows of some shards in their order, with the name of each one's ``shard``.
     """
     cases = plan.experiment.cases
     lists = pl.LazyFrame(

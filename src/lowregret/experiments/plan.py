@@ -38,7 +38,7 @@ class ArmGroups:
         """How many arms there are."""
         return sum(count for *_, count in self.groups)
 
-    @property
+    @cached_property
     def numbers(self) -> int:
         """How many numbers describe them."""
         values = (value for _, parameters, _ in self.groups for value in parameters)
@@ -72,26 +72,10 @@ ENGINE = engine_identity()
 class Shard:
     """A block of runs of one policy on one environment: plain data, and small.
 
-    Attributes
-    ----------
-    name : str
-        The hash of all that determines the result; ``policy.file`` is not part of that.
-    environment : str
-        The hash of the environment's arms. They may be large, so the plan keeps them, once for all shards.
-    arms : int
-        How many arms there are.
-    policy : Reference
-        The class of the policy.
-    parameters : tuple of (str, value)
-        The policy's parameters.
-    horizon, first, runs, seed : int
-        The number of steps, the number of the first run, how many runs, and the seed.
-    times : tuple of int
-        When the regret is recorded.
-    clip : bool
-        Whether the policy sees clipped rewards.
-    engine : str
-        The identity of the engine.
+    ``name`` is the hash of all that determines the result; ``policy.file`` is not part of that.
+    ``environment`` is the hash of the environment's arms, which may be large, so the plan keeps them once for
+    all shards; ``arms`` is their number. ``first`` is the number of the first run, ``times`` is when the
+    regret is recorded, and ``engine`` is the identity of the engine.
     """
 
     name: str
@@ -124,16 +108,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Plan:
-    """All the shards of an experiment, and the environments that they play on by their hashes.
-
-    Examples
-    --------
-    >>> import lowregret as lr
-    >>> from lowregret.experiments.plan import make_plan
-    >>> plan = make_plan(lr.Experiment(environments="paper-4", policies="MOSS", runs=40))
-    >>> [(shard.first, shard.runs) for shard in plan.shards]
-    [(0, 32), (32, 8)]
-    """
+    """All the shards of an experiment, and the environments that they play on by their hashes."""
 
     experiment: Experiment
     environments: dict[str, ArmGroups]
@@ -153,15 +128,7 @@ class Plan:
 
 
 def make_plan(experiment: Experiment, shard_steps: int = SHARD_STEPS) -> Plan:
-    """Cut an experiment into shards; no result depends on how.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        What to cut.
-    shard_steps : int
-        About how many steps a shard has.
-    """
+    """Cut an experiment into shards of about so many steps; no result depends on how."""
     pairs = []
     environments: dict[str, ArmGroups] = {}
     for case in experiment.cases:
@@ -237,15 +204,7 @@ def _parameters(player: Player) -> tuple[tuple[str, Any], ...]:
 
 
 def group(bandit: Bandit) -> ArmGroups:
-    """Write the arms of a bandit as plain data.
-
-    Examples
-    --------
-    >>> from lowregret import bernoulli
-    >>> from lowregret.experiments.plan import group
-    >>> group(bernoulli([0.1, 0.1, 0.5])).groups
-    (('Bernoulli', (0.1, 0.0, 1.0), 2), ('Bernoulli', (0.5, 0.0, 1.0), 1))
-    """
+    """Write the arms of a bandit as plain data."""
     groups: list[Group] = []
     last: Family | None = None
     for arm in bandit.arms:

@@ -41,15 +41,7 @@ _here: dict[str, type[Policy]] = {}
 
 
 def find_class(text: str, folder: Path) -> Reference:
-    """Find the class that ``Name`` (ours) or ``module:Class`` (next to the file, or on the path) names.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from lowregret.experiments.policy_loading import find_class
-    >>> find_class("MOSS", Path()).module
-    'lowregret.policies.moss'
-    """
+    """Find the class that ``Name`` (ours) or ``module:Class`` (next to the file, or on the path) names."""
     module, colon, name = text.partition(":")
     if not colon:
         if text not in POLICIES:

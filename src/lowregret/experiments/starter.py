@@ -55,13 +55,7 @@ grid = {{ alpha = [0.5, 2] }}
 
 
 def write_starter(path: Path) -> None:
-    """Write a commented experiment to start from; an existing file is never overwritten.
-
-    Parameters
-    ----------
-    path : path
-        Where to write it.
-    """
+    """Write a commented experiment to start from; an existing file is never overwritten."""
     try:
         with open(path, "x", encoding="utf-8") as file:
             file.write(STARTER.format(name=path))

@@ -33,9 +33,10 @@ from lowregret._common.durable_files import (
     sync,
     write_atomically,
 )
+from lowregret.analysis.tables import COLUMNS
 from lowregret.engine.outcome import eliminates
 from lowregret.errors import StoreError
-from lowregret.experiments.long_tables import TABLES, long_tables
+from lowregret.experiments.long_tables import long_tables
 from lowregret.experiments.plan import ENGINE, Plan, Shard
 from lowregret.experiments.worker import Finished
 from lowregret.policies.inputs import reward_note
@@ -59,13 +60,13 @@ class Entry:
 
 
 class ResultStore:
-    """The folder of an experiment."""
+    """The folder of an experiment; write to it inside ``with ResultStore(folder).open():``."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.shards = folder / "shards"
         self._manifest = folder / "manifest.jsonl"
-        self._tables = {name: folder / f"{name}.parquet" for name in TABLES}
+        self._tables = {name: folder / f"{name}.parquet" for name in COLUMNS}
         self.entries, _ = _read_manifest(self._manifest)
         self.damaged: list[str] = []
 
@@ -140,27 +141,24 @@ class ResultStore:
             finally:  # on a full disk, those that were written are kept
                 if written:
                     sync(self.shards)
-                    _append(self._manifest, "".join(map(_line, written)).encode())
+                    lines = [json.dumps(asdict(entry), separators=(",", ":")) + "\n" for entry in written]
+                    _append(self._manifest, "".join(lines).encode())
                     self.entries |= {entry.shard: entry for entry in written}
 
     def publish(self, plan: Plan) -> None:
         """Write the tables from the shards of a plan, all of which exist."""
-        if self.is_published(plan):
+        known = self.published()
+        if known.get("plan") == plan.name and known.get("sha256") == self._checksums():
             return
         self.withdraw()
         with as_store_error(self.folder, "; every finished shard is kept"):
             _write_tables(long_tables(plan, self._rows), self._tables)
-            hashes = {name: checksum(path) for name, path in self._tables.items()}
-            text = json.dumps({**asdict(description(plan)), **_origin(plan), "sha256": hashes}, indent=2)
-            write_atomically(self.folder / "experiment.json", (text + "\n").encode())
+            known = {**asdict(description(plan)), **_origin(plan), "sha256": self._checksums()}
+            text = json.dumps(known, indent=2) + "\n"
+            write_atomically(self.folder / "experiment.json", text.encode())
 
-    def is_published(self, plan: Plan) -> bool:
-        """Return whether the tables exist and are those of this plan."""
-        known = self.published()
-        hashes = known.get("sha256", {})
-        return known.get("plan") == plan.name and all(
-            hashes.get(name) == checksum(path) for name, path in self._tables.items()
-        )
+    def _checksums(self) -> dict[str, str | None]:
+        return {name: checksum(path) for name, path in self._tables.items()}
 
     def published(self) -> dict[str, Any]:
         """Return the description of the tables; empty if none are published."""
@@ -295,7 +293,3 @@ def _append(path: Path, lines: bytes) -> None:
             raise
     finally:
         os.close(descriptor)
-
-
-def _line(entry: Entry) -> str:
-    return json.dumps(asdict(entry), separators=(",", ":")) + "\n"

@@ -9,8 +9,8 @@ from pathlib import Path
 import polars as pl
 
 from lowregret._common.durable_files import checksum
+from lowregret.analysis.tables import COLUMNS
 from lowregret.errors import InputError
-from lowregret.experiments.long_tables import TABLES
 from lowregret.experiments.store import ResultStore
 from lowregret.results import Description, Results
 
@@ -44,7 +44,7 @@ def open_results(folder: str | Path) -> Results:
     if not known:
         state = "is not finished: run it again to go on" if store.entries else "holds no results"
         raise InputError(f"{str(place)!r} {state}")
-    for name in TABLES:
+    for name in COLUMNS:
         if not (place / f"{name}.parquet").is_file():
             raise InputError(f"{name}.parquet is not in {str(place)!r}: run it again to have it written")
     return Results(Description.from_dict(known), partial(_table, store, known.get("sha256", {})))

@@ -26,14 +26,7 @@ ALLOWED = "numbers, names of the grid, + - * / ** and brackets"
 
 
 def combinations(grid: Mapping[str, Sequence[Scalar]]) -> Iterator[dict[str, Scalar]]:
-    """Yield every combination of the values of a grid; the last name varies fastest.
-
-    Examples
-    --------
-    >>> from lowregret.experiments.templates import combinations
-    >>> list(combinations({"K": [2, 3], "gap": [0.1]}))
-    [{'K': 2, 'gap': 0.1}, {'K': 3, 'gap': 0.1}]
-    """
+    """Yield every combination of the values of a grid; the last name varies fastest."""
     for values in product(*grid.values()):
         yield dict(zip(grid, values, strict=True))
 
@@ -49,14 +42,7 @@ def names_in(text: str) -> set[str]:
 
 
 def fill(text: str, values: Mapping[str, Scalar]) -> str:
-    """Replace every ``{expression}`` by its value.
-
-    Examples
-    --------
-    >>> from lowregret.experiments.templates import fill
-    >>> fill("bernoulli:0.5*{K-1},{0.5+gap}", {"K": 10, "gap": 0.05})
-    'bernoulli:0.5*9,0.55'
-    """
+    """Replace every ``{expression}`` by its value."""
     return _HOLE.sub(lambda hole: _formatted(_value(hole[1], values)), text)
 
 

@@ -1,4 +1,4 @@
-"""A log of pulls that others made: read, checked, its arms numbered."""
+"""Read and validate a log of pulls, and number its arms."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Given: TypeAlias = "str | Path | polars.DataFrame | Mapping[str, Sequence[Any]]"
 
 COLUMNS = ("arm", "reward", "propensity")
 SURE = 5.0
-"""By how many deviations the counts of the arms must be uneven before a log is called not uniform."""
+"""Standard deviations by which the counts of the arms must be uneven before a log is called not uniform."""
 
 
 @dataclass(frozen=True)
 class Log:
-    """A checked log.
+    """A validated log.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Log:
         return np.bincount(self.arm, minlength=len(self.arms))
 
     def uneven(self) -> bool:
-        """Say whether the counts of the arms are surely not those of a uniform choice.
+        """Return whether the counts of the arms are almost surely not those of a uniform choice.
 
         Pearson's statistic, turned into a normal deviate by the cube root of Wilson and Hilferty (1931).
         """
@@ -80,15 +80,7 @@ class Log:
 
 
 def read_log(given: Given) -> Log:
-    """Read a log from a CSV or Parquet file, a polars table or a mapping of columns, and check it.
-
-    Examples
-    --------
-    >>> from lowregret.offline.log import read_log
-    >>> log = read_log({"arm": ["b", "a", "b"], "reward": [1, 0, 1]})
-    >>> log.arms, log.arm.tolist(), log.propensity.tolist()
-    (('a', 'b'), [1, 0, 1], [0.5, 0.5, 0.5])
-    """
+    """Read a log from a CSV or Parquet file, a polars table or a mapping of columns, and validate it."""
     name, table = _table(given)
     for column in COLUMNS[:2]:
         if column not in table.columns:
@@ -112,7 +104,7 @@ def read_log(given: Given) -> Log:
 
 
 def _table(given: Given) -> tuple[str, polars.DataFrame]:
-    """Get the columns that matter, and all names where one is missing."""
+    """Return the name of a log and its columns: those that are used, or all where one of these is missing."""
     import polars as pl
 
     if isinstance(given, pl.DataFrame):
@@ -133,8 +125,8 @@ def _table(given: Given) -> tuple[str, polars.DataFrame]:
         raise InputError(f"there is no file {str(file)!r}")
     try:
         # As text, so that an arm keeps its name and a bad reward is named as it is written.
-        lazy = pl.scan_csv(file, infer_schema=False, glob=False) if file.suffix == ".csv" else None
-        lazy = pl.scan_parquet(file, glob=False) if lazy is None else lazy
+        csv = file.suffix == ".csv"
+        lazy = pl.scan_csv(file, infer_schema=False, glob=False) if csv else pl.scan_parquet(file, glob=False)
         there = lazy.collect_schema().names()
         wanted = [name for name in COLUMNS if name in there]
         return file.name, lazy.select(wanted if set(COLUMNS[:2]) <= set(there) else there).collect()
@@ -145,7 +137,7 @@ def _table(given: Given) -> tuple[str, polars.DataFrame]:
 
 
 def _arms(name: str, column: polars.Series) -> tuple[tuple[str, ...], Integers]:
-    """Give the arms, in the order of numbers if all are, else of text, and the number of each row's."""
+    """Return the arms, sorted as numbers if all are numbers, else as text, and the arm of each row."""
     import polars as pl
 
     if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
@@ -165,7 +157,7 @@ def _arms(name: str, column: polars.Series) -> tuple[tuple[str, ...], Integers]:
 
 
 def _numbers(name: str, column: polars.Series, allowed: str) -> Floats:
-    """Give a column as floats."""
+    """Return a column as floats."""
     import polars as pl
 
     if column.dtype == pl.Boolean:
@@ -188,5 +180,5 @@ def _require(name: str, kind: str, column: polars.Series, holds: Any, allowed: s
 
 
 def _line(error: Exception) -> str:
-    """Give the first line of an error, as far as it is of use."""
+    """Return the first line of an error message, shortened, or the type of the error."""
     return str(error).splitlines()[0][:200] if str(error) else type(error).__name__

@@ -69,13 +69,13 @@ class Replay:
     notes: dict[str, str]
 
     def __getitem__(self, policy: Policy | str) -> dict[str, Estimate]:
-        """Give the estimates of one policy, by method."""
+        """Return the estimates of one policy, by method."""
         if str(policy) not in self.estimates:
             raise InputError(f"no policy {str(policy)!r} in this replay: it has {', '.join(self.estimates)}")
         return self.estimates[str(policy)]
 
     def summary(self) -> polars.DataFrame:
-        """Give a table: policy, method, matched rows, mean reward, standard error, 95% interval."""
+        """Return a table: policy, method, matched rows, mean reward, standard error, 95% interval."""
         import polars as pl
 
         rows = [
@@ -86,7 +86,7 @@ class Replay:
         return pl.DataFrame(rows, schema=SCHEMA)
 
     def arms(self) -> polars.DataFrame:
-        """Give a table of the arms: number, name, and the mean reward by inverse propensity, both ways."""
+        """Return a table of the arms: number, name, and the mean reward by IPS and by SNIPS."""
         import polars as pl
 
         rows = []
@@ -99,7 +99,7 @@ class Replay:
         return pl.DataFrame(rows, schema=schema)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the replay as plain data, as ``lowregret replay --json`` prints it."""
+        """Return the replay as plain data, as ``lowregret replay --json`` prints it."""
         return {
             "log": self.log.name,
             "rows": len(self.log.arm),
@@ -204,7 +204,7 @@ def replay(
 
 
 def _estimate(log: Log, events: Integers, resampled: Floats) -> Estimate:
-    """Give the mean of the matched rewards, and how it varies over resamples in which something matched."""
+    """Return the mean of the matched rewards; its error is that of the resamples in which a row matched."""
     known, matched = resampled[np.isfinite(resampled)], len(events)
     mean = float(log.reward[events].mean()) if matched else None
     return Estimate(matched, mean, float(known.std(ddof=1)) if matched >= FEWEST and len(known) > 1 else None)

@@ -9,23 +9,7 @@ from lowregret.reporting.chart_style import CONFIG, GREY, INK, WIDTH
 
 
 def arms_chart(table: pl.DataFrame, title: str) -> alt.LayerChart:
-    """Draw the mean of every arm with its interval; arms that are not in play are grey.
-
-    Parameters
-    ----------
-    table : polars.DataFrame
-        The table of ``Agent.summary``.
-    title : str
-        The title of the figure.
-
-    Examples
-    --------
-    >>> import lowregret as lr
-    >>> from lowregret.reporting.agent_chart import arms_chart
-    >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
-    >>> arms_chart(agent.summary(), "Buttons").title
-    'Buttons'
-    """
+    """Draw the mean of every arm with its interval; arms that are not in play are grey."""
     colour = alt.ColorValue(GREY, condition={"test": "datum.state == 'in play'", "value": INK})
     arm = alt.Y("arm:N", sort=None, title=None)
     base = alt.Chart(alt.InlineData(values=table.to_dicts())).encode(y=arm, color=colour)

@@ -131,15 +131,7 @@ def layer_chart(
 
 
 def save(chart: alt.LayerChart, path: str | Path) -> None:
-    """Write a chart as .svg, .png or .pdf, or as .html that works offline.
-
-    Examples
-    --------
-    >>> from lowregret.reporting.chart_style import save
-    >>> save(None, "regret.gif")
-    Traceback (most recent call last):
-    lowregret.errors.InputError: save: a figure must be named .html, .pdf, .png or .svg, got 'regret.gif'
-    """
+    """Write a chart as .svg, .png or .pdf, or as .html that works offline."""
     suffix = Path(path).suffix.lower().removeprefix(".")
     if suffix not in FORMATS:
         raise InputError(f"save: a figure must be named .html, .pdf, .png or .svg, got {str(path)!r}")
@@ -170,11 +162,8 @@ def chart_dict(chart: alt.LayerChart) -> dict[str, Any]:
 def without_tooltips(spec: dict[str, Any]) -> dict[str, Any]:
     """Take the hidden layer out of a chart given as plain data; it would make files slow and large."""
     layers = [layer for layer in spec["layer"] if layer.get("name") != HOVER]
-    hidden = [parameter for parameter in spec.get("params", []) if HOVER in parameter.get("views", [])]
-    return spec | {
-        "layer": layers,
-        "params": [parameter for parameter in spec.get("params", []) if parameter not in hidden],
-    }
+    params = [parameter for parameter in spec.get("params", []) if HOVER not in parameter.get("views", [])]
+    return spec | {"layer": layers, "params": params}
 
 
 def save_svg(svg: str, path: str | Path) -> None:

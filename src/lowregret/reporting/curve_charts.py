@@ -32,38 +32,12 @@ def regret_chart(
     points: pl.DataFrame | None = None,
     bounds: pl.DataFrame | None = None,
 ) -> alt.LayerChart:
-    """Draw the mean regret of every policy over time, with bands.
+    """Draw the mean regret of every policy over time, with bands; `save` writes the chart to a file.
 
-    Parameters
-    ----------
-    curve : polars.DataFrame
-        The curves of one environment, as `Results.curves` returns them: columns policy, t, mean, and p05 and
-        p95 or low and high.
-    title : str
-        The title of the figure; may be empty.
-    band : {"spread", "interval"}, default "spread"
-        Bands from the 5% to the 95% quantile of the runs, or the 95% interval of the mean.
-    log_time, log_regret : bool, default False
-        Make an axis logarithmic.
-    palette : mapping of str to Style, optional
-        The style of every policy, where several figures share it.
-    points : polars.DataFrame, optional
-        Columns policy, t and mean: open circles beside the lines, such as published values.
-    bounds : polars.DataFrame, optional
-        Columns label, t and mean: thin grey lines with their names, such as bounds.
-
-    Returns
-    -------
-    altair.LayerChart
-        A chart that shows itself in a notebook; `save` writes it to a file.
-
-    Examples
-    --------
-    >>> import lowregret as lr
-    >>> from lowregret.reporting.curve_charts import regret_chart
-    >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.5", horizon=100, runs=5)
-    >>> regret_chart(result.curves(), "Two arms").title.text
-    'Two arms'
+    ``curve`` is the part of one environment of `Results.curves`. A band "spread" goes from the 5% to the 95%
+    quantile of the runs, "interval" is the 95% interval of the mean. ``points`` (policy, t, mean) are open
+    circles beside the lines, such as published values, and ``bounds`` (label, t, mean) thin grey lines with
+    their names. Several figures may share a ``palette``, the style of every policy.
     """
     low, high = ("p05", "p95") if band == "spread" else ("low", "high")
     ends = {"low": pl.col(low).clip(lower_bound=0.0), "high": pl.col(high)}  # regret is never negative
@@ -92,24 +66,7 @@ def pulls_chart(
 ) -> alt.LayerChart:
     """Draw how often each policy pulled each arm, from the best arm to the worst, on a logarithmic axis.
 
-    Parameters
-    ----------
-    pulls : polars.DataFrame
-        Columns policy, run, arm and pulls, of one environment.
-    arms : polars.DataFrame
-        Columns arm, mean and gap, of the same environment.
-    title : str
-        The title of the figure; may be empty.
-    palette : mapping of str to Style, optional
-        The style of every policy, where several figures share it.
-
-    Examples
-    --------
-    >>> import lowregret as lr
-    >>> from lowregret.reporting.curve_charts import pulls_chart
-    >>> tables = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.5", horizon=100, runs=5)
-    >>> pulls_chart(tables.pulls, tables.arms, "Two arms").title.text
-    'Two arms'
+    ``pulls`` and ``arms`` are tables of one environment.
     """
     groups = _groups(arms)
     count = pl.col("pulls")
@@ -146,29 +103,7 @@ def arms_left_chart(
     *,
     palette: Mapping[str, Style] | None = None,
 ) -> alt.LayerChart:
-    """Draw how many arms are left over time, for the policies that eliminate arms.
-
-    Parameters
-    ----------
-    events : polars.DataFrame
-        Columns policy, run, t and arm: the eliminations in one environment.
-    runs : mapping of str to int
-        The policies that are drawn, and how many runs each made.
-    arms, horizon : int
-        The number of arms and of time steps.
-    title : str
-        The title of the figure; may be empty.
-    palette : mapping of str to Style, optional
-        The style of every policy, where several figures share it.
-
-    Examples
-    --------
-    >>> import lowregret as lr
-    >>> from lowregret.reporting.curve_charts import arms_left_chart
-    >>> tables = lr.simulate("EUCBV", "bernoulli:0.1,0.9", horizon=100, runs=5)
-    >>> arms_left_chart(tables.events, {"EUCBV": 5}, 2, 100, "Two arms").title.text
-    'Two arms'
-    """
+    """Draw how many arms are left over time; ``runs`` are the policies drawn, with their numbers of runs."""
     times = sorted({horizon * step // MOST_TIMES for step in range(MOST_TIMES + 1)})
     parts = []
     for policy, count in runs.items():

@@ -6,27 +6,9 @@ from collections.abc import Sequence
 
 
 def spread(wanted: Sequence[float], gap: float, height: float) -> list[float]:
-    """Move labels apart, each as little as possible.
+    """Move labels, which are given from the highest down, at least ``gap`` apart, each as little as possible.
 
-    Parameters
-    ----------
-    wanted : sequence of float
-        Where the labels would be best, from the highest down.
-    gap : float
-        How far apart they must be.
-    height : float
-        They stay between 0 and this, as far as there is room.
-
-    Returns
-    -------
-    list of float
-        Where they go, in the same order.
-
-    Examples
-    --------
-    >>> from lowregret.reporting.label_positions import spread
-    >>> spread([90, 52, 50, 10], gap=10, height=100)
-    [90.0, 56.0, 46.0, 10.0]
+    They stay between 0 and ``height``, as far as there is room.
     """
     # Measured from where an unbroken stack would have it, a label may lie no higher than the one
     # before: least squares under that condition, by pooling the groups that break it.

@@ -102,38 +102,10 @@ def line_chart(
 ) -> alt.LayerChart:
     """Draw one line per policy.
 
-    Parameters
-    ----------
-    table : polars.DataFrame
-        Columns policy, x, mean, and low and high, between which the band lies; sorted by x.
-    title : str
-        The title of the chart; may be empty.
-    x, y : Axis
-        The axes.
-    palette : mapping of str to Style, optional
-        The style of every policy, where several charts share it.
-    points : polars.DataFrame, optional
-        Columns policy, x and mean: marks beside the lines, such as published values; also of policies that
-        have no line.
-    bounds : polars.DataFrame, optional
-        Columns label, x and mean: thin grey lines with their names, such as bounds.
-    bands : bool, default True
-        Draw the bands; otherwise they are only in the tooltip.
-    dots : bool, default False
-        Mark every point of a line.
-    heading : str
-        The Vega expression of the heading of the tooltip.
-    unit : str
-        The name of that heading.
-
-    Examples
-    --------
-    >>> import polars
-    >>> from lowregret.reporting.line_chart import Axis, line_chart
-    >>> columns = {"policy": ["A", "A"], "x": [0, 9], "mean": [0, 3], "low": [0, 2], "high": [0, 4]}
-    >>> table = polars.DataFrame(columns)
-    >>> line_chart(table, "One", Axis("t", 0, 9), Axis("regret", 0, 4)).title.text
-    'One'
+    ``table`` has columns policy, x, mean, and low and high, between which the band lies; it is sorted by x.
+    ``points`` (policy, x, mean) are marks beside the lines, such as published values, also of policies that
+    have no line. ``bounds`` (label, x, mean) are thin grey lines with their names. Without ``bands`` they are
+    only in the tooltip, whose heading is the Vega expression ``heading`` under the name ``unit``.
     """
     drawn = table.select("policy", "mean")
     if points is not None:

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 
 def shown(value: float | None) -> str:
-    """Format a number as briefly as its size allows, and a missing one as a dash.
-
-    Examples
-    --------
-    >>> from lowregret.reporting.number_format import shown
-    >>> shown(11307.83), shown(0.03456), shown(12), shown(None)
-    ('11,307.8', '0.0346', '12', '-')
-    """
+    """Format a number as briefly as its size allows, and a missing one as a dash."""
     if value is None:
         return "-"
     if abs(value) < 1e-9:  # the standard error of equal numbers is rarely 0 to the last bit
@@ -27,12 +20,5 @@ def span(low: float | None, high: float | None) -> str:
 
 
 def p_value(value: float) -> str:
-    """Format a p-value with two digits.
-
-    Examples
-    --------
-    >>> from lowregret.reporting.number_format import p_value
-    >>> p_value(0.0312), p_value(1e-9)
-    ('0.031', '< 0.0001')
-    """
+    """Format a p-value with two digits."""
     return "< 0.0001" if value < 1e-4 else f"{value:.2g}"

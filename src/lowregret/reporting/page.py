@@ -30,30 +30,9 @@ MANY = 4
 
 
 def page(title: str, introduction: Sequence[str], sections: Sequence[Section]) -> str:
-    """Write the page: all of it is in one file, so it can be read offline and passed on as it is.
+    """Return the HTML of the page: all of it is in one file, so it can be read offline and passed on.
 
-    Parameters
-    ----------
-    title : str
-        The title of the page.
-    introduction : sequence of str
-        The paragraphs before the first section.
-    sections : sequence of Section
-        The rest.
-
-    Returns
-    -------
-    str
-        HTML.
-
-    Examples
-    --------
-    >>> from lowregret.reporting.page import page
-    >>> from lowregret.reporting.page_parts import Section, Table, Text
-    >>> table = Table(["policy", "regret"], [["MOSS", "7.2"]])
-    >>> text = page("Four < five", ["Why?"], [Section("So", [Text("Because."), table])])
-    >>> "<h1>Four &lt; five</h1>" in text, "<td>7.2</td>" in text
-    (True, True)
+    ``introduction`` are the paragraphs before the first section.
     """
     writer = _Writer(_policies(sections))
     body = "".join(writer.section(section, number) for number, section in enumerate(sections, 1))

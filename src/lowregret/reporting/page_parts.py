@@ -11,30 +11,14 @@ if TYPE_CHECKING:
 
 
 class Text(NamedTuple):
-    """A paragraph.
-
-    Attributes
-    ----------
-    words : str
-        The text.
-    kind : str
-        "facts" for what is set in grey; else empty.
-    """
+    """A paragraph; its kind is "facts" for what is set in grey."""
 
     words: str
     kind: str = ""
 
 
 class Cell(NamedTuple):
-    """A highlighted cell of a table.
-
-    Attributes
-    ----------
-    words : str
-        The text.
-    kind : str
-        "best" for bold, "quiet" for grey, "long" for words that go over several lines.
-    """
+    """A cell of a kind: "best" for bold, "quiet" for grey, "long" for words that go over several lines."""
 
     words: str
     kind: str = ""
@@ -43,16 +27,7 @@ class Cell(NamedTuple):
 class Table(NamedTuple):
     """A table; a cell with the name of a policy in the charts shows the line of that policy.
 
-    Attributes
-    ----------
-    heads : sequence of str
-        The headings of the columns.
-    rows : sequence of sequences of str or Cell
-        The cells.
-    words : sequence of int
-        The columns that hold words and are set to the left; numbers are set to the right.
-    caption : str
-        The text below the table; may be empty.
+    ``words`` are the columns that hold words and are set to the left; numbers are set to the right.
     """
 
     heads: Sequence[str]
@@ -63,18 +38,10 @@ class Table(NamedTuple):
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart, or several views of the same between which a reader can switch.
+    """A chart, or several views of the same between which a reader can switch; the first is shown.
 
-    Attributes
-    ----------
-    views : mapping of str to altair.LayerChart
-        The charts by the names of their buttons; the first is shown.
-    label : str
-        The text alternative of the picture.
-    caption : str
-        The text below the picture; may be empty.
-    name : str
-        The name of its files; without a name none are written.
+    ``views`` are the charts by the names of their buttons, ``label`` is the text alternative of the picture
+    and ``name`` that of its files; without a name none are written.
     """
 
     views: Mapping[str, altair.LayerChart]
@@ -100,17 +67,7 @@ Part = Text | Table | Picture | Beside | Fold
 
 
 class Section(NamedTuple):
-    """A part of the page under a heading.
-
-    Attributes
-    ----------
-    title : str
-        The heading.
-    parts : sequence of parts
-        The parts below it.
-    folded : bool
-        Whether a reader opens it first, for pages with many sections.
-    """
+    """A part of the page under a heading, which a reader opens if it is ``folded``."""
 
     title: str
     parts: Sequence[Part]

@@ -51,14 +51,7 @@ class Style(NamedTuple):
 
 
 def colour_of(policy: str) -> str | None:
-    """Return the colour that a policy of the package has in every figure; None for any other.
-
-    Examples
-    --------
-    >>> from lowregret.reporting.policy_styles import colour_of
-    >>> colour_of("UCB1(alpha=1)") == colour_of("UCBTuned"), colour_of("Mine")
-    (True, None)
-    """
+    """Return the colour that a policy of the package has in every figure; None for any other."""
     name = _class(policy)
     if name not in POLICIES:
         return None
@@ -66,27 +59,7 @@ def colour_of(policy: str) -> str | None:
 
 
 def styles(policies: Iterable[str]) -> dict[str, Style]:
-    """Return a style for every policy; no two policies of one figure have the same.
-
-    Parameters
-    ----------
-    policies : iterable of str
-        Policies as printed, such as ``"EUCBV"`` and ``"EUCBV(rho=1)"``.
-
-    Returns
-    -------
-    dict of str to Style
-        In the order given.
-
-    Examples
-    --------
-    >>> from lowregret.reporting.policy_styles import styles
-    >>> chosen = styles(["EUCBV", "EUCBV(rho=1)"])
-    >>> chosen["EUCBV"].colour == chosen["EUCBV(rho=1)"].colour
-    True
-    >>> [style.dash for style in chosen.values()]
-    [(1, 0), (7, 3)]
-    """
+    """Return a style for every policy, given as printed; no two policies of one figure have the same."""
     names = list(dict.fromkeys(policies))
     colours = _colours(names)
     looks: dict[str, tuple[str, tuple[int, ...]]] = {}

@@ -15,24 +15,7 @@ SIGNS = {LOWER: "▼", HIGHER: "▲", INCONCLUSIVE: "≈"}
 
 
 def numbers(summary: pl.DataFrame, ranks: Mapping[str, float | None]) -> Table:
-    """Return the final regrets in one environment as a table, the lowest first.
-
-    Parameters
-    ----------
-    summary : polars.DataFrame
-        The summary of that environment.
-    ranks : mapping of str to float
-        The rank of each policy.
-
-    Examples
-    --------
-    >>> import lowregret as lr
-    >>> from lowregret.analysis.summary import summarise
-    >>> from lowregret.reporting.result_tables import numbers
-    >>> tables = lr.simulate("RoundRobin", "bernoulli:0.25,0.75", horizon=100, runs=5)
-    >>> numbers(summarise(tables), {"RoundRobin": 1.0}).rows[0][:2]
-    ['RoundRobin', '25.0 ± 0']
-    """
+    """Return the final regrets in one environment as a table, the lowest first."""
     heads = ["policy", "mean ± 95%", "median", "5% to 95%", "worst 5%", "rank"]
     heads += ["best arm pulled", "best arm found", "optimal arm eliminated"]
     rows = [
@@ -58,17 +41,7 @@ def numbers(summary: pl.DataFrame, ranks: Mapping[str, float | None]) -> Table:
 
 
 def verdicts(comparison: pl.DataFrame) -> Table:
-    """Return the comparisons with one baseline as a table.
-
-    Examples
-    --------
-    >>> import lowregret as lr
-    >>> from lowregret.analysis.comparison import compare
-    >>> from lowregret.reporting.result_tables import verdicts
-    >>> tables = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=100, runs=9)
-    >>> verdicts(compare(tables, "MOSS")).rows[0][-2].words
-    'higher regret'
-    """
+    """Return the comparisons with one baseline as a table."""
     heads = ["policy", "difference", "95% interval", "bootstrap", "wins", "p", "p (Holm)", "verdict"]
     rows = [
         [
@@ -95,18 +68,7 @@ def verdicts(comparison: pl.DataFrame) -> Table:
 def overview(
     summary: pl.DataFrame, average_ranks: pl.DataFrame, comparison: pl.DataFrame | None = None
 ) -> Table:
-    """Return a table of all environments: the mean regrets, each with the symbol of its verdict.
-
-    Examples
-    --------
-    >>> import lowregret as lr
-    >>> from lowregret.analysis.ranks import average_ranks
-    >>> from lowregret.analysis.summary import summarise
-    >>> from lowregret.reporting.result_tables import overview
-    >>> tables = lr.simulate("RoundRobin", "bernoulli:0.25,0.75", horizon=100, runs=5)
-    >>> overview(summarise(tables), average_ranks(tables)).heads
-    ['policy', 'mean rank', 'bernoulli:0.25,0.75']
-    """
+    """Return a table of all environments: the mean regrets, each with the symbol of its verdict."""
     environments = summary["environment"].unique(maintain_order=True).to_list()
     ranks = dict(average_ranks.select("policy", "rank").iter_rows())
     means = {(row["environment"], row["policy"]): row["mean"] for row in summary.to_dicts()}

@@ -10,9 +10,11 @@ import polars as pl
 
 from lowregret.reporting.chart_style import (
     GREY,
+    HOVER,
     INK,
     TICKS,
     WIDTH,
+    field,
     highlight,
     highlight_fill,
     inline,
@@ -44,26 +46,6 @@ def runs_chart(
     The box holds the middle half of the runs with the median in it; the line goes from the 5% to the 95%
     quantile; the small strokes are runs beyond it (all runs if they are few); the diamond is the mean and the
     triangle the mean of the worst 5%.
-
-    Parameters
-    ----------
-    finals : polars.DataFrame
-        Columns policy and regret, of one environment.
-    summary : polars.DataFrame
-        The summary of that environment.
-    title : str
-        The title of the figure; may be empty.
-    palette : mapping of str to Style, optional
-        The style of every policy, where several figures share it.
-
-    Examples
-    --------
-    >>> import lowregret as lr
-    >>> from lowregret.analysis.summary import summarise
-    >>> from lowregret.reporting.row_charts import runs_chart
-    >>> tables = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.5", horizon=100, runs=5)
-    >>> runs_chart(tables.finals, summarise(tables), "Two arms").title.text
-    'Two arms'
     """
     rows = summary.sort("mean", descending=True)
     order = rows["policy"].to_list()
@@ -83,16 +65,16 @@ def runs_chart(
         strokes.mark_tick(thickness=1.2, size=15, aria=False).encode(
             x=x, y=y, color=colour, fillOpacity=highlight_fill(0.85)
         ),
-        base.mark_rule(strokeWidth=2).encode(x=_at(x, "p05"), x2="p95:Q", opacity=highlight(), **shared),
+        base.mark_rule(strokeWidth=2).encode(x=field(x, "p05"), x2="p95:Q", opacity=highlight(), **shared),
         base.mark_bar(height=15, fill="white", strokeWidth=2).encode(
-            x=_at(x, "p25"), x2="p75:Q", opacity=highlight(), y=y, stroke=_stroke(colour), tooltip=tips
+            x=field(x, "p25"), x2="p75:Q", opacity=highlight(), y=y, stroke=_stroke(colour), tooltip=tips
         ),
-        base.mark_tick(thickness=3, size=15).encode(x=_at(x, "median"), opacity=highlight(), **shared),
+        base.mark_tick(thickness=3, size=15).encode(x=field(x, "median"), opacity=highlight(), **shared),
         base.mark_point(shape="diamond", size=75, filled=True, stroke="white", strokeWidth=1).encode(
-            x=_at(x, "mean"), opacity=highlight(), **shared
+            x=field(x, "mean"), opacity=highlight(), **shared
         ),
         base.mark_point(shape="triangle-left", size=70, filled=True, stroke="white", strokeWidth=1).encode(
-            x=_at(x, "worst05"), opacity=highlight(), **shared
+            x=field(x, "worst05"), opacity=highlight(), **shared
         ),
     ]
     return layer_chart(layers, title, styles, height=_height(order))
@@ -112,24 +94,7 @@ STATISTICS = {
 def tail_chart(
     finals: pl.DataFrame, title: str, *, palette: Mapping[str, Style] | None = None
 ) -> alt.LayerChart:
-    """Draw which share of the runs had at least so much regret; the logarithmic axis shows rare bad runs.
-
-    Parameters
-    ----------
-    finals : polars.DataFrame
-        Columns policy and regret, of one environment.
-    title : str
-        The title of the figure; may be empty.
-    palette : mapping of str to Style, optional
-        The style of every policy, where several figures share it.
-
-    Examples
-    --------
-    >>> import polars
-    >>> from lowregret.reporting.row_charts import tail_chart
-    >>> tail_chart(polars.DataFrame({"policy": ["A", "A"], "regret": [1.0, 2.0]}), "Two runs").title.text
-    'Two runs'
-    """
+    """Draw which share of the runs had at least so much regret; the logarithmic axis shows rare bad runs."""
     means = finals.group_by("policy", maintain_order=True).agg(pl.col("regret").mean())
     order = means.sort("regret", descending=True)["policy"].to_list()
     styles = palette_of(order, palette)
@@ -158,32 +123,13 @@ def tail_chart(
         tooltip=["policy:N", _number("regret", "regret"), alt.Tooltip("share:Q", format=".2~%")],
     )
     line = base.mark_line(interpolate="step-before").encode(x=across, y=up, opacity=highlight(), **look)
-    return layer_chart([line, near.properties(name="hover")], title, styles)
+    return layer_chart([line, near.properties(name=HOVER)], title, styles)
 
 
 def differences_chart(
     comparison: pl.DataFrame, title: str, *, palette: Mapping[str, Style] | None = None
 ) -> alt.LayerChart:
-    """Draw how far each policy lies from the baseline, with 95% intervals and the verdicts in words.
-
-    Parameters
-    ----------
-    comparison : polars.DataFrame
-        The comparison of one environment with one baseline.
-    title : str
-        The title of the figure; may be empty.
-    palette : mapping of str to Style, optional
-        The style of every policy, where several figures share it.
-
-    Examples
-    --------
-    >>> import lowregret as lr
-    >>> from lowregret.analysis.comparison import compare
-    >>> from lowregret.reporting.row_charts import differences_chart
-    >>> tables = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.5", horizon=100, runs=5)
-    >>> differences_chart(compare(tables, "MOSS"), "Two arms").title.text
-    'Two arms'
-    """
+    """Draw how far each policy lies from the baseline, with 95% intervals and the verdicts in words."""
     rows = comparison.sort("difference", descending=True)
     order = rows["policy"].to_list()
     styles = palette_of(order, palette)
@@ -209,7 +155,7 @@ def differences_chart(
     verdicts = base.mark_text(align="left", baseline="middle", fontSize=13, color=INK)
     layers = [
         zero.encode(x=alt.X("zero:Q", title=words, axis=ticks)),
-        base.mark_rule(strokeWidth=3).encode(x=_at(x, "low"), x2="high:Q", **shared),
+        base.mark_rule(strokeWidth=3).encode(x=field(x, "low"), x2="high:Q", **shared),
         base.mark_point(size=70, filled=True).encode(x=x, **shared),
         verdicts.encode(x=alt.XValue(WIDTH + 14), y=y, text="verdict:N", opacity=highlight()).properties(
             name="labels-verdict"
@@ -225,12 +171,6 @@ def _height(order: list[str]) -> int:
 def _rows(order: list[str]) -> alt.Y:
     """Encode the row of a policy; the colour of a name would say nothing that the marks do not."""
     return alt.Y("policy:N", sort=order, title=None).axis(labelFontSize=14, labelPadding=8)
-
-
-def _at(x: alt.X, name: str) -> alt.X:
-    other: alt.X = x.copy()
-    other.shorthand = f"{name}:Q"
-    return other
 
 
 def _stroke(colour: alt.Color) -> alt.Stroke:

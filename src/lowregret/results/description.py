@@ -25,26 +25,10 @@ Parameters = dict[str, dict[str, Any]]
 class Description:
     """What results hold.
 
-    Attributes
-    ----------
-    name : str
-        The name of the experiment.
-    seed : int or None
-        The seed of the rewards; None where parts of the results have different seeds.
-    runs : int
-        The number of runs of each policy.
-    horizons : dict of str to int
-        The horizon of every environment.
-    policies : tuple of str
-        The policies.
-    clip : bool
-        Whether policies that need rewards in [0, 1] may have seen clipped ones.
-    notes : dict of str to str
-        How rewards were changed before a policy saw them; only policies for which they were.
-    eliminating : tuple of str, or None
-        The policies that can eliminate arms; None where that was not recorded.
-    environment_parameters, policy_parameters : dict of str to dict
-        The values of the parameters that vary, by environment and by policy.
+    ``seed`` is None where parts of the results have different seeds. With ``clip``, policies that need
+    rewards in [0, 1] may have seen clipped ones; ``notes`` says how rewards were changed for a policy.
+    ``eliminating`` are the policies that can eliminate arms, None where that was not recorded. The parameters
+    are those that vary, by environment and by policy.
     """
 
     name: str
