@@ -19,6 +19,7 @@ def test_every_curve_rises_and_ends_at_the_horizon(number):
 
 
 def test_points_and_finals():
+    assert next(published_points(1)) == (1, "EUCBV", 6_000, 146.98)
     assert len(list(published_points(2))) == 27
     assert [published_regret(number, "EUCBV") for number in REGRETS] == [273.56, 894.96, 894.61, 971.86]
     assert published_regret(3, "UCB1") is None

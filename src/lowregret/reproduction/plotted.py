@@ -24,25 +24,10 @@ RELEASED = "EUCBV(width='released')"
 def paper_testbed(experiment: int, kind: str = STATED) -> Bandit:
     """Return a testbed of the paper, with the paper's horizon.
 
-    Parameters
-    ----------
-    experiment : int
-        The experiment, 1 to 4.
-    kind : {"stated", "noiseless", "squared-variances", "swapped-groups"}, default "stated"
-        ``stated`` is the testbed of the text. The released scripts use the others, in experiments 2 to 4:
-        ``noiseless`` sets all variances to 0, which the script of EUCBV does before the first pull.
-        ``squared-variances`` takes the stated variances for standard deviations. ``swapped-groups``, in
-        experiment 2, does so too and has 33 arms of mean 0.07 and 66 of mean 0.01 instead of 66 and 33.
-
-    Examples
-    --------
-    >>> from lowregret.reproduction.plotted import paper_testbed
-    >>> paper_testbed(2).name, paper_testbed(2, "noiseless").name
-    ('paper-2', 'paper-2-noiseless')
-    >>> float(paper_testbed(2, "squared-variances").variances[-1])
-    0.0625
-    >>> int((paper_testbed(2, "swapped-groups").means == 0.07).sum())
-    33
+    ``stated`` is the testbed of the text. The released scripts use the others, in experiments 2 to 4:
+    ``noiseless`` sets all variances to 0, which the script of EUCBV does before the first pull.
+    ``squared-variances`` takes the stated variances for standard deviations. ``swapped-groups``, in
+    experiment 2, does so too and has 33 arms of mean 0.07 and 66 of mean 0.01 instead of 66 and 33.
     """
     stated = paper(experiment)
     if kind == STATED:
@@ -72,30 +57,14 @@ _CHANGES: dict[str, Callable[[Bandit], Bandit]] = {
 
 
 class Curve(NamedTuple):
-    """A published curve.
-
-    Attributes
-    ----------
-    experiment : int
-        The number in the paper.
-    policy : str
-        The name in the figure's legend.
-    our_policy : str, optional
-        The policy of this package that computes what the script does; None if there is none.
-    testbed : str
-        The kind of testbed in the script.
-    script : str
-        What the released script computes.
-    deviation : str
-        The known difference between the script and our policy; empty if there is none.
-    """
+    """A published curve."""
 
     experiment: int
-    policy: str
-    our_policy: str | None
-    testbed: str
-    script: str
-    deviation: str = ""
+    policy: str  # the name in the figure's legend
+    our_policy: str | None  # the policy of this package that computes what the script does, if there is one
+    testbed: str  # the kind of testbed in the script
+    script: str  # what the released script computes
+    deviation: str = ""  # the known difference between the script and our policy, if there is one
 
     @property
     def environment(self) -> str:

@@ -73,27 +73,13 @@ class Point(NamedTuple):
 
 
 def published_points(experiment: int) -> Iterator[Point]:
-    """Yield the published points of an experiment, curve by curve.
-
-    Examples
-    --------
-    >>> from lowregret.reproduction.published import published_points
-    >>> next(published_points(1))
-    Point(experiment=1, policy='EUCBV', t=6000, regret=146.98)
-    """
+    """Yield the published points of an experiment, curve by curve."""
     for policy, regrets in REGRETS[experiment].items():
         for t, regret in zip(TIMES[experiment], regrets, strict=True):
             yield Point(experiment, policy, t, regret)
 
 
 def published_regret(experiment: int, policy: str) -> float | None:
-    """Return the published regret at the horizon; None if the paper shows no such curve.
-
-    Examples
-    --------
-    >>> from lowregret.reproduction.published import published_regret
-    >>> published_regret(2, "MOSS"), published_regret(3, "UCB1")
-    (3101.44, None)
-    """
+    """Return the published regret at the horizon; None if the paper shows no such curve."""
     regrets = REGRETS[experiment].get(policy)
     return None if regrets is None else regrets[-1]

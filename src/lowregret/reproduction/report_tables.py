@@ -182,15 +182,7 @@ def comparisons_table(comparisons: pl.DataFrame) -> Fold:
 
 
 def format_differences(comparisons: Sequence[Mapping[str, Any]]) -> str:
-    """Format the paired differences of a claim; if there are many, their number and the largest.
-
-    Examples
-    --------
-    >>> from lowregret.reproduction.report_tables import format_differences
-    >>> row = {"experiment": 1, "better": "A", "worse": "B", "difference": 5.0, "low": 4.0, "high": 6.0}
-    >>> format_differences([row | {"verdict": "does not hold"}])
-    '1: +5.0 (+4.0 to +6.0)'
-    """
+    """Format the paired differences of a claim; if there are many, their number and the largest."""
     pairs = {(row["better"], row["worse"]) for row in comparisons}
 
     def formatted(row: Mapping[str, Any]) -> str:
