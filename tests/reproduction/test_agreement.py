@@ -126,5 +126,6 @@ def test_points_along_the_curves(results):
     moved = changed(results, curves=results.paths.with_columns(pl.col("t").replace(times)))
     table = compare_points(moved).filter(experiment=1)
     assert table.height == 36
+    assert table.row(0)[:4] == (1, "EUCBV", 6_000, 146.98)
     assert table.filter(policy="MOSS")["mean"].to_list() == [165, 330, 495, 660]
     assert table.filter(policy="UCB-V")["mean"].to_list() == [None] * 4

@@ -10,24 +10,7 @@ from lowregret.policies import POLICIES, Policy
 
 
 def policy(text: str) -> Policy:
-    """Make the policy that a text names.
-
-    Parameters
-    ----------
-    text : str
-        A public class name, with parameters in brackets where they differ from the defaults.
-
-    Returns
-    -------
-    Policy
-        The policy.
-
-    Examples
-    --------
-    >>> from lowregret.policies.policy_string import policy
-    >>> policy("UCB1(alpha=1)")
-    UCB1(alpha=1.0)
-    """
+    """Return the policy that a string names; parameters not given have their defaults."""
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):

@@ -14,7 +14,7 @@ import polars as pl
 from lowregret.analysis.summary import summarise, summarise_curves
 from lowregret.analysis.tables import Tables
 from lowregret.reproduction.plotted import Curve
-from lowregret.reproduction.published import PUBLISHED_RUNS, published_points, published_regret
+from lowregret.reproduction.published import PUBLISHED_RUNS, REGRETS, TIMES, published_regret
 from lowregret.reproduction.readings import AS_PLOTTED, AS_PRINTED, RELEASED_WIDTH, configurations
 from lowregret.reproduction.stated import PAPER, PaperExperiment
 
@@ -80,11 +80,10 @@ def pivot_readings(table: pl.DataFrame) -> pl.DataFrame:
 def compare_points(results: Tables) -> pl.DataFrame:
     """Return the simulated regret as plotted at every published point, null for a curve not reproduced."""
     points = [
-        (*point, curve.environment, curve.our_policy)
+        (experiment.number, curve.policy, t, regret, curve.environment, curve.our_policy)
         for experiment in _plotted_experiments(results)
-        for point in published_points(experiment.number)
         for curve in experiment.curves
-        if curve.policy == point.policy
+        for t, regret in zip(TIMES[experiment.number], REGRETS[experiment.number][curve.policy], strict=True)
     ]
     keys = ["environment", "our_policy", "t"]
     schema = ["experiment", "policy", "t", "published", *keys[:2]]
