@@ -30,15 +30,7 @@ EMPIRICAL = -1
 
 @dataclass(frozen=True, slots=True)
 class Bernoulli:
-    """A Bernoulli reward: one value for a success, another for a failure.
-
-    Parameters
-    ----------
-    probability : float
-        Probability of a success, in [0, 1].
-    failure, success : float
-        Reward of each outcome.
-    """
+    """A Bernoulli reward: ``success`` with a probability in [0, 1], else ``failure``."""
 
     kind: ClassVar[int] = BERNOULLI
     probability: float
@@ -73,15 +65,7 @@ class Bernoulli:
 
 @dataclass(frozen=True, slots=True)
 class Gaussian:
-    """A normal reward; variance 0 makes it a constant.
-
-    Parameters
-    ----------
-    mean : float
-        Mean reward.
-    variance : float
-        Variance of the reward, at least 0.
-    """
+    """A normal reward; variance 0 makes it a constant."""
 
     kind: ClassVar[int] = GAUSSIAN
     mean: float
@@ -105,15 +89,7 @@ class Gaussian:
 
 @dataclass(frozen=True, slots=True)
 class Beta:
-    """A beta reward: ``shift + factor * x`` with x of the Beta(a, b) distribution on [0, 1].
-
-    Parameters
-    ----------
-    a, b : float
-        Shapes, positive.
-    shift, factor : float
-        Lowest reward and width of the range of rewards.
-    """
+    """A beta reward: ``shift + factor * x`` with x of the Beta(a, b) distribution on [0, 1]."""
 
     kind: ClassVar[int] = BETA
     a: float
@@ -148,15 +124,7 @@ class Beta:
 
 @dataclass(frozen=True, slots=True)
 class Exponential:
-    """An exponential reward above a lowest reward.
-
-    Parameters
-    ----------
-    mean : float
-        Mean reward, above the shift.
-    shift : float
-        Lowest reward.
-    """
+    """An exponential reward above its lowest value, the shift; ``mean`` is that of the reward."""
 
     kind: ClassVar[int] = EXPONENTIAL
     mean: float
@@ -189,15 +157,7 @@ class Exponential:
 
 @dataclass(frozen=True, slots=True)
 class Poisson:
-    """A Poisson reward: ``shift + factor * count`` with a Poisson count.
-
-    Parameters
-    ----------
-    mean : float
-        Mean reward (not the mean count), at least the shift.
-    shift, factor : float
-        Reward of count 0, and increase with each further count.
-    """
+    """A Poisson reward: ``shift + factor * count`` with a Poisson count; ``mean`` is that of the reward."""
 
     kind: ClassVar[int] = POISSON
     mean: float
@@ -228,13 +188,7 @@ class Poisson:
 
 @dataclass(frozen=True, slots=True)
 class Uniform:
-    """A uniform reward on an interval.
-
-    Parameters
-    ----------
-    low, high : float
-        Ends of the interval; equal ends make it a constant.
-    """
+    """A uniform reward on an interval; equal ends make it a constant."""
 
     kind: ClassVar[int] = UNIFORM
     low: float
@@ -269,13 +223,7 @@ class Uniform:
 
 @dataclass(frozen=True, repr=False)
 class Empirical:
-    """A reward drawn from given data, each value with equal probability.
-
-    Parameters
-    ----------
-    values : sequence of float
-        The data, at least one value; kept as a tuple.
-    """
+    """A reward drawn from given data, each value with equal probability."""
 
     kind: ClassVar[int] = EMPIRICAL
     values: Sequence[float]

@@ -7,7 +7,6 @@ unless the error can be expressed by a parameter of a policy or of the testbed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -32,28 +31,14 @@ def paper_testbed(experiment: int, kind: str = STATED) -> Bandit:
     stated = paper(experiment)
     if kind == STATED:
         return stated
-    if experiment == 1 or kind not in _CHANGES or (kind == SWAPPED and experiment != 2):
+    if experiment == 1 or kind not in (NOISELESS, SQUARED, SWAPPED) or (kind == SWAPPED and experiment != 2):
         raise InputError(f"testbed: experiment {experiment} has no testbed {kind!r}")
-    return replace(_CHANGES[kind](stated), name=f"{stated.name}-{kind}", horizon=stated.horizon)
-
-
-def _swap_groups(bandit: Bandit) -> Bandit:
-    """Exchange the sizes of the two groups of suboptimal arms."""
-    near, far, best = bandit.arms[0], bandit.arms[-2], bandit.arms[-1]
-    size = bandit.arms.count(near)
-    arms = (near,) * (len(bandit) - 1 - size) + (far,) * size + (best,)
-    return Bandit(arms, bandit.name)
-
-
-def _square_variances(bandit: Bandit) -> Bandit:
-    return gaussian(bandit.means, bandit.variances**2)
-
-
-_CHANGES: dict[str, Callable[[Bandit], Bandit]] = {
-    NOISELESS: lambda bandit: gaussian(bandit.means, 0.0),
-    SQUARED: _square_variances,
-    SWAPPED: lambda bandit: _square_variances(_swap_groups(bandit)),
-}
+    means, variances = stated.means, stated.variances
+    if kind == SWAPPED:
+        order = [0] * 33 + [66] * 66 + [99]
+        means, variances = means[order], variances[order]
+    plotted = gaussian(means, 0.0 if kind == NOISELESS else variances**2)
+    return replace(plotted, name=f"{stated.name}-{kind}", horizon=stated.horizon)
 
 
 class Curve(NamedTuple):
