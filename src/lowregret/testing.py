@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import FrozenInstanceError, fields, replace
+from collections.abc import Callable, Iterable
+from dataclasses import FrozenInstanceError, replace
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from lowregret.online.decisions import Event
 from lowregret.online.open_agent import open_agent
 from lowregret.online.stores import Store
 from lowregret.policies import UCB1, Policy
+from lowregret.policies.base import fields_of
 from lowregret.simulation import simulate
 
 
@@ -44,12 +46,17 @@ def check_policy(policy: Policy) -> None:
     >>> import lowregret as lr
     >>> lr.testing.check_policy(lr.MOSS())
     """
-    for check in CHECKS:
-        if policy.learns or check not in (_numbers_do_not_matter, _beats_uniform):
-            try:
-                check(policy)
-            except AssertionError as error:
-                raise AssertionError(f"{policy}: {(check.__doc__ or '').rstrip('.')}: {error}") from None
+    skipped = () if policy.learns else (_numbers_do_not_matter, _beats_uniform)
+    _run([check for check in CHECKS if check not in skipped], policy, f"{policy}: ")
+
+
+def _run(checks: Iterable[Callable[[Any], None]], subject: Any, prefix: str = "") -> None:
+    """Run checks; a failure begins with the docstring of the check."""
+    for check in checks:
+        try:
+            check(subject)
+        except AssertionError as error:
+            raise AssertionError(f"{prefix}{(check.__doc__ or '').rstrip('.')}: {error}") from None
 
 
 def _problems() -> list[tuple[Bandit, int, int]]:
@@ -65,7 +72,7 @@ def _problems() -> list[tuple[Bandit, int, int]]:
 
 def _parameters_are_checked(policy: Policy) -> None:
     """Parameters are immutable and validated."""
-    for field in fields(policy):  # type: ignore[arg-type]  # every policy is a dataclass
+    for field in fields_of(policy):
         try:
             setattr(policy, field.name, getattr(policy, field.name))
         except FrozenInstanceError:
@@ -191,11 +198,7 @@ def check_store(make_store: Callable[[str], Store]) -> None:
     >>> stores = {}
     >>> lr.testing.check_store(lambda name: stores.setdefault(name, MemoryStore()))
     """
-    for check in STORE_CHECKS:
-        try:
-            check(make_store)
-        except AssertionError as error:
-            raise AssertionError(f"{(check.__doc__ or '').rstrip('.')}: {error}") from None
+    _run(STORE_CHECKS, make_store)
 
 
 _SNOW = "\u2603"

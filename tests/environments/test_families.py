@@ -121,6 +121,16 @@ def test_encodings_as_agreed_with_the_engine() -> None:
     assert Empirical([4, 8]).scaled(0, 8).values == (0.5, 1.0)
 
 
+def test_arms_are_written_with_their_parameters() -> None:
+    assert repr(Bernoulli(0.25).scaled(-1, 1)) == "Bernoulli(probability=0.25, failure=0.5, success=1.0)"
+    assert repr(Gaussian(0.5, 4.0).scaled(-2, 2)) == "Gaussian(mean=0.625, variance=0.25)"
+    assert repr(Beta(1, 3)) == "Beta(a=1.0, b=3.0, shift=0.0, factor=1.0)"
+    assert repr(Exponential(2).scaled(-4, 4)) == "Exponential(mean=0.75, shift=0.5)"
+    assert repr(Poisson(3).scaled(0, 4)) == "Poisson(mean=0.75, shift=0.0, factor=0.25)"
+    assert repr(Uniform(1, 7).scaled(1, 13)) == "Uniform(low=0.0, high=0.5)"
+    assert repr(Empirical([1, 2, 6])) == "Empirical(3 values, mean 3)"
+
+
 def test_constants_have_one_point_of_support() -> None:
     for arm in (Gaussian(2, 0), Uniform(2, 2), Poisson(0).scaled(-2, -1), Empirical([2, 2])):
         assert (arm.mean, arm.variance, arm.support) == (2.0, 0.0, (2.0, 2.0))

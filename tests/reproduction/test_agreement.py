@@ -10,6 +10,8 @@ from lowregret.reproduction.agreement import (
     pivot_readings,
     regret_by_reading,
 )
+from lowregret.reproduction.evaluation import evaluate
+from lowregret.reproduction.readings import experiments_to_run
 
 RELEASED = "EUCBV(width='released')"
 RUNS = {
@@ -47,6 +49,17 @@ def test_readings_have_the_paper_names_beside_ours(results):
     assert row_of(table, reading="released width")["mean"] == 275
     assert row_of(table, experiment=4)["environment"] == "paper-4-noiseless"
     assert {"p05", "median", "p95", "optimal_arm_eliminated"} <= set(table.columns)
+
+
+def test_an_experiment_from_its_configuration_to_the_match():
+    """Without noise two runs are enough."""
+    results = experiments_to_run(3, runs=2)[1].run()
+    row = regret_by_reading(results).select("policy", "reading", "published", "mean").row(0)
+    assert row == ("EUCBV", "as plotted", 894.61, 894.61)
+    matches = evaluate(results).matches
+    assert matches.filter(policy="EUCBV").select("published", "mean", "verdict").rows() == [
+        (894.61, 894.61, "matched")
+    ]
 
 
 def test_the_pivoted_table_has_a_row_for_every_policy(results):
@@ -113,5 +126,6 @@ def test_points_along_the_curves(results):
     moved = changed(results, curves=results.paths.with_columns(pl.col("t").replace(times)))
     table = compare_points(moved).filter(experiment=1)
     assert table.height == 36
+    assert table.row(0)[:4] == (1, "EUCBV", 6_000, 146.98)
     assert table.filter(policy="MOSS")["mean"].to_list() == [165, 330, 495, 660]
     assert table.filter(policy="UCB-V")["mean"].to_list() == [None] * 4

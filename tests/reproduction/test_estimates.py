@@ -122,6 +122,7 @@ def test_elimination_estimate_and_its_bound():
     row = elimination_estimate(lr.bernoulli([0.5, 1.0]), 1_000_000, count=0, runs=100)
     assert (row.probability, row.low, row.note) == (0.0, 0.0, "")
     assert row.bound == pytest.approx(0.009722, rel=1e-4)
+    assert elimination_estimate(lr.paper(1), 60_000, count=0, runs=100).note == "vacuous: above 1"
     assert (
         elimination_estimate(lr.bernoulli([0.5, 1.0]), 1_000_000, 30, 100).note
         == "the interval lies above the bound"

@@ -35,6 +35,12 @@ def test_policies_that_the_figures_omit_run_too():
 
 
 def test_readings_of_one_experiment():
+    assert configurations(3)[-1][1:] == (
+        "BU-G",
+        "as plotted",
+        "paper-3-squared-variances",
+        "BayesUCBStudent",
+    )
     found = configurations(4)
     readings = [each.reading for each in found]
     counts = {reading: readings.count(reading) for reading in readings}

@@ -88,6 +88,8 @@ def test_policies_have_the_paper_names_and_distinct_styles() -> None:
     palette = paper_palette()
     for experiment in PAPER:
         assert set(experiment.policies) <= set(palette)
+    assert palette["TS"] == palette["TS-G"]
+    assert palette["EUCBV"].colour == palette["EUCBV, released width"].colour
     shown = [
         palette[name] for name in ("EUCBV", "EUCBV, released width", "MOSS", "UCB-V", "TS", "BU", "DMED")
     ]

@@ -125,9 +125,7 @@ class Bandit:
     @cached_property
     def optimal(self) -> NDArray[np.bool_]:
         """Whether each arm has the best mean."""
-        optimal: NDArray[np.bool_] = np.equal(self.gaps, 0.0)
-        optimal.flags.writeable = False
-        return optimal
+        return _frozen(self.gaps == 0.0, np.bool_)
 
     @cached_property
     def support(self) -> tuple[float, float]:
@@ -145,9 +143,7 @@ class Bandit:
     @cached_property
     def kinds(self) -> NDArray[np.int64]:
         """Sampler of each arm, for the engine."""
-        kinds = np.array([arm.kind for arm in self.arms], dtype=np.int64)
-        kinds.flags.writeable = False
-        return kinds
+        return _frozen([arm.kind for arm in self.arms], np.int64)
 
     @cached_property
     def data(self) -> Floats:
@@ -340,7 +336,7 @@ def _by_arm(make: Callable[[Any], Family], items: Any) -> tuple[Family, ...]:
     return tuple(arms)
 
 
-def _frozen(values: Any) -> Floats:
-    array = np.array(values, dtype=np.float64)
+def _frozen(values: Any, dtype: Any = np.float64) -> NDArray[Any]:
+    array = np.array(values, dtype)
     array.flags.writeable = False
     return array

@@ -32,62 +32,48 @@ Divergence: TypeAlias = Callable[[Any, float], float | None]
 
 
 class Family(Protocol):
-    """Distribution of the rewards of one arm: a frozen dataclass that `FAMILIES` lists.
-
-    Attributes
-    ----------
-    kind : int
-        Which sampler of the engine draws its rewards.
-    mean, variance : float
-        Moments of the reward.
-    support : (float, float)
-        Infimum and supremum of the support.
-    encoding : tuple of four floats
-        Parameters as the sampler takes them.
-    """
+    """Distribution of the rewards of one arm: a frozen dataclass that `FAMILIES` lists."""
 
     kind: ClassVar[int]
+    """Which sampler of the engine draws its rewards."""
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     @property
-    def mean(self) -> float: ...  # noqa: D102
+    def mean(self) -> float:
+        """Mean reward."""
+
     @property
-    def variance(self) -> float: ...  # noqa: D102
+    def variance(self) -> float:
+        """Variance of the reward."""
+
     @property
-    def support(self) -> tuple[float, float]: ...  # noqa: D102
+    def support(self) -> tuple[float, float]:
+        """Infimum and supremum of the support."""
+
     @property
-    def encoding(self) -> Encoding: ...  # noqa: D102
+    def encoding(self) -> Encoding:
+        """Parameters as the sampler takes them (engine/rewards.py)."""
+
     def scaled(self, low: float, high: float) -> "Family":
         """Return the family of ``(reward - low) / (high - low)``."""
-        ...
 
 
 class FamilyEntry(NamedTuple):
-    """What the package knows of a reward family besides its class.
-
-    Attributes
-    ----------
-    family : class
-        A frozen dataclass with the members of `Family`; the name of the family is its name in lower case.
-    parameters : mapping of str to str
-        Parameters of one arm, each with its name for many arms, in the order of the class.
-    sample : callable
-        ``sample(arm, random, shape)`` draws rewards with a NumPy generator.
-    divergence : callable
-        ``divergence(arm, mean)`` computes the least Kullback-Leibler divergence from an arm to a distribution
-        of its family with that larger mean, or returns None where no formula is known.
-    divergence_unknown_variance : callable, optional
-        The same where the variance of that distribution is free, for a family in which it otherwise is not.
-    takes_data : bool
-        Whether the parameter of an arm is a sequence, which only a file can hold.
-    """
+    """What the package knows of a reward family besides its class."""
 
     family: type[Any]
+    """A frozen dataclass with the members of `Family`; the name of the family is its name in lower case."""
     parameters: Mapping[str, str]
+    """Parameters of one arm, each with its name for many arms, in the order of the class."""
     sample: Callable[[Any, Generator, tuple[int, ...]], NDArray[np.float64]]
+    """``sample(arm, random, shape)`` draws rewards with a NumPy generator."""
     divergence: Divergence
+    """``divergence(arm, mean)`` computes the least Kullback-Leibler divergence from an arm to a distribution
+    of its family with that larger mean, or returns None where no formula is known."""
     divergence_unknown_variance: Divergence | None = None
+    """The same where the variance of that distribution is free, for a family in which it otherwise is not."""
     takes_data: bool = False
+    """Whether the parameter of an arm is a sequence, which only a file can hold."""
 
 
 def entry_of(arm: Family) -> FamilyEntry:

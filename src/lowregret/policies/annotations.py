@@ -10,15 +10,7 @@ _BY_NAME = {"float": float, "int": int, "bool": bool, "str": str, "None": None}
 
 
 def allowed_types(cls: Any) -> dict[str, tuple[Any, ...]]:
-    """Return the types that each parameter of a class may have, None for ``None``.
-
-    Examples
-    --------
-    >>> from lowregret.policies import EUCBV
-    >>> from lowregret.policies.annotations import allowed_types
-    >>> allowed_types(EUCBV)["psi"]
-    (<class 'float'>, None)
-    """
+    """Return the types that each parameter of a class may have, None for ``None``."""
     try:
         hints = get_type_hints(cls)
     except (NameError, TypeError, AttributeError):  # a name that only its function knew

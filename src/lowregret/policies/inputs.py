@@ -24,16 +24,9 @@ def clips(policy: Policy, support: tuple[float, float], where: str, clip: bool) 
 
 
 def reward_note(policy: Policy, clipped: bool, binary: bool) -> str:
-    """Say how rewards are changed before a policy sees them; empty where they are not.
+    """Return how rewards are changed before a policy sees them, "" if they are not.
 
-    Parameters
-    ----------
-    policy : Policy
-        The policy.
-    clipped : bool
-        Whether it sees rewards clipped to [0, 1].
-    binary : bool
-        Whether every reward is 0 or 1, which no policy transforms.
+    ``binary`` says that every reward is 0 or 1; such rewards are not transformed.
     """
     notes = ["rewards clipped to [0, 1]"] if clipped else []
     if policy.overrides("transform_reward") and not binary:

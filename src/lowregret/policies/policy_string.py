@@ -3,31 +3,15 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import fields
+from dataclasses import MISSING
 
 from lowregret.errors import InputError
 from lowregret.policies import POLICIES, Policy
+from lowregret.policies.base import fields_of
 
 
 def policy(text: str) -> Policy:
-    """Make the policy that a text names.
-
-    Parameters
-    ----------
-    text : str
-        A public class name, with parameters in brackets where they differ from the defaults.
-
-    Returns
-    -------
-    Policy
-        The policy.
-
-    Examples
-    --------
-    >>> from lowregret.policies.policy_string import policy
-    >>> policy("UCB1(alpha=1)")
-    UCB1(alpha=1.0)
-    """
+    """Return the policy that a string names; parameters not given have their defaults."""
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -39,12 +23,16 @@ def policy(text: str) -> Policy:
     if named.id not in POLICIES:
         raise InputError(f"unknown policy {named.id!r}: use one of {', '.join(POLICIES)}")
     kind = POLICIES[named.id]
-    return kind(**_parameters(kind, call, text) if call else _required(kind, {}))
+    given = _parameters(kind, call, text) if call else {}
+    for field in fields_of(kind):
+        if field.name not in given and field.default is MISSING:
+            raise InputError(f"{kind.__name__}: give {field.name}, as in {kind.__name__}({field.name}=...)")
+    return kind(**given)
 
 
 def _parameters(kind: type[Policy], call: ast.Call, text: str) -> dict[str, object]:
     """Match the arguments of a call with the parameters of a policy."""
-    allowed = [field.name for field in fields(kind)]  # type: ignore[arg-type]  # a dataclass
+    allowed = [field.name for field in fields_of(kind)]
     takes = f"it takes {', '.join(allowed)}" if allowed else "it takes none"
     if len(call.args) > len(allowed):
         raise InputError(f"{kind.__name__}: too many parameters in {text!r}: {takes}")
@@ -59,12 +47,4 @@ def _parameters(kind: type[Policy], call: ast.Call, text: str) -> dict[str, obje
             given[name] = ast.literal_eval(node)
         except (ValueError, TypeError, MemoryError, RecursionError):
             raise InputError(f"{kind.__name__}: {name} must be a plain value in {text!r:.80}") from None
-    return _required(kind, given)
-
-
-def _required(kind: type[Policy], given: dict[str, object]) -> dict[str, object]:
-    """Refuse a call that lacks a parameter without a default."""
-    for field in fields(kind):  # type: ignore[arg-type]
-        if field.name not in given and not hasattr(kind, field.name):
-            raise InputError(f"{kind.__name__}: give {field.name}, as in {kind.__name__}({field.name}=...)")
     return given

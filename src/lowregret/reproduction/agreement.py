@@ -14,7 +14,7 @@ import polars as pl
 from lowregret.analysis.summary import summarise, summarise_curves
 from lowregret.analysis.tables import Tables
 from lowregret.reproduction.plotted import Curve
-from lowregret.reproduction.published import PUBLISHED_RUNS, published_points, published_regret
+from lowregret.reproduction.published import PUBLISHED_RUNS, REGRETS, TIMES, published_regret
 from lowregret.reproduction.readings import AS_PLOTTED, AS_PRINTED, RELEASED_WIDTH, configurations
 from lowregret.reproduction.stated import PAPER, PaperExperiment
 
@@ -43,22 +43,10 @@ _MATCH_SCHEMA = {
 
 
 def regret_by_reading(results: Tables) -> pl.DataFrame:
-    """Summarise the final regret of every configuration that was run.
+    """Summarise the final regret of every configuration that was run: one row each.
 
-    Returns
-    -------
-    polars.DataFrame
-        One row per experiment, reading and policy. ``policy`` is the paper's name, ``our_policy`` the policy
-        of this package, ``published`` the regret in the paper's figure, ``seed`` the seed of the rewards. The
-        other columns are those of `summarise`.
-
-    Examples
-    --------
-    >>> from lowregret.reproduction.agreement import regret_by_reading
-    >>> from lowregret.reproduction.readings import experiments_to_run
-    >>> table = regret_by_reading(experiments_to_run(3, runs=2)[1].run())
-    >>> table.select("policy", "reading", "published", "mean").row(0)
-    ('EUCBV', 'as plotted', 894.61, 894.61)
+    ``policy`` is the paper's name, ``our_policy`` the policy of this package, ``published`` the regret in the
+    paper's figure, ``seed`` the seed of the rewards. The other columns are those of `summarise`.
     """
     rows = [
         {**each._asdict(), "published": published_regret(each.experiment, each.policy)}
@@ -76,12 +64,8 @@ def regret_by_reading(results: Tables) -> pl.DataFrame:
 def pivot_readings(table: pl.DataFrame) -> pl.DataFrame:
     """Pivot the table of `regret_by_reading` to one row per experiment and policy.
 
-    Returns
-    -------
-    polars.DataFrame
-        Columns experiment, policy, published, then mean and standard error in each reading: ``plotted``,
-        ``plotted_se``, ``printed``, ``printed_se``, ``released``, ``released_se``; last
-        ``optimal_arm_eliminated`` as printed.
+    ``plotted``, ``printed`` and ``released`` are the means in the three readings, ``plotted_se`` and so on
+    their standard errors; ``optimal_arm_eliminated`` is as printed.
     """
     keys = ["experiment", "policy"]
     pivoted = table.select(*keys, "published").unique(maintain_order=True)
@@ -94,20 +78,12 @@ def pivot_readings(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def compare_points(results: Tables) -> pl.DataFrame:
-    """Return the simulated regret as plotted at every published point.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns experiment, policy, t, published, mean and se; the last two are null where the curve is not
-        reproduced.
-    """
+    """Return the simulated regret as plotted at every published point, null for a curve not reproduced."""
     points = [
-        (*point, curve.environment, curve.our_policy)
+        (experiment.number, curve.policy, t, regret, curve.environment, curve.our_policy)
         for experiment in _plotted_experiments(results)
-        for point in published_points(experiment.number)
         for curve in experiment.curves
-        if curve.policy == point.policy
+        for t, regret in zip(TIMES[experiment.number], REGRETS[experiment.number][curve.policy], strict=True)
     ]
     keys = ["environment", "our_policy", "t"]
     schema = ["experiment", "policy", "t", "published", *keys[:2]]
@@ -127,14 +103,8 @@ def match_curves(results: Tables) -> pl.DataFrame:
     received. Its variance is that of our pseudo-regret plus that of the noise, which is the sum over the
     suboptimal arms of pulls times (variance of the arm + variance of the best arm). The covariance of the two
     is ignored. It is negative, since arms with high rewards by chance are pulled more often, so the standard
-    error is rather too large than too small.
-
-    Returns
-    -------
-    polars.DataFrame
-        One row per curve: experiment, policy, ``our_policy``, ``environment``, ``published``, ``mean``,
-        ``se``, ``published_se``, ``z_score`` (the difference divided by its standard error; null if that is 0
-        or unknown), ``percent``, ``verdict`` and ``reason``.
+    error is rather too large than too small. ``z_score`` is the difference divided by its standard error,
+    null if that is 0 or unknown.
     """
     summary = {(row["environment"], row["policy"]): row for row in summarise(results).to_dicts()}
     noise = {(environment, policy): value for environment, policy, value in _noise(results).iter_rows()}

@@ -19,33 +19,16 @@ GAUSSIAN_NAMES = {"TS": "TS-G", "BU": "BU-G", "KLUCB+": "KLUCB-G+"}
 class Claim:
     """A claim of the paper.
 
-    Attributes
-    ----------
-    place : str
-        The section it is in.
-    quote : str
-        The words of the paper.
-    experiments : tuple of int
-        The experiments it is about.
-    better, worse : tuple of str
-        The policies compared, under their names in the paper.
-    kind : {"lower", "most", "similar", "eliminates", "variance"}
-        ``lower``: each of ``better`` has a lower regret at the horizon than each of ``worse``. ``most``: than
-        most of them. ``similar``: the regrets are similar. ``eliminates``: the policy eliminates more than
-        half of the suboptimal arms. ``variance``: it pulls a suboptimal arm of high variance more often than
-        one of low variance.
-
-    Examples
-    --------
-    >>> from lowregret.reproduction.claims import CLAIMS
-    >>> CLAIMS[1].worse, CLAIMS[1].experiments
-    (('OCUCB',), (1, 2, 3, 4))
+    The kind is ``lower``: each of ``better`` has a lower regret at the horizon than each of ``worse``;
+    ``most``: than most of them; ``similar``: the regrets are similar; ``eliminates``: the policy eliminates
+    more than half of the suboptimal arms; ``variance``: it pulls a suboptimal arm of high variance more often
+    than one of low variance.
     """
 
-    place: str
+    place: str  # the section it is in
     quote: str
     experiments: tuple[int, ...]
-    better: tuple[str, ...] = ("EUCBV",)
+    better: tuple[str, ...] = ("EUCBV",)  # policies, under their names in the paper
     worse: tuple[str, ...] = ()
     kind: Kind = "lower"
 

@@ -32,41 +32,20 @@ LEMMA_3_VOID = "psi T eps is at most 1, so the lemma does not apply"
 
 
 class Estimate(NamedTuple):
-    """The estimated probability of an event, beside its bound.
+    """The estimated probability of an event, beside its bound."""
 
-    Attributes
-    ----------
-    event : str
-        ``optimal arm eliminated``, or ``Lemma 3``: the mean of an arm's rewards exceeds its true mean by more
-        than the width.
-    gap, variance : float or None
-        Those of the arm that the event is about; None for the optimal arm.
-    pulls : int or None
-        The number of pulls of that arm.
-    runs, occurrences : int or None
-        The number of runs, and the number of runs with the event.
-    probability, low, high : float or None
-        The fraction of runs, and its 95% interval (Clopper and Pearson).
-    exact : float or None
-        The exact probability, which is known for Bernoulli rewards.
-    bound : float or None
-        The bound of the paper.
-    note : str
-        Caveats, and whether the bound is violated.
-    """
-
-    event: str
-    gap: float | None = None
+    event: str  # "optimal arm eliminated" or "Lemma 3"
+    gap: float | None = None  # of the arm that the event is about; None for the optimal arm
     variance: float | None = None
     pulls: int | None = None
     runs: int | None = None
-    occurrences: int | None = None
-    probability: float | None = None
-    low: float | None = None
+    occurrences: int | None = None  # the number of runs with the event
+    probability: float | None = None  # the fraction of these runs
+    low: float | None = None  # its 95% interval (Clopper and Pearson)
     high: float | None = None
-    exact: float | None = None
-    bound: float | None = None
-    note: str = ""
+    exact: float | None = None  # the exact probability, which is known for Bernoulli rewards
+    bound: float | None = None  # of the paper
+    note: str = ""  # caveats, and whether the bound is violated
 
 
 _INTEGERS, _STRINGS = ("pulls", "runs", "occurrences"), ("event", "note")
@@ -81,28 +60,8 @@ def estimate_probabilities(
 ) -> pl.DataFrame:
     """Estimate the probabilities that EUCBV eliminates the optimal arm and of the event of Lemma 3.
 
-    Parameters
-    ----------
-    bandit : Bandit or str
-        The environment, or a string that names it such as ``"paper-1"``.
-    horizon : int, optional
-        The number of pulls; default: the horizon of the environment, if it has one.
-    runs : int, default 1000
-        The number of simulated runs of EUCBV, and of draws of the event of Lemma 3.
-    seed : int, default 0
-        The seed of runs and draws.
-
-    Returns
-    -------
-    polars.DataFrame
-        The rows of ``elimination_estimate`` and ``lemma_3_estimates``.
-
-    Examples
-    --------
-    >>> from lowregret.reproduction.estimates import estimate_probabilities
-    >>> table = estimate_probabilities("bernoulli:0.5,1", 10_000, runs=20)
-    >>> table.select("event", "occurrences", "note").row(0)
-    ('optimal arm eliminated', 0, 'vacuous: above 1')
+    ``runs`` is the number of simulated runs of EUCBV, and of draws of the event. The table has the rows of
+    ``elimination_estimate`` and ``lemma_3_estimates``.
     """
     bandit, horizon = resolve_problem("estimates", bandit, horizon)
     eliminated = simulate(EUCBV(), bandit, horizon, runs, seed, grid=1).summary()["optimal_arm_eliminated"][0]
@@ -114,19 +73,7 @@ def estimate_probabilities(
 def elimination_estimate(bandit: Bandit, horizon: int, count: int, runs: int) -> Estimate:
     """Compare how often EUCBV eliminated the optimal arm with the bound in the proof of Theorem 1.
 
-    Parameters
-    ----------
-    bandit, horizon
-        The problem that was simulated.
-    count, runs : int
-        The number of runs that eliminated every optimal arm, and the number of all runs.
-
-    Examples
-    --------
-    >>> import lowregret as lr
-    >>> from lowregret.reproduction.estimates import elimination_estimate
-    >>> elimination_estimate(lr.paper(1), 60_000, count=0, runs=100).note
-    'vacuous: above 1'
+    ``count`` is the number of runs that eliminated every optimal arm.
     """
     bound = elimination_bound(bandit.gaps.tolist(), horizon)
     return _complete(Estimate("optimal arm eliminated", runs=runs, occurrences=count, bound=bound))
@@ -138,30 +85,9 @@ def lemma_3_estimates(bandit: Bandit, horizon: int, runs: int = 100_000, seed: i
     The lemma is about round m_i, in which the arm has had at least n_{m_i} pulls, and its proof treats their
     number as fixed. So each draw takes exactly n_{m_i} rewards of the arm, even if no run of EUCBV reaches
     that round; the note says so. For Bernoulli and Gaussian rewards, mean and variance are drawn directly,
-    from their exact distribution.
-
-    Parameters
-    ----------
-    bandit, horizon
-        The environment, and the T of the lemma.
-    runs : int, default 100000
-        The number of draws.
-    seed : int, default 0
-        The seed of the rewards.
-
-    Returns
-    -------
-    list of Estimate
-        One per positive gap, for the arm with the largest variance among those with this gap. Its mean
-        exceeds the width most often, since the width hardly depends on the variance.
-
-    Examples
-    --------
-    >>> import lowregret as lr
-    >>> from lowregret.reproduction.estimates import lemma_3_estimates
-    >>> row = lemma_3_estimates(lr.bernoulli([0.5, 0.9]), 1_000_000, runs=1_000)[0]
-    >>> f"{row.exact:.3g}", f"{row.bound:.3g}"  # the lemma does not hold here
-    ('1.08e-06', '6.09e-07')
+    from their exact distribution. There is one estimate per positive gap, for the arm with the largest
+    variance among those with this gap. Its mean exceeds the width most often, since the width hardly depends
+    on the variance.
     """
     runs = integer("lemma_3_estimates", "runs", runs)
     if seed < 0:

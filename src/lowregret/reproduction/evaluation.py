@@ -20,36 +20,16 @@ LEMMA_3_DRAWS = 100_000
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What the results say about the paper.
-
-    Attributes
-    ----------
-    results : Tables
-        The results of the runs.
-    readings : polars.DataFrame
-        The final regret in every reading beside the published one.
-    matches : polars.DataFrame
-        Whether each published curve is reproduced.
-    points : polars.DataFrame
-        Published and simulated curves at the published times.
-    claims : polars.DataFrame
-        The verdict on every claim.
-    comparisons : polars.DataFrame
-        The paired comparisons behind the claims.
-    bounds : polars.DataFrame
-        The table of ``lr.bounds`` for every experiment, with a column ``experiment``.
-    estimates : polars.DataFrame
-        Estimated probabilities beside their bounds, with a column ``experiment``.
-    """
+    """What the results say about the paper."""
 
     results: Tables
-    readings: pl.DataFrame
-    matches: pl.DataFrame
-    points: pl.DataFrame
-    claims: pl.DataFrame
-    comparisons: pl.DataFrame
-    bounds: pl.DataFrame
-    estimates: pl.DataFrame
+    readings: pl.DataFrame  # the final regret in every reading beside the published one
+    matches: pl.DataFrame  # whether each published curve is reproduced
+    points: pl.DataFrame  # published and simulated curves at the published times
+    claims: pl.DataFrame  # the verdict on every claim
+    comparisons: pl.DataFrame  # the paired comparisons behind the claims
+    bounds: pl.DataFrame  # the table of ``lr.bounds`` for every experiment
+    estimates: pl.DataFrame  # estimated probabilities beside their bounds, for every experiment
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """Return all tables by name, without the results of the runs."""
@@ -57,16 +37,7 @@ class Evaluation:
 
 
 def evaluate(results: Tables) -> Evaluation:
-    """Compare results with the curves, claims and bounds of the paper.
-
-    Examples
-    --------
-    >>> from lowregret.reproduction.evaluation import evaluate
-    >>> from lowregret.reproduction.readings import experiments_to_run
-    >>> evaluation = evaluate(experiments_to_run(4, runs=2)[1].run())
-    >>> evaluation.matches.filter(policy="EUCBV").select("published", "mean", "verdict").row(0)
-    (971.86, 971.86, 'matched')
-    """
+    """Compare results with the curves, claims and bounds of the paper."""
     readings, comparisons = regret_by_reading(results), claim_comparisons(results)
     numbers = readings["experiment"].unique(maintain_order=True).to_list()
     return Evaluation(

@@ -23,25 +23,9 @@ def lemma_3(gap: float, arms: int, horizon: int) -> Lemma3 | None:
 
     Here x_i is the mean of the arm's n_i rewards, v_i their variance, eps = 2^-m_i, psi = T / K^2, rho = 1/2,
     c_i = sqrt(rho (v_i + 2) log(psi T eps) / (4 n_i)) and n_i >= log(psi T eps) / (2 eps). The other
-    lemmas and the algorithm have eps^2 in n_i; Lemma 3 does not, and neither does this function.
-
-    Parameters
-    ----------
-    gap : float
-        The best mean minus the mean r_i of the arm; positive.
-    arms, horizon : int
-        K and T.
-
-    Returns
-    -------
-    Lemma3 or None
-        None if psi T eps is at most 1, where width and pulls would not be positive.
-
-    Examples
-    --------
-    >>> lemma = lemma_3(0.5, 2, 1_000_000)
-    >>> lemma.round, lemma.pulls, f"{lemma.bound:.3g}"
-    (9, 5122, '6.09e-07')
+    lemmas and the algorithm have eps^2 in n_i; Lemma 3 does not, and neither does this function. The gap,
+    the best mean minus r_i, is positive. Return None if psi T eps is at most 1, where width and pulls would
+    not be positive.
     """
     round = elimination_round(gap)
     reach = ldexp((horizon / arms) ** 2, -round)
@@ -55,17 +39,8 @@ def elimination_bound(gaps: Sequence[float], horizon: int) -> float:
 
     The paper does not state this bound separately. Case (b2) of the proof of Theorem 1 bounds the probability
     that arm i eliminates the optimal arm in round m by 368 K^4 / (T^(5/4) sqrt(eps_m)). It sums over the arms
-    i and the rounds m < m_i, for arms with a gap below b up to the round of b; here b = sqrt(e / T).
-
-    Returns
-    -------
-    float
-        The sum; vacuous if above 1.
-
-    Examples
-    --------
-    >>> round(elimination_bound([0.5, 0.0], 1_000_000), 6)
-    0.009722
+    i and the rounds m < m_i, for arms with a gap below b up to the round of b; here b = sqrt(e / T). The sum
+    is vacuous if above 1.
     """
     last = elimination_round(sqrt(e / horizon))
     rounds = [min(elimination_round(gap), last) for gap in positive_gaps(gaps)]

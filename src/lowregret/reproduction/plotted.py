@@ -7,7 +7,6 @@ unless the error can be expressed by a parameter of a policy or of the testbed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -24,78 +23,33 @@ RELEASED = "EUCBV(width='released')"
 def paper_testbed(experiment: int, kind: str = STATED) -> Bandit:
     """Return a testbed of the paper, with the paper's horizon.
 
-    Parameters
-    ----------
-    experiment : int
-        The experiment, 1 to 4.
-    kind : {"stated", "noiseless", "squared-variances", "swapped-groups"}, default "stated"
-        ``stated`` is the testbed of the text. The released scripts use the others, in experiments 2 to 4:
-        ``noiseless`` sets all variances to 0, which the script of EUCBV does before the first pull.
-        ``squared-variances`` takes the stated variances for standard deviations. ``swapped-groups``, in
-        experiment 2, does so too and has 33 arms of mean 0.07 and 66 of mean 0.01 instead of 66 and 33.
-
-    Examples
-    --------
-    >>> from lowregret.reproduction.plotted import paper_testbed
-    >>> paper_testbed(2).name, paper_testbed(2, "noiseless").name
-    ('paper-2', 'paper-2-noiseless')
-    >>> float(paper_testbed(2, "squared-variances").variances[-1])
-    0.0625
-    >>> int((paper_testbed(2, "swapped-groups").means == 0.07).sum())
-    33
+    ``stated`` is the testbed of the text. The released scripts use the others, in experiments 2 to 4:
+    ``noiseless`` sets all variances to 0, which the script of EUCBV does before the first pull.
+    ``squared-variances`` takes the stated variances for standard deviations. ``swapped-groups``, in
+    experiment 2, does so too and has 33 arms of mean 0.07 and 66 of mean 0.01 instead of 66 and 33.
     """
     stated = paper(experiment)
     if kind == STATED:
         return stated
-    if experiment == 1 or kind not in _CHANGES or (kind == SWAPPED and experiment != 2):
+    if experiment == 1 or kind not in (NOISELESS, SQUARED, SWAPPED) or (kind == SWAPPED and experiment != 2):
         raise InputError(f"testbed: experiment {experiment} has no testbed {kind!r}")
-    return replace(_CHANGES[kind](stated), name=f"{stated.name}-{kind}", horizon=stated.horizon)
-
-
-def _swap_groups(bandit: Bandit) -> Bandit:
-    """Exchange the sizes of the two groups of suboptimal arms."""
-    near, far, best = bandit.arms[0], bandit.arms[-2], bandit.arms[-1]
-    size = bandit.arms.count(near)
-    arms = (near,) * (len(bandit) - 1 - size) + (far,) * size + (best,)
-    return Bandit(arms, bandit.name)
-
-
-def _square_variances(bandit: Bandit) -> Bandit:
-    return gaussian(bandit.means, bandit.variances**2)
-
-
-_CHANGES: dict[str, Callable[[Bandit], Bandit]] = {
-    NOISELESS: lambda bandit: gaussian(bandit.means, 0.0),
-    SQUARED: _square_variances,
-    SWAPPED: lambda bandit: _square_variances(_swap_groups(bandit)),
-}
+    means, variances = stated.means, stated.variances
+    if kind == SWAPPED:
+        order = [0] * 33 + [66] * 66 + [99]
+        means, variances = means[order], variances[order]
+    plotted = gaussian(means, 0.0 if kind == NOISELESS else variances**2)
+    return replace(plotted, name=f"{stated.name}-{kind}", horizon=stated.horizon)
 
 
 class Curve(NamedTuple):
-    """A published curve.
-
-    Attributes
-    ----------
-    experiment : int
-        The number in the paper.
-    policy : str
-        The name in the figure's legend.
-    our_policy : str, optional
-        The policy of this package that computes what the script does; None if there is none.
-    testbed : str
-        The kind of testbed in the script.
-    script : str
-        What the released script computes.
-    deviation : str
-        The known difference between the script and our policy; empty if there is none.
-    """
+    """A published curve."""
 
     experiment: int
-    policy: str
-    our_policy: str | None
-    testbed: str
-    script: str
-    deviation: str = ""
+    policy: str  # the name in the figure's legend
+    our_policy: str | None  # the policy of this package that computes what the script does, if there is one
+    testbed: str  # the kind of testbed in the script
+    script: str  # what the released script computes
+    deviation: str = ""  # the known difference between the script and our policy, if there is one
 
     @property
     def environment(self) -> str:

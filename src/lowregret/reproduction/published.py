@@ -6,9 +6,6 @@ Source: the result files behind the figures, released by the authors (GitHub Sub
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
-
 PUBLISHED_RUNS = 100
 """Number of runs that each published curve averages."""
 
@@ -63,37 +60,7 @@ REGRETS: dict[int, dict[str, tuple[float, ...]]] = {
 """Published regrets at these times, by experiment and policy, in the order of the figures' legends."""
 
 
-class Point(NamedTuple):
-    """A published point: experiment, the paper's name of the policy, time and regret."""
-
-    experiment: int
-    policy: str
-    t: int
-    regret: float
-
-
-def published_points(experiment: int) -> Iterator[Point]:
-    """Yield the published points of an experiment, curve by curve.
-
-    Examples
-    --------
-    >>> from lowregret.reproduction.published import published_points
-    >>> next(published_points(1))
-    Point(experiment=1, policy='EUCBV', t=6000, regret=146.98)
-    """
-    for policy, regrets in REGRETS[experiment].items():
-        for t, regret in zip(TIMES[experiment], regrets, strict=True):
-            yield Point(experiment, policy, t, regret)
-
-
 def published_regret(experiment: int, policy: str) -> float | None:
-    """Return the published regret at the horizon; None if the paper shows no such curve.
-
-    Examples
-    --------
-    >>> from lowregret.reproduction.published import published_regret
-    >>> published_regret(2, "MOSS"), published_regret(3, "UCB1")
-    (3101.44, None)
-    """
+    """Return the published regret at the horizon; None if the paper shows no such curve."""
     regrets = REGRETS[experiment].get(policy)
     return None if regrets is None else regrets[-1]

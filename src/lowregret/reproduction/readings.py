@@ -24,38 +24,17 @@ SLOW_POLICIES = ("DMED", "ThompsonGauss", "BayesUCBStudent")
 
 
 class Configuration(NamedTuple):
-    """A policy on a testbed.
-
-    Attributes
-    ----------
-    experiment : int
-        The experiment of the paper.
-    policy : str
-        The policy's name in the paper.
-    reading : str
-        The reading it belongs to.
-    environment : str
-        The name of the testbed.
-    our_policy : str
-        The policy of this package.
-    """
+    """A policy on a testbed."""
 
     experiment: int
-    policy: str
+    policy: str  # its name in the paper
     reading: str
-    environment: str
-    our_policy: str
+    environment: str  # the name of the testbed
+    our_policy: str  # the policy of this package
 
 
 def configurations(number: int) -> tuple[Configuration, ...]:
-    """Return all configurations of an experiment, reading by reading.
-
-    Examples
-    --------
-    >>> from lowregret.reproduction.readings import configurations
-    >>> configurations(3)[-1][1:]
-    ('BU-G', 'as plotted', 'paper-3-squared-variances', 'BayesUCBStudent')
-    """
+    """Return all configurations of an experiment, reading by reading."""
     experiment, stated = paper_experiment(number), paper_testbed(number).name
     printed = experiment.policies.items()
     return (
@@ -70,21 +49,7 @@ def configurations(number: int) -> tuple[Configuration, ...]:
 
 
 def experiments_to_run(number: int | None = None, runs: int = 100, seed: int = 1) -> tuple[Experiment, ...]:
-    """Return one `Experiment` per testbed, with the policies of all three readings.
-
-    Parameters
-    ----------
-    number : int, optional
-        The experiment of the paper; default all four.
-    runs, seed : int, defaults 100 and 1
-        The number of independent runs, and the seed of the rewards.
-
-    Examples
-    --------
-    >>> from lowregret.reproduction.readings import experiments_to_run
-    >>> [experiment.name for experiment in experiments_to_run(2, runs=1)]
-    ['paper-2', 'paper-2-noiseless', 'paper-2-swapped-groups']
-    """
+    """Return one `Experiment` per testbed of one experiment of the paper, or of all, in all readings."""
     experiments = []
     for paper in PAPER if number is None else [paper_experiment(number)]:
         policies: dict[str, list[str]] = {}

@@ -54,15 +54,7 @@ def page_sections(evaluation: Evaluation) -> list[Section]:
 
 
 def paper_palette() -> dict[str, Style]:
-    """Return one line style per policy of the paper; Gaussian versions share that of their policy.
-
-    Examples
-    --------
-    >>> from lowregret.reproduction.report_sections import paper_palette
-    >>> palette = paper_palette()
-    >>> palette["TS"] == palette["TS-G"], palette["EUCBV"].colour == palette["EUCBV, released width"].colour
-    (True, True)
-    """
+    """Return one line style per policy of the paper; Gaussian versions share that of their policy."""
     names = {name: ours for experiment in PAPER for name, ours in experiment.policies.items()}
     names = {name: ours for name, ours in names.items() if name not in GAUSSIAN_NAMES.values()}
     names[RELEASED_LABEL] = RELEASED

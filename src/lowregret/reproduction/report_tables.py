@@ -129,14 +129,8 @@ def reasons_table(matches: pl.DataFrame) -> list[Part]:
 def points_table(points: pl.DataFrame) -> Fold:
     """Lay out every published point beside ours."""
     rows = [
-        [
-            str(row["experiment"]),
-            row["policy"],
-            f"{row['t']:,}",
-            two_decimals(row["published"]),
-            with_error(row["mean"], row["se"]),
-        ]
-        for row in points.to_dicts()
+        [str(number), policy, f"{t:,}", two_decimals(published), with_error(mean, se)]
+        for number, policy, t, published, mean, se in points.iter_rows()
     ]
     table = Table(["experiment", "curve", "t", "published", "ours (se)"], rows, (1,))
     return Fold("Every published point", [table])
@@ -168,34 +162,21 @@ def comparisons_table(comparisons: pl.DataFrame) -> Fold:
     """Lay out every paired comparison once."""
     heads = ["experiment", "first", "second", "difference", "95% interval", "verdict"]
     rows = [
-        [
-            str(row["experiment"]),
-            row["better"],
-            row["worse"],
-            signed(row["difference"]),
-            "-" if row["low"] is None else f"{signed(row['low'])} to {signed(row['high'])}",
-            row["verdict"],
-        ]
-        for row in comparisons.drop("claim").unique(maintain_order=True).to_dicts()
+        [str(number), better, worse, signed(difference), signed_interval(low, high), verdict]
+        for number, better, worse, _, difference, low, high, verdict in (
+            comparisons.drop("claim").unique(maintain_order=True).iter_rows()
+        )
     ]
     return Fold("Every comparison", [Table(heads, rows, (1, 2, 5))])
 
 
 def format_differences(comparisons: Sequence[Mapping[str, Any]]) -> str:
-    """Format the paired differences of a claim; if there are many, their number and the largest.
-
-    Examples
-    --------
-    >>> from lowregret.reproduction.report_tables import format_differences
-    >>> row = {"experiment": 1, "better": "A", "worse": "B", "difference": 5.0, "low": 4.0, "high": 6.0}
-    >>> format_differences([row | {"verdict": "does not hold"}])
-    '1: +5.0 (+4.0 to +6.0)'
-    """
+    """Format the paired differences of a claim; if there are many, their number and the largest."""
     pairs = {(row["better"], row["worse"]) for row in comparisons}
 
     def formatted(row: Mapping[str, Any]) -> str:
         pair = f", {row['better']} minus {row['worse']}" if len(pairs) > 1 else ""
-        interval = "" if row["low"] is None else f" ({signed(row['low'])} to {signed(row['high'])})"
+        interval = "" if row["low"] is None else f" ({signed_interval(row['low'], row['high'])})"
         return f"{row['experiment']}{pair}: {signed(row['difference'])}{interval}"
 
     if len(comparisons) <= MAX_DIFFERENCES:
@@ -208,14 +189,9 @@ def format_differences(comparisons: Sequence[Mapping[str, Any]]) -> str:
 def bounds_table(bounds: pl.DataFrame) -> Table:
     """Lay out the bounds, without the orders of Table 1."""
     rows = [
-        [
-            str(row["experiment"]),
-            row["name"],
-            f"{shown(row['value'])} {row['rest'] or ''}".strip(),
-            row["kind"],
-            Cell(row["note"] or "", "long"),
-        ]
-        for row in bounds.filter(pl.col("kind") != "order without constant").to_dicts()
+        [str(number), name, f"{shown(value)} {rest or ''}".strip(), kind, Cell(note or "", "long")]
+        for number, name, kind, _, value, rest, note in bounds.iter_rows()
+        if kind != "order without constant"
     ]
     return Table(["experiment", "statement", "value", "kind", "note"], rows, (1, 3, 4))
 
@@ -264,3 +240,8 @@ def signed(value: float | None) -> str:
         return "-"
     digits = 1 if abs(value) >= 1 else 2
     return f"{round(value, digits) + 0.0:+,.{digits}f}"  # adding 0.0 turns -0.0 into 0.0
+
+
+def signed_interval(low: float | None, high: float | None) -> str:
+    """Format the interval of a difference."""
+    return "-" if low is None else f"{signed(low)} to {signed(high)}"

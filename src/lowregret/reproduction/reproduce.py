@@ -29,21 +29,8 @@ def run_experiments(
 ) -> Results:
     """Simulate one experiment of the paper, or all, in the three readings.
 
-    Parameters
-    ----------
-    folder : path
-        Results are stored in its subfolder ``results``. Stored results are not simulated again.
-    number : int, optional
-        The experiment of the paper, 1 to 4; default all four.
-    runs, seed : int, defaults 100 and 1
-        The number of independent runs, and the seed of the rewards.
-    progress_bar : callable, optional
-        Such as `lowregret.cli.progress.shard_bar`.
-
-    Returns
-    -------
-    Results
-        The results on all testbeds.
+    Results are stored in the subfolder ``results`` of the folder. Stored results are not simulated again. A
+    ``progress_bar`` is such as `lowregret.cli.progress.shard_bar`.
     """
     parts = []
     for experiment in experiments_to_run(number, runs, seed):

@@ -10,28 +10,13 @@ from lowregret.reproduction.plotted import CURVES, Curve
 
 @dataclass(frozen=True)
 class PaperExperiment:
-    """An experiment of the paper; its testbed is ``lr.paper(number)``.
-
-    Attributes
-    ----------
-    number : int
-        The number in the paper.
-    title : str
-        The title in the paper.
-    policies : dict of str to str
-        The policies that the text names, under their names in the paper, and the policy of this package for
-        each. Parameters that the text does not state are those of the policy's source.
-
-    Examples
-    --------
-    >>> from lowregret.reproduction.stated import PAPER
-    >>> PAPER[0].title, PAPER[0].policies["KLUCB+"], len(PAPER[0].curves)
-    ('Bernoulli with uniform gaps', 'KLUCBPlus', 9)
-    """
+    """An experiment of the paper; its testbed is ``lr.paper(number)``."""
 
     number: int
     title: str
     policies: dict[str, str]
+    """The policies that the text names, under their names in the paper, and the policy of this package for
+    each. Parameters that the text does not state are those of the policy's source."""
 
     @property
     def curves(self) -> tuple[Curve, ...]:
@@ -69,14 +54,7 @@ PAPER = (
 
 
 def paper_experiment(number: int) -> PaperExperiment:
-    """Return an experiment of the paper.
-
-    Examples
-    --------
-    >>> from lowregret.reproduction.stated import paper_experiment
-    >>> paper_experiment(3).title
-    'Failure of Thompson sampling'
-    """
+    """Return an experiment of the paper."""
     for experiment in PAPER:
         if experiment.number == number:
             return experiment

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -42,6 +41,7 @@ _CLAIM_SCHEMA = {
     "better": pl.String,
     "worse": pl.String,
     "experiments": pl.String,
+    # how many comparisons hold, do not hold, and are inconclusive
     "holding": pl.Int64,
     "failing": pl.Int64,
     "inconclusive": pl.Int64,
@@ -50,7 +50,7 @@ _CLAIM_SCHEMA = {
 
 
 def claim_comparisons(results: Tables) -> pl.DataFrame:
-    """Compute the paired comparisons behind the claims.
+    """Compute the paired comparisons behind the claims, from results on the testbeds as stated.
 
     A comparison takes a difference in every run, on rewards that both sides shared. It holds if the 95%
     interval of the mean difference is below 0, and does not hold if the interval is above 0. The difference
@@ -58,16 +58,6 @@ def claim_comparisons(results: Tables) -> pl.DataFrame:
     minus the fraction of suboptimal arms that were eliminated. Pulls: those per suboptimal arm of the lowest
     variance minus those per other suboptimal arm. Regrets are similar if the interval lies within 10% of the
     second regret, and not if it lies outside. The intervals are not adjusted for multiple comparisons.
-
-    Parameters
-    ----------
-    results : Tables
-        Results on the testbeds as stated.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns claim (its number), experiment, better, worse, runs, difference, low, high, verdict.
     """
     regrets = {}
     for (environment,), finals in results.finals.group_by("environment"):
@@ -80,11 +70,9 @@ def claim_comparisons(results: Tables) -> pl.DataFrame:
                 continue
             for better, worse, sample, margin in _COMPARE[claim.kind](claim, experiment, regret, results):
                 test = paired(sample)
-                row: dict[str, Any] = {"claim": number, "experiment": experiment, "better": better}
-                row |= {"worse": worse, "runs": len(sample), "difference": test.difference}
-                row |= {"low": test.low, "high": test.high, "verdict": _verdict(test, margin)}
-                rows.append(row)
-    return pl.DataFrame(rows, schema=_COMPARISON_SCHEMA)
+                result = test.difference, test.low, test.high, _verdict(test, margin)
+                rows.append((number, experiment, better, worse, len(sample), *result))
+    return pl.DataFrame(rows, schema=_COMPARISON_SCHEMA, orient="row")
 
 
 def claim_verdicts(comparisons: pl.DataFrame) -> pl.DataFrame:
@@ -93,19 +81,7 @@ def claim_verdicts(comparisons: pl.DataFrame) -> pl.DataFrame:
     A claim holds if all its comparisons hold in all its experiments, and does not hold if one comparison
     does not. A claim about "most" policies holds if more than half of its comparisons hold, and does not hold
     if at least half do not. A claim of which some experiments were not run cannot hold; one of which none was
-    run is omitted.
-
-    Parameters
-    ----------
-    comparisons : polars.DataFrame
-        The table of `claim_comparisons`.
-
-    Returns
-    -------
-    polars.DataFrame
-        One row per claim: ``claim`` (its number), ``place``, ``quote``, ``better``, ``worse``,
-        ``experiments``, the number of comparisons that hold (``holding``), do not hold (``failing``) and are
-        ``inconclusive``, and ``verdict``.
+    run is omitted. ``holding``, ``failing`` and ``inconclusive`` count the comparisons.
     """
     rows = []
     for number, claim in enumerate(CLAIMS, 1):
@@ -115,21 +91,10 @@ def claim_verdicts(comparisons: pl.DataFrame) -> pl.DataFrame:
         verdicts = own["verdict"].to_list()
         count = {verdict: verdicts.count(verdict) for verdict in (HOLDS, FAILS, INCONCLUSIVE)}
         complete = set(own["experiment"]) == set(claim.experiments)
-        rows.append(
-            {
-                "claim": number,
-                "place": claim.place,
-                "quote": claim.quote,
-                "better": ", ".join(claim.better),
-                "worse": ", ".join(claim.worse),
-                "experiments": ", ".join(map(str, claim.experiments)),
-                "holding": count[HOLDS],
-                "failing": count[FAILS],
-                "inconclusive": count[INCONCLUSIVE],
-                "verdict": _claim_verdict(claim, count, complete=complete),
-            }
-        )
-    return pl.DataFrame(rows, schema=_CLAIM_SCHEMA)
+        compared = (", ".join(map(str, each)) for each in (claim.better, claim.worse, claim.experiments))
+        verdict = _claim_verdict(claim, count, complete=complete)
+        rows.append((number, claim.place, claim.quote, *compared, *count.values(), verdict))
+    return pl.DataFrame(rows, schema=_CLAIM_SCHEMA, orient="row")
 
 
 def _claim_verdict(claim: Claim, count: dict[str, int], *, complete: bool) -> str:

@@ -16,7 +16,6 @@ from lowregret.theory import formulas
 from lowregret.theory.formulas import Statement
 from lowregret.theory.table_1 import table_1
 
-KNOWN, UNKNOWN = "variances known", "variances unknown"
 SCHEMA = {name: pl.Float64 if name == "value" else pl.String for name in Statement._fields}
 
 
@@ -170,7 +169,7 @@ def _constants(bandit: Bandit) -> dict[str, float | None]:
     kinds = {"Lai and Robbins": known}
     if any(entry.divergence_unknown_variance for entry in entries):
         unknown = [entry.divergence_unknown_variance or entry.divergence for entry in entries]
-        kinds = {f"Lai and Robbins, {KNOWN}": known, f"Lai and Robbins, {UNKNOWN}": unknown}
+        kinds = {"Lai and Robbins, variances known": known, "Lai and Robbins, variances unknown": unknown}
     best, gaps = float(bandit.means.max()), bandit.gaps.tolist()
     constants: dict[str, float | None] = {}
     for name, divergences in kinds.items():
