@@ -14,6 +14,7 @@ from agent_workers import check_replay
 
 import lowregret as lr
 from lowregret.online import transactions
+from lowregret.online.stores.journal import JournalStore
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -87,3 +88,20 @@ def goes_on(path):
             arms.append(choice.arm)
             agent.tell(choice, step % 5 / 2)
     assert "".join(arm[0] for arm in arms) == "rryryyrrrrry"
+
+
+def test_an_agent_of_a_policy_that_was_renamed_opens(tmp_path):
+    """RoundRobin was called Uniform."""
+    text = lr.Agent(lr.RoundRobin(), ["x", "y"]).to_json().replace('"RoundRobin"', '"Uniform"')
+    assert lr.Agent.from_json(text).policy == lr.RoundRobin()
+    path = tmp_path / "agent.journal"
+    lr.open_agent(path, lr.RoundRobin(), ["x", "y"]).close()
+    store = JournalStore(path)
+    head = store.head().replace('"RoundRobin"', '"Uniform"')
+    store.close()
+    path.unlink()
+    store = JournalStore(path)
+    with store.session():
+        store.begin(head)
+    store.close()
+    assert lr.open_agent(path, lr.RoundRobin(), ["x", "y"]).policy == lr.RoundRobin()

@@ -16,6 +16,9 @@ from lowregret.policies.inputs import policy_of
 
 Outside = Literal["refuse", "clip"]
 
+FORMER_NAMES = {"Uniform": "RoundRobin"}
+"""Classes of policies that had another name when agents of format 1 were stored."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -121,8 +124,14 @@ def describe(policy: Policy) -> dict[str, Any]:
     return {"class": title, "parameters": values}
 
 
+def with_current_name(described: dict[str, Any]) -> dict[str, Any]:
+    """Return the description of a policy that was stored under a former name of its class."""
+    return {**described, "class": FORMER_NAMES.get(described["class"], described["class"])}
+
+
 def policy_from(described: dict[str, Any], policy: Policy | None) -> Policy:
     """Create the policy of a description, or check that the given policy matches it."""
+    described = with_current_name(described)
     title, parameters = described["class"], described["parameters"]
     if policy is not None:
         if describe(policy) != described:

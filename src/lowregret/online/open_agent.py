@@ -13,7 +13,7 @@ from typing import Any
 from lowregret._common.validation import short_repr
 from lowregret.errors import InputError, StoreError
 from lowregret.online.agent import Agent
-from lowregret.online.agent_settings import Outside, Settings, policy_text, valid_settings
+from lowregret.online.agent_settings import Outside, Settings, policy_text, valid_settings, with_current_name
 from lowregret.online.snapshot import FORMAT, read
 from lowregret.online.state import AgentState
 from lowregret.online.stores import Store
@@ -130,7 +130,9 @@ def _head(text: str, name: str) -> dict[str, Any]:
     """Read the text that a store begins with."""
     try:
         head: dict[str, Any] = json.loads(text)
-        known = head["format"] == FORMAT and isinstance(head["agent"], str) and set(head["made_with"])
+        made = head["made_with"]
+        made["policy"] = with_current_name(made["policy"])
+        known = head["format"] == FORMAT and isinstance(head["agent"], str)
     except (ValueError, KeyError, TypeError):
         known = False
     if not known:
