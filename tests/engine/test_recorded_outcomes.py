@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import lowregret as lr
+import lowregret.policies
 
 RECORDED = Path(__file__).parents[1] / "data" / "recorded_outcomes.json"
 
@@ -40,6 +41,7 @@ POLICIES = (
     "CCB(r='log')",
     "DMED",
     "DMED(genuine=False)",
+    "DiscountedUCB",
     "EUCBV",
     "EUCBV(width='released')",
     "EUCBV(rho=0.1, psi=3)",
@@ -130,6 +132,10 @@ def outcomes(name: str) -> dict[str, object]:
 @pytest.mark.filterwarnings("ignore")
 def test_outcomes_are_those_recorded(name):
     assert outcomes(name) == json.loads(RECORDED.read_text())[name]
+
+
+def test_every_policy_is_recorded():
+    assert {name.partition("(")[0] for name in POLICIES} == set(lowregret.policies.POLICIES)
 
 
 if __name__ == "__main__":
