@@ -73,7 +73,7 @@ class Game:
         row = self.rows[place]
         self.seen[place].append(x)
         row["pulls"] += 1
-        counted = self.seen[place][row["forgotten"] :]
+        counted = self.seen[place][row["reset"] :]
         row["origin"] = counted[0]
         row["total"] = row["squares"] = 0.0
         for value in counted:

@@ -35,7 +35,7 @@ CLOSED = -1
 ROW = np.dtype(
     [
         ("pulls", np.int64),  # with a reward
-        ("forgotten", np.int64),  # of those, pulls that no longer count
+        ("reset", np.int64),  # of those, pulls before the latest reset of the statistics
         ("pending", np.int64),  # pulls whose reward is not known yet
         ("origin", np.float64),  # the first reward
         ("total", np.float64),  # sum of the rewards' distances from it

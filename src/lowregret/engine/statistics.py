@@ -25,7 +25,7 @@ class Sums(NamedTuple):
 @inline
 def read_sums(row: np.void) -> Sums:
     """Read the sums of an arm."""
-    before = row["forgotten"]
+    before = row["reset"]
     return Sums(before, row["pulls"] - before, row["origin"], row["total"], row["squares"])
 
 
@@ -64,7 +64,7 @@ def best_mean(rows: Rows) -> float:
     best = -np.inf
     for i in range(len(rows)):
         row = rows[i]
-        if row["pulls"] > row["forgotten"]:
+        if row["pulls"] > row["reset"]:
             best = max(best, float(row["mean"]))
     return best
 

@@ -23,7 +23,7 @@ MODEL = np.dtype(
         *((name, STATE[name]) for name in STATE.names or ()),  # the policy's random stream
         ("told", np.int64),  # rewards that are known
         ("waiting", np.int64),  # pulls that are pending
-        ("given_up", np.int64),  # pulls that were discarded
+        ("discarded", np.int64),  # pulls that were discarded
         ("horizon", np.int64),
     ],
     align=True,
@@ -38,7 +38,7 @@ class LiveRng(Rng):
 
     def uniform_at(self, t: int) -> float:
         """Return the uniform draw of step ``t``; time goes back when a pull is discarded, draws do not."""
-        return uniform(bits(self.state["key"], 0), t + self.state["given_up"])
+        return uniform(bits(self.state["key"], 0), t + self.state["discarded"])
 
 
 adopt(LiveRng)

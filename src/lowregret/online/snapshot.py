@@ -29,7 +29,7 @@ FORMAT = 1
 FIELDS = {
     "number": "number",
     "pulls": "pulls",
-    "forgotten": "forgotten",
+    "forgotten": "reset",
     "origin": "origin",
     "total": "total",
     "squares": "squares",
@@ -137,7 +137,7 @@ def write(state: AgentState, pending: Mapping[str, Decision] | None = None) -> s
         "asked": state.asked,
         "told": int(model["told"]),
         "drawn": int(model["drawn"]),
-        "given_up": int(model["given_up"]),
+        "given_up": int(model["discarded"]),
         "conflicts": state.conflicts,
         "round": {key: _written(part) for key, part in state.round._asdict().items()},
         "arms": [_arm(policy, arm, state.rows[place]) for place, arm in enumerate(state.names)],
@@ -169,7 +169,7 @@ def read(text: str, policy: Policy | None = None) -> AgentState:
         raise _damaged("no arm is active")
     model = state.models[0]
     model["told"], model["waiting"], model["drawn"] = parts.told, len(parts.pending), parts.drawn
-    model["horizon"], model["given_up"] = parts.horizon, parts.given_up
+    model["horizon"], model["discarded"] = parts.horizon, parts.given_up
     state.epoch, state.asked, state.conflicts = parts.epoch, parts.asked, parts.conflicts
     state.round = _round(policy, state.round, parts.round)
     decisions = [_decision(state, one) for one in parts.pending]

@@ -230,7 +230,7 @@ class AgentState:
         row = self.rows[self.places[arm]] if arm in self.places else self._own_retired(arm)[0]
         row["pending"] -= 1
         self.models[0]["waiting"] -= 1
-        self.models[0]["given_up"] += 1
+        self.models[0]["discarded"] += 1
 
     def check_new(self, arm: object) -> str:
         """Check the name of a new arm."""
@@ -382,4 +382,4 @@ class CandidateArms:
         return self._policy.Memory(*(self._rows[name][self._places] for name in names)) if names else None
 
     def _counted(self) -> Any:
-        return (self._rows["pulls"] - self._rows["forgotten"])[self._places]
+        return (self._rows["pulls"] - self._rows["reset"])[self._places]

@@ -87,7 +87,7 @@ def variance_of(pulls: int, total: float, squares: float) -> float:
 def arm_view(policy: Any, rows: npt.NDArray[np.void], i: int) -> Arm:
     """Return the arm in place ``i`` of a table of arms; pulls without a reward so far do not count."""
     row = rows[i]
-    pulls = int(row["pulls"]) - int(row["forgotten"])
+    pulls = int(row["pulls"]) - int(row["reset"])
     variance = variance_of(pulls, float(row["total"]), float(row["squares"]))
     return Arm(int(row["number"]), pulls, float(row["mean"]), variance, policy.read_memory(row))
 
@@ -117,7 +117,7 @@ class Arms(NamedTuple):
     def reset(self, i: int) -> None:
         """Clear the statistics and the memory of the arm in place ``i``."""
         row = self.rows[i]
-        row["forgotten"] = row["pulls"]
+        row["reset"] = row["pulls"]
         row["total"], row["squares"], row["mean"] = 0.0, 0.0, 0.0
         self.policy.write_memory(row, self.policy.initial_memory())
 

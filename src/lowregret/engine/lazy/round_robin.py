@@ -44,7 +44,7 @@ def least(rows: Rows) -> tuple[int, int, int]:
     fewest, sharing, more = NEVER, 0, NEVER
     for row in rows:
         if row["active"]:
-            pulls = row["pulls"] - row["forgotten"]
+            pulls = row["pulls"] - row["reset"]
             if pulls < fewest:
                 fewest, sharing, more = pulls, 1, fewest
             elif pulls == fewest:
@@ -63,7 +63,7 @@ def deal_out(rows: Rows, data: Floats, steps: int, wanted: bool, clip: bool) -> 
     last = 0
     for i in range(len(rows)):
         row = rows[i]
-        if row["active"] and row["pulls"] - row["forgotten"] == fewest:
+        if row["active"] and row["pulls"] - row["reset"] == fewest:
             pulls = turns + (extra > 0)
             if extra > 0 or steps % sharing == 0:
                 last = i
