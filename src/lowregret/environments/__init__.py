@@ -20,7 +20,7 @@ from lowregret.environments.families import (
     Poisson,
     Uniform,
 )
-from lowregret.environments.family_registry import FAMILIES, Family, entry_of
+from lowregret.environments.family_registry import FAMILIES, Family, FamilyEntry, entry_of
 from lowregret.environments.testbeds import paper
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "Empirical",
     "Exponential",
     "Family",
+    "FamilyEntry",
     "Gaussian",
     "Poisson",
     "Uniform",
