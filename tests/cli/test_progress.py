@@ -29,7 +29,7 @@ def test_on_a_terminal_it_tells_policy_state_and_runs(
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "100")
-    with progress_bar(10, "experiment 1: ") as progress:
+    with progress_bar(10) as progress:
         assert progress is not None
         progress("EUCBV(width='released')", 0)
         drawn_until = _after_refresh(terminal, 0, "compiling")
@@ -37,7 +37,7 @@ def test_on_a_terminal_it_tells_policy_state_and_runs(
         drawn_until = _after_refresh(terminal, drawn_until, "4/10 runs")
         progress("MOSS", 0)
         _after_refresh(terminal, drawn_until, "MOSS")
-    assert "experiment 1: EUCBV(width='released')" in terminal.getvalue()
+    assert "EUCBV(width='released')" in terminal.getvalue()
     assert capsys.readouterr().out == ""
 
 

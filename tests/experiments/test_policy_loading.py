@@ -4,6 +4,7 @@ import os
 import pickle
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 import lowregret as lr
 from lowregret.experiments import policy_loading
-from lowregret.experiments.policy_loading import NotHere, find_class, load_class, refer_to
+from lowregret.experiments.policy_loading import NotHere, Reference, find_class, load_class, refer_to
 
 OWN = """
 import lowregret as lr
@@ -25,6 +26,14 @@ class Mine(lr.Policy):
 def test_ours() -> None:
     assert load_class(refer_to(lr.EUCBV)) is lr.EUCBV
     assert find_class("EUCBV", Path()) == refer_to(lr.EUCBV)
+
+
+def test_threads_that_load_a_file_at_once_get_the_same_class(tmp_path: Path) -> None:
+    (tmp_path / "mine_slow.py").write_text("import time\ntime.sleep(0.2)\n" + OWN)
+    reference = Reference("mine_slow", "Mine", str(tmp_path / "mine_slow.py"))
+    with ThreadPoolExecutor(3) as threads:
+        found = list(threads.map(load_class, [reference] * 3))
+    assert len(set(found)) == 1
 
 
 def test_a_file_that_changed_after_the_plan_is_refused(tmp_path: Path) -> None:

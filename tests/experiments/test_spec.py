@@ -115,10 +115,10 @@ def test_your_own_class_next_to_the_file(tmp_path: Path) -> None:
     )
     (player,) = lr.Experiment.from_toml(toml(tmp_path, text)).players
     assert player.name == "Mine(width=0.5)"
-    before = player.reference.source
+    before = player.reference.identity
     (tmp_path / "my_policies.py").write_text(OWN.replace("arm.mean +", "arm.mean -"))
     (player,) = lr.Experiment.from_toml(tmp_path / "my.toml").players
-    assert player.reference.source != before
+    assert player.reference.identity != before
 
 
 def test_log_grid() -> None:

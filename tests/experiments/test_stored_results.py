@@ -68,7 +68,7 @@ def test_rows_follow_the_order_of_the_experiment(small, truth) -> None:
 def test_the_description(truth) -> None:
     known = truth.description
     assert (known.name, known.seed, known.runs, known.policies) == ("experiment", 5, 30, ("EUCBV", "MOSS"))
-    assert known.environments == ("coins (K=2)", "coins (K=4)", "bell", "coins again")
+    assert truth.environments == ("coins (K=2)", "coins (K=4)", "bell", "coins again")
 
 
 def test_a_folder_without_results(small, tmp_path: Path) -> None:

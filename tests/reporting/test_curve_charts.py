@@ -184,7 +184,14 @@ def test_any_size_of_regret_can_be_drawn(finals: dict[str, float], log: bool, tm
 
 @pytest.mark.parametrize(
     ("suffix", "start"),
-    [("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("html", b"<!DOCTYPE html>")],
+    [
+        ("svg", b"<svg"),
+        ("png", b"\x89PNG"),
+        ("pdf", b"%PDF"),
+        ("html", b"<!DOCTYPE html>"),
+        ("PNG", b"\x89PNG"),
+        ("HTML", b"<!DOCTYPE html>"),
+    ],
 )
 def test_save(tmp_path: Path, suffix: str, start: bytes) -> None:
     path = tmp_path / f"figure.{suffix}"

@@ -29,8 +29,8 @@ class TimeLeft(TimeRemainingColumn):
 
 
 @contextmanager
-def progress_bar(runs: int, label: str = "") -> Iterator[Callable[[str, int], None] | None]:
-    """Show the progress of each policy while the block runs; ``label`` is the text before its name.
+def progress_bar(runs: int) -> Iterator[Callable[[str, int], None] | None]:
+    """Show the progress of each policy while the block runs.
 
     Yields the ``progress`` argument of ``simulate``. The bar is drawn on standard error if that is a
     terminal; otherwise the argument is None.
@@ -39,11 +39,11 @@ def progress_bar(runs: int, label: str = "") -> Iterator[Callable[[str, int], No
         yield None
         return
     with silenced(), _bar() as bar:
-        task = bar.add_task(label, total=runs, state="", visible=False)
+        task = bar.add_task("", total=runs, state="", visible=False)
 
         def advance(policy: str, done: int) -> None:
             if done == 0:
-                bar.reset(task, description=f"{label}{policy}", state="compiling", visible=True)
+                bar.reset(task, description=policy, state="compiling", visible=True)
             else:
                 bar.advance(task, done)
                 bar.update(task, state=f"{int(bar.tasks[0].completed)}/{runs} runs")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
 from importlib.metadata import version
+from itertools import groupby
 from typing import Any, TypeAlias
 
 from lowregret.engine.identity import ENGINE as ENGINE_MODULES
@@ -205,17 +206,11 @@ def _parameters(player: Player) -> tuple[tuple[str, Any], ...]:
 
 def group(bandit: Bandit) -> ArmGroups:
     """Write the arms of a bandit as plain data."""
-    groups: list[Group] = []
-    last: Family | None = None
-    for arm in bandit.arms:
-        if arm == last:
-            family, parameters, count = groups[-1]
-            groups[-1] = (family, parameters, count + 1)
-        else:
-            parameters = tuple(getattr(arm, each.name) for each in fields(arm))
-            groups.append((type(arm).__name__, parameters, 1))
-        last = arm
-    return ArmGroups(_hash(groups), tuple(groups))
+    groups = tuple(
+        (type(arm).__name__, tuple(getattr(arm, each.name) for each in fields(arm)), len(list(equal)))
+        for arm, equal in groupby(bandit.arms)
+    )
+    return ArmGroups(_hash(groups), groups)
 
 
 @lru_cache(maxsize=16)

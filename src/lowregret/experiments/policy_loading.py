@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
+from threading import RLock
 from typing import NamedTuple
 
 from lowregret.engine.identity import NoIdentity, identity_of
@@ -35,6 +36,9 @@ class Reference(NamedTuple):
     identity: str | None = None
     pickled: bytes | None = None
 
+
+_loading = RLock()
+"""Held while a file is imported: another thread of a worker would find the module half made."""
 
 _here: dict[str, type[Policy]] = {}
 """The classes that are passed by value, by their identity, in the process that has them."""
@@ -84,7 +88,7 @@ def load_class(reference: Reference) -> type[Policy]:
         home = _load_file(module, Path(file)) if file else import_module(module)
     except Exception as error:  # whatever the user's module raises
         reason = f"{type(error).__name__}: {error}"
-        kind = NotHere if isinstance(error, OSError | NotHere) else InputError
+        kind = NotHere if isinstance(error, OSError) else InputError
         raise kind(f"{module}:{name}: cannot import the module: {reason}") from error
     found = getattr(home, name, None)
     if not (isinstance(found, type) and issubclass(found, Policy)):
@@ -133,18 +137,19 @@ def _load_file(module: str, file: Path) -> object:
     """Import a file under a name of its own for its contents, so that an edit is never missed."""
     contents = file.read_bytes()
     unique = f"{module}_{hashlib.sha256(contents).hexdigest()[:16]}"
-    if unique not in sys.modules:
-        spec = spec_from_file_location(unique, file)
-        assert spec and spec.loader
-        home = module_from_spec(spec)
-        sys.modules[unique] = home  # dataclasses look their module up there
-        try:
-            with _first_on_path(file.parent):
-                exec(compile(contents, str(file), "exec", dont_inherit=True), vars(home))
-        except BaseException:
-            del sys.modules[unique]
-            raise
-    return sys.modules[unique]
+    with _loading:
+        if unique not in sys.modules:
+            spec = spec_from_file_location(unique, file)
+            assert spec and spec.loader
+            home = module_from_spec(spec)
+            sys.modules[unique] = home  # dataclasses look their module up there
+            try:
+                with _first_on_path(file.parent):
+                    exec(compile(contents, str(file), "exec", dont_inherit=True), vars(home))
+            except BaseException:
+                del sys.modules[unique]
+                raise
+        return sys.modules[unique]
 
 
 @contextmanager

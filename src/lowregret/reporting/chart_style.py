@@ -136,7 +136,7 @@ def save(chart: alt.LayerChart, path: str | Path) -> None:
     if suffix not in FORMATS:
         raise InputError(f"save: a figure must be named .html, .pdf, .png or .svg, got {str(path)!r}")
     if suffix == "html":
-        chart.save(str(path), inline=True)
+        chart.save(str(path), format="html", inline=True)
     else:
         save_svg(svg_of(chart), path)
 
@@ -171,9 +171,10 @@ def save_svg(svg: str, path: str | Path) -> None:
     import vl_convert
 
     place = Path(path)
-    if place.suffix == ".svg":
+    suffix = place.suffix.lower()
+    if suffix == ".svg":
         place.write_text(svg, encoding="utf-8")
-    elif place.suffix == ".png":
+    elif suffix == ".png":
         place.write_bytes(vl_convert.svg_to_png(svg, scale=2))
     else:
         place.write_bytes(vl_convert.svg_to_pdf(svg))
