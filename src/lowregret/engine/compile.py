@@ -400,8 +400,11 @@ def _shape(value: Any) -> Any:
 
 
 def _compile(function: FunctionType, policy: Policy, kinds: tuple[Any, ...]) -> Callable[..., Any]:
-    path = _path(function, type(policy), kinds)
+    plain = tuple(map(_without_class, kinds)) if _returns_int(function) else kinds
+    path = _path(function, type(policy), plain)
     function = _specialised(function, type(policy), {})
+    if path and plain != kinds:
+        function, kinds = _from_tuples(function, kinds), plain
     _attempts.clear()
     with announced(str(policy), bool(path) and code_cache.has_code(str(path))):
         try:
@@ -420,6 +423,35 @@ def _finish(dispatcher: Any, kinds: tuple[Any, ...]) -> Callable[..., Any]:
     made: Callable[..., Any] = dispatcher.compile(kinds)
     counts["loaded" if dispatcher.stats.cache_hits else "compiled"] += 1
     return made
+
+
+def _returns_int(function: FunctionType) -> bool:
+    return function.__annotations__.get("return") in (int, "int")
+
+
+def _without_class(kind: Any) -> Any:
+    """Return the type of a plain tuple for a ``NamedTuple`` whose class other processes could not import."""
+    named = isinstance(kind, types.BaseNamedTuple) and not _is_importable(kind)
+    return types.Tuple(tuple(getattr(kind, "types", ()))) if named else kind
+
+
+def _from_tuples(function: FunctionType, kinds: tuple[Any, ...]) -> FunctionType:
+    """Make a function that takes plain tuples in place of such a ``NamedTuple``, and calls ``function``.
+
+    Numba keeps the types of arguments on disk, with the classes in them.
+    """
+    names = list(signature(function).parameters)
+    scope: dict[str, Any] = {"body": njit(inline="always", **OPTIONS)(function), "__name__": __name__}
+    arguments = []
+    for name, kind in zip(names, kinds, strict=True):
+        if _without_class(kind) != kind:
+            scope[f"class_of_{name}"] = kind.instance_class
+            arguments.append(f"class_of_{name}(*{name})")
+        else:
+            arguments.append(name)
+    source = f"def {function.__name__}({', '.join(names)}):\n    return body({', '.join(arguments)})\n"
+    exec(compile(source, __file__, "exec"), scope)
+    return cast(FunctionType, scope[function.__name__])
 
 
 def _specialised(function: FunctionType, kind: type[Policy], found: dict[Any, Any]) -> FunctionType:
