@@ -1,7 +1,8 @@
 """How long a policy of one's own takes to compile: new, and unchanged since it was last compiled.
 
-Each time is that of three short runs in a fresh process, imports included, once the engine has been used on
-this machine. With ``--against FOLDER`` (the ``src`` of another version) both versions are measured in turn.
+Each time is that of a simulation of three short runs in a fresh process, imports included, once the engine
+has been used on this machine. With ``--against FOLDER`` (the ``src`` of another version) both versions are
+measured in turn.
 
     python benchmarks/compile_time.py [--quick] [--against FOLDER]
 """

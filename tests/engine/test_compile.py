@@ -264,6 +264,23 @@ def test_a_class_of_a_script_is_kept_and_an_edit_noticed(run, tmp_path):
     assert run(source) == (1.0, 0)
 
 
+OWN_TUPLE = """
+class Seen(NamedTuple):
+    mean: float
+    pulls: int
+SEEN = Seen(0.25, 4)
+def scored(policy, seen) -> int:
+    return int(8 * policy.score(seen, seen))
+"""
+
+
+@linux
+def test_named_tuples_of_a_script_are_no_hindrance(run):
+    assert run(OWN_TUPLE + MINE.format("arm.mean")) == (2.0, 0)
+    assert run(OWN_TUPLE + MINE.format("arm.mean")) == (2.0, 1)
+    assert run(OWN_TUPLE.replace("8 *", "16 *") + MINE.format("arm.mean")) == (4.0, 0)
+
+
 @linux
 @pytest.mark.parametrize("variable", ["NUMBA_CACHE_DIR", "NUMBA_CACHE_LOCATOR_CLASSES"])
 def test_numbas_own_settings_make_nothing_stale(run, tmp_path, variable):

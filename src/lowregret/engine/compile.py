@@ -1,8 +1,7 @@
 """Compile policies and the engine with Numba, through its public extension interface alone.
 
-Each class of policies gets a Numba type of its own. Its numeric parameters are the members of a struct, its
-methods are overloads of that type, and the plain functions that they call become callable from compiled code.
-So a policy object is passed to compiled functions as it is.
+Each class of policies has a Numba type of its own (see ``policy_types``), so a policy object is passed to
+compiled functions as it is.
 
 What is compiled is kept on disk (see ``code_cache``): functions of the engine that do not depend on a policy,
 each by itself, and the entry points for a class of policies.
@@ -10,73 +9,63 @@ each by itself, and the entry points for a class of policies.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
 from collections.abc import Callable
 from functools import wraps
 from inspect import Signature, getattr_static, signature
-from threading import RLock
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numpy as np
 from numba import njit, typeof, types
-from numba.extending import (
-    NativeValue,
-    make_attribute_wrapper,
-    models,
-    overload,
-    overload_attribute,
-    overload_method,
-    register_model,
-    typeof_impl,
-    unbox,
-)
+from numba.extending import overload, overload_method
 
 from lowregret.engine import code_cache
-from lowregret.engine.compile_errors import Attempt, explain
+from lowregret.engine.compile_errors import explain
 from lowregret.engine.compile_progress import announced
 from lowregret.engine.identity import GENERATED, NoIdentity, Reach, is_engine
-from lowregret.policies.base import Policy, numeric_fields
+from lowregret.engine.policy_types import (
+    INLINED,
+    METHODS,
+    OPTIONS,
+    PolicyType,
+    attempts,
+    class_of,
+    lenient,
+    lock,
+    policy_type,
+    share_all,
+    shared_functions,
+)
+from lowregret.policies.base import Policy
 
-COUNT_REFERENCES = "LOWREGRET_COUNT_REFERENCES"
-"""The environment variable with which references to arrays are counted, as in a Numba without ``_nrt``."""
+__all__ = [
+    "INLINED",
+    "METHODS",
+    "OPTIONS",
+    "adopt",
+    "by_policy_class",
+    "class_of",
+    "compiled",
+    "counts",
+    "entry",
+    "inline",
+    "inlined",
+    "kernel",
+    "policy_type",
+    "shared",
+]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def _accepted(option: str, value: bool) -> dict[str, bool]:
-    """Return an option that Numba does not document, if this version has it; all is correct without it."""
-    try:
-        njit(**cast(Any, {option: value}))(lambda: 0)
-    except Exception:  # whatever a version without it raises
-        return {}
-    return {option: value}
-
-
-METHODS: Any = {"nogil": True, "error_model": "numpy", **_accepted("no_cfunc_wrapper", True)}
-"""How a policy's methods are compiled: threads run freely, and a division by 0 gives inf, not an error. Numba
-need not also make a function that C could call, which would be a second copy of all that is inlined."""
-OPTIONS: Any = METHODS if os.environ.get(COUNT_REFERENCES) else {**METHODS, **_accepted("_nrt", False)}
-"""How the engine is compiled: also without counting references to arrays, which costs more than a step. It
-allocates nothing: all it needs is passed to it."""
-INLINED: Any = {**OPTIONS, "forceinline": True}
-"""How what is called at every step is compiled: into the code of its callers."""
-
-_lock = RLock()
-"""Held while anything is compiled, loaded or made known to Numba."""
-_types: dict[type, tuple[Reach, Any]] = {}
-_types_by_name: dict[str, Any] = {}
 _compiled: dict[tuple[FunctionType, tuple[Any, ...]], Callable[..., Any]] = {}
 _entries: dict[tuple[FunctionType, Any, Any], Callable[..., Any]] = {}
 _methods: dict[str, str] = {}
-_shared: set[FunctionType] = set()
 _selected: dict[Callable[..., Any], Callable[..., Any]] = {}
 counts: Counter[str] = Counter()
 """How many entry points were ``compiled`` in this process, and how many ``loaded`` from the disk."""
-_attempts: list[Attempt] = []
-"""The methods and functions of policies that Numba was given since the compilation began."""
 
 
 def compiled(function: Function) -> Function:
@@ -111,7 +100,7 @@ def _engine_function(function: Function, options: Any) -> Function:
 
 def shared(function: Function, options: Any = OPTIONS) -> Function:
     """Let compiled code call a function that stays plain Python for those who do not compile."""
-    _shared.add(cast(FunctionType, function))
+    shared_functions.add(cast(FunctionType, function))
     _implement(function, cast(FunctionType, function), options)
     return function
 
@@ -125,7 +114,7 @@ def compiled_form(plain: Callable[..., Any]) -> Callable[[Function], Function]:
     """Let compiled code that calls ``plain`` call the decorated function instead, which returns the same."""
 
     def register(function: Function) -> Function:
-        _shared.add(cast(FunctionType, plain))
+        shared_functions.add(cast(FunctionType, plain))
         _implement(plain, cast(FunctionType, function), INLINED)
         return function
 
@@ -148,11 +137,6 @@ def by_policy_class(
     return function
 
 
-def class_of(policy: Any) -> type[Policy]:
-    """Return the class of policies that a Numba type stands for; None stands for the base of all."""
-    return Policy if isinstance(policy, types.NoneType) else cast("type[Policy]", policy.instance_class)
-
-
 def _implement(name: Callable[..., Any], function: FunctionType, options: Any) -> None:
     """Let compiled code that calls ``name`` call a function of the engine, from the disk where that works."""
 
@@ -173,7 +157,7 @@ def _implement_from_disk(
         return _on_disk(find(*arguments), options, arguments, named)
 
     cast(Any, load).__signature__ = parameters
-    overload(name, **_lenient({**options, "cache": True}))(load)
+    overload(name, **lenient({**options, "cache": True}))(load)
 
 
 def _on_disk(function: Any, options: Any, arguments: Any, named: Any) -> FunctionType | None:
@@ -194,12 +178,12 @@ def adopt(kind: type) -> None:
     Numba knows one signature for each name of a method of named tuples; so two classes that have a method of
     one name must agree on its parameters.
     """
-    with _lock:
+    with lock:
         for name in dir(kind):
             method = getattr_static(kind, name)
             if isinstance(method, FunctionType) and name not in GENERATED:
                 _adopt_method(kind, name, method)
-                _share_all(Reach(method))
+                share_all(Reach(method))
 
 
 def _adopt_method(kind: type, name: str, method: FunctionType) -> None:
@@ -222,127 +206,8 @@ def _adopt_method(kind: type, name: str, method: FunctionType) -> None:
         return None if _on_disk(found, options, (self, *arguments), named) else found
 
     cast(Any, build).__signature__ = signature(method)
-    overload_method(types.BaseNamedTuple, name, **_lenient(options))(build)
+    overload_method(types.BaseNamedTuple, name, **lenient(options))(build)
     _implement_from_disk(build, find, signature(method), options)
-
-
-def _share_all(reach: Reach) -> None:
-    """Let compiled code call the plain functions that were reached."""
-    for function in reach.functions:
-        if function not in _shared:
-            _shared.add(function)
-            _share(function)
-
-
-def _share(function: FunctionType) -> None:
-    def choose(*arguments: Any, **named: Any) -> Any:
-        _attempts.append(Attempt(function, arguments))
-        return function
-
-    cast(Any, choose).__signature__ = signature(function)
-    overload(function, strict=False, jit_options=METHODS)(choose)
-
-
-def _lenient(options: Any) -> Any:
-    """Return options for Numba's decorators, which need not check that signatures are the same."""
-    return {"strict": False, "jit_options": options}
-
-
-class PolicyType(types.Type):
-    """The Numba type of a class of policies; each class has a subclass of its own."""
-
-    instance_class: type[Policy]
-
-
-def policy_type(kind: type[Policy]) -> Any:
-    """Return the Numba type of a class of policies.
-
-    Classes whose code is the same share one, so a class that is defined again is not compiled again. A class
-    gets another one when a function that it calls is defined anew.
-    """
-    found = _types.get(kind)
-    if found and found[0].is_current():
-        return found[1]
-    with _lock:
-        reach = Reach(kind)
-        try:
-            name = f"{kind.__name__}_{reach.identity}"
-        except NoIdentity:
-            name = f"{kind.__name__}_{len(_types_by_name)}_{os.getpid()}"
-        if name not in _types_by_name:
-            _types_by_name[name] = _make_type(kind, name)
-        _share_all(reach)
-        _types[kind] = reach, _types_by_name[name]
-        return _types_by_name[name]
-
-
-@typeof_impl.register(Policy)
-def _typeof_policy(policy: Policy, context: Any) -> Any:
-    return policy_type(type(policy))
-
-
-def _make_type(kind: type[Policy], name: str) -> Any:
-    """Make a Numba type for a class of policies, found by its name in this module as pickle needs it."""
-    numbers = {bool: types.boolean, int: types.int64, float: types.float64}
-    members = [(field, numbers[number]) for field, number in numeric_fields(kind).items()]
-
-    class Type(PolicyType):
-        instance_class = kind
-
-        def __init__(self) -> None:
-            super().__init__(name=name)
-
-    class Model(models.StructModel):
-        def __init__(self, manager: Any, front_end_type: Any) -> None:
-            super().__init__(manager, front_end_type, members or [("unused", types.float64)])
-
-    Type.__name__ = Type.__qualname__ = name
-    globals()[name] = Type
-    register_model(Type)(Model)
-    for field, _ in members:
-        make_attribute_wrapper(Type, field, field)
-
-    def read(of: Any, policy: Any, c: Any) -> NativeValue:
-        struct, failed = c.context.get_constant_undef(of), c.context.get_constant(types.boolean, False)
-        for place, (field, number) in enumerate(members):
-            value = c.pyapi.object_getattr_string(policy, field)
-            native = c.unbox(number, value)
-            c.pyapi.decref(value)
-            struct = c.builder.insert_value(struct, native.value, place)
-            failed = c.builder.or_(failed, native.is_error)
-        return NativeValue(struct, is_error=failed)
-
-    unbox(Type)(read)
-    _show_class(Type, kind, {field for field, _ in members})
-    return Type()
-
-
-def _show_class(of: Any, kind: type[Policy], members: set[str]) -> None:
-    """Let compiled code call the methods of a class and read its numbers."""
-    for name in dir(kind):
-        value = getattr_static(kind, name)
-        if name.startswith("__") or name in members:
-            continue
-        if isinstance(value, FunctionType):
-            _show_method(of, name, value)
-        elif isinstance(value, bool | int | float):
-            _show_number(of, name, value)
-
-
-def _show_method(of: Any, name: str, method: FunctionType) -> None:
-    def choose(*arguments: Any, **named: Any) -> Any:
-        _attempts.append(Attempt(method, arguments))
-        return method
-
-    cast(Any, choose).__signature__ = signature(method)
-    overload_method(of, name, **_lenient({**METHODS, "forceinline": True}))(choose)
-
-
-def _show_number(of: Any, name: str, value: float) -> None:
-    def choose(policy: Any) -> Any:
-        return lambda policy: value
-
-    overload_attribute(of, name, **_lenient(INLINED))(choose)
 
 
 def kernel(function: Callable[..., Any], policy: Policy) -> Callable[..., Any]:
@@ -380,7 +245,7 @@ def entry(function: Callable[..., Any], policy: Policy, *others: Any) -> Callabl
     assert isinstance(function, FunctionType)
     shape = function, policy_type(type(policy)), _shape(others)
     if shape not in _entries:
-        with _lock:
+        with lock:
             kinds = tuple(typeof(each) for each in (policy, *others))
             key = function, kinds
             if key not in _compiled:
@@ -400,9 +265,12 @@ def _shape(value: Any) -> Any:
 
 
 def _compile(function: FunctionType, policy: Policy, kinds: tuple[Any, ...]) -> Callable[..., Any]:
-    path = _path(function, type(policy), kinds)
+    plain = tuple(map(_without_class, kinds)) if _returns_int(function) else kinds
+    path = _path(function, type(policy), plain)
     function = _specialised(function, type(policy), {})
-    _attempts.clear()
+    if path and plain != kinds:
+        function, kinds = _from_tuples(function, kinds), plain
+    attempts.clear()
     with announced(str(policy), bool(path) and code_cache.has_code(str(path))):
         try:
             if path:
@@ -412,7 +280,7 @@ def _compile(function: FunctionType, policy: Policy, kinds: tuple[Any, ...]) -> 
                     code_cache.switch_off()
             return _finish(njit(**OPTIONS)(function), kinds)
         except Exception as error:  # of Numba's many kinds, some are not its own
-            raise explain(error, policy, _attempts) from error
+            raise explain(error, policy, attempts) from error
 
 
 def _finish(dispatcher: Any, kinds: tuple[Any, ...]) -> Callable[..., Any]:
@@ -420,6 +288,35 @@ def _finish(dispatcher: Any, kinds: tuple[Any, ...]) -> Callable[..., Any]:
     made: Callable[..., Any] = dispatcher.compile(kinds)
     counts["loaded" if dispatcher.stats.cache_hits else "compiled"] += 1
     return made
+
+
+def _returns_int(function: FunctionType) -> bool:
+    return function.__annotations__.get("return") in (int, "int")
+
+
+def _without_class(kind: Any) -> Any:
+    """Return the type of a plain tuple for a ``NamedTuple`` whose class other processes could not import."""
+    named = isinstance(kind, types.BaseNamedTuple) and not _is_importable(kind)
+    return types.Tuple(tuple(getattr(kind, "types", ()))) if named else kind
+
+
+def _from_tuples(function: FunctionType, kinds: tuple[Any, ...]) -> FunctionType:
+    """Make a function that takes plain tuples in place of such a ``NamedTuple``, and calls ``function``.
+
+    Numba keeps the types of arguments on disk, with the classes in them.
+    """
+    names = list(signature(function).parameters)
+    scope: dict[str, Any] = {"body": njit(inline="always", **OPTIONS)(function), "__name__": __name__}
+    arguments = []
+    for name, kind in zip(names, kinds, strict=True):
+        if _without_class(kind) != kind:
+            scope[f"class_of_{name}"] = kind.instance_class
+            arguments.append(f"class_of_{name}(*{name})")
+        else:
+            arguments.append(name)
+    source = f"def {function.__name__}({', '.join(names)}):\n    return body({', '.join(arguments)})\n"
+    exec(compile(source, __file__, "exec"), scope)
+    return cast(FunctionType, scope[function.__name__])
 
 
 def _specialised(function: FunctionType, kind: type[Policy], found: dict[Any, Any]) -> FunctionType:

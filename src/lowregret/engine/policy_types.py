@@ -1,0 +1,185 @@
+"""Numba types for classes of policies.
+
+Each class gets a Numba type of its own. Its numeric parameters are the members of a struct, its methods are
+overloads of that type, and the plain functions that they call become callable from compiled code.
+"""
+
+from __future__ import annotations
+
+import os
+from inspect import getattr_static, signature
+from threading import RLock
+from types import FunctionType
+from typing import Any, cast
+
+from numba import njit, types
+from numba.extending import (
+    NativeValue,
+    make_attribute_wrapper,
+    models,
+    overload,
+    overload_attribute,
+    overload_method,
+    register_model,
+    typeof_impl,
+    unbox,
+)
+
+from lowregret.engine.compile_errors import Attempt
+from lowregret.engine.identity import NoIdentity, Reach
+from lowregret.policies.base import Policy, numeric_fields
+
+COUNT_REFERENCES = "LOWREGRET_COUNT_REFERENCES"
+"""The environment variable with which references to arrays are counted, as in a Numba without ``_nrt``."""
+
+
+def _accepted(option: str, value: bool) -> dict[str, bool]:
+    """Return an option that Numba does not document, if this version has it; all is correct without it."""
+    try:
+        njit(**cast(Any, {option: value}))(lambda: 0)
+    except Exception:  # whatever a version without it raises
+        return {}
+    return {option: value}
+
+
+METHODS: Any = {"nogil": True, "error_model": "numpy", **_accepted("no_cfunc_wrapper", True)}
+"""How a policy's methods are compiled: threads run freely, and a division by 0 gives inf, not an error. Numba
+need not also make a function that C could call, which would be a second copy of all that is inlined."""
+OPTIONS: Any = METHODS if os.environ.get(COUNT_REFERENCES) else {**METHODS, **_accepted("_nrt", False)}
+"""How the engine is compiled: also without counting references to arrays, which costs more than a step. It
+allocates nothing: all it needs is passed to it."""
+INLINED: Any = {**OPTIONS, "forceinline": True}
+"""How what is called at every step is compiled: into the code of its callers."""
+
+lock = RLock()
+"""Held while anything is compiled, loaded or made known to Numba."""
+shared_functions: set[FunctionType] = set()
+"""The plain functions that compiled code can call."""
+attempts: list[Attempt] = []
+"""The methods and functions of policies that Numba was given since the compilation began."""
+_types: dict[type, tuple[Reach, Any]] = {}
+_types_by_name: dict[str, Any] = {}
+
+
+class PolicyType(types.Type):
+    """The Numba type of a class of policies; each class has a subclass of its own."""
+
+    instance_class: type[Policy]
+
+
+def policy_type(kind: type[Policy]) -> Any:
+    """Return the Numba type of a class of policies.
+
+    Classes whose code is the same share one, so a class that is defined again is not compiled again. A class
+    gets another one when a function that it calls is defined anew.
+    """
+    found = _types.get(kind)
+    if found and found[0].is_current():
+        return found[1]
+    with lock:
+        reach = Reach(kind)
+        try:
+            name = f"{kind.__name__}_{reach.identity}"
+        except NoIdentity:
+            name = f"{kind.__name__}_{len(_types_by_name)}_{os.getpid()}"
+        if name not in _types_by_name:
+            _types_by_name[name] = _make_type(kind, name)
+        share_all(reach)
+        _types[kind] = reach, _types_by_name[name]
+        return _types_by_name[name]
+
+
+@typeof_impl.register(Policy)
+def _typeof_policy(policy: Policy, context: Any) -> Any:
+    return policy_type(type(policy))
+
+
+def _make_type(kind: type[Policy], name: str) -> Any:
+    """Make a Numba type for a class of policies, found by its name in this module as pickle needs it."""
+    numbers = {bool: types.boolean, int: types.int64, float: types.float64}
+    members = [(field, numbers[number]) for field, number in numeric_fields(kind).items()]
+
+    class Type(PolicyType):
+        instance_class = kind
+
+        def __init__(self) -> None:
+            super().__init__(name=name)
+
+    class Model(models.StructModel):
+        def __init__(self, manager: Any, front_end_type: Any) -> None:
+            super().__init__(manager, front_end_type, members or [("unused", types.float64)])
+
+    Type.__name__ = Type.__qualname__ = name
+    globals()[name] = Type
+    register_model(Type)(Model)
+    for field, _ in members:
+        make_attribute_wrapper(Type, field, field)
+
+    def read(of: Any, policy: Any, c: Any) -> NativeValue:
+        struct, failed = c.context.get_constant_undef(of), c.context.get_constant(types.boolean, False)
+        for place, (field, number) in enumerate(members):
+            value = c.pyapi.object_getattr_string(policy, field)
+            native = c.unbox(number, value)
+            c.pyapi.decref(value)
+            struct = c.builder.insert_value(struct, native.value, place)
+            failed = c.builder.or_(failed, native.is_error)
+        return NativeValue(struct, is_error=failed)
+
+    unbox(Type)(read)
+    _show_class(Type, kind, {field for field, _ in members})
+    return Type()
+
+
+def _show_class(of: Any, kind: type[Policy], members: set[str]) -> None:
+    """Let compiled code call the methods of a class and read its numbers."""
+    for name in dir(kind):
+        value = getattr_static(kind, name)
+        if name.startswith("__") or name in members:
+            continue
+        if isinstance(value, FunctionType):
+            _show_method(of, name, value)
+        elif isinstance(value, bool | int | float):
+            _show_number(of, name, value)
+
+
+def _show_method(of: Any, name: str, method: FunctionType) -> None:
+    def choose(*arguments: Any, **named: Any) -> Any:
+        attempts.append(Attempt(method, arguments))
+        return method
+
+    cast(Any, choose).__signature__ = signature(method)
+    overload_method(of, name, **lenient({**METHODS, "forceinline": True}))(choose)
+
+
+def _show_number(of: Any, name: str, value: float) -> None:
+    def choose(policy: Any) -> Any:
+        return lambda policy: value
+
+    overload_attribute(of, name, **lenient(INLINED))(choose)
+
+
+def class_of(policy: Any) -> type[Policy]:
+    """Return the class of policies that a Numba type stands for; None stands for the base of all."""
+    return Policy if isinstance(policy, types.NoneType) else cast("type[Policy]", policy.instance_class)
+
+
+def share_all(reach: Reach) -> None:
+    """Let compiled code call the plain functions that were reached."""
+    for function in reach.functions:
+        if function not in shared_functions:
+            shared_functions.add(function)
+            _share(function)
+
+
+def _share(function: FunctionType) -> None:
+    def choose(*arguments: Any, **named: Any) -> Any:
+        attempts.append(Attempt(function, arguments))
+        return function
+
+    cast(Any, choose).__signature__ = signature(function)
+    overload(function, strict=False, jit_options=METHODS)(choose)
+
+
+def lenient(options: Any) -> Any:
+    """Return options for Numba's decorators, which need not check that signatures are the same."""
+    return {"strict": False, "jit_options": options}
