@@ -48,13 +48,13 @@ __all__ = [
     "by_policy_class",
     "class_of",
     "compiled",
+    "compiled_inline",
     "counts",
     "entry",
-    "inline",
-    "inlined",
     "kernel",
     "policy_type",
     "shared",
+    "shared_inline",
 ]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -77,7 +77,7 @@ def compiled(function: Function) -> Function:
     return _engine_function(function, OPTIONS)
 
 
-def inlined(function: Function) -> Function:
+def compiled_inline(function: Function) -> Function:
     """Compile a function that is called at every step, into the code of its callers."""
     return _engine_function(function, INLINED)
 
@@ -105,7 +105,7 @@ def shared(function: Function, options: Any = OPTIONS) -> Function:
     return function
 
 
-def inline(function: Function) -> Function:
+def shared_inline(function: Function) -> Function:
     """Do what ``shared`` does, and compile the function into the code of its callers."""
     return shared(function, INLINED)
 

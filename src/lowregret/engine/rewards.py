@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lowregret.engine.compile import compiled, inlined
+from lowregret.engine.compile import compiled, compiled_inline
 from lowregret.engine.rng import beta, exponential, normal, poisson, uniform
 from lowregret.engine.state import Floats
 from lowregret.environments.families import (
@@ -40,13 +40,13 @@ def reward_source(row: np.void) -> RewardSource:
     return RewardSource(int(row["kind"]), row["key"], row["a"], row["b"], row["c"], row["d"])
 
 
-@inlined
+@compiled_inline
 def exhausted(source: RewardSource, n: int) -> bool:
     """Return whether an arm's rewards are given, and fewer than n."""
     return source.kind == GIVEN and n > source.b
 
 
-@inlined
+@compiled_inline
 def draw(source: RewardSource, n: int) -> float:
     """Draw the n-th reward of an arm, or return its position in the data.
 
@@ -76,7 +76,7 @@ def _draw_other(source: RewardSource, n: int) -> float:
     return a + n - 1.0
 
 
-@inlined
+@compiled_inline
 def nth_reward(source: RewardSource, data: Floats, n: int) -> float:
     """Return the n-th reward of an arm."""
     x = draw(source, n)

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import int64, uint64
 
-from lowregret.engine.compile import adopt, compiled_form, inline, shared
+from lowregret.engine.compile import adopt, compiled_form, shared, shared_inline
 
 _MASK = 2**64 - 1
 _STEP, _MIX1, _MIX2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
@@ -85,13 +85,13 @@ def stream(seed: Any, run: int, arm: int) -> Any:
     return bits(bits(bits(seed, 1), run), arm)
 
 
-@inline
+@shared_inline
 def uniform(key: Any, n: int) -> float:
     """Draw from [0, 1)."""
     return upper_bits(bits(key, n)) * 2.0**-53
 
 
-@inline
+@shared_inline
 def positive(key: Any, n: int) -> float:
     """Draw from (0, 1]."""
     return (upper_bits(bits(key, n)) + 1.0) * 2.0**-53
@@ -113,7 +113,7 @@ _EDGES = _ziggurat()
 _RATIOS = _EDGES[1:] / _EDGES[:-1]
 
 
-@inline
+@shared_inline
 def normal(key: Any, n: int) -> float:
     """Draw from the standard normal distribution by the ziggurat method (Doornik 2005)."""
     first = bits(key, n)
@@ -179,7 +179,7 @@ def _log_gamma_draw(shape: float, key: Any, n: int) -> float:
                 return log(d * v) + boost
 
 
-@inline
+@shared_inline
 def _gamma_draw(shape: float, key: Any) -> float:
     """Draw a gamma variate of a shape of at least 1 (Marsaglia and Tsang 2000)."""
     d = shape - 1.0 / 3.0

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lowregret.engine.compile import by_policy_class, compiled, inlined
+from lowregret.engine.compile import by_policy_class, compiled, compiled_inline
 from lowregret.engine.lazy.tournament import Tournament, new_tournament
 from lowregret.engine.rewards import exhausted, nth_reward, reward_source
 from lowregret.engine.rng import POLICY_STREAM, STATE, Rng, stream
@@ -80,7 +80,7 @@ def record_regret(rows: Rows, regret: Floats, at: int) -> None:
     regret[at] = total
 
 
-@inlined
+@compiled_inline
 def record_if_due(run: Run, t: int, at: int) -> int:
     """Record the regret if ``t`` is entry ``at`` of the grid; return the next entry."""
     due = at < len(run.grid) and t == run.grid[at]
@@ -99,13 +99,13 @@ def record_step(run: Run, t: int, number: int, round: int, active: int) -> None:
         path[t - 1, 2] = active
 
 
-@inlined
+@compiled_inline
 def clock_now(run: Run, t: int, best: float) -> Clock:
     """Return the clock of step ``t``."""
     return clock_at(t, run.horizon, len(run.rows), best)
 
 
-@inlined
+@compiled_inline
 def draw_reward(run: Run, i: int) -> float:
     """Draw the next reward of the arm in place ``i``, nan if it has none left."""
     row = run.rows[i]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lowregret.engine.compile import adopt, compiled, inline
+from lowregret.engine.compile import adopt, compiled, shared_inline
 from lowregret.engine.rng import stream
 from lowregret.environments import Bandit
 from lowregret.errors import InputError
@@ -22,7 +22,7 @@ from lowregret.policies.memory import memory_fields
 from lowregret.policies.views import arm_view, clock_at, mean_of, variance_of
 
 for _function in (arm_view, clock_at, mean_of, variance_of):
-    inline(_function)
+    shared_inline(_function)
 adopt(Arms)
 
 Integers = npt.NDArray[np.int64]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lowregret.engine.compile import inline, shared
+from lowregret.engine.compile import shared, shared_inline
 from lowregret.engine.state import Floats, Rows
 from lowregret.policies import Arm
 from lowregret.policies.views import mean_of, variance_of
@@ -22,14 +22,14 @@ class Sums(NamedTuple):
     squares: float
 
 
-@inline
+@shared_inline
 def read_sums(row: np.void) -> Sums:
     """Read the sums of an arm."""
     before = row["reset"]
     return Sums(before, row["pulls"] - before, row["origin"], row["total"], row["squares"])
 
 
-@inline
+@shared_inline
 def add_reward(sums: Sums, x: float) -> Sums:
     """Return the sums after a reward."""
     origin = x if sums.pulls == 0 else sums.origin
@@ -38,21 +38,21 @@ def add_reward(sums: Sums, x: float) -> Sums:
     return Sums(sums.before, sums.pulls + 1, origin, sums.total + distance, squares)
 
 
-@inline
+@shared_inline
 def arm_from_sums(number: int, sums: Sums) -> Arm:
     """Return an arm of a policy without memory."""
     mean = mean_of(sums.pulls, sums.origin, sums.total)
     return Arm(number, sums.pulls, mean, variance_of(sums.pulls, sums.total, sums.squares), None)
 
 
-@inline
+@shared_inline
 def write_sums(row: np.void, sums: Sums, mean: float) -> None:
     """Write the sums and the mean of an arm into its row."""
     row["pulls"], row["origin"] = sums.before + sums.pulls, sums.origin
     row["total"], row["squares"], row["mean"] = sums.total, sums.squares, mean
 
 
-@inline
+@shared_inline
 def clipped(reward: float, clip: bool) -> float:
     """Return a reward, clipped to [0, 1] if wanted."""
     return min(max(reward, 0.0), 1.0) if clip else reward
@@ -69,7 +69,7 @@ def best_mean(rows: Rows) -> float:
     return best
 
 
-@inline
+@shared_inline
 def first_largest(values: Floats) -> int:
     """Return the place of the first of the largest values, -1 if one is nan."""
     a = b = c = d = -np.inf  # four at a time, since a comparison must wait for the one before it

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import overload
 
-from lowregret.engine.compile import INLINED, by_policy_class, class_of, inline, shared
+from lowregret.engine.compile import INLINED, by_policy_class, class_of, shared, shared_inline
 from lowregret.engine.rng import Rng
 from lowregret.engine.state import CLOSED, Floats, Rows
 from lowregret.engine.statistics import add_reward, best_mean, first_largest, read_sums, write_sums
@@ -122,7 +122,7 @@ def first_candidate(rows: Rows, playing: int) -> int:
     return place
 
 
-@inline
+@shared_inline
 def arm_as_seen(policy: Any, rows: Rows, i: int, waiting: int) -> Arm:
     """Return an arm as it is compared: pending pulls, if any, count at the mean known so far."""
     arm = arm_view(policy, rows, i)
@@ -166,7 +166,7 @@ def best_candidate(kind: type[Policy]) -> Any:
     return _next_on_list if kind.overrides("list_index") else _largest_index
 
 
-@inline
+@shared_inline
 def choose(
     policy: Any,
     rows: Rows,
@@ -346,7 +346,7 @@ def after_reward(kind: type[Policy]) -> Any:
     return _eliminate if any(map(kind.overrides, ("first_round", "lower_bound"))) else _eliminate_none
 
 
-@inline
+@shared_inline
 def update(
     policy: Any,
     rows: Rows,

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from lowregret.engine.compile import compiled, inlined
+from lowregret.engine.compile import compiled, compiled_inline
 from lowregret.engine.lazy.tournament import Tournament, enter, rebuild
 from lowregret.engine.rng import Rng
 from lowregret.engine.simulated_run import (
@@ -29,21 +29,21 @@ from lowregret.policies import Arm, Clock
 from lowregret.policies.views import arm_view
 
 
-@inlined
+@compiled_inline
 def evaluate_always(lines: Floats, i: int) -> None:
     """Compute the index of an arm at every step until it has a line."""
     lines[0, i] = np.inf
     lines[1, i], lines[2, i], lines[3, i] = 0.0, 0.0, 0.0
 
 
-@inlined
+@compiled_inline
 def evaluate_never(lines: Floats, i: int) -> None:
     """Do not compute the index of an arm."""
     lines[0, i] = -np.inf
     lines[1, i], lines[2, i], lines[3, i] = 0.0, 0.0, 0.0
 
 
-@inlined
+@compiled_inline
 def set_line(policy: Any, arm: Arm, clock: Clock, index: float, lines: Floats, i: int) -> None:
     """Set the line above the index of an arm, slightly higher than needed since both are rounded."""
     slope = policy.list_index_slope(arm, clock)
@@ -54,14 +54,14 @@ def set_line(policy: Any, arm: Arm, clock: Clock, index: float, lines: Floats, i
         evaluate_always(lines, i)
 
 
-@inlined
+@compiled_inline
 def line_is_positive(lines: Floats, i: int, clock: Clock) -> bool:
     """Return whether an arm's line is above 0."""
     height = lines[0, i] + (clock.log_t - lines[1, i]) - lines[3, i] * (clock.best - lines[2, i])
     return not height <= 0.0
 
 
-@inlined
+@compiled_inline
 def list_arms(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, lines: Floats) -> int:
     """Put arms with a positive index on the next list; return how many, -1 if an index is nan."""
     listed = 0

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from lowregret.engine.compile import compiled, inlined
+from lowregret.engine.compile import compiled, compiled_inline
 from lowregret.engine.lazy.tournament import Tournament, at_least, enter, rebuild, rival
 from lowregret.engine.rewards import exhausted, nth_reward, reward_source
 from lowregret.engine.rng import Rng
@@ -40,13 +40,13 @@ WEIGHT = 5.0
 """What an arm scored in vain costs, against one whose bound is set with those of all others."""
 
 
-@inlined
+@compiled_inline
 def slack(score: float) -> float:
     """Return by how much a bound near this score may be too small."""
     return SLACK * (1.0 + min(abs(score), 1e300))
 
 
-@inlined
+@compiled_inline
 def bound(policy: Any, arm: Arm, clock: Clock, round: Any, rng: Rng) -> float:
     """Return what a score cannot pass but for the slack, from the clock at which it is largest."""
     best = max(clock.best, arm.mean)
@@ -66,7 +66,7 @@ def set_bounds(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, tree
     rebuild(tree)
 
 
-@inlined
+@compiled_inline
 def search(
     policy: Any,
     rows: Rows,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lowregret.engine.compile import compiled, inlined
+from lowregret.engine.compile import compiled, compiled_inline
 
 LEAST = -np.finfo(np.float64).max
 """The least score of an active arm; minus infinity is for arms that are not active."""
@@ -46,7 +46,7 @@ def rebuild(tree: Tournament) -> None:
         tree.place[node] = tree.place[winner]
 
 
-@inlined
+@compiled_inline
 def enter(tree: Tournament, i: int, score: float) -> None:
     """Set the score of place ``i`` and play the matches on its way up."""
     node = len(tree.best) // 2 + i
@@ -61,7 +61,7 @@ def enter(tree: Tournament, i: int, score: float) -> None:
         tree.place[node] = place
 
 
-@inlined
+@compiled_inline
 def rival(tree: Tournament, i: int) -> tuple[float, int]:
     """Return the score and the place of the best of all but place ``i``."""
     node = len(tree.best) // 2 + i
@@ -77,7 +77,7 @@ def rival(tree: Tournament, i: int) -> tuple[float, int]:
     return score, place
 
 
-@inlined
+@compiled_inline
 def at_least(score: float) -> float:
     """Lift a score of minus infinity to the least of an active arm; let nan pass."""
     return LEAST if score < LEAST else score
