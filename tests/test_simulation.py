@@ -110,7 +110,7 @@ def good(**changes):
         ({"seed": 0.5}, "seed must be an integer"),
         ({"threads": 0}, "threads must be an integer of at least 1, got 0"),
         ({"grid": 0}, "grid must be an integer of at least 1, got 0"),
-        ({"grid": 1.5}, "grid must be a whole number or a list of times, got 1.5"),
+        ({"grid": 1.5}, "grid must be an integer or a list of times, got 1.5"),
         ({"grid": [0]}, "a time of the grid must be an integer of at least 1, got 0"),
         ({"grid": [11]}, "a time of the grid must be at most 10, got 11"),
         ({"policies": []}, "give at least one policy"),

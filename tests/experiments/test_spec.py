@@ -160,6 +160,11 @@ WRONG = {
     "environments[0].horizon must be an integer from 1 to 2^53, got '1.5'": {
         "environments": [{"environment": "paper-1", "horizon": "{K/2}", "grid": {"K": [3]}}]
     },
+    "environments[0].horizon must be an integer from 1 to 2^53, got '000000000000000000099": {
+        "environments": [
+            {"environment": "paper-1", "horizon": "0" * 19 + "9" * 20 + "{K}", "grid": {"K": [3]}}
+        ]
+    },
     "environments[0].grid.K must have at least one entry, got []": {
         "environments": [{"environment": "bernoulli:{K}", "grid": {"K": []}}]
     },

@@ -76,9 +76,14 @@ def test_a_folder_without_results(small, tmp_path: Path) -> None:
         lr.open_results(tmp_path)
     small.run(tmp_path)
     (tmp_path / "curves.parquet").unlink()
-    with pytest.raises(lr.InputError, match=r"curves.parquet is not in"):
+    with pytest.raises(lr.StoreError, match=r"curves.parquet is not in"):
         lr.open_results(tmp_path)
-    (tmp_path / "experiment.json").unlink()
+    small.run(tmp_path)
+    described = tmp_path / "experiment.json"
+    described.write_text(described.read_text().replace('"sha256"', '"sha"'))
+    with pytest.raises(lr.StoreError, match=r"has no checksum of finals.parquet"):
+        lr.open_results(tmp_path)
+    described.unlink()
     with pytest.raises(lr.InputError, match="is not finished"):
         lr.open_results(tmp_path)
 
@@ -88,7 +93,7 @@ def test_results_never_turn_into_those_of_another_run(small, truth, tmp_path: Pa
     assert ours.arms.equals(truth.arms)
     small.model_copy(update={"seed": 6}).run(tmp_path)
     with pytest.raises(
-        lr.InputError, match=r"finals.parquet' was replaced since .* were opened: open them again$"
+        lr.StoreError, match=r"finals.parquet' was replaced since .* were opened: open them again$"
     ):
         ours.finals  # noqa: B018  # it is read here
     assert ours.arms.equals(truth.arms)  # what was read stays
@@ -101,7 +106,7 @@ def test_a_damaged_table_is_not_believed(small, tmp_path: Path) -> None:
     data[len(data) // 2] ^= 1
     table.write_bytes(data)
     results = lr.open_results(tmp_path)
-    with pytest.raises(lr.InputError, match=r"finals.parquet' is damaged: run the experiment again"):
+    with pytest.raises(lr.StoreError, match=r"finals.parquet' is damaged: run the experiment again"):
         results.finals  # noqa: B018  # it is read here
     assert small.run(tmp_path).finals.height == 240
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from analysis_data import changed, frames_of, many
 
-from lowregret.errors import InputError
+from lowregret.errors import InputError, StoreError
 from lowregret.policies import POLICIES
 from lowregret.reporting.experiment_report import introduction, report_sections, write_report
 from lowregret.reporting.page import page, pictures
@@ -93,7 +93,7 @@ def test_names_of_files_are_plain_and_differ() -> None:
 
 def test_a_place_that_takes_no_files_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(InputError, match=r"^report: cannot write to '.*file': "):
+    with pytest.raises(StoreError, match=r"^cannot write to '.*file': "):
         write_report(many(["EUCBV"]), tmp_path / "file")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from json import dumps
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,13 @@ def console() -> Console:
 def print_json(data: object) -> None:
     """Print data as one JSON object."""
     print(dumps(data, allow_nan=False))
+
+
+def print_notes(notes: Mapping[str, str]) -> None:
+    """Print how rewards were changed before a policy saw them."""
+    for name, note in notes.items():
+        if note:
+            console().print(f"{name}: {note}", soft_wrap=True, markup=False)
 
 
 def tell(message: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lowregret.cli.printing import console, print_json
+from lowregret.cli.printing import console, print_json, print_notes
 from lowregret.cli.simulate_command import EVERY
 
 if TYPE_CHECKING:
@@ -61,6 +61,4 @@ def _print_result(result: Replay) -> None:
     size = f"{len(log.arm):,} rows, {len(log.arms):,} arms, {kind}"
     setting = f"horizon {result.horizon:,}, seed {result.seed}"
     console().print(f"{log.name}: {size}, {setting}", soft_wrap=True)
-    for name, note in result.notes.items():
-        if note:
-            console().print(f"{name}: {note}", soft_wrap=True, markup=False)
+    print_notes(result.notes)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lowregret.cli.printing import console, tell
+from lowregret.cli.printing import console, print_notes, tell
 from lowregret.errors import InputError
 
 if TYPE_CHECKING:
@@ -121,3 +121,4 @@ def _print_results(results: Results) -> None:
         console().print(regret_table(summary, str(environment)))
         horizon = results.horizons[str(environment)]
         console().print(f"horizon {horizon:,}, {results.runs:,} runs, seed {results.seed}\n", soft_wrap=True)
+    print_notes(results.notes)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lowregret.cli.printing import console, print_json
+from lowregret.cli.printing import console, print_json, print_notes
 
 if TYPE_CHECKING:
     from lowregret.results import Results
@@ -72,5 +72,4 @@ def _print_results(results: Results) -> None:
     console().print(regret_table(results.summary().with_columns(ns_per_step=pl.Series(times))))
     size = f"horizon {results.horizon:,}, {results.runs:,} runs, seed {results.seed}"
     console().print(f"{results.name}, {size}", soft_wrap=True)
-    for name, note in results.notes.items():
-        console().print(f"{name}: {note}", soft_wrap=True, markup=False)
+    print_notes(results.notes)

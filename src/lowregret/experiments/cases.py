@@ -178,7 +178,7 @@ def _horizon(entry: EnvironmentEntry, values: Mapping[str, Scalar], path: tuple[
         return given
     with _at((*path, "horizon")):
         text = fill(given, values)
-        if not text.isascii() or not text.isdigit() or not 1 <= int(text[:20]) <= MAX_HORIZON:
+        if not text.isascii() or not text.isdigit() or len(text) > 16 or not 1 <= int(text) <= MAX_HORIZON:
             raise InputError(f"must be an integer from 1 to 2^53, got {short_repr(text)}")
     return int(text)
 

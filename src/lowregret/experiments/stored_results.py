@@ -10,7 +10,7 @@ import polars as pl
 
 from lowregret._common.durable_files import checksum
 from lowregret.analysis.tables import COLUMNS
-from lowregret.errors import InputError
+from lowregret.errors import InputError, StoreError
 from lowregret.experiments.store import ResultStore
 from lowregret.results import Description, Results
 
@@ -46,8 +46,12 @@ def open_results(folder: str | Path) -> Results:
         raise InputError(f"{str(place)!r} {state}")
     for name in COLUMNS:
         if not (place / f"{name}.parquet").is_file():
-            raise InputError(f"{name}.parquet is not in {str(place)!r}: run it again to have it written")
-    return Results(Description.from_dict(known), partial(_table, store, known.get("sha256", {})))
+            raise StoreError(f"{name}.parquet is not in {str(place)!r}: run it again to have it written")
+        if name not in known.get("sha256", {}):
+            raise StoreError(
+                f"{str(place)!r} has no checksum of {name}.parquet: run it again to have it written"
+            )
+    return Results(Description.from_dict(known), partial(_table, store, known["sha256"]))
 
 
 def _table(store: ResultStore, sha256: Mapping[str, str], name: str) -> pl.LazyFrame:
@@ -59,5 +63,5 @@ def _table(store: ResultStore, sha256: Mapping[str, str], name: str) -> pl.LazyF
     if checksum(path) == sha256[name]:
         return pl.scan_parquet(path, glob=False)
     if store.published().get("sha256", {}).get(name) == sha256[name]:
-        raise InputError(f"{str(path)!r} is damaged: run the experiment again to have it written anew")
-    raise InputError(f"{str(path)!r} was replaced since these results were opened: open them again")
+        raise StoreError(f"{str(path)!r} is damaged: run the experiment again to have it written anew")
+    raise StoreError(f"{str(path)!r} was replaced since these results were opened: open them again")

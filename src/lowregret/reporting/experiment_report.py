@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
+from lowregret._common.durable_files import as_store_error, write_atomically
 from lowregret.analysis.comparison import compare
 from lowregret.analysis.ranks import average_ranks, ranks
 from lowregret.analysis.summary import summarise, summarise_curves
@@ -53,13 +54,11 @@ def write_report(tables: Tables, folder: str | Path, baseline: str | None = None
     """Write the page ``report.html`` and its figures to a folder; see `lowregret.report`."""
     place = Path(folder)
     sections = report_sections(tables, baseline)
-    try:
+    with as_store_error(place):
         (place / "figures").mkdir(parents=True, exist_ok=True)
         path = place / "report.html"
-        path.write_text(page(tables.name, introduction(tables), sections), encoding="utf-8")
+        write_atomically(path, page(tables.name, introduction(tables), sections).encode())
         return [path, *save_pictures(sections, place / "figures", FORMATS)]
-    except OSError as error:
-        raise InputError(f"report: cannot write to {str(place)!r}: {error.strerror or error}") from None
 
 
 def introduction(tables: Tables) -> list[str]:

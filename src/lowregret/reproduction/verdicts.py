@@ -175,7 +175,7 @@ def _pulls(claim: Claim, experiment: int, regret: pl.DataFrame, results: Tables)
             )
         )
         sample = np.asarray(runs["low"] - runs["high"])
-        yield "pulls of a high-variance arm", "pulls of a low-variance arm", sample, 0.0
+        yield "pulls of a low-variance arm", "pulls of a high-variance arm", sample, 0.0
 
 
 _COMPARE: dict[str, Callable[[Claim, int, pl.DataFrame, Tables], Comparisons]] = {
