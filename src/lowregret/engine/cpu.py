@@ -6,10 +6,11 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from lowregret._common.validation import MAX_ARMS
 from lowregret.engine.compile import compiled, entry
 from lowregret.engine.dispatch import play
 from lowregret.engine.outcome import Outcome, Trace, eliminates, new_trace
@@ -27,6 +28,27 @@ BLOCK_STEPS = 2_000_000
 """About how many steps a thread makes at a stretch: some tens of milliseconds."""
 
 NO_PATH = np.zeros((0, 3), np.int64)
+
+
+class Problem(NamedTuple):
+    """What all runs of a simulation share."""
+
+    first: Any  # round
+    rows: Rows
+    data: Floats
+    horizon: int
+    clip: bool
+    grid: Integers
+
+
+class Outputs(NamedTuple):
+    """Where runs write, one row for each; ``path`` has one row for each step, or none."""
+
+    regret: Floats
+    pulls: Integers
+    eliminated: Integers
+    path: Integers
+    stop: Integers
 
 
 def simulate(
@@ -70,13 +92,18 @@ def simulate(
         ) from None
 
     halt = np.zeros(1, np.int64)
+    problem = Problem(first, rows, bandit.data, horizon, clip, grid)
+
+    def arguments(start: int, stop: int) -> tuple[Any, ...]:
+        outputs = Outputs(regret[start:stop], pulls[start:stop], eliminated[start:stop], NO_PATH, halt)
+        return problem, np.uint64(seed), first_run + start, True, outputs, new_scratch(rows)
+
+    play_runs = entry(_play_runs, policy, *arguments(0, 0))
 
     def block(start: int, stop: int) -> int:
-        outputs = regret[start:stop], pulls[start:stop], eliminated[start:stop], NO_PATH, halt
-        _run(policy, clip, first, rows, bandit.data, seed, first_run + start, True, horizon, grid, *outputs)
+        raise_for(policy, play_runs(policy, *arguments(start, stop)))
         return stop - start
 
-    block(0, 0)  # compiles, simulates nothing
     began = perf_counter()
     threads = share_out(block, runs, horizon, threads, halt, progress)
     seconds = perf_counter() - began
@@ -91,7 +118,7 @@ def share_out(
     halt: Integers,
     progress: Callable[[int], None] | None,
 ) -> int:
-    """Let threads play blocks of runs, each of so many steps; give the number of threads.
+    """Let threads play blocks of runs, each of so many steps; return the number of threads.
 
     ``block(start, stop)`` plays runs and returns how many, and must end soon after ``halt`` is set.
     """
@@ -129,8 +156,10 @@ def trace(
     first = start(policy, rows, horizon)
     grid, regret = np.zeros(0, np.int64), np.zeros((1, 0))
     pulls, eliminated = np.zeros((2, 1, len(rows)), np.int64)
-    outputs = regret, pulls, eliminated, path, np.zeros(1, np.int64)
-    _run(policy, clip, first, rows, data, seed, run, shuffled, horizon, grid, *outputs)
+    problem = Problem(first, rows, data, horizon, clip, grid)
+    outputs = Outputs(regret, pulls, eliminated, path, np.zeros(1, np.int64))
+    arguments = problem, np.uint64(seed), run, shuffled, outputs, new_scratch(rows)
+    raise_for(policy, entry(_play_runs, policy, *arguments)(policy, *arguments))
     arms, rounds, active = path.T.copy()
     lay_out(rows, np.arange(len(rows)), np.uint64(seed), run, rows)
     rewards = np.zeros(horizon)
@@ -146,53 +175,36 @@ def collect_rewards(rows: Rows, data: Floats, arms: Integers, pulls: Integers, r
         rewards[t] = reward(rows[arms[t]], data, pulls[arms[t]])
 
 
-def _run(policy: Policy, clip: bool, first: Any, rows: Rows, data: Floats, seed: int, *rest: Any) -> None:
-    """Call the compiled runs and turn a negative answer into an error."""
-    scratch = new_scratch(rows)
-    answer = call(_play_runs, policy, clip, first, rows, data, np.uint64(seed), *rest, scratch)
-    if -len(rows) <= answer < 0:
-        raise InputError(f"{policy}: {ran_out(-answer - 1)}")
-
-
-def call(function: Callable[..., int], policy: Policy, *arguments: Any) -> int:
-    """Call an engine function compiled for a policy; tell in one sentence what the policy did wrong."""
-    answer: int = entry(function, policy, *arguments)(policy, *arguments)
+def raise_for(policy: Policy, answer: int) -> None:
+    """Raise ``InputError`` for what a policy did wrong, if compiled code answers with a negative number."""
     if answer in MESSAGES:
         raise InputError(f"{policy}: {MESSAGES[answer]}")
-    return answer
+    if -MAX_ARMS <= answer < 0:
+        raise InputError(f"{policy}: {ran_out(-answer - 1)}")
 
 
 def _play_runs(
     policy: Any,
-    clip: bool,
-    first: Any,
-    given: Rows,
-    data: Floats,
+    problem: Problem,
     seed: np.uint64,
     start: int,
     shuffled: bool,
-    horizon: int,
-    grid: Integers,
-    regret: Floats,
-    pulls: Integers,
-    eliminated: Integers,
-    path: Integers,
-    stop: Integers,
+    outputs: Outputs,
     scratch: Scratch,
 ) -> int:
     """Play as many runs as the outputs have rows, the first being run number ``start``."""
+    first, given, data, horizon, clip, grid = problem
     rows, order, rng = scratch.rows, scratch.order, Rng(scratch.states[0])
-    for run in range(start, start + len(regret)):
+    for run in range(start, start + len(outputs.regret)):
         if shuffled:
             shuffle(seed, run, order)
         prepare_run(given, seed, run, scratch)
         row = run - start
-        answer = play(
-            policy, first, rng, Run(rows, data, horizon, clip, grid, regret[row], path, stop, scratch)
-        )
+        regret, path, stop = outputs.regret[row], outputs.path, outputs.stop
+        answer = play(policy, first, rng, Run(rows, data, horizon, clip, grid, regret, path, stop, scratch))
         if answer < 0:
             return answer
         for i in range(len(rows)):
-            pulls[row, order[i]] = rows[i]["pulls"]
-            eliminated[row, order[i]] = max(rows[i]["eliminated"], 0)
+            outputs.pulls[row, order[i]] = rows[i]["pulls"]
+            outputs.eliminated[row, order[i]] = max(rows[i]["eliminated"], 0)
     return 0

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lowregret.engine.compile import compiled
-from lowregret.engine.cpu import call, share_out
+from lowregret.engine.compile import compiled, entry
+from lowregret.engine.cpu import raise_for, share_out
 from lowregret.engine.rewards import GIVEN
 from lowregret.engine.rng import ACCEPT_STREAM, RESAMPLE_STREAM, Rng, shuffle, stream, uniform
 from lowregret.engine.simulated_run import STOPPED, Scratch, count_active, new_scratch, prepare_run
@@ -68,7 +68,8 @@ def replay(
     def block(start: int, stop: int) -> int:
         outputs = matched[start:stop], total[start:stop], none if start else events, halt
         key = np.uint64(seed)
-        call(_walk_all, policy, clip, first, rows, pages, key, start, horizon, *outputs, new_scratch(rows))
+        arguments = clip, first, rows, pages, key, start, horizon, *outputs, new_scratch(rows)
+        raise_for(policy, entry(_walk_all, policy, *arguments)(policy, *arguments))
         return stop - start
 
     block(0, 1)
