@@ -1,4 +1,4 @@
-"""This version against another: nanoseconds a step in the simulator, microseconds an ask and a tell.
+"""Compare this version with another: nanoseconds a step, and microseconds an ask and a tell.
 
 Both versions run in processes of their own and are measured in turn; a row has the least time of each. The
 other version is the ``src`` folder of a clone, which must have the same public names.
