@@ -17,8 +17,8 @@ from lowregret.engine.compile import kernel
 from lowregret.engine.rewards import reward
 from lowregret.engine.state import lay_out, rows_of
 from lowregret.online.agent_settings import valid_settings
+from lowregret.online.agent_state import AgentState
 from lowregret.online.model import LiveRng, apply_live, choose_live
-from lowregret.online.state import AgentState
 
 POLICY = lr.EUCBV()
 RUNS = {1: 100, 2: 40, 3: 40, 4: 40}

@@ -12,8 +12,8 @@ from traceback import print_exc
 
 import lowregret as lr
 from lowregret.online import transactions
+from lowregret.online.agent_state import AgentState
 from lowregret.online.snapshot import write
-from lowregret.online.state import AgentState
 from lowregret.online.transactions import Transactions
 
 ARMS = ["red", "green", "blue"]

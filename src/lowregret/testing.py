@@ -194,7 +194,7 @@ def check_store(make_store: Callable[[str], Store]) -> None:
     Examples
     --------
     >>> import lowregret as lr
-    >>> from lowregret.online.stores.memory import MemoryStore
+    >>> from lowregret.online.stores.in_memory import MemoryStore
     >>> stores = {}
     >>> lr.testing.check_store(lambda name: stores.setdefault(name, MemoryStore()))
     """

@@ -9,8 +9,8 @@ import pytest
 
 import lowregret as lr
 from lowregret.online import transactions
+from lowregret.online.stores.in_memory import MemoryStore
 from lowregret.online.stores.journal import JournalStore
-from lowregret.online.stores.memory import MemoryStore
 from lowregret.online.stores.sqlite import SQLiteStore
 
 ARMS = ["red", "green", "blue"]

@@ -11,9 +11,9 @@ import pytest
 from agent_workers import check_replay, interrupted
 
 import lowregret as lr
-from lowregret.online import state as states
+from lowregret.online import agent_state as states
 from lowregret.online import transactions
-from lowregret.online.state import AgentState
+from lowregret.online.agent_state import AgentState
 from lowregret.online.stores import journal, memory, sqlite
 
 ARMS = ["red", "green", "blue"]

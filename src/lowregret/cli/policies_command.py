@@ -43,11 +43,13 @@ def policies(
 
 def _signature(kind: type[Policy]) -> str:
     """Return the name of a policy with its parameters and their defaults."""
-    from dataclasses import MISSING, fields
+    from dataclasses import MISSING
+
+    from lowregret.policies.base import fields_of
 
     parameters = [
         field.name if field.default is MISSING else f"{field.name}={_plain(field.default)}"
-        for field in fields(kind)  # type: ignore[arg-type]  # every policy is a dataclass
+        for field in fields_of(kind)
     ]
     return kind.__name__ + (f"({', '.join(parameters)})" if parameters else "")
 

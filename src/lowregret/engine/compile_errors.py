@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 from dis import get_instructions
 from pathlib import Path
 from types import FunctionType
@@ -12,7 +11,7 @@ from typing import Any, NamedTuple
 from numba import njit, types
 
 from lowregret.errors import InputError
-from lowregret.policies.base import Policy
+from lowregret.policies.base import Policy, fields_of
 
 NUMBERS = (
     "score",
@@ -88,7 +87,7 @@ def _reason(error: Exception, policy: Policy) -> str:
     plain = [line for line in lines if not line.startswith(skipped)]
     found = (telling or plain or [type(error).__name__])[-1 if telling else 0]
     found = found.partition(" Raised from ")[0].rstrip(".:")
-    for field in fields(policy):  # type: ignore[arg-type]  # every policy is a dataclass
+    for field in fields_of(policy):
         if f"attribute {field.name!r}" in found:
             return f"it reads {field.name}, and only parameters that are float, int or bool can be read there"
     return found

@@ -32,7 +32,7 @@ ENGINE = (
     "lowregret.engine",
     "lowregret.special",
     "lowregret.policies.base",
-    "lowregret.policies.memory",
+    "lowregret.policies.arm_memory",
     "lowregret.policies.views",
 )
 """What every compiled function may use: identified as a whole, from the code on disk."""

@@ -18,7 +18,7 @@ from lowregret.engine.rng import stream
 from lowregret.environments import Bandit
 from lowregret.errors import InputError
 from lowregret.policies import Arms, Policy
-from lowregret.policies.memory import memory_fields
+from lowregret.policies.arm_memory import memory_fields
 from lowregret.policies.views import arm_view, clock_at, mean_of, variance_of
 
 for _function in (arm_view, clock_at, mean_of, variance_of):
@@ -118,7 +118,7 @@ def first_round(policy: Policy, arms: int, horizon: int) -> Any:
 def initialise_memory(policy: Policy, rows: Rows) -> None:
     """Set the policy's memory of each arm to its initial value."""
     for row in rows if policy.Memory else ():
-        policy.write_memory(row, policy.initial_memory())  # type: ignore[attr-defined]
+        policy.write_memory(row, policy.initial_memory())
 
 
 def activate(policy: Policy, rows: Rows) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from lowregret.errors import InputError
 from lowregret.experiments.policy_loading import Reference, find_class, load_class, refer_to
 from lowregret.experiments.templates import Scalar, combinations, fill, names_in
 from lowregret.policies import Policy
+from lowregret.policies.base import fields_of
 from lowregret.policies.inputs import clips
 from lowregret.policies.policy_string import policy as read_policy
 
@@ -196,7 +197,7 @@ def _name(entry: EnvironmentEntry, values: Mapping[str, Scalar], path: tuple[Key
 def _players(entry: PolicyEntry, position: int, folder: Path) -> Iterator[Player]:
     path: tuple[Key, ...] = ("policies", position)
     kind, base, reference = _class(entry, (*path, "policy"), folder)
-    allowed = [field.name for field in fields(kind)]  # type: ignore[arg-type]  # every policy is a dataclass
+    allowed = [field.name for field in fields_of(kind)]
     for place, given in (("parameters", entry.parameters), ("grid", entry.grid)):
         for name in given:
             if name not in allowed:
@@ -226,7 +227,7 @@ def _class(
             return load_class(reference), {}, reference
         made = entry.policy if isinstance(entry.policy, Policy) else read_policy(entry.policy)
         kind = type(made)
-        base = {field.name: getattr(made, field.name) for field in fields(kind)}  # type: ignore[arg-type]
+        base = {field.name: getattr(made, field.name) for field in fields_of(kind)}
         return kind, base, refer_to(kind)
 
 

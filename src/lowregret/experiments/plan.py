@@ -18,6 +18,7 @@ from lowregret.errors import InputError
 from lowregret.experiments.cases import Case, Player
 from lowregret.experiments.policy_loading import Reference
 from lowregret.experiments.spec import Experiment
+from lowregret.policies.base import fields_of
 from lowregret.policies.inputs import clips
 
 Group: TypeAlias = tuple[str, tuple[Any, ...], int]
@@ -144,7 +145,7 @@ def make_plan(experiment: Experiment, shard_steps: int = SHARD_STEPS) -> Plan:
 
 
 def _blocks(case: Case, runs: int, shard_steps: int) -> Iterator[tuple[int, int]]:
-    """Give the first run and the number of runs of every block.
+    """Yield the first run and the number of runs of every block.
 
     Their size does not depend on the number of runs, so that more runs leave the earlier blocks as they are.
     """
@@ -193,7 +194,7 @@ def _shard(
 def _parameters(player: Player) -> tuple[tuple[str, Any], ...]:
     policy = player.policy
     found = []
-    for each in fields(policy):  # type: ignore[arg-type]  # every policy is a dataclass
+    for each in fields_of(policy):
         value = getattr(policy, each.name)
         if value is not None and not isinstance(value, bool | int | float | str):
             kind = type(policy).__name__

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Self, overload
 from lowregret._common.validation import integer
 from lowregret.errors import InputError, LowRegretError
 from lowregret.online.agent_settings import Outside, valid_only, valid_settings, valid_string
+from lowregret.online.agent_state import AgentState
 from lowregret.online.decisions import Decision
 from lowregret.online.snapshot import read, write
-from lowregret.online.state import AgentState
-from lowregret.online.stores.memory import MemoryStore
+from lowregret.online.stores.in_memory import MemoryStore
 from lowregret.online.transactions import Transactions
 from lowregret.policies import Policy
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from lowregret.engine.state import CLOSED
-from lowregret.online.state import AgentState
+from lowregret.online.agent_state import AgentState
 from lowregret.policies.views import arm_view
 
 MISSED = 0.05

@@ -14,8 +14,8 @@ from lowregret._common.validation import short_repr
 from lowregret.errors import InputError, StoreError
 from lowregret.online.agent import Agent
 from lowregret.online.agent_settings import Outside, Settings, policy_text, valid_settings, with_current_name
+from lowregret.online.agent_state import AgentState
 from lowregret.online.snapshot import FORMAT, read
-from lowregret.online.state import AgentState
 from lowregret.online.stores import Store
 from lowregret.online.stores.journal import JournalStore
 from lowregret.online.stores.sqlite import SQLiteStore

@@ -20,8 +20,8 @@ from lowregret._common.validation import MAX_HORIZON, short_repr
 from lowregret.engine.state import new_rows
 from lowregret.errors import InputError
 from lowregret.online.agent_settings import Outside, policy_from, valid_settings
+from lowregret.online.agent_state import AgentState
 from lowregret.online.decisions import Decision, decision_id, decision_number
-from lowregret.online.state import AgentState
 from lowregret.policies import Policy
 from lowregret.policies.views import mean_of
 
@@ -221,7 +221,7 @@ def _check_names(parts: Snapshot) -> None:
 def _arm(policy: Policy, arm: str, row: np.void) -> dict[str, Any]:
     kept = {"name": arm, **{key: row[field].item() for key, field in FIELDS.items()}}
     if policy.Memory:
-        memory = policy.read_memory(row)  # type: ignore[attr-defined]
+        memory = policy.read_memory(row)
         kept["memory"] = {name: value.item() for name, value in memory._asdict().items()}
     return kept
 
@@ -234,7 +234,7 @@ def _row(policy: Policy, arm: ArmPart, pending: int) -> Any:
     rows["pending"] = pending
     if policy.Memory:
         try:
-            policy.write_memory(rows[0], policy.Memory(**(arm.memory or {})))  # type: ignore[attr-defined]
+            policy.write_memory(rows[0], policy.Memory(**(arm.memory or {})))
         except TypeError:
             raise _damaged(f"the memory of {policy} has other fields than {short_repr(arm.memory)}") from None
     return rows

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from lowregret._common.validation import short_repr
 from lowregret.errors import ConflictError, InputError, UnknownDecisionError
 from lowregret.online.agent_settings import valid_reward
+from lowregret.online.agent_state import AgentState, Saved
 from lowregret.online.decisions import Decision, Event, decision_id, decision_number, decision_of, new_tuple
 from lowregret.online.snapshot import write
-from lowregret.online.state import AgentState, Saved
 
 if TYPE_CHECKING:
     from lowregret.online.stores import Store

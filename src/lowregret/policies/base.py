@@ -49,7 +49,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, dataclass_transform
 
 from lowregret.errors import InputError
 from lowregret.policies.annotations import allowed_types, literal_values
-from lowregret.policies.memory import memory_methods
+from lowregret.policies.arm_memory import memory_methods
 from lowregret.policies.views import NEVER, Arm, Arms, Clock, Random
 
 IndexTrend = Literal["constant", "increasing", "decreasing", "arbitrary"]
@@ -116,6 +116,9 @@ class Policy:
     needs: ClassVar[tuple[Need, ...]] = ()
     source: ClassVar[str] = ""
     Memory: ClassVar[Any] = None
+    read_memory: ClassVar[Any]
+    write_memory: ClassVar[Any]
+    initial_memory: ClassVar[Any]
 
     def __init_subclass__(cls) -> None:
         """Validate the class, make it a frozen dataclass and select how it compares arms."""

@@ -13,6 +13,7 @@ from lowregret.analysis.comparison import SCHEMA
 from lowregret.analysis.summary import SUMMARY
 from lowregret.analysis.tables import COLUMNS
 from lowregret.policies import Policy
+from lowregret.policies.base import fields_of
 
 TAKEN = {*SUMMARY, *SCHEMA}.union(*(columns for name, columns in COLUMNS.items() if name != "arms"))
 """The names of columns that a parameter may not have."""
@@ -78,7 +79,7 @@ def varied(policies: Iterable[Policy]) -> Parameters:
         classes.setdefault(type(policy), []).append(policy)
     found: Parameters = {}
     for kind, members in classes.items():
-        names = [each.name for each in fields(kind)]  # type: ignore[arg-type]  # every policy is a dataclass
+        names = [each.name for each in fields_of(kind)]
         differing = [name for name in names if len({repr(getattr(each, name)) for each in members}) > 1]
         if differing:
             found |= {

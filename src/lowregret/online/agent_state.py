@@ -30,7 +30,7 @@ from lowregret.online.model import (
     live_clock,
 )
 from lowregret.policies import Policy
-from lowregret.policies.memory import memory_fields
+from lowregret.policies.arm_memory import memory_fields
 
 REMEMBERED = 1_000
 """How many of the latest answers and requests are held in memory; a store on disk holds them all."""

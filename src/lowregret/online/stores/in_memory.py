@@ -24,7 +24,7 @@ class MemoryStore:
     Examples
     --------
     >>> import lowregret as lr
-    >>> from lowregret.online.stores.memory import MemoryStore
+    >>> from lowregret.online.stores.in_memory import MemoryStore
     >>> store = MemoryStore()
     >>> agent = lr.open_agent(store, lr.UCB1(), ["red", "green"])
     >>> agent.tell(agent.ask(), 1)
