@@ -23,6 +23,7 @@ from lowregret.online.decisions import Event
 from lowregret.online.open_agent import open_agent
 from lowregret.online.stores import Store
 from lowregret.policies import UCB1, Policy
+from lowregret.policies.annotations import parameters_of
 from lowregret.policies.base import fields_of
 from lowregret.simulation import simulate
 
@@ -79,8 +80,9 @@ def _parameters_are_checked(policy: Policy) -> None:
             pass
         else:
             raise AssertionError(f"{field.name} can be changed")
-        if field.type in (float, int, "float", "int"):
-            for bad in (float("nan"), "text", None):
+        types = parameters_of(type(policy))[field.name].types
+        if float in types or int in types:
+            for bad in (float("nan"), "text", None)[: 2 if None in types else 3]:
                 try:
                     replace(policy, **{field.name: bad})  # type: ignore[type-var]
                 except InputError:

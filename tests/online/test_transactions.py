@@ -14,7 +14,8 @@ import lowregret as lr
 from lowregret.online import agent_state as states
 from lowregret.online import transactions
 from lowregret.online.agent_state import AgentState
-from lowregret.online.stores import journal, memory, sqlite
+from lowregret.online.stores import in_memory as memory
+from lowregret.online.stores import journal, sqlite
 
 ARMS = ["red", "green", "blue"]
 PLACES = ["agent.db", "agent.journal", None]

@@ -1,21 +1,40 @@
-"""Read the types of a policy's parameters from its annotations."""
+"""Read the types of a policy's parameters, and the rules they must satisfy, from its annotations."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+
+class Rule(NamedTuple):
+    """What a parameter must satisfy, and the words for it."""
+
+    words: str
+    holds: Callable[[float], bool]
+
+
+Positive = Annotated[float, Rule("positive", lambda value: value > 0)]
+NonNegative = Annotated[float, Rule("at least 0", lambda value: value >= 0)]
 
 _BY_NAME = {"float": float, "int": int, "bool": bool, "str": str, "None": None}
 
 
-def allowed_types(cls: Any) -> dict[str, tuple[Any, ...]]:
-    """Return the types that each parameter of a class may have, None for ``None``."""
+class Parameter(NamedTuple):
+    """The types that a parameter may have, None for ``None``, and its rules."""
+
+    types: tuple[Any, ...]
+    rules: tuple[Rule, ...]
+
+
+def parameters_of(cls: Any) -> dict[str, Parameter]:
+    """Return what the annotations of a class say of its parameters."""
     try:
-        hints = get_type_hints(cls)
+        hints = get_type_hints(cls, include_extras=True)
     except (NameError, TypeError, AttributeError):  # a name that only its function knew
         hints = {}
-    return {field.name: _members(hints.get(field.name, field.type)) for field in fields(cls)}
+    return {field.name: _read(hints.get(field.name, field.type)) for field in fields(cls)}
 
 
 def literal_values(types: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -23,13 +42,14 @@ def literal_values(types: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(value for each in types if get_origin(each) is Literal for value in get_args(each))
 
 
-def _members(annotation: Any) -> tuple[Any, ...]:
-    """Return the alternatives of an annotation."""
+def _read(annotation: Any) -> Parameter:
+    """Read an annotation with its alternatives."""
     if isinstance(annotation, str):  # which could not be evaluated
-        names = [part.strip() for part in annotation.split("|")]
-        return tuple(_BY_NAME.get(name, object) for name in names)
+        return Parameter(tuple(_BY_NAME.get(part.strip(), object) for part in annotation.split("|")), ())
     if get_origin(annotation) in (Union, UnionType):
-        return tuple(member for part in get_args(annotation) for member in _members(part))
+        parts = [_read(part) for part in get_args(annotation)]
+        return Parameter(sum((part.types for part in parts), ()), sum((part.rules for part in parts), ()))
     if get_origin(annotation) is Annotated:
-        return _members(get_args(annotation)[0])
-    return (None,) if annotation is NoneType else (annotation,)
+        kind, *extras = get_args(annotation)
+        return Parameter(_read(kind).types, tuple(extra for extra in extras if isinstance(extra, Rule)))
+    return Parameter((None if annotation is NoneType else annotation,), ())

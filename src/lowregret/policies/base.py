@@ -48,7 +48,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple, Self, dataclass_transform, get_args
 
 from lowregret.errors import InputError
-from lowregret.policies.annotations import allowed_types, literal_values
+from lowregret.policies.annotations import literal_values, parameters_of
 from lowregret.policies.arm_memory import memory_methods
 from lowregret.policies.views import NEVER, Arm, Arms, Clock, Random
 
@@ -139,7 +139,7 @@ class Policy:
 
     def __post_init__(self) -> None:
         """Validate the parameters."""
-        for name, types in allowed_types(type(self)).items():
+        for name, (types, rules) in parameters_of(type(self)).items():
             value, values = getattr(self, name), literal_values(types)
             if value is None and None in types:
                 continue
@@ -152,6 +152,8 @@ class Policy:
                     good = isinstance(value, abstract) and not isinstance(value, bool)
                     self.require(name, words, good and _finite(value))
                     object.__setattr__(self, name, kind(value))
+            for rule in rules:
+                self.require(name, rule.words, rule.holds(getattr(self, name)))
         self.validate()
 
     def validate(self) -> None:
@@ -277,7 +279,7 @@ def numeric_fields(cls: type[Policy]) -> dict[str, type]:
 
     A parameter that may be None or a string is visible only to the methods that run as Python.
     """
-    found = {name: kinds[0] for name, kinds in allowed_types(cls).items() if len(kinds) == 1}
+    found = {name: types[0] for name, (types, _) in parameters_of(cls).items() if len(types) == 1}
     return {name: kind for name, kind in found.items() if kind in (float, int, bool)}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import log, sqrt
 from typing import ClassVar
 
+from lowregret.policies.annotations import NonNegative, Positive
 from lowregret.policies.base import Policy
 from lowregret.policies.views import Arm, Clock, Random
 from lowregret.special.quantiles import beta_upper, normal_upper, student_upper
@@ -30,15 +31,11 @@ class BayesUCBBeta(Policy):
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
 
-    c: float = 0.0
+    c: NonNegative = 0.0
 
     index_trend = "increasing"
     needs = ("rewards in [0, 1]",)
     source: ClassVar[str] = "Kaufmann, Cappe, Garivier 2012, Algorithm 1"
-
-    def validate(self) -> None:
-        """Refuse parameters outside their range."""
-        self.require("c", "at least 0", self.c >= 0)
 
     def transform_reward(self, reward: float, rng: Random) -> float:
         """Turn a reward between 0 and 1 into a success or a failure."""
@@ -73,15 +70,11 @@ class BayesUCBGauss(Policy):
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
 
-    variance: float = 0.25
+    variance: Positive = 0.25
 
     index_trend = "increasing"
     needs = ("known variance",)
     source: ClassVar[str] = "Kaufmann, Cappe, Garivier 2012, Gaussian case"
-
-    def validate(self) -> None:
-        """Refuse parameters outside their range."""
-        self.require("variance", "positive", self.variance > 0)
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Return the upper quantile of an arm's posterior."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import log, sqrt
 from typing import ClassVar, NamedTuple
 
+from lowregret.policies.annotations import Positive
 from lowregret.policies.base import Policy
 from lowregret.policies.views import Arm, Clock
 
@@ -42,8 +43,8 @@ class DiscountedUCB(Policy):
     """
 
     gamma: float = 0.99
-    xi: float = 0.6
-    b: float = 1.0
+    xi: Positive = 0.6
+    b: Positive = 1.0
 
     Memory = Discounted
     source: ClassVar[str] = "Garivier, Moulines 2011, D-UCB"
@@ -51,8 +52,6 @@ class DiscountedUCB(Policy):
     def validate(self) -> None:
         """Refuse parameters outside their range."""
         self.require("gamma", "between 0 and 1, both excluded", 0 < self.gamma < 1)
-        self.require("xi", "positive", self.xi > 0)
-        self.require("b", "positive", self.b > 0)
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Return the upper confidence bound of an arm."""

@@ -7,6 +7,7 @@ from functools import cache
 from math import ceil, e, floor, log, log2, sqrt
 from typing import ClassVar, Literal, NamedTuple
 
+from lowregret.policies.annotations import Positive
 from lowregret.policies.base import Policy
 from lowregret.policies.views import NEVER, Arm, Arms, Clock
 
@@ -69,7 +70,7 @@ class EUCBV(Policy):
     True
     """
 
-    rho: float = 0.5
+    rho: Positive = 0.5
     psi: float | None = None
     width: Literal["paper", "released"] = "paper"
 
@@ -79,7 +80,6 @@ class EUCBV(Policy):
 
     def validate(self) -> None:
         """Refuse parameters outside their range."""
-        self.require("rho", "positive", self.rho > 0)
         self.require("psi", "between 0 and 1e250", self.psi is None or 0 < self.psi <= 1e250)
 
     def first_round(self, clock: Clock) -> Round:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import log, sqrt
 from typing import ClassVar
 
+from lowregret.policies.annotations import NonNegative, Positive
 from lowregret.policies.base import Policy
 from lowregret.policies.views import Arm, Clock
 from lowregret.special.divergences import bernoulli_kl_upper
@@ -30,15 +31,11 @@ class KLUCB(Policy):
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
 
-    c: float = 0.0
+    c: NonNegative = 0.0
 
     index_trend = "increasing"
     needs = ("rewards in [0, 1]",)
     source: ClassVar[str] = "Garivier, Cappe 2011, Algorithm 1"
-
-    def validate(self) -> None:
-        """Refuse parameters outside their range."""
-        self.require("c", "at least 0", self.c >= 0)
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Return the upper confidence bound of an arm."""
@@ -117,16 +114,12 @@ class KLUCBGauss(Policy):
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
 
-    variance: float = 0.25
+    variance: Positive = 0.25
     plus: bool = False
 
     index_trend = "increasing"
     needs = ("known variance",)
     source: ClassVar[str] = "Cappe et al. 2013, Gaussian kl-UCB"
-
-    def validate(self) -> None:
-        """Refuse parameters outside their range."""
-        self.require("variance", "positive", self.variance > 0)
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Return the upper confidence bound of an arm."""

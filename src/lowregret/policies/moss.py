@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import log, sqrt
 from typing import ClassVar
 
+from lowregret.policies.annotations import Positive
 from lowregret.policies.base import Policy
 from lowregret.policies.views import Arm, Clock
 
@@ -51,14 +52,10 @@ class MOSSAnytime(Policy):
     [0, 1, 0, 0, 1, 0, 0, 0, 0]
     """
 
-    alpha: float = 1.35
+    alpha: Positive = 1.35
 
     index_trend = "increasing"
     source: ClassVar[str] = "Degenne, Perchet 2016, MOSS-anytime"
-
-    def validate(self) -> None:
-        """Refuse parameters outside their range."""
-        self.require("alpha", "positive", self.alpha > 0)
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Return the upper confidence bound of an arm."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import log, sqrt
 from typing import ClassVar
 
+from lowregret.policies.annotations import Positive
 from lowregret.policies.base import Policy
 from lowregret.policies.views import Arm, Clock
 
@@ -30,7 +31,7 @@ class OCUCB(Policy):
     [0, 1, 0, 0, 1, 0, 0, 0, 0]
     """
 
-    alpha: float = 3.0
+    alpha: Positive = 3.0
     psi: float = 2.0
 
     index_trend = "decreasing"
@@ -39,7 +40,6 @@ class OCUCB(Policy):
 
     def validate(self) -> None:
         """Refuse parameters outside their range."""
-        self.require("alpha", "positive", self.alpha > 0)
         self.require("psi", "at least 1", self.psi >= 1)
 
     def score(self, arm: Arm, clock: Clock) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import ceil, e, floor, inf, log, log2, sqrt
 from typing import ClassVar, Literal, NamedTuple
 
+from lowregret.policies.annotations import Positive
 from lowregret.policies.base import Policy
 from lowregret.policies.views import NEVER, Arm, Arms, Clock
 
@@ -110,7 +111,7 @@ class MedianElimination(Policy):
     150
     """
 
-    epsilon: float = 0.1
+    epsilon: Positive = 0.1
     delta: float = 0.1
 
     round_robin = True
@@ -118,7 +119,6 @@ class MedianElimination(Policy):
 
     def validate(self) -> None:
         """Refuse parameters outside their range."""
-        self.require("epsilon", "positive", self.epsilon > 0)
         self.require("delta", "between 0 and 1", 0 < self.delta < 1)
 
     def first_round(self, clock: Clock) -> Phase:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import ClassVar
 
+from lowregret.policies.annotations import Positive
 from lowregret.policies.base import Policy
 from lowregret.policies.views import Arm, Clock, Random
 
@@ -60,14 +61,10 @@ class ThompsonGauss(Policy):
     True
     """
 
-    variance: float = 1.0
+    variance: Positive = 1.0
 
     warmup = 0
     source: ClassVar[str] = "Agrawal, Goyal 2013, Algorithm 2"
-
-    def validate(self) -> None:
-        """Refuse parameters outside their range."""
-        self.require("variance", "positive", self.variance > 0)
 
     def normal_posterior(self, arm: Arm) -> tuple[float, float]:
         """Return the mean and the standard deviation of what is sampled."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import ClassVar
 
+from lowregret.policies.annotations import NonNegative, Positive
 from lowregret.policies.base import Policy
 from lowregret.policies.views import Arm, Clock
 
@@ -28,14 +29,10 @@ class UCB1(Policy):
     [0, 1, 0, 0, 0, 0, 1, 0, 0]
     """
 
-    alpha: float = 2.0
+    alpha: Positive = 2.0
 
     index_trend = "increasing"
     source: ClassVar[str] = "Auer, Cesa-Bianchi, Fischer 2002, Figure 1"
-
-    def validate(self) -> None:
-        """Refuse parameters outside their range."""
-        self.require("alpha", "positive", self.alpha > 0)
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Return the upper confidence bound of an arm."""
@@ -88,18 +85,12 @@ class UCBV(Policy):
     [0, 1, 0, 1, 0, 1, 0, 0, 1]
     """
 
-    zeta: float = 1.2
-    c: float = 1.0
-    b: float = 1.0
+    zeta: Positive = 1.2
+    c: NonNegative = 1.0
+    b: Positive = 1.0
 
     index_trend = "increasing"
     source: ClassVar[str] = "Audibert, Munos, Szepesvari 2009, UCB-V"
-
-    def validate(self) -> None:
-        """Refuse parameters outside their range."""
-        self.require("zeta", "positive", self.zeta > 0)
-        self.require("c", "at least 0", self.c >= 0)
-        self.require("b", "positive", self.b > 0)
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Return the upper confidence bound of an arm."""
