@@ -13,7 +13,7 @@ import numpy as np
 from common import Report, Sheet, arguments, say, show, shown, write
 
 import lowregret as lr
-from lowregret.engine.compile import kernel
+from lowregret.engine.compile import entry
 from lowregret.engine.rewards import reward
 from lowregret.engine.state import lay_out, rows_of
 from lowregret.online.agent_settings import valid_settings
@@ -40,11 +40,12 @@ def regret(bandit: lr.Bandit, seed: int, horizon: int | None) -> tuple[float, in
     state = AgentState(valid_settings(POLICY, arms, horizon, seed, None, "refuse"), "run")
     sources = rows_of(bandit)
     lay_out(rows_of(bandit), state.rows["number"].copy(), np.uint64(seed), 0, sources)
-    run, left, scores = kernel(play, POLICY), bandit.horizon, np.zeros(len(bandit))
+    left, scores = bandit.horizon, np.zeros(len(bandit))
     while left:
         epoch = int(state.models[0]["horizon"] - state.models[0]["told"])
         steps = min(left, epoch)
-        state.round = run(POLICY, state.rows, state.models, state.round, scores, sources, bandit.data, steps)
+        arguments = state.rows, state.models, state.round, scores, sources, bandit.data, steps
+        state.round = entry(play, POLICY, *arguments)(POLICY, *arguments)
         left -= steps
         if left and steps == epoch:
             state._open_epoch()

@@ -17,7 +17,7 @@ import numpy as np
 from common import SEED, Claim, Report, Sheet, arguments, in_turn, ours, samples, say, show, shown, write, yes
 
 import lowregret as lr
-from lowregret.engine.compile import kernel
+from lowregret.engine.compile import entry
 from lowregret.engine.reference import policy_rng
 from lowregret.engine.rewards import draw, reward_source
 from lowregret.engine.state import first_round, rows_of
@@ -92,13 +92,14 @@ def floor_of(policy: lr.Policy, bandit: lr.Bandit) -> Callable[[], float]:
     rows = rows_of(bandit)
     rows["key"] = np.random.default_rng(SEED).integers(2**63, size=size, dtype=np.uint64)
     drawn = samples(policy)
-    loop: Any = kernel(sampling if drawn else scoring, policy)
     steps = min(horizon, SAMPLES // size) if drawn else horizon
     amount = steps if drawn else float(bandit.means.max())
 
     def measure() -> float:
+        arguments = round, policy_rng(SEED, 0), rows.copy(), amount, horizon
+        loop = entry(sampling if drawn else scoring, policy, *arguments)
         began = perf_counter()
-        loop(policy, round, policy_rng(SEED, 0), rows.copy(), amount, horizon)
+        loop(policy, *arguments)
         return 1e9 * (perf_counter() - began) / steps
 
     measure()

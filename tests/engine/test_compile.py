@@ -13,7 +13,7 @@ import pytest
 
 import lowregret as lr
 from lowregret.engine import code_cache, compile_progress
-from lowregret.engine.compile import class_of, entry, kernel, policy_type
+from lowregret.engine.compile import class_of, entry, policy_type
 from lowregret.policies import POLICIES
 
 linux = pytest.mark.skipif(
@@ -40,7 +40,7 @@ def compared(policy, seen):
 
 
 def compiled_score(policy, seen=SEEN):
-    return kernel(scored, policy)(policy, seen)
+    return entry(scored, policy, seen)(policy, seen)
 
 
 class Numbers(lr.Policy):
@@ -197,7 +197,7 @@ class Word(lr.Policy):
 )
 def test_an_error_names_the_method_and_the_line(policy, message):
     with pytest.raises(lr.InputError, match=message) as caught:
-        kernel(compared, policy())(policy(), SEEN)
+        entry(compared, policy(), SEEN)(policy(), SEEN)
     assert caught.value.__cause__ is not None
     assert "\n" not in str(caught.value)
 

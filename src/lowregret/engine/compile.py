@@ -51,7 +51,6 @@ __all__ = [
     "compiled_inline",
     "counts",
     "entry",
-    "kernel",
     "policy_type",
     "shared",
     "shared_inline",
@@ -210,37 +209,11 @@ def _adopt_method(kind: type, name: str, method: FunctionType) -> None:
     _implement_from_disk(build, find, signature(method), options)
 
 
-def kernel(function: Callable[..., Any], policy: Policy) -> Callable[..., Any]:
-    """Return a function that compiles an engine function for the arguments it is called with, and calls it.
-
-    Parameters
-    ----------
-    function : callable
-        A plain function whose first parameter is the policy.
-    policy : Policy
-        A policy of the class to compile for.
-    """
-
-    def call(policy: Policy, *others: Any) -> Any:
-        return entry(function, policy, *others)(policy, *others)
-
-    return call
-
-
 def entry(function: Callable[..., Any], policy: Policy, *others: Any) -> Callable[..., Any]:
-    """Compile an engine function for a policy and other arguments of the given types, and of no others.
+    """Compile an engine function for a policy and for other arguments of the types of the examples.
 
     The types are not looked at again when the result is called, so whoever calls it answers for them. Two
     threads may compile at once; the second waits for the first.
-
-    Parameters
-    ----------
-    function : callable
-        A plain function whose first parameter is the policy.
-    policy : Policy
-        A policy.
-    *others
-        Examples of the other arguments.
     """
     assert isinstance(function, FunctionType)
     shape = function, policy_type(type(policy)), _shape(others)

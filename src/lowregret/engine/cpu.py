@@ -63,22 +63,10 @@ def simulate(
     clip: bool = False,
     first_run: int = 0,
 ) -> Outcome:
-    """Simulate many runs of a policy; run r depends on the seed and r alone.
+    """Simulate many runs of a policy, from run ``first_run`` on; run r depends only on the seed and on r.
 
-    Parameters
-    ----------
-    policy, bandit, horizon, runs, seed
-        What to simulate.
-    grid : array of int
-        Rising times from 1 to the horizon at which to record the regret.
-    threads : int, optional
-        How many threads to use; one per core if not given. The result does not depend on it.
-    progress : callable, optional
-        Called in the calling thread with the number of runs just finished.
-    clip : bool, default False
-        Whether the policy sees rewards clipped to [0, 1].
-    first_run : int, default 0
-        The number of the first run, for a part of a larger simulation.
+    The regret is recorded at the increasing times of ``grid``. ``progress`` is called in the calling thread
+    with the number of runs just finished.
     """
     size, rows = len(bandit), rows_of(bandit, policy)
     first = start(policy, rows, horizon)

@@ -45,14 +45,7 @@ copied: the agent replaces them and never changes them.
 
 
 class AgentState:
-    """The state of an agent.
-
-    Parameters
-    ----------
-    settings : Settings
-        The arguments that the agent was created with.
-    token : str
-        The agent's part of the ids of its decisions.
+    """The state of an agent; ``token`` is the agent's part of the ids of its decisions.
 
     Attributes
     ----------

@@ -34,16 +34,8 @@ class Transactions:
     commit. Else, while ``_before`` is set, it restores the model. Whether the events of that transaction are
     stored is decided by reading the store.
 
-    Parameters
-    ----------
-    state : AgentState
-        The state.
-    store : Store
-        Where the events are stored.
-    position : int, default 0
-        The number of events of the store that are in the state.
-    snapshot : int or None, default None
-        The position of the latest snapshot; None if the store needs none.
+    ``position`` is the number of events of the store that are in the state, ``snapshot`` the position of the
+    latest snapshot, None if the store needs none.
     """
 
     def __init__(
