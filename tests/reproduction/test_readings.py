@@ -50,16 +50,19 @@ def test_readings_of_one_experiment():
 
 def test_one_experiment_for_every_testbed():
     planned = experiments_to_run(runs=3, seed=7)
-    assert [experiment.name for experiment in planned][:4] == [
+    assert [experiment.name for experiment in planned][:5] == [
+        "paper-1-released-width",
         "paper-1",
+        "paper-2-released-width",
         "paper-2",
         "paper-2-noiseless",
-        "paper-2-swapped-groups",
     ]
     pairs = {(e.cases[0].name, player.name) for e in planned for player in e.players}
     every = {(c.environment, c.our_policy) for number in (1, 2, 3, 4) for c in configurations(number)}
     assert pairs == every
-    assert {(experiment.runs, experiment.seed) for experiment in planned} == {(3, 7)}
+    for experiment in planned:
+        assert experiment.runs == (30 if experiment.name.endswith("-released-width") else 3)
+        assert experiment.seed == 7
 
 
 def test_published_times_are_recorded():

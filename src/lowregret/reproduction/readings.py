@@ -19,6 +19,9 @@ AS_PRINTED, RELEASED_WIDTH, AS_PLOTTED = "as printed", "released width", "as plo
 GRID_POINTS = 100
 """How many times the regret is recorded at; the times of the published points are among them."""
 
+RELEASED_FACTOR = 10
+"""How many times as many runs the released width gets: it eliminates the optimal arm in a part of them."""
+
 SLOW_POLICIES = ("DMED", "ThompsonGauss", "BayesUCBStudent")
 """The slowest policies with 100 arms. They run first, so that no core is idle at the end."""
 
@@ -49,7 +52,7 @@ def configurations(number: int) -> tuple[Configuration, ...]:
 
 
 def experiments_to_run(number: int | None = None, runs: int = 100, seed: int = 1) -> tuple[Experiment, ...]:
-    """Return one `Experiment` per testbed of one experiment of the paper, or of all, in all readings."""
+    """Return the `Experiment` of every testbed of one experiment of the paper, or of all, in all readings."""
     experiments = []
     for paper in PAPER if number is None else [paper_experiment(number)]:
         policies: dict[str, list[str]] = {}
@@ -57,16 +60,18 @@ def experiments_to_run(number: int | None = None, runs: int = 100, seed: int = 1
             policies.setdefault(each.environment, []).append(each.our_policy)
         kinds = dict.fromkeys([STATED, *(curve.testbed for curve in paper.curves)])
         testbeds = {bandit.name: bandit for bandit in (paper_testbed(paper.number, kind) for kind in kinds)}
-        experiments += [
-            Experiment(
-                name=name,
-                environments=testbeds[name],
-                policies=sorted(dict.fromkeys(names), key=lambda policy: policy not in SLOW_POLICIES),
-                runs=runs,
-                seed=seed,
-                clip=True,  # the text runs DMED, which needs rewards in [0, 1], on Gaussian rewards
-                grid={"points": GRID_POINTS},
-            )
-            for name, names in policies.items()
-        ]
+        for name, names in policies.items():
+            chosen = sorted(dict.fromkeys(names), key=lambda policy: policy not in SLOW_POLICIES)
+            common = {
+                "environments": testbeds[name],
+                "seed": seed,
+                "clip": True,  # the text runs DMED, which needs rewards in [0, 1], on Gaussian rewards
+                "grid": {"points": GRID_POINTS},
+            }
+            if name == paper_testbed(paper.number).name:
+                chosen.remove(RELEASED)
+                more = RELEASED_FACTOR * runs
+                title = f"{name}-released-width"
+                experiments.append(Experiment(name=title, policies=[RELEASED], runs=more, **common))
+            experiments.append(Experiment(name=name, policies=chosen, runs=runs, **common))
     return tuple(experiments)

@@ -85,14 +85,15 @@ def experiment_parts(
     evaluation: Evaluation, experiment: PaperExperiment, printed: EnvironmentResults
 ) -> list[Part]:
     """Show one experiment as printed: regret, its distribution, active arms, pulls, and all readings."""
-    bandit, runs = paper_testbed(experiment.number), int(printed.summary["runs"].to_numpy().max())
+    bandit, runs = paper_testbed(experiment.number), printed.summary["runs"].to_numpy()
     readings = evaluation.readings.filter(experiment=experiment.number)
     lines = reference_lines(evaluation.bounds, experiment)
     names = UNIFORM_PLAY
     if lines["label"].n_unique() > 1:
         names += ", and the constant of Lai and Robbins times log t, an asymptotic lower bound"
     seed = evaluation.results.seed
-    setting = f"{len(bandit)} arms, horizon {bandit.horizon:,}, {runs:,} runs, seed {seed}."
+    more_runs = f" ({runs.max():,} of the released width)" if runs.max() > runs.min() else ""
+    setting = f"{len(bandit)} arms, horizon {bandit.horizon:,}, {runs.min():,} runs{more_runs}, seed {seed}."
     more: list[Part] = [pulls_picture(printed)]
     if len(printed.events):
         more.insert(0, arms_left_picture(printed, bandit.horizon or 0))

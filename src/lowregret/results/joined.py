@@ -13,7 +13,7 @@ from lowregret.results.results import Results
 
 
 def join(name: str, parts: Sequence[Results]) -> Results:
-    """Join the results of several experiments, which have different environments."""
+    """Join the results of several experiments, which have no environment and policy in common."""
     known = [part.description for part in parts]
     seeds = {each.seed for each in known}
     listed = [each.eliminating for each in known if each.eliminating is not None]
@@ -33,7 +33,8 @@ def join(name: str, parts: Sequence[Results]) -> Results:
 
 
 def _table(parts: Sequence[Results], name: str) -> pl.LazyFrame:
-    return pl.concat([part.load_table(name) for part in parts])
+    table = pl.concat([part.load_table(name) for part in parts])
+    return table.unique(maintain_order=True) if name == "arms" else table
 
 
 def _union(parts: Any) -> dict[Any, Any]:
