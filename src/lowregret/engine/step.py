@@ -66,13 +66,7 @@ def rules_of_class(kind: type[Policy]) -> Rules:
 
 def rules_of(policy: Any) -> Rules:
     """Return the rules of a policy."""
-    kind = type(policy)
-    if kind not in _rules:
-        _rules[kind] = rules_of_class(kind)
-    return _rules[kind]
-
-
-_rules: dict[type, Rules] = {}
+    return rules_of_class(type(policy))
 
 
 @overload(rules_of, strict=False, jit_options=INLINED)
