@@ -11,15 +11,17 @@ from lowregret.engine.lazy.normal_sampling import play_normal_sampling
 from lowregret.engine.lazy.round_robin import play_round_robin
 from lowregret.engine.lazy.time_varying_index import play_time_varying_index
 from lowregret.engine.scan import play_scanning
+from lowregret.engine.step import admits_later
 from lowregret.policies import Policy
 
 
 def _select(kind: type[Policy]) -> Any:
     """Return the function that plays one run of a class of policies."""
-    if kind.Memory is not None:
+    if kind.Memory is not None or admits_later(kind):
         return play_scanning
     if kind.round_robin:
-        return play_scanning if kind.overrides("transform_reward") else play_round_robin
+        watches = kind.uses_best or any(map(kind.overrides, ("transform_reward", "lower_bound")))
+        return play_scanning if watches else play_round_robin
     if kind.overrides("list_index"):
         return play_lists
     if kind.overrides("normal_posterior"):
@@ -28,7 +30,8 @@ def _select(kind: type[Policy]) -> Any:
         return play_scanning
     if kind.index_trend == "constant" and not kind.uses_best:
         return play_constant_index
-    return play_scanning if kind.overrides("first_round") else play_time_varying_index
+    eliminates = any(map(kind.overrides, ("first_round", "lower_bound")))
+    return play_scanning if eliminates else play_time_varying_index
 
 
 play = by_policy_class(_select, OPTIONS)

@@ -7,11 +7,12 @@ experiments are both filed under such identities, so neither can be stale.
 
 from __future__ import annotations
 
+import builtins
 import hashlib
 import pickle
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from dis import hasconst, opmap
 from enum import Enum
 from functools import cache, partial
@@ -23,6 +24,8 @@ from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodT
 from typing import Any
 
 import numpy as np
+
+from lowregret.policies.annotations import parameters_of
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -43,6 +46,10 @@ GENERATED = {"__new__", "__repr__", "__getnewargs__", "_replace", "_asdict", "__
 """The methods that every ``NamedTuple`` has."""
 _NO_PART = {"source"}
 """Class attributes that only inform the reader."""
+_ABSENT = object()
+"""Stands for a name that was not defined."""
+_HEAP_TYPE = 1 << 9
+"""The flag of a class that was made while Python ran."""
 
 
 class NoIdentity(Exception):  # noqa: N818  # it says what was found
@@ -118,6 +125,7 @@ class Reach:
         self._methods: set[FunctionType] = set()
         self._names: list[tuple[Mapping[str, Any], str, Any]] = []
         self._cells: list[tuple[CellType, Any]] = []
+        self._arrays: list[tuple[np.ndarray[Any, Any], str]] = []
         self._seen: dict[int, int] = {}
         self._kept: list[Any] = []
         self._texts: list[str] = []
@@ -133,8 +141,9 @@ class Reach:
 
     def is_current(self) -> bool:
         """Say whether every name that was looked up still stands for the same object, as in a notebook."""
-        names = all(scope.get(name) is value for scope, name, value in self._names)
-        return names and all(cell.cell_contents is value for cell, value in self._cells)
+        names = all(scope.get(name, _ABSENT) is value for scope, name, value in self._names)
+        cells = names and all(cell.cell_contents is value for cell, value in self._cells)
+        return cells and all(_digest(array.tobytes()) == digest for array, digest in self._arrays)
 
     def _visit(self, value: Any) -> str:
         """Describe a value in one line; what is large is described once and then named by its number."""
@@ -159,7 +168,10 @@ class Reach:
         if isinstance(value, ModuleType):
             return f"module {value.__name__}"
         if isinstance(value, np.ndarray) and value.dtype != object:
-            return f"array {value.dtype.str} {value.shape} {_digest(value.tobytes())}"
+            digest = _digest(value.tobytes())
+            if value.flags.writeable:
+                self._arrays.append((value, digest))
+            return f"array {value.dtype.str} {value.shape} {digest}"
         if isinstance(value, tuple | list):
             return f"{type(value).__qualname__} {[self._visit(each) for each in value]}"
         if isinstance(value, dict):
@@ -201,6 +213,8 @@ class Reach:
         for name in names:
             if name in function.__globals__:
                 parts += self._named(name, function.__globals__, name, names)
+            else:
+                self._names.append((function.__globals__, name, _ABSENT))
         return "; ".join(parts)
 
     def _named(self, path: str, scope: Mapping[str, Any], name: str, names: list[str]) -> Iterator[str]:
@@ -219,16 +233,29 @@ class Reach:
             self.named_tuples.append(kind)
             parts.append(repr((getattr(kind, "_fields", ()), getattr(kind, "_field_defaults", {}))))
         if is_dataclass(kind):
-            parts.append(repr([(each.name, str(each.type)) for each in fields(kind)]))
-        for base in kind.__mro__:
-            if not (_is_trusted(base.__module__) or _is_opaque(base.__module__)):
-                for name, value in sorted(vars(base).items()):
-                    if not name.startswith("__") and name not in GENERATED | _NO_PART and name != "_abc_impl":
-                        if isinstance(value, FunctionType):
-                            self._methods.add(value)
-                        self._names.append((vars(base), name, value))
+            parts.append(repr([(name, types) for name, (types, _) in parameters_of(kind).items()]))
+        bases = [base for base in kind.__mro__ if not _is_known(base)]
+        names = sorted({name for base in bases for name in vars(base)} - GENERATED - _NO_PART)
+        for base in bases:
+            for name in names:
+                if not name.startswith("__") and name != "_abc_impl":
+                    value = vars(base).get(name, _ABSENT)
+                    if isinstance(value, FunctionType):
+                        self._methods.add(value)
+                    self._names.append((vars(base), name, value))
+                    if value is not _ABSENT:
                         parts.append(f"{name}: {self._visit(value)}")
         return "; ".join(parts)
+
+
+def _is_known(kind: type) -> bool:
+    """Return whether a class is identified by its name: one of a trusted package or of the engine.
+
+    A class that is made by ``exec`` without a ``__name__`` claims to be one of ``builtins``.
+    """
+    if kind.__module__ == "builtins":
+        return getattr(builtins, kind.__name__, None) is kind or not kind.__flags__ & _HEAP_TYPE
+    return _is_trusted(kind.__module__) or _is_opaque(kind.__module__)
 
 
 def _names(code: CodeType) -> Iterator[str]:
@@ -247,6 +274,8 @@ def _simple(value: Any) -> str | None:
     if isinstance(value, BuiltinFunctionType | np.ufunc):
         return f"{getattr(value, '__module__', '')}.{value.__name__}"
     home = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+    if isinstance(value, type) and not _is_known(value):
+        return None
     if isinstance(value, type | FunctionType | ModuleType) and isinstance(home, str):
         if _is_trusted(home):
             return f"{home}.{getattr(value, '__qualname__', '')} {_release(home.partition('.')[0])}"

@@ -19,7 +19,7 @@ from lowregret.engine.rng import ACCEPT_STREAM, RESAMPLE_STREAM, Rng, shuffle, s
 from lowregret.engine.simulated_run import STOPPED, Scratch, count_active, new_scratch, prepare_run
 from lowregret.engine.state import Floats, Integers, Rows, new_rows, start
 from lowregret.engine.statistics import best_mean, clipped
-from lowregret.engine.step import NOT_A_NUMBER, choose, rules_of, update
+from lowregret.engine.step import NOT_A_NUMBER, choose, in_warmup, rules_of, update
 from lowregret.policies import Policy
 from lowregret.policies.views import clock_at
 
@@ -136,7 +136,7 @@ def walk(
     left = count_active(rows)
     warm_steps, t, event, earned = rules.warmup * left, 0, 0, 0.0
     while t < horizon:
-        warm = t < warm_steps
+        warm = t < warm_steps or (rules.admits_later and in_warmup(rows, rules.warmup))
         clock = clock_at(t + 1, horizon, size, best_mean(rows) if rules.uses_best else 0.0)
         place = choose(policy, rows, clock, round, rng, scores, warm, left, 0)
         if place < 0:

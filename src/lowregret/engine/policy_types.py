@@ -26,6 +26,7 @@ from numba.extending import (
 )
 
 from lowregret.engine.compile_errors import Attempt
+from lowregret.engine.function_copies import Copies
 from lowregret.engine.identity import NoIdentity, Reach
 from lowregret.policies.base import Policy, numeric_fields
 
@@ -55,6 +56,8 @@ lock = RLock()
 """Held while anything is compiled, loaded or made known to Numba."""
 shared_functions: set[FunctionType] = set()
 """The plain functions that compiled code can call."""
+_shared: dict[FunctionType, Reach] = {}
+"""Those of policies, with what they referred to when they became callable."""
 attempts: list[Attempt] = []
 """The methods and functions of policies that Numba was given since the compilation began."""
 _types: dict[type, tuple[Reach, Any]] = {}
@@ -83,7 +86,7 @@ def policy_type(kind: type[Policy]) -> Any:
         except NoIdentity:
             name = f"{kind.__name__}_{len(_types_by_name)}_{os.getpid()}"
         if name not in _types_by_name:
-            _types_by_name[name] = _make_type(kind, name)
+            _types_by_name[name] = _make_type(kind, name, _copies(reach))
         share_all(reach)
         _types[kind] = reach, _types_by_name[name]
         return _types_by_name[name]
@@ -94,7 +97,16 @@ def _typeof_policy(policy: Policy, context: Any) -> Any:
     return policy_type(type(policy))
 
 
-def _make_type(kind: type[Policy], name: str) -> Any:
+def _copies(reach: Reach) -> Copies | None:
+    """Return None, or copies of functions if compiled code that Numba has of one is out of date.
+
+    Numba compiles a function once for given types, with the global values of that time.
+    """
+    outdated = any(each in _shared and not _shared[each].is_current() for each in reach.functions)
+    return Copies(reach.functions) if outdated else None
+
+
+def _make_type(kind: type[Policy], name: str, copies: Copies | None) -> Any:
     """Make a Numba type for a class of policies, found by its name in this module as pickle needs it."""
     numbers = {bool: types.boolean, int: types.int64, float: types.float64}
     members = [(field, numbers[number]) for field, number in numeric_fields(kind).items()]
@@ -126,20 +138,23 @@ def _make_type(kind: type[Policy], name: str) -> Any:
         return NativeValue(struct, is_error=failed)
 
     unbox(Type)(read)
-    _show_class(Type, kind, {field for field, _ in members})
+    _show_class(Type, kind, {field for field, _ in members}, copies)
     return Type()
 
 
-def _show_class(of: Any, kind: type[Policy], members: set[str]) -> None:
+def _show_class(of: Any, kind: type[Policy], members: set[str], copies: Copies | None) -> None:
     """Let compiled code call the methods of a class and read its numbers."""
     for name in dir(kind):
         value = getattr_static(kind, name)
         if name.startswith("__") or name in members:
             continue
         if isinstance(value, FunctionType):
-            _show_method(of, name, value)
+            _show_method(of, name, copies.copy(value) if copies else value)
         elif isinstance(value, bool | int | float):
             _show_number(of, name, value)
+    for original, copy in copies.made.items() if copies else ():
+        if original in copies.functions:
+            _share(copy)
 
 
 def _show_method(of: Any, name: str, method: FunctionType) -> None:
@@ -168,6 +183,7 @@ def share_all(reach: Reach) -> None:
     for function in reach.functions:
         if function not in shared_functions:
             shared_functions.add(function)
+            _shared[function] = Reach(function)
             _share(function)
 
 

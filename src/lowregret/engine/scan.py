@@ -17,7 +17,7 @@ from lowregret.engine.simulated_run import (
     warm_up,
 )
 from lowregret.engine.statistics import best_mean
-from lowregret.engine.step import NOT_A_NUMBER, choose, rules_of, update
+from lowregret.engine.step import NOT_A_NUMBER, choose, in_warmup, rules_of, update
 
 
 def play_scanning(policy: Any, first: Any, rng: Rng, run: Run) -> int:
@@ -31,13 +31,14 @@ def play_scanning(policy: Any, first: Any, rng: Rng, run: Run) -> int:
     while t < horizon and (left > 1 or rules.plays_lists or not rules.eliminates_permanently):
         t += 1
         clock = clock_now(run, t, best_mean(rows) if rules.uses_best else 0.0)
-        chosen = choose(policy, rows, clock, round, rng, scores, False, left, 0)
+        warm = rules.admits_later and in_warmup(rows, rules.warmup)
+        chosen = choose(policy, rows, clock, round, rng, scores, warm, left, 0)
         if chosen < 0:
             return NOT_A_NUMBER
         x = draw_reward(run, chosen)
         if x != x:
             return -chosen - 1
-        round, left = update(policy, rows, chosen, x, t, clock, round, rng, False, left)
+        round, left = update(policy, rows, chosen, x, t, clock, round, rng, warm, left)
         if left < 0:
             return left
         record_step(run, t, rows[chosen]["number"], round.number, left)

@@ -40,6 +40,12 @@ class Rules(NamedTuple):
     remembers: bool  # has a memory of each arm
     index_moves: bool  # with time
     index_increases: bool
+    admits_later: bool
+
+
+def admits_later(kind: type[Policy]) -> bool:
+    """Return whether an arm may become active, and begin its warm-up, after the warm-up of the others."""
+    return kind.overrides("initially_active") and kind.overrides("next_round")
 
 
 def rules_of_class(kind: type[Policy]) -> Rules:
@@ -54,24 +60,19 @@ def rules_of_class(kind: type[Policy]) -> Rules:
         kind.Memory is not None,
         kind.index_trend != "constant",
         kind.index_trend == "increasing",
+        admits_later(kind),
     )
 
 
 def rules_of(policy: Any) -> Rules:
     """Return the rules of a policy."""
-    kind = type(policy)
-    if kind not in _rules:
-        _rules[kind] = rules_of_class(kind)
-    return _rules[kind]
-
-
-_rules: dict[type, Rules] = {}
+    return rules_of_class(type(policy))
 
 
 @overload(rules_of, strict=False, jit_options=INLINED)
 def _rules_of(policy: Any) -> Any:
-    a, b, c, d, e, f, g, h, i = rules_of_class(class_of(policy))
-    return lambda policy: Rules(a, b, c, d, e, f, g, h, i)
+    a, b, c, d, e, f, g, h, i, j = rules_of_class(class_of(policy))
+    return lambda policy: Rules(a, b, c, d, e, f, g, h, i, j)
 
 
 @shared

@@ -40,7 +40,9 @@ def memory_methods(memory: Any, owner: str) -> dict[str, Any]:
     if memory is None:
         return {"read_memory": read_nothing, "write_memory": write_nothing, "initial_memory": nothing}
     names = _validated(memory, owner)
-    reads = ", ".join(f'row["{PREFIX}{name}"]' for name in names)
+    flags = {name for name, value in memory()._asdict().items() if isinstance(value, bool)}
+    # numpy adds booleans as a disjunction; Python and compiled code add them as integers
+    reads = ", ".join(f'{"bool" if name in flags else ""}(row["{PREFIX}{name}"])' for name in names)
     writes = "\n".join(f'    row["{PREFIX}{name}"] = memory.{name}' for name in names)
     starts = ", ".join(repr(value) for value in memory())
     source = (

@@ -49,7 +49,7 @@ def slack(score: float) -> float:
 @compiled_inline
 def bound(policy: Any, arm: Arm, clock: Clock, round: Any, rng: Rng) -> float:
     """Return what a score cannot pass but for the slack, from the clock at which it is largest."""
-    best = max(clock.best, arm.mean)
+    best = max(clock.best, arm.mean) if arm.pulls > 0 else clock.best
     clock = Clock(clock.t, clock.horizon, clock.arms, clock.log_t, best)
     score = policy.arm_index(arm, clock, round, rng)
     return at_least(score) if score == score else np.inf
@@ -200,6 +200,6 @@ def best_range(policy: Any, rows: Rows, means: Tournament) -> tuple[float, float
         arm = arm_view(policy, rows, i)
         means.best[size + i] = arm.mean if arm.pulls > 0 else -np.inf
     rebuild(means)
-    leader = arm_view(policy, rows, means.place[1])
+    best, leader = means.best[1], arm_view(policy, rows, means.place[1])
     margin = np.sqrt(leader.variance * len(rows)) / max(leader.pulls, 1) + 1e-9
-    return leader.mean, leader.mean - margin, leader.mean + margin
+    return best, best - margin, best + margin

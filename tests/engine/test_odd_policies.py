@@ -1,0 +1,129 @@
+"""Policies that combine what ours do not: compiled, they play as the reference does."""
+
+from math import log, sqrt
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import lowregret as lr
+
+
+class Round(NamedTuple):
+    number: int
+    until: int
+
+
+class Flags(NamedTuple):
+    won: bool = False
+    before: bool = False
+
+
+class LowerBound(lr.Policy):
+    index_trend = "increasing"
+
+    def score(self, arm, clock):
+        return arm.mean + 0.4 * sqrt(log(clock.t + 1) / arm.pulls)
+
+    def lower_bound(self, arm, clock, round):
+        return arm.mean - 0.2 / sqrt(arm.pulls)
+
+
+class LowerBoundOfPulls(lr.Policy):
+    round_robin = True
+
+    def lower_bound(self, arm, clock, round):
+        return -5.0
+
+
+class RoundsByBest(lr.Policy):
+    round_robin = True
+    uses_best = True
+
+    def first_round(self, clock):
+        return Round(0, 12)
+
+    def next_round(self, arms, clock, round):
+        for i in range(clock.arms):
+            if arms.active(i) and arms.at(i).mean < clock.best - 0.3:
+                arms.eliminate(i)
+        return Round(round.number + 1, round.until + 12)
+
+
+class JoinLater(lr.Policy):
+    eliminates_permanently = False
+
+    def initially_active(self, number):
+        return number != 1
+
+    def first_round(self, clock):
+        return Round(0, 12)
+
+    def next_round(self, arms, clock, round):
+        for i in range(clock.arms):
+            arms.reactivate(i)
+        return Round(round.number + 1, round.until + 12)
+
+    def score(self, arm, clock, round):
+        return arm.mean if arm.pulls > 0 else -1.0
+
+
+class JoinLaterConstant(JoinLater):
+    index_trend = "constant"
+
+
+class BestBeforeAnyPull(lr.Policy):
+    warmup = 0
+    uses_best = True
+    index_trend = "constant"
+
+    def score(self, arm, clock):
+        return min(-clock.best, float(arm.number)) if arm.pulls == 0 else -100.0 * arm.pulls
+
+
+class NegativeBest(lr.Policy):
+    warmup = 0
+    uses_best = True
+    index_trend = "constant"
+
+    def score(self, arm, clock):
+        return -clock.best if arm.pulls == 0 else 4.0 / arm.pulls
+
+
+class SumOfFlags(lr.Policy):
+    Memory = Flags
+
+    def update_memory(self, arm, reward, clock):
+        return Flags(reward > 0.5, arm.memory.won)
+
+    def score(self, arm, clock):
+        return arm.mean + 0.3 * (arm.memory.won + arm.memory.before)
+
+
+class DifferenceOfFlags(SumOfFlags):
+    def score(self, arm, clock):
+        return arm.memory.won - arm.memory.before + 1.0 / arm.pulls
+
+
+ODD = (
+    LowerBound,
+    LowerBoundOfPulls,
+    RoundsByBest,
+    JoinLater,
+    JoinLaterConstant,
+    BestBeforeAnyPull,
+    NegativeBest,
+    SumOfFlags,
+    DifferenceOfFlags,
+)
+
+
+@pytest.mark.parametrize("kind", ODD)
+@pytest.mark.parametrize("shift", [0.0, -5.0])
+def test_every_step_is_that_of_the_reference(kind, shift):
+    rewards = np.random.default_rng(1).random((4, 60)).round() + np.arange(4)[:, None] / 10 + shift
+    compiled, reference = (lr.trace(kind(), rewards, 60, engine=each) for each in ("compiled", "reference"))
+    assert compiled.arm.tolist() == reference.arm.tolist()
+    if reference.active is not None:
+        assert compiled.active.tolist() == reference.active.tolist()
+        assert compiled.round.tolist() == reference.round.tolist()

@@ -1,0 +1,170 @@
+"""What is changed in a session, as in a notebook, is noticed by both engines, and by the cache on disk."""
+
+import os
+import subprocess
+import sys
+from types import ModuleType
+
+import numpy as np
+import pytest
+from numba import njit
+
+import lowregret as lr
+from lowregret.engine.identity import identity_of
+
+SIGN = 1.0
+TABLE = np.array([1.0, 5.0, 2.0])
+REWARDS = [[1] * 20, [0] * 20, [1, 0] * 10]
+module = ModuleType("module")
+exec("sign = 1.0\ndef signed(x): return sign * x", vars(module))
+
+
+def signed(x):
+    return SIGN * x
+
+
+def twice_signed(x):
+    return 2.0 * signed(x)
+
+
+@njit
+def jitted(x):
+    return SIGN * x
+
+
+def arms(policy):
+    """Return the arms that are pulled, which are the same in both engines."""
+    compiled, reference = (lr.trace(policy, REWARDS, 20, engine=each) for each in ("compiled", "reference"))
+    assert compiled.arm.tolist() == reference.arm.tolist()
+    return compiled.arm.tolist()
+
+
+class ByHelper(lr.Policy):
+    def score(self, arm, clock):
+        return twice_signed(arm.mean)
+
+
+class ByModule(lr.Policy):
+    def score(self, arm, clock):
+        return module.signed(arm.mean)
+
+
+class ByCompiled(lr.Policy):
+    def score(self, arm, clock):
+        return jitted(arm.mean)
+
+
+class ByTable(lr.Policy):
+    def score(self, arm, clock):
+        return TABLE[arm.number] - arm.pulls
+
+
+class ByLater(lr.Policy):
+    def score(self, arm, clock):
+        return later(arm.mean)  # noqa: F821
+
+
+class Plain(lr.Policy):
+    def score(self, arm, clock):
+        return arm.mean + 1.0 / arm.pulls
+
+
+class Derived(Plain):
+    pass
+
+
+def test_a_global_of_a_helper(monkeypatch):
+    before = arms(ByHelper())
+    monkeypatch.setitem(globals(), "SIGN", -1.0)
+    assert arms(ByHelper()) != before
+    monkeypatch.setitem(globals(), "SIGN", 1.0)
+    assert arms(ByHelper()) == before
+
+
+def test_a_helper_of_a_helper(monkeypatch):
+    before = arms(ByHelper())
+    monkeypatch.setitem(globals(), "signed", lambda x: -x)
+    assert arms(ByHelper()) != before
+
+
+def test_a_global_of_another_module(monkeypatch):
+    before = arms(ByModule())
+    monkeypatch.setattr(module, "sign", -1.0)
+    assert arms(ByModule()) != before
+
+
+def test_a_global_of_a_helper_that_numba_has_compiled(monkeypatch):
+    kinds = lr.trace(ByCompiled(), REWARDS, 20).arm.tolist()
+    monkeypatch.setitem(globals(), "SIGN", -1.0)
+    assert lr.trace(ByCompiled(), REWARDS, 20).arm.tolist() != kinds
+
+
+def test_an_entry_of_an_array():
+    before = arms(ByTable())
+    TABLE[0] = 100.0
+    assert arms(ByTable()) != before
+
+
+def test_a_helper_that_was_missing(monkeypatch):
+    with pytest.raises(lr.InputError, match="later"):
+        lr.trace(ByLater(), REWARDS, 20)
+    monkeypatch.setitem(globals(), "later", lambda x: -x)
+    assert arms(ByLater())[3:] == [1] * 17
+
+
+def test_an_attribute_that_was_inherited(monkeypatch):
+    before = arms(Derived())
+    monkeypatch.setattr(Derived, "warmup", 3)
+    assert arms(Derived())[:9] == [0, 1, 2] * 3 != before[:9]
+    monkeypatch.setattr(Derived, "score", lambda self, arm, clock: -arm.mean)
+    assert arms(Derived())[9:] == [1] * 11
+
+
+def test_a_class_without_a_module():
+    """``exec`` in a scope without a name makes classes that claim to be builtins."""
+    found = []
+    for sign in (1, -1):
+        scope = {"lr": lr}
+        exec(
+            f"class Made(lr.Policy):\n    def score(self, arm, clock):\n        return {sign} * arm.mean",
+            scope,
+        )
+        found.append(arms(scope["Made"]()))
+    assert found[0] != found[1]
+
+
+def test_the_type_behind_the_name_of_an_annotation(monkeypatch):
+    found = []
+    for kind in ("int", "float"):
+        source = f"""
+from __future__ import annotations
+Width = {kind}
+class Made(lr.Policy):
+    width: Width = 1
+    def score(self, arm, clock): return arm.mean + self.width
+"""
+        made = ModuleType("made")
+        monkeypatch.setitem(sys.modules, "made", made)
+        made.lr = lr
+        exec(source, vars(made))
+        found.append(identity_of(made.Made))
+    assert found[0] != found[1]
+
+
+ANNOTATED = """
+import lowregret as lr
+from lowregret.engine.identity import identity_of
+from lowregret.policies.annotations import Positive
+class Mine(lr.Policy):
+    width: Positive = 1.0
+    def score(self, arm, clock): return arm.mean + self.width
+print(identity_of(Mine))
+"""
+
+
+def test_a_rule_of_a_parameter_has_no_address_in_the_identity():
+    def identity(padding):
+        code = f"padding = [object() for _ in range({padding})]" + ANNOTATED
+        return subprocess.check_output([sys.executable, "-c", code], env=os.environ)
+
+    assert identity(0) == identity(100_000)
