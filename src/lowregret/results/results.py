@@ -243,7 +243,8 @@ class Results:
         """
         pair = self._environment(environment), str(policy)
         if pair not in self.outcomes and pair not in self.pairs:
-            raise InputError(f"no policy {pair[1]!r} in these results: they have {', '.join(self.policies)}")
+            found = ", ".join(policy for environment, policy in self.pairs if environment == pair[0])
+            raise InputError(f"no policy {pair[1]!r} in environment {pair[0]!r}: it has {found}")
         return self.outcomes.get(pair) or TableRuns(self, *pair)
 
     def __getitem__(self, policy: Policy | str) -> Runs:
