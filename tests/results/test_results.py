@@ -193,6 +193,10 @@ def test_reprs_of_bandits_and_policies() -> None:
 def test_the_html_of_an_agent_is_the_table_of_its_arms() -> None:
     html = lr.Agent(lr.UCB1(), ["red", "green"])._repr_html_()
     assert html.startswith("<p>Agent(UCB1, 2 arms, 0 pulls)</p>") and "green" in html
+    agent = lr.Agent(lr.UCB1(), ["red"])
+    agent.ask()
+    agent.close()
+    assert agent._repr_html_() == "<p>Agent(UCB1, 1 arm, 1 pull)</p>"
 
 
 def test_public_functions_and_methods_agree(trio: list[lr.Results], tmp_path) -> None:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from lowregret._common.text import count
 from lowregret.analysis.summary import SUMMARY
 from lowregret.analysis.tables import COLUMNS, Floats, Runs
 from lowregret.errors import InputError
@@ -167,7 +168,7 @@ class Results:
         return self.finals.select(KEYS).unique(maintain_order=True).rows()
 
     def summary(self) -> pl.DataFrame:
-        """Summarise the final regret of every policy in every environment.
+        """Summarize the final regret of every policy in every environment.
 
         Returns
         -------
@@ -319,10 +320,10 @@ class Results:
         horizons = sorted(set(self.horizons.values()))
         times = f"{horizons[0]:,}" + (f" to {horizons[-1]:,}" if len(horizons) > 1 else "")
         parts = [
-            _count(len(self.policies), "policy", "policies"),
-            _count(len(self.environments), "environment"),
+            count(len(self.policies), "policy", "policies"),
+            count(len(self.environments), "environment"),
             f"horizon {times}",
-            _count(self.runs, "run"),
+            count(self.runs, "run"),
             *([] if self.seed is None else [f"seed {self.seed}"]),
         ]
         return f"Results({self.name!r}: {', '.join(parts)})"
@@ -401,7 +402,3 @@ def report(results: Results, folder: str | Path, baseline: Policy | str | None =
     'report.html'
     """
     return results.report(folder, baseline)
-
-
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
