@@ -186,7 +186,7 @@ def test_only_restricts_and_finds_dropped_arms_too():
     for _ in range(500):
         choice = agent.ask()
         agent.tell(choice, float(choice.arm == "good"))
-    assert agent.summary()["state"].to_list() == ["in play", "eliminated"]
+    assert agent.summary()["state"].to_list() == ["active", "eliminated"]
     assert agent.ask(only=["bad"]).arm == "bad"
     assert agent.ask().arm == "good"
     assert {choice.arm for choice in agent.ask(5, only=["bad", "good"])} == {"good"}

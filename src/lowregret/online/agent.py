@@ -296,7 +296,8 @@ class Agent:
         """Return a table of the arms, in the order in which they were added.
 
         The columns are ``arm``, ``pulls`` (with a reward), ``pending``, ``mean``, ``low`` and ``high``,
-        ``state`` and ``share`` of all pulls. The mean is that of the rewards as the policy records them:
+        ``state`` and ``share`` of all pulls. The state is "active", "eliminated", "inactive" (not chosen now,
+        but not eliminated) or "retired". The mean is that of the rewards as the policy records them:
         ``ThompsonBeta`` records a Bernoulli draw for each. The interval from low to high covers the true mean
         with probability 95% at all times simultaneously, whatever the agent chose; see docs/live.md.
 
@@ -305,7 +306,7 @@ class Agent:
         >>> import lowregret as lr
         >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
         >>> agent.summary()["state"].to_list()
-        ['in play', 'in play']
+        ['active', 'active']
         """
         from lowregret.online.arm_summary import summary_table
 
