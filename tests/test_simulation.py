@@ -53,7 +53,7 @@ def test_pulls_and_regret_agree(result):
 def test_a_policy_is_found_by_itself_or_its_name(result):
     assert result[lr.UCB1(alpha=1)] is result["UCB1(alpha=1)"]
     with pytest.raises(
-        InputError, match=r"no policy 'MOSS' in these results: they have EUCBV, UCB1\(alpha=1\)"
+        InputError, match=r"no policy 'MOSS' in environment '.*': it has EUCBV, UCB1\(alpha=1\)"
     ):
         result[lr.MOSS()]
 

@@ -49,7 +49,7 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(tmp_path: Path) -> N
     path, out = write(tmp_path), tmp_path / "out"
     done = call("run", str(path), "--out", str(out), "--dry-run", "--threads", "3")
     assert done.exit_code == 0
-    assert "two coins: 1 environments, 2 policies, 4 runs\n" in done.stdout
+    assert "two coins: 1 environment, 2 policies, 4 runs\n" in done.stdout
     assert "2 shards, of which 2 would be computed: 480 steps\nabout 0:00:00 on 3 workers" in done.stdout
     assert not out.exists()
     call("run", str(path), "--out", str(out))
@@ -65,7 +65,8 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(tmp_path: Path) -> N
     [
         ("runs = 0", [], "lowregret: coins.toml, line 6: runs must be at least 1, got 0\n"),
         ("rums = 4", [], "lowregret: coins.toml: unknown key 'rums', did you mean 'runs'?\n"),
-        ("", ["--threads", "0"], "lowregret: run: threads must be at least 1"),
+        ("", ["--threads", "0"], "lowregret: run: threads must be an integer of at least 1, got 0"),
+        ("", ["--threads", "2", "--cluster", "local:2"], "lowregret: run: use either --threads or --cluster"),
         ("", ["--cluster", "moon"], "lowregret: cluster must be local:N or an address"),
         ("", ["--cluster", "moon", "--dry-run"], "lowregret: cluster must be local:N or an address"),
         ("", ["--cluster", "local:0", "--dry-run"], "lowregret: cluster must be local:N or an address"),
@@ -89,7 +90,7 @@ def test_a_policy_that_fails_is_named_with_exit_code_1(tmp_path: Path) -> None:
     )
     done = call("run", str(write(tmp_path, SPEC.replace('"RoundRobin"', '"bad:Bad"'))))
     assert done.exit_code == 1
-    assert done.stderr.startswith("lowregret: failed: Bad on 'bernoulli:0.1,0.5' (1 shards): Bad: ")
+    assert done.stderr.startswith("lowregret: failed: Bad on 'bernoulli:0.1,0.5' (1 shard): Bad: ")
     assert done.stderr.endswith("; 1 of 2 shards are done and kept\n")
     assert done.stderr.count("\n") == 1
 
@@ -123,7 +124,7 @@ def test_an_interrupt_keeps_what_is_done(tmp_path: Path) -> None:
     shards = 2 * -(-1_000_000 // 128)
     assert (
         told
-        == f"lowregret: interrupted: {done} of {shards} shards are done and kept, run it again to go on\n"
+        == f"lowregret: interrupted: {done} of {shards} shards are done and kept, run it again to continue\n"
     )
     assert second.exit_code == 2
     assert f"is in use by process {process.pid} on " in second.stderr

@@ -79,7 +79,7 @@ def test_a_shard_that_goes_on_failing_is_reported_and_the_rest_goes_on(small, tr
     with pytest.raises(FailedShardsError) as error:
         run(small, tmp_path, executor=pool, shard_steps=STEPS)
     told = str(error.value)
-    assert told.startswith("failed: MOSS on 'coins (K=2)' (1 shards): no luck; ")
+    assert told.startswith("failed: MOSS on 'coins (K=2)' (1 shard): no luck; ")
     assert told.endswith("; 21 of 24 shards are done and kept")
     assert max(pool.calls.count(name) for name in pool.calls) == 4
     same(run(small, tmp_path, shard_steps=STEPS), truth)
@@ -112,7 +112,7 @@ def test_an_executor_that_broke_keeps_what_was_done(small, truth, same, tmp_path
     make = partial(ProcessPoolExecutor, 1, mp_context=get_context("spawn"))
     with monkeypatch.context() as patch, make() as pool:
         patch.setattr(running, "work", die)
-        with pytest.raises(FailedShardsError, match=r"^the workers went away .*run it again to go on$"):
+        with pytest.raises(FailedShardsError, match=r"^the workers went away .*run it again to continue$"):
             run(small, tmp_path, executor=pool, shard_steps=STEPS)
     same(run(small, tmp_path, executor=make, shard_steps=STEPS), truth)
 
@@ -168,7 +168,7 @@ def test_a_shard_that_kills_its_worker_is_reported_and_holds_up_no_other(small, 
     with pytest.raises(FailedShardsError) as error:
         run(small, tmp_path, executor=lambda: Mortal(poison), shard_steps=STEPS)
     told = str(error.value)
-    assert f"failed: MOSS on 'coins (K=2)' ({count} shards): " in told
+    assert f"failed: MOSS on 'coins (K=2)' ({count} shard{'s' * (count > 1)}): " in told
     assert f"; {24 - count} of 24 shards are done and kept" in told
 
 

@@ -186,7 +186,7 @@ def test_only_restricts_and_finds_dropped_arms_too():
     for _ in range(500):
         choice = agent.ask()
         agent.tell(choice, float(choice.arm == "good"))
-    assert agent.summary()["state"].to_list() == ["in play", "eliminated"]
+    assert agent.summary()["state"].to_list() == ["active", "eliminated"]
     assert agent.ask(only=["bad"]).arm == "bad"
     assert agent.ask().arm == "good"
     assert {choice.arm for choice in agent.ask(5, only=["bad", "good"])} == {"good"}
@@ -271,6 +271,16 @@ def test_a_request_gives_the_same_decision_again():
         assert one.time == 4
         with pytest.raises(lr.ConflictError, match="'page 2' asked for 3 decisions before, not for 1"):
             one.ask(request="page 2")
+        with pytest.raises(lr.ConflictError, match="'visit 17' asked for 1 decision before, not for 2"):
+            one.ask(2, request="visit 17")
+
+
+def test_an_empty_request_is_rejected():
+    """It would give every visitor without a request of their own the same decision."""
+    agent = lr.Agent(lr.UCB1(), ARMS)
+    with pytest.raises(lr.InputError, match="^a request must not be empty: leave it out"):
+        agent.ask(request="")
+    assert agent.time == 0
 
 
 def test_a_request_is_refused_where_its_arms_are_not_allowed():

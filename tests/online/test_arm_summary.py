@@ -46,9 +46,9 @@ def test_without_a_range_the_interval_follows_the_variance():
 
 def test_the_states_of_arms():
     agent = lr.Agent(lr.FixedArm(0), ["a", "b"])
-    assert agent.summary()["state"].to_list() == ["in play", "closed"]
+    assert agent.summary()["state"].to_list() == ["active", "inactive"]
     agent = lr.Agent(lr.DMED(), ["a", "b"], seed=1)
     for _ in range(60):
         choice = agent.ask()
         agent.tell(choice, float(choice.arm == "a"))
-    assert agent.summary()["state"].to_list() == ["in play", "waiting"]
+    assert agent.summary()["state"].to_list() == ["active", "inactive"]

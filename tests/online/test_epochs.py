@@ -16,17 +16,17 @@ def states(agent):
 def test_each_epoch_opens_the_arms_again_and_keeps_what_is_known():
     agent = lr.Agent(lr.EUCBV(rho=0.02), ["good", "bad"], seed=1)
     played(agent, 999)
-    assert states(agent) == ["in play", "eliminated"]
+    assert states(agent) == ["active", "eliminated"]
     before = agent.summary()["pulls"].sum()
     played(agent, 1)
-    assert states(agent) == ["in play", "in play"]
+    assert states(agent) == ["active", "active"]
     assert agent.summary()["pulls"].sum() == before + 1
     state = agent._transactions.state
     assert (state.epoch, state.models[0]["horizon"]) == (1, 2_000)
     assert state.round.number == 0
     assert state.round.until > 1_000
     played(agent, 999)
-    assert states(agent) == ["in play", "eliminated"]
+    assert states(agent) == ["active", "eliminated"]
     played(agent, 1)
     assert (state.epoch, state.models[0]["horizon"]) == (2, 4_000)
 
@@ -43,7 +43,7 @@ def test_within_the_first_epoch_it_is_the_policy_with_that_horizon():
 def test_a_policy_that_needs_no_horizon_has_no_epochs():
     agent = lr.Agent(lr.MedianElimination(0.9, 0.9), ["good", "bad"])
     played(agent, 1_500)
-    assert states(agent) == ["in play", "eliminated"]
+    assert states(agent) == ["active", "eliminated"]
 
 
 def test_after_a_horizon_that_was_given_it_goes_on_as_it_is():

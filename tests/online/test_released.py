@@ -65,7 +65,7 @@ def test_a_released_store_opens_for_ever(tmp_path, name):
         assert table["arm"].to_list() == ["red", "green", "blue é", "yellow"]
         assert table["pulls"].to_list() == [10, 11, 2, 3]
         assert table["mean"].to_list() == pytest.approx([1.51, 12.3 / 11, -0.3, 4 / 9], rel=1e-12)
-        assert table["state"].to_list() == ["in play", "retired", "in play", "in play"]
+        assert table["state"].to_list() == ["active", "retired", "active", "active"]
         assert (agent.time, agent.conflicts, agent.notes) == (29, 1, ())
         assert agent._transactions.store.latest()[0] == 40
         check_replay(agent)

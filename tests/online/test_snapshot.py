@@ -23,7 +23,7 @@ def test_the_first_format_opens_for_ever():
     table = agent.summary()
     assert table["arm"].to_list() == ["red", "green", "blue é", "yellow"]
     assert table["pulls"].to_list() == [216, 17, 868, 0]
-    assert table["state"].to_list() == ["in play", "retired", "in play", "in play"]
+    assert table["state"].to_list() == ["active", "retired", "active", "active"]
     assert agent.conflicts == 1
     assert [choice.arm for choice in agent.ask(2, request="visits")] == ["blue é", "blue é"]
     arms = []

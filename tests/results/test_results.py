@@ -155,6 +155,12 @@ def test_several_environments_need_a_name() -> None:
     assert results.plot("f").title.text == "f"
 
 
+def test_the_error_for_an_unknown_policy_lists_those_of_the_environment() -> None:
+    results = frames_of({"e": {"A": [1.0]}, "f": {"B": [2.0], "C": [3.0]}})
+    with pytest.raises(lr.InputError, match=r"^no policy 'A' in environment 'f': it has B, C$"):
+        results.outcome("A", "f")
+
+
 def test_reprs(trio: list[lr.Results]) -> None:
     text = "Results('beta:a=1,2;b=2,1': 4 policies, 1 environment, horizon 300, 25 runs, seed 4)"
     for result in trio:
@@ -164,6 +170,17 @@ def test_reprs(trio: list[lr.Results]) -> None:
     assert repr(frames_of({"e": {"A": [1.0]}})) == (
         "Results('made up': 1 policy, 1 environment, horizon 100, 1 run, seed 1)"
     )
+    runs = [repr(result["UCB1"]) for result in trio]
+    assert runs == ["Outcome(UCB1, regret (25, 10), pulls (25, 2))"] + 2 * [
+        "TableRuns(UCB1 in 'beta:a=1,2;b=2,1')"
+    ]
+
+
+def test_curves_and_summary_have_the_same_types(trio: list[lr.Results]) -> None:
+    summary, curves = trio[0].summary().schema, trio[0].curves().schema
+    assert {name: summary[name] for name in curves if name in summary} == {
+        name: kind for name, kind in curves.items() if name in summary
+    }
 
 
 def test_reprs_of_bandits_and_policies() -> None:
@@ -176,6 +193,10 @@ def test_reprs_of_bandits_and_policies() -> None:
 def test_the_html_of_an_agent_is_the_table_of_its_arms() -> None:
     html = lr.Agent(lr.UCB1(), ["red", "green"])._repr_html_()
     assert html.startswith("<p>Agent(UCB1, 2 arms, 0 pulls)</p>") and "green" in html
+    agent = lr.Agent(lr.UCB1(), ["red"])
+    agent.ask()
+    agent.close()
+    assert agent._repr_html_() == "<p>Agent(UCB1, 1 arm, 1 pull)</p>"
 
 
 def test_public_functions_and_methods_agree(trio: list[lr.Results], tmp_path) -> None:

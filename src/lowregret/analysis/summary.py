@@ -63,7 +63,7 @@ def summarise_curves(tables: Tables) -> pl.DataFrame:
         runs = tables.outcome(policy, environment)
         named = {"environment": environment, "policy": policy, "t": runs.grid, "runs": len(runs.regret)}
         parts.append(pl.DataFrame({**named, **_statistics(runs.regret)}))
-    return pl.concat(parts).fill_nan(None)
+    return pl.concat(parts).cast({"runs": pl.Int64}).fill_nan(None)
 
 
 def _statistics(values: Floats) -> dict[str, Floats]:

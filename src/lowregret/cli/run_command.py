@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lowregret._common.text import count
 from lowregret.cli.printing import console, print_notes, tell
 from lowregret.errors import InputError
 
@@ -66,8 +67,10 @@ def run(
     from lowregret.experiments.spec import Experiment
 
     spec, folder = Experiment.from_toml(experiment), out or experiment.with_suffix("")
-    if threads is not None and (threads < 1 or cluster):
-        raise InputError(f"run: threads must be at least 1 and not go with --cluster, got {threads}")
+    if threads is not None and threads < 1:
+        raise InputError(f"run: threads must be an integer of at least 1, got {threads}")
+    if threads is not None and cluster is not None:
+        raise InputError(f"run: use either --threads or --cluster, got {threads} and {cluster!r}")
     if dry_run:
         _print_forecast(spec, folder, cluster, threads)
         return
@@ -106,12 +109,14 @@ def _print_forecast(spec: Experiment, folder: Path, cluster: str | None, threads
 
     workers = threads or (local_workers(cluster) if cluster is not None else None) or os.cpu_count() or 1
     found = forecast(spec, folder)
-    print(f"{spec.name}: {len(spec.cases)} environments, {len(spec.players)} policies, {spec.runs:,} runs")
+    environments = count(len(spec.cases), "environment")
+    policies = count(len(spec.players), "policy", "policies")
+    print(f"{spec.name}: {environments}, {policies}, {count(spec.runs, 'run')}")
     damaged = f" ({found.damaged} of them damaged)" if found.damaged else ""
     missing = f"{found.missing:,}{damaged}"
-    print(f"{found.shards:,} shards, of which {missing} would be computed: {found.steps:,} steps")
+    print(f"{count(found.shards, 'shard')}, of which {missing} would be computed: {found.steps:,} steps")
     time = timedelta(seconds=round(found.seconds / workers))
-    print(f"about {time} on {workers} workers like this one, compiling not counted")
+    print(f"about {time} on {count(workers, 'worker')} like this one, compiling not counted")
 
 
 def _print_results(results: Results) -> None:
@@ -120,5 +125,6 @@ def _print_results(results: Results) -> None:
     for (environment,), summary in results.summary().group_by("environment", maintain_order=True):
         console().print(regret_table(summary, str(environment)))
         horizon = results.horizons[str(environment)]
-        console().print(f"horizon {horizon:,}, {results.runs:,} runs, seed {results.seed}\n", soft_wrap=True)
+        size = f"horizon {horizon:,}, {count(results.runs, 'run')}, seed {results.seed}"
+        console().print(f"{size}\n", soft_wrap=True)
     print_notes(results.notes)

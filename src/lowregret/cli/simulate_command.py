@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lowregret._common.text import count
 from lowregret.cli.printing import console, print_json, print_notes
 
 if TYPE_CHECKING:
@@ -70,6 +71,6 @@ def _print_results(results: Results) -> None:
     steps = results.runs * results.horizon
     times = [1e9 * (results[policy].seconds or 0.0) / steps for policy in results.policies]
     console().print(regret_table(results.summary().with_columns(ns_per_step=pl.Series(times))))
-    size = f"horizon {results.horizon:,}, {results.runs:,} runs, seed {results.seed}"
+    size = f"horizon {results.horizon:,}, {count(results.runs, 'run')}, seed {results.seed}"
     console().print(f"{results.name}, {size}", soft_wrap=True)
     print_notes(results.notes)

@@ -9,7 +9,7 @@ from lowregret.engine.state import Floats, Integers
 from lowregret.policies import Policy
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Outcome:
     """The runs of one policy; row r of every array is run r.
 
@@ -38,6 +38,9 @@ class Outcome:
     eliminated: Integers | None
     seconds: float
     threads: int
+
+    def __repr__(self) -> str:
+        return f"Outcome({self.policy!s}, regret {self.regret.shape}, pulls {self.pulls.shape})"
 
 
 class Trace(NamedTuple):

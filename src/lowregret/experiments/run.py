@@ -23,6 +23,7 @@ from typing import NamedTuple, TypeAlias
 
 import polars as pl
 
+from lowregret._common.text import count
 from lowregret._common.validation import integer
 from lowregret.errors import InputError, LowRegretError
 from lowregret.experiments.executors import ThreadExecutor, worker_count
@@ -266,7 +267,7 @@ def _stop(job: _Job) -> None:
         job.collect(wait(job.running).done)
     except KeyboardInterrupt:
         at_once = True
-    end = Interrupted(f"interrupted: {job.kept()}, run it again to go on")
+    end = Interrupted(f"interrupted: {job.kept()}, run it again to continue")
     end.at_once = at_once
     raise end
 
@@ -290,7 +291,7 @@ def _lost_workers(job: _Job, error: BaseException) -> str:
     for shard in job.last:
         job.failed[shard.name] = "its worker went away"
     lost = f"; {_failures(job)}" if job.failed else f": {job.kept()}"
-    return f"the workers went away ({reason}){lost}, run it again to go on"
+    return f"the workers went away ({reason}){lost}, run it again to continue"
 
 
 def _failures(job: _Job) -> str:
@@ -300,6 +301,7 @@ def _failures(job: _Job) -> str:
         reasons = [job.failed[shard.name] for shard in pair.shards if shard.name in job.failed]
         if reasons:
             failed[f"{pair.policy} on {pair.environment!r}"] = len(reasons), reasons[0]
-    parts = [f"{name} ({count} shards): {reason}" for name, (count, reason) in list(failed.items())[:3]]
+    first = list(failed.items())[:3]
+    parts = [f"{name} ({count(shards, 'shard')}): {reason}" for name, (shards, reason) in first]
     more = f"; and {len(failed) - 3} more pairs" if len(failed) > 3 else ""
     return f"failed: {'; '.join(parts)}{more}; {job.kept()}"

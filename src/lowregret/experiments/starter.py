@@ -7,7 +7,7 @@ from pathlib import Path
 from lowregret.errors import InputError
 
 STARTER = """\
-# An experiment for lowregret. To run it, and to go on after a stop:
+# An experiment for lowregret. To run it, and to continue after a stop:
 #
 #     lowregret run {name}
 #

@@ -42,8 +42,9 @@ def open_results(folder: str | Path) -> Results:
     store = ResultStore(place)
     known = store.published()
     if not known:
-        state = "is not finished: run it again to go on" if store.entries else "holds no results"
-        raise InputError(f"{str(place)!r} {state}")
+        if store.entries:
+            raise InputError(f"{str(place)!r} is not finished: run it again to continue")
+        raise InputError(f"{str(place)!r} holds no results: pass the folder of a finished experiment")
     for name in COLUMNS:
         if not (place / f"{name}.parquet").is_file():
             raise StoreError(f"{name}.parquet is not in {str(place)!r}: run it again to have it written")

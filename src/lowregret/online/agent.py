@@ -7,6 +7,7 @@ from html import escape
 from secrets import token_hex
 from typing import TYPE_CHECKING, Self, overload
 
+from lowregret._common.text import count
 from lowregret._common.validation import integer
 from lowregret.errors import InputError, LowRegretError
 from lowregret.online.agent_settings import Outside, valid_only, valid_settings, valid_string
@@ -151,10 +152,10 @@ class Agent:
         >>> agent.ask(only=["red"]).arm
         'red'
         """
-        count = 1 if n is None else integer("ask", "n", n, MOST_AT_ONCE)
-        if request is not None:
-            valid_string("a request", request)
-        made = self._transactions.ask(count, None if only is None else valid_only(only), request)
+        number = 1 if n is None else integer("ask", "n", n, MOST_AT_ONCE)
+        if request is not None and not valid_string("a request", request):
+            raise InputError("a request must not be empty: leave it out for a new decision")
+        made = self._transactions.ask(number, None if only is None else valid_only(only), request)
         return made[0] if n is None else list(made)
 
     def tell(self, decision: Decision | str, reward: float) -> bool:
@@ -279,7 +280,7 @@ class Agent:
         """Compile the policy; the choices stay the same.
 
         It takes some seconds the first time the class of a policy is compiled on a machine, and some
-        milliseconds after that; for a class of your own, some seconds in each process.
+        milliseconds after that.
 
         Examples
         --------
@@ -295,7 +296,8 @@ class Agent:
         """Return a table of the arms, in the order in which they were added.
 
         The columns are ``arm``, ``pulls`` (with a reward), ``pending``, ``mean``, ``low`` and ``high``,
-        ``state`` and ``share`` of all pulls. The mean is that of the rewards as the policy records them:
+        ``state`` and ``share`` of all pulls. The state is "active", "eliminated", "inactive" (not chosen now,
+        but not eliminated) or "retired". The mean is that of the rewards as the policy records them:
         ``ThompsonBeta`` records a Bernoulli draw for each. The interval from low to high covers the true mean
         with probability 95% at all times simultaneously, whatever the agent chose; see docs/live.md.
 
@@ -304,7 +306,7 @@ class Agent:
         >>> import lowregret as lr
         >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
         >>> agent.summary()["state"].to_list()
-        ['in play', 'in play']
+        ['active', 'active']
         """
         from lowregret.online.arm_summary import summary_table
 
@@ -368,11 +370,12 @@ class Agent:
 
     def __repr__(self) -> str:
         state = self._transactions.state
-        return f"Agent({self.policy}, {len(state.names)} arms, {state.time} pulls)"
+        return f"Agent({self.policy}, {count(len(state.names), 'arm')}, {count(state.time, 'pull')})"
 
     def _repr_html_(self) -> str:
-        """Return the arms as a table, for notebooks."""
-        return f"<p>{escape(repr(self))}</p>{self.summary()._repr_html_()}"
+        """Return the arms as a table, for notebooks; a closed agent has none."""
+        table = "" if self._transactions.closed else self.summary()._repr_html_()
+        return f"<p>{escape(repr(self))}</p>{table}"
 
 
 def _in_memory(state: AgentState) -> Transactions:

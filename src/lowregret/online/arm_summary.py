@@ -78,8 +78,7 @@ def _state(state: AgentState, arm: str, row: np.void) -> str:
     if arm in state.retired:
         return "retired"
     if row["active"]:
-        return "in play"
-    if row["eliminated"] == CLOSED:
-        return "closed"
+        return "active"
     policy = state.settings.policy
-    return "eliminated" if policy.eliminates_permanently and not policy.overrides("list_index") else "waiting"
+    permanent = policy.eliminates_permanently and not policy.overrides("list_index")
+    return "eliminated" if permanent and row["eliminated"] != CLOSED else "inactive"

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from threading import Lock, get_ident
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from lowregret._common import text
 from lowregret._common.validation import short_repr
 from lowregret.errors import ConflictError, InputError, UnknownDecisionError
 from lowregret.online.agent_settings import valid_reward
@@ -45,7 +46,7 @@ class Transactions:
         self._position, self._snapshot = position, snapshot
         self._before: Saved | None = None
         self._stored: Stored | None = None
-        self._closed = False
+        self.closed = False
         self._lock, self._owner = Lock(), 0  # the thread that holds the lock
 
     def ask(self, count: int, only: list[str] | None, request: str | None) -> Sequence[Decision]:
@@ -88,7 +89,7 @@ class Transactions:
     def close(self) -> None:
         """Close the store."""
         with self._lock:
-            self._closed = True
+            self.closed = True
             self.store.close()
 
     def _execute(self, transaction: Callable[..., Change], *arguments: Any) -> Any:
@@ -147,7 +148,7 @@ class Transactions:
         elif self._before is not None:
             self.state.restore(self._before)
             self._before = None
-        if self._closed:
+        if self.closed:
             raise InputError("this agent is closed: open it again")
 
     def _check_not_nested(self) -> None:
@@ -171,7 +172,8 @@ class Transactions:
         if known:
             if len(known) != count:
                 raise ConflictError(
-                    f"request {short_repr(request)} asked for {len(known)} decisions before, not for {count}"
+                    f"request {short_repr(request)} asked for {text.count(len(known), 'decision')} before, "
+                    f"not for {count}"
                 )
             for decision in known:
                 if only is not None and decision.arm not in only:

@@ -18,7 +18,7 @@ def clips(policy: Policy, support: tuple[float, float], where: str, clip: bool) 
     if not clip:
         raise InputError(
             f"{policy} needs rewards in [0, 1], and those of {where} lie in [{low:g}, {high:g}]: "
-            "scale them, or say clip=True (--clip on the command line, clip = true in a file)"
+            "scale them, or pass clip=True (--clip on the command line, clip = true in a file)"
         )
     return True
 

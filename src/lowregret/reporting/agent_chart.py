@@ -9,8 +9,8 @@ from lowregret.reporting.chart_style import CONFIG, GREY, INK, WIDTH
 
 
 def arms_chart(table: pl.DataFrame, title: str) -> alt.LayerChart:
-    """Draw the mean of every arm with its interval; arms that are not in play are grey."""
-    colour = alt.ColorValue(GREY, condition={"test": "datum.state == 'in play'", "value": INK})
+    """Draw the mean of every arm with its interval; arms that are not active are gray."""
+    colour = alt.ColorValue(GREY, condition={"test": "datum.state == 'active'", "value": INK})
     arm = alt.Y("arm:N", sort=None, title=None)
     base = alt.Chart(alt.InlineData(values=table.to_dicts())).encode(y=arm, color=colour)
     interval = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title="mean reward"), x2="high:Q")

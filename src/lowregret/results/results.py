@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from lowregret._common.text import count
 from lowregret.analysis.summary import SUMMARY
 from lowregret.analysis.tables import COLUMNS, Floats, Runs
 from lowregret.errors import InputError
@@ -167,7 +168,7 @@ class Results:
         return self.finals.select(KEYS).unique(maintain_order=True).rows()
 
     def summary(self) -> pl.DataFrame:
-        """Summarise the final regret of every policy in every environment.
+        """Summarize the final regret of every policy in every environment.
 
         Returns
         -------
@@ -243,7 +244,8 @@ class Results:
         """
         pair = self._environment(environment), str(policy)
         if pair not in self.outcomes and pair not in self.pairs:
-            raise InputError(f"no policy {pair[1]!r} in these results: they have {', '.join(self.policies)}")
+            found = ", ".join(policy for environment, policy in self.pairs if environment == pair[0])
+            raise InputError(f"no policy {pair[1]!r} in environment {pair[0]!r}: it has {found}")
         return self.outcomes.get(pair) or TableRuns(self, *pair)
 
     def __getitem__(self, policy: Policy | str) -> Runs:
@@ -318,10 +320,10 @@ class Results:
         horizons = sorted(set(self.horizons.values()))
         times = f"{horizons[0]:,}" + (f" to {horizons[-1]:,}" if len(horizons) > 1 else "")
         parts = [
-            _count(len(self.policies), "policy", "policies"),
-            _count(len(self.environments), "environment"),
+            count(len(self.policies), "policy", "policies"),
+            count(len(self.environments), "environment"),
             f"horizon {times}",
-            _count(self.runs, "run"),
+            count(self.runs, "run"),
             *([] if self.seed is None else [f"seed {self.seed}"]),
         ]
         return f"Results({self.name!r}: {', '.join(parts)})"
@@ -400,7 +402,3 @@ def report(results: Results, folder: str | Path, baseline: Policy | str | None =
     'report.html'
     """
     return results.report(folder, baseline)
-
-
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"

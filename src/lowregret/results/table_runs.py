@@ -29,6 +29,10 @@ class TableRuns:
         self._results = results
         self._pair = environment, policy
 
+    def __repr__(self) -> str:
+        environment, policy = self._pair
+        return f"TableRuns({policy} in {environment!r})"
+
     @cached_property
     def grid(self) -> Integers:
         """The recorded times."""

@@ -227,7 +227,7 @@ def _reason(error: sqlite3.Error) -> str:
         "SQLITE_BUSY": f"another process has held it for {PATIENCE:g} s: try again",
         "SQLITE_FULL": "the disk is full: free some space and try again",
         "SQLITE_NOTADB": "it is not an SQLite file: use another",
-        "SQLITE_CANTOPEN": "it cannot be opened or made there",
+        "SQLITE_CANTOPEN": "it cannot be opened or created",
         "SQLITE_READONLY": "it cannot be written to",
     }
     name = getattr(error, "sqlite_errorname", None) or ""
