@@ -112,8 +112,15 @@ def test_lai_and_robbins_in_corner_cases(bandit, expected):
 
 def test_an_informative_bound_is_not_called_vacuous():
     table = lr.bounds("bernoulli:0.4*4,0.9", 10**12)
-    assert row(table, "Theorem 1")["note"] == ""
-    assert row(table, "Corollary 1")["note"] == "stated for equal gaps of sqrt(K log K / T)"
+    by_proof = "by the constants in the proof"
+    assert row(table, "Theorem 1")["note"] == f"for b = sqrt(e / T); C_0 = 5,888 {by_proof}"
+    stated = "stated for equal gaps of sqrt(K log K / T)"
+    assert row(table, "Corollary 1")["note"] == f"{stated}; C_3 = 8,832 {by_proof}"
+
+
+def test_theorem_1_with_gaps_on_both_sides_of_b():
+    line = row(lr.bounds("bernoulli:0.4999,0.4,0.5", 10**6), "Theorem 1")
+    assert "C_0 = 5,888, C_2 = 2,944 by the constants in the proof" in line["note"]
 
 
 def test_violated_assumptions_are_noted():

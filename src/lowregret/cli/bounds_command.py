@@ -38,7 +38,7 @@ def bounds(
     runs: Annotated[
         int | None,
         typer.Option(
-            help="Estimate from this many runs how often EUCBV eliminates the optimal arm, and Lemma 3.",
+            help="Estimate four probabilities in the proof of Theorem 1 from this many runs of EUCBV.",
             show_default="no estimates",
         ),
     ] = None,

@@ -14,6 +14,13 @@ from typing import Literal, NamedTuple
 
 Kind = Literal["part of a bound", "order without constant", "lower bound"]
 
+C_2 = 368 * 8
+"""C_2 of Theorem 1 by the constants in case (b2) of its proof: 368 * sqrt(4) * 4."""
+C_0 = 368 * 8 + C_2
+"""C_0 = C_1 + C_2 of Theorem 1; C_1 is 368 * sqrt(4 * 16) by the constants in case (a)."""
+C_3 = C_0 + C_2
+"""C_3 = C_0 + C_2 of Corollary 1."""
+
 
 class Statement(NamedTuple):
     """A statement about the regret, with its value for one problem."""
@@ -22,12 +29,12 @@ class Statement(NamedTuple):
     kind: Kind
     formula: str  # in terms of the horizon T, the number of arms K, smallest gap D and largest variance S
     value: float | None  # of the formula; None where it is undefined
-    rest: str = ""  # terms to add to the value, whose constants the paper does not state
+    rest: str = ""  # terms to add to the value, whose constants the paper does not state as numbers
     note: str = ""  # caveats, such as that the bound is vacuous
 
 
 class Theorem1(NamedTuple):
-    """Theorem 1 for one problem: known + c_0 C_0 + c_2 C_2; the paper does not state C_0 and C_2."""
+    """Theorem 1 for one problem: known + c_0 C_0 + c_2 C_2."""
 
     known: float
     c_0: float
@@ -79,12 +86,12 @@ def theorem_1(
     """Compute the gap-dependent bound of EUCBV, Theorem 1 of the paper.
 
     For T >= K^2.4, rho = 1/2, psi = T / K^2, rewards in [0, 1], every b >= sqrt(e / T) (the default here) and
-    integers C_0 and C_2 that the paper does not state, the expected regret is at most
+    integers C_0 and C_2 that the paper does not state as numbers, the expected regret is at most
 
         sum over D_i > b of (C_0 K^4 / T^(1/4) + D_i + 320 s_i^2 log(T D_i^2 / K) / D_i)
         + sum over 0 < D_i <= b of C_2 K^4 / T^(1/4)  +  T times the largest D_i <= b.
 
-    The logarithm is negative for gaps below sqrt(K / T).
+    The logarithm is negative for gaps below sqrt(K / T). Another b may give a smaller value.
     """
     arms = len(gaps)
     b = sqrt(e / horizon) if b is None else b
@@ -100,7 +107,7 @@ def corollary_1(arms: int, horizon: int) -> tuple[float, float]:
     """Compute the gap-independent bound of EUCBV, Corollary 1: C_3 K^5 / T^(1/4) + 80 sqrt(K T).
 
     It is stated for equal gaps of sqrt(K log K / T) > sqrt(e / T), so for three arms or more, and follows
-    from Theorem 1. The paper does not state the integer C_3. Return 80 sqrt(K T) and the factor of C_3.
+    from Theorem 1. Return 80 sqrt(K T) and the factor of C_3.
     """
     return 80.0 * sqrt(arms * horizon), arms**5 / horizon**0.25
 

@@ -34,13 +34,14 @@ def bounds(bandit: Bandit | str, horizon: int | None = None) -> pl.DataFrame:
     polars.DataFrame
         One row per statement: ``name``, ``kind`` (part of a bound, order without constant, lower bound),
         ``formula`` (T the horizon, K the number of arms, D the smallest gap, S the largest variance),
-        ``value``, ``rest`` (terms whose constants the paper does not state) and ``note``.
+        ``value``, ``rest`` (terms whose constants the paper does not state as numbers) and ``note``.
+        Theorem 1 holds for every b >= sqrt(e / T); its value is for b = sqrt(e / T) alone.
 
     Examples
     --------
     >>> import lowregret as lr
-    >>> lr.bounds("paper-1").select("name", "kind", "note").row(0)
-    ('Theorem 1', 'part of a bound', 'vacuous: above T x largest gap')
+    >>> lr.bounds("paper-1").select("name", "kind", "rest").row(0)
+    ('Theorem 1', 'part of a bound', '+ 194,239 C_0')
     """
     bandit, horizon = resolve_problem("bounds", bandit, horizon)
     statements = [_theorem_1(bandit, horizon), _corollary_1(bandit, horizon), *_lai_robbins(bandit, horizon)]
@@ -108,6 +109,7 @@ def _theorem_1(bandit: Bandit, horizon: int) -> Statement:
     short = sum(sqrt(e / horizon) < gap < sqrt(len(gaps) / horizon) for gap in gaps)
     if short:
         notes.append(f"log(T D_i^2 / K) is negative for {short} of the arms")
+    notes += ["for b = sqrt(e / T)", _constants_of_the_proof(C_0=c_0, C_2=c_2)]
     formula = (
         "sum over D_i > b of (C_0 K^4 / T^(1/4) + D_i + 320 s_i^2 log(T D_i^2 / K) / D_i) "
         "+ sum over 0 < D_i <= b of C_2 K^4 / T^(1/4) + T max D_i <= b, with b = sqrt(e / T)"
@@ -121,9 +123,16 @@ def _corollary_1(bandit: Bandit, horizon: int) -> Statement:
     notes.append(
         "stated for equal gaps of sqrt(K log K / T)" if len(bandit) > 2 else "stated for 3 arms or more"
     )
+    notes.append(_constants_of_the_proof(C_3=c_3))
     formula = "C_3 K^5 / T^(1/4) + 80 sqrt(K T)"
     rest = _plus([f"{c_3:,.6g} C_3"])
     return Statement("Corollary 1", "part of a bound", formula, known, rest, _join(notes))
+
+
+def _constants_of_the_proof(**factors: float) -> str:
+    """Note the values that the proof implies for the constants whose factor is positive."""
+    values = [f"{name} = {getattr(formulas, name):,}" for name, factor in factors.items() if factor > 0.0]
+    return f"{', '.join(values)} by the constants in the proof" if values else ""
 
 
 def _vacuous(known: float, factor: float, names: str, bandit: Bandit, horizon: int) -> str:
