@@ -8,6 +8,15 @@ from scipy import integrate, optimize, stats
 import lowregret as lr
 from lowregret.theory.regret_bounds import problem_constants
 
+UNIFORM_TO_TWO_THIRDS = -optimize.minimize_scalar(
+    # The integral of log(1 - u + 3 u z) over z from 0 to 1.
+    lambda u: 1 - ((1 + 2 * u) * log(1 + 2 * u) - (1 - u) * log(1 - u)) / (3 * u),
+    bounds=(0.01, 0.999),
+    method="bounded",
+    options={"xatol": 1e-9},
+).fun
+"""K_inf from the uniform distribution on [0, 1] to the mean 2/3."""
+
 
 def row(table, name):
     return table.filter(name=name).row(0, named=True)
@@ -99,7 +108,11 @@ def test_lai_and_robbins_does_not_depend_on_the_unit():
         (lr.poisson([0, 2]), 1.0),
         (lr.uniform([0.1, 0.2], [0.1, 0.2]), 0.0),
         (lr.bernoulli([0.5]), 0.0),
-        (lr.beta([1, 2], 1), None),
+        (lr.beta([1, 2], 1), pytest.approx(1 / 6 / UNIFORM_TO_TWO_THIRDS)),
+        (lr.beta([1e-9, 2], 1), None),
+        (lr.empirical([[0, 0, 0, 1], [0, 1]]), pytest.approx(0.25 / (0.25 * log(0.5) + 0.75 * log(1.5)))),
+        (lr.empirical([[0.5], [0.8]]), pytest.approx(0.3 / log(2.5))),  # (1 - 0.5) / (1 - 0.8)
+        (lr.empirical([[0.5], [1]]), 0.0),
         (lr.empirical([[0, 1], [1, 2]]), None),
         (lr.beta(1, 1) + lr.bernoulli([0.4]), pytest.approx(0.1 / (0.4 * log(0.8) + 0.6 * log(1.2)))),
     ],

@@ -117,8 +117,8 @@ def lai_robbins(gaps: Sequence[float], divergences: Sequence[float]) -> float:
 
     A policy whose regret grows more slowly than every power of T on every bandit of the family has, as T
     grows, a regret of at least this constant times log T. The divergence of an arm is the smallest from its
-    distribution to a distribution of its family with the best mean (Burnetas and Katehakis 1996). An
-    infinite divergence contributes 0.
+    distribution to a distribution of its family with the best mean (Burnetas and Katehakis 1996). For beta
+    arms and data the family is all distributions on an interval. An infinite divergence contributes 0.
     """
     pairs = zip(gaps, divergences, strict=True)
     return fsum(gap / divergence for gap, divergence in pairs if gap > 0.0 and divergence < inf)

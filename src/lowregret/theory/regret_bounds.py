@@ -163,7 +163,8 @@ def _lai_robbins(bandit: Bandit, horizon: int) -> list[Statement]:
     statements = []
     for name, constant in _constants(bandit).items():
         value = None if constant is None else constant * log(horizon)
-        notes = ["asymptotic" if value is not None else "no closed form for the reward family of some arm"]
+        missing = "not computed: needs data in [0, 1], and beta parameters of at least 0.001"
+        notes = [missing if value is None else "asymptotic"]
         if value is not None and value > uniform:
             notes.append("above uniform play's regret: the horizon is too short for the asymptotic regime")
         formula = "log(T) sum of D_i / (divergence of arm i from the best mean)"
