@@ -2,10 +2,12 @@
 
 from math import inf, log
 
+import polars as pl
 import pytest
 from scipy import integrate, optimize, stats
 
 import lowregret as lr
+from lowregret.theory import formulas
 from lowregret.theory.regret_bounds import problem_constants
 
 UNIFORM_TO_TWO_THIRDS = -optimize.minimize_scalar(
@@ -47,7 +49,7 @@ def test_lai_and_robbins_on_the_testbeds():
     # Only experiments 3 and 4 are too short for it.
     for number, short in ((1, False), (2, False), (3, True), (4, True)):
         table, known = lr.bounds(f"paper-{number}"), problem_constants(f"paper-{number}")
-        lines = table.filter(kind="lower bound").to_dicts()
+        lines = table.filter(pl.col("name").str.starts_with("Lai and Robbins")).to_dicts()
         assert len(lines) == (1 if number == 1 else 2)
         for line in lines:
             assert (line["value"] > known["uniform_regret"]) == short
@@ -55,6 +57,29 @@ def test_lai_and_robbins_on_the_testbeds():
         assert lines[0]["value"] == pytest.approx(known["lai_robbins"] * log(known["horizon"]))
     assert problem_constants("paper-1")["uniform_regret"] == pytest.approx(1710)
     assert problem_constants("paper-3")["uniform_regret"] == pytest.approx(3760)
+
+
+def test_the_finite_time_lower_bound():
+    name = "Garivier, Menard and Stoltz"
+    line = row(lr.bounds("bernoulli:0.5,0.6,0.6", 100), name)
+    kl = 0.5 * log(0.5 / 0.6) + 0.5 * log(0.5 / 0.4)
+    assert line["value"] == pytest.approx(0.1 * formulas.finite_time_pulls(3, 100, kl))
+    assert "for this T" in line["note"]
+    assert row(lr.bounds(lr.empirical([[0, 1], [1, 2]]), 100), name)["value"] is None
+    for number in (1, 2, 3, 4):
+        lines = lr.bounds(f"paper-{number}").filter(pl.col("name").str.starts_with(name))
+        assert len(lines) == (1 if number == 1 else 2)
+        assert all(
+            0 < value < problem_constants(f"paper-{number}")["uniform_regret"] for value in lines["value"]
+        )
+
+
+@pytest.mark.parametrize("policy", ["UCB1", "ThompsonBeta", "EUCBV"])
+def test_policies_respect_the_finite_time_lower_bound(policy):
+    for horizon in (20, 200):
+        regret = lr.simulate(policy, "bernoulli:0.5,0.6", horizon, runs=4_000, seed=1, grid=1).regret(policy)
+        bound = row(lr.bounds("bernoulli:0.5,0.6", horizon), "Garivier, Menard and Stoltz")["value"]
+        assert regret.mean() > bound
 
 
 def test_constants_of_a_small_problem():

@@ -45,7 +45,7 @@ def bounds(
     seed: Annotated[int, typer.Option(help="Seed of the estimates.")] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Print bounds on the regret in an environment: the EUCBV paper's, hardness, the lower bound."""
+    """Print bounds on the regret in an environment: the EUCBV paper's, hardness, lower bounds."""
     from lowregret.theory import regret_bounds
 
     constants = regret_bounds.problem_constants(environment, horizon)

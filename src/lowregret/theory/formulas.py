@@ -1,4 +1,4 @@
-"""Formulas for the regret: the EUCBV paper's bounds, hardness, and the lower bound of Lai and Robbins.
+"""Formulas for the regret: the EUCBV paper's bounds, hardness, and lower bounds.
 
 The paper is Mukherjee, Naveen, Sudarsanam and Ravindran, "Efficient-UCBV: An Almost Optimal Algorithm using
 Variance Estimates", AAAI 2018. Every function takes gaps, variances, the number of arms and the horizon.
@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from math import e, floor, frexp, fsum, inf, log, log2, sqrt
+from math import e, exp, floor, frexp, fsum, inf, log, log2, sqrt
 from typing import Literal, NamedTuple
+
+from lowregret.special.divergences import bernoulli_kl
 
 Kind = Literal["part of a bound", "order without constant", "lower bound"]
 
@@ -122,6 +124,35 @@ def lai_robbins(gaps: Sequence[float], divergences: Sequence[float]) -> float:
     """
     pairs = zip(gaps, divergences, strict=True)
     return fsum(gap / divergence for gap, divergence in pairs if gap > 0.0 and divergence < inf)
+
+
+def finite_time_pulls(arms: int, horizon: int, divergence: float) -> float:
+    """Compute a lower bound on the expected pulls of a suboptimal arm that holds for every horizon.
+
+    It is for policies that, on every bandit of the family, pull a unique optimal arm at least T / K times in
+    expectation. Let arm i have a share x of the T pulls in expectation, with x < 1/K. Change its distribution
+    so that it alone is optimal. By the inequality of Garivier, Menard and Stoltz (2019), x T times the
+    divergence of the two distributions is at least kl(x, 1/K), kl being the Bernoulli divergence. So x is at
+    least the one solution in (0, 1/K) of kl(x, 1/K) = x T divergence. This implies their bound for small T,
+    (T / K) (1 - sqrt(2 T divergence)).
+    """
+    if divergence == inf:
+        return 0.0
+    share, information = 1.0 / arms, horizon * divergence
+    if information < 1e-14:
+        return horizon * share * (1.0 - sqrt(2.0 * information))
+    from scipy.optimize import brentq
+
+    def surplus(log_x: float) -> float:
+        return bernoulli_kl(exp(log_x), share) - exp(log_x) * information
+
+    return horizon * exp(brentq(surplus, -700.0, log(share)))
+
+
+def finite_time_regret(gaps: Sequence[float], divergences: Sequence[float], horizon: int) -> float:
+    """Compute the sum over suboptimal arms of gap times ``finite_time_pulls``."""
+    pairs = [(gap, other) for gap, other in zip(gaps, divergences, strict=True) if gap > 0.0]
+    return fsum(gap * finite_time_pulls(len(gaps), horizon, divergence) for gap, divergence in pairs)
 
 
 def vacuity_note(value: float, gaps: Sequence[float], horizon: int) -> str:

@@ -20,7 +20,10 @@ SCHEMA = {name: pl.Float64 if name == "value" else pl.String for name in Stateme
 
 
 def bounds(bandit: Bandit | str, horizon: int | None = None) -> pl.DataFrame:
-    """Compute the bounds and orders of the EUCBV paper and the lower bound of Lai and Robbins.
+    """Compute the bounds and orders of the EUCBV paper, and two lower bounds.
+
+    The lower bounds are those of Lai and Robbins (1985), asymptotic in the horizon, and of Garivier, Menard
+    and Stoltz (2019), for the given horizon.
 
     Parameters
     ----------
@@ -44,7 +47,7 @@ def bounds(bandit: Bandit | str, horizon: int | None = None) -> pl.DataFrame:
     ('Theorem 1', 'part of a bound', '+ 194,239 C_0')
     """
     bandit, horizon = resolve_problem("bounds", bandit, horizon)
-    statements = [_theorem_1(bandit, horizon), _corollary_1(bandit, horizon), *_lai_robbins(bandit, horizon)]
+    statements = [_theorem_1(bandit, horizon), _corollary_1(bandit, horizon), *_lower_bounds(bandit, horizon)]
     statements += table_1(bandit.gaps.tolist(), bandit.variances.tolist(), horizon)
     return pl.DataFrame(statements, schema=SCHEMA, orient="row")
 
@@ -59,6 +62,7 @@ def problem_constants(bandit: Bandit | str, horizon: int | None = None) -> dict[
     gaps = bandit.gaps.tolist()
     low, high = bandit.support
     near = formulas.positive_gaps(gaps)
+    divergences = next(iter(_divergences(bandit).values()))
     return {
         "environment": bandit.name,
         "horizon": horizon,
@@ -68,7 +72,7 @@ def problem_constants(bandit: Bandit | str, horizon: int | None = None) -> dict[
         "largest_gap": max(near, default=None),
         "largest_variance": float(bandit.variances.max()),
         "H_1": _finite(formulas.hardness_1(gaps)),
-        "lai_robbins": next(iter(_constants(bandit).values())),
+        "lai_robbins": None if divergences is None else formulas.lai_robbins(gaps, divergences),
         "uniform_regret": formulas.uniform_regret(gaps, horizon),
         "worst_regret": formulas.worst_regret(gaps, horizon),
         "least_horizon": len(bandit) ** 2.4,
@@ -158,38 +162,50 @@ def _assumptions(bandit: Bandit, horizon: int) -> list[str]:
     return violated
 
 
-def _lai_robbins(bandit: Bandit, horizon: int) -> list[Statement]:
-    uniform = formulas.uniform_regret(bandit.gaps.tolist(), horizon)
+def _lower_bounds(bandit: Bandit, horizon: int) -> list[Statement]:
+    gaps = bandit.gaps.tolist()
+    uniform = formulas.uniform_regret(gaps, horizon)
+    asymptotic = "log(T) sum of D_i / (divergence of arm i from the best mean)"
+    finite = "T sum of D_i x_i, where kl(x_i, 1/K) = x_i T (divergence of arm i from the best mean)"
     statements = []
-    for name, constant in _constants(bandit).items():
-        value = None if constant is None else constant * log(horizon)
-        missing = "not computed: needs data in [0, 1], and beta parameters of at least 0.001"
-        notes = [missing if value is None else "asymptotic"]
-        if value is not None and value > uniform:
-            notes.append("above uniform play's regret: the horizon is too short for the asymptotic regime")
-        formula = "log(T) sum of D_i / (divergence of arm i from the best mean)"
-        statements.append(Statement(name, "lower bound", formula, value, note=_join(notes)))
+    for suffix, divergences in _divergences(bandit).items():
+        first, second = f"Lai and Robbins{suffix}", f"Garivier, Menard and Stoltz{suffix}"
+        if divergences is None:
+            note = "not computed: needs data in [0, 1], and beta parameters of at least 0.001"
+            statements.append(Statement(first, "lower bound", asymptotic, None, note=note))
+            statements.append(Statement(second, "lower bound", finite, None, note=note))
+            continue
+        value, note = formulas.lai_robbins(gaps, divergences) * log(horizon), "asymptotic"
+        if value > uniform:
+            note += "; above uniform play's regret: the horizon is too short for the asymptotic regime"
+        statements.append(Statement(first, "lower bound", asymptotic, value, note=note))
+        value, note = formulas.finite_time_regret(gaps, divergences, horizon), "for this T"
+        note += "; assumes T / K or more expected pulls of the best arm, on every bandit of the family"
+        statements.append(Statement(second, "lower bound", finite, value, note=note))
     return statements
 
 
-def _constants(bandit: Bandit) -> dict[str, float | None]:
-    """Compute the constant of Lai and Robbins, twice where it matters whether variances are known."""
+def _divergences(bandit: Bandit) -> dict[str, list[float] | None]:
+    """Compute the divergence of every arm from the best mean, twice if it depends on known variances.
+
+    The keys are suffixes for the names of the bounds. A value is None if some divergence is not known.
+    """
     entries = [entry_of(arm) for arm in bandit.arms]
     known = [entry.divergence for entry in entries]
-    kinds = {"Lai and Robbins": known}
+    kinds = {"": known}
     if any(entry.divergence_unknown_variance for entry in entries):
         unknown = [entry.divergence_unknown_variance or entry.divergence for entry in entries]
-        kinds = {"Lai and Robbins, variances known": known, "Lai and Robbins, variances unknown": unknown}
+        kinds = {", variances known": known, ", variances unknown": unknown}
     best, gaps = float(bandit.means.max()), bandit.gaps.tolist()
-    constants: dict[str, float | None] = {}
-    for name, divergences in kinds.items():
+    found: dict[str, list[float] | None] = {}
+    for suffix, functions in kinds.items():
         values = [
             divergence(arm, best) if gap > 0.0 else 0.0
-            for arm, divergence, gap in zip(bandit.arms, divergences, gaps, strict=True)
+            for arm, divergence, gap in zip(bandit.arms, functions, gaps, strict=True)
         ]
-        found = [value for value in values if value is not None]
-        constants[name] = formulas.lai_robbins(gaps, found) if len(found) == len(values) else None
-    return constants
+        finite = [value for value in values if value is not None]
+        found[suffix] = finite if len(finite) == len(values) else None
+    return found
 
 
 def _plus(terms: list[str]) -> str:
