@@ -39,7 +39,7 @@ def test_json_is_one_object_with_what_the_library_gives():
 def test_estimates_on_demand():
     arguments = ["-e", "bernoulli:0.5,1", "--horizon", "100", "--runs", "20", "--seed", "4"]
     rows = json.loads(call(*arguments, "--json").stdout)["estimates"]
-    assert [row["event"] for row in rows] == ["optimal arm eliminated", "Lemma 3"]
+    assert [row["event"] for row in rows] == ["optimal arm eliminated", "Lemma 3", "Lemma 5"]
     assert rows[1]["exact"] < rows[1]["bound"]
     shown = call(*arguments).stdout
     assert "0 of 20" in shown and "0 to 0.168" in shown

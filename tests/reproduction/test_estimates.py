@@ -11,7 +11,10 @@ from lowregret.reproduction.estimates import (
     elimination_estimate,
     estimate_probabilities,
     lemma_3_estimates,
+    lemma_5_estimates,
 )
+from lowregret.reproduction.lemmas import lemma_4_arms, lemma_5
+from lowregret.theory.formulas import last_round
 
 RARE = 1e-6
 """The error rate of such a test; the seed is fixed."""
@@ -135,7 +138,46 @@ def test_estimates_count_what_simulate_counts():
     known = lr.simulate("EUCBV", bandit, 100, 50, 3).summary()["optimal_arm_eliminated"][0]
     assert known > 0
     assert table["occurrences"][0] == known
-    assert table["event"].to_list() == ["optimal arm eliminated", "Lemma 3"]
+    assert table["event"].to_list() == ["optimal arm eliminated", "Lemma 3", "Lemma 5"]
+
+
+def test_lemma_5_does_not_hold_where_its_assumptions_do():
+    bandit, horizon = lr.bernoulli([0.5, 0.9]), 1_000_000
+    result = lr.simulate("EUCBV", bandit, horizon, runs=100, seed=2, grid=1)
+    few, late = lemma_5_estimates(bandit, result)
+    # Algorithm 1 with two arms that both remain: N_m is the sum of 2 n_m.
+    reach = horizon**2 / 4
+    ends = np.cumsum([2 * ceil(log(reach / 4**m) * 2**m / 2) for m in range(10)])
+    assert (few.pulls, ends[9]) == (3_525, 15_498)
+    assert few.bound == pytest.approx(182 * 2**4 / horizon**1.25 * 2**4.5)
+    assert late.bound == pytest.approx(few.bound * 368 / 182)
+    assert few.occurrences == 100 and result["EUCBV"].pulls[:, 0].max() < 150
+    times = result["EUCBV"].eliminated[:, 0]
+    assert late.occurrences == sum(t == 0 or t > ends[9] for t in times)
+    assert late.probability > 0.8
+    assert few.note == late.note == "the interval lies above the bound"
+
+
+def test_lemma_5_in_a_round_that_is_never_reached():
+    # M = 7 and m_i = 10: the last round, 8, ends at the horizon.
+    bandit = lr.bernoulli([0.5, 0.9, 0.6])
+    result = lr.simulate("EUCBV", bandit, 100_000, runs=20, seed=1, grid=1)
+    rows = lemma_5_estimates(bandit, result)
+    assert [(row.event, round(row.gap, 9)) for row in rows] == [
+        ("Lemma 5", 0.3), ("case (a)", 0.3), ("Lemma 5", 0.4), ("case (a)", 0.4)
+    ]  # fmt: skip
+    never = (result["EUCBV"].eliminated[:, 2] == 0).sum()
+    assert rows[1].occurrences == never
+    assert "round 10 is never reached, the last is 8" in rows[1].note
+    assert lemma_5(0.001, 2, 1_000) is None
+
+
+def test_the_bound_on_the_arms_that_remain_is_below_1_in_the_experiments():
+    for number in (1, 2, 3, 4):
+        bandit = lr.paper(number)
+        largest = lemma_4_arms(len(bandit), bandit.horizon, last_round(bandit.horizon) + 1)
+        assert largest < 0.27
+    assert lemma_4_arms(2, 100, 3) == pytest.approx(8 / (2_500 / 8) ** 0.75)
 
 
 def test_problems_to_which_the_lemma_does_not_apply():

@@ -1,7 +1,7 @@
 """Bounds of the paper, against values computed by hand and second derivations."""
 
 from fractions import Fraction
-from math import e, inf, log, sqrt
+from math import e, inf, log, log1p, sqrt
 
 import numpy as np
 import pytest
@@ -9,9 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lowregret.environments import paper
+from lowregret.special import bernoulli_kl
 from lowregret.theory.formulas import (
     corollary_1,
     elimination_round,
+    finite_time_pulls,
+    finite_time_regret,
     hardness,
     hardness_1,
     lai_robbins,
@@ -174,3 +177,24 @@ def test_last_round():
     for horizon in (1, 2, 3, 10, 11, 60_000, 400_000, 10**9):
         last = last_round(horizon)
         assert 4.0**last <= horizon / e < 4.0 ** (last + 1)
+
+
+@pytest.mark.parametrize("arms", [2, 10, 1_000])
+@pytest.mark.parametrize("information", [1e-16, 1e-6, 0.01, 0.3, 5.0, 1e6, 1e15])
+def test_finite_time_pulls_solve_their_equation(arms, information):
+    horizon = 10_000
+    pulls = finite_time_pulls(arms, horizon, information / horizon)
+    share = pulls / horizon
+    assert 0 < share <= 1 / arms
+    # The bound of Garivier, Menard and Stoltz for small T is weaker.
+    assert share >= (1 - sqrt(2 * information)) / arms * (1 - 1e-12)
+    if information >= 0.01:
+        assert bernoulli_kl(share, 1 / arms) == pytest.approx(share * information, rel=1e-6)
+    if information >= 1e6:  # the limit for long horizons
+        assert pulls == pytest.approx(-log1p(-1 / arms) * horizon / information, rel=1e-3)
+
+
+def test_finite_time_regret_of_corner_cases():
+    assert finite_time_pulls(2, 100, inf) == 0.0
+    assert finite_time_regret([0.0], [0.0], 100) == 0.0
+    assert finite_time_regret([0.0, 0.5], [0.0, 0.0], 100) == 25.0  # no divergence: uniform play

@@ -2,11 +2,22 @@
 
 from math import inf, log
 
+import polars as pl
 import pytest
 from scipy import integrate, optimize, stats
 
 import lowregret as lr
+from lowregret.theory import formulas
 from lowregret.theory.regret_bounds import problem_constants
+
+UNIFORM_TO_TWO_THIRDS = -optimize.minimize_scalar(
+    # The integral of log(1 - u + 3 u z) over z from 0 to 1.
+    lambda u: 1 - ((1 + 2 * u) * log(1 + 2 * u) - (1 - u) * log(1 - u)) / (3 * u),
+    bounds=(0.01, 0.999),
+    method="bounded",
+    options={"xatol": 1e-9},
+).fun
+"""K_inf from the uniform distribution on [0, 1] to the mean 2/3."""
 
 
 def row(table, name):
@@ -38,7 +49,7 @@ def test_lai_and_robbins_on_the_testbeds():
     # Only experiments 3 and 4 are too short for it.
     for number, short in ((1, False), (2, False), (3, True), (4, True)):
         table, known = lr.bounds(f"paper-{number}"), problem_constants(f"paper-{number}")
-        lines = table.filter(kind="lower bound").to_dicts()
+        lines = table.filter(pl.col("name").str.starts_with("Lai and Robbins")).to_dicts()
         assert len(lines) == (1 if number == 1 else 2)
         for line in lines:
             assert (line["value"] > known["uniform_regret"]) == short
@@ -46,6 +57,29 @@ def test_lai_and_robbins_on_the_testbeds():
         assert lines[0]["value"] == pytest.approx(known["lai_robbins"] * log(known["horizon"]))
     assert problem_constants("paper-1")["uniform_regret"] == pytest.approx(1710)
     assert problem_constants("paper-3")["uniform_regret"] == pytest.approx(3760)
+
+
+def test_the_finite_time_lower_bound():
+    name = "Garivier, Menard and Stoltz"
+    line = row(lr.bounds("bernoulli:0.5,0.6,0.6", 100), name)
+    kl = 0.5 * log(0.5 / 0.6) + 0.5 * log(0.5 / 0.4)
+    assert line["value"] == pytest.approx(0.1 * formulas.finite_time_pulls(3, 100, kl))
+    assert "for this T" in line["note"]
+    assert row(lr.bounds(lr.empirical([[0, 1], [1, 2]]), 100), name)["value"] is None
+    for number in (1, 2, 3, 4):
+        lines = lr.bounds(f"paper-{number}").filter(pl.col("name").str.starts_with(name))
+        assert len(lines) == (1 if number == 1 else 2)
+        assert all(
+            0 < value < problem_constants(f"paper-{number}")["uniform_regret"] for value in lines["value"]
+        )
+
+
+@pytest.mark.parametrize("policy", ["UCB1", "ThompsonBeta", "EUCBV"])
+def test_policies_respect_the_finite_time_lower_bound(policy):
+    for horizon in (20, 200):
+        regret = lr.simulate(policy, "bernoulli:0.5,0.6", horizon, runs=4_000, seed=1, grid=1).regret(policy)
+        bound = row(lr.bounds("bernoulli:0.5,0.6", horizon), "Garivier, Menard and Stoltz")["value"]
+        assert regret.mean() > bound
 
 
 def test_constants_of_a_small_problem():
@@ -99,7 +133,11 @@ def test_lai_and_robbins_does_not_depend_on_the_unit():
         (lr.poisson([0, 2]), 1.0),
         (lr.uniform([0.1, 0.2], [0.1, 0.2]), 0.0),
         (lr.bernoulli([0.5]), 0.0),
-        (lr.beta([1, 2], 1), None),
+        (lr.beta([1, 2], 1), pytest.approx(1 / 6 / UNIFORM_TO_TWO_THIRDS)),
+        (lr.beta([1e-9, 2], 1), None),
+        (lr.empirical([[0, 0, 0, 1], [0, 1]]), pytest.approx(0.25 / (0.25 * log(0.5) + 0.75 * log(1.5)))),
+        (lr.empirical([[0.5], [0.8]]), pytest.approx(0.3 / log(2.5))),  # (1 - 0.5) / (1 - 0.8)
+        (lr.empirical([[0.5], [1]]), 0.0),
         (lr.empirical([[0, 1], [1, 2]]), None),
         (lr.beta(1, 1) + lr.bernoulli([0.4]), pytest.approx(0.1 / (0.4 * log(0.8) + 0.6 * log(1.2)))),
     ],
@@ -112,8 +150,15 @@ def test_lai_and_robbins_in_corner_cases(bandit, expected):
 
 def test_an_informative_bound_is_not_called_vacuous():
     table = lr.bounds("bernoulli:0.4*4,0.9", 10**12)
-    assert row(table, "Theorem 1")["note"] == ""
-    assert row(table, "Corollary 1")["note"] == "stated for equal gaps of sqrt(K log K / T)"
+    by_proof = "by the constants in the proof"
+    assert row(table, "Theorem 1")["note"] == f"for b = sqrt(e / T); C_0 = 5,888 {by_proof}"
+    stated = "stated for equal gaps of sqrt(K log K / T)"
+    assert row(table, "Corollary 1")["note"] == f"{stated}; C_3 = 8,832 {by_proof}"
+
+
+def test_theorem_1_with_gaps_on_both_sides_of_b():
+    line = row(lr.bounds("bernoulli:0.4999,0.4,0.5", 10**6), "Theorem 1")
+    assert "C_0 = 5,888, C_2 = 2,944 by the constants in the proof" in line["note"]
 
 
 def test_violated_assumptions_are_noted():

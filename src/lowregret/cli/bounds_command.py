@@ -38,14 +38,14 @@ def bounds(
     runs: Annotated[
         int | None,
         typer.Option(
-            help="Estimate from this many runs how often EUCBV eliminates the optimal arm, and Lemma 3.",
+            help="Estimate four probabilities in the proof of Theorem 1 from this many runs of EUCBV.",
             show_default="no estimates",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the estimates.")] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Print bounds on the regret in an environment: the EUCBV paper's, hardness, the lower bound."""
+    """Print bounds on the regret in an environment: the EUCBV paper's, hardness, lower bounds."""
     from lowregret.theory import regret_bounds
 
     constants = regret_bounds.problem_constants(environment, horizon)

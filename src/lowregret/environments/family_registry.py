@@ -19,6 +19,7 @@ from lowregret.environments.families import (
     Poisson,
     Uniform,
 )
+from lowregret.special.bounded_divergences import beta_kl_free, bounded_kl_free
 from lowregret.special.divergences import (
     bernoulli_kl,
     exponential_kl,
@@ -69,7 +70,8 @@ class FamilyEntry(NamedTuple):
     """``sample(arm, random, shape)`` draws rewards with a NumPy generator."""
     divergence: Divergence
     """``divergence(arm, mean)`` computes the least Kullback-Leibler divergence from an arm to a distribution
-    of its family with that larger mean, or returns None where no formula is known."""
+    of its family with that larger mean; for a beta arm to any distribution on its interval, for data to any
+    distribution on [0, 1]. It returns None for data outside [0, 1] and for tiny parameters of a beta arm."""
     divergence_unknown_variance: Divergence | None = None
     """The same where the variance of that distribution is free, for a family in which it otherwise is not."""
     takes_data: bool = False
@@ -95,6 +97,13 @@ def _poisson_divergence(arm: Poisson, mean: float) -> float:
     return poisson_kl(count, other, other - count) if count > 0.0 else other
 
 
+def _empirical_divergence(arm: Empirical, mean: float) -> float | None:
+    low, high = arm.support
+    if low < 0.0 or max(high, mean) > 1.0:
+        return None
+    return bounded_kl_free(1.0 - np.asarray(arm.values), mean)
+
+
 FAMILIES: dict[str, FamilyEntry] = {
     "bernoulli": FamilyEntry(
         Bernoulli,
@@ -113,7 +122,7 @@ FAMILIES: dict[str, FamilyEntry] = {
         Beta,
         {"a": "a", "b": "b"},
         lambda arm, random, shape: arm.shift + arm.factor * random.beta(arm.a, arm.b, shape),
-        _unless_constant(lambda arm, mean: None),
+        lambda arm, mean: beta_kl_free(arm.a, arm.b, (mean - arm.shift) / arm.factor),
     ),
     "exponential": FamilyEntry(
         Exponential,
@@ -142,7 +151,7 @@ FAMILIES: dict[str, FamilyEntry] = {
         lambda arm, random, shape: np.array(arm.values, np.float64)[
             random.integers(len(arm.values), size=shape)
         ],
-        _unless_constant(lambda arm, mean: None),
+        _empirical_divergence,
         takes_data=True,
     ),
 }

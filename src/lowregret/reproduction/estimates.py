@@ -1,4 +1,4 @@
-"""Monte Carlo estimates of two probabilities in the proof of EUCBV, beside their bounds."""
+"""Monte Carlo estimates of probabilities in the proof of EUCBV, beside their bounds."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from lowregret._common.validation import integer
 from lowregret.analysis.intervals import share_interval
 from lowregret.environments import Bandit, Bernoulli, Family, Gaussian, entry_of
 from lowregret.errors import InputError
-from lowregret.policies import EUCBV
-from lowregret.reproduction.lemmas import Lemma3, elimination_bound, lemma_3
+from lowregret.policies import EUCBV, clock_at
+from lowregret.reproduction.lemmas import Lemma3, Lemma5, elimination_bound, lemma_3, lemma_5
+from lowregret.results import Results
 from lowregret.simulation import simulate
 from lowregret.special import beta_tail
 from lowregret.theory.formulas import last_round
@@ -29,12 +30,13 @@ MAX_DRAWS = 2_000_000_000
 _MAX_HELD = 1_000_000
 """The largest number of values to hold in memory at once."""
 LEMMA_3_VOID = "psi T eps is at most 1, so the lemma does not apply"
+LEMMA_5_VOID = "psi T eps^2 is at most 1, so the lemma does not apply"
 
 
 class Estimate(NamedTuple):
     """The estimated probability of an event, beside its bound."""
 
-    event: str  # "optimal arm eliminated" or "Lemma 3"
+    event: str  # "optimal arm eliminated", "Lemma 3", "Lemma 5" or "case (a)"
     gap: float | None = None  # of the arm that the event is about; None for the optimal arm
     variance: float | None = None
     pulls: int | None = None
@@ -58,15 +60,16 @@ ESTIMATE_SCHEMA = {
 def estimate_probabilities(
     bandit: Bandit | str, horizon: int | None = None, runs: int = 1_000, seed: int = 0
 ) -> pl.DataFrame:
-    """Estimate the probabilities that EUCBV eliminates the optimal arm and of the event of Lemma 3.
+    """Estimate the probabilities of four events in the proof of Theorem 1 from runs of EUCBV.
 
-    ``runs`` is the number of simulated runs of EUCBV, and of draws of the event. The table has the rows of
-    ``elimination_estimate`` and ``lemma_3_estimates``.
+    ``runs`` is the number of simulated runs of EUCBV, and of draws of the event of Lemma 3. The table has the
+    rows of ``elimination_estimate``, ``lemma_3_estimates`` and ``lemma_5_estimates``.
     """
     bandit, horizon = resolve_problem("estimates", bandit, horizon)
-    eliminated = simulate(EUCBV(), bandit, horizon, runs, seed, grid=1).summary()["optimal_arm_eliminated"][0]
-    rows = [elimination_estimate(bandit, horizon, eliminated, runs)]
+    result = simulate(EUCBV(), bandit, horizon, runs, seed, grid=1)
+    rows = [elimination_estimate(bandit, horizon, result.summary()["optimal_arm_eliminated"][0], runs)]
     rows += lemma_3_estimates(bandit, horizon, runs, seed)
+    rows += lemma_5_estimates(bandit, result)
     return pl.DataFrame(rows, schema=ESTIMATE_SCHEMA, orient="row")
 
 
@@ -93,9 +96,8 @@ def lemma_3_estimates(bandit: Bandit, horizon: int, runs: int = 100_000, seed: i
     if seed < 0:
         raise InputError(f"lemma_3_estimates: seed must be at least 0, got {seed}")
     rows = []
-    for index, gap in enumerate(np.unique(bandit.gaps[~bandit.optimal]).tolist()):
-        arms = [arm for arm, other in zip(bandit.arms, bandit.gaps, strict=True) if other == gap]
-        arm = max(arms, key=lambda arm: arm.variance)
+    for index, (gap, place) in enumerate(_noisiest_by_gap(bandit)):
+        arm = bandit.arms[place]
         lemma = lemma_3(gap, len(bandit), horizon)
         if lemma is None:
             rows.append(Estimate("Lemma 3", gap, arm.variance, note=LEMMA_3_VOID))
@@ -104,6 +106,50 @@ def lemma_3_estimates(bandit: Bandit, horizon: int, runs: int = 100_000, seed: i
         row = Estimate("Lemma 3", gap, arm.variance, lemma.pulls, runs, count, bound=lemma.bound)
         rows.append(_complete(row._replace(exact=_exact(arm, lemma), note=_caveats(lemma, bandit, horizon))))
     return rows
+
+
+def lemma_5_estimates(bandit: Bandit, result: Results) -> list[Estimate]:
+    """Count in runs of EUCBV the event of Lemma 5 and that of case (a) of the proof of Theorem 1.
+
+    Both are about arm i in round m_i: that it has had fewer than n_{m_i} pulls, and that it was not
+    eliminated in this round or before while the optimal arm remains. The counted events imply these, so the
+    counts are not too high: fewer than n_{m_i} pulls in the whole run; and no elimination of arm i by the
+    time at which round m_i ends if no arm is eliminated, in runs that never eliminate the optimal arm. There
+    are two estimates per positive gap, for the arm with the largest variance among those with this gap.
+    """
+    runs, horizon = result["EUCBV"], result.horizon
+    assert runs.eliminated is not None
+    kept = (runs.eliminated[:, bandit.optimal] == 0).all(axis=1)
+    rows = []
+    for gap, place in _noisiest_by_gap(bandit):
+        lemma, variance = lemma_5(gap, len(bandit), horizon), bandit.arms[place].variance
+        if lemma is None:
+            rows.append(Estimate("Lemma 5", gap, variance, note=LEMMA_5_VOID))
+            continue
+        note, when = _caveats(lemma, bandit, horizon), runs.eliminated[:, place]
+        few = int((runs.pulls[:, place] < lemma.pulls).sum())
+        late = (when == 0) | (when > _latest_end(lemma.round, len(bandit), horizon))
+        row = Estimate("Lemma 5", gap, variance, lemma.pulls, len(kept), few, bound=lemma.bound, note=note)
+        rows.append(_complete(row))
+        survived = int((late & kept).sum())
+        row = row._replace(event="case (a)", pulls=None, occurrences=survived, bound=lemma.survival_bound)
+        rows.append(_complete(row))
+    return rows
+
+
+def _noisiest_by_gap(bandit: Bandit) -> list[tuple[float, int]]:
+    """Return each positive gap with the arm of largest variance among those with this gap."""
+    gaps = np.unique(bandit.gaps[~bandit.optimal]).tolist()
+    return [(gap, int(np.where(bandit.gaps == gap, bandit.variances, -1.0).argmax())) for gap in gaps]
+
+
+def _latest_end(number: int, arms: int, horizon: int) -> int:
+    """Compute when a round of EUCBV ends if no arm is eliminated; the last round ends at the horizon."""
+    policy = EUCBV()
+    round = policy.first_round(clock_at(0, horizon, arms, 0.0))
+    while round.number < number and round.until < horizon:
+        round = policy.after(round, round.until, arms)
+    return min(round.until, horizon)
 
 
 def _count_exceedances(arm: Family, lemma: Lemma3, runs: int, random: np.random.Generator) -> int:
@@ -159,7 +205,7 @@ def _exact(arm: Family, lemma: Lemma3) -> float | None:
     return beta_tail(pulls - high + 1, high, 1.0 - arm.probability) if high <= pulls else 0.0
 
 
-def _caveats(lemma: Lemma3, bandit: Bandit, horizon: int) -> str:
+def _caveats(lemma: Lemma3 | Lemma5, bandit: Bandit, horizon: int) -> str:
     """Note if no run reaches the round of the lemma, or if its assumption fails."""
     notes = []
     last = last_round(horizon) + 1

@@ -1,4 +1,4 @@
-"""Two probabilities bounded in the proof of EUCBV: Lemma 3, and the elimination of the optimal arm."""
+"""Probabilities bounded in the proof of EUCBV: Lemmas 3 to 5, and eliminations."""
 
 from __future__ import annotations
 
@@ -32,6 +32,34 @@ def lemma_3(gap: float, arms: int, horizon: int) -> Lemma3 | None:
     if reach <= 1.0:
         return None
     return Lemma3(round, ceil(log(reach) * 2.0 ** (round - 1)), log(reach), 2.0 / reach**0.75)
+
+
+class Lemma5(NamedTuple):
+    """Lemma 5 for one arm: in round m_i, P(fewer than ``pulls`` pulls) <= bound."""
+
+    round: int  # m_i
+    pulls: int  # n_{m_i} of the algorithm
+    bound: float  # 182 K^4 / (T^(5/4) sqrt(eps))
+    survival_bound: float  # 368 K^4 / (T^(5/4) sqrt(eps)): case (a), P(not eliminated by round m_i)
+
+
+def lemma_5(gap: float, arms: int, horizon: int) -> Lemma5 | None:
+    """Evaluate Lemma 5 of the paper, and the bound that case (a) of the proof of Theorem 1 derives from it.
+
+    Here n_{m_i} = log(psi T eps^2) / (2 eps), rounded up, with eps = 2^-m_i and psi = T / K^2, as in
+    Algorithm 1. Return None if psi T eps^2 is at most 1, where n_{m_i} would not be positive.
+    """
+    round = elimination_round(gap)
+    reach = ldexp((horizon / arms) ** 2, -2 * round)
+    if reach <= 1.0:
+        return None
+    unit = arms**4 / (horizon * sqrt(sqrt(horizon))) * sqrt(2.0) ** round
+    return Lemma5(round, ceil(log(reach) * 2.0 ** (round - 1)), 182.0 * unit, 368.0 * unit)
+
+
+def lemma_4_arms(arms: int, horizon: int, round: int) -> float:
+    """Compute 4 K / (psi T eps_m)^(3/4), which the proof of Lemma 4 uses as a bound on |B_m|."""
+    return 4.0 * arms / float(ldexp((horizon / arms) ** 2, -round) ** 0.75)
 
 
 def elimination_bound(gaps: Sequence[float], horizon: int) -> float:

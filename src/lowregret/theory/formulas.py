@@ -1,4 +1,4 @@
-"""Formulas for the regret: the EUCBV paper's bounds, hardness, and the lower bound of Lai and Robbins.
+"""Formulas for the regret: the EUCBV paper's bounds, hardness, and lower bounds.
 
 The paper is Mukherjee, Naveen, Sudarsanam and Ravindran, "Efficient-UCBV: An Almost Optimal Algorithm using
 Variance Estimates", AAAI 2018. Every function takes gaps, variances, the number of arms and the horizon.
@@ -9,10 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from math import e, floor, frexp, fsum, inf, log, log2, sqrt
+from math import e, exp, floor, frexp, fsum, inf, log, log2, sqrt
 from typing import Literal, NamedTuple
 
+from lowregret.special.divergences import bernoulli_kl
+
 Kind = Literal["part of a bound", "order without constant", "lower bound"]
+
+C_2 = 368 * 8
+"""C_2 of Theorem 1 by the constants in case (b2) of its proof: 368 * sqrt(4) * 4."""
+C_0 = 368 * 8 + C_2
+"""C_0 = C_1 + C_2 of Theorem 1; C_1 is 368 * sqrt(4 * 16) by the constants in case (a)."""
+C_3 = C_0 + C_2
+"""C_3 = C_0 + C_2 of Corollary 1."""
 
 
 class Statement(NamedTuple):
@@ -22,12 +31,12 @@ class Statement(NamedTuple):
     kind: Kind
     formula: str  # in terms of the horizon T, the number of arms K, smallest gap D and largest variance S
     value: float | None  # of the formula; None where it is undefined
-    rest: str = ""  # terms to add to the value, whose constants the paper does not state
+    rest: str = ""  # terms to add to the value, whose constants the paper does not state as numbers
     note: str = ""  # caveats, such as that the bound is vacuous
 
 
 class Theorem1(NamedTuple):
-    """Theorem 1 for one problem: known + c_0 C_0 + c_2 C_2; the paper does not state C_0 and C_2."""
+    """Theorem 1 for one problem: known + c_0 C_0 + c_2 C_2."""
 
     known: float
     c_0: float
@@ -79,12 +88,12 @@ def theorem_1(
     """Compute the gap-dependent bound of EUCBV, Theorem 1 of the paper.
 
     For T >= K^2.4, rho = 1/2, psi = T / K^2, rewards in [0, 1], every b >= sqrt(e / T) (the default here) and
-    integers C_0 and C_2 that the paper does not state, the expected regret is at most
+    integers C_0 and C_2 that the paper does not state as numbers, the expected regret is at most
 
         sum over D_i > b of (C_0 K^4 / T^(1/4) + D_i + 320 s_i^2 log(T D_i^2 / K) / D_i)
         + sum over 0 < D_i <= b of C_2 K^4 / T^(1/4)  +  T times the largest D_i <= b.
 
-    The logarithm is negative for gaps below sqrt(K / T).
+    The logarithm is negative for gaps below sqrt(K / T). Another b may give a smaller value.
     """
     arms = len(gaps)
     b = sqrt(e / horizon) if b is None else b
@@ -100,7 +109,7 @@ def corollary_1(arms: int, horizon: int) -> tuple[float, float]:
     """Compute the gap-independent bound of EUCBV, Corollary 1: C_3 K^5 / T^(1/4) + 80 sqrt(K T).
 
     It is stated for equal gaps of sqrt(K log K / T) > sqrt(e / T), so for three arms or more, and follows
-    from Theorem 1. The paper does not state the integer C_3. Return 80 sqrt(K T) and the factor of C_3.
+    from Theorem 1. Return 80 sqrt(K T) and the factor of C_3.
     """
     return 80.0 * sqrt(arms * horizon), arms**5 / horizon**0.25
 
@@ -110,11 +119,40 @@ def lai_robbins(gaps: Sequence[float], divergences: Sequence[float]) -> float:
 
     A policy whose regret grows more slowly than every power of T on every bandit of the family has, as T
     grows, a regret of at least this constant times log T. The divergence of an arm is the smallest from its
-    distribution to a distribution of its family with the best mean (Burnetas and Katehakis 1996). An
-    infinite divergence contributes 0.
+    distribution to a distribution of its family with the best mean (Burnetas and Katehakis 1996). For beta
+    arms and data the family is all distributions on an interval. An infinite divergence contributes 0.
     """
     pairs = zip(gaps, divergences, strict=True)
     return fsum(gap / divergence for gap, divergence in pairs if gap > 0.0 and divergence < inf)
+
+
+def finite_time_pulls(arms: int, horizon: int, divergence: float) -> float:
+    """Compute a lower bound on the expected pulls of a suboptimal arm that holds for every horizon.
+
+    It is for policies that, on every bandit of the family, pull a unique optimal arm at least T / K times in
+    expectation. Let arm i have a share x of the T pulls in expectation, with x < 1/K. Change its distribution
+    so that it alone is optimal. By the inequality of Garivier, Menard and Stoltz (2019), x T times the
+    divergence of the two distributions is at least kl(x, 1/K), kl being the Bernoulli divergence. So x is at
+    least the one solution in (0, 1/K) of kl(x, 1/K) = x T divergence. This implies their bound for small T,
+    (T / K) (1 - sqrt(2 T divergence)).
+    """
+    if divergence == inf:
+        return 0.0
+    share, information = 1.0 / arms, horizon * divergence
+    if information < 1e-14:
+        return horizon * share * (1.0 - sqrt(2.0 * information))
+    from scipy.optimize import brentq
+
+    def surplus(log_x: float) -> float:
+        return bernoulli_kl(exp(log_x), share) - exp(log_x) * information
+
+    return horizon * exp(brentq(surplus, -700.0, log(share)))
+
+
+def finite_time_regret(gaps: Sequence[float], divergences: Sequence[float], horizon: int) -> float:
+    """Compute the sum over suboptimal arms of gap times ``finite_time_pulls``."""
+    pairs = [(gap, other) for gap, other in zip(gaps, divergences, strict=True) if gap > 0.0]
+    return fsum(gap * finite_time_pulls(len(gaps), horizon, divergence) for gap, divergence in pairs)
 
 
 def vacuity_note(value: float, gaps: Sequence[float], horizon: int) -> str:

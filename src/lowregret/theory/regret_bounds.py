@@ -20,7 +20,10 @@ SCHEMA = {name: pl.Float64 if name == "value" else pl.String for name in Stateme
 
 
 def bounds(bandit: Bandit | str, horizon: int | None = None) -> pl.DataFrame:
-    """Compute the bounds and orders of the EUCBV paper and the lower bound of Lai and Robbins.
+    """Compute the bounds and orders of the EUCBV paper, and two lower bounds.
+
+    The lower bounds are those of Lai and Robbins (1985), asymptotic in the horizon, and of Garivier, Menard
+    and Stoltz (2019), for the given horizon.
 
     Parameters
     ----------
@@ -34,16 +37,17 @@ def bounds(bandit: Bandit | str, horizon: int | None = None) -> pl.DataFrame:
     polars.DataFrame
         One row per statement: ``name``, ``kind`` (part of a bound, order without constant, lower bound),
         ``formula`` (T the horizon, K the number of arms, D the smallest gap, S the largest variance),
-        ``value``, ``rest`` (terms whose constants the paper does not state) and ``note``.
+        ``value``, ``rest`` (terms whose constants the paper does not state as numbers) and ``note``.
+        Theorem 1 holds for every b >= sqrt(e / T); its value is for b = sqrt(e / T) alone.
 
     Examples
     --------
     >>> import lowregret as lr
-    >>> lr.bounds("paper-1").select("name", "kind", "note").row(0)
-    ('Theorem 1', 'part of a bound', 'vacuous: above T x largest gap')
+    >>> lr.bounds("paper-1").select("name", "kind", "rest").row(0)
+    ('Theorem 1', 'part of a bound', '+ 194,239 C_0')
     """
     bandit, horizon = resolve_problem("bounds", bandit, horizon)
-    statements = [_theorem_1(bandit, horizon), _corollary_1(bandit, horizon), *_lai_robbins(bandit, horizon)]
+    statements = [_theorem_1(bandit, horizon), _corollary_1(bandit, horizon), *_lower_bounds(bandit, horizon)]
     statements += table_1(bandit.gaps.tolist(), bandit.variances.tolist(), horizon)
     return pl.DataFrame(statements, schema=SCHEMA, orient="row")
 
@@ -58,6 +62,7 @@ def problem_constants(bandit: Bandit | str, horizon: int | None = None) -> dict[
     gaps = bandit.gaps.tolist()
     low, high = bandit.support
     near = formulas.positive_gaps(gaps)
+    divergences = next(iter(_divergences(bandit).values()))
     return {
         "environment": bandit.name,
         "horizon": horizon,
@@ -67,7 +72,7 @@ def problem_constants(bandit: Bandit | str, horizon: int | None = None) -> dict[
         "largest_gap": max(near, default=None),
         "largest_variance": float(bandit.variances.max()),
         "H_1": _finite(formulas.hardness_1(gaps)),
-        "lai_robbins": next(iter(_constants(bandit).values())),
+        "lai_robbins": None if divergences is None else formulas.lai_robbins(gaps, divergences),
         "uniform_regret": formulas.uniform_regret(gaps, horizon),
         "worst_regret": formulas.worst_regret(gaps, horizon),
         "least_horizon": len(bandit) ** 2.4,
@@ -108,6 +113,7 @@ def _theorem_1(bandit: Bandit, horizon: int) -> Statement:
     short = sum(sqrt(e / horizon) < gap < sqrt(len(gaps) / horizon) for gap in gaps)
     if short:
         notes.append(f"log(T D_i^2 / K) is negative for {short} of the arms")
+    notes += ["for b = sqrt(e / T)", _constants_of_the_proof(C_0=c_0, C_2=c_2)]
     formula = (
         "sum over D_i > b of (C_0 K^4 / T^(1/4) + D_i + 320 s_i^2 log(T D_i^2 / K) / D_i) "
         "+ sum over 0 < D_i <= b of C_2 K^4 / T^(1/4) + T max D_i <= b, with b = sqrt(e / T)"
@@ -121,9 +127,16 @@ def _corollary_1(bandit: Bandit, horizon: int) -> Statement:
     notes.append(
         "stated for equal gaps of sqrt(K log K / T)" if len(bandit) > 2 else "stated for 3 arms or more"
     )
+    notes.append(_constants_of_the_proof(C_3=c_3))
     formula = "C_3 K^5 / T^(1/4) + 80 sqrt(K T)"
     rest = _plus([f"{c_3:,.6g} C_3"])
     return Statement("Corollary 1", "part of a bound", formula, known, rest, _join(notes))
+
+
+def _constants_of_the_proof(**factors: float) -> str:
+    """Note the values that the proof implies for the constants whose factor is positive."""
+    values = [f"{name} = {getattr(formulas, name):,}" for name, factor in factors.items() if factor > 0.0]
+    return f"{', '.join(values)} by the constants in the proof" if values else ""
 
 
 def _vacuous(known: float, factor: float, names: str, bandit: Bandit, horizon: int) -> str:
@@ -149,37 +162,50 @@ def _assumptions(bandit: Bandit, horizon: int) -> list[str]:
     return violated
 
 
-def _lai_robbins(bandit: Bandit, horizon: int) -> list[Statement]:
-    uniform = formulas.uniform_regret(bandit.gaps.tolist(), horizon)
+def _lower_bounds(bandit: Bandit, horizon: int) -> list[Statement]:
+    gaps = bandit.gaps.tolist()
+    uniform = formulas.uniform_regret(gaps, horizon)
+    asymptotic = "log(T) sum of D_i / (divergence of arm i from the best mean)"
+    finite = "T sum of D_i x_i, where kl(x_i, 1/K) = x_i T (divergence of arm i from the best mean)"
     statements = []
-    for name, constant in _constants(bandit).items():
-        value = None if constant is None else constant * log(horizon)
-        notes = ["asymptotic" if value is not None else "no closed form for the reward family of some arm"]
-        if value is not None and value > uniform:
-            notes.append("above uniform play's regret: the horizon is too short for the asymptotic regime")
-        formula = "log(T) sum of D_i / (divergence of arm i from the best mean)"
-        statements.append(Statement(name, "lower bound", formula, value, note=_join(notes)))
+    for suffix, divergences in _divergences(bandit).items():
+        first, second = f"Lai and Robbins{suffix}", f"Garivier, Menard and Stoltz{suffix}"
+        if divergences is None:
+            note = "not computed: needs data in [0, 1], and beta parameters of at least 0.001"
+            statements.append(Statement(first, "lower bound", asymptotic, None, note=note))
+            statements.append(Statement(second, "lower bound", finite, None, note=note))
+            continue
+        value, note = formulas.lai_robbins(gaps, divergences) * log(horizon), "asymptotic"
+        if value > uniform:
+            note += "; above uniform play's regret: the horizon is too short for the asymptotic regime"
+        statements.append(Statement(first, "lower bound", asymptotic, value, note=note))
+        value, note = formulas.finite_time_regret(gaps, divergences, horizon), "for this T"
+        note += "; assumes T / K or more expected pulls of the best arm, on every bandit of the family"
+        statements.append(Statement(second, "lower bound", finite, value, note=note))
     return statements
 
 
-def _constants(bandit: Bandit) -> dict[str, float | None]:
-    """Compute the constant of Lai and Robbins, twice where it matters whether variances are known."""
+def _divergences(bandit: Bandit) -> dict[str, list[float] | None]:
+    """Compute the divergence of every arm from the best mean, twice if it depends on known variances.
+
+    The keys are suffixes for the names of the bounds. A value is None if some divergence is not known.
+    """
     entries = [entry_of(arm) for arm in bandit.arms]
     known = [entry.divergence for entry in entries]
-    kinds = {"Lai and Robbins": known}
+    kinds = {"": known}
     if any(entry.divergence_unknown_variance for entry in entries):
         unknown = [entry.divergence_unknown_variance or entry.divergence for entry in entries]
-        kinds = {"Lai and Robbins, variances known": known, "Lai and Robbins, variances unknown": unknown}
+        kinds = {", variances known": known, ", variances unknown": unknown}
     best, gaps = float(bandit.means.max()), bandit.gaps.tolist()
-    constants: dict[str, float | None] = {}
-    for name, divergences in kinds.items():
+    found: dict[str, list[float] | None] = {}
+    for suffix, functions in kinds.items():
         values = [
             divergence(arm, best) if gap > 0.0 else 0.0
-            for arm, divergence, gap in zip(bandit.arms, divergences, gaps, strict=True)
+            for arm, divergence, gap in zip(bandit.arms, functions, gaps, strict=True)
         ]
-        found = [value for value in values if value is not None]
-        constants[name] = formulas.lai_robbins(gaps, found) if len(found) == len(values) else None
-    return constants
+        finite = [value for value in values if value is not None]
+        found[suffix] = finite if len(finite) == len(values) else None
+    return found
 
 
 def _plus(terms: list[str]) -> str:
