@@ -211,6 +211,7 @@ def test_rewards_outside_the_unit_interval_are_refused_scaled_or_clipped():
         "KLUCB": "rewards clipped to [0, 1]",
         "ThompsonBeta": "rewards clipped to [0, 1]; rewards transformed by ThompsonBeta: "
         "turn a reward between 0 and 1 into a success or a failure",
+        "UCB1": "assumes rewards in [0, 1], and they lie in [-inf, inf]",
     }
     assert clipped.to_dict()["policies"][0]["note"] == "rewards clipped to [0, 1]"
     assert lr.simulate(lr.ThompsonBeta(), lr.bernoulli([0.5]), 5, runs=1).notes == {}
@@ -245,3 +246,18 @@ def test_part_of_a_simulation_gives_the_same_runs():
     part = simulate(lr.EUCBV(), lr.bernoulli([0.4, 0.6]), 300, 2, 3, grid, first_run=4)
     assert np.array_equal(part.regret, whole.regret[4:6])
     assert np.array_equal(part.pulls, whole.pulls[4:6])
+
+
+ASSUMING = ("UCB1", "UCBTuned", "MOSS", "MOSSAnytime", "EUCBV", "UCBImproved", "MedianElimination", "CCB")
+
+
+@pytest.mark.parametrize(
+    "name", [*ASSUMING, "UCBV", "UCBV(b=9.0)", "DiscountedUCB", "OCUCB", "ThompsonNormal"]
+)
+def test_notes_say_that_rewards_leave_what_a_source_assumes(name):
+    far = lr.bernoulli([0.2, 0.8]).scaled(-1.0, -0.875)
+    result = lr.simulate(name, far, 100, runs=1, engine="reference")
+    bound = 9 if "9" in name else 1
+    expected = {name: f"assumes rewards in [0, {bound}], and they lie in [8, 16]"}
+    assert result.notes == ({} if name in {"OCUCB", "ThompsonNormal"} else expected)
+    assert lr.simulate(name, "bernoulli:0.2,0.8", 100, runs=1, engine="reference").notes == {}

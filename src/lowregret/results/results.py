@@ -115,7 +115,7 @@ class Results:
 
     @property
     def notes(self) -> dict[str, str]:
-        """How rewards were changed before a policy saw them, by policy; only policies for which they were."""
+        """How rewards were changed for a policy, and whether its source assumes others, by policy; "" omitted."""
         return self.description.notes
 
     @property
