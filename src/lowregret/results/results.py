@@ -115,7 +115,7 @@ class Results:
 
     @property
     def notes(self) -> dict[str, str]:
-        """How rewards were changed for a policy, and whether its source assumes others, by policy; "" omitted."""
+        """By policy: how rewards were changed for it, and whether its source assumes other rewards."""
         return self.description.notes
 
     @property
