@@ -30,11 +30,11 @@ def test_numbers_are_sorted_and_complete() -> None:
         "11.8 ± 2.72",
         "11.5",
         "10.2 to 13.7",
-        "14.0",
+        "14.0 (12.2 to 20.0)",
         "1.50",
         "54.5%",
         "100.0%",
-        "0",
+        "0 (≤ 53%)",
     ]
     assert table.rows[2][5] == table.rows[2][8] == "-"
 

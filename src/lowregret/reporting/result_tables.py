@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from lowregret.analysis.comparison import HIGHER, INCONCLUSIVE, LOWER
-from lowregret.reporting.number_format import p_value, shown, span
+from lowregret.reporting.number_format import lost_runs, p_value, shown, span
 from lowregret.reporting.page_parts import Cell, Table
 
 SIGNS = {LOWER: "▼", HIGHER: "▲", INCONCLUSIVE: "≈"}
@@ -24,18 +24,19 @@ def numbers(summary: pl.DataFrame, ranks: Mapping[str, float | None]) -> Table:
             shown(row["mean"]) + ("" if row["high"] is None else f" ± {shown(row['high'] - row['mean'])}"),
             shown(row["median"]),
             span(row["p05"], row["p95"]),
-            shown(row["worst05"]),
+            f"{shown(row['worst05'])} ({span(row['worst05_low'], row['worst05_high'])})",
             _rank(ranks.get(row["policy"])),
             f"{row['best_arm_pulls']:.1%}",
             f"{row['best_arm_found']:.1%}",
-            shown(row["optimal_arm_eliminated"]),
+            lost_runs(row),
         ]
         for row in summary.sort("mean").to_dicts()
     ]
     caption = (
         "Final regret, with the half-width of its 95% interval (Student). Worst 5%: the mean of the worst 5% "
-        "of the runs. Best arm pulled: the share of pulls of an optimal arm; found: the share of runs in "
-        "which one was pulled most. Eliminated: the number of runs in which no optimal arm was left."
+        "of the runs, with its 95% interval. Best arm pulled: the share of pulls of an optimal arm; found: "
+        "the share of runs in which one was pulled most. Eliminated: the number of runs in which no optimal "
+        "arm was left, with the upper 95% limit of their share."
     )
     return Table(heads, rows, caption=caption)
 

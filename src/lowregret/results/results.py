@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from lowregret.analysis.summary import SUMMARY
+from lowregret.analysis.summary import SUMMARY, TAIL_COLUMNS
 from lowregret.analysis.tables import COLUMNS, Floats, Runs
 from lowregret.errors import InputError
 from lowregret.results.description import Description
@@ -174,14 +174,34 @@ class Results:
         polars.DataFrame
             One row per environment and policy. ``mean``, its standard error ``se`` and Student's 95% interval
             ``low`` to ``high`` (null below two runs); ``median``, ``p05``, ``p25``, ``p75``, ``p95``;
-            ``worst05``, the mean of the worst 5% of the runs, and the ``worst`` run. ``best_arm_pulls`` is
-            the share of pulls of an optimal arm. ``best_arm_found`` is the share of runs in which an optimal
-            arm was pulled most; where arms tie for that the run counts in part. ``optimal_arm_eliminated`` is
-            the number of runs in which no optimal arm was left; null for a policy that eliminates no arms.
+            ``worst05``, the mean of the worst 5% of the runs, with its 95% interval ``worst05_low`` to
+            ``worst05_high``, and the ``worst`` run. ``best_arm_pulls`` is the share of pulls of an optimal
+            arm. ``best_arm_found`` is the share of runs in which an optimal arm was pulled most; where arms
+            tie for that the run counts in part. ``optimal_arm_eliminated`` is the number of runs in which no
+            optimal arm was left, ``failures`` their share and ``failures_high`` its upper 95% limit, about 3
+            / runs where there was none; null for a policy that eliminates no arms.
         """
         from lowregret.analysis.summary import summarise
 
         return self._with_parameters(summarise(self).lazy()).collect()
+
+    def exceedance(self, regret: float) -> pl.DataFrame:
+        """Estimate the probability that the final regret of a policy exceeds a value.
+
+        Parameters
+        ----------
+        regret : float
+            The value.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row per environment and policy: the ``share`` of the ``runs`` with a larger regret, and the
+            95% interval ``low`` to ``high`` of that probability (Clopper and Pearson 1934).
+        """
+        from lowregret.analysis.summary import exceedance
+
+        return self._with_parameters(exceedance(self, regret).lazy()).collect()
 
     def curves(self) -> pl.DataFrame:
         """Return the regret over time: mean, standard error, interval and quantiles at each recorded time."""
@@ -273,9 +293,9 @@ class Results:
         return {
             "policy": policy,
             "note": self.notes.get(policy, ""),
-            "regret": {key: row[key] for key in ("mean", "se", "median", "p05", "p95", "worst05")},
+            "regret": {key: row[key] for key in ("mean", "se", "median", "p05", "p95", *TAIL_COLUMNS)},
             "curve": {"t": curve["t"].to_list(), "mean": curve["mean"].to_list()},
-            "optimal_arm_eliminated": row["optimal_arm_eliminated"],
+            **{key: row[key] for key in ("optimal_arm_eliminated", "failures", "failures_high")},
             "steps": row["runs"] * self.horizon,
             "seconds": outcome.seconds,
             "threads": outcome.threads,
@@ -330,7 +350,7 @@ class Results:
         table = self.summary()
         parameters = [name for name in table.columns if name not in SUMMARY]
         keys = KEYS if len(self.environments) > 1 else ("policy",)
-        shown = ("runs", "mean", "se", "low", "high", "median", "p05", "p95", "worst05")
+        shown = ("runs", "mean", "se", "low", "high", "median", "p05", "p95", *TAIL_COLUMNS)
         chosen = table.select(*keys, *parameters, *shown)
         with pl.Config(tbl_rows=40, tbl_hide_dataframe_shape=True, tbl_hide_column_data_types=True):
             return f"<p>{escape(repr(self))}</p>{chosen._repr_html_()}"
