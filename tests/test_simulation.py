@@ -65,7 +65,8 @@ def test_plain_data_is_valid_json(result):
         text = json.dumps(data, allow_nan=False)
         policy = json.loads(text)["policies"][0]
         assert set(policy) == {
-            "policy", "note", "regret", "curve", "optimal_arm_eliminated", "steps", "seconds", "threads"
+            "policy", "note", "regret", "curve", "optimal_arm_eliminated", "failures",
+            "failures_high", "steps", "seconds", "threads"
         }  # fmt: skip
         assert set(policy["regret"]) == {"mean", "se", "median", "p05", "p95", *TAIL_COLUMNS}
     assert single.to_dict()["policies"][0]["regret"]["se"] is None

@@ -12,7 +12,7 @@ def ranks(tables: Tables) -> pl.DataFrame:
     """Rank the policies in every run by their final regret, and average over the runs.
 
     Equal regrets share the mean of their ranks. Only runs that every policy of the environment has count.
-    The columns are environment, policy, runs and rank.
+    The columns are environment, policy, runs, rank and its standard error se, null below two runs.
     """
     return _ranked(tables.finals)
 
@@ -21,8 +21,9 @@ def average_ranks(tables: Tables) -> pl.DataFrame:
     """Average the ranks over the environments.
 
     The policies that play in every environment are ranked among themselves, so that a rank means the same
-    everywhere. The columns are policy, environments and rank, the best first; there are no rows where no
-    policy plays everywhere.
+    everywhere. The columns are policy, environments, rank, se and se_environments, the best first; there are
+    no rows where no policy plays everywhere. The standard error ``se`` is over the runs, for these
+    environments; ``se_environments`` is for environments that are a sample of others like them.
     """
     finals = tables.finals
     everywhere = (
@@ -33,7 +34,13 @@ def average_ranks(tables: Tables) -> pl.DataFrame:
     shared = _ranked(finals.filter(pl.col("policy").is_in(everywhere["policy"].to_list())))
     return (
         shared.group_by("policy", maintain_order=True)
-        .agg(environments=pl.len(), rank=pl.col("rank").mean())
+        .agg(
+            environments=pl.len(),
+            rank=pl.col("rank").mean(),
+            # The sum of squares is null where one of them is.
+            se=pl.when(pl.col("se").is_not_null().all()).then((pl.col("se") ** 2).sum().sqrt() / pl.len()),
+            se_environments=pl.col("rank").std() / pl.len().sqrt(),
+        )
         .sort("rank", maintain_order=True)
     )
 
@@ -50,7 +57,9 @@ def _ranked(finals: pl.DataFrame) -> pl.DataFrame:
     placed = common.with_columns(level.alias("level")).with_columns(
         pl.col("level").rank("average").over(run).alias("rank")
     )
-    found = placed.group_by("environment", "policy").agg(runs=pl.len(), rank=pl.col("rank").mean())
+    found = placed.group_by("environment", "policy").agg(
+        runs=pl.len(), rank=pl.col("rank").mean(), se=pl.col("rank").std() / pl.len().sqrt()
+    )
     order = finals.select("environment", "policy").unique(maintain_order=True)
     return order.join(found, on=["environment", "policy"], how="left", maintain_order="left").with_columns(
         pl.col("runs").fill_null(0).cast(pl.Int64)

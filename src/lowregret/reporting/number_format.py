@@ -22,6 +22,13 @@ def percent(share: float) -> str:
     return f"{100 * share:.2g}%"
 
 
+def rank_text(row: Mapping[str, Any]) -> str:
+    """Format a rank, and its standard error in brackets where there is one."""
+    if row["rank"] is None:
+        return "-"
+    return f"{row['rank']:.2f}" + ("" if row["se"] is None else f" ({row['se']:.2f})")
+
+
 def lost_runs(row: Mapping[str, Any]) -> str:
     """Format how many runs lost the optimal arm, with the upper limit of their share."""
     count = row["optimal_arm_eliminated"]

@@ -376,12 +376,16 @@ def compare(results: Results, baseline: Policy | str | None = None, seed: int = 
     -------
     polars.DataFrame
         One row per comparison. ``difference`` is the policy's mean regret less the baseline's, with its
-        standard error ``se``, Student's 95% interval ``low`` to ``high`` and the bootstrap interval.
+        standard error ``se`` and 95% intervals: Student's ``low`` to ``high``, the bootstrap's, and
+        ``bounded_low`` to ``bounded_high``, which allows for unseen runs at the largest possible regret.
         ``wins`` is the share of runs with the lower regret; a tie is half a win. ``p_value`` is that of the
         two-sided paired t test and ``p_holm`` the adjusted one. ``verdict`` is "lower regret" or "higher
-        regret" where ``p_holm`` is at most 0.05, else "inconclusive". ``runs_needed`` is the number of runs
-        with which the test detects a difference of this size with probability 0.8, at the strictest level of
-        Holm's method.
+        regret" where ``p_holm`` is at most 0.05, else "inconclusive". ``fragility`` is the share of runs at
+        the largest possible regret, the horizon times the largest gap, that would reverse the difference;
+        ``fragile`` says that this many runs cannot exclude such a share, which is about 3 / runs. Both are
+        null for an inconclusive comparison. ``runs_needed`` is the number of runs with which the test detects
+        a difference of this size with probability 0.8, at the strictest level of Holm's method, if the
+        difference and the standard deviation in these runs are the true ones.
 
     Examples
     --------
