@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import lowregret as lr
+from lowregret.analysis.summary import TAIL_COLUMNS
 from lowregret.errors import InputError
 
 BANDIT = lr.bernoulli([0.2, 0.8, 0.5])
@@ -64,9 +65,10 @@ def test_plain_data_is_valid_json(result):
         text = json.dumps(data, allow_nan=False)
         policy = json.loads(text)["policies"][0]
         assert set(policy) == {
-            "policy", "note", "regret", "curve", "optimal_arm_eliminated", "steps", "seconds", "threads"
+            "policy", "note", "regret", "curve", "optimal_arm_eliminated", "failures",
+            "failures_high", "steps", "seconds", "threads"
         }  # fmt: skip
-        assert set(policy["regret"]) == {"mean", "se", "median", "p05", "p95", "worst05"}
+        assert set(policy["regret"]) == {"mean", "se", "median", "p05", "p95", *TAIL_COLUMNS}
     assert single.to_dict()["policies"][0]["regret"]["se"] is None
     assert result.to_dict()["policies"][0]["steps"] == 8000
 

@@ -105,7 +105,7 @@ def simulate(
             outcomes[name] = cpu.simulate(*problem, threads, report, clipped[name])
         else:
             outcomes[name] = reference.simulate(*problem, report, clipped[name])
-        notes[name] = reward_note(policy, clipped[name], bandit.binary)
+        notes[name] = reward_note(policy, bandit.support, clipped[name], bandit.binary)
     from lowregret.results import simulated_results
 
     return simulated_results(bandit, horizon, seed, clip, outcomes, notes)

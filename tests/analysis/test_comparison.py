@@ -6,7 +6,17 @@ import pytest
 from analysis_data import frames_of
 from scipy import stats
 
-from lowregret.analysis.comparison import HIGHER, INCONCLUSIVE, LOWER, SCHEMA, compare, holm, paired, verdict
+from lowregret.analysis.comparison import (
+    HIGHER,
+    INCONCLUSIVE,
+    LOWER,
+    SCHEMA,
+    compare,
+    fragility,
+    holm,
+    paired,
+    verdict,
+)
 from lowregret.analysis.power import runs_needed
 from lowregret.errors import InputError
 
@@ -154,3 +164,17 @@ def test_p_values_are_uniform_where_there_is_no_difference() -> None:
     samples = np.random.default_rng(6).normal(0.0, 1.0, (4_000, 8))
     share = np.mean([paired(sample).p_value < 0.05 for sample in samples])
     assert abs(share - 0.05) < 0.014
+
+
+def test_a_verdict_that_unseen_runs_would_reverse_is_fragile() -> None:
+    steps = np.arange(12) / 100
+    by_three, by_five = two((10 - 3 + steps).tolist(), [10.0] * 12), two((5 + steps).tolist(), [10.0] * 12)
+    # The horizon is 100 and the largest gap 0.2, so that a regret is at most 20; of 12 runs 22% may fail.
+    assert by_three["fragility"] == pytest.approx(2.945 / 22.945) == fragility(-2.945, 20.0)
+    assert (by_three["verdict"], by_three["fragile"]) == (by_five["verdict"], True) == (LOWER, True)
+    more = two((5 + np.arange(40) / 100).tolist(), [10.0] * 40)
+    assert (more["verdict"], more["fragile"]) == (LOWER, False)
+    assert more["bounded_low"] < more["low"] < more["high"] < more["bounded_high"] < 0.0
+    assert by_three["bounded_high"] > 0.0
+    same = two([1.0, 2.0], [1.0, 2.0])
+    assert (same["fragility"], same["fragile"]) == (None, None)

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lowregret.analysis.intervals import bootstrap_intervals, share_interval, student_factor
+from lowregret.analysis.intervals import (
+    bootstrap_intervals,
+    bounded_intervals,
+    share_interval,
+    share_limit,
+    student_factor,
+)
 
 SKEW = np.random.default_rng(5).exponential(2.0, (40, 3))
 
@@ -84,3 +90,35 @@ def test_coverage_of_students_interval_is_exact_for_normal_data() -> None:
     samples = np.random.default_rng(12).normal(2.0, 3.0, (20_000, 5))
     reach = student_factor(5) * samples.std(axis=1, ddof=1) / np.sqrt(5)
     assert abs(np.mean(np.abs(samples.mean(axis=1) - 2.0) <= reach) - 0.95) < 0.0062
+
+
+def test_the_limit_of_a_share_is_about_three_by_the_runs_where_nothing_occurred() -> None:
+    assert share_limit(0, 1000) == pytest.approx(1 - 0.05 ** (1 / 1000)) == pytest.approx(3 / 1000, rel=0.01)
+    known = stats.binomtest(3, 100, alternative="less").proportion_ci(0.95, method="exact")
+    assert (share_limit(3, 100), share_limit(5, 5)) == pytest.approx((known.high, 1.0))
+
+
+@pytest.mark.parametrize(("count", "runs"), [(0, 30), (2, 100), (50, 100)])
+def test_bounded_intervals_of_two_values_are_those_of_a_probability(count: int, runs: int) -> None:
+    sample = np.repeat([1.0, 0.0], [count, runs - count])
+    assert bounded_intervals([sample], [(0.0, 1.0)])[0] == pytest.approx(
+        share_interval(count, runs), abs=0.006
+    )
+
+
+def test_bounded_intervals_cover_a_mean_and_a_tail_with_rare_failures() -> None:
+    random = np.random.default_rng(8)
+    bounds, samples = [(0.0, 2000.0)] * 300, []
+    for _ in range(300):
+        failed = random.random(200) < 0.01
+        samples.append(np.where(failed, 2000.0, random.exponential(10.0, 200)))
+    tail = 0.2 * 2000.0 + 0.8 * 10.0 * (1 - np.log(0.04))  # the failures, and the 4% of the others
+    for share, mean in ((1.0, 0.01 * 2000.0 + 0.99 * 10.0), (0.05, tail)):
+        found = bounded_intervals(samples, bounds, share)
+        assert np.mean([low <= mean <= high for low, high in found]) >= 0.95
+
+
+def test_few_runs_leave_the_tail_open() -> None:
+    sample = np.arange(60.0)
+    assert bounded_intervals([sample], [(0.0, 1000.0)], 0.05)[0][1] == 1000.0
+    assert bounded_intervals([np.arange(1000.0)], [(0.0, 10_000.0)], 0.05)[0][1] < 2000.0

@@ -30,7 +30,7 @@ def test_ties_do_not_depend_on_where_rounding_would_fall() -> None:
 
 def test_runs_that_some_policy_lacks_do_not_count() -> None:
     frames = frames_of({"e": {"A": [1.0, 9.0], "B": [2.0]}})
-    assert ranks(frames).rows() == [("e", "A", 1, 1.0), ("e", "B", 1, 2.0)]
+    assert ranks(frames).rows() == [("e", "A", 1, 1.0, None), ("e", "B", 1, 2.0, None)]
 
 
 def test_averages_are_over_policies_that_play_everywhere() -> None:
@@ -42,9 +42,17 @@ def test_averages_are_over_policies_that_play_everywhere() -> None:
         }
     )
     assert average_ranks(frames).rows() == [
-        ("B", 3, pytest.approx(4 / 3)),
-        ("A", 3, pytest.approx(5 / 3)),
+        ("B", 3, pytest.approx(4 / 3), None, pytest.approx(1 / 3)),
+        ("A", 3, pytest.approx(5 / 3), None, pytest.approx(1 / 3)),
     ]
+
+
+def test_standard_errors_of_ranks() -> None:
+    frames = frames_of({name: {"A": [1.0, 2.0, 3.0], "B": [2.0, 3.0, 1.0]} for name in "ef"})
+    spread = stats.sem([1, 1, 2])
+    assert ranks(frames)["se"].to_list() == pytest.approx([spread] * 4)
+    assert average_ranks(frames)["se"].to_list() == pytest.approx([spread] * 2)  # the same runs
+    assert average_ranks(frames)["se_environments"].to_list() == [0.0, 0.0]
 
 
 def test_no_policy_plays_everywhere() -> None:

@@ -43,6 +43,8 @@ def test_a_summary_by_hand() -> None:
         assert row[name] == pytest.approx(np.quantile(values, share))
     assert row["best_arm_pulls"] == pytest.approx(60 / 110)
     assert (row["best_arm_found"], row["optimal_arm_eliminated"]) == (1.0, 0)
+    assert (row["failures"], row["failures_high"]) == pytest.approx((0.0, 1 - 0.05**0.2))
+    assert row["worst05_low"] < 30.0 == row["worst05_high"]
 
 
 def test_one_run_has_a_mean_and_no_interval() -> None:
@@ -84,3 +86,12 @@ def test_several_optimal_arms_must_all_be_gone() -> None:
     one = frames.events.filter((pl.col("run") == 0) | (pl.col("arm") == 1))
     table = summarise(changed(frames, arms=arms, events=one))
     assert table["optimal_arm_eliminated"][0] == 1
+
+
+def test_the_probability_of_exceeding_a_regret() -> None:
+    frames = frames_of({"e": {"A": [1.0, 2.0, 3.0, 4.0], "B": [0.0, 0.0, 0.0, 0.0]}})
+    found = frames.exceedance(2.0)
+    assert found.columns == ["environment", "policy", "runs", "share", "low", "high"]
+    assert found["share"].to_list() == [0.5, 0.0]
+    known = stats.binomtest(0, 4).proportion_ci(method="exact")
+    assert found.row(1)[-2:] == pytest.approx((known.low, known.high))

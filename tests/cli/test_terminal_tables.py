@@ -33,6 +33,7 @@ def test_a_table_shows_every_number_and_a_dash_for_none() -> None:
             "policy": ["EUCBV(width='released')", "MOSS"],
             "mean": [274.96, 724.61],
             "optimal_arm_eliminated": [3, None],
+            "failures_high": [0.0761, None],
             "published": [273.56, None],
         }
     )
@@ -41,5 +42,5 @@ def test_a_table_shows_every_number_and_a_dash_for_none() -> None:
         console.print(regret_table(summary, "Heading"))
     lines = [line.split() for line in capture.get().splitlines()]
     assert ["Heading"] in lines
-    assert ["EUCBV(width='released')", "275.0", "3", "273.6"] in lines
+    assert ["EUCBV(width='released')", "275.0", "3", "(≤", "7.6%)", "273.6"] in lines
     assert ["MOSS", "724.6", "-", "-"] in lines

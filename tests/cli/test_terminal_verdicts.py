@@ -3,7 +3,7 @@
 from analysis_data import frames_of
 
 from lowregret.analysis.comparison import compare
-from lowregret.cli.terminal_verdicts import NEEDED, NOTE, verdict_lines
+from lowregret.cli.terminal_verdicts import NEEDED, NOTE, REVERSED, verdict_lines
 
 
 def lines(**policies: list[float]) -> list[str]:
@@ -21,13 +21,15 @@ def test_each_kind_of_verdict() -> None:
     )
     assert found == [
         "e",
-        "  Lower has lower regret than B: by 2.75, 95% interval 2.55 to 2.95, p < 0.0001 (6 runs)",
-        "  Higher has higher regret than B: by 29.8, 95% interval 29.6 to 29.9, p < 0.0001 (6 runs)",
+        "  Lower has lower regret than B: by 2.75, 95% interval 2.55 to 2.95, p < 0.0001 "
+        "(6 runs; fragile, reversed by 12%)",
+        "  Higher has higher regret than B: by 29.8, 95% interval 29.6 to 29.9, p < 0.0001 "
+        "(6 runs; reversed by 60%)",
         "  Same against B is inconclusive: difference 0, 95% interval 0 to 0, p 1 (6 runs)",
         "  Noisy against B is inconclusive: difference 0.167, 95% interval -2.6 to 2.94, p 1 "
         "(6 runs; 2,800 needed)",
         "",
-        f"{NOTE} {NEEDED}",
+        f"{NOTE} {REVERSED} {NEEDED}",
     ]
     assert lines(B=steps, Same=steps)[-1] == NOTE  # nothing is said of what is not shown
 

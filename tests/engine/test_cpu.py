@@ -211,6 +211,7 @@ def test_rewards_outside_the_unit_interval_are_refused_scaled_or_clipped():
         "KLUCB": "rewards clipped to [0, 1]",
         "ThompsonBeta": "rewards clipped to [0, 1]; rewards transformed by ThompsonBeta: "
         "turn a reward between 0 and 1 into a success or a failure",
+        "UCB1": "assumes rewards in [0, 1], and they lie in [-inf, inf]",
     }
     assert clipped.to_dict()["policies"][0]["note"] == "rewards clipped to [0, 1]"
     assert lr.simulate(lr.ThompsonBeta(), lr.bernoulli([0.5]), 5, runs=1).notes == {}
@@ -245,3 +246,18 @@ def test_part_of_a_simulation_gives_the_same_runs():
     part = simulate(lr.EUCBV(), lr.bernoulli([0.4, 0.6]), 300, 2, 3, grid, first_run=4)
     assert np.array_equal(part.regret, whole.regret[4:6])
     assert np.array_equal(part.pulls, whole.pulls[4:6])
+
+
+@pytest.mark.parametrize(
+    ("names", "bound"),
+    [
+        (("UCB1", "UCBTuned", "UCBV", "MOSS", "MOSSAnytime", "EUCBV", "UCBImproved", "CCB"), 1),
+        (("MedianElimination", "DiscountedUCB"), 1),
+        (("UCBV(b=9)",), 9),
+    ],
+)
+def test_notes_say_that_rewards_leave_what_a_source_assumes(names, bound):
+    far = lr.bernoulli([0.2, 0.8]).scaled(-1.0, -0.875)
+    notes = lr.simulate([*names, "OCUCB"], far, 100, runs=1, engine="reference").notes
+    assert notes == dict.fromkeys(names, f"assumes rewards in [0, {bound}], and they lie in [8, 16]")
+    assert lr.simulate(names, "bernoulli:0.2,0.8", 100, runs=1, engine="reference").notes == {}

@@ -23,18 +23,18 @@ FRAMES = frames_of(
 
 def test_numbers_are_sorted_and_complete() -> None:
     summary = summarise(FRAMES).filter(environment="e")
-    table = numbers(summary, {"EUCBV": 1.5})
+    table = numbers(summary, {"EUCBV": "1.50"})
     assert [row[0] for row in table.rows] == ["EUCBV", "UCB1", "MOSS"]
     assert all(len(row) == len(table.heads) for row in table.rows)
     assert table.rows[0][1:] == [
         "11.8 ± 2.72",
         "11.5",
         "10.2 to 13.7",
-        "14.0",
+        "14.0 (12.2 to 20.0)",
         "1.50",
         "54.5%",
         "100.0%",
-        "0",
+        "0 (≤ 53%)",
     ]
     assert table.rows[2][5] == table.rows[2][8] == "-"
 
@@ -49,8 +49,9 @@ def test_verdicts_hold_both_intervals() -> None:
     table = verdicts(comparison)
     first = table.rows[0]
     assert len(first) == len(table.heads)
-    assert first[:5] == ["EUCBV", "-10.8", "-15.3 to -6.18", first[3], "100%"]
-    assert [row[7] for row in table.rows] == [Cell("lower regret", ""), Cell("lower regret", "")]
+    assert first[:6] == ["EUCBV", "-10.8", "-15.3 to -6.18", first[3], first[4], "100%"]
+    assert [row[8] for row in table.rows] == [Cell("lower regret, fragile", "")] * 2
+    assert first[9] == "35%"
     assert "Against MOSS" in table.caption
 
 
@@ -58,9 +59,9 @@ def test_the_overview_has_one_column_per_environment() -> None:
     table = overview(summarise(FRAMES), average_ranks(FRAMES), compare(FRAMES, "MOSS"))
     assert table.heads == ["policy", "mean rank", "e", "f"]
     assert table.rows == [
-        ["EUCBV", "1.31", Cell("11.8 ▼", "best"), Cell("6.5 ≈", "")],
-        ["MOSS", "1.69", Cell("22.5", ""), Cell("6.25", "best")],
-        ["UCB1", "-", Cell("11.9 ▼", ""), Cell("-", "")],
+        ["EUCBV", "1.31 (0.06)", Cell("11.8 ▼?", "best"), Cell("6.5 ≈", "")],
+        ["MOSS", "1.69 (0.06)", Cell("22.5", ""), Cell("6.25", "best")],
+        ["UCB1", "-", Cell("11.9 ▼?", ""), Cell("-", "")],
     ]
 
 

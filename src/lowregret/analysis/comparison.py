@@ -10,20 +10,29 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from lowregret.analysis.intervals import LEVEL, NEGLIGIBLE, bootstrap_intervals
+from lowregret.analysis.intervals import (
+    LEVEL,
+    NEGLIGIBLE,
+    bootstrap_intervals,
+    bounded_intervals,
+    share_limit,
+)
 from lowregret.analysis.power import ALPHA, runs_needed
-from lowregret.analysis.tables import Floats, Tables
+from lowregret.analysis.tables import Floats, Tables, largest_regrets
 from lowregret.errors import InputError
 
 LOWER, HIGHER, INCONCLUSIVE = "lower regret", "higher regret", "inconclusive"
 """The verdicts on a policy, compared with a baseline."""
 
-NUMBERS = ("difference", "se", "low", "high", "bootstrap_low", "bootstrap_high", "wins", "p_value", "p_holm")
+INTERVALS = ("low", "high", "bootstrap_low", "bootstrap_high", "bounded_low", "bounded_high")
+NUMBERS = ("difference", "se", *INTERVALS, "wins", "p_value", "p_holm")
 SCHEMA = {
     **dict.fromkeys(("environment", "policy", "baseline"), pl.String),
     "runs": pl.Int64,
     **dict.fromkeys(NUMBERS, pl.Float64),
     "verdict": pl.String,
+    "fragility": pl.Float64,
+    "fragile": pl.Boolean,
     "runs_needed": pl.Int64,
 }
 """The columns of a comparison."""
@@ -74,22 +83,37 @@ def verdict(difference: float, p_holm: float) -> str:
     return LOWER if difference < 0.0 else HIGHER
 
 
+def fragility(difference: float, largest: float) -> float:
+    """Return the share of runs that would reverse a difference if in them it were the largest possible one.
+
+    It is the share e for which (1 - e) |difference| = e largest.
+    """
+    return abs(difference) / (abs(difference) + largest)
+
+
 def compare(tables: Tables, baseline: str | None = None, seed: int = 0) -> pl.DataFrame:
     """Compare the final regrets of policies in pairs; see `lowregret.compare`."""
     pairs = list(_pairs(tables.finals, baseline))
     samples = [sample for *_, sample in pairs]
     bootstraps = _bootstraps(samples, seed)
+    largest = largest_regrets(tables)
+    bounds = [(-largest[environment], largest[environment]) for environment, *_ in pairs]
+    bounded = bounded_intervals(samples, bounds, seed=seed)
     tests = [paired(sample) for sample in samples]
     adjusted = holm([test.p_value for test in tests])
     rows = []
-    for (environment, policy, other, sample), test, bootstrap, p_holm in zip(
-        pairs, tests, bootstraps, adjusted, strict=True
+    for (environment, policy, other, sample), test, bootstrap, interval, p_holm in zip(
+        pairs, tests, bootstraps, bounded, adjusted, strict=True
     ):
         row: dict[str, Any] = {"environment": environment, "policy": policy, "baseline": other}
         row |= {"runs": len(sample), **test._asdict()}
         row["bootstrap_low"], row["bootstrap_high"] = bootstrap or (None, None)
         row["wins"] = float((sample < 0).mean() + 0.5 * (sample == 0).mean())
         row["p_holm"], row["verdict"] = p_holm, verdict(test.difference, p_holm)
+        row["bounded_low"], row["bounded_high"] = interval
+        if row["verdict"] != INCONCLUSIVE:
+            row["fragility"] = fragility(test.difference, largest[environment])
+            row["fragile"] = row["fragility"] < share_limit(0, len(sample))
         row["runs_needed"] = None
         if test.se is not None:
             spread = test.se * sqrt(len(sample))

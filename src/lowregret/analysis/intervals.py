@@ -1,7 +1,8 @@
-"""Confidence intervals of means (Student, bootstrap) and of probabilities (Clopper-Pearson)."""
+"""Confidence intervals of means (Student, bootstrap, bounded), of tails and of probabilities."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -35,6 +36,51 @@ def share_interval(count: int, runs: int) -> tuple[float, float]:
 
     found = binomtest(count, runs).proportion_ci(LEVEL, method="exact")
     return float(found.low), float(found.high)
+
+
+def share_limit(count: int, runs: int) -> float:
+    """Return the one-sided upper 95% limit of Clopper and Pearson for the probability of an event.
+
+    For an event that occurred in no run it is 1 - 0.05^(1 / runs), about 3 / runs.
+    """
+    from scipy.special import betaincinv
+
+    return float(betaincinv(count + 1, runs - count, LEVEL)) if count < runs else 1.0
+
+
+def bounded_intervals(
+    samples: Sequence[Floats], bounds: Sequence[tuple[float, float]], share: float = 1.0, seed: int = 0
+) -> list[tuple[float, float]]:
+    """Return the 95% interval of each sample's mean, or mean of its largest values, from known bounds.
+
+    It is that of Learned-Miller and Thomas (2019): the quantiles 2.5% and 97.5% of the mean if the
+    probabilities between ordered values are those of ordered uniform numbers, and lie at the lower and at the
+    upper end of each gap. So probability of about 1 / n always lies at the bound, which is what n runs cannot
+    exclude. For values at the bounds alone the interval is that of Clopper and Pearson. ``share`` is that of
+    the largest values; a mean of all has share 1.
+    """
+    found: dict[int, tuple[float, float]] = {}
+    for runs in {len(sample) for sample in samples}:
+        places = [place for place, sample in enumerate(samples) if len(sample) == runs]
+        ordered = -np.sort(-np.column_stack([samples[place] for place in places]), axis=0)
+        least, most = np.array([bounds[place] for place in places]).T
+        top = min(int(share * runs + 8 * np.sqrt(runs)) + 20, runs + 1) if share < 1.0 else runs + 1
+        ends = np.vstack([ordered, np.minimum(least, ordered[-1])])[:top]
+        starts = np.vstack([np.maximum(most, ordered[0]), ordered])[:top]
+        rng, batch = np.random.default_rng(seed), max(_BATCH // top, 1)
+        low, high = [], []
+        for first in range(0, RESAMPLES, batch):
+            size = min(batch, RESAMPLES - first)
+            weights = rng.standard_exponential((size, top))
+            weights /= (weights.sum(axis=1) + rng.standard_gamma(runs + 1 - top, size))[:, None]
+            if share < 1.0:
+                weights = np.diff(np.minimum(weights.cumsum(axis=1), share), axis=1, prepend=0.0) / share
+            low.append(weights @ ends)
+            high.append(weights @ starts)
+        lows = np.quantile(np.vstack(low), (1 - LEVEL) / 2, axis=0).tolist()
+        highs = np.quantile(np.vstack(high), (1 + LEVEL) / 2, axis=0).tolist()
+        found |= dict(zip(places, zip(lows, highs, strict=True), strict=True))
+    return [found[place] for place in range(len(samples))]
 
 
 def bootstrap_intervals(columns: Floats, seed: int = 0, resamples: int = RESAMPLES) -> list[Interval]:

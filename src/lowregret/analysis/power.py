@@ -29,6 +29,8 @@ def runs_needed(
     """Return the smallest number of runs with which a paired t test has the wanted power.
 
     ``deviation`` is the standard deviation of the paired differences, for example from a pilot experiment.
+    It assumes that both are the true values and that the mean of the differences is about normal. A pilot
+    that shows no failure understates both where failures are rare: then the number is too small.
     None where the difference is 0.
     """
     if deviation < 0:

@@ -7,38 +7,45 @@ import polars as pl
 from lowregret.analysis.intervals import NEGLIGIBLE
 from lowregret.analysis.tables import Tables
 
+SE = pl.col("rank").std() / pl.len().sqrt()
+"""The standard error of a mean rank, null for a single one."""
+
 
 def ranks(tables: Tables) -> pl.DataFrame:
     """Rank the policies in every run by their final regret, and average over the runs.
 
     Equal regrets share the mean of their ranks. Only runs that every policy of the environment has count.
-    The columns are environment, policy, runs and rank.
+    The columns are environment, policy, runs, rank and its standard error se, null below two runs.
     """
-    return _ranked(tables.finals)
+    return _averaged(tables.finals, _placed(tables.finals))
 
 
 def average_ranks(tables: Tables) -> pl.DataFrame:
     """Average the ranks over the environments.
 
     The policies that play in every environment are ranked among themselves, so that a rank means the same
-    everywhere. The columns are policy, environments and rank, the best first; there are no rows where no
-    policy plays everywhere.
+    everywhere. The columns are policy, environments, rank, se and se_environments, the best first; there are
+    no rows where no policy plays everywhere. The standard error ``se`` is over the runs, for these
+    environments; run r has the same random numbers in all of them, so it counts once. ``se_environments`` is
+    for environments that are a sample of others like them.
     """
-    finals = tables.finals
-    everywhere = (
-        finals.group_by("policy", maintain_order=True)
-        .agg(pl.col("environment").n_unique())
-        .filter(pl.col("environment") == finals["environment"].n_unique())
-    )
-    shared = _ranked(finals.filter(pl.col("policy").is_in(everywhere["policy"].to_list())))
+    count = tables.finals["environment"].n_unique()
+    shared = tables.finals.filter(pl.col("environment").n_unique().over("policy") == count)
+    placed = _placed(shared)
+    runs = placed.group_by("policy", "run").agg(pl.len(), pl.col("rank").mean()).filter(len=count)
+    errors = runs.group_by("policy").agg(se=SE)
     return (
-        shared.group_by("policy", maintain_order=True)
-        .agg(environments=pl.len(), rank=pl.col("rank").mean())
+        _averaged(shared, placed)
+        .group_by("policy", maintain_order=True)
+        .agg(environments=pl.len(), rank=pl.col("rank").mean(), se_environments=SE)
+        .join(errors, on="policy", how="left", maintain_order="left")
+        .select("policy", "environments", "rank", "se", "se_environments")
         .sort("rank", maintain_order=True)
     )
 
 
-def _ranked(finals: pl.DataFrame) -> pl.DataFrame:
+def _placed(finals: pl.DataFrame) -> pl.DataFrame:
+    """Add the rank to every run that all policies of its environment have."""
     run = ("environment", "run")
     regret = pl.col("regret")
     # A level of equal regrets ends where the next larger one is larger by more than rounding.
@@ -47,10 +54,14 @@ def _ranked(finals: pl.DataFrame) -> pl.DataFrame:
     common = finals.filter(
         pl.col("policy").n_unique().over("environment") == pl.len().over("environment", "run")
     )
-    placed = common.with_columns(level.alias("level")).with_columns(
+    return common.with_columns(level.alias("level")).with_columns(
         pl.col("level").rank("average").over(run).alias("rank")
     )
-    found = placed.group_by("environment", "policy").agg(runs=pl.len(), rank=pl.col("rank").mean())
+
+
+def _averaged(finals: pl.DataFrame, placed: pl.DataFrame) -> pl.DataFrame:
+    """Average the ranks over the runs, in the order of the results."""
+    found = placed.group_by("environment", "policy").agg(runs=pl.len(), rank=pl.col("rank").mean(), se=SE)
     order = finals.select("environment", "policy").unique(maintain_order=True)
     return order.join(found, on=["environment", "policy"], how="left", maintain_order="left").with_columns(
         pl.col("runs").fill_null(0).cast(pl.Int64)

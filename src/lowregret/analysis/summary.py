@@ -7,18 +7,20 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from lowregret.analysis.intervals import student_factor
-from lowregret.analysis.tables import Floats, Integers, Tables
+from lowregret.analysis.intervals import bounded_intervals, share_interval, share_limit, student_factor
+from lowregret.analysis.tables import Floats, Integers, Tables, largest_regrets
 
 TAIL = 0.05
 """The share of the runs that the tail mean is the mean of."""
 
-REGRET = ("mean", "se", "low", "high", "p05", "p25", "median", "p75", "p95", "worst05", "worst")
+TAIL_COLUMNS = ("worst05", "worst05_low", "worst05_high", "worst")
+REGRET = ("mean", "se", "low", "high", "p05", "p25", "median", "p75", "p95", *TAIL_COLUMNS)
 SUMMARY = {
     **dict.fromkeys(("environment", "policy"), pl.String),
     "runs": pl.Int64,
     **dict.fromkeys((*REGRET, "best_arm_pulls", "best_arm_found"), pl.Float64),
     "optimal_arm_eliminated": pl.Int64,
+    **dict.fromkeys(("failures", "failures_high"), pl.Float64),
 }
 """The columns of a summary."""
 
@@ -45,15 +47,28 @@ def summarise(tables: Tables) -> pl.DataFrame:
         (str(environment), str(policy)): finals["regret"].to_numpy()
         for (environment, policy), finals in tables.finals.group_by("environment", "policy")
     }
+    largest = largest_regrets(tables)
+    bounds = [(0.0, largest[environment]) for environment, _ in tables.pairs]
+    tails = bounded_intervals([regrets[pair] for pair in tables.pairs], bounds, TAIL)
     rows = []
-    for environment, policy in tables.pairs:
+    for (environment, policy), (low, high) in zip(tables.pairs, tails, strict=True):
         runs = tables.outcome(policy, environment)
         rows.append(
-            {"environment": environment, "policy": policy}
+            {"environment": environment, "policy": policy, "worst05_low": low, "worst05_high": high}
             | _regret(regrets[environment, policy])
             | _arms(runs.pulls, runs.eliminated, optimal[environment])
         )
     return pl.DataFrame(rows, schema=SUMMARY)
+
+
+def exceedance(tables: Tables, regret: float) -> pl.DataFrame:
+    """Estimate the probability that the final regret exceeds a value; see `Results.exceedance`."""
+    rows = []
+    for (environment, policy), part in tables.finals.group_by("environment", "policy", maintain_order=True):
+        runs, count = len(part), int((part["regret"] > regret).sum())
+        row = {"environment": environment, "policy": policy, "runs": runs, "share": count / runs}
+        rows.append(row | dict(zip(("low", "high"), share_interval(count, runs), strict=True)))
+    return pl.DataFrame(rows)
 
 
 def summarise_curves(tables: Tables) -> pl.DataFrame:
@@ -97,9 +112,13 @@ def _regret(values: Floats) -> dict[str, Any]:
 def _arms(pulls: Integers, eliminated: Integers | None, optimal: np.ndarray) -> dict[str, Any]:
     """Summarise how often the optimal arms were pulled, pulled most, and all eliminated."""
     most = pulls == pulls.max(axis=1, keepdims=True)
-    lost = None if eliminated is None else int((eliminated[:, optimal] > 0).all(axis=1).sum())
+    runs, lost = len(pulls), None
+    if eliminated is not None:
+        lost = int((eliminated[:, optimal] > 0).all(axis=1).sum())
     return {
         "best_arm_pulls": float((pulls[:, optimal].sum(axis=1) / pulls.sum(axis=1)).mean()),
         "best_arm_found": float((most[:, optimal].sum(axis=1) / most.sum(axis=1)).mean()),
         "optimal_arm_eliminated": lost,
+        "failures": None if lost is None else lost / runs,
+        "failures_high": None if lost is None else share_limit(lost, runs),
     }

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-
-if TYPE_CHECKING:
-    import polars as pl
+import polars as pl
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -69,6 +67,10 @@ class Tables(Protocol):
         """The seed of the rewards; None where parts of the results have different seeds."""
 
     @property
+    def horizons(self) -> Mapping[str, int]:
+        """The horizon of every environment."""
+
+    @property
     def pairs(self) -> Sequence[tuple[str, str]]:
         """Every environment and policy that have runs, in the order of the results."""
 
@@ -90,3 +92,9 @@ class Tables(Protocol):
 
     def outcome(self, policy: str, environment: str) -> Runs:
         """Return the runs of a policy in an environment as arrays."""
+
+
+def largest_regrets(tables: Tables) -> dict[str, float]:
+    """Return the largest regret that a run can have, by environment: the horizon times the largest gap."""
+    gaps = tables.arms.group_by("environment").agg(gap=pl.col("gap").max())
+    return {name: tables.horizons[name] * gap for name, gap in gaps.iter_rows()}

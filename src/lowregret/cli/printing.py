@@ -25,7 +25,7 @@ def print_json(data: object) -> None:
 
 
 def print_notes(notes: Mapping[str, str]) -> None:
-    """Print how rewards were changed before a policy saw them."""
+    """Print how rewards were changed for a policy, and whether its source assumes others."""
     for name, note in notes.items():
         if note:
             console().print(f"{name}: {note}", soft_wrap=True, markup=False)

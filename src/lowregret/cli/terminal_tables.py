@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.table import Table
 
-from lowregret.reporting.number_format import shown
+from lowregret.reporting.number_format import lost_runs, shown
 
 if TYPE_CHECKING:
     import polars
@@ -17,10 +17,10 @@ COLUMNS = {
     "mean": "mean",
     "se": "se",
     "median": "median",
-    "p05": "5%",
     "p95": "95%",
     "worst05": "worst 5%",
-    "optimal_arm_eliminated": "optimal arm\neliminated",
+    "worst05_high": "at most",
+    "lost": "optimal arm\neliminated",
     "ns_per_step": "ns/step",
     "published": "published",
 }
@@ -35,13 +35,14 @@ REPLAYED = {"matched": "matched", "mean": "mean reward", "se": "se", "low": "95%
 
 def regret_table(summary: polars.DataFrame, title: str | None = None) -> Table:
     """Return the final regrets of several policies, with those of the columns that the summary has."""
-    chosen = {column: heading for column, heading in COLUMNS.items() if column in summary.columns}
-    return _number_table(summary, ("policy",), chosen, title)
+    rows = [row | {"lost": lost_runs(row)} for row in summary.to_dicts()]
+    chosen = {column: heading for column, heading in COLUMNS.items() if column in rows[0]}
+    return _number_table(rows, ("policy",), chosen, title)
 
 
 def replay_table(summary: polars.DataFrame) -> Table:
     """Return the estimates of a replay."""
-    return _number_table(summary, ("policy", "method"), REPLAYED)
+    return _number_table(summary.to_dicts(), ("policy", "method"), REPLAYED)
 
 
 def text_table(rows: Sequence[Mapping[str, str]]) -> Table:
@@ -55,7 +56,10 @@ def text_table(rows: Sequence[Mapping[str, str]]) -> Table:
 
 
 def _number_table(
-    data: polars.DataFrame, names: Sequence[str], columns: Mapping[str, str], title: str | None = None
+    rows: Sequence[Mapping[str, Any]],
+    names: Sequence[str],
+    columns: Mapping[str, str],
+    title: str | None = None,
 ) -> Table:
     """Return a table of names and of numbers, the latter under their headings."""
     table = _table(title)
@@ -63,9 +67,13 @@ def _number_table(
         table.add_column(name, overflow="fold")
     for heading in columns.values():
         table.add_column(heading, justify="right", no_wrap=True)
-    for row in data.to_dicts():
-        table.add_row(*(row[name] for name in names), *(shown(row[column]) for column in columns))
+    for row in rows:
+        table.add_row(*(row[name] for name in names), *(_cell(row[column]) for column in columns))
     return table
+
+
+def _cell(value: float | str | None) -> str:
+    return value if isinstance(value, str) else shown(value)
 
 
 def _table(title: str | None = None) -> Table:

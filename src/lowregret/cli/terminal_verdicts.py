@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from lowregret.analysis.comparison import INCONCLUSIVE, LOWER
-from lowregret.reporting.number_format import p_value, shown, span
+from lowregret.reporting.number_format import p_value, percent, shown, span
 
 NOTE = (
     "Paired differences of the final regret. p is adjusted for all comparisons (Holm); a difference is "
@@ -15,8 +15,17 @@ NOTE = (
 )
 """The text below the verdicts."""
 
-NEEDED = "Runs needed: to detect this difference with probability 0.8, at the strictest of Holm's levels."
+NEEDED = (
+    "Runs needed: to detect this difference with probability 0.8, at the strictest of Holm's levels, if the "
+    "difference and the standard deviation in these runs are the true ones."
+)
 """The text after it, where more runs are needed."""
+
+REVERSED = (
+    "Reversed by: the share of runs at the largest possible regret that would reverse the verdict; fragile: "
+    "this many runs cannot exclude such a share (about 3 / runs)."
+)
+"""The text after it, where there is a verdict."""
 
 
 def verdict_lines(comparison: pl.DataFrame) -> list[str]:
@@ -25,8 +34,10 @@ def verdict_lines(comparison: pl.DataFrame) -> list[str]:
     for (environment,), part in comparison.group_by("environment", maintain_order=True):
         lines.append(str(environment))
         lines += [f"  {_line(row)}" for row in part.to_dicts()]
-    needed = any(_more_needed(row) for row in comparison.to_dicts())
-    return [*lines, "", f"{NOTE} {NEEDED}" if needed else NOTE]
+    rows = comparison.to_dicts()
+    texts = [NOTE, REVERSED if any(row["fragile"] is not None for row in rows) else ""]
+    texts.append(NEEDED if any(_more_needed(row) for row in rows) else "")
+    return [*lines, "", " ".join(filter(None, texts))]
 
 
 def _more_needed(row: dict[str, Any]) -> int | None:
@@ -48,4 +59,6 @@ def _line(row: dict[str, Any]) -> str:
     if row["verdict"] == LOWER:
         low, high = -high, -low
     more = f"; {needed:,} needed" if needed else ""
+    if row["fragile"] is not None:
+        more += f"; {'fragile, ' * row['fragile']}reversed by {percent(row['fragility'])}"
     return f"{words}, 95% interval {span(low, high)}, p {p_value(row['p_holm'])} ({runs:,} runs{more})"

@@ -191,7 +191,12 @@ def description(plan: Plan) -> Description:
     clipped = {(pair.environment, pair.policy): pair.shards[0].clip for pair in plan.pairs}
     notes = {
         name: note(
-            {case.name: reward_note(policy, clipped[case.name, name], case.bandit.binary) for case in cases}
+            {
+                case.name: reward_note(
+                    policy, case.bandit.support, clipped[case.name, name], case.bandit.binary
+                )
+                for case in cases
+            }
         )
         for name, policy in policies.items()
     }

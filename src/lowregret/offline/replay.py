@@ -57,7 +57,7 @@ class Replay:
         The mean reward in each resample of the log, nan where nothing matched. Resample b is the same for
         every policy, so that policies can be compared in pairs.
     notes : dict of str to str
-        What was done to the rewards before a policy saw them; empty where nothing was.
+        How rewards were changed for a policy, and whether its source assumes others; empty where neither.
     """
 
     log: Log
@@ -199,7 +199,7 @@ def replay(
             resampled[name] = walks.total[1:] / walks.matched[1:]
         events[name] = walks.events
         estimates[name] = {"replay": _estimate(read, walks.events, resampled[name])} | _fixed(policy, read)
-        notes[name] = reward_note(policy, clipped[name], binary)
+        notes[name] = reward_note(policy, read.support, clipped[name], binary)
     return Replay(read, horizon, seed, estimates, events, resampled, notes)
 
 

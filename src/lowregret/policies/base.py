@@ -54,7 +54,7 @@ from lowregret.policies.views import NEVER, Arm, Arms, Clock, Random
 
 IndexTrend = Literal["constant", "increasing", "decreasing", "arbitrary"]
 
-Need = Literal["horizon", "rewards in [0, 1]", "known variance"]
+Need = Literal["horizon", "rewards in [0, 1]", "bounded rewards", "known variance"]
 
 COMPARISONS = ("score", "sample", "normal_posterior", "list_index", "round_robin")
 """How a policy compares arms; each policy has one of them."""
@@ -90,7 +90,9 @@ class Policy:
         Whether a score depends on ``clock.best``, the largest mean of all arms. Unless ``index_trend`` is
         ``"arbitrary"``, such a score must not increase with it.
     needs : tuple of str
-        What the policy assumes: ``"horizon"``, ``"rewards in [0, 1]"``, ``"known variance"``.
+        What the policy assumes: ``"horizon"``, ``"rewards in [0, 1]"``, ``"bounded rewards"``, ``"known
+        variance"``. Other rewards than those in [0, 1] are refused; rewards beyond the bounds, [0, b] for a
+        policy with a parameter ``b`` and else [0, 1], are noted in the results.
     source : str
         The publication of the policy.
 

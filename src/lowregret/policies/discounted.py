@@ -47,6 +47,7 @@ class DiscountedUCB(Policy):
     b: Positive = 1.0
 
     Memory = Discounted
+    needs = ("bounded rewards",)
     source: ClassVar[str] = "Garivier, Moulines 2011, D-UCB"
 
     def validate(self) -> None:

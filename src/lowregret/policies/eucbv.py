@@ -75,7 +75,7 @@ class EUCBV(Policy):
     width: Literal["paper", "released"] = "paper"
 
     index_trend = "constant"
-    needs = ("horizon",)
+    needs = ("horizon", "bounded rewards")
     source: ClassVar[str] = "Mukherjee et al., AAAI 2018, Algorithm 1"
 
     def validate(self) -> None:

@@ -23,12 +23,16 @@ def clips(policy: Policy, support: tuple[float, float], where: str, clip: bool) 
     return True
 
 
-def reward_note(policy: Policy, clipped: bool, binary: bool) -> str:
-    """Return how rewards are changed before a policy sees them, "" if they are not.
+def reward_note(policy: Policy, support: tuple[float, float], clipped: bool, binary: bool) -> str:
+    """Return how rewards are changed for a policy and which it does not expect, "" if neither is the case.
 
     ``binary`` says that every reward is 0 or 1; such rewards are not transformed.
     """
+    low, high = support
+    bound = getattr(policy, "b", 1.0)
     notes = ["rewards clipped to [0, 1]"] if clipped else []
+    if "bounded rewards" in policy.needs and not 0.0 <= low <= high <= bound:
+        notes.append(f"assumes rewards in [0, {bound:g}], and they lie in [{low:g}, {high:g}]")
     if policy.overrides("transform_reward") and not binary:
         words = (getdoc(type(policy).transform_reward) or "").partition("\n")[0].rstrip(".")
         detail = f": {words[0].lower()}{words[1:]}" if words else ""

@@ -25,7 +25,7 @@ class MOSS(Policy):
     """
 
     index_trend = "constant"
-    needs = ("horizon",)
+    needs = ("horizon", "bounded rewards")
     source: ClassVar[str] = "Audibert, Bubeck 2009, MOSS"
 
     def score(self, arm: Arm, clock: Clock) -> float:
@@ -55,6 +55,7 @@ class MOSSAnytime(Policy):
     alpha: Positive = 1.35
 
     index_trend = "increasing"
+    needs = ("bounded rewards",)
     source: ClassVar[str] = "Degenne, Perchet 2016, MOSS-anytime"
 
     def score(self, arm: Arm, clock: Clock) -> float:

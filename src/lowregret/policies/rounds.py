@@ -56,7 +56,7 @@ class UCBImproved(Policy):
     """
 
     round_robin = True
-    needs = ("horizon",)
+    needs = ("horizon", "bounded rewards")
     source: ClassVar[str] = "Auer, Ortner 2010, Figure 1"
 
     def first_round(self, clock: Clock) -> Halving:
@@ -115,6 +115,7 @@ class MedianElimination(Policy):
     delta: float = 0.1
 
     round_robin = True
+    needs = ("bounded rewards",)
     source: ClassVar[str] = "Even-Dar, Mannor, Mansour 2006, Algorithm 4"
 
     def validate(self) -> None:
@@ -176,7 +177,7 @@ class CCB(Policy):
 
     index_trend = "constant"
     eliminates_permanently = False
-    needs = ("horizon",)
+    needs = ("horizon", "bounded rewards")
     source: ClassVar[str] = "Liu, Tsuruoka 2016"
 
     def first_round(self, clock: Clock) -> Halving:

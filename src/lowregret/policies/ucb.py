@@ -32,6 +32,7 @@ class UCB1(Policy):
     alpha: Positive = 2.0
 
     index_trend = "increasing"
+    needs = ("bounded rewards",)
     source: ClassVar[str] = "Auer, Cesa-Bianchi, Fischer 2002, Figure 1"
 
     def score(self, arm: Arm, clock: Clock) -> float:
@@ -53,6 +54,7 @@ class UCBTuned(Policy):
     """
 
     index_trend = "increasing"
+    needs = ("bounded rewards",)
     source: ClassVar[str] = "Auer, Cesa-Bianchi, Fischer 2002, section 4"
 
     def score(self, arm: Arm, clock: Clock) -> float:
@@ -90,6 +92,7 @@ class UCBV(Policy):
     b: Positive = 1.0
 
     index_trend = "increasing"
+    needs = ("bounded rewards",)
     source: ClassVar[str] = "Audibert, Munos, Szepesvari 2009, UCB-V"
 
     def score(self, arm: Arm, clock: Clock) -> float:

@@ -16,6 +16,7 @@ from lowregret.analysis.summary import summarise, summarise_curves
 from lowregret.analysis.tables import Tables
 from lowregret.errors import InputError
 from lowregret.reporting.curve_charts import arms_left_chart, pulls_chart, regret_chart
+from lowregret.reporting.number_format import rank_text
 from lowregret.reporting.page import page, save_pictures
 from lowregret.reporting.page_parts import Fold, Part, Picture, Section, Text
 from lowregret.reporting.policy_styles import Style, styles
@@ -42,7 +43,7 @@ class EnvironmentResults:
     pulls: pl.DataFrame
     events: pl.DataFrame
     arms: pl.DataFrame
-    ranks: Mapping[str, float | None]
+    ranks: Mapping[str, str]
     comparison: pl.DataFrame | None
 
     def title(self, words: str) -> str:
@@ -101,7 +102,7 @@ def report_sections(tables: Tables, baseline: str | None = None) -> list[Section
             pulls=tables.pulls.filter(environment=name),
             events=tables.events.filter(environment=name),
             arms=tables.arms.filter(environment=name),
-            ranks=dict(placed.filter(environment=name).select("policy", "rank").iter_rows()),
+            ranks={row["policy"]: rank_text(row) for row in placed.filter(environment=name).to_dicts()},
             comparison=None if comparison is None else comparison.filter(environment=name),
         )
         sections.append(Section(name, environment_parts(part), folded=len(environments) > MANY))

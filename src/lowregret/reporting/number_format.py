@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 
 def shown(value: float | None) -> str:
     """Format a number as briefly as its size allows, and a missing one as a dash."""
@@ -12,6 +15,24 @@ def shown(value: float | None) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:,.1f}" if abs(value) >= 10 else f"{value:.3g}"
+
+
+def percent(share: float) -> str:
+    """Format a share as a percentage with two digits."""
+    return f"{100 * share:.2g}%"
+
+
+def rank_text(row: Mapping[str, Any]) -> str:
+    """Format a rank, and its standard error in brackets where there is one."""
+    if row["rank"] is None:
+        return "-"
+    return f"{row['rank']:.2f}" + ("" if row["se"] is None else f" ({row['se']:.2f})")
+
+
+def lost_runs(row: Mapping[str, Any]) -> str:
+    """Format how many runs lost the optimal arm, with the upper limit of their share."""
+    count = row["optimal_arm_eliminated"]
+    return "-" if count is None else f"{count:,} (≤ {percent(row['failures_high'])})"
 
 
 def span(low: float | None, high: float | None) -> str:

@@ -140,6 +140,8 @@ def differences_chart(
     y = _rows(order)
     ends = rows.with_columns(low=pl.col("low").fill_null(pl.col("difference")))
     ends = ends.with_columns(high=pl.col("high").fill_null(pl.col("difference")))
+    fragile = pl.when("fragile").then(pl.lit(", fragile")).otherwise(pl.lit(""))
+    ends = ends.with_columns(verdict=pl.col("verdict") + fragile)
     base = alt.Chart(inline(ends.select("policy", "difference", "low", "high", "p_holm", "verdict", "runs")))
     tips = [
         alt.Tooltip("policy:N"),

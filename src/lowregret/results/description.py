@@ -27,7 +27,7 @@ class Description:
     """What results hold.
 
     ``seed`` is None where parts of the results have different seeds. With ``clip``, policies that need
-    rewards in [0, 1] may have seen clipped ones; ``notes`` says how rewards were changed for a policy.
+    rewards in [0, 1] may have seen clipped ones; ``notes`` are on the rewards of a policy.
     ``eliminating`` are the policies that can eliminate arms, None where that was not recorded. The parameters
     are those that vary, by environment and by policy.
     """

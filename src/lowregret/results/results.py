@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from lowregret._common.text import count
-from lowregret.analysis.summary import SUMMARY
+from lowregret.analysis.summary import SUMMARY, TAIL_COLUMNS
 from lowregret.analysis.tables import COLUMNS, Floats, Runs
 from lowregret.errors import InputError
 from lowregret.results.description import Description
@@ -116,7 +116,7 @@ class Results:
 
     @property
     def notes(self) -> dict[str, str]:
-        """How rewards were changed before a policy saw them, by policy; only policies for which they were."""
+        """By policy: how rewards were changed for it, and whether its source assumes other rewards."""
         return self.description.notes
 
     @property
@@ -175,14 +175,34 @@ class Results:
         polars.DataFrame
             One row per environment and policy. ``mean``, its standard error ``se`` and Student's 95% interval
             ``low`` to ``high`` (null below two runs); ``median``, ``p05``, ``p25``, ``p75``, ``p95``;
-            ``worst05``, the mean of the worst 5% of the runs, and the ``worst`` run. ``best_arm_pulls`` is
-            the share of pulls of an optimal arm. ``best_arm_found`` is the share of runs in which an optimal
-            arm was pulled most; where arms tie for that the run counts in part. ``optimal_arm_eliminated`` is
-            the number of runs in which no optimal arm was left; null for a policy that eliminates no arms.
+            ``worst05``, the mean of the worst 5% of the runs, with its 95% interval ``worst05_low`` to
+            ``worst05_high``, and the ``worst`` run. ``best_arm_pulls`` is the share of pulls of an optimal
+            arm. ``best_arm_found`` is the share of runs in which an optimal arm was pulled most; where arms
+            tie for that the run counts in part. ``optimal_arm_eliminated`` is the number of runs in which no
+            optimal arm was left, ``failures`` their share and ``failures_high`` its upper 95% limit, about 3
+            / runs where there was none; null for a policy that eliminates no arms.
         """
         from lowregret.analysis.summary import summarise
 
         return self._with_parameters(summarise(self).lazy()).collect()
+
+    def exceedance(self, regret: float) -> pl.DataFrame:
+        """Estimate the probability that the final regret of a policy exceeds a value.
+
+        Parameters
+        ----------
+        regret : float
+            The value.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row per environment and policy: the ``share`` of the ``runs`` with a larger regret, and the
+            95% interval ``low`` to ``high`` of that probability (Clopper and Pearson 1934).
+        """
+        from lowregret.analysis.summary import exceedance
+
+        return self._with_parameters(exceedance(self, regret).lazy()).collect()
 
     def curves(self) -> pl.DataFrame:
         """Return the regret over time: mean, standard error, interval and quantiles at each recorded time."""
@@ -275,9 +295,9 @@ class Results:
         return {
             "policy": policy,
             "note": self.notes.get(policy, ""),
-            "regret": {key: row[key] for key in ("mean", "se", "median", "p05", "p95", "worst05")},
+            "regret": {key: row[key] for key in ("mean", "se", "median", "p05", "p95", *TAIL_COLUMNS)},
             "curve": {"t": curve["t"].to_list(), "mean": curve["mean"].to_list()},
-            "optimal_arm_eliminated": row["optimal_arm_eliminated"],
+            **{key: row[key] for key in ("optimal_arm_eliminated", "failures", "failures_high")},
             "steps": row["runs"] * self.horizon,
             "seconds": outcome.seconds,
             "threads": outcome.threads,
@@ -332,7 +352,7 @@ class Results:
         table = self.summary()
         parameters = [name for name in table.columns if name not in SUMMARY]
         keys = KEYS if len(self.environments) > 1 else ("policy",)
-        shown = ("runs", "mean", "se", "low", "high", "median", "p05", "p95", "worst05")
+        shown = ("runs", "mean", "se", "low", "high", "median", "p05", "p95", *TAIL_COLUMNS)
         chosen = table.select(*keys, *parameters, *shown)
         with pl.Config(tbl_rows=40, tbl_hide_dataframe_shape=True, tbl_hide_column_data_types=True):
             return f"<p>{escape(repr(self))}</p>{chosen._repr_html_()}"
@@ -358,12 +378,16 @@ def compare(results: Results, baseline: Policy | str | None = None, seed: int = 
     -------
     polars.DataFrame
         One row per comparison. ``difference`` is the policy's mean regret less the baseline's, with its
-        standard error ``se``, Student's 95% interval ``low`` to ``high`` and the bootstrap interval.
+        standard error ``se`` and 95% intervals: Student's ``low`` to ``high``, the bootstrap's, and
+        ``bounded_low`` to ``bounded_high``, which allows for unseen runs at the largest possible regret.
         ``wins`` is the share of runs with the lower regret; a tie is half a win. ``p_value`` is that of the
         two-sided paired t test and ``p_holm`` the adjusted one. ``verdict`` is "lower regret" or "higher
-        regret" where ``p_holm`` is at most 0.05, else "inconclusive". ``runs_needed`` is the number of runs
-        with which the test detects a difference of this size with probability 0.8, at the strictest level of
-        Holm's method.
+        regret" where ``p_holm`` is at most 0.05, else "inconclusive". ``fragility`` is the share of runs at
+        the largest possible regret, the horizon times the largest gap, that would reverse the difference;
+        ``fragile`` says that this many runs cannot exclude such a share, which is about 3 / runs. Both are
+        null for an inconclusive comparison. ``runs_needed`` is the number of runs with which the test detects
+        a difference of this size with probability 0.8, at the strictest level of Holm's method, if the
+        difference and the standard deviation in these runs are the true ones.
 
     Examples
     --------
