@@ -105,7 +105,76 @@ class DifferenceOfFlags(SumOfFlags):
         return arm.memory.won - arm.memory.before + 1.0 / arm.pulls
 
 
+class UntilFloat(NamedTuple):
+    number: int
+    until: float
+
+
+class RoundRobinUntilFloat(lr.Policy):
+    round_robin = True
+
+    def first_round(self, clock):
+        return UntilFloat(0, 8.5)
+
+    def next_round(self, arms, clock, round):
+        for i in range(clock.arms):
+            if arms.active(i) and arms.at(i).mean < arms.at(0).mean:
+                arms.eliminate(i)
+        return UntilFloat(round.number + 1, round.until * 1.5)
+
+
+class NoMemory(SumOfFlags):
+    def update_memory(self, arm, reward, clock):
+        pass
+
+
+class OtherRound(JoinLater):
+    def next_round(self, arms, clock, round):
+        return Round(1, 20.5)
+
+
+class OneNumber(lr.Policy):
+    def normal_posterior(self, arm):
+        return arm.mean
+
+
+class Complex(lr.Policy):
+    def score(self, arm, clock):
+        return 1j
+
+
+class Super(SumOfFlags):
+    def score(self, arm, clock):
+        return super().score(arm, clock)
+
+
+class Missing(lr.Policy):
+    def score(self, arm, clock):
+        return arm.mean + self.width
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        (NoMemory, r"update_memory \(.*\) must return a Memory, and returns none"),
+        (OtherRound, r"next_round \(.*\) must return a round as first_round does, Round\(int64 x 2\), and"),
+        (
+            OneNumber,
+            r"normal_posterior \(.*\) must return a mean and a standard deviation, and returns float64",
+        ),
+        (Complex, r"score \(.*\) must return a number, and returns complex128"),
+        (Super, r"cannot compile score \(.*\): super\(\) cannot be compiled"),
+        (Missing, r"cannot compile score \(.*\): Unknown attribute 'width' of type Missing$"),
+    ],
+)
+def test_errors_are_one_sentence(kind, message):
+    with pytest.raises(lr.InputError, match=message) as caught:
+        lr.trace(kind(), [[1.0] * 9, [0.0] * 9], 9)
+    assert "\n" not in str(caught.value)
+
+
 ODD = (
+    RoundRobinUntilFloat,
     LowerBound,
     LowerBoundOfPulls,
     RoundsByBest,

@@ -64,6 +64,7 @@ def test_a_policy_is_immutable_comparable_and_printable():
     [
         (lambda: Plain(count=0), "Plain: count must be positive, got 0"),
         (lambda: Plain(count=1.5), "Plain: count must be an integer, got 1.5"),
+        (lambda: Plain(count=2**63), f"Plain: count must be an integer from -2^63 to 2^63 - 1, got {2**63}"),
         (lambda: Plain(count=True), "Plain: count must be an integer, got True"),
         (lambda: Plain(width="wide"), "Plain: width must be a finite number, got 'wide'"),
         (lambda: Plain(width=None), "Plain: width must be a finite number, got None"),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dis import get_instructions
 from pathlib import Path
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from numba import njit, types
 
@@ -45,30 +46,49 @@ def explain(error: Exception, policy: Policy, attempts: Sequence[Attempt]) -> In
     compiled by themselves. At fault is one that fails and calls none that does.
     """
     faults, returned = _compile_each(list(attempts))
+    for (function, arguments), kind in returned.items():
+        if wanted := _wanted(function.__name__, arguments, kind):
+            found = str(kind).replace("Literal[str]", "str")
+            return InputError(f"{policy}: {_place(function)} must return {wanted}, and returns {found}")
     names = {fault.function.__name__ for fault in faults}
     for function, inner in faults:
         if not (set(function.__code__.co_names) - {function.__name__}) & names:
             imports = any(each.opname == "IMPORT_NAME" for each in get_instructions(function))
             reason = "import at the top of the file, not inside" if imports else _reason(inner, policy)
             return InputError(f"{policy}: Numba cannot compile {_place(function, inner)}: {reason}")
-    for function, kind in returned.items():
-        if function.__name__ in NUMBERS and not isinstance(kind, types.Number | types.Boolean):
-            return InputError(f"{policy}: {_place(function)} must return a number, and returns {kind}")
     return InputError(f"{policy}: Numba cannot compile it: {_reason(error, policy)}")
 
 
-def _compile_each(attempts: list[Attempt]) -> tuple[list[Fault], dict[FunctionType, Any]]:
+def _wanted(name: str, arguments: tuple[Any, ...], kind: Any) -> str | None:
+    """Return what a method must return, or None if it does or if that is not known."""
+    if name in NUMBERS and (isinstance(kind, types.Complex) or not _is_number(kind)):
+        return "a number"
+    if name == "normal_posterior" and not (isinstance(kind, types.BaseTuple) and len(cast(Any, kind)) == 2):
+        return "a mean and a standard deviation"
+    if name == "update_memory" and not isinstance(kind, types.BaseNamedTuple):
+        return "a Memory"
+    if name == "next_round" and len(arguments) == 4 and kind != arguments[3]:
+        return f"a round as first_round does, {arguments[3]}"
+    return None
+
+
+def _is_number(kind: Any) -> bool:
+    return isinstance(kind, types.Number | types.Boolean)
+
+
+def _compile_each(attempts: list[Attempt]) -> tuple[list[Fault], dict[Attempt, Any]]:
     """Compile functions one by one; return those that fail, and the types that the others return."""
     faults: list[Fault] = []
-    returned: dict[FunctionType, Any] = {}
-    for function, arguments in dict.fromkeys(attempts):
+    returned: dict[Attempt, Any] = {}
+    for attempt in dict.fromkeys(attempts):
+        function, arguments = attempt
         try:
             dispatcher: Any = njit(nogil=True, error_model="numpy")(function)
             dispatcher.compile(arguments)
         except Exception as error:  # of Numba's many kinds, some are not its own
             faults.append(Fault(function, error))
         else:
-            returned[function] = dispatcher.nopython_signatures[0].return_type
+            returned[attempt] = dispatcher.nopython_signatures[0].return_type
     return faults, returned
 
 
@@ -87,6 +107,9 @@ def _reason(error: Exception, policy: Policy) -> str:
     plain = [line for line in lines if not line.startswith(skipped)]
     found = (telling or plain or [type(error).__name__])[-1 if telling else 0]
     found = found.partition(" Raised from ")[0].rstrip(".:")
+    found = re.sub(rf"\b({type(policy).__name__})_[0-9a-f]{{32}}\b", r"\1", found)
+    if "'super'" in found:
+        return "super() cannot be compiled; move what is shared into a method of another name, or a function"
     for field in fields_of(policy):
         if f"attribute {field.name!r}" in found:
             return f"it reads {field.name}, and only parameters that are float, int or bool can be read there"

@@ -152,9 +152,10 @@ def _show_class(of: Any, kind: type[Policy], members: set[str], copies: Copies |
             _show_method(of, name, copies.copy(value) if copies else value)
         elif isinstance(value, bool | int | float):
             _show_number(of, name, value)
-    for original, copy in copies.made.items() if copies else ():
-        if original in copies.functions:
-            _share(copy)
+    if copies:
+        for original, copy in copies.made.items():
+            if original in copies.functions:
+                _share(copy)
 
 
 def _show_method(of: Any, name: str, method: FunctionType) -> None:

@@ -153,6 +153,8 @@ class Policy:
                 if kind in types:
                     good = isinstance(value, abstract) and not isinstance(value, bool)
                     self.require(name, words, good and _finite(value))
+                    fits = kind is float or -(2**63) <= value < 2**63
+                    self.require(name, "an integer from -2^63 to 2^63 - 1", fits)
                     object.__setattr__(self, name, kind(value))
             for rule in rules:
                 self.require(name, rule.words, rule.holds(getattr(self, name)))

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from lowregret.engine.compile import compiled
 from lowregret.engine.rewards import exhausted, nth_reward, reward_source
 from lowregret.engine.rng import Rng
@@ -86,7 +88,7 @@ def play_round_robin(policy: Any, first: Any, rng: Rng, run: Run) -> int:
         return t
     left = count_active(rows)
     while t < horizon and (left > 1 or not rules_of(policy).eliminates_permanently):
-        end = t + 1 if len(path) > 0 else min(horizon, max(round.until, t + 1))
+        end = t + 1 if len(path) > 0 else int(np.ceil(min(horizon, max(round.until, t + 1))))
         if at < len(grid):
             end = min(end, grid[at])
         while t < end:
