@@ -56,7 +56,7 @@ class Unchecked(lr.Policy):
     [
         (LooksAtTheNumber(), "Permuting the arms permutes the pulls: it looks at arm.number"),
         (Worst(), "regret is below that of uniform play on an easy bandit"),
-        (SaysStillButMoves(), "Compiled, it pulls the same arms as plain: they part at step"),
+        (SaysStillButMoves(), "Compiled, it pulls the same arms as plain: they differ at step"),
         (Unchecked(), "Parameters are immutable and validated: width=nan is accepted"),
     ],
     ids=str,
@@ -64,3 +64,10 @@ class Unchecked(lr.Policy):
 def test_a_policy_that_breaks_a_rule_is_named(policy, message):
     with pytest.raises(AssertionError, match=message):
         lr.testing.check_policy(policy)
+
+
+def test_a_class_or_another_object_is_no_policy():
+    with pytest.raises(lr.InputError, match=r"^UCB1 is a class: write UCB1\(\)$"):
+        lr.testing.check_policy(lr.UCB1)
+    with pytest.raises(lr.InputError, match="a policy must be a Policy or its name, got 5"):
+        lr.testing.check_policy(5)

@@ -25,28 +25,30 @@ from lowregret.online.stores import Store
 from lowregret.policies import UCB1, Policy
 from lowregret.policies.annotations import parameters_of
 from lowregret.policies.base import fields_of
+from lowregret.policies.inputs import policy_of
 from lowregret.simulation import simulate
 
 
-def check_policy(policy: Policy) -> None:
-    """Hold a policy to the conformance suite; an ``AssertionError`` names what it fails.
+def check_policy(policy: Policy | str) -> None:
+    """Run the conformance suite on a policy; an ``AssertionError`` names the check that fails.
 
-    It checks that parameters are immutable and validated, that the compiled policy plays exactly as the
-    plain one, that a seed fixes a run, that the numbers of the arms do not matter, that one arm is
-    enough, that scaled rewards are as good as others, that a run goes on exactly from a snapshot, and
-    that the policy beats uniform play where that is easy. The last and the one on numbers are left out
-    for a policy that says ``learns = False``.
+    It checks that parameters are immutable and validated, that the compiled policy pulls the same arms as
+    the plain one, that the seed determines a run, that the numbers of the arms do not matter, that one arm
+    and scaled rewards are handled, that an agent continues exactly from a snapshot, and that the regret is
+    below that of uniform play where that is easy. The last check and the one on numbers are left out for a
+    policy with ``learns = False``.
 
     Parameters
     ----------
-    policy : Policy
-        The policy, with the parameters to test it at.
+    policy : Policy or str
+        The policy, with the parameters to test, or its name.
 
     Examples
     --------
     >>> import lowregret as lr
     >>> lr.testing.check_policy(lr.MOSS())
     """
+    policy = policy_of(policy)
     skipped = () if policy.learns else (_numbers_do_not_matter, _beats_uniform)
     _run([check for check in CHECKS if check not in skipped], policy, f"{policy}: ")
 
@@ -98,7 +100,7 @@ def _compiled_equals_plain(policy: Policy) -> None:
         fast = compiled_trace(policy, rows, bandit.data, horizon, seed, shuffled=True).arm
         differ = np.flatnonzero(plain != fast)
         place = f"step {differ[0] + 1}" if len(differ) else ""
-        assert not len(differ), f"they part at {place} of {horizon} on {bandit}, seed {seed}"
+        assert not len(differ), f"they differ at {place} of {horizon} on {bandit}, seed {seed}"
 
 
 def _a_seed_fixes_a_run(policy: Policy) -> None:
@@ -182,11 +184,11 @@ CHECKS: tuple[Callable[[Policy], None], ...] = (
 
 
 def check_store(make_store: Callable[[str], Store]) -> None:
-    """Hold a store of live agents to what they need; an ``AssertionError`` names what it fails.
+    """Run the conformance suite on a store of live agents; an ``AssertionError`` names the check that fails.
 
     It checks that a store returns what was appended, exactly and in order, also after it was closed and
     opened again; that a session that raises leaves nothing behind; that a snapshot replaces the one before;
-    that answers and requests are found; and that an agent goes on where it was.
+    that answers and requests are found; and that an agent continues where it was.
 
     Parameters
     ----------
@@ -305,7 +307,7 @@ def _finds(make_store: Callable[[str], Store]) -> None:
 
 
 def _goes_on(make_store: Callable[[str], Store]) -> None:
-    """Agents go on where they were."""
+    """Agents continue where they were."""
     plain = open_agent(make_store("whole"), UCB1(), ["red", "green"], seed=4)
     stopped = open_agent(make_store("stopped"), UCB1(), ["red", "green"], seed=4)
     for turn in range(1, 131):  # enough for a snapshot

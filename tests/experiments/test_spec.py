@@ -80,11 +80,11 @@ def test_inline_families_and_arms() -> None:
     assert (second.name, second.bandit.means.tolist()) == ("mixed", [0.15, 0.15])
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "CSV"])
 def test_rewards_from_a_file(tmp_path: Path, suffix: str) -> None:
     table = pl.DataFrame({"a": [0, 1, None], "b": [1.0, 0.5, 0.0]})
     path = tmp_path / f"clicks.{suffix}"
-    table.write_csv(path) if suffix == "csv" else table.write_parquet(path)
+    table.write_csv(path) if suffix.lower() == "csv" else table.write_parquet(path)
     text = f'horizon = 9\npolicies = ["MOSS"]\n[[environments]]\nrewards = "clicks.{suffix}"\n'
     (case,) = lr.Experiment.from_toml(toml(tmp_path, text)).cases
     assert (case.name, case.bandit.means.tolist()) == ("clicks", [0.5, 0.5])

@@ -13,8 +13,9 @@ GOOD = {"arm": ["b", "a", "b"], "reward": [1.0, 0.0, 0.5], "propensity": [0.5, 0
 def test_a_file_gives_what_a_table_gives(tmp_path):
     table = pl.DataFrame(GOOD).with_columns(other=pl.lit("ignored"))
     table.write_csv(tmp_path / "log.csv")
+    table.write_csv(tmp_path / "LOG.CSV")
     table.write_parquet(tmp_path / "log.parquet")
-    for given in (GOOD, table, tmp_path / "log.csv", str(tmp_path / "log.parquet")):
+    for given in (GOOD, table, tmp_path / "log.csv", tmp_path / "LOG.CSV", str(tmp_path / "log.parquet")):
         log = read_log(given)
         assert log.arms == ("a", "b")
         assert log.arm.tolist() == [1, 0, 1]
@@ -79,7 +80,7 @@ def test_uneven_counts_are_noticed_and_chance_is_not():
         ({"propensity": [0.5, 0.5, float("nan")]}, "the propensity in row 3 .* got nan"),
         ({"propensity": ["p", "q", "r"]}, "the propensity in row 1 .* got 'p'"),
         ({"arm": ["a", None, "b"]}, "row 2 of the log has no arm"),
-        ({"arm": [[1], [2], [3]]}, "the arms of the log must be text or numbers"),
+        ({"arm": [[1], [2], [3]]}, "the arms of the log must be strings or numbers"),
         ({"arm": ["a"]}, "the log is no table"),
         ({"arm": [], "reward": [], "propensity": []}, "the log is empty: give at least one row"),
     ],

@@ -157,11 +157,17 @@ def test_rewards_outside_the_unit_interval_are_refused_or_clipped():
     assert result["ThompsonBeta"]["replay"].mean > 1.5
 
 
+def test_a_replay_prints_in_one_line():
+    result = lr.replay({"arm": [0, 1] * 50, "reward": [0, 1] * 50}, "RoundRobin", resamples=0)
+    assert repr(result) == "Replay('the log': 1 policy, 100 rows, horizon 50, seed 0)"
+    assert repr(result.log) == "Log('the log', 100 rows, 2 arms)"
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         ({"horizon": 0}, "replay: horizon must be an integer of at least 1, got 0"),
-        ({"resamples": -1}, "replay: resamples must be an integer of at least 1, got -1"),
+        ({"resamples": -1}, "replay: resamples must be an integer of at least 0, got -1"),
         ({"seed": -1}, "seed must be an integer"),
         ({"threads": 0}, "replay: threads must be an integer of at least 1, got 0"),
         ({"policies": []}, "replay: give at least one policy"),

@@ -151,10 +151,11 @@ def _columns(file: Path) -> list[Any]:
     """Read the rewards of a file, one column per arm, without missing values."""
     import polars as pl
 
-    if file.suffix not in (".csv", ".parquet"):
+    suffix = file.suffix.lower()
+    if suffix not in (".csv", ".parquet"):
         raise InputError(f"a file of rewards must be .csv or .parquet, got {file.name!r}")
     try:
-        table = pl.read_csv(file) if file.suffix == ".csv" else pl.read_parquet(file)
+        table = pl.read_csv(file) if suffix == ".csv" else pl.read_parquet(file)
     except (OSError, pl.exceptions.PolarsError) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"cannot read {str(file)!r}: {reason}") from None

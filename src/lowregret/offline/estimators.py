@@ -46,7 +46,7 @@ def ips(weight: Floats, reward: Floats) -> Estimate:
 
 
 def snips(weight: Floats, reward: Floats) -> Estimate:
-    """Return the sum of w_i x_i over the sum of w_i: self-normalised (Swaminathan and Joachims 2015).
+    """Return the sum of w_i x_i over the sum of w_i: self-normalized (Swaminathan and Joachims 2015).
 
     Its bias falls as 1 / n, its variance is mostly far smaller than that of ``ips``, and it never leaves the
     range of the rewards. The standard error is that of a ratio, sqrt(k / (k - 1) sum w_i^2 (x_i - v)^2) /

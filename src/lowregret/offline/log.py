@@ -24,7 +24,7 @@ SURE = 5.0
 """Standard deviations by which the counts of the arms must be uneven before a log is called not uniform."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Log:
     """A validated log.
 
@@ -33,7 +33,7 @@ class Log:
     name : str
         The name of its file, or ``"the log"``.
     arms : tuple of str
-        The arms in the order of their numbers: sorted as numbers if all are, else as text.
+        The arms in the order of their numbers: sorted as numbers if all are, else as strings.
     arm : array of int
         The number of the arm of every row.
     reward : array of float
@@ -50,6 +50,9 @@ class Log:
     reward: Floats
     propensity: Floats
     given: bool
+
+    def __repr__(self) -> str:
+        return f"Log({self.name!r}, {len(self.arm):,} rows, {len(self.arms):,} arms)"
 
     @property
     def support(self) -> tuple[float, float]:
@@ -119,13 +122,14 @@ def _table(given: Given) -> tuple[str, polars.DataFrame]:
             f"a log must be a file, a polars table or a mapping of columns, got {short_repr(given)}"
         )
     file = Path(given)
-    if file.suffix not in (".csv", ".parquet"):
+    suffix = file.suffix.lower()
+    if suffix not in (".csv", ".parquet"):
         raise InputError(f"a log must be a .csv or .parquet file, got {str(file)!r}")
     if not file.is_file():
         raise InputError(f"there is no file {str(file)!r}")
     try:
         # As text, so that an arm keeps its name and a bad reward is named as it is written.
-        csv = file.suffix == ".csv"
+        csv = suffix == ".csv"
         lazy = pl.scan_csv(file, infer_schema=False, glob=False) if csv else pl.scan_parquet(file, glob=False)
         there = lazy.collect_schema().names()
         wanted = [name for name in COLUMNS if name in there]
@@ -137,11 +141,11 @@ def _table(given: Given) -> tuple[str, polars.DataFrame]:
 
 
 def _arms(name: str, column: polars.Series) -> tuple[tuple[str, ...], Integers]:
-    """Return the arms, sorted as numbers if all are numbers, else as text, and the arm of each row."""
+    """Return the arms, in numerical order if all are numbers, and the arm of each row."""
     import polars as pl
 
     if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
-        raise InputError(f"the arms of {name} must be text or numbers, got {column.dtype}")
+        raise InputError(f"the arms of {name} must be strings or numbers, got {column.dtype}")
     text = column.cast(pl.String)
     if text.null_count():
         row = int(text.is_null().arg_max() or 0)

@@ -1,4 +1,4 @@
-"""``replay``: what policies would have earned, judged on a log of what another policy did."""
+"""``replay``: estimate the mean reward of policies from a log of another policy."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lowregret._common.text import count
 from lowregret._common.validation import MAX_HORIZON, integer, seed_of, short_repr
 from lowregret.engine import log_replay as engine
 from lowregret.engine.state import Floats, Integers
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
     import polars
 
 RESAMPLES = 200
-"""How many resamples of the log stand behind a standard error, which they give to about 5%."""
+"""The number of resamples of the log for a standard error, which then has an error of about 5%."""
 
 FEWEST = 30
-"""How many rows must match for a standard error: fewer say too little, above all of rare rewards."""
+"""The least number of matched rows for a standard error; with fewer it is unreliable for rare rewards."""
 
 SCHEMA = {
     "policy": str,
@@ -39,20 +40,20 @@ SCHEMA = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Replay:
-    """What the replay of policies gave, by policy; a policy is named as printed, or given itself.
+    """The estimates of a replay, by policy; index it with a policy or its name.
 
     Attributes
     ----------
     log : Log
         The log as it was read; ``log.arms`` names the arms in the order of their numbers.
     horizon, seed : int
-        After how many matched rows a walk ended at the latest, and the seed.
+        The number of matched rows after which a replay ended at the latest, and the seed.
     estimates : dict of str to dict of str to Estimate
         The estimates of every policy, by method.
     events : dict of str to array
-        The rows of the log that a policy's walk matched, in their order.
+        The rows of the log that matched, in their order.
     resampled : dict of str to array
         The mean reward in each resample of the log, nan where nothing matched. Resample b is the same for
         every policy, so that policies can be compared in pairs.
@@ -67,6 +68,10 @@ class Replay:
     events: dict[str, Integers]
     resampled: dict[str, Floats]
     notes: dict[str, str]
+
+    def __repr__(self) -> str:
+        sizes = count(len(self.estimates), "policy", "policies"), count(len(self.log.arm), "row")
+        return f"Replay({self.log.name!r}: {', '.join(sizes)}, horizon {self.horizon:,}, seed {self.seed})"
 
     def __getitem__(self, policy: Policy | str) -> dict[str, Estimate]:
         """Return the estimates of one policy, by method."""
@@ -123,14 +128,14 @@ def replay(
     threads: int | None = None,
     progress: Callable[[str, int], None] | None = None,
 ) -> Replay:
-    """Judge policies on logged data, without letting them play.
+    """Estimate the mean reward of policies from a log of another policy.
 
-    Every policy walks the log (Li, Chu, Langford and Wang 2011). It is asked for an arm, and rows of other
-    arms are skipped until one has that arm. This row matches: the policy gets its reward, learns from it and
-    is asked again. If the arms of the log were chosen uniformly at random, the matched rows are what it
-    would have met in live play, so their mean is without bias. If the log has a column ``propensity``, the
+    Every policy is replayed on the log (Li, Chu, Langford and Wang 2011). It chooses an arm, and rows of
+    other arms are skipped until one has that arm. This row matches: the policy observes its reward, learns
+    from it and chooses again. If the arms of the log were chosen uniformly at random, the matched rows are
+    distributed as in live play, so their mean is unbiased. If the log has a column ``propensity``, the
     probability p with which the arm of the row was chosen, a row is accepted only with probability c / p, c
-    the smallest p of the log: the accepted rows are as if their arms had been chosen uniformly.
+    the smallest p of the log: the accepted rows are those of a uniform log.
 
     For a policy that does not learn and keeps its arms (RoundRobin, FixedArm) there are also the estimates by
     inverse propensity, ``IPS`` and ``SNIPS``, which use every row of its arms.
@@ -138,25 +143,25 @@ def replay(
     Parameters
     ----------
     log : path, polars.DataFrame or mapping
-        A .csv or .parquet file, or a table, with columns ``arm`` (text or numbers), ``reward`` and, if the
+        A .csv or .parquet file, or a table, with columns ``arm`` (strings or numbers), ``reward`` and, if the
         arms were not chosen uniformly, ``propensity``; one row per pull, in their order.
     policies : Policy or str, or several
-        What to judge: policies or their names, such as ``"UCB1(alpha=1)"``.
+        The policies to evaluate, or their names, such as ``"UCB1(alpha=1)"``.
     horizon : int, optional
-        After how many matched rows a walk ends, and what a policy that needs a horizon is told. If not given,
-        the number of matches to expect: c times the number of rows, which for a uniform log is rows / K.
+        The number of matched rows after which a replay ends, and the horizon of the policies that need one.
+        By default the expected number of matches: c times the number of rows, rows / K for a uniform log.
     seed : int, default 0
-        From 0 to 2^64 - 1: of the resamples, the accepted rows, the order of ties, the policies' own draws.
+        Determines the resamples, the accepted rows, how ties are broken, and the random numbers of policies.
     resamples : int, default 200
-        On how many resamples of the log every policy is walked again for the standard error, which takes at
-        least 30 matches; 0 for none.
+        The number of resamples of the log for the standard error, which needs at least 30 matches; 0 for no
+        standard error.
     clip : bool, default False
-        Let policies that need rewards in [0, 1] see them clipped to it; else such a policy is refused where a
-        reward lies outside. The mean reward is always that of the log as it is.
+        Whether to clip rewards to [0, 1] for policies that need that; otherwise such a policy is an error if
+        a reward lies outside. The mean reward is always that of the unclipped log.
     threads : int, optional
-        How many threads share the resamples; one per core if not given.
+        The number of threads; one per core by default.
     progress : callable, optional
-        Called as ``progress(policy, walks)`` when a policy starts (0 walks) and as its walks finish.
+        Called as ``progress(policy, replays)`` when a policy starts (0) and as its replays finish.
 
     Returns
     -------
@@ -174,8 +179,7 @@ def replay(
     Estimate(matched=200, mean=1.0, se=0.0)
     """
     read, seed = read_log(log), seed_of(seed)
-    if resamples != 0:
-        resamples = integer("replay", "resamples", resamples)
+    resamples = integer("replay", "resamples", resamples, least=0)
     threads = None if threads is None else integer("replay", "threads", threads)
     size, chosen = len(read.arms), policies_of("replay", policies)
     if horizon is None:

@@ -1,1 +1,1 @@
-"""Live use: an agent that is asked for an arm and told its reward, and where it keeps what it knows."""
+"""Live use: agents, their state and transactions, and the stores of their events."""

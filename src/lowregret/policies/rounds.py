@@ -11,7 +11,7 @@ from lowregret.policies.views import NEVER, Arm, Arms, Clock
 
 
 class Halving(NamedTuple):
-    """A round that tells arms apart which differ by about ``gap``; the gap halves from round to round."""
+    """A round that separates arms which differ by about ``gap``; the gap halves from round to round."""
 
     number: int
     until: int
