@@ -38,7 +38,7 @@ def bounds(bandit: Bandit | str, horizon: int | None = None) -> pl.DataFrame:
         One row per statement: ``name``, ``kind`` (part of a bound, order without constant, lower bound),
         ``formula`` (T the horizon, K the number of arms, D the smallest gap, S the largest variance),
         ``value``, ``rest`` (terms whose constants the paper does not state as numbers) and ``note``.
-        Theorem 1 holds for every b >= sqrt(e / T); its value is for b = sqrt(e / T) alone.
+        Theorem 1 is stated for every b >= sqrt(e / T); its value is for b = sqrt(e / T) alone.
 
     Examples
     --------
