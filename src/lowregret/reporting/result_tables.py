@@ -36,13 +36,8 @@ def numbers(summary: pl.DataFrame, ranks: Mapping[str, str]) -> Table:
         "Final regret, with the half-width of its 95% interval (Student). Rank: its mean over the runs, with "
         "the standard error. Worst 5%: the mean of the worst 5% of the runs, with its 95% interval. Best arm "
         "pulled: the share of pulls of an optimal arm; found: the share of runs in which one was pulled "
-<<<<<<< HEAD
-        "most. Eliminated: the number of runs in which no optimal arm was left, with the upper 95% limit of their "
-        "share."
-=======
         "most. Eliminated: the number of runs in which no optimal arm was left, with the upper 95% limit "
         "of their share."
->>>>>>> stats14
     )
     return Table(heads, rows, caption=caption)
 
