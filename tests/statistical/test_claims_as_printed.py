@@ -11,7 +11,7 @@ from lowregret.reproduction.verdicts import claim_comparisons, claim_verdicts
 
 @pytest.fixture(scope="module")
 def verdicts():
-    (experiment,) = experiments_to_run(1)
+    (experiment,) = (each for each in experiments_to_run(1) if each.name == "paper-1")
     results = experiment.model_copy(update={"policies": ["EUCBV", "MOSS", "OCUCB", "UCB1"]}).run()
     table = claim_verdicts(claim_comparisons(results))
     return {(row["place"], row["worse"]): row["verdict"] for row in table.to_dicts()}

@@ -29,7 +29,7 @@ def test_a_curve_is_matched_by_its_configuration(name):
     assert (
         table.height
         == {
-            "paper-1": 4,
+            "paper-1": 3,
             "paper-2-swapped-groups": 2,
             "paper-3-squared-variances": 2,
             "paper-4-squared-variances": 1,
