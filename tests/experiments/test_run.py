@@ -175,9 +175,7 @@ def test_a_shard_that_kills_its_worker_is_reported_and_holds_up_no_other(small, 
 def test_workers_that_always_die_are_not_replaced_for_ever(small, monkeypatch) -> None:
     monkeypatch.setattr(Mortal, "made", 0)
     every = {shard.name for shard in make_plan(small, STEPS).shards}
-    with pytest.raises(
-        FailedShardsError, match=r"^the workers went away \(killed\); failed: .*continue$"
-    ):
+    with pytest.raises(FailedShardsError, match=r"^the workers went away \(killed\); failed: .*continue$"):
         run(small, executor=lambda: Mortal(every), shard_steps=STEPS)
     assert Mortal.made == running.POOLS
 

@@ -114,13 +114,10 @@ class Reach:
     ----------
     functions : list of function
         The plain functions outside the engine and the packages in ``TRUSTED``, methods left out.
-    named_tuples : list of type
-        The ``NamedTuple`` classes among them.
     """
 
     def __init__(self, *roots: Any) -> None:
         self.functions: list[FunctionType] = []
-        self.named_tuples: list[type] = []
         self.problem: NoIdentity | None = None
         self._methods: set[FunctionType] = set()
         self._names: list[tuple[Mapping[str, Any], str, Any]] = []
@@ -230,7 +227,6 @@ class Reach:
     def _class(self, kind: type) -> str:
         parts = [f"class {kind.__qualname__}"]
         if hasattr(kind, "_fields") and issubclass(kind, tuple):
-            self.named_tuples.append(kind)
             parts.append(repr((getattr(kind, "_fields", ()), getattr(kind, "_field_defaults", {}))))
         if is_dataclass(kind):
             parts.append(repr([(name, types) for name, (types, _) in parameters_of(kind).items()]))

@@ -54,7 +54,7 @@ class FixedArm(Policy):
         self.require("arm", f"below the number of arms ({clock.arms})", self.arm < clock.arms)
 
     def initially_active(self, number: int) -> bool:
-        """Let the one arm be the only one in play."""
+        """Return whether this is the only active arm."""
         return number == self.arm
 
 

@@ -152,12 +152,12 @@ class MedianElimination(Policy):
 
 
 class CCB(Policy):
-    """m + sqrt(r log(T D^2) / (2 n_D)), r = sqrt(T) / n; D halves at deadlines set by the arms in play.
+    """m + sqrt(r log(T D^2) / (2 n_D)), r = sqrt(T) / n; D halves at deadlines set by the candidate arms.
 
     Liu and Tsuruoka, "Modification of improved upper confidence bounds for regulating exploration in
     Monte-Carlo tree search", Theoretical Computer Science 644, 2016. n_D = ceil(2 log(T D^2) / D^2); an
-    arm is in play unless its upper end at width sqrt(log(T D^2) / (2 n_D)) is below the best lower end;
-    the next deadline is n_D pulls for each arm in play. No arm is eliminated. Our choice where we could not
+    arm is a candidate unless its upper end at width sqrt(log(T D^2) / (2 n_D)) is below the best lower end;
+    the next deadline is n_D pulls for each candidate arm. No arm is eliminated. Our choice where we could not
     check the paper: arms are counted at the deadline, and D halves at most floor(log2(T / e) / 2) + 1
     times, as in UCB-Improved. Assumes rewards in [0, 1]; needs the horizon T.
 
@@ -192,7 +192,7 @@ class CCB(Policy):
         return arm.mean + sqrt(round.scale / arm.pulls) * round.width
 
     def next_round(self, arms: Arms, clock: Clock, round: Halving) -> Halving:
-        """Count the arms in play, halve D and set the next deadline."""
+        """Count the candidate arms, halve D and set the next deadline."""
         best = -inf
         for i in range(clock.arms):
             best = max(best, arms.at(i).mean - round.width)

@@ -42,7 +42,7 @@ def pull_repeatedly(row: Any, data: Floats, pulls: int, clip: bool) -> None:
 
 @compiled
 def least(rows: Rows) -> tuple[int, int, int]:
-    """Return the fewest pulls of an arm in play, how many have those, and the next higher number of pulls."""
+    """Return the fewest pulls of an active arm, how many have those, and the next higher number of pulls."""
     fewest, sharing, more = NEVER, 0, NEVER
     for row in rows:
         if row["active"]:
