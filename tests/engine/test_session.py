@@ -168,3 +168,30 @@ def test_a_rule_of_a_parameter_has_no_address_in_the_identity():
         return subprocess.check_output([sys.executable, "-c", code], env=os.environ)
 
     assert identity(0) == identity(100_000)
+
+
+BY_MODULE = """
+import sys
+from types import ModuleType
+from numba import njit
+import lowregret as lr
+module = ModuleType(sys.argv[1])
+exec("def halved(x): return x / 2", vars(module))
+compiled = njit(module.halved)
+class {name}(lr.Policy):
+    def score(self, arm, clock): return {helper}(arm.mean)
+print(lr.trace({name}(), [[1] * 20, [0] * 20], 20).arm.tolist())
+"""
+
+
+@pytest.mark.parametrize(("name", "helper"), [("Plain", "module.halved"), ("Compiled", "compiled")])
+def test_code_on_disk_of_a_module_without_a_file_or_with_another_name(name, helper, tmp_path):
+    code, environment = (
+        BY_MODULE.format(name=name, helper=helper),
+        {**os.environ, "XDG_CACHE_HOME": str(tmp_path)},
+    )
+    found = {
+        subprocess.check_output([sys.executable, "-c", code, module], env=environment)
+        for module in ("first", "first", "second")
+    }
+    assert len(found) == 1

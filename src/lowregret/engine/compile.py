@@ -249,6 +249,8 @@ def _compile(function: FunctionType, policy: Policy, kinds: tuple[Any, ...]) -> 
             if path:
                 try:
                     return _finish(njit(cache=True, **OPTIONS)(code_cache.moved(function, path)), kinds)
+                except ImportError:  # of a module that a function of the user's compiled by Numba was in
+                    pass
                 except (OSError, RuntimeError):  # a full disk costs the cache, not the simulation
                     code_cache.switch_off()
             return _finish(njit(**OPTIONS)(function), kinds)

@@ -25,6 +25,7 @@ from numba.extending import (
     unbox,
 )
 
+from lowregret.engine import code_cache
 from lowregret.engine.compile_errors import Attempt
 from lowregret.engine.function_copies import Copies
 from lowregret.engine.identity import NoIdentity, Reach
@@ -159,9 +160,11 @@ def _show_class(of: Any, kind: type[Policy], members: set[str], copies: Copies |
 
 
 def _show_method(of: Any, name: str, method: FunctionType) -> None:
+    copy = _importable(method)
+
     def choose(*arguments: Any, **named: Any) -> Any:
         attempts.append(Attempt(method, arguments))
-        return method
+        return copy
 
     cast(Any, choose).__signature__ = signature(method)
     overload_method(of, name, **lenient({**METHODS, "forceinline": True}))(choose)
@@ -189,12 +192,25 @@ def share_all(reach: Reach) -> None:
 
 
 def _share(function: FunctionType) -> None:
+    copy = _importable(function)
+
     def choose(*arguments: Any, **named: Any) -> Any:
         attempts.append(Attempt(function, arguments))
-        return function
+        return copy
 
     cast(Any, choose).__signature__ = signature(function)
     overload(function, strict=False, jit_options=METHODS)(choose)
+
+
+def _importable(function: FunctionType) -> FunctionType:
+    """Copy a function as one of this module.
+
+    Machine code that is loaded from disk imports the modules of its functions by name. The user's may have
+    been renamed since, or may never have had a file.
+    """
+    copy = code_cache.copied(function, function.__code__, function.__globals__)
+    copy.__module__ = __name__
+    return copy
 
 
 def lenient(options: Any) -> Any:
