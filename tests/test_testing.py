@@ -16,6 +16,7 @@ OTHERS = [
     lr.CCB(r="log"),
     lr.CCB(r="linear"),
     lr.MedianElimination(epsilon=1.0),
+    lr.MOSSV(anytime=True),
 ]
 
 

@@ -55,6 +55,8 @@ POLICIES = (
     "KLUCBPlusPlus",
     "MOSS",
     "MOSSAnytime",
+    "MOSSV",
+    "MOSSV(anytime=True)",
     "MedianElimination",
     "MedianElimination(epsilon=0.9, delta=0.9)",
     "OCUCB",

@@ -30,7 +30,17 @@ def log_plus(x):
     return max(log(x), 0.0)
 
 
+def mossv(m, v, n, T, K):
+    """The smaller of a Bernstein bound and of a Chernoff bound, at one level."""
+    y = log_plus(T / (K * n))
+    level = y + log(1 + y**2) / 4
+    w = (n * v + 5 / 4) / (n + 5)
+    return min(m + sqrt(1.5 * w * level / n) + level / (3 * n), kl_bound(m, n, level))
+
+
 FORMULAS = {
+    lr.MOSSV(): lambda m, v, n, t, T, K: mossv(m, v, n, T, K),
+    lr.MOSSV(anytime=True): lambda m, v, n, t, T, K: mossv(m, v, n, 1.5 * t, K),
     lr.UCB1(): lambda m, v, n, t, T, K: m + sqrt(2 * log(t) / n),
     lr.UCB1(alpha=0.3): lambda m, v, n, t, T, K: m + sqrt(0.3 * log(t) / n),
     lr.UCBTuned(): lambda m, v, n, t, T, K: m + sqrt((log(t) / n) * min(1 / 4, v + sqrt(2 * log(t) / n))),
@@ -80,6 +90,14 @@ def test_the_index_is_that_of_the_source(policy, pulls, successes, spread, later
     assert found == pytest.approx(
         FORMULAS[policy](mean, variance, pulls, t, horizon, arms), rel=1e-9, abs=1e-9
     )
+
+
+@pytest.mark.parametrize(("mean", "variance"), [(0.5, 0.3), (1.2, 0.0), (-0.1, 0.01)])
+def test_mossv_of_rewards_outside_the_unit_interval_is_bernsteins_bound(mean, variance):
+    level = log(100) + log(1 + log(100) ** 2) / 4
+    width = sqrt(1.5 * (10 * variance + 1.25) / 15 * level / 10) + level / 30
+    found = lr.MOSSV().score(Arm(0, 10, mean, variance), clock_at(500, 10_000, 10, 0.0))
+    assert found == pytest.approx(mean + width, rel=1e-12)
 
 
 @given(pulls=st.integers(1, 10**5), mean=st.floats(0.0, 1.0), best=st.floats(0.0, 1.0))

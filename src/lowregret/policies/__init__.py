@@ -10,6 +10,7 @@ from lowregret.policies.divergence import DMED, IMED
 from lowregret.policies.eucbv import EUCBV
 from lowregret.policies.klucb import KLUCB, KLUCBGauss, KLUCBPlus, KLUCBPlusPlus
 from lowregret.policies.moss import MOSS, MOSSAnytime
+from lowregret.policies.mossv import MOSSV
 from lowregret.policies.ocucb import OCUCB
 from lowregret.policies.rounds import CCB, MedianElimination, UCBImproved
 from lowregret.policies.thompson import ThompsonBeta, ThompsonGauss, ThompsonNormal
@@ -29,6 +30,7 @@ __all__ = [
     "IMED",
     "KLUCB",
     "MOSS",
+    "MOSSV",
     "NEVER",
     "OCUCB",
     "POLICIES",

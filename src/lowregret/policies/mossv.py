@@ -1,0 +1,85 @@
+"""MOSSV: MOSS with variance estimates, the successor of EUCBV."""
+
+from __future__ import annotations
+
+from math import log, sqrt
+from typing import Any, ClassVar, Self
+
+from lowregret.policies.base import IndexTrend, Need, Policy
+from lowregret.policies.views import Arm, Clock
+from lowregret.special.divergences import bernoulli_kl, bernoulli_kl_upper
+
+AHEAD = 1.5
+"""The anytime form plays at time t as if the horizon were this multiple of t."""
+
+
+class MOSSV(Policy):
+    """The smaller of m + sqrt(3 w L / (2 n)) + L / (3 n) and the largest q with n kl(m, q) <= L.
+
+    L = l + log(1 + l^2) / 4 with l = log+(T / (K n)), kl is the Bernoulli divergence, and
+    w = (n v + 5/4) / (n + 5) is the variance, to which five rewards of the largest variance possible, 1/4,
+    are added. The first bound is Bernstein's with that variance; the second is smaller where means are near
+    0 or 1. An arm with v > m (1 - m) has rewards outside [0, 1], and only the first bound is used.
+
+    A policy of this package, described in docs/successor.md. Assumes rewards in [0, 1].
+
+    Parameters
+    ----------
+    anytime : bool, default False
+        If True, 3/2 t stands in place of the horizon T, and the policy needs none.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.trace(lr.MOSSV(), [[1, 1, 1, 1], [0, 0, 0, 0]], horizon=5).arm.tolist()
+    [0, 1, 0, 0, 0]
+    >>> print(lr.MOSSV(anytime=True))
+    MOSSV(anytime=True)
+    """
+
+    anytime: bool = False
+
+    index_trend: ClassVar[IndexTrend] = "constant"
+    needs: ClassVar[tuple[Need, ...]] = ("horizon", "bounded rewards")
+    source: ClassVar[str] = "lowregret, docs/successor.md"
+
+    def __new__(cls, anytime: bool = False, *_: Any, **__: Any) -> Self:
+        """Select the class, from which the engine reads how the index changes with time."""
+        kinds: Any = MOSSV, _Anytime
+        selected: type[Self] = kinds[anytime is True] if cls in kinds else cls
+        return super().__new__(selected)
+
+    def score(self, arm: Arm, clock: Clock) -> float:
+        """Return the upper confidence bound of an arm."""
+        return _upper_bound(arm, clock.horizon / (clock.arms * arm.pulls))
+
+
+class _Anytime(MOSSV):
+    index_trend = "increasing"
+    needs = ("bounded rewards",)
+
+    def score(self, arm: Arm, clock: Clock) -> float:
+        """Return the upper confidence bound of an arm."""
+        return _upper_bound(arm, AHEAD * clock.t / (clock.arms * arm.pulls))
+
+    def __str__(self) -> str:
+        return "MOSSV(anytime=True)"
+
+    def __reduce__(self) -> Any:
+        return MOSSV, (True,)
+
+
+def _upper_bound(arm: Arm, share: float) -> float:
+    """Return the index of an arm for a share T / (K n)."""
+    n, m, v = arm.pulls, arm.mean, arm.variance
+    if share <= 1.0:
+        return m
+    log_share = log(share)
+    level = (log_share + 0.25 * log(1.0 + log_share * log_share)) / n
+    w = (n * v + 1.25) / (n + 5.0)
+    bernstein = m + sqrt(1.5 * w * level) + level / 3.0
+    if v > m * (1.0 - m) + 1e-9:
+        return bernstein
+    if bernstein < 1.0 and bernoulli_kl(m, bernstein) <= level:
+        return bernstein
+    return min(bernstein, bernoulli_kl_upper(m, level))
