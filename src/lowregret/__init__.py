@@ -42,6 +42,8 @@ if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same n
     from lowregret.results import report as report
     from lowregret.simulation import simulate as simulate
     from lowregret.simulation import trace as trace
+    from lowregret.suite.worst_case import WorstCase as WorstCase
+    from lowregret.suite.worst_case import worst_case as worst_case
     from lowregret.theory.regret_bounds import bounds as bounds
 
 __version__ = "0.1.0"
@@ -69,6 +71,7 @@ _HOMES = {
     "online.decisions": ("Decision",),
     "online.open_agent": ("open_agent",),
     "simulation": ("simulate", "trace"),
+    "suite.worst_case": ("WorstCase", "worst_case"),
 }
 
 
