@@ -65,8 +65,8 @@ class WorstCase:
     worst05 : float
         The mean of the worst 5% of these runs, divided by sqrt(K T).
     candidates : polars.DataFrame
-        The problems that were evaluated again. The first is the worst of them in runs of its own, neither those
-        of the search nor those reported.
+        The problems that were evaluated again. The first is the worst of them in runs that neither the search
+        nor the report has used.
     """
 
     policy: Policy
