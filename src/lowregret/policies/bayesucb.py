@@ -27,8 +27,8 @@ class BayesUCBBeta(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> lr.trace(lr.BayesUCBBeta(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
-    [0, 1, 0, 0, 0, 0, 0, 0, 0]
+    >>> lr.trace(lr.BayesUCBBeta(), [[0] * 9, [1] * 9], horizon=9).arm.tolist()
+    [0, 1, 1, 1, 1, 1, 1, 1, 1]
     """
 
     c: NonNegative = 0.0
