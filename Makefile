@@ -18,9 +18,10 @@ reproduce: setup
 test: setup
 	$(BIN)/pytest --numprocesses auto --durations 15 --quiet
 
-# The oldest supported Numba, in .venv-oldest.
+# The oldest supported Numba, in .venv-oldest, and the policies of other packages, in .venv-peers.
 verify:
 	$(PYTHON) tools/verify_numba.py
+	$(PYTHON) tools/verify_peers.py
 
 lint: setup
 	$(BIN)/ruff check .

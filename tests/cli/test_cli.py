@@ -150,7 +150,7 @@ def test_policies_lists_every_policy_with_defaults_rule_and_source() -> None:
     assert "EUCBV(rho=0.5, psi=None, width='paper')" in result.stdout
     assert "UCB1(alpha=2)" in result.stdout
     assert "FixedArm(arm)" in result.stdout
-    assert "m + sqrt(alpha log(t) / n)" in result.stdout
+    assert "m + sqrt(alpha log(t - 1) / n)" in result.stdout
 
 
 def test_policies_shows_one_in_full() -> None:

@@ -1,5 +1,6 @@
 """The tables: their schema, their order, and that they say what the simulator says."""
 
+from math import sqrt
 from pathlib import Path
 
 import numpy as np
@@ -111,13 +112,22 @@ def test_a_damaged_table_is_not_believed(small, tmp_path: Path) -> None:
     assert small.run(tmp_path).finals.height == 240
 
 
+class UCB1(lr.Policy):
+    """m + sqrt(alpha log(t) / n): what UCB1 was when tests/data/experiment-1 was written."""
+
+    alpha: float = 2.0
+
+    def score(self, arm, clock):
+        return arm.mean + sqrt(self.alpha * clock.log_t / arm.pulls)
+
+
 def test_a_folder_of_the_first_version_still_opens() -> None:
     """tests/data/experiment-1 was written before a description had parameters and notes."""
     old = lr.open_results(DATA / "experiment-1")
     new = lr.Experiment(
         name="old",
         environments=[{"environment": "bernoulli:0.5*{K-1},0.9", "grid": {"K": [2, 3]}, "name": "coins"}],
-        policies=["EUCBV", {"policy": "UCB1", "grid": {"alpha": [1, 2]}}],
+        policies=["EUCBV", UCB1(alpha=1.0), UCB1()],
         horizon=60,
         runs=3,
         seed=5,

@@ -41,9 +41,11 @@ def mossv(m, v, n, T, K):
 FORMULAS = {
     lr.MOSSV(): lambda m, v, n, t, T, K: mossv(m, v, n, T, K),
     lr.MOSSV(anytime=True): lambda m, v, n, t, T, K: mossv(m, v, n, 1.5 * t, K),
-    lr.UCB1(): lambda m, v, n, t, T, K: m + sqrt(2 * log(t) / n),
-    lr.UCB1(alpha=0.3): lambda m, v, n, t, T, K: m + sqrt(0.3 * log(t) / n),
-    lr.UCBTuned(): lambda m, v, n, t, T, K: m + sqrt((log(t) / n) * min(1 / 4, v + sqrt(2 * log(t) / n))),
+    lr.UCB1(): lambda m, v, n, t, T, K: m + sqrt(2 * log(t - 1) / n),
+    lr.UCB1(alpha=0.3): lambda m, v, n, t, T, K: m + sqrt(0.3 * log(t - 1) / n),
+    lr.UCBTuned(): lambda m, v, n, t, T, K: (
+        m + sqrt((log(t - 1) / n) * min(1 / 4, v + sqrt(2 * log(t - 1) / n)))
+    ),
     lr.UCBV(): lambda m, v, n, t, T, K: m + sqrt(2 * v * 1.2 * log(t) / n) + 3 * 1.2 * log(t) / n,
     lr.UCBV(zeta=0.9, c=0.5, b=2): lambda m, v, n, t, T, K: (
         m + sqrt(2 * v * 0.9 * log(t) / n) + 3 * 0.5 * 2 * 0.9 * log(t) / n

@@ -15,9 +15,9 @@ class BayesUCBBeta(Policy):
     """The quantile 1 - 1 / (t log(T)^c) of Beta(1 + S, 1 + F), of S successes and F failures.
 
     Kaufmann, Cappe and Garivier, "On Bayesian upper confidence bounds for bandit problems", AISTATS 2012,
-    Algorithm 1 with the uniform prior. The analysis takes c >= 5; the authors recommend c = 0 in
-    practice, and then no horizon is needed. Assumes rewards in [0, 1]; a reward in between counts as a
-    success with that probability.
+    Algorithm 1 with the uniform prior; there are no initial pulls. The analysis takes c >= 5; the authors
+    recommend c = 0 in practice, and then no horizon is needed. Assumes rewards in [0, 1]; a reward in
+    between counts as a success with that probability.
 
     Parameters
     ----------
@@ -27,13 +27,14 @@ class BayesUCBBeta(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> lr.trace(lr.BayesUCBBeta(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
-    [0, 1, 0, 0, 0, 0, 0, 0, 0]
+    >>> lr.trace(lr.BayesUCBBeta(), [[0] * 9, [1] * 9], horizon=9).arm.tolist()
+    [0, 1, 1, 1, 1, 1, 1, 1, 1]
     """
 
     c: NonNegative = 0.0
 
     index_trend = "increasing"
+    warmup = 0
     needs = ("rewards in [0, 1]",)
     source: ClassVar[str] = "Kaufmann, Cappe, Garivier 2012, Algorithm 1"
 

@@ -97,8 +97,8 @@ class KLUCBGauss(Policy):
 
     Cappe, Garivier, Maillard, Munos and Stoltz, "Kullback-Leibler upper confidence bounds for optimal
     sequential allocation", Annals of Statistics 41, 2013: kl-UCB for Gaussian rewards of known
-    variance, where the divergence is (m - q)^2 / (2 variance) and the bound has this closed form. Needs
-    no horizon.
+    variance, where the divergence is (m - q)^2 / (2 variance) and the bound has this closed form. Time counts
+    as in Algorithm 1 of Garivier and Cappe 2011; the later paper has t - 1 in place of t. Needs no horizon.
 
     Parameters
     ----------

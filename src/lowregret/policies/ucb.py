@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import log, sqrt
 from typing import ClassVar
 
 from lowregret.policies.annotations import NonNegative, Positive
@@ -11,10 +11,10 @@ from lowregret.policies.views import Arm, Clock
 
 
 class UCB1(Policy):
-    """m + sqrt(alpha log(t) / n).
+    """m + sqrt(alpha log(t - 1) / n).
 
     Auer, Cesa-Bianchi and Fischer, "Finite-time analysis of the multiarmed bandit problem", Machine
-    Learning 47, 2002, Figure 1, where alpha is 2 and the logarithm is of the plays so far, t - 1 here.
+    Learning 47, 2002, Figure 1, where alpha is 2. The logarithm is of the pulls so far, t - 1.
     Assumes rewards in [0, 1]; needs no horizon.
 
     Parameters
@@ -37,14 +37,15 @@ class UCB1(Policy):
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Return the upper confidence bound of an arm."""
-        return arm.mean + sqrt(self.alpha * clock.log_t / arm.pulls)
+        return arm.mean + sqrt(self.alpha * log(clock.t - 1) / arm.pulls)
 
 
 class UCBTuned(Policy):
-    """m + sqrt((log(t) / n) min(1/4, v + sqrt(2 log(t) / n))).
+    """m + sqrt((log(t - 1) / n) min(1/4, v + sqrt(2 log(t - 1) / n))).
 
     Auer, Cesa-Bianchi and Fischer 2002, section 4, where it is proposed for experiments, without a proof.
-    v is the empirical variance. Assumes rewards in [0, 1]; needs no horizon.
+    v is the empirical variance; the logarithm is of the pulls so far, t - 1. Assumes rewards in [0, 1]; needs
+    no horizon.
 
     Examples
     --------
@@ -59,7 +60,7 @@ class UCBTuned(Policy):
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Return the upper confidence bound of an arm."""
-        rate = clock.log_t / arm.pulls
+        rate = log(clock.t - 1) / arm.pulls
         return arm.mean + sqrt(rate * min(0.25, arm.variance + sqrt(2.0 * rate)))
 
 

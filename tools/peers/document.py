@@ -1,0 +1,75 @@
+"""The recorded comparisons as tables, for the terminal and for ``docs/peers.md``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+BEGIN, END = "<!-- {name}: written by tools/verify_peers.py --write -->", "<!-- end of {name} -->"
+FOLLOWS = {"both": "both", "lowregret": "lowregret", "peer": "the other", "not checked": "not checked"}
+REASON = ("why", "source", "who follows it")
+STEPS = ("policy", "compared with", "steps that differ", "first", "pulls at the end", *REASON)
+SHARES = ("policy", "compared with", "largest difference", "p-value", *REASON)
+
+
+def steps_row(record: dict[str, Any]) -> list[str]:
+    """Return the row of a policy without randomness."""
+    differ = record["differing_steps"]
+    return [
+        f"`{record['policy']}`",
+        record["peer"],
+        f"{differ:,}" if differ else "none",
+        f"{record['first_difference']:,}" if differ else "",
+        "equal" if record["equal_pulls"] else "differ",
+        record["why"],
+        record["source"],
+        FOLLOWS[record["follows"]],
+    ]
+
+
+def shares_row(record: dict[str, Any]) -> list[str]:
+    """Return the row of a randomised policy."""
+    draws = sum(record["chosen"])
+    gap = max(abs(a - b) for a, b in zip(record["chosen"], record["chosen_by_peer"], strict=True)) / draws
+    p = record["p"]
+    return [
+        f"`{record['policy']}`",
+        record["peer"],
+        f"{100 * gap:.1f}%",
+        f"{p:.2f}" if p >= 0.01 else "below 0.0001" if p < 1e-4 else f"{p:.4f}",
+        record["why"],
+        record["source"],
+        FOLLOWS[record["follows"]],
+    ]
+
+
+def table(records: dict[str, Any], name: str) -> str:
+    """Return a table in Markdown; ``name`` is "steps" or "shares"."""
+    heads, row = (STEPS, steps_row) if name == "steps" else (SHARES, shares_row)
+    rows = [list(heads), ["---"] * len(heads), *map(row, records[name])]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
+
+
+def with_tables(page: str, records: dict[str, Any]) -> str:
+    """Return a page with its tables written anew."""
+    for name in ("steps", "shares"):
+        begin, end = BEGIN.format(name=name), END.format(name=name)
+        block = f"{begin}\n\n{table(records, name)}\n{end}"
+        before, _, rest = page.partition(begin)
+        page = before + block + rest.partition(end)[2]
+    return page
+
+
+def unproven(records: dict[str, Any], level: float) -> list[str]:
+    """Return the comparisons whose difference is not proved, or whose explanation explains none."""
+    found = []
+    for record in records["steps"]:
+        differs = record["differing_steps"] > 0
+        proved = record["differing_steps_changed"] == 0
+        if differs != bool(record["why"]) or (differs and not proved):
+            found.append(f"{record['policy']} and {record['peer']}")
+    for record in records["shares"]:
+        differs = record["p"] < level
+        proved = record["p_changed"] is not None and record["p_changed"] >= level
+        if differs != bool(record["why"]) or (differs and not proved):
+            found.append(f"{record['policy']} and {record['peer']}")
+    return found

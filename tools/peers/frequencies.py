@@ -1,0 +1,197 @@
+"""Randomised policies: how often each arm is chosen from one state, by lowregret and by another package."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import rewards
+from mabwiser.mab import LearningPolicy
+from players import Gauss, Make, of_mabwiser, of_pymab, of_river, of_smpybandits
+from river import bandit as river
+from river import proba
+from scipy.stats import chi2_contingency
+
+import lowregret as lr
+from lowregret.engine.reference import policy_rng
+from lowregret.policies.views import Arm, clock_at
+
+PULLS = (10, 9, 8, 7, 6, 5, 4, 3)
+"""How often each arm was pulled in the state that is compared."""
+
+DRAWS = 20_000
+"""How many choices are drawn from that state, on either side."""
+
+LEVEL = 1e-4
+"""Two frequencies differ if the chi-squared test of homogeneity has a smaller p-value."""
+
+BETA = "Agrawal, Goyal 2012, Algorithm 1: Beta(1 + S, 1 + F)"
+NORMAL = "Agrawal, Goyal 2013, Algorithm 2: variance 1 / (n + 1)"
+GREEDY = "Sutton, Barto 2018, section 2.2: the best mean, else any arm"
+
+
+class VarianceOfMean(Gauss):
+    """SMPyBandits' normal posterior with the mean S / (n + 1) and the variance 1 / (n + 1)."""
+
+    def update(self, obs: float) -> None:
+        """Add an observation."""
+        super().update(obs)
+        count = self._nb_data + 1
+        self.mu, self.sigma = self._sum_data / count, count**-0.5
+
+
+def _explores_every_arm(kind: Any) -> Any:
+    """Explore all arms, and exploit the best mean in place of the largest sum."""
+
+    class Changed(kind):
+        def choice(self) -> int:
+            if np.random.random() < self.epsilon:
+                return int(np.random.randint(self.nbArms))
+            return int(np.argmax(self.rewards / self.pulls))
+
+    return Changed
+
+
+@dataclass(frozen=True)
+class Draw:
+    """One comparison; see ``cases.Case``."""
+
+    policy: str
+    peer: str
+    make: Make
+    source: str
+    rewards: str
+    follows: str = "both"
+    why: str = ""
+    changed: Make | None = None
+
+
+def draws() -> list[Draw]:
+    """Return all comparisons of randomised policies."""
+    thompson, greedy = "ThompsonBeta", "EpsilonGreedy"
+    sums = "explores all arms but the last, and exploits the largest sum of rewards"
+    return [
+        Draw(thompson, "SMPyBandits Thompson", of_smpybandits("Thompson"), BETA, "binary"),
+        Draw(
+            thompson,
+            "MABWiser ThompsonSampling",
+            of_mabwiser(LearningPolicy.ThompsonSampling()),
+            BETA,
+            "binary",
+        ),
+        Draw(
+            thompson,
+            "river ThompsonSampling",
+            of_river(river.ThompsonSampling(proba.Beta(), seed=0)),
+            BETA,
+            "binary",
+        ),
+        Draw(
+            thompson,
+            "pymab BernoulliThompsonSamplingPolicy",
+            of_pymab("BernoulliThompsonSamplingPolicy"),
+            BETA,
+            "binary",
+        ),
+        Draw(
+            "ThompsonGauss",
+            "pymab GaussianThompsonSamplingPolicy",
+            of_pymab("GaussianThompsonSamplingPolicy"),
+            NORMAL,
+            "continuous",
+        ),
+        Draw(
+            "ThompsonGauss",
+            "SMPyBandits Thompson, Gauss",
+            of_smpybandits("Thompson", posterior=Gauss),
+            NORMAL,
+            "continuous",
+            "lowregret",
+            "mean S / n, and standard deviation 1 / n in place of sqrt(1 / (n + 1))",
+            of_smpybandits("Thompson", posterior=VarianceOfMean),
+        ),
+        Draw(
+            greedy,
+            "SMPyBandits EpsilonGreedy",
+            of_smpybandits("EpsilonGreedy", epsilon=0.1),
+            GREEDY,
+            "continuous",
+            "lowregret",
+            sums,
+            of_smpybandits("EpsilonGreedy", change=_explores_every_arm, epsilon=0.1),
+        ),
+        Draw(
+            greedy,
+            "MABWiser EpsilonGreedy",
+            of_mabwiser(LearningPolicy.EpsilonGreedy(epsilon=0.1)),
+            GREEDY,
+            "continuous",
+        ),
+        Draw(
+            greedy,
+            "river EpsilonGreedy",
+            of_river(river.EpsilonGreedy(epsilon=0.1, seed=0)),
+            GREEDY,
+            "continuous",
+        ),
+        Draw(
+            greedy,
+            "pymab EpsilonGreedyPolicy",
+            of_pymab("EpsilonGreedyPolicy", epsilon=0.1),
+            GREEDY,
+            "continuous",
+        ),
+    ]
+
+
+def of_lowregret(policy: lr.Policy, table: Any) -> Any:
+    """Return how often lowregret chooses each arm."""
+    arms, rng = len(table), policy_rng(0, 0)
+    known = [row[:pulls] for row, pulls in zip(table, PULLS, strict=True)]
+    seen = [Arm(i, len(row), float(row.mean()), float(row.var())) for i, row in enumerate(known)]
+    counts = np.zeros(arms, dtype=int)
+    for k in range(DRAWS):
+        clock = clock_at(sum(PULLS) + 1 + k, 10**6, arms, 0.0)  # a step of its own for every choice
+        counts[int(np.argmax([policy.arm_index(arm, clock, None, rng) for arm in seen]))] += 1
+    return counts
+
+
+def of_peer(make: Make, table: Any) -> Any:
+    """Return how often the other package chooses each arm."""
+    arms = len(table)
+    np.random.seed(0)
+    random.seed(0)
+    with contextlib.redirect_stdout(None):
+        choose, update = make(arms, sum(PULLS) + 1)
+        for arm, pulls in enumerate(PULLS):
+            for reward in table[arm, :pulls]:
+                update(arm, float(reward))
+        return np.bincount([choose() for _ in range(DRAWS)], minlength=arms)
+
+
+def p_value(one: Any, other: Any) -> float:
+    """Return the p-value of the chi-squared test that two counts have the same distribution."""
+    counts = np.array([one, other])
+    return float(chi2_contingency(counts[:, counts.sum(axis=0) > 0]).pvalue)
+
+
+def compare(draw: Draw) -> dict[str, Any]:
+    """Return the record of one comparison."""
+    table = getattr(rewards, draw.rewards)()
+    ours, theirs = of_lowregret(getattr(lr, draw.policy)(), table), of_peer(draw.make, table)
+    changed = None if draw.changed is None else p_value(ours, of_peer(draw.changed, table))
+    return {
+        "policy": draw.policy,
+        "peer": draw.peer,
+        "rewards": draw.rewards,
+        "chosen": ours.tolist(),
+        "chosen_by_peer": theirs.tolist(),
+        "p": p_value(ours, theirs),
+        "why": draw.why,
+        "p_changed": changed,
+        "source": draw.source,
+        "follows": draw.follows,
+    }
