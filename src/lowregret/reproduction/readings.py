@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from lowregret.experiments.spec import Experiment
-from lowregret.reproduction.plotted import RELEASED, STATED, paper_testbed
+from lowregret.reproduction.plotted import NOISELESS, RELEASED, STATED, paper_testbed
 from lowregret.reproduction.stated import PAPER, paper_experiment
 
 AS_PRINTED, RELEASED_WIDTH, AS_PLOTTED = "as printed", "released width", "as plotted"
@@ -19,8 +19,16 @@ AS_PRINTED, RELEASED_WIDTH, AS_PLOTTED = "as printed", "released width", "as plo
 GRID_POINTS = 100
 """How many times the regret is recorded at; the times of the published points are among them."""
 
-RELEASED_FACTOR = 10
-"""How many times as many runs the released width gets: it eliminates the optimal arm in a part of them."""
+MORE_RUNS = 10
+"""How many times as many runs some configurations on the stated testbeds get: the released width, which
+eliminates the optimal arm in a part of them, and the policies of `PRECISE_POLICIES`."""
+
+PRECISE_POLICIES = {1: ("MOSSAnytime(alpha=1)", "OCUCB(alpha=2)", "UCB1", "DMED", "KLUCB")}
+"""Policies behind published curves that 100 runs estimate too imprecisely, by experiment. Those that are
+missing, Thompson sampling and Bayes-UCB, take too long."""
+
+RUNS_WITHOUT_NOISE = 2
+"""The number of runs without noise, which are all equal."""
 
 SLOW_POLICIES = ("DMED", "ThompsonGauss", "BayesUCBStudent")
 """The slowest policies with 100 arms. They run first, so that no core is idle at the end."""
@@ -51,27 +59,43 @@ def configurations(number: int) -> tuple[Configuration, ...]:
     )
 
 
+def rivals(number: int) -> tuple[str, ...]:
+    """Return the policies that play on the plotted testbeds too, to see whether others match a curve.
+
+    They are those of the text, uniform play, and EUCBV with the released width, without the slowest.
+    """
+    policies = paper_experiment(number).policies.values()
+    return (*(policy for policy in policies if policy not in SLOW_POLICIES), RELEASED)
+
+
 def experiments_to_run(number: int | None = None, runs: int = 100, seed: int = 1) -> tuple[Experiment, ...]:
-    """Return the `Experiment` of every testbed of one experiment of the paper, or of all, in all readings."""
+    """Return the `Experiment` of every testbed of one experiment of the paper, or of all, in all readings.
+
+    A stated testbed has two: configurations that get `MORE_RUNS` times as many runs have their own.
+    """
     experiments = []
     for paper in PAPER if number is None else [paper_experiment(number)]:
         policies: dict[str, list[str]] = {}
         for each in configurations(paper.number):
             policies.setdefault(each.environment, []).append(each.our_policy)
-        kinds = dict.fromkeys([STATED, *(curve.testbed for curve in paper.curves)])
-        testbeds = {bandit.name: bandit for bandit in (paper_testbed(paper.number, kind) for kind in kinds)}
-        for name, names in policies.items():
-            chosen = sorted(dict.fromkeys(names), key=lambda policy: policy not in SLOW_POLICIES)
+        precise = (RELEASED, *PRECISE_POLICIES.get(paper.number, ()))
+        for kind in dict.fromkeys([STATED, *(curve.testbed for curve in paper.curves)]):
+            bandit = paper_testbed(paper.number, kind)
+            chosen = dict.fromkeys(
+                [*policies.get(bandit.name, ()), *(rivals(paper.number) if kind != STATED else ())]
+            )
             common = {
-                "environments": testbeds[name],
+                "environments": bandit,
                 "seed": seed,
                 "clip": True,  # the text runs DMED, which needs rewards in [0, 1], on Gaussian rewards
                 "grid": {"points": GRID_POINTS},
             }
-            if name == paper_testbed(paper.number).name:
-                chosen.remove(RELEASED)
-                more = RELEASED_FACTOR * runs
-                title = f"{name}-released-width"
-                experiments.append(Experiment(name=title, policies=[RELEASED], runs=more, **common))
-            experiments.append(Experiment(name=name, policies=chosen, runs=runs, **common))
+            if kind == STATED:
+                many = [policy for policy in chosen if policy in precise]
+                title = f"{bandit.name}-more-runs"
+                experiments.append(Experiment(name=title, policies=many, runs=MORE_RUNS * runs, **common))
+                chosen = dict.fromkeys(policy for policy in chosen if policy not in precise)
+            slowest_first = sorted(chosen, key=lambda policy: policy not in SLOW_POLICIES)
+            count = RUNS_WITHOUT_NOISE if kind == NOISELESS else runs
+            experiments.append(Experiment(name=bandit.name, policies=slowest_first, runs=count, **common))
     return tuple(experiments)
