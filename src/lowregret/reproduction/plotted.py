@@ -2,8 +2,8 @@
 
 The scripts are on GitHub (Subhojyoti/EUCBV, commit 7f693c7, folder AAAI2018/codes). `Curve.read` names what
 is read in them, and `Curve.inferred` what is not. One configuration was chosen for the regret that it yields:
-MOSS in experiment 1. A curve whose script contains an error has no configuration, unless the error can be
-expressed by a parameter of a policy or of the testbed.
+MOSS in experiment 1. A curve whose script computes something else than the policy has no configuration,
+unless a parameter of a policy or of the testbed can express the difference.
 """
 
 from __future__ import annotations
@@ -71,7 +71,9 @@ _HORIZON = "the version with known horizon, sqrt(log+(T / (K n)) / n)"
 _STUDENT = "the quantile 1 - 1/t of Student's t distribution with n degrees of freedom, empirical variance"
 _DEGREES = "our policy has n - 1 degrees of freedom, the unbiased variance, and first pulls every arm twice"
 _WRONG_ARM = "sqrt(2 v log(t) / n) + log(t) / n, where v is computed from the second moment of another arm"
-_NO_PARAMETER = "UCB-V has no parameter for this error; a re-run of the script without it gave"
+_NO_PARAMETER = (
+    "UCB-V has no parameter for this; a re-run of the script with the second moment of the arm itself gave"
+)
 _THOMPSON = (
     "in the script the standard deviation is proportional to 1/n, in Thompson sampling to 1/sqrt(n); "
     "no variance makes them equal"

@@ -15,7 +15,9 @@ INTRODUCTION = (
     "Regret is pseudo-regret, the sum of the gaps of the pulled arms. The released files contain realised "
     "regret, which has the same mean and a larger variance. In each run all policies see the same rewards, "
     "so comparisons are paired. Statements about the released code come from reading it (GitHub "
-    "Subhojyoti/EUCBV, commit 7f693c7).",
+    "Subhojyoti/EUCBV, commit 7f693c7, folder AAAI2018/codes). That the authors released scripts and result "
+    "files makes this comparison possible. Whether the figures were made with exactly this commit is not "
+    "known; where our points agree with theirs, it is likely.",
 )
 
 FIGURES = (
