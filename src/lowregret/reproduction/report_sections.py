@@ -39,7 +39,7 @@ def page_sections(evaluation: Evaluation) -> list[Section]:
     headline: list[Part] = [
         tables.headline_table(evaluation.readings),
         *map(Text, tables.summary(evaluation)),
-        tables.uniform_text(evaluation.uniform),
+        *tables.uniform_text(evaluation.uniform),
     ]
     sections = [Section("Summary", headline), Section("Figures of the paper, and ours", figures)]
     for experiment in experiments:
@@ -54,7 +54,7 @@ def page_sections(evaluation: Evaluation) -> list[Section]:
     return [
         *sections,
         Section("Published curves", [*published, tables.points_table(evaluation.points)]),
-        Section("Claims", [uniform, tables.claims_table(evaluation), comparisons]),
+        Section("Claims", [*uniform, tables.claims_table(evaluation), comparisons]),
         Section("Theory", [*map(Text, THEORY), *theory]),
     ]
 
@@ -108,7 +108,7 @@ def experiment_parts(
         tables.readings_table(pivot_readings(readings)),
         Text(NOTES[experiment.number]),
         tables.eliminations_text(readings),
-        tables.uniform_text(evaluation.uniform.filter(experiment=experiment.number)),
+        *tables.uniform_text(evaluation.uniform.filter(experiment=experiment.number)),
         regret_picture(printed, lines, f" Dotted: {names}."),
         runs_picture(printed),
         Fold("Active arms, and pulls per arm", more),

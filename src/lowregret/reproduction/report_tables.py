@@ -32,7 +32,7 @@ def terminal_sections(evaluation: Evaluation) -> list[Section]:
     matches, comparisons = evaluation.matches, evaluation.comparisons
     sections.append(Section("Published curves", [curves_table(matches), details_table(matches)]))
     if not evaluation.claims.is_empty():
-        claims: list[Part] = [claims_table(evaluation), uniform_text(evaluation.uniform)]
+        claims: list[Part] = [claims_table(evaluation), *uniform_text(evaluation.uniform)]
         claims.append(comparisons_table(comparisons))
         sections.append(Section("Claims of the paper", claims))
     return [*sections, Section("Summary", [*map(Text, summary(evaluation))])]
@@ -195,8 +195,10 @@ def points_table(points: pl.DataFrame) -> Fold:
     return Fold("Every published point", [Table(heads, rows, (1,))])
 
 
-def uniform_text(uniform: pl.DataFrame) -> Text:
-    """Say in which experiments policies end near uniform play."""
+def uniform_text(uniform: pl.DataFrame) -> list[Text]:
+    """Say in which experiments policies end near uniform play, if it was run."""
+    if uniform.is_empty():
+        return []
     counts = [
         f"experiment {row['experiment']}: {row['near']} of {row['policies']}" for row in uniform.to_dicts()
     ]
@@ -210,7 +212,7 @@ def uniform_text(uniform: pl.DataFrame) -> Text:
             f" In experiment{'s' if len(most) > 1 else ''} {' and '.join(most)} these are most policies: "
             "a verdict there is about small differences between policies that have learned little."
         )
-    return Text(words)
+    return [Text(words)]
 
 
 def claims_table(evaluation: Evaluation) -> Table:
