@@ -86,7 +86,7 @@ def candidate_points(results: Tables) -> pl.DataFrame:
     simulated = summarise_curves(results).rename({"policy": "candidate"})
     simulated = simulated.select("environment", "candidate", "t", "runs", "mean", "se")
     joined = points.join(simulated, on=["environment", "t"], maintain_order="left_right")
-    return _intervals(joined.join(_noise(results), on=["environment", "candidate"], how="left"))
+    return with_intervals(joined.join(_noise(results), on=["environment", "candidate"], how="left"))
 
 
 def judge_candidates(points: pl.DataFrame) -> pl.DataFrame:
@@ -152,7 +152,7 @@ def compare_points(points: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(rows).select(columns) if rows else points.select(columns)
 
 
-def _intervals(points: pl.DataFrame) -> pl.DataFrame:
+def with_intervals(points: pl.DataFrame) -> pl.DataFrame:
     """Add the standard error of the published mean, and intervals of the difference in percent."""
     from scipy.special import stdtrit
 
