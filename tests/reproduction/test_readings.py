@@ -62,7 +62,11 @@ def test_one_experiment_for_every_testbed():
     assert every <= pairs
     assert len(pairs) == sum(len(experiment.players) for experiment in planned)
     for experiment in planned:
-        runs = 30 if experiment.name.endswith("-more-runs") else 2 if "noiseless" in experiment.name else 3
+        runs = 3
+        if experiment.name.endswith("-more-runs"):
+            runs = 30
+        elif "noiseless" in experiment.name or experiment.name.endswith("-others"):
+            runs = 2
         assert experiment.runs == runs
         assert experiment.seed == 7
 

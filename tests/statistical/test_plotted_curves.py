@@ -1,7 +1,7 @@
 """Published curves against their configurations, those that are quick to simulate.
 
-The seed is fixed. By the standard errors of our means, MOSS in experiment 1 would be inconclusive for about one
-seed in 30; the other verdicts are more than four standard errors from the border.
+The seed is fixed. By the standard errors of our means, MOSS in experiment 1 would be inconclusive for about
+one seed in 30; the other verdicts are more than four standard errors from the border.
 """
 
 import pytest

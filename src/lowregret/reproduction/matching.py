@@ -39,6 +39,7 @@ LEVEL = 0.05
 ROUNDING = 0.005
 """The largest rounding error of a published value."""
 
+_OF_CURVE = ("experiment", "policy", "our_policy", "environment", "read", "inferred", "chosen")
 _KEYS = ("experiment", "policy", "candidate")
 _MATCH_SCHEMA = {
     "experiment": pl.Int64,
@@ -47,6 +48,7 @@ _MATCH_SCHEMA = {
     "environment": pl.String,
     "read": pl.String,
     "inferred": pl.String,
+    "chosen": pl.Boolean,
     "runs": pl.Int64,
     "published": pl.Float64,
     "published_se": pl.Float64,
@@ -199,10 +201,8 @@ def _match(curve: Curve, own: dict[str, Any], others: pl.DataFrame) -> dict[str,
     which = [
         _shown(each["candidate"]) + (" (matches)" if each["verdict"] == MATCHED else "") for each in open_ones
     ]
-    match = {name: getattr(curve, name) for name in ("experiment", "policy", "our_policy", "environment")}
+    match = {name: getattr(curve, name) for name in _OF_CURVE}
     match |= {
-        "read": curve.read,
-        "inferred": curve.inferred,
         "published": REGRETS[curve.experiment][curve.policy][-1],
     }
     match |= {name: own[name] for name in ("runs", "published_se", "mean", "se", "percent", "within") if own}

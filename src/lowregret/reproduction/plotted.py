@@ -53,6 +53,7 @@ class Curve(NamedTuple):
     script: str  # what the script computes
     deviation: str = ""  # the known difference between the script and our policy, if there is one
     inferred: str = ""  # what of the configuration is not read in the script
+    chosen: bool = False  # whether the configuration was chosen for the regret that it yields
 
     @property
     def read(self) -> str:
@@ -100,6 +101,7 @@ CURVES = (
         "the version with known horizon is in use, the anytime version, log+((t + 1) / (K n)), in a comment",
         inferred="the script as released is set up for another testbed and horizon; the anytime version was "
         "chosen because it gives the published regret",
+        chosen=True,
     ),
     Curve(1, "DMED", "DMED", STATED, "DMED.py", "log(t / n)", "in the script each count is one too high"),
     Curve(

@@ -27,6 +27,9 @@ PRECISE_POLICIES = {1: ("MOSSAnytime(alpha=1)", "OCUCB(alpha=2)", "UCB1", "DMED"
 """Policies behind published curves that 100 runs estimate too imprecisely, by experiment. Those that are
 missing, Thompson sampling and Bayes-UCB, take too long."""
 
+FEWER_RUNS = 4
+"""How many times fewer runs the `rivals` on a plotted testbed get, which are to be excluded by a margin."""
+
 RUNS_WITHOUT_NOISE = 2
 """The number of runs without noise, which are all equal."""
 
@@ -71,7 +74,8 @@ def rivals(number: int) -> tuple[str, ...]:
 def experiments_to_run(number: int | None = None, runs: int = 100, seed: int = 1) -> tuple[Experiment, ...]:
     """Return the `Experiment` of every testbed of one experiment of the paper, or of all, in all readings.
 
-    A stated testbed has two: configurations that get `MORE_RUNS` times as many runs have their own.
+    A testbed has several where policies have different numbers of runs: `MORE_RUNS` times as many on stated
+    testbeds, and `FEWER_RUNS` times fewer for rivals on plotted ones.
     """
     experiments = []
     for paper in PAPER if number is None else [paper_experiment(number)]:
@@ -81,21 +85,27 @@ def experiments_to_run(number: int | None = None, runs: int = 100, seed: int = 1
         precise = (RELEASED, *PRECISE_POLICIES.get(paper.number, ()))
         for kind in dict.fromkeys([STATED, *(curve.testbed for curve in paper.curves)]):
             bandit = paper_testbed(paper.number, kind)
-            chosen = dict.fromkeys(
-                [*policies.get(bandit.name, ()), *(rivals(paper.number) if kind != STATED else ())]
-            )
-            common = {
-                "environments": bandit,
-                "seed": seed,
-                "clip": True,  # the text runs DMED, which needs rewards in [0, 1], on Gaussian rewards
-                "grid": {"points": GRID_POINTS},
-            }
+            own = list(dict.fromkeys(policies.get(bandit.name, ())))
             if kind == STATED:
-                many = [policy for policy in chosen if policy in precise]
-                title = f"{bandit.name}-more-runs"
-                experiments.append(Experiment(name=title, policies=many, runs=MORE_RUNS * runs, **common))
-                chosen = dict.fromkeys(policy for policy in chosen if policy not in precise)
-            slowest_first = sorted(chosen, key=lambda policy: policy not in SLOW_POLICIES)
-            count = RUNS_WITHOUT_NOISE if kind == NOISELESS else runs
-            experiments.append(Experiment(name=bandit.name, policies=slowest_first, runs=count, **common))
+                many = [policy for policy in own if policy in precise]
+                few = [policy for policy in own if policy not in precise]
+                parts = [("-more-runs", many, MORE_RUNS * runs), ("", few, runs)]
+            elif kind == NOISELESS:
+                parts = [("", list(dict.fromkeys([*own, *rivals(paper.number)])), RUNS_WITHOUT_NOISE)]
+            else:
+                others = [policy for policy in rivals(paper.number) if policy not in own]
+                parts = [("", own, runs), ("-others", others, max(runs // FEWER_RUNS, min(runs, 2)))]
+            experiments += [
+                Experiment(
+                    name=bandit.name + suffix,
+                    environments=bandit,
+                    policies=sorted(chosen, key=lambda policy: policy not in SLOW_POLICIES),
+                    runs=count,
+                    seed=seed,
+                    clip=True,  # the text runs DMED, which needs rewards in [0, 1], on Gaussian rewards
+                    grid={"points": GRID_POINTS},
+                )
+                for suffix, chosen, count in parts
+                if chosen
+            ]
     return tuple(experiments)

@@ -46,10 +46,12 @@ def summary(evaluation: Evaluation) -> list[str]:
         for verdict in (MATCHED, INCONCLUSIVE, NOT_MATCHED, NOT_REPRODUCED)
     }
     alone = matches.filter(verdict=MATCHED, discriminates=True).height
+    chosen = matches.filter(verdict=MATCHED, chosen=True).height
     words = [
         f"Of the {matches.height} published curves of these experiments, {count[MATCHED]} are matched as "
         f"plotted at all published points, to {MARGIN:g}%; for {alone} of these all other policies that were "
-        f"run are excluded. {count[INCONCLUSIVE]} are inconclusive, {count[NOT_MATCHED]} not matched, and "
+        f"run are excluded, and {chosen} has a configuration that was chosen for its regret. "
+        f"{count[INCONCLUSIVE]} are inconclusive, {count[NOT_MATCHED]} not matched, and "
         f"{count[NOT_REPRODUCED]} not reproduced."
     ]
     if claims.is_empty():
@@ -125,56 +127,49 @@ def eliminations_text(readings: pl.DataFrame) -> Text:
 
 
 def curves_table(matches: pl.DataFrame) -> Table:
-    """Lay out the published curves beside our configurations, and which other policies could match them."""
-    heads = ["experiment", "curve", "our policy", "published", "ours (se)", "percent", "within", "verdict"]
+    """Lay out the verdicts on the published curves, and which other policies are not excluded."""
+    heads = ["exp.", "curve", "verdict", "discriminates", "within %", "published", "ours (se)"]
     rows = []
     for row in matches.to_dicts():
-        policy = "-" if row["our_policy"] is None else f"{row['our_policy']} on {row['environment']}"
-        verdict = row["verdict"]
-        if verdict == MATCHED and not row["discriminates"]:
-            verdict = "matched, does not discriminate"
+        others = f"{row['others_not_excluded']} of {row['others']}"
+        verdict = f"{row['verdict']} (chosen)" if row["chosen"] else row["verdict"]
         rows.append(
             [
                 str(row["experiment"]),
                 row["policy"],
-                Cell(policy, "long"),
+                Cell(verdict, {MATCHED: "", INCONCLUSIVE: "quiet"}.get(row["verdict"], "best")),
+                {True: "yes", False: Cell("no", "best"), None: "-"}[row["discriminates"]],
+                "-" if row["within"] is None else f"{row['within']:.1f}",
                 two_decimals(row["published"]),
                 with_error(row["mean"], row["se"]),
-                signed(row["percent"]),
-                "-" if row["within"] is None else f"{row['within']:.1f}",
-                Cell(verdict, {MATCHED: "", INCONCLUSIVE: "quiet"}.get(verdict, "best")),
-                f"{row['others_matched']} of {row['others']}",
-                Cell(f"{row['others_not_excluded']}: {row['which']}" if row["which"] else "0", "long"),
+                Cell(f"{others}: {row['which']}" if row["which"] else others, "long"),
             ]
         )
     caption = (
-        "Published and our regret at the horizon, and their difference in percent. Within: the largest end "
-        "of the 90% intervals of the difference at all published points, in percent. The intervals contain "
-        "the errors of both means; that of the published mean of 100 runs is estimated from our runs and "
-        f"the noise of realised regret. A curve is matched if this is at most {MARGIN:g}%, and not matched "
-        f"if at some point the difference exceeds {MARGIN:g}% at a joint level of 95%. The margin is ours. "
-        "Others: those of the other policies on the same testbed that match the curve by the same rule, or "
-        "are not excluded by it. A match discriminates if all others are excluded."
+        "Published and our regret at the horizon. Within: the largest end of the 90% intervals of the "
+        "difference at all published points, in percent. The intervals contain the errors of both means; "
+        "that of the published mean of 100 runs is estimated from our runs and the noise of realised regret. "
+        f"A curve is matched if this is at most {MARGIN:g}%, and not matched if at some point the difference "
+        f"exceeds {MARGIN:g}% at a joint level of 95%. The margin is ours. Others: the other policies on the "
+        "same testbed that this rule does not exclude; some of them match the curve too. A match "
+        "discriminates if all others are excluded. Chosen: the configuration was chosen for its regret."
     )
-    return Table([*heads, "others that match", "others not excluded"], rows, (1, 2, 7, 9), caption)
+    return Table([*heads, "others not excluded"], rows, (1, 2, 3, 7), caption)
 
 
 def details_table(matches: pl.DataFrame) -> Table:
     """Lay out what of each configuration is read, what is inferred, and why curves are not matched."""
-    rows = [
-        [
-            str(row["experiment"]),
-            row["policy"],
-            *(Cell(row[name] or "-", "long") for name in ("read", "inferred", "reason")),
-        ]
-        for row in matches.to_dicts()
-    ]
-    heads = ["experiment", "curve", "read in the script", "inferred, not read", "why it is not matched"]
+    rows = []
+    for row in matches.to_dicts():
+        policy = "-" if row["our_policy"] is None else f"{row['our_policy']} on {row['environment']}"
+        words = (policy, *(row[name] or "-" for name in ("read", "inferred", "reason")))
+        rows.append([str(row["experiment"]), row["policy"], *(Cell(each, "long") for each in words)])
+    heads = ["exp.", "curve", "our policy", "read in the script", "inferred, not read", "why not matched"]
     caption = (
-        "Configurations were set before their regret was known, with one exception: MOSS in experiment 1 was "
-        "chosen between two versions for the regret that it yields, so its match is no evidence."
+        "Configurations are taken from the scripts. One of them, MOSS in experiment 1, was chosen between "
+        "two versions for the regret that it yields, so its match is no evidence."
     )
-    return Table(heads, rows, (1, 2, 3, 4), caption)
+    return Table(heads, rows, (1, 2, 3, 4, 5), caption)
 
 
 def points_table(points: pl.DataFrame) -> Fold:
@@ -221,17 +216,17 @@ def claims_table(evaluation: Evaluation) -> Table:
     near = set(evaluation.uniform.filter("most")["experiment"])
     rows: list[list[str | Cell]] = []
     for group in groups.to_dicts():
-        counts = [f"{group[f'{name}_holding']} of {_total(group, name)}" for name in READINGS.values()]
-        title = f"{group['group']}: comparisons that hold"
-        rows.append([Cell(title, "best"), "", *(Cell(count, "best") for count in counts), "", ""])
+        counts = [f"{group[f'{name}_holding']} of {_total(group, name)} hold" for name in READINGS.values()]
+        rows.append([Cell(group["group"], "best"), *(Cell(count, "best") for count in counts), "", ""])
         for row in claims.filter(group=group["group"]).to_dicts():
             claim = f"“{row['quote']}” ({row['place']})"
             if row["worse"]:
                 relation = "similar to" if CLAIMS[row["claim"] - 1].kind == "similar" else "below"
                 claim += f": {row['better']} {relation} {row['worse']}"
+            claim += f". Judged by (ours): {row['criterion']}."
             short = [number for number in row["experiments"].split(", ") if int(number) in near]
             verdicts = [Cell(row[name], EMPHASIS[row[name]]) for name in (*READINGS.values(), "figures")]
-            rows.append([Cell(claim, "long"), Cell(row["criterion"], "long"), *verdicts, ", ".join(short)])
+            rows.append([Cell(claim, "long"), *verdicts, ", ".join(short)])
     caption = (
         "A claim holds if the 95% interval of the difference is below 0 in all its experiments, and does not "
         "hold if one interval is above 0. The paper states no criteria: they are ours. Claims overlap, so "
@@ -240,8 +235,8 @@ def claims_table(evaluation: Evaluation) -> Table:
         f"the experiments of the claim in which most policies end within {NEAR_UNIFORM:g}% of uniform play. "
         "The intervals are not adjusted for multiple comparisons."
     )
-    heads = ["claim", "criterion (ours)", *READINGS, "in the figures", "near uniform play"]
-    return Table(heads, rows, range(6), caption)
+    heads = ["claim", *READINGS, "in the figures", "near uniform play"]
+    return Table(heads, rows, range(5), caption)
 
 
 def comparisons_table(comparisons: pl.DataFrame) -> Table:
