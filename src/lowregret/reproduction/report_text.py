@@ -46,8 +46,8 @@ READINGS = (
 
 NOTES = {
     1: (
-        "The published EUCBV curve has the released width: log(psi M eps) with M = 7 and psi = 150 in place "
-        "of the printed log(psi T eps). This makes its confidence intervals much shorter."
+        "The script of the published EUCBV curve has the released width: log(psi M eps) with M = 7 and psi = "
+        "150 in place of the printed log(psi T eps). This makes its confidence intervals much shorter."
     ),
     2: (
         "The published EUCBV curve has the released width and no noise; simulated in this way, it agrees "
