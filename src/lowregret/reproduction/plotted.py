@@ -110,7 +110,7 @@ CURVES = (
         "UCB1",
         STATED,
         "ucb1.py",
-        "sqrt(2 log(t + 1) / n)",
+        "sqrt(2 log(t + 1) / n), where UCB1 has t - 1",
         inferred=_OTHER.format("means of 0.01 and 0.06"),
     ),
     Curve(
@@ -167,7 +167,7 @@ CURVES = (
         "UCB1",
         SWAPPED,
         "ucb1_expt2.py",
-        "sqrt(2 log(t + 1) / n)",
+        "sqrt(2 log(t + 1) / n), where UCB1 has t - 1",
         "the points before the last agree; the increase to the last point of the released file is much "
         "smaller than those before it, as if that point were not at the horizon",
     ),
