@@ -1,10 +1,17 @@
-"""A headless Chromium that opens a page and says what became of it."""
+"""A headless Chromium that opens pages, driven through a pipe by the DevTools protocol."""
 
-import re
+import json
+import os
 import shutil
 import subprocess
-from html import unescape
+from base64 import b64decode
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic
+from types import TracebackType
+from typing import Any, Self
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = (
@@ -16,31 +23,199 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--virtual-time-budget=60000",
+    "--hide-scrollbars",
+    "--remote-debugging-pipe",
 )
-# Without a window nothing is ever in view, so every figure is told that it is. Errors, and requests that the
-# page's own rules stopped, end up in an attribute of the page.
-WATCH = """<script>
+PATIENCE = 60.0
+"""Seconds until a test stops waiting."""
+# Vega draws figures that come into view; tests look at all of them, so every figure is in view.
+ALL_IN_VIEW = """
 window.IntersectionObserver = class {
-  constructor(tell) { this.tell = tell; }
-  observe(target) { this.tell([{ isIntersecting: true, target }]); }
+  constructor(notify) { this.notify = notify; }
+  observe(target) { queueMicrotask(() => this.notify([{ isIntersecting: true, target }])); }
+  unobserve() {}
 };
-const told = (text) => document.documentElement.setAttribute("data-told",
-  (document.documentElement.getAttribute("data-told") || "") + text + ";");
-addEventListener("error", (event) => told("error " + event.message));
-addEventListener("unhandledrejection", (event) => told("rejected " + event.reason));
-addEventListener("securitypolicyviolation", (event) => told("request " + event.blockedURI));
-console.error = console.warn = (...words) => told("console " + words.join(" "));
-%s
-</script>"""
+"""
 
 
-def opened(page: str, folder: Path, script: str = "", width: int = 1400) -> tuple[str, str]:
-    """Open a page, with a script of the test's own; give what it became and what it complained of."""
-    path = folder / "opened.html"
-    path.write_text(page.replace("<title>", WATCH % script + "<title>", 1), encoding="utf-8")
-    flags = (*FLAGS, f"--window-size={width},3000", f"--user-data-dir={folder / 'profile'}", "--dump-dom")
-    call = [str(CHROMIUM), *flags, path.as_uri()]
-    done = subprocess.run(call, capture_output=True, text=True, timeout=180, check=True)
-    told = re.search(r'<html[^>]*data-told="([^"]*)"', done.stdout)
-    return done.stdout, unescape(told[1]) if told else ""
+class Browser:
+    """A running Chromium; use it in a ``with`` statement."""
+
+    def __enter__(self) -> Self:
+        self._profile = TemporaryDirectory(ignore_cleanup_errors=True)
+        theirs_in, self._out = os.pipe()
+        self._in, theirs_out = os.pipe()
+        flags = [*FLAGS, f"--user-data-dir={self._profile.name}", "about:blank"]
+        call = ["/bin/sh", "-c", f'exec "$@" 3<&{theirs_in} 4>&{theirs_out}', "sh", str(CHROMIUM), *flags]
+        self._process = subprocess.Popen(
+            call, pass_fds=(theirs_in, theirs_out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        os.close(theirs_in)
+        os.close(theirs_out)
+        self._buffer, self._number = b"", 0
+        self.events: list[dict[str, Any]] = []
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        with suppress(OSError, RuntimeError):
+            self.send("Browser.close")
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        os.close(self._in)
+        os.close(self._out)
+        self._profile.cleanup()
+
+    def send(self, method: str, session: str | None = None, **parameters: Any) -> dict[str, Any]:
+        """Call a method of the protocol and return its result."""
+        self._number += 1
+        message = {"id": self._number, "method": method, "params": parameters}
+        message |= {"sessionId": session} if session else {}
+        os.write(self._out, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self._receive()
+            if answer.get("id") == self._number:
+                if "error" in answer:
+                    raise RuntimeError(f"{method}: {answer['error']['message']}")
+                return answer["result"]
+            self.events.append(answer)
+
+    def _receive(self) -> dict[str, Any]:
+        while b"\0" not in self._buffer:
+            data = os.read(self._in, 1 << 20)
+            if not data:
+                raise RuntimeError("the browser has ended")
+            self._buffer += data
+        line, _, self._buffer = self._buffer.partition(b"\0")
+        return json.loads(line)
+
+    @contextmanager
+    def tab(
+        self,
+        path: Path,
+        width: int = 1400,
+        height: int = 1000,
+        *,
+        dark: bool = False,
+        scripts: bool = True,
+        all_in_view: bool = True,
+    ) -> Iterator["Tab"]:
+        """Open a file in a window of a size, and wait until its charts are drawn."""
+        target = self.send("Target.createTarget", url="about:blank")["targetId"]
+        session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        tab = Tab(self, session)
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            tab.send(f"{domain}.enable")
+        tab.resize(width, height)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        tab.send("Emulation.setEmulatedMedia", features=[scheme])
+        tab.send("Emulation.setScriptExecutionDisabled", value=not scripts)
+        if all_in_view:
+            tab.send("Page.addScriptToEvaluateOnNewDocument", source=ALL_IN_VIEW)
+        try:
+            tab.go(path, scripts)
+            yield tab
+        finally:
+            self.send("Target.closeTarget", targetId=target)
+
+
+class Tab:
+    """A page in the browser."""
+
+    def __init__(self, browser: Browser, session: str) -> None:
+        self._browser, self._session = browser, session
+        self._first = len(browser.events)
+
+    def send(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """Call a method of the protocol for this page."""
+        return self._browser.send(method, self._session, **parameters)
+
+    def go(self, path: Path, scripts: bool = True) -> None:
+        """Load a file."""
+        self.send("Page.navigate", url=path.as_uri())
+        ready = "document.readyState === 'complete'"
+        if scripts:
+            ready += " && !document.querySelector('html.still:has(#packed)')"
+        self.wait(f"location.href !== 'about:blank' && {ready}")
+
+    def evaluate(self, script: str) -> Any:
+        """Return the value of an expression, after it is awaited."""
+        found = self.send("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in found:
+            raise AssertionError(found["exceptionDetails"].get("exception", {}).get("description", found))
+        return found["result"].get("value")
+
+    def wait(self, condition: str) -> None:
+        """Wait until an expression is true."""
+        end = monotonic() + PATIENCE
+        while not self.evaluate(condition):
+            if monotonic() > end:
+                raise AssertionError(f"never true: {condition}; {self.complaints()}")
+
+    def wait_for_charts(self) -> None:
+        """Wait until every chart outside folded parts is drawn by the script."""
+        self.wait(
+            "[...document.querySelectorAll('.chart')].every(chart => chart.matches('.live')"
+            " || !chart.checkVisibility())"
+        )
+        self.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))")
+
+    def click(self, selector: str) -> None:
+        """Click the middle of an element with the mouse."""
+        place = self.evaluate(
+            f"""(() => {{ const found = document.querySelector({json.dumps(selector)});
+            found.scrollIntoView({{block: "center", behavior: "instant"}});
+            const box = found.getBoundingClientRect();
+            return [box.x + box.width / 2, box.y + box.height / 2]; }})()"""
+        )
+        self.mouse("mouseMoved", *place)
+        self.mouse("mousePressed", *place)
+        self.mouse("mouseReleased", *place)
+
+    def mouse(self, kind: str, x: float, y: float) -> None:
+        """Send an event of the mouse at a place in the window."""
+        button = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}
+        self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, **button)
+
+    def write(self, selector: str, text: str) -> None:
+        """Replace the text of an input field."""
+        self.evaluate(
+            f"(() => {{ const field = document.querySelector({json.dumps(selector)});"
+            "field.focus(); field.select(); })()"
+        )
+        self.send("Input.insertText", text=text)
+
+    def resize(self, width: int, height: int = 1000) -> None:
+        """Set the size of the window."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+        self.send("Emulation.setDeviceMetricsOverride", **size)
+
+    def text(self) -> str:
+        """Return the page as it is now."""
+        return str(self.evaluate("document.documentElement.outerHTML"))
+
+    def screenshot(self, path: Path, whole: bool = True) -> None:
+        """Write a picture of the window, or of the whole page."""
+        data = self.send("Page.captureScreenshot", captureBeyondViewport=whole)["data"]
+        path.write_bytes(b64decode(data))
+
+    def complaints(self) -> list[str]:
+        """Return the errors and warnings of the page, and its requests to anything but its own file."""
+        self.evaluate("1")
+        found = []
+        for event in self._browser.events[self._first :]:
+            if event.get("sessionId") != self._session:
+                continue
+            match event["method"], event["params"]:
+                case "Runtime.exceptionThrown", {"exceptionDetails": details}:
+                    found.append(details.get("exception", {}).get("description") or details["text"])
+                case "Runtime.consoleAPICalled", {"type": "error" | "warning" as kind, "args": words}:
+                    found.append(f"{kind} {' '.join(str(word.get('value')) for word in words)}")
+                case "Log.entryAdded", {"entry": {"level": "error" | "warning", "text": text}}:
+                    found.append(text)
+                case "Network.requestWillBeSent", {"request": {"url": url}}:
+                    if not url.startswith(("file:", "data:", "blob:")):
+                        found.append(f"request {url}")
+        return found

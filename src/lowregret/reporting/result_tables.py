@@ -96,7 +96,7 @@ def overview(
         for environment in environments:
             mean, sign = means.get((environment, policy)), signs.get((environment, policy), "")
             best = mean is not None and mean == lowest[environment]
-            cells.append(Cell(f"{shown(mean)} {sign}".strip(), "best" if best else ""))
+            cells.append(Cell(shown(mean), "best" if best else "", sign or " " * bool(rows_of)))
         rows.append(cells)
     caption = (
         "Mean final regret; bold is the lowest. Ranks are averaged over runs and environments; in "
