@@ -1,9 +1,11 @@
 """A headless Chromium that opens pages, driven through a pipe by the DevTools protocol."""
 
+import fcntl
 import json
 import os
 import shutil
 import subprocess
+import sys
 from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -26,14 +28,20 @@ FLAGS = (
     "--hide-scrollbars",
     "--remote-debugging-pipe",
 )
+START = "import os, sys; [os.dup2(int(end), 3 + place) for place, end in enumerate(sys.argv[1:3])]; "
+START += "os.execv(sys.argv[3], sys.argv[3:])"
 PATIENCE = 60.0
 """Seconds until a test stops waiting."""
-# Vega draws figures that come into view; tests look at all of them, so every figure is in view.
+# The page draws figures that come into view; tests look at all of them, so all are in view unless folded.
 ALL_IN_VIEW = """
 window.IntersectionObserver = class {
-  constructor(notify) { this.notify = notify; }
-  observe(target) { queueMicrotask(() => this.notify([{ isIntersecting: true, target }])); }
-  unobserve() {}
+  constructor(notify) {
+    this.targets = [];
+    this.notify = () => notify(this.targets.filter((target) => target.checkVisibility())
+      .map((target) => ({ isIntersecting: true, target })));
+    addEventListener("toggle", this.notify, true);
+  }
+  observe(target) { this.targets.push(target); queueMicrotask(this.notify); }
 };
 """
 
@@ -43,15 +51,17 @@ class Browser:
 
     def __enter__(self) -> Self:
         self._profile = TemporaryDirectory(ignore_cleanup_errors=True)
-        theirs_in, self._out = os.pipe()
-        self._in, theirs_out = os.pipe()
+        first_in, self._out = os.pipe()
+        self._in, first_out = os.pipe()
+        # Above 4, since Chromium reads from 3 and writes to 4.
+        theirs = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (first_in, first_out)]
         flags = [*FLAGS, f"--user-data-dir={self._profile.name}", "about:blank"]
-        call = ["/bin/sh", "-c", f'exec "$@" 3<&{theirs_in} 4>&{theirs_out}', "sh", str(CHROMIUM), *flags]
+        call = [sys.executable, "-c", START, *map(str, theirs), str(CHROMIUM), *flags]
         self._process = subprocess.Popen(
-            call, pass_fds=(theirs_in, theirs_out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            call, pass_fds=theirs, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        os.close(theirs_in)
-        os.close(theirs_out)
+        for end in (first_in, first_out, *theirs):
+            os.close(end)
         self._buffer, self._number = b"", 0
         self.events: list[dict[str, Any]] = []
         return self
@@ -162,17 +172,24 @@ class Tab:
         )
         self.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))")
 
-    def click(self, selector: str) -> None:
-        """Click the middle of an element with the mouse."""
-        place = self.evaluate(
-            f"""(() => {{ const found = document.querySelector({json.dumps(selector)});
-            found.scrollIntoView({{block: "center", behavior: "instant"}});
-            const box = found.getBoundingClientRect();
-            return [box.x + box.width / 2, box.y + box.height / 2]; }})()"""
+    def place(self, element: str) -> tuple[float, float]:
+        """Scroll to an element, given as an expression, and return the middle of its left end."""
+        self.evaluate(f"({element}).scrollIntoView({{block: 'center', behavior: 'instant'}})")
+        self.evaluate("new Promise(done => setTimeout(done, 100))")  # a scroll hides the tooltip
+        x, y = self.evaluate(
+            f"(box => [box.x + Math.min(5, box.width / 2), box.y + box.height / 2])"
+            f"(({element}).getBoundingClientRect())"
         )
-        self.mouse("mouseMoved", *place)
-        self.mouse("mousePressed", *place)
-        self.mouse("mouseReleased", *place)
+        return x, y
+
+    def click(self, selector: str) -> None:
+        """Click an element, given by a CSS selector, with the mouse."""
+        self.click_at(*self.place(f"document.querySelector({json.dumps(selector)})"))
+
+    def click_at(self, x: float, y: float) -> None:
+        """Click a place in the window."""
+        for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+            self.mouse(kind, x, y)
 
     def mouse(self, kind: str, x: float, y: float) -> None:
         """Send an event of the mouse at a place in the window."""

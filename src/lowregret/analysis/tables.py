@@ -71,6 +71,10 @@ class Tables(Protocol):
         """The horizon of every environment."""
 
     @property
+    def parameters(self) -> Mapping[str, pl.DataFrame]:
+        """The parameters of a sweep: a table with a column each, by environment and by policy."""
+
+    @property
     def pairs(self) -> Sequence[tuple[str, str]]:
         """Every environment and policy that have runs, in the order of the results."""
 

@@ -182,11 +182,16 @@ def save(chart: alt.LayerChart, path: str | Path) -> None:
     if suffix == "html":
         chart.save(str(path), format="html", inline=True)
     else:
-        save_svg(svg_of(chart_dict(chart)), path)
+        save_svg(svg_of(chart), path)
 
 
-def svg_of(spec: dict[str, Any]) -> str:
-    """Draw a chart, given as plain data, as SVG, without tooltips and descriptions of single marks."""
+def svg_of(chart: alt.LayerChart) -> str:
+    """Draw a chart as SVG, without tooltips and descriptions of single marks."""
+    return draw_svg(chart_dict(chart))
+
+
+def draw_svg(spec: dict[str, Any]) -> str:
+    """Draw a chart, given as plain data, as SVG."""
     plain = without_tooltips(spec)
     return _svg(json.dumps(plain | {"config": plain["config"] | {"aria": False}}))
 

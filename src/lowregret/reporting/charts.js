@@ -89,7 +89,7 @@
     spec.datasets = Object.fromEntries(original.data.map((name) => [name, datasets[name]]));
     delete spec.title;
     spec.background = null; // that of the page
-    spec.padding = { left: 0, right: 6, top: 10, bottom: 4 };
+    spec.padding = { left: 4, right: 6, top: 10, bottom: 4 };
     spec.width = Math.max(120, room - (original.width - spec.width));
     if (room >= NARROW) return spec;
     if (spec.layer.some((layer) => layer.name === "rows")) stack(spec, original.policies);

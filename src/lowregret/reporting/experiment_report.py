@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -24,13 +25,17 @@ from lowregret.reporting.page_parts import Beside, Fold, Part, Picture, Section,
 from lowregret.reporting.policy_styles import Style, styles
 from lowregret.reporting.result_tables import numbers, overview, verdicts
 from lowregret.reporting.row_charts import differences_chart, runs_chart, tail_chart
+from lowregret.reporting.sweep_charts import sweep_chart, sweep_tables, swept_parameters
 
-FORMATS = ("svg", "png", "pdf")
+FIGURES = {"none": (), "svg": ("svg",), "all": ("svg", "png", "pdf")}
+"""Which files of figures are written, by the value of the option."""
+MOST_VIEWS = 12
+"""A picture has buttons for at most this many combinations of parameters."""
 MANY = 6
 """With more environments than this their sections are folded."""
 IN_GREY = (
-    f" In colour: the baseline and the {DEFAULT_FOCUS} policies of lowest regret, or those chosen in the list "
-    "of policies."
+    f" In colour: the baseline and the {DEFAULT_FOCUS} policies of lowest regret, or those chosen in the "
+    "list of policies."
 )
 REGRET_VIEWS = (("linear", False, False), ("log time", True, False), ("log both", True, True))
 """The views of the regret: their names, and which axes are logarithmic."""
@@ -59,15 +64,32 @@ class EnvironmentResults:
         return f"{words} · {self.name}"
 
 
-def write_report(tables: Tables, folder: str | Path, baseline: str | None = None) -> list[Path]:
+def write_report(
+    tables: Tables,
+    folder: str | Path,
+    baseline: str | None = None,
+    *,
+    figures: str = "svg",
+    progress: Callable[[str, int, int], None] | None = None,
+) -> list[Path]:
     """Write the page ``report.html`` and its figures to a folder; see `lowregret.report`."""
-    place = Path(folder)
+    if figures not in FIGURES:
+        raise InputError(f"report: figures must be none, svg or all, got {figures!r}")
+    place, formats = Path(folder), FIGURES[figures]
     sections = report_sections(tables, baseline)
+
+    def step(what: str) -> Callable[[int, int], None] | None:
+        return partial(progress, what) if progress else None
+
     with as_store_error(place):
-        (place / "figures").mkdir(parents=True, exist_ok=True)
+        place.mkdir(parents=True, exist_ok=True)
         path = place / "report.html"
-        write_atomically(path, page(tables.name, introduction(tables), sections).encode())
-        return [path, *save_pictures(sections, place / "figures", FORMATS)]
+        text = page(tables.name, introduction(tables), sections, progress=step("drawing charts"))
+        write_atomically(path, text.encode())
+        if not formats:
+            return [path]
+        (place / "figures").mkdir(exist_ok=True)
+        return [path, *save_pictures(sections, place / "figures", formats, step("writing figures"))]
 
 
 def introduction(tables: Tables) -> list[str]:
@@ -99,6 +121,8 @@ def report_sections(tables: Tables, baseline: str | None = None) -> list[Section
     sections = []
     if len(environments) > 1:
         sections.append(Section("Overview", [overview(summary, average_ranks(tables), comparison)]))
+    if swept := sweep_pictures(summary, tables, palette, _focus(summary, chosen)):
+        sections.append(Section("Parameters", [Beside(swept)]))
     for name in environments:
         part = EnvironmentResults(
             name=name,
@@ -118,6 +142,29 @@ def report_sections(tables: Tables, baseline: str | None = None) -> list[Section
             parts = environment_parts(part)
         sections.append(Section(name, parts, folded=len(environments) > MANY))
     return sections
+
+
+def sweep_pictures(
+    summary: pl.DataFrame, tables: Tables, palette: Mapping[str, Style], focus: Sequence[str]
+) -> list[Picture]:
+    """Return charts of the final regret against every parameter of a sweep."""
+    found = []
+    files = _file_names(swept_parameters(tables.parameters))
+    for parameter, file in files.items():
+        parts = sweep_tables(summary, tables.parameters, parameter)
+        views = {}
+        for name, part in list(parts.items())[:MOST_VIEWS]:
+            title = f"Final regret against {parameter}" + f" · {name}" * bool(name)
+            moving = part.filter(pl.col("mean").n_unique().over("policy") > 1)["policy"].unique().to_list()
+            wanted = [*focus, *moving] if len(moving) <= DEFAULT_FOCUS else focus
+            views[name] = sweep_chart(part, parameter, title, palette=palette, focus=wanted)
+        if views:
+            caption = "Mean final regret with its 95% interval (Student)."
+            if len(parts) > MOST_VIEWS:
+                caption += f" The first {MOST_VIEWS} of {len(parts)} combinations."
+            label = f"Final regret against {parameter}"
+            found.append(Picture(views, label, caption, f"against-{file}"))
+    return found
 
 
 def environment_parts(part: EnvironmentResults) -> list[Part]:
@@ -219,7 +266,7 @@ def _baseline(summary: pl.DataFrame, wanted: str | None) -> str | None:
 
 
 def _file_names(environments: Sequence[str]) -> dict[str, str]:
-    """Return a different file name for each environment."""
+    """Return a different file name for each environment or parameter."""
     names: dict[str, str] = {}
     for environment in environments:
         plain = re.sub(r"[^a-z0-9.]+", "-", environment.lower()).strip("-.")[:60] or "environment"

@@ -51,6 +51,8 @@ class Axis:
     log: bool = False
     names: tuple[tuple[str, ...], ...] = ()
     """The labels of the ticks at 1, 2, 3 and so on in place of numbers, in lines."""
+    ticks: tuple[float, ...] = ()
+    """The places of the ticks; round numbers if none are given."""
 
     def scale(self) -> alt.Scale:
         """Return the scale; values below a logarithmic one are drawn at its end."""
@@ -65,8 +67,8 @@ class Axis:
             places = list(range(1, len(self.names) + 1))
             text = f"{dumps(self.names)}[datum.value - 1]"
             return alt.Axis(values=places, labelExpr=text, labelLineHeight=16, **options)
-        if self.log:
-            return alt.Axis(values=self._decades(), labelExpr=TICKS, **options)
+        if self.log or self.ticks:
+            return alt.Axis(values=self.ticks or self._decades(), labelExpr=TICKS, **options)
         return alt.Axis(labelExpr=TICKS, tickCount=6, **options)
 
     def _decades(self) -> list[float]:
@@ -117,7 +119,8 @@ def line_chart(
     order = ends["policy"].to_list()
     in_focus, styles = focus_of(order, focus), palette_of(order, palette)
     look = line_encodings(styles, order)
-    steps = x.axis(labelFlush=False, tickMinStep=1, grid=False)
+    whole = {} if x.ticks else {"tickMinStep": 1}
+    steps = x.axis(labelFlush=False, grid=False, **whole)
     across = alt.X("x:Q", scale=x.scale(), title=x.title, axis=steps)
     up = alt.Y("mean:Q", scale=y.scale(), title=y.title, axis=y.axis())
     # The most prominent comes last, and so on top.
@@ -221,6 +224,7 @@ def _labels(
         y=field(y, "place"),
         text="policy:N",
         color=alt.condition(IN_FOCUS, alt.value(INK), alt.value(GREY)),
+        tooltip="policy:N",  # without one Vega-Lite would let the pointer pass
     )
     return [leader, text.properties(name="labels")]
 

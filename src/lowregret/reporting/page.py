@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from html import escape
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -25,9 +26,9 @@ from platformdirs import user_cache_path
 from lowregret._common.durable_files import write_atomically
 from lowregret.reporting.chart_style import (
     ON_DARK,
+    draw_svg,
     save_svg,
     shortened_svg,
-    svg_of,
     without_title,
 )
 from lowregret.reporting.page_parts import Beside, Cell, Fold, Part, Picture, Section, Table, Text
@@ -59,7 +60,8 @@ def page(
     writer = _Writer(_policies(sections), len(list(pictures(sections))), progress)
     body = "".join(writer.section(section, number) for number, section in enumerate(sections, 1))
     words = "".join(writer.part(Text(part) if isinstance(part, str) else part) for part in introduction)
-    side = _contents(sections) + writer.key()
+    beside = _contents(sections) + writer.key()
+    side = f'<aside id="side">\n{beside}</aside>\n' if beside else ""
     again = f' data-refresh="{refresh}"' if refresh else ""
     reload = f'<noscript><meta http-equiv="refresh" content="{refresh}"></noscript>\n' if refresh else ""
     return (
@@ -70,8 +72,7 @@ def page(
         f"{reload}<title>{escape(title)}</title>\n"
         f"<style>\n{_resource('page.css')}{_dark_colours()}</style>\n</head>\n<body>\n"
         f"<header>\n<h1>{escape(title)}</h1>\n{words}</header>\n"
-        f"{f'<aside id={chr(34)}side{chr(34)}>{chr(10)}{side}</aside>{chr(10)}' if side else ''}"
-        f"<main>\n{body}</main>\n{writer.script()}</body>\n</html>\n"
+        f"{side}<main>\n{body}</main>\n{writer.script()}</body>\n</html>\n"
     )
 
 
@@ -91,7 +92,7 @@ def save_pictures(
     }
     paths = []
     for stem, spec in charts.items():
-        svg = svg_of(spec)
+        svg = draw_svg(spec)
         for suffix in formats:
             paths.append(folder / f"{stem}.{suffix}")
             save_svg(svg, paths[-1])
@@ -160,7 +161,7 @@ class _Writer:
 
     def picture(self, picture: Picture) -> str:
         number, views = len(self.charts), picture.specs
-        still = shortened_svg(without_title(svg_of(next(iter(views.values())))), f"c{number}")
+        still = shortened_svg(without_title(draw_svg(next(iter(views.values())))), f"c{number}")
         self.charts.append([self.chart(spec, still) for spec in views.values()])
         if self.progress:
             self.progress(number + 1, self.pictures)
@@ -178,7 +179,9 @@ class _Writer:
 
     def chart(self, spec: Mapping[str, Any], still: str) -> dict[str, Any]:
         """Take a chart apart: its data, which charts share, and the rest."""
-        rest = {name: value for name, value in spec.items() if name not in ("$schema", "datasets", "usermeta")}
+        rest = {
+            name: value for name, value in spec.items() if name not in ("$schema", "datasets", "usermeta")
+        }
         data = spec.get("datasets", {})
         self.datasets |= data
         width = float(still.partition(' width="')[2].partition('"')[0])
@@ -273,12 +276,12 @@ def _dark_colours() -> str:
 
 @cache
 def _library() -> str:
-    """Return the library that draws the charts; it is kept on disk, since putting it together takes seconds."""
+    """Return the library that draws the charts; it is kept on disk, since it takes seconds to make."""
     import vl_convert
 
     code = "window.vegaEmbed = vegaEmbed;"
     with suppress(OSError, RuntimeError):  # no home, or none that can be written to
-        path = user_cache_path("lowregret") / f"vega-{vl_convert.__version__}.js"
+        path = user_cache_path("lowregret") / f"vega-{version('vl-convert-python')}.js"
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(path, str(vl_convert.javascript_bundle(code)).encode())

@@ -133,11 +133,10 @@ def tail_chart(
         y=up,
         tooltip=["policy:N", _number("regret", "regret"), alt.Tooltip("share:Q", format=".2~%")],
     )
-    step = {"interpolate": "step-before"}
-    context = base.transform_filter(f"!{IN_FOCUS}").mark_line(strokeWidth=1.25, **step)
+    context = base.transform_filter(f"!{IN_FOCUS}").mark_line(strokeWidth=1.25, interpolate="step-before")
     layers = [
         context.encode(x=across, y=up, detail="policy:N", color=alt.value(CONTEXT)),
-        base.transform_filter(IN_FOCUS).mark_line(**step).encode(x=across, y=up, **look),
+        base.transform_filter(IN_FOCUS).mark_line(interpolate="step-before").encode(x=across, y=up, **look),
         near.properties(name=HOVER),
     ]
     return layer_chart(layers, title, styles, focus=in_focus)
