@@ -131,11 +131,11 @@ def line_chart(
     base = alt.Chart(inline(lines))
     focused = base.transform_filter(IN_FOCUS)
     area = focused.mark_area().encode(
-        x=across, y=field(up, "low"), y2="high:Q", color=look["color"], fillOpacity=alt.value(0.16)
+        x=across, y=field(up, "low"), y2="high:Q", color=look["color"], fillOpacity=alt.FillOpacityValue(0.16)
     )
     context = base.transform_filter(f"!{IN_FOCUS}").mark_line(strokeWidth=1.25, strokeJoin="round")
     layers = [
-        context.encode(x=across, y=up, detail="policy:N", color=alt.value(CONTEXT)),
+        context.encode(x=across, y=up, detail="policy:N", color=alt.ColorValue(CONTEXT)),
         *([area] if bands else []),
         focused.mark_line(strokeJoin="round").encode(x=across, y=up, **look),
     ]
@@ -209,13 +209,14 @@ def _labels(
     heights = spread([axis.pixels(mean, height) for mean in ends["mean"]], gap, height)
     places = [axis.value(place, height) for place in heights]
     base = alt.Chart(inline(ends.select("policy", "mean", place=pl.Series(places, dtype=pl.Float64))))
+    own = {"test": IN_FOCUS, "field": "policy", "type": "nominal", "scale": look["color"]["scale"]}
     leader = base.mark_rule().encode(
         x=alt.XValue(right_of_plot(3)),
         x2=alt.X2Value(right_of_plot(16)),
         y=y,
         y2="place:Q",
-        color=alt.condition(IN_FOCUS, look["color"], alt.value(CONTEXT)),
-        strokeWidth=alt.condition(IN_FOCUS, alt.value(2), alt.value(1)),
+        color=alt.ColorValue(CONTEXT, condition=own),
+        strokeWidth=alt.StrokeWidthValue(1, condition={"test": IN_FOCUS, "value": 2}),
     )
     text = base.mark_text(
         align="left", baseline="middle", fontSize=size, cursor="pointer", limit=alt.ExprRef("labelLimit")
@@ -223,7 +224,7 @@ def _labels(
         x=alt.XValue(right_of_plot(21)),
         y=field(y, "place"),
         text="policy:N",
-        color=alt.condition(IN_FOCUS, alt.value(INK), alt.value(GREY)),
+        color=alt.ColorValue(GREY, condition={"test": IN_FOCUS, "value": INK}),
         tooltip="policy:N",  # without one Vega-Lite would let the pointer pass
     )
     return [leader, text.properties(name="labels")]

@@ -135,7 +135,7 @@ def tail_chart(
     )
     context = base.transform_filter(f"!{IN_FOCUS}").mark_line(strokeWidth=1.25, interpolate="step-before")
     layers = [
-        context.encode(x=across, y=up, detail="policy:N", color=alt.value(CONTEXT)),
+        context.encode(x=across, y=up, detail="policy:N", color=alt.ColorValue(CONTEXT)),
         base.transform_filter(IN_FOCUS).mark_line(interpolate="step-before").encode(x=across, y=up, **look),
         near.properties(name=HOVER),
     ]
