@@ -71,8 +71,12 @@ def write_report(
     *,
     figures: str = "svg",
     progress: Callable[[str, int, int], None] | None = None,
+    refresh: int | None = None,
 ) -> list[Path]:
-    """Write the page ``report.html`` and its figures to a folder; see `lowregret.report`."""
+    """Write the page ``report.html`` and its figures to a folder; see `lowregret.report`.
+
+    With ``refresh`` a browser loads the page again after this many seconds.
+    """
     if figures not in FIGURES:
         raise InputError(f"report: figures must be none, svg or all, got {figures!r}")
     place, formats = Path(folder), FIGURES[figures]
@@ -84,7 +88,8 @@ def write_report(
     with as_store_error(place):
         place.mkdir(parents=True, exist_ok=True)
         path = place / "report.html"
-        text = page(tables.name, introduction(tables), sections, progress=step("drawing charts"))
+        drawing = step("drawing charts")
+        text = page(tables.name, introduction(tables), sections, refresh=refresh, progress=drawing)
         write_atomically(path, text.encode())
         if not formats:
             return [path]
@@ -92,8 +97,11 @@ def write_report(
         return [path, *save_pictures(sections, place / "figures", formats, step("writing figures"))]
 
 
-def introduction(tables: Tables) -> list[str]:
-    """Return a paragraph on the size of the experiment and the definition of regret."""
+def introduction(tables: Tables) -> list[str | Text]:
+    """Return a paragraph on the size of the experiment and the definition of regret.
+
+    A notice comes before it where the experiment is unfinished.
+    """
     finals = tables.finals
     counts = finals.group_by("environment", "policy").len()["len"].to_list()
     least, most = min(counts), max(counts)
@@ -102,9 +110,15 @@ def introduction(tables: Tables) -> list[str]:
     size = f"{policies} {'policy' if policies == 1 else 'policies'} in {environments} "
     size += f"environment{'s' * (environments > 1)}, {runs} run{'s' * (most > 1)} each"
     seed = "" if tables.seed is None else f", seed {tables.seed}"
+    notice: list[str | Text] = []
+    if tables.planned_runs is not None:
+        share = f"{len(finals):,} of {tables.planned_runs:,} runs ({len(finals) / tables.planned_runs:.0%})"
+        both = "Comparisons use the runs that both policies have."
+        notice.append(Text(f"This experiment is unfinished: {share} are done. {both}", "notice"))
     return [
+        *notice,
         f"{size}{seed}. Regret is pseudo-regret: the sum of the gaps of the arms pulled. In each run all "
-        "policies see the same rewards, so they are compared run by run."
+        "policies see the same rewards, so they are compared run by run.",
     ]
 
 

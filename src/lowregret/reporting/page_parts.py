@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Text(NamedTuple):
-    """A paragraph; its kind is "facts" for what is set in grey."""
+    """A paragraph; its kind is "facts" for what is set in grey, "notice" for what stands out."""
 
     words: str
     kind: str = ""

@@ -16,11 +16,21 @@ SIGNS = {LOWER: "▼", HIGHER: "▲", INCONCLUSIVE: "≈"}
 
 def numbers(summary: pl.DataFrame, ranks: Mapping[str, str]) -> Table:
     """Return the final regrets in one environment as a table, the lowest first."""
-    heads = ["policy", "mean ± 95%", "median", "5% to 95%", "worst 5%", "rank"]
+    different = summary["runs"].n_unique() > 1
+    heads = [
+        "policy",
+        *(["runs"] if different else []),
+        "mean ± 95%",
+        "median",
+        "5% to 95%",
+        "worst 5%",
+        "rank",
+    ]
     heads += ["best arm pulled", "best arm found", "optimal arm eliminated"]
     rows = [
         [
             row["policy"],
+            *([f"{row['runs']:,}"] if different else []),
             shown(row["mean"]) + ("" if row["high"] is None else f" ± {shown(row['high'] - row['mean'])}"),
             shown(row["median"]),
             span(row["p05"], row["p95"]),

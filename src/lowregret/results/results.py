@@ -125,6 +125,11 @@ class Results:
         return self.description.parameter_tables
 
     @property
+    def planned_runs(self) -> int | None:
+        """The number of runs of all policies in all environments of an unfinished experiment, else None."""
+        return self.description.planned_runs
+
+    @property
     def horizon(self) -> int:
         """The horizon, of results with one environment."""
         return self.horizons[self._environment(None)]
@@ -387,6 +392,8 @@ class Results:
             count(self.runs, "run"),
             *([] if self.seed is None else [f"seed {self.seed}"]),
         ]
+        if self.planned_runs is not None:
+            parts.append(f"unfinished: {len(self.finals):,} of {self.planned_runs:,} runs of all pairs")
         return f"Results({self.name!r}: {', '.join(parts)})"
 
     def _repr_html_(self) -> str:
