@@ -236,3 +236,13 @@ class Tab:
                     if not url.startswith(("file:", "data:", "blob:")):
                         found.append(f"request {url}")
         return found
+
+
+def opened(page: str, folder: Path, width: int = 1400) -> tuple[str, str]:
+    """Open a page with all its folded parts; give what it became and what it complained of."""
+    path = folder / "opened.html"
+    path.write_text(page, encoding="utf-8")
+    with Browser() as browser, browser.tab(path, width) as tab:
+        tab.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
+        tab.wait_for_charts()
+        return tab.text(), "; ".join(tab.complaints())

@@ -29,7 +29,7 @@ GRID, DOMAIN = "#E8E8E8", "#888888"
 ON_DARK = {INK: "#E3E3E3", GREY: "#A6A8AC", CONTEXT: "#5A5D63", GRID: "#2D3035", DOMAIN: "#7A7D82"}
 """The colours in place of these on a dark page."""
 
-MOST_IN_FOCUS = 10
+MOST_IN_FOCUS = 12
 """A chart with more lines than this shows only some of them in colour, and the others in grey."""
 DEFAULT_FOCUS = 5
 """How many lines of such a chart are in focus if nothing else is given: those that end lowest."""

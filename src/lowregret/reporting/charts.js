@@ -12,7 +12,7 @@
 
   const NARROW = 460; // pixels
   const ROW = 46; // the height of a row whose name stands above its marks
-  const MOST_IN_TOOLTIP = 10;
+  const MOST_IN_TOOLTIP = 12;
   const live = new Map();
   let chosen = [...document.querySelectorAll("#policies [aria-pressed=true]")].map((chip) => chip.dataset.policy);
   const tip = document.body.appendChild(document.createElement("div"));

@@ -38,7 +38,7 @@ def regret_chart(
     ``curve`` is the part of one environment of `Results.curves`. A band "spread" goes from the 5% to the 95%
     quantile of the runs, "interval" is the 95% interval of the mean. ``points`` (policy, t, mean) are open
     circles beside the lines, such as published values, and ``bounds`` (label, t, mean) thin grey lines with
-    their names. Several figures may share a ``palette``, the style of every policy. Of more than 10 policies
+    their names. Several figures may share a ``palette``, the style of every policy. Of more than 12 policies
     only those in ``focus`` are in colour, by default the five of lowest regret, and the others in grey.
     """
     low, high = ("p05", "p95") if band == "spread" else ("low", "high")
@@ -59,7 +59,7 @@ def regret_chart(
         Axis("cumulative regret", _floor(table, top) if log_regret else 0, top * 1.02, log_regret),
         palette=palette,
         points=None if points is None else points.rename({"t": "x"}),
-        bounds=None if bounds is None else bounds.rename({"t": "x"}),
+        bounds=None if bounds is None else bounds.rename({"t": "x"}).filter(pl.col("x") <= end),
         focus=focus,
     )
 

@@ -232,7 +232,7 @@ def _labels(
 
 def _bounds(bounds: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     base = alt.Chart(inline(bounds))
-    line = base.mark_line(color=GREY, strokeDash=[1, 3], strokeWidth=1.5)
+    line = base.mark_line(color=GREY, strokeDash=[1, 3], strokeWidth=1.5, clip=True)
     last = alt.Chart(inline(bounds.group_by("label", maintain_order=True).last()))
     text = last.mark_text(align="right", baseline="bottom", dx=-4, dy=-4, fontSize=12, color=INK)
     return [line.encode(x=x, y=y, detail="label:N"), text.encode(x=x, y=y, text="label:N")]
