@@ -96,7 +96,7 @@
     spec.params.find(({ name }) => name === "labelLimit").value = Math.max(72, room * 0.27);
     spec.config.axis = { ...spec.config.axis, labelFontSize: 12, titleFontSize: 13, titlePadding: 6 };
     spec.config.legend = { ...spec.config.legend, orient: "top", columns: 2, labelLimit: room / 2 - 50 };
-    for (const { name, mark } of spec.layer) if (name === "labels") mark.fontSize = 12;
+    for (const { name, mark } of spec.layer) if (name === "labels-text") mark.fontSize = 12;
     return spec;
   }
 

@@ -227,7 +227,7 @@ def _labels(
         color=alt.ColorValue(GREY, condition={"test": IN_FOCUS, "value": INK}),
         tooltip="policy:N",  # without one Vega-Lite would let the pointer pass
     )
-    return [leader, text.properties(name="labels")]
+    return [leader, text.properties(name="labels-text")]
 
 
 def _bounds(bounds: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
