@@ -131,11 +131,15 @@ def line_chart(
     base = alt.Chart(inline(lines))
     focused = base.transform_filter(IN_FOCUS)
     area = focused.mark_area().encode(
-        x=across, y=field(up, "low"), y2="high:Q", color=look["color"], fillOpacity=alt.FillOpacityValue(0.16)
+        x=across,
+        y=field(up, "low"),
+        y2=alt.Y2("high:Q"),
+        color=look["color"],
+        fillOpacity=alt.FillOpacityValue(0.16),
     )
     context = base.transform_filter(f"!{IN_FOCUS}").mark_line(strokeWidth=1.25, strokeJoin="round")
     layers = [
-        context.encode(x=across, y=up, detail="policy:N", color=alt.ColorValue(CONTEXT)),
+        context.encode(x=across, y=up, detail=alt.Detail("policy:N"), color=alt.ColorValue(CONTEXT)),
         *([area] if bands else []),
         focused.mark_line(strokeJoin="round").encode(x=across, y=up, **look),
     ]
@@ -188,7 +192,7 @@ def _hover(table: pl.DataFrame, order: list[str], x: alt.X, heading: str, unit: 
         .mark_rect(fill="#666666", aria=False)
         .encode(
             x=field(x, "start"),
-            x2="end:Q",
+            x2=alt.X2("end:Q"),
             opacity=alt.OpacityValue(0.0, condition={"param": "near", "empty": False, "value": 0.15}),
             tooltip=tips,
         )
@@ -214,7 +218,7 @@ def _labels(
         x=alt.XValue(right_of_plot(3)),
         x2=alt.X2Value(right_of_plot(16)),
         y=y,
-        y2="place:Q",
+        y2=alt.Y2("place:Q"),
         color=alt.ColorValue(CONTEXT, condition=own),
         strokeWidth=alt.StrokeWidthValue(1, condition={"test": IN_FOCUS, "value": 2}),
     )
@@ -223,9 +227,9 @@ def _labels(
     ).encode(
         x=alt.XValue(right_of_plot(21)),
         y=field(y, "place"),
-        text="policy:N",
+        text=alt.Text("policy:N"),
         color=alt.ColorValue(GREY, condition={"test": IN_FOCUS, "value": INK}),
-        tooltip="policy:N",  # without one Vega-Lite would let the pointer pass
+        tooltip=alt.Tooltip("policy:N"),  # without one Vega-Lite would let the pointer pass
     )
     return [leader, text.properties(name="labels-text")]
 
@@ -235,4 +239,7 @@ def _bounds(bounds: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     line = base.mark_line(color=GREY, strokeDash=[1, 3], strokeWidth=1.5, clip=True)
     last = alt.Chart(inline(bounds.group_by("label", maintain_order=True).last()))
     text = last.mark_text(align="right", baseline="bottom", dx=-4, dy=-4, fontSize=12, color=INK)
-    return [line.encode(x=x, y=y, detail="label:N"), text.encode(x=x, y=y, text="label:N")]
+    return [
+        line.encode(x=x, y=y, detail=alt.Detail("label:N")),
+        text.encode(x=x, y=y, text=alt.Text("label:N")),
+    ]

@@ -71,10 +71,15 @@ def runs_chart(
             x=x, y=y, color=colour, fillOpacity=highlight_fill(0.85)
         ),
         base.mark_rule(strokeWidth=2)
-        .encode(x=field(x, "p05"), x2="p95:Q", opacity=highlight(), **shared)
+        .encode(x=field(x, "p05"), x2=alt.X2("p95:Q"), opacity=highlight(), **shared)
         .properties(name="rows"),
         base.mark_bar(height=15, fill="white", strokeWidth=2).encode(
-            x=field(x, "p25"), x2="p75:Q", opacity=highlight(), y=y, stroke=_stroke(colour), tooltip=tips
+            x=field(x, "p25"),
+            x2=alt.X2("p75:Q"),
+            opacity=highlight(),
+            y=y,
+            stroke=_stroke(colour),
+            tooltip=tips,
         ),
         base.mark_tick(thickness=3, size=15).encode(x=field(x, "median"), opacity=highlight(), **shared),
         base.mark_point(shape="diamond", size=75, filled=True, stroke="white", strokeWidth=1).encode(
@@ -135,7 +140,7 @@ def tail_chart(
     )
     context = base.transform_filter(f"!{IN_FOCUS}").mark_line(strokeWidth=1.25, interpolate="step-before")
     layers = [
-        context.encode(x=across, y=up, detail="policy:N", color=alt.ColorValue(CONTEXT)),
+        context.encode(x=across, y=up, detail=alt.Detail("policy:N"), color=alt.ColorValue(CONTEXT)),
         base.transform_filter(IN_FOCUS).mark_line(interpolate="step-before").encode(x=across, y=up, **look),
         near.properties(name=HOVER),
     ]
@@ -173,10 +178,10 @@ def differences_chart(
     verdicts = base.mark_text(align="left", baseline="middle", fontSize=13, color=INK)
     layers = [
         zero.encode(x=alt.X("zero:Q", title=words, axis=ticks)),
-        base.mark_rule(strokeWidth=3).encode(x=field(x, "low"), x2="high:Q", **shared),
+        base.mark_rule(strokeWidth=3).encode(x=field(x, "low"), x2=alt.X2("high:Q"), **shared),
         base.mark_point(size=70, filled=True).encode(x=x, **shared).properties(name="rows"),
         verdicts.encode(
-            x=alt.XValue(right_of_plot(14)), y=y, text="verdict:N", opacity=highlight()
+            x=alt.XValue(right_of_plot(14)), y=y, text=alt.Text("verdict:N"), opacity=highlight()
         ).properties(name="verdicts"),
     ]
     return layer_chart(layers, title, styles, height=_height(order))
