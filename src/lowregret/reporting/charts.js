@@ -54,7 +54,7 @@
     if (Object.hasOwn(policies, heading)) top.append(swatch(heading), heading);
     else top.append(`${title} ${heading}`);
     const rest = document.createElement("p");
-    if (left) rest.textContent = `${left} more in grey`;
+    if (left) rest.textContent = `${left} more in gray`;
     tip.replaceChildren(top, table, ...(left ? [rest] : []));
     const box = tip.getBoundingClientRect();
     const beside = event.clientX + 18 + box.width < innerWidth ? event.clientX + 18 : event.clientX - 18 - box.width;

@@ -34,7 +34,7 @@ MOST_VIEWS = 12
 MANY = 6
 """With more environments than this their sections are folded."""
 IN_GREY = (
-    f" In colour: the baseline and the {DEFAULT_FOCUS} policies of lowest regret, or those chosen in the "
+    f" In color: the baseline and the {DEFAULT_FOCUS} policies of lowest regret, or those chosen in the "
     "list of policies."
 )
 REGRET_VIEWS = (("linear", False, False), ("log time", True, False), ("log both", True, True))
@@ -113,7 +113,10 @@ def introduction(tables: Tables) -> list[str | Text]:
     notice: list[str | Text] = []
     if tables.planned_runs is not None:
         share = f"{len(finals):,} of {tables.planned_runs:,} runs ({len(finals) / tables.planned_runs:.0%})"
-        both = "Comparisons use the runs that both policies have."
+        both = (
+            "Comparisons use the runs that both policies have. Verdicts are provisional: to stop a run when a "
+            "verdict appears makes it wrong more often than 5%."
+        )
         notice.append(Text(f"This experiment is unfinished: {share} are done. {both}", "notice"))
     return [
         *notice,

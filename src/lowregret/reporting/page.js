@@ -139,7 +139,7 @@
     controls.append(reset, label);
     document.getElementById("policies").before(controls);
     for (const chip of chips) {
-      chip.title = "Show in colour";
+      chip.title = "Show in color";
       chip.addEventListener("click", () => choose(chip.dataset.policy));
       chip.addEventListener("pointerenter", () => hover(chip.dataset.policy));
       chip.addEventListener("pointerleave", () => hover(""));
@@ -155,7 +155,7 @@
   function paint() {
     document.documentElement.style.colorScheme = state.theme;
     theme.textContent = themes[state.theme];
-    theme.title = theme.ariaLabel = `Colours: ${state.theme || "as the system"}`;
+    theme.title = theme.ariaLabel = `Colors: ${state.theme || "as the system"}`;
   }
   theme.addEventListener("click", () => {
     const names = Object.keys(themes);
