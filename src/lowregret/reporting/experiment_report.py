@@ -114,8 +114,8 @@ def introduction(tables: Tables) -> list[str | Text]:
     if tables.planned_runs is not None:
         share = f"{len(finals):,} of {tables.planned_runs:,} runs ({len(finals) / tables.planned_runs:.0%})"
         both = (
-            "Comparisons use the runs that both policies have. Verdicts are provisional: to stop a run when a "
-            "verdict appears makes it wrong more often than 5%."
+            "Comparisons use the runs that both policies have. Verdicts are provisional: if you stop as soon "
+            "as one appears, it is wrong more often than in 5% of cases."
         )
         notice.append(Text(f"This experiment is unfinished: {share} are done. {both}", "notice"))
     return [

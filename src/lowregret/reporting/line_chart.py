@@ -128,25 +128,7 @@ def line_chart(
     lines = table.select("policy", "x", "mean", "low", "high").sort(
         pl.col("policy").replace_strict(rank, return_dtype=pl.Float64), maintain_order=True
     )
-    base = alt.Chart(inline(lines))
-    focused = base.transform_filter(IN_FOCUS)
-    area = focused.mark_area().encode(
-        x=across,
-        y=field(up, "low"),
-        y2=alt.Y2("high:Q"),
-        color=look["color"],
-        fillOpacity=alt.FillOpacityValue(0.16),
-    )
-    context = base.transform_filter(f"!{IN_FOCUS}").mark_line(strokeWidth=1.25, strokeJoin="round")
-    layers = [
-        context.encode(x=across, y=up, detail=alt.Detail("policy:N"), color=alt.ColorValue(CONTEXT)),
-        *([area] if bands else []),
-        focused.mark_line(strokeJoin="round").encode(x=across, y=up, **look),
-    ]
-    if dots:
-        layers.append(
-            focused.mark_point(filled=True, size=28, opacity=1).encode(x=across, y=up, color=look["color"])
-        )
+    layers = _lines(lines, across, up, look, bands=bands, dots=dots)
     if bounds is not None:
         layers += _bounds(bounds, across, up)
     if points is not None:
@@ -159,6 +141,29 @@ def line_chart(
     height = max(HEIGHT, gap * len(named))
     layers += _labels(named, y, up, look, (gap, size, height))
     return layer_chart(layers, title, styles, height, in_focus)
+
+
+def _lines(
+    table: pl.DataFrame, x: alt.X, y: alt.Y, look: dict[str, Any], *, bands: bool, dots: bool
+) -> list[alt.Chart]:
+    """Draw the lines that are not in focus in grey, and above them the others with bands and dots."""
+    base = alt.Chart(inline(table))
+    context = base.transform_filter(f"!{IN_FOCUS}").mark_line(strokeWidth=1.25, strokeJoin="round")
+    focused = base.transform_filter(IN_FOCUS)
+    area = focused.mark_area().encode(
+        x=x,
+        y=field(y, "low"),
+        y2=alt.Y2("high:Q"),
+        color=look["color"],
+        fillOpacity=alt.FillOpacityValue(0.16),
+    )
+    spots = focused.mark_point(filled=True, size=28, opacity=1).encode(x=x, y=y, color=look["color"])
+    return [
+        context.encode(x=x, y=y, detail=alt.Detail("policy:N"), color=alt.ColorValue(CONTEXT)),
+        *([area] if bands else []),
+        focused.mark_line(strokeJoin="round").encode(x=x, y=y, **look),
+        *([spots] if dots else []),
+    ]
 
 
 def _ends(table: pl.DataFrame, points: pl.DataFrame | None) -> pl.DataFrame:

@@ -94,6 +94,25 @@ def sweep_chart(
     return chart
 
 
+def plot_against(
+    summary: pl.DataFrame, parameters: Mapping[str, pl.DataFrame], parameter: str, title: str
+) -> alt.LayerChart:
+    """Draw the final regret against a parameter in one chart; see `lowregret.results.Results.plot`.
+
+    The title is the name of the environment where the parameter is that of a policy.
+    """
+    tables = sweep_tables(summary, parameters, parameter)
+    if not tables:
+        raise InputError(f"plot: no two environments differ in {parameter!r} alone")
+    if title in tables:
+        return sweep_chart(tables[title], parameter, title)
+    lines = [
+        table.with_columns(policy=pl.concat_str("policy", pl.lit(f", {which}" * bool(which))))
+        for which, table in tables.items()
+    ]
+    return sweep_chart(pl.concat(lines), parameter, title)
+
+
 def styles_of(names: Sequence[str], palette: Mapping[str, Style]) -> dict[str, Style]:
     """Return the style of each line; one that stands for several policies has that of the first."""
     first = {

@@ -254,23 +254,14 @@ class Results:
             95% intervals of the mean.
         """
         from lowregret.reporting.curve_charts import regret_chart
-        from lowregret.reporting.sweep_charts import sweep_chart, sweep_tables
+        from lowregret.reporting.sweep_charts import plot_against
 
         if against is None:
             name = self._environment(environment)
             return regret_chart(self.curves().filter(environment=name), name)
-        tables = sweep_tables(self.summary(), self.parameters, against)
         if against in self.parameters.get("policy", pl.DataFrame()).columns:
-            name = self._environment(environment)
-            return sweep_chart(tables[name], against, name)
-        several = len(tables) > 1
-        lines = [
-            table.with_columns(policy=pl.concat_str("policy", pl.lit(f", {which}" * several)))
-            for which, table in tables.items()
-        ]
-        if not lines:
-            raise InputError(f"plot: no two environments differ in {against!r} alone")
-        return sweep_chart(pl.concat(lines), against, self.name)
+            environment = self._environment(environment)
+        return plot_against(self.summary(), self.parameters, against, environment or self.name)
 
     def report(
         self,
