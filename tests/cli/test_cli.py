@@ -339,5 +339,11 @@ def test_report_writes_a_page_and_figures(results: Path, tmp_path: Path) -> None
     assert f"wrote {tmp_path / 'out' / 'report.html'}" in result.stdout
     assert (tmp_path / "out/report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     figures = {path.name for path in (tmp_path / "out/figures").iterdir()}
-    assert {"bernoulli-0.1-0.9-regret.svg", "bernoulli-0.1-0.9-regret.pdf"} <= figures
+    assert "bernoulli-0.1-0.9-regret.svg" in figures
+    assert {path.rpartition(".")[2] for path in figures} == {"svg"}
+    call("report", str(results), "--figures", "all", "--out", str(tmp_path / "all"))
+    assert (tmp_path / "all/figures/bernoulli-0.1-0.9-regret.pdf").exists()
+    assert call("report", str(results), "--figures", "none", "--out", str(tmp_path / "none")).exit_code == 0
+    assert [path.name for path in (tmp_path / "none").iterdir()] == ["report.html"]
+    assert call("report", str(results), "--figures", "gif").exit_code == 2
     refused(call("report", str(results), "--baseline", "UCB1"), "'UCB1'")

@@ -126,7 +126,7 @@ def test_tables_of_another_plan_are_withdrawn_before_work_begins(small, full: Pa
     other = small.model_copy(update={"seed": 6})
     with pytest.raises(KeyboardInterrupt):
         run(other, full, shard_steps=STEPS, progress=stop)
-    with pytest.raises(lr.InputError, match="is not finished"):
+    with pytest.raises(lr.InputError, match="has no finished shard yet: run it again to continue"):
         lr.open_results(full)
 
 

@@ -2,15 +2,16 @@
 
 import io
 import itertools
+import re
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from lowregret.errors import InputError
-from lowregret.reporting.chart_style import HEIGHT
+from lowregret.reporting.chart_style import CONTEXT, HEIGHT, MOST_IN_FOCUS, svg_of
 from lowregret.reporting.curve_charts import MOST_TIMES, arms_left_chart, pulls_chart, regret_chart, save
-from lowregret.reporting.line_chart import LABEL_GAP, MOST_LABELS
+from lowregret.reporting.line_chart import LABEL_GAP, MOST_LABELS, TIGHT_GAP
 from lowregret.reporting.policy_styles import styles
 
 
@@ -28,14 +29,14 @@ def curve(finals: dict[str, float], times: int = 20) -> pl.DataFrame:
     )
 
 
-def taken_apart(chart) -> tuple[dict, dict]:
+def taken_apart(chart, title: str = "Title") -> tuple[dict, dict]:
     """Give a chart as plain data: its layers by mark, and its data sets by name."""
     spec = chart.to_dict()
     layers = {}
     for layer in spec["layer"]:
         layers.setdefault(layer["mark"]["type"], []).append(layer)
     data = {name: pl.read_csv(io.StringIO(text)).to_dicts() for name, text in spec["datasets"].items()}
-    return layers, data | {"title": spec["title"]["text"]}
+    return layers, data | ({"title": spec["title"]["text"]} if title else {})
 
 
 def drawn(finals: dict[str, float], times: int = 20, **options) -> tuple[dict, dict]:
@@ -77,15 +78,46 @@ def test_few_lines_are_labelled_at_their_ends_without_overlap() -> None:
     pixels = [HEIGHT * label["place"] / top for label in labels]
     assert [label["policy"] for label in labels] == ["RoundRobin", "UCB1", "EUCBV", "MOSS"]
     assert all(above - below > LABEL_GAP - 1e-3 for above, below in itertools.pairwise(pixels))
-    assert layers["line"][0]["encoding"]["color"]["legend"] is None
+    assert layers["line"][1]["encoding"]["color"]["legend"] is None
 
 
-def test_many_lines_get_a_legend() -> None:
-    layers, _ = drawn({f"UCB1(alpha={alpha})": 100.0 + alpha for alpha in range(MOST_LABELS + 1)})
-    assert "text" not in layers
-    color = layers["line"][0]["encoding"]["color"]
-    assert color["legend"] is not None
-    assert color["scale"]["domain"][0] == f"UCB1(alpha={MOST_LABELS})"
+def focus(chart) -> list[str]:
+    """Give the policies that a chart draws in colour."""
+    return next(parameter["value"] for parameter in chart.to_dict()["params"] if parameter["name"] == "focus")
+
+
+def test_few_lines_are_all_in_focus_and_of_many_the_lowest_or_those_given() -> None:
+    finals = {f"UCB1(alpha={alpha})": 100.0 + alpha for alpha in range(MOST_IN_FOCUS)}
+    assert focus(regret_chart(curve(finals), "")) == list(finals)[::-1]
+    finals["MOSS"] = 500.0
+    assert focus(regret_chart(curve(finals), "")) == [f"UCB1(alpha={alpha})" for alpha in (4, 3, 2, 1, 0)]
+    given = ["MOSS", "UCB1(alpha=9)", "absent"]
+    assert focus(regret_chart(curve(finals), "", focus=given)) == given[:2]
+
+
+def test_of_many_lines_those_in_focus_are_in_colour_and_all_have_labels_that_do_not_overlap() -> None:
+    finals = {f"P{number:02}": 100.0 + number / 10 for number in range(26)}
+    chart = regret_chart(curve(finals), "")
+    spec = chart.to_dict()
+    layers, data = taken_apart(chart, title="")
+    labels = data[layers["text"][0]["data"]["name"]]
+    assert len(labels) == 26
+    top = layers["line"][0]["encoding"]["y"]["scale"]["domain"][1]
+    pixels = [spec["height"] * label["place"] / top for label in labels]
+    assert all(above - below > TIGHT_GAP - 1e-2 for above, below in itertools.pairwise(pixels))
+    assert -1e-6 < min(pixels) < max(pixels) < spec["height"] + 1e-6
+    svg = svg_of(chart)
+    strokes = re.findall(r'<path d="[^"]*" stroke="(#[0-9A-F]{6})" stroke-width', svg)
+    assert strokes.count(CONTEXT) == 21
+    own = {style.colour for style in styles(finals).values()}
+    assert len([stroke for stroke in strokes if stroke in own]) == 5
+
+
+def test_of_very_many_lines_only_those_in_focus_have_labels() -> None:
+    finals = {f"P{number:02}": 100.0 + number for number in range(MOST_LABELS + 1)}
+    layers, data = drawn(finals)
+    labels = data[layers["text"][0]["data"]["name"]]
+    assert [label["policy"] for label in labels] == ["P04", "P03", "P02", "P01", "P00"]
 
 
 def test_hovering_tells_every_policy_even_with_odd_names() -> None:
@@ -128,7 +160,7 @@ def test_logarithmic_axes() -> None:
 def test_a_palette_is_shared() -> None:
     palette = styles(["Mine", "Yours", "Theirs"])
     layers, _ = drawn({"Theirs": 2.0, "Yours": 1.0}, palette=palette)
-    colours = layers["line"][0]["encoding"]["color"]["scale"]["range"]
+    colours = layers["line"][1]["encoding"]["color"]["scale"]["range"]
     assert colours == [palette["Theirs"].colour, palette["Yours"].colour]
 
 
@@ -138,7 +170,7 @@ def test_published_points_and_bounds_are_drawn_beside_the_lines() -> None:
     layers, data = drawn({"EUCBV": 900.0}, points=points, bounds=bounds)
     assert data[layers["point"][0]["data"]["name"]] == [{"policy": "EUCBV", "x": 2000, "mean": 2000.0}]
     assert layers["line"][0]["encoding"]["y"]["scale"]["domain"][1] > 2000
-    assert len(layers["line"]) == 2
+    assert len(layers["line"]) == 3  # in grey, in colour, the bound
     assert data[layers["text"][0]["data"]["name"]] == [{"label": "bound", "x": 2000, "mean": 80.0}]
 
 

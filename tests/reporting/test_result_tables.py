@@ -59,9 +59,9 @@ def test_the_overview_has_one_column_per_environment() -> None:
     table = overview(summarise(FRAMES), average_ranks(FRAMES), compare(FRAMES, "MOSS"))
     assert table.heads == ["policy", "mean rank", "e", "f"]
     assert table.rows == [
-        ["EUCBV", "1.31 (0.06)", Cell("11.8 ▼?", "best"), Cell("6.5 ≈", "")],
-        ["MOSS", "1.69 (0.06)", Cell("22.5", ""), Cell("6.25", "best")],
-        ["UCB1", "-", Cell("11.9 ▼?", ""), Cell("-", "")],
+        ["EUCBV", "1.31 (0.06)", Cell("11.8", "best", "▼?"), Cell("6.5", "", "≈")],
+        ["MOSS", "1.69 (0.06)", Cell("22.5", "", " "), Cell("6.25", "best", " ")],
+        ["UCB1", "-", Cell("11.9", "", "▼?"), Cell("-", "", " ")],
     ]
 
 

@@ -71,6 +71,14 @@ class Tables(Protocol):
         """The horizon of every environment."""
 
     @property
+    def planned_runs(self) -> int | None:
+        """The number of runs of all pairs of an unfinished experiment; None of a finished one."""
+
+    @property
+    def parameters(self) -> Mapping[str, pl.DataFrame]:
+        """The parameters of a sweep: a table with a column each, by environment and by policy."""
+
+    @property
     def pairs(self) -> Sequence[tuple[str, str]]:
         """Every environment and policy that have runs, in the order of the results."""
 

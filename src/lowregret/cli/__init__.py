@@ -21,6 +21,7 @@ from lowregret.cli.reproduce_command import reproduce
 from lowregret.cli.results_commands import compare, report
 from lowregret.cli.run_command import new, run
 from lowregret.cli.simulate_command import simulate
+from lowregret.cli.watch_command import watch
 from lowregret.errors import LowRegretError
 
 
@@ -52,7 +53,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (simulate, policies, bounds, reproduce, new, run, compare, report, replay):
+for command in (simulate, policies, bounds, reproduce, new, run, compare, report, watch, replay):
     app.command()(command)
 
 

@@ -75,6 +75,25 @@ def shard_bar(label: str) -> Iterator[Callable[[RunProgress], None] | None]:
         yield advance
 
 
+@contextmanager
+def step_bar() -> Iterator[Callable[[str, int, int], None] | None]:
+    """Show the progress of a task in several steps while the block runs.
+
+    Yields the ``progress`` argument of ``Results.report``. The bar is drawn on standard error if that is a
+    terminal; otherwise the argument is None.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    with _bar() as bar:
+        task = bar.add_task("computing statistics", total=None, state="")
+
+        def advance(what: str, done: int, steps: int) -> None:
+            bar.update(task, description=what, completed=done, total=steps, state=f"{done}/{steps}")
+
+        yield advance
+
+
 def _bar() -> Progress:
     columns = (
         SpinnerColumn(),

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from lowregret._common.text import count
 from lowregret.cli.printing import console, print_json
+
+
+class Figures(StrEnum):
+    """Which files of figures ``report`` writes."""
+
+    none = "none"
+    svg = "svg"
+    all = "all"
 
 
 def compare(
@@ -37,9 +47,17 @@ def report(
     out: Annotated[
         Path | None, typer.Option(help="Folder for page and figures.", show_default="that of the results")
     ] = None,
+    figures: Annotated[
+        Figures, typer.Option(help="Files of the figures to write: none, SVG, or SVG, PNG and PDF.")
+    ] = Figures.svg,
 ) -> None:
     """Write an HTML page with figures, tables and verdicts that works offline."""
+    from lowregret.cli.progress import step_bar
     from lowregret.experiments.stored_results import open_results
 
-    page, *figures = open_results(folder).report(out or folder, baseline)
-    print(f"wrote {page}\nwrote {len(figures)} figures to {page.parent / 'figures'}")
+    results = open_results(folder)
+    with step_bar() as progress:
+        page, *files = results.report(out or folder, baseline, figures=figures.value, progress=progress)
+    print(f"wrote {page}")
+    if files:
+        print(f"wrote {count(len(files), 'figure')} to {page.parent / 'figures'}")

@@ -2,37 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol
 
 import polars as pl
 
-from lowregret.experiments.plan import Pair, Plan, Shard
+from lowregret.experiments.plan import Plan
 from lowregret.results import arm_table
 
 
-def long_tables(plan: Plan, rows: Callable[[Sequence[Shard]], pl.LazyFrame]) -> dict[str, pl.LazyFrame]:
-    """Return the tables of all results.
+class NamedShard(Protocol):
+    """A shard, of which only the name counts here."""
 
-    ``rows`` returns the rows of some shards in their order, with the name of each one's ``shard``.
-    """
+    @property
+    def name(self) -> str: ...  # noqa: D102  # described above
+
+
+class NamedPair(Protocol):
+    """A policy on an environment, by their names, with its shards in the order of runs."""
+
+    @property
+    def environment(self) -> str: ...  # noqa: D102  # described above
+    @property
+    def policy(self) -> str: ...  # noqa: D102
+    @property
+    def shards(self) -> Sequence[NamedShard]: ...  # noqa: D102
+
+
+Rows = Callable[[Sequence[NamedShard]], pl.LazyFrame]
+"""Returns the rows of some shards in their order, with the name of each one's ``shard``."""
+
+
+def plan_tables(plan: Plan, rows: Rows) -> dict[str, pl.LazyFrame]:
+    """Return the tables of all results."""
+    return long_tables(plan.pairs, *recorded(plan), rows)
+
+
+def recorded(plan: Plan) -> tuple[dict[str, Sequence[int]], pl.DataFrame]:
+    """Return the times at which the regret is recorded, by environment, and the table of arms."""
     cases = plan.experiment.cases
+    arms = pl.concat([arm_table(case.bandit, case.name) for case in cases])
+    return {case.name: case.times for case in cases}, arms
+
+
+def long_tables(
+    pairs: Sequence[NamedPair], times: Mapping[str, Sequence[int]], arms: pl.DataFrame, rows: Rows
+) -> dict[str, pl.LazyFrame]:
+    """Return the tables of some pairs, with the times and the arms of their environments."""
+    counts = dict(arms.group_by("environment").len().iter_rows())
     lists = pl.LazyFrame(
         {
-            "environment": [case.name for case in cases],
-            "t": [case.times for case in cases],
-            "arm": [range(len(case.bandit)) for case in cases],
+            "environment": list(times),
+            "t": list(times.values()),
+            "arm": [range(counts[environment]) for environment in times],
         },
         schema={"environment": pl.String, "t": pl.List(pl.Int64), "arm": pl.List(pl.Int64)},
     )
     # One scan for many pairs: with a scan for each the time would grow faster than their number.
-    named = pl.concat([_named(pairs, rows) for pairs in _apart(plan.pairs)])
-    arms = pl.concat([arm_table(case.bandit, case.name) for case in cases]).lazy()
-    return {**_of_runs(named.join(lists, on="environment", how="left", maintain_order="left")), "arms": arms}
+    named = pl.concat([_named(part, rows) for part in _apart(pairs)])
+    return {
+        **_of_runs(named.join(lists, on="environment", how="left", maintain_order="left")),
+        "arms": arms.lazy(),
+    }
 
 
-def _apart(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
+def _apart(pairs: Sequence[NamedPair]) -> Iterator[list[NamedPair]]:
     """Yield the pairs in their order, in groups in which no shard occurs twice."""
-    part: list[Pair] = []
+    part: list[NamedPair] = []
     seen: set[str] = set()
     for pair in pairs:
         names = {shard.name for shard in pair.shards}
@@ -44,7 +80,7 @@ def _apart(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
     yield part
 
 
-def _named(pairs: Sequence[Pair], rows: Callable[[Sequence[Shard]], pl.LazyFrame]) -> pl.LazyFrame:
+def _named(pairs: Sequence[NamedPair], rows: Rows) -> pl.LazyFrame:
     """Return the rows of pairs that share no shard, with the names of environment and policy."""
     owned = [(pair, shard) for pair in pairs for shard in pair.shards]
     names = {

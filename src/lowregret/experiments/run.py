@@ -27,12 +27,13 @@ from lowregret._common.text import count
 from lowregret._common.validation import integer
 from lowregret.errors import InputError, LowRegretError
 from lowregret.experiments.executors import ThreadExecutor, worker_count
-from lowregret.experiments.long_tables import long_tables
+from lowregret.experiments.long_tables import NamedShard, plan_tables
 from lowregret.experiments.plan import SHARD_STEPS, Plan, Shard, make_plan
 from lowregret.experiments.policy_loading import NotHere
 from lowregret.experiments.spec import Experiment
 from lowregret.experiments.store import ResultStore, description
 from lowregret.experiments.stored_results import open_results
+from lowregret.experiments.unfinished import write_plan
 from lowregret.experiments.worker import Finished, work
 from lowregret.results import Results
 
@@ -102,6 +103,8 @@ def run(
         if store.published().get("plan") != plan.name:
             store.withdraw()
         missing = store.missing(plan)
+        if missing:
+            write_plan(store.folder, plan)
         job = _Job(plan, keep, progress, damaged=len(store.damaged))
         _compute(job, missing, make)
         store.publish(plan)
@@ -116,12 +119,12 @@ def _run_in_memory(
     def keep(done: Done) -> None:
         kept.update({shard.name: finished.data for shard, finished in done})
 
-    def rows(shards: Sequence[Shard]) -> pl.LazyFrame:
+    def rows(shards: Sequence[NamedShard]) -> pl.LazyFrame:
         files = {shard.name: pl.read_parquet(BytesIO(kept[shard.name])) for shard in shards}
         return pl.concat([file.with_columns(shard=pl.lit(name)) for name, file in files.items()]).lazy()
 
     _compute(_Job(plan, keep, progress), list(plan.shards), make)
-    return Results(description(plan), long_tables(plan, rows).__getitem__)
+    return Results(description(plan), plan_tables(plan, rows).__getitem__)
 
 
 @dataclass

@@ -3,6 +3,7 @@
 ======================  =====================================================================================
 ``shards/NAME.parquet``  one shard: a row per run with run, regret, pulls, eliminated
 ``manifest.jsonl``       a line of JSON per finished shard: its name, checksum, steps, seconds
+``plan.json``            the shards to compute, and what they belong to; written when a run begins
 ``*.parquet``            the tables, written when every shard exists
 ``experiment.json``      description of the tables, with their checksums; written last
 ``lock``                 the process that writes here now
@@ -36,7 +37,7 @@ from lowregret._common.durable_files import (
 from lowregret.analysis.tables import COLUMNS
 from lowregret.engine.outcome import eliminates
 from lowregret.errors import StoreError
-from lowregret.experiments.long_tables import long_tables
+from lowregret.experiments.long_tables import NamedShard, plan_tables
 from lowregret.experiments.plan import ENGINE, Plan, Shard
 from lowregret.experiments.worker import Finished
 from lowregret.policies.inputs import reward_note
@@ -109,7 +110,7 @@ class ResultStore:
         with suppress(PermissionError):  # the parent of a writable folder need not be readable
             sync(self.folder.parent)
 
-    def path(self, shard: Shard) -> Path:
+    def path(self, shard: NamedShard) -> Path:
         """Return the file of a shard."""
         return self.shards / f"{shard.name}.parquet"
 
@@ -152,7 +153,7 @@ class ResultStore:
             return
         self.withdraw()
         with as_store_error(self.folder, "; every finished shard is kept"):
-            _write_tables(long_tables(plan, self._rows), self._tables)
+            _write_tables(plan_tables(plan, self.rows), self._tables)
             known = {**asdict(description(plan)), **_origin(plan), "sha256": self._checksums()}
             text = json.dumps(known, indent=2) + "\n"
             write_atomically(self.folder / "experiment.json", text.encode())
@@ -176,7 +177,7 @@ class ResultStore:
             for path in self._tables.values():
                 path.unlink(missing_ok=True)
 
-    def _rows(self, shards: Sequence[Shard]) -> pl.LazyFrame:
+    def rows(self, shards: Sequence[NamedShard]) -> pl.LazyFrame:
         """Scan shards lazily, each row with the name of its shard."""
         paths = [self.path(shard) for shard in shards]
         rows = pl.scan_parquet(paths, glob=False, include_file_paths="shard")

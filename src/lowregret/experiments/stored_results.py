@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from warnings import warn
 
 import polars as pl
 
 from lowregret._common.durable_files import checksum
+from lowregret._common.text import count
 from lowregret.analysis.tables import COLUMNS
 from lowregret.errors import InputError, StoreError
 from lowregret.experiments.store import ResultStore
+from lowregret.experiments.unfinished import open_unfinished
 from lowregret.results import Description, Results
 
 
 def open_results(folder: str | Path) -> Results:
-    """Open the results in the folder of a finished experiment.
+    """Open the results in the folder of an experiment.
 
     Parameters
     ----------
@@ -26,7 +29,9 @@ def open_results(folder: str | Path) -> Results:
     Returns
     -------
     Results
-        The results; a table is read when it is first used.
+        The results; a table is read when it is first used. Of an experiment that is running or was stopped
+        they are those of the finished shards, ``planned_runs`` is the number of runs that it will have, and
+        a warning is issued.
 
     Examples
     --------
@@ -42,6 +47,10 @@ def open_results(folder: str | Path) -> Results:
     store = ResultStore(place)
     known = store.published()
     if not known:
+        if results := open_unfinished(store):
+            done = f"{len(results.finals):,} of {count(results.planned_runs or 0, 'run')}"
+            warn(f"{str(place)!r} is unfinished: {done} are done", stacklevel=2)
+            return results
         if store.entries:
             raise InputError(f"{str(place)!r} is not finished: run it again to continue")
         raise InputError(f"{str(place)!r} holds no results: pass the folder of a finished experiment")

@@ -15,17 +15,24 @@ import polars as pl
 from lowregret.errors import InputError
 from lowregret.reporting.policy_styles import Style, styles
 
-WIDTH, HEIGHT = 640, 380
+WIDTH, HEIGHT, PADDING = 640, 380, 10
 FORMATS = ("html", "pdf", "png", "svg")
 # Thousands as 60k and 1.5M, but no thousandths as 500m.
 TICKS = "format(datum.value, abs(datum.value) < 1 ? '~g' : '~s')"
 # Named, since the sizes are worked out here with a font of Arial's widths and "sans-serif" alone
 # may be a wider one where the figure is shown.
 FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
-INK, GREY = "#222222", "#5F5F5F"
+INK, GREY, CONTEXT = "#222222", "#5F5F5F", "#C2C2C2"
+"""The colours of text, of secondary text, and of lines that are not in focus."""
+GRID, DOMAIN = "#E8E8E8", "#888888"
 
-CHOSEN = alt.VariableParameter(name="chosen", value=[])
-"""The policies a reader picked; the page sets it in all charts at once."""
+ON_DARK = {INK: "#E3E3E3", GREY: "#A6A8AC", CONTEXT: "#5A5D63", GRID: "#2D3035", DOMAIN: "#7A7D82"}
+"""The colours in place of these on a dark page."""
+
+MOST_IN_FOCUS = 12
+"""A chart with more lines than this shows only some of them in colour, and the others in grey."""
+DEFAULT_FOCUS = 5
+"""How many lines of such a chart are in focus if nothing else is given: those that end lowest."""
 CONFIG = {
     "font": FONT,
     "axis": {
@@ -33,12 +40,12 @@ CONFIG = {
         "titleFontSize": 14,
         "titleFontWeight": "normal",
         "titlePadding": 10,
-        "gridColor": "#E8E8E8",
+        "gridColor": GRID,
         "labelColor": INK,
         "titleColor": INK,
-        "labelLimit": 230,
+        "labelLimit": 0,  # to measure every label is slow
     },
-    "axisX": {"domainColor": "#888888", "tickColor": "#888888"},
+    "axisX": {"domainColor": DOMAIN, "tickColor": DOMAIN},
     "axisY": {"domain": False, "ticks": False},
     "legend": {
         "labelFontSize": 13,
@@ -54,7 +61,12 @@ CONFIG = {
 """Fonts and colours of what surrounds the marks."""
 HOVER = "hover"
 """The name of the layer that shows numbers at the pointer."""
-IS_CHOSEN = "length(chosen) == 0 || indexof(chosen, datum.policy) >= 0"
+IN_FOCUS = "(datum.policy === hovered || indexof(length(chosen) ? chosen : focus, datum.policy) >= 0)"
+"""A Vega expression: whether the policy of a mark is drawn in colour.
+
+``focus`` lists the policies of a chart that are in focus from the beginning. The page sets ``chosen`` and
+``hovered`` in all its charts: the policies that a reader chose, and the one that the pointer is at.
+"""
 
 
 def palette_of(policies: Iterable[str], palette: Mapping[str, Style] | None = None) -> dict[str, Style]:
@@ -63,9 +75,13 @@ def palette_of(policies: Iterable[str], palette: Mapping[str, Style] | None = No
     return styles(names) if palette is None else {name: palette[name] for name in names}
 
 
-def line_encodings(palette: Mapping[str, Style], order: Sequence[str], legend: bool) -> dict[str, Any]:
-    """Encode colour, dash and width of every policy; the legend lists them in the order given."""
-    key = alt.Legend(title=None) if legend else None
+def line_encodings(
+    palette: Mapping[str, Style], order: Sequence[str], legend: bool = False
+) -> dict[str, Any]:
+    """Encode colour, dash and width of every policy; a legend lists those in focus."""
+    key = None
+    if legend:
+        key = alt.Legend(title=None, values=alt.ExprRef("length(chosen) ? chosen : focus"))
 
     def scale(field: str) -> alt.Scale:
         return alt.Scale(
@@ -81,14 +97,30 @@ def line_encodings(palette: Mapping[str, Style], order: Sequence[str], legend: b
     }
 
 
+def focus_of(order: Sequence[str], wanted: Sequence[str] = ()) -> list[str]:
+    """Return the policies of a chart that are drawn in colour.
+
+    These are all if they are few, otherwise those ``wanted``, or the last ones of an ``order`` that goes from
+    the highest line down.
+    """
+    if len(order) <= MOST_IN_FOCUS:
+        return list(order)
+    return [policy for policy in order if policy in wanted] or list(order[-DEFAULT_FOCUS:])
+
+
 def highlight(opacity: float = 1.0) -> alt.OpacityValue:
-    """Encode an opacity that all but vanishes for the policies that were not chosen."""
-    return alt.OpacityValue(opacity * 0.12, condition={"test": IS_CHOSEN, "value": opacity})
+    """Encode an opacity that all but vanishes for policies that are not in focus."""
+    return alt.OpacityValue(opacity * 0.12, condition={"test": IN_FOCUS, "value": opacity})
 
 
 def highlight_fill(opacity: float) -> alt.FillOpacityValue:
     """Encode the same for fills alone; files of many such marks are drawn several times faster."""
-    return alt.FillOpacityValue(opacity * 0.12, condition={"test": IS_CHOSEN, "value": opacity})
+    return alt.FillOpacityValue(opacity * 0.12, condition={"test": IN_FOCUS, "value": opacity})
+
+
+def right_of_plot(distance: float) -> alt.ExprRef:
+    """Return a horizontal position beside the plot, which follows when the page changes its width."""
+    return alt.ExprRef(f"width + {distance:g}")
 
 
 def inline(table: pl.DataFrame) -> alt.InlineData:
@@ -111,20 +143,32 @@ def field(encoding: Any, name: str) -> Any:
 
 
 def layer_chart(
-    layers: Sequence[alt.Chart], title: str, palette: Mapping[str, Style], height: float = HEIGHT
+    layers: Sequence[alt.Chart],
+    title: str,
+    palette: Mapping[str, Style],
+    height: float = HEIGHT,
+    focus: Sequence[str] | None = None,
 ) -> alt.LayerChart:
-    """Return layers as one chart with size, fonts and title, and list its policies for the page."""
+    """Return layers as one chart with size, fonts and title, and list its policies for the page.
+
+    All policies are in ``focus`` if none are given.
+    """
     heading = alt.TitleParams(title, anchor="start", frame="group", fontSize=16, offset=12, color=INK)
     known = {name: [style.colour, *style.dash] for name, style in palette.items()}
     # Made at once: each method of a chart would copy all of it.
     return alt.LayerChart(
         layer=list(layers),
-        params=[CHOSEN],
+        params=[
+            alt.VariableParameter(name="chosen", value=[]),
+            alt.VariableParameter(name="hovered", value=""),
+            alt.VariableParameter(name="focus", value=list(palette if focus is None else focus)),
+            alt.VariableParameter(name="labelLimit", value=0),
+        ],
         title=heading if title else alt.Undefined,
         width=WIDTH,
         height=height,
         background="white",
-        padding=10,
+        padding=PADDING,
         usermeta={"policies": known},
         config=CONFIG,
     )
@@ -142,8 +186,14 @@ def save(chart: alt.LayerChart, path: str | Path) -> None:
 
 
 def svg_of(chart: alt.LayerChart) -> str:
-    """Draw a chart as SVG, without what only a pointer brings to light."""
-    return _svg(json.dumps(without_tooltips(chart_dict(chart))))
+    """Draw a chart as SVG, without tooltips and descriptions of single marks."""
+    return draw_svg(chart_dict(chart))
+
+
+def draw_svg(spec: dict[str, Any]) -> str:
+    """Draw a chart, given as plain data, as SVG."""
+    plain = without_tooltips(spec)
+    return _svg(json.dumps(plain | {"config": plain["config"] | {"aria": False}}))
 
 
 @lru_cache(maxsize=128)  # a page and its files draw the same charts
@@ -184,6 +234,18 @@ def shortened_svg(svg: str, name: str) -> str:
     """Shorten a drawn chart for the page to tenths of pixels; its identifiers get a name before them."""
     short = re.sub(r'(?<= d=")[^"]*|(?<=translate\()[^)]*', _rounded, svg)
     return re.sub(r'(?<=\bid=")|(?<=url\(#)', f"{name}-", short)
+
+
+def without_title(svg: str) -> str:
+    """Crop a drawn chart to what is below its title, which the page shows as a heading."""
+    head = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
+    plot = re.search(r'<g fill="none" stroke-miterlimit="10" transform="translate\([\d.]+,([\d.]+)\)"', svg)
+    if head is None or plot is None or "role-title-text" not in svg:
+        return svg
+    top = float(plot[1]) - PADDING
+    height = f"{float(head[2]) - top:g}"
+    cropped = svg.replace(head[0], f'viewBox="0 {top:g} {head[1]} {height}"', 1)
+    return cropped.replace(f'height="{head[2]}"', f'height="{height}"', 1)
 
 
 def _rounded(match: re.Match[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from json import dumps
 from typing import Literal
 
@@ -31,13 +31,15 @@ def regret_chart(
     palette: Mapping[str, Style] | None = None,
     points: pl.DataFrame | None = None,
     bounds: pl.DataFrame | None = None,
+    focus: Sequence[str] = (),
 ) -> alt.LayerChart:
     """Draw the mean regret of every policy over time, with bands; `save` writes the chart to a file.
 
     ``curve`` is the part of one environment of `Results.curves`. A band "spread" goes from the 5% to the 95%
     quantile of the runs, "interval" is the 95% interval of the mean. ``points`` (policy, t, mean) are open
     circles beside the lines, such as published values, and ``bounds`` (label, t, mean) thin grey lines with
-    their names. Several figures may share a ``palette``, the style of every policy.
+    their names. Several figures may share a ``palette``, the style of every policy. Of more than 12 policies
+    only those in ``focus`` are in colour, by default the five of lowest regret, and the others in grey.
     """
     low, high = ("p05", "p95") if band == "spread" else ("low", "high")
     ends = {"low": pl.col(low).clip(lower_bound=0.0), "high": pl.col(high)}  # regret is never negative
@@ -57,12 +59,18 @@ def regret_chart(
         Axis("cumulative regret", _floor(table, top) if log_regret else 0, top * 1.02, log_regret),
         palette=palette,
         points=None if points is None else points.rename({"t": "x"}),
-        bounds=None if bounds is None else bounds.rename({"t": "x"}),
+        bounds=None if bounds is None else bounds.rename({"t": "x"}).filter(pl.col("x") <= end),
+        focus=focus,
     )
 
 
 def pulls_chart(
-    pulls: pl.DataFrame, arms: pl.DataFrame, title: str, *, palette: Mapping[str, Style] | None = None
+    pulls: pl.DataFrame,
+    arms: pl.DataFrame,
+    title: str,
+    *,
+    palette: Mapping[str, Style] | None = None,
+    focus: Sequence[str] = (),
 ) -> alt.LayerChart:
     """Draw how often each policy pulled each arm, from the best arm to the worst, on a logarithmic axis.
 
@@ -87,6 +95,7 @@ def pulls_chart(
         Axis("mean reward of the arms, from the best", 0.6, len(labels) + 0.4, names=labels),
         Axis("pulls of an arm", min(_floor(table, top) * 0.8, top / 2), top * 1.2, log=True),
         palette=palette,
+        focus=focus,
         bands=False,
         dots=True,
         heading=f"{dumps([', '.join(label) for label in labels])}[datum.x - 1]",
@@ -102,6 +111,7 @@ def arms_left_chart(
     title: str,
     *,
     palette: Mapping[str, Style] | None = None,
+    focus: Sequence[str] = (),
 ) -> alt.LayerChart:
     """Draw how many arms are left over time; ``runs`` are the policies drawn, with their numbers of runs."""
     times = sorted({horizon * step // MOST_TIMES for step in range(MOST_TIMES + 1)})
@@ -119,6 +129,7 @@ def arms_left_chart(
         Axis("time step t", 0, horizon),
         Axis("arms left (mean)", 0, arms * 1.02),
         palette=palette,
+        focus=focus,
     )
 
 

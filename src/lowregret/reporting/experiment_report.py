@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import polars as pl
+from altair.utils.schemapi import debug_mode
 
 from lowregret._common.durable_files import as_store_error, write_atomically
 from lowregret.analysis.comparison import compare
@@ -15,17 +17,26 @@ from lowregret.analysis.ranks import average_ranks, ranks
 from lowregret.analysis.summary import summarise, summarise_curves
 from lowregret.analysis.tables import Tables
 from lowregret.errors import InputError
+from lowregret.reporting.chart_style import DEFAULT_FOCUS, MOST_IN_FOCUS
 from lowregret.reporting.curve_charts import arms_left_chart, pulls_chart, regret_chart
 from lowregret.reporting.number_format import rank_text
 from lowregret.reporting.page import page, save_pictures
-from lowregret.reporting.page_parts import Fold, Part, Picture, Section, Text
+from lowregret.reporting.page_parts import Beside, Fold, Part, Picture, Section, Text
 from lowregret.reporting.policy_styles import Style, styles
 from lowregret.reporting.result_tables import numbers, overview, verdicts
 from lowregret.reporting.row_charts import differences_chart, runs_chart, tail_chart
+from lowregret.reporting.sweep_charts import sweep_chart, sweep_tables, swept_parameters
 
-FORMATS = ("svg", "png", "pdf")
+FIGURES = {"none": (), "svg": ("svg",), "all": ("svg", "png", "pdf")}
+"""Which files of figures are written, by the value of the option."""
+MOST_VIEWS = 12
+"""A picture has buttons for at most this many combinations of parameters."""
 MANY = 6
 """With more environments than this their sections are folded."""
+IN_GREY = (
+    f" In color: the baseline and the {DEFAULT_FOCUS} policies of lowest regret, or those chosen in the "
+    "list of policies."
+)
 REGRET_VIEWS = (("linear", False, False), ("log time", True, False), ("log both", True, True))
 """The views of the regret: their names, and which axes are logarithmic."""
 
@@ -45,25 +56,52 @@ class EnvironmentResults:
     arms: pl.DataFrame
     ranks: Mapping[str, str]
     comparison: pl.DataFrame | None
+    focus: Sequence[str] = ()
+    """The policies in colour where they are too many for all to be."""
 
     def title(self, words: str) -> str:
         """Append the environment to the title of a picture, since its file may be shown alone."""
         return f"{words} · {self.name}"
 
 
-def write_report(tables: Tables, folder: str | Path, baseline: str | None = None) -> list[Path]:
-    """Write the page ``report.html`` and its figures to a folder; see `lowregret.report`."""
-    place = Path(folder)
+def write_report(
+    tables: Tables,
+    folder: str | Path,
+    baseline: str | None = None,
+    *,
+    figures: str = "svg",
+    progress: Callable[[str, int, int], None] | None = None,
+    refresh: int | None = None,
+) -> list[Path]:
+    """Write the page ``report.html`` and its figures to a folder; see `lowregret.report`.
+
+    With ``refresh`` a browser loads the page again after this many seconds.
+    """
+    if figures not in FIGURES:
+        raise InputError(f"report: figures must be none, svg or all, got {figures!r}")
+    place, formats = Path(folder), FIGURES[figures]
     sections = report_sections(tables, baseline)
+
+    def step(what: str) -> Callable[[int, int], None] | None:
+        return partial(progress, what) if progress else None
+
     with as_store_error(place):
-        (place / "figures").mkdir(parents=True, exist_ok=True)
+        place.mkdir(parents=True, exist_ok=True)
         path = place / "report.html"
-        write_atomically(path, page(tables.name, introduction(tables), sections).encode())
-        return [path, *save_pictures(sections, place / "figures", FORMATS)]
+        drawing = step("drawing charts")
+        text = page(tables.name, introduction(tables), sections, refresh=refresh, progress=drawing)
+        write_atomically(path, text.encode())
+        if not formats:
+            return [path]
+        (place / "figures").mkdir(exist_ok=True)
+        return [path, *save_pictures(sections, place / "figures", formats, step("writing figures"))]
 
 
-def introduction(tables: Tables) -> list[str]:
-    """Return a paragraph on the size of the experiment and the definition of regret."""
+def introduction(tables: Tables) -> list[str | Text]:
+    """Return a paragraph on the size of the experiment and the definition of regret.
+
+    A notice comes before it where the experiment is unfinished.
+    """
     finals = tables.finals
     counts = finals.group_by("environment", "policy").len()["len"].to_list()
     least, most = min(counts), max(counts)
@@ -72,9 +110,18 @@ def introduction(tables: Tables) -> list[str]:
     size = f"{policies} {'policy' if policies == 1 else 'policies'} in {environments} "
     size += f"environment{'s' * (environments > 1)}, {runs} run{'s' * (most > 1)} each"
     seed = "" if tables.seed is None else f", seed {tables.seed}"
+    notice: list[str | Text] = []
+    if tables.planned_runs is not None:
+        share = f"{len(finals):,} of {tables.planned_runs:,} runs ({len(finals) / tables.planned_runs:.0%})"
+        both = (
+            "Comparisons use the runs that both policies have. Verdicts are provisional: if you stop as soon "
+            "as one appears, it is wrong more often than in 5% of cases."
+        )
+        notice.append(Text(f"This experiment is unfinished: {share} are done. {both}", "notice"))
     return [
+        *notice,
         f"{size}{seed}. Regret is pseudo-regret: the sum of the gaps of the arms pulled. In each run all "
-        "policies see the same rewards, so they are compared run by run."
+        "policies see the same rewards, so they are compared run by run.",
     ]
 
 
@@ -91,6 +138,8 @@ def report_sections(tables: Tables, baseline: str | None = None) -> list[Section
     sections = []
     if len(environments) > 1:
         sections.append(Section("Overview", [overview(summary, average_ranks(tables), comparison)]))
+    if swept := sweep_pictures(summary, tables, palette, _focus(summary, chosen)):
+        sections.append(Section("Parameters", [Beside(swept)]))
     for name in environments:
         part = EnvironmentResults(
             name=name,
@@ -104,23 +153,49 @@ def report_sections(tables: Tables, baseline: str | None = None) -> list[Section
             arms=tables.arms.filter(environment=name),
             ranks={row["policy"]: rank_text(row) for row in placed.filter(environment=name).to_dicts()},
             comparison=None if comparison is None else comparison.filter(environment=name),
+            focus=_focus(summary.filter(environment=name), chosen),
         )
-        sections.append(Section(name, environment_parts(part), folded=len(environments) > MANY))
+        with debug_mode(False):  # altair validates what a chart is made of; tests do so, and here it is slow
+            parts = environment_parts(part)
+        sections.append(Section(name, parts, folded=len(environments) > MANY))
     return sections
+
+
+def sweep_pictures(
+    summary: pl.DataFrame, tables: Tables, palette: Mapping[str, Style], focus: Sequence[str]
+) -> list[Picture]:
+    """Return charts of the final regret against every parameter of a sweep."""
+    found = []
+    files = _file_names(swept_parameters(tables.parameters))
+    for parameter, file in files.items():
+        parts = sweep_tables(summary, tables.parameters, parameter)
+        views = {}
+        for name, part in list(parts.items())[:MOST_VIEWS]:
+            title = f"Final regret against {parameter}" + f" · {name}" * bool(name)
+            moving = part.filter(pl.col("mean").n_unique().over("policy") > 1)["policy"].unique().to_list()
+            wanted = [*focus, *moving] if len(moving) <= DEFAULT_FOCUS else focus
+            views[name] = sweep_chart(part, parameter, title, palette=palette, focus=wanted)
+        if views:
+            caption = "Mean final regret with its 95% interval (Student)."
+            if len(parts) > MOST_VIEWS:
+                caption += f" The first {MOST_VIEWS} of {len(parts)} combinations."
+            label = f"Final regret against {parameter}"
+            found.append(Picture(views, label, caption, f"against-{file}"))
+    return found
 
 
 def environment_parts(part: EnvironmentResults) -> list[Part]:
     """Return the parts of the section of one part."""
     horizon, runs = int(part.curve["t"].to_numpy().max()), int(part.summary["runs"].to_numpy().max())
     facts = f"{len(part.arms)} arms, horizon {horizon:,}, {runs:,} run{'s' * (runs > 1)}."
-    parts: list[Part] = [Text(facts, "facts"), regret_picture(part)]
+    outcomes, pulls = [regret_picture(part), runs_picture(part)], [pulls_picture(part)]
+    tables: list[Part] = [numbers(part.summary, part.ranks)]
     if part.comparison is not None and len(part.comparison):
-        parts += [differences_picture(part, part.comparison)]
-        parts += [Fold("The comparisons in numbers", [verdicts(part.comparison)])]
-    parts += [runs_picture(part), numbers(part.summary, part.ranks), pulls_picture(part)]
+        outcomes.insert(1, differences_picture(part, part.comparison))
+        tables.append(Fold("Comparisons in numbers", [verdicts(part.comparison)]))
     if len(part.events):
-        parts.append(arms_left_picture(part, horizon))
-    return parts
+        pulls.append(arms_left_picture(part, horizon))
+    return [Text(facts, "facts"), Beside(outcomes), *tables, Beside(pulls)]
 
 
 def regret_picture(part: EnvironmentResults, bounds: pl.DataFrame | None = None, more: str = "") -> Picture:
@@ -135,22 +210,25 @@ def regret_picture(part: EnvironmentResults, bounds: pl.DataFrame | None = None,
             log_regret=log_regret,
             palette=part.palette,
             bounds=bounds,
+            focus=part.focus,
         )
         for name, log_time, log_regret in REGRET_VIEWS
     }
-    caption = f"Mean over the runs, with its 95% interval (Student).{more}"
-    return Picture(views, title, caption, f"{part.file}-regret")
+    grey = len(part.summary) > MOST_IN_FOCUS
+    caption = f"Mean over the runs, with its 95% interval (Student).{more}{IN_GREY * grey}"
+    return Picture(views, "Regret over time", caption, f"{part.file}-regret")
 
 
 def differences_picture(part: EnvironmentResults, comparison: pl.DataFrame) -> Picture:
     """Return a chart of the paired differences from the baseline."""
-    title = part.title(f"Difference from {comparison['baseline'][0]}")
+    label = f"Difference from {comparison['baseline'][0]}"
+    title = part.title(label)
     chart = differences_chart(comparison, title, palette=part.palette)
     caption = (
         "Mean paired difference of the final regrets, with its 95% interval (Student), and the verdict "
         "at the 5% level after Holm's correction for all comparisons on this page."
     )
-    return Picture({"": chart}, title, caption, f"{part.file}-differences")
+    return Picture({"": chart}, label, caption, f"{part.file}-differences")
 
 
 def runs_picture(part: EnvironmentResults) -> Picture:
@@ -158,21 +236,21 @@ def runs_picture(part: EnvironmentResults) -> Picture:
     title, tail = part.title("Final regret of the runs"), part.title("Tail of the final regret")
     views = {
         "runs": runs_chart(part.finals, part.summary, title, palette=part.palette),
-        "tail": tail_chart(part.finals, tail, palette=part.palette),
+        "tail": tail_chart(part.finals, tail, palette=part.palette, focus=part.focus),
     }
     caption = (
         "Box: the middle half of the runs, with the median. Line: from the 5% to the 95% quantile. Strokes: "
         "the runs beyond it, or all if they are few. Diamond: the mean. Triangle: the mean of the worst 5%."
     )
-    return Picture(views, title, caption, f"{part.file}-runs")
+    return Picture(views, "Final regret of the runs", caption, f"{part.file}-runs")
 
 
 def pulls_picture(part: EnvironmentResults) -> Picture:
     """Return a chart of the pulls of each arm."""
     title = part.title("Pulls per arm")
-    chart = pulls_chart(part.pulls, part.arms, title, palette=part.palette)
+    chart = pulls_chart(part.pulls, part.arms, title, palette=part.palette, focus=part.focus)
     caption = "Mean pulls of one arm in a run; arms with the same mean, or close in rank, are put together."
-    return Picture({"": chart}, title, caption, f"{part.file}-pulls")
+    return Picture({"": chart}, "Pulls per arm", caption, f"{part.file}-pulls")
 
 
 def arms_left_picture(part: EnvironmentResults, horizon: int) -> Picture:
@@ -180,9 +258,17 @@ def arms_left_picture(part: EnvironmentResults, horizon: int) -> Picture:
     title = part.title("Arms left")
     dropping = part.events["policy"].unique(maintain_order=True).to_list()
     runs = {row["policy"]: row["runs"] for row in part.summary.to_dicts() if row["policy"] in dropping}
-    chart = arms_left_chart(part.events, runs, len(part.arms), horizon, title, palette=part.palette)
+    chart = arms_left_chart(
+        part.events, runs, len(part.arms), horizon, title, palette=part.palette, focus=part.focus
+    )
     caption = "How many arms a policy that eliminates arms has left, mean over the runs."
-    return Picture({"": chart}, title, caption, f"{part.file}-arms-left")
+    return Picture({"": chart}, "Arms left", caption, f"{part.file}-arms-left")
+
+
+def _focus(summary: pl.DataFrame, baseline: str | None) -> list[str]:
+    """Choose the policies in focus in one environment: the baseline, and those of lowest mean regret."""
+    lowest = summary.sort("mean")["policy"].head(DEFAULT_FOCUS).to_list()
+    return lowest if baseline is None else [*lowest, baseline]
 
 
 def _baseline(summary: pl.DataFrame, wanted: str | None) -> str | None:
@@ -197,7 +283,7 @@ def _baseline(summary: pl.DataFrame, wanted: str | None) -> str | None:
 
 
 def _file_names(environments: Sequence[str]) -> dict[str, str]:
-    """Return a different file name for each environment."""
+    """Return a different file name for each environment or parameter."""
     names: dict[str, str] = {}
     for environment in environments:
         plain = re.sub(r"[^a-z0-9.]+", "-", environment.lower()).strip("-.")[:60] or "environment"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from json import dumps
 from math import ceil, exp, floor, log, log10
@@ -12,27 +12,31 @@ import altair as alt
 import polars as pl
 
 from lowregret.reporting.chart_style import (
+    CONTEXT,
     GREY,
     HEIGHT,
     HOVER,
+    IN_FOCUS,
     INK,
     TICKS,
-    WIDTH,
     field,
+    focus_of,
     highlight,
-    highlight_fill,
     inline,
     layer_chart,
     line_encodings,
     palette_of,
+    right_of_plot,
 )
 from lowregret.reporting.label_positions import spread
 from lowregret.reporting.policy_styles import Style
 
-MOST_LABELS = 12
-"""With more lines than this a legend takes the place of the labels at the line ends."""
-LABEL_GAP = 19
-"""How far apart the labels are kept, in pixels."""
+MOST_LABELS = 40
+"""With more lines than this only those in focus have labels at their ends."""
+LABEL_GAP, LABEL_SIZE = 19, 14
+"""How far apart the labels are kept, and the size of their font, in pixels."""
+TIGHT_GAP, TIGHT_SIZE = 16, 12
+"""The same where not all lines are in focus."""
 DEEPEST = 1e-5
 """A logarithmic axis reaches no further down than this part of its top."""
 
@@ -47,6 +51,8 @@ class Axis:
     log: bool = False
     names: tuple[tuple[str, ...], ...] = ()
     """The labels of the ticks at 1, 2, 3 and so on in place of numbers, in lines."""
+    ticks: tuple[float, ...] = ()
+    """The places of the ticks; round numbers if none are given."""
 
     def scale(self) -> alt.Scale:
         """Return the scale; values below a logarithmic one are drawn at its end."""
@@ -61,8 +67,8 @@ class Axis:
             places = list(range(1, len(self.names) + 1))
             text = f"{dumps(self.names)}[datum.value - 1]"
             return alt.Axis(values=places, labelExpr=text, labelLineHeight=16, **options)
-        if self.log:
-            return alt.Axis(values=self._decades(), labelExpr=TICKS, **options)
+        if self.log or self.ticks:
+            return alt.Axis(values=self.ticks or self._decades(), labelExpr=TICKS, **options)
         return alt.Axis(labelExpr=TICKS, tickCount=6, **options)
 
     def _decades(self) -> list[float]:
@@ -95,6 +101,7 @@ def line_chart(
     palette: Mapping[str, Style] | None = None,
     points: pl.DataFrame | None = None,
     bounds: pl.DataFrame | None = None,
+    focus: Sequence[str] = (),
     bands: bool = True,
     dots: bool = False,
     heading: str = "format(datum.x, ',d')",
@@ -104,18 +111,16 @@ def line_chart(
 
     ``table`` has columns policy, x, mean, and low and high, between which the band lies; it is sorted by x.
     ``points`` (policy, x, mean) are marks beside the lines, such as published values, also of policies that
-    have no line. ``bounds`` (label, x, mean) are thin grey lines with their names. Without ``bands`` they are
-    only in the tooltip, whose heading is the Vega expression ``heading`` under the name ``unit``.
+    have no line. ``bounds`` (label, x, mean) are thin grey lines with their names. Of many lines only those
+    in ``focus`` are in colour, by default those that end lowest. Without ``bands`` they are only in the
+    tooltip, whose heading is the Vega expression ``heading`` under the name ``unit``.
     """
-    drawn = table.select("policy", "mean")
-    if points is not None:
-        alone = points.join(table, on="policy", how="anti").sort("x", maintain_order=True)
-        drawn = pl.concat([drawn, alone.select("policy", pl.col("mean").cast(drawn.schema["mean"]))])
-    ends = drawn.group_by("policy", maintain_order=True).last().sort("mean", descending=True)
+    ends = _ends(table, points)
     order = ends["policy"].to_list()
-    styles, labelled = palette_of(order, palette), len(ends) <= MOST_LABELS
-    look = line_encodings(styles, order, legend=not labelled)
-    steps = x.axis(labelFlush=False, tickMinStep=1, grid=False)
+    in_focus, styles = focus_of(order, focus), palette_of(order, palette)
+    look = line_encodings(styles, order)
+    whole = {} if x.ticks else {"tickMinStep": 1}
+    steps = x.axis(labelFlush=False, grid=False, **whole)
     across = alt.X("x:Q", scale=x.scale(), title=x.title, axis=steps)
     up = alt.Y("mean:Q", scale=y.scale(), title=y.title, axis=y.axis())
     # The most prominent comes last, and so on top.
@@ -123,21 +128,7 @@ def line_chart(
     lines = table.select("policy", "x", "mean", "low", "high").sort(
         pl.col("policy").replace_strict(rank, return_dtype=pl.Float64), maintain_order=True
     )
-    base = alt.Chart(inline(lines))
-    area = base.mark_area().encode(
-        x=across,
-        y=field(up, "low"),
-        y2="high:Q",
-        color=look["color"],
-        fillOpacity=highlight_fill(0.16 if labelled else 0.08),
-    )
-    layers = [
-        *([area] if bands else []),
-        base.mark_line(strokeJoin="round").encode(x=across, y=up, opacity=highlight(), **look),
-    ]
-    if dots:
-        spots = base.mark_point(filled=True, size=28)
-        layers.append(spots.encode(x=across, y=up, color=look["color"], opacity=highlight()))
+    layers = _lines(lines, across, up, look, bands=bands, dots=dots)
     if bounds is not None:
         layers += _bounds(bounds, across, up)
     if points is not None:
@@ -145,9 +136,43 @@ def line_chart(
         tips = [alt.Tooltip("policy:N"), alt.Tooltip("x:Q", title=unit, format=",d"), alt.Tooltip("mean:Q")]
         layers.append(marks.encode(x=across, y=up, color=look["color"], opacity=highlight(), tooltip=tips))
     layers.append(_hover(lines, order, across, heading, unit))
-    if labelled:
-        layers += _labels(ends, y, up, look)
-    return layer_chart(layers, title, styles)
+    named = ends if len(ends) <= MOST_LABELS else ends.filter(pl.col("policy").is_in(in_focus))
+    gap, size = (LABEL_GAP, LABEL_SIZE) if len(in_focus) == len(order) else (TIGHT_GAP, TIGHT_SIZE)
+    height = max(HEIGHT, gap * len(named))
+    layers += _labels(named, y, up, look, (gap, size, height))
+    return layer_chart(layers, title, styles, height, in_focus)
+
+
+def _lines(
+    table: pl.DataFrame, x: alt.X, y: alt.Y, look: dict[str, Any], *, bands: bool, dots: bool
+) -> list[alt.Chart]:
+    """Draw the lines that are not in focus in grey, and above them the others with bands and dots."""
+    base = alt.Chart(inline(table))
+    context = base.transform_filter(f"!{IN_FOCUS}").mark_line(strokeWidth=1.25, strokeJoin="round")
+    focused = base.transform_filter(IN_FOCUS)
+    area = focused.mark_area().encode(
+        x=x,
+        y=field(y, "low"),
+        y2=alt.Y2("high:Q"),
+        color=look["color"],
+        fillOpacity=alt.FillOpacityValue(0.16),
+    )
+    spots = focused.mark_point(filled=True, size=28, opacity=1).encode(x=x, y=y, color=look["color"])
+    return [
+        context.encode(x=x, y=y, detail=alt.Detail("policy:N"), color=alt.ColorValue(CONTEXT)),
+        *([area] if bands else []),
+        focused.mark_line(strokeJoin="round").encode(x=x, y=y, **look),
+        *([spots] if dots else []),
+    ]
+
+
+def _ends(table: pl.DataFrame, points: pl.DataFrame | None) -> pl.DataFrame:
+    """Return the last mean of every policy, from the highest down, also of those that have only points."""
+    drawn = table.select("policy", "mean")
+    if points is not None:
+        alone = points.join(table, on="policy", how="anti").sort("x", maintain_order=True)
+        drawn = pl.concat([drawn, alone.select("policy", pl.col("mean").cast(drawn.schema["mean"]))])
+    return drawn.group_by("policy", maintain_order=True).last().sort("mean", descending=True)
 
 
 def _hover(table: pl.DataFrame, order: list[str], x: alt.X, heading: str, unit: str) -> alt.Chart:
@@ -172,7 +197,7 @@ def _hover(table: pl.DataFrame, order: list[str], x: alt.X, heading: str, unit: 
         .mark_rect(fill="#666666", aria=False)
         .encode(
             x=field(x, "start"),
-            x2="end:Q",
+            x2=alt.X2("end:Q"),
             opacity=alt.OpacityValue(0.0, condition={"param": "near", "empty": False, "value": 0.15}),
             tooltip=tips,
         )
@@ -182,32 +207,44 @@ def _hover(table: pl.DataFrame, order: list[str], x: alt.X, heading: str, unit: 
     return stripe
 
 
-def _labels(ends: pl.DataFrame, axis: Axis, y: alt.Y, look: dict[str, Any]) -> list[alt.Chart]:
-    """Name each line at its end, moved apart where the ends are close, with a short line leading there."""
-    heights = spread([axis.pixels(mean, HEIGHT) for mean in ends["mean"]], LABEL_GAP, HEIGHT)
-    places = [axis.value(height, HEIGHT) for height in heights]
+def _labels(
+    ends: pl.DataFrame, axis: Axis, y: alt.Y, look: dict[str, Any], sizes: tuple[float, float, float]
+) -> list[alt.Chart]:
+    """Name each line at its end, moved apart where the ends are close, with a short line leading there.
+
+    ``sizes`` are the distance of the labels, the size of their font and the height of the chart.
+    """
+    gap, size, height = sizes
+    heights = spread([axis.pixels(mean, height) for mean in ends["mean"]], gap, height)
+    places = [axis.value(place, height) for place in heights]
     base = alt.Chart(inline(ends.select("policy", "mean", place=pl.Series(places, dtype=pl.Float64))))
+    own = {"test": IN_FOCUS, "field": "policy", "type": "nominal", "scale": look["color"]["scale"]}
     leader = base.mark_rule().encode(
-        x=alt.XValue(WIDTH + 3),
-        x2=alt.X2Value(WIDTH + 16),
+        x=alt.XValue(right_of_plot(3)),
+        x2=alt.X2Value(right_of_plot(16)),
         y=y,
-        y2="place:Q",
-        color=look["color"],
-        opacity=highlight(0.6),
+        y2=alt.Y2("place:Q"),
+        color=alt.ColorValue(CONTEXT, condition=own),
+        strokeWidth=alt.StrokeWidthValue(1, condition={"test": IN_FOCUS, "value": 2}),
     )
-    text = base.mark_text(align="left", baseline="middle", fontSize=14, cursor="pointer").encode(
-        x=alt.XValue(WIDTH + 21),
+    text = base.mark_text(
+        align="left", baseline="middle", fontSize=size, cursor="pointer", limit=alt.ExprRef("labelLimit")
+    ).encode(
+        x=alt.XValue(right_of_plot(21)),
         y=field(y, "place"),
-        text="policy:N",
-        color=look["color"],
-        opacity=highlight(),
+        text=alt.Text("policy:N"),
+        color=alt.ColorValue(GREY, condition={"test": IN_FOCUS, "value": INK}),
+        tooltip=alt.Tooltip("policy:N"),  # without one Vega-Lite would let the pointer pass
     )
-    return [leader.properties(name="labels-leader"), text.properties(name="labels-text")]
+    return [leader, text.properties(name="labels-text")]
 
 
 def _bounds(bounds: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     base = alt.Chart(inline(bounds))
-    line = base.mark_line(color=GREY, strokeDash=[1, 3], strokeWidth=1.5)
+    line = base.mark_line(color=GREY, strokeDash=[1, 3], strokeWidth=1.5, clip=True)
     last = alt.Chart(inline(bounds.group_by("label", maintain_order=True).last()))
     text = last.mark_text(align="right", baseline="bottom", dx=-4, dy=-4, fontSize=12, color=INK)
-    return [line.encode(x=x, y=y, detail="label:N"), text.encode(x=x, y=y, text="label:N")]
+    return [
+        line.encode(x=x, y=y, detail=alt.Detail("label:N")),
+        text.encode(x=x, y=y, text=alt.Text("label:N")),
+    ]

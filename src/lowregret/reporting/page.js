@@ -1,142 +1,193 @@
 "use strict";
-// Turns the still pictures into charts that answer to the pointer. Without scripts the pictures stay.
-(async () => {
-  const packed = document.getElementById("packed");
-  if (!packed || typeof DecompressionStream === "undefined") return;
-  const bytes = Uint8Array.from(atob(packed.textContent.trim()), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const { library, charts, datasets, policies } = JSON.parse(await new Response(stream).text());
-  const script = document.createElement("script");
-  script.textContent = library;
-  document.head.append(script);
-
-  const figures = [...document.querySelectorAll("figure[data-chart]")];
-  const live = new Map();
-  const chosen = new Set();
-  const tip = document.body.appendChild(document.createElement("div"));
-  tip.id = "tip";
-  tip.hidden = true;
-
-  function swatch(policy) {
-    const [colour, ...dash] = policies[policy];
-    const space = "http://www.w3.org/2000/svg";
-    const picture = document.createElementNS(space, "svg");
-    const line = document.createElementNS(space, "line");
-    const shape = { width: 26, height: 8, class: "swatch", "aria-hidden": true };
-    const look = { x2: 26, y1: 4, y2: 4, stroke: colour, "stroke-width": 3, "stroke-dasharray": dash.join(" ") };
-    for (const [name, value] of Object.entries(shape)) picture.setAttribute(name, value);
-    for (const [name, value] of Object.entries(look)) line.setAttribute(name, value);
-    picture.append(line);
-    return picture;
+// Makes tables sortable and filterable, lets a reader choose policies, and keeps these choices when the page
+// is loaded again. Without scripts the page is the same text, tables and pictures.
+(() => {
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const make = (tag, properties = {}) => Object.assign(document.createElement(tag), properties);
+  const place = `lowregret ${location.pathname}`;
+  const saved = (() => {
+    try { return JSON.parse(sessionStorage.getItem(place)) || {}; } catch { return {}; }
+  })();
+  const state = { chosen: [], only: false, tables: {}, folds: [], theme: "", ...saved };
+  function save() {
+    state.folds = all("details").flatMap((fold, number) => (fold.open ? [number] : []));
+    try { sessionStorage.setItem(place, JSON.stringify(state)); } catch { /* a page of private browsing */ }
   }
 
-  // The first entry of a tooltip is its heading; the others are rows.
-  function hover(handler, event, item, value) {
-    tip.hidden = !value;
-    if (!value) return;
-    const [[title, heading], ...rows] = Object.entries(value);
-    const table = document.createElement("table");
-    for (const [name, text] of rows) {
-      if (text === undefined || text === "undefined") continue;
-      const row = table.insertRow();
-      const known = Object.hasOwn(policies, name);
-      if (known && chosen.size && !chosen.has(name)) row.className = "off";
-      const key = row.insertCell();
-      key.className = "word";
-      if (known) key.append(swatch(name));
-      key.append(name);
-      row.insertCell().append(text);
+  // The number in a cell, such as 1,234.5 in "1,234.5 ± 6.7"; NaN where there is none.
+  function number(cell) {
+    const found = cell.textContent.match(/[-+]?(\d[\d,]*)?\.?\d+(e[-+]?\d+)?/i);
+    return found ? parseFloat(found[0].replaceAll(",", "")) : NaN;
+  }
+
+  function sort(table, column, direction) {
+    const body = table.tBodies[0];
+    const words = table.tHead.rows[0].cells[column]?.classList.contains("word");
+    const compare = (a, b) => {
+      if (!direction) return a.dataset.place - b.dataset.place;
+      const [first, second] = [a.cells[column], b.cells[column]];
+      if (words) return direction * first.textContent.localeCompare(second.textContent, "en", { numeric: true });
+      const [x, y] = [number(first), number(second)];
+      if (isNaN(x) || isNaN(y)) return isNaN(x) - isNaN(y); // cells without a number come last
+      return direction * (x - y);
+    };
+    body.append(...[...body.rows].sort(compare));
+    for (const [index, head] of [...table.tHead.rows[0].cells].entries()) {
+      if (index === column && direction) head.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
+      else head.removeAttribute("aria-sort");
     }
-    const top = document.createElement("b");
-    if (Object.hasOwn(policies, heading)) top.append(swatch(heading), heading);
-    else top.append(`${title} ${heading}`);
-    tip.replaceChildren(top, table);
-    const box = tip.getBoundingClientRect();
-    const left = event.clientX + 18 + box.width < innerWidth ? event.clientX + 18 : event.clientX - 18 - box.width;
-    tip.style.left = `${Math.max(4, left)}px`;
-    tip.style.top = `${Math.max(4, Math.min(event.clientY + 14, innerHeight - box.height - 4))}px`;
   }
 
-  function choose(policy) {
-    if (!Object.hasOwn(policies, policy)) return;
-    if (!chosen.delete(policy)) chosen.add(policy);
-    if (chosen.size === Object.keys(policies).length) chosen.clear();
-    for (const { view } of live.values()) view.signal("chosen", [...chosen]).runAsync();
-    for (const button of document.querySelectorAll("#key button"))
-      button.setAttribute("aria-pressed", chosen.has(button.dataset.policy));
-    for (const row of document.querySelectorAll("tr[data-policy]"))
-      row.classList.toggle("off", chosen.size > 0 && !chosen.has(row.dataset.policy));
+  // Terms are separated by commas: words that a row must contain, or a comparison such as "mean < 30".
+  function test(term, heads) {
+    const [, name, sign, limit] = term.match(/^(.+?)\s*(<=|>=|<|>)\s*(-?[\d.]+(?:e-?\d+)?)%?$/i) || [];
+    const column = name === undefined ? -1 : heads.findIndex((head) => head.startsWith(name));
+    if (column >= 0)
+      return (row) => {
+        const value = number(row.cells[column]);
+        return { "<": value < limit, "<=": value <= limit, ">": value > limit, ">=": value >= limit }[sign];
+      };
+    return (row) => term.split(/\s+/).every((word) => row.textContent.toLowerCase().includes(word));
   }
 
-  // A chart that has no room gives up the labels beside it: the key on top has the same names and colours.
-  function fitted(original, room) {
-    const spec = structuredClone(original.spec);
-    spec.datasets = Object.fromEntries(original.data.map((name) => [name, datasets[name]]));
-    if (room >= original.width) return spec;
-    spec.layer = spec.layer.filter((layer) => !(layer.name || "").startsWith("labels"));
-    spec.autosize = { type: "fit-x", contains: "padding" };
-    spec.width = room;
-    if (original.lines) spec.height = 260;
-    spec.padding = { left: 0, right: 8, top: 4, bottom: 4 };
-    spec.config.legend = { disable: true };
-    spec.config.axis = { ...spec.config.axis, labelLimit: room * 0.36, labelFontSize: 12, titleFontSize: 13 };
-    if (spec.title) spec.title = { ...spec.title, fontSize: 15, limit: room, frame: "bounds" };
-    return spec;
+  function filter(table, text, output) {
+    const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent.trim().toLowerCase());
+    const terms = text.toLowerCase().split(/,\s*/).map((term) => term.trim()).filter(Boolean);
+    const tests = terms.map((term) => test(term, heads));
+    const rows = [...table.tBodies[0].rows];
+    for (const row of rows) row.hidden = !tests.every((passes) => passes(row));
+    output.textContent = terms.length ? `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows` : "";
   }
 
-  async function draw(figure) {
-    const place = figure.querySelector(".chart");
-    const choices = charts[figure.dataset.chart];
-    const room = figure.clientWidth;
-    const view = figure.dataset.view || 0;
-    live.get(figure)?.finalize();
-    const options = { mode: "vega-lite", actions: false, renderer: "svg", tooltip: hover };
-    const drawn = await vegaEmbed(place, fitted(choices[view], room), options);
-    drawn.view.addEventListener("click", (event, item) => item?.datum?.policy && choose(item.datum.policy));
-    await drawn.view.signal("chosen", [...chosen]).runAsync();
-    place.classList.add("live");
-    live.set(figure, { view: drawn.view, finalize: drawn.finalize, room });
+  // A comparison that a reader may want to make: the first column of numbers, and its value in a middle row.
+  function example(table) {
+    const column = [...table.tHead.rows[0].cells].findIndex((head) => !head.classList.contains("word"));
+    const value = number(table.tBodies[0].rows[Math.floor(table.tBodies[0].rows.length / 2)].cells[column] ?? table);
+    const name = table.tHead.rows[0].cells[column]?.textContent.trim().split(/ [±(]/)[0];
+    return name && !isNaN(value) ? `, or ${name} < ${value}` : "";
   }
 
-  const watcher = new IntersectionObserver((entries) => {
-    for (const { isIntersecting, target } of entries)
-      if (isIntersecting && !live.has(target)) {
-        live.set(target, { view: { signal: () => ({ runAsync() {} }) }, finalize() {}, room: 0 });
-        draw(target);
-      }
-  }, { rootMargin: "400px" });
-  for (const figure of figures) {
-    watcher.observe(figure);
-    const buttons = [...figure.querySelectorAll(".views button")];
-    for (const [number, button] of buttons.entries())
+  for (const [index, table] of all("table").entries()) {
+    const rows = [...table.tBodies[0].rows];
+    if (rows.length < 2) continue;
+    rows.forEach((row, place) => { row.dataset.place = place; });
+    const kept = (state.tables[index] ??= { filter: "", column: -1, direction: 0 });
+    for (const [column, head] of [...table.tHead.rows[0].cells].entries()) {
+      const button = make("button", { type: "button", title: "Sort by this column" });
+      button.append(...head.childNodes);
+      head.append(button);
       button.addEventListener("click", () => {
-        figure.dataset.view = number;
-        for (const each of buttons) each.setAttribute("aria-pressed", each === button);
-        draw(figure);
+        const next = kept.column === column ? { 1: -1, "-1": 0, 0: 1 }[kept.direction] : 1;
+        Object.assign(kept, { column, direction: next });
+        sort(table, column, next);
+        save();
       });
+    }
+    if (kept.direction) sort(table, kept.column, kept.direction);
+    if (rows.length < 8) continue;
+    const hint = `Filter rows by words${example(table)}`;
+    const field = make("input", { type: "search", placeholder: hint, ariaLabel: hint, value: kept.filter });
+    const output = make("output");
+    const tools = make("div", { className: "tools" });
+    tools.append(field, output);
+    table.closest(".wide").before(tools);
+    field.addEventListener("input", () => {
+      kept.filter = field.value;
+      filter(table, field.value, output);
+      save();
+    });
+    filter(table, kept.filter, output);
   }
-  for (const element of document.querySelectorAll("#key button"))
-    element.addEventListener("click", () => choose(element.dataset.policy));
-  for (const element of document.querySelectorAll("tr[data-policy] .swatch"))
-    element.addEventListener("click", () => choose(element.closest("tr").dataset.policy));
 
-  const unfold = () => {
-    const target = document.getElementById(location.hash.slice(1));
+  const key = document.getElementById("key");
+  const chips = all("#policies button");
+  const reset = make("button", { type: "button", textContent: "Reset" });
+  function show() {
+    const chosen = new Set(state.chosen);
+    for (const chip of chips) chip.setAttribute("aria-pressed", chosen.has(chip.dataset.policy));
+    for (const row of all("tr[data-policy]"))
+      row.classList.toggle("off", chosen.size > 0 && !chosen.has(row.dataset.policy));
+    document.body.classList.toggle("only", state.only);
+    reset.disabled = !chosen.size;
+    document.dispatchEvent(new CustomEvent("policies", { detail: state.chosen }));
+    save();
+  }
+  function choose(policy) {
+    const chosen = new Set(state.chosen);
+    if (!chosen.delete(policy)) chosen.add(policy);
+    state.chosen = chosen.size === chips.length ? [] : [...chosen];
+    show();
+  }
+  const hover = (policy) => document.dispatchEvent(new CustomEvent("hover-policy", { detail: policy }));
+  if (key) {
+    const known = new Set(chips.map((chip) => chip.dataset.policy));
+    state.chosen = state.chosen.filter((policy) => known.has(policy));
+    const controls = make("div", { id: "controls" });
+    if (chips.length > 10) {
+      const field = make("input", { type: "search", placeholder: "Find a policy", ariaLabel: "Find a policy" });
+      field.addEventListener("input", () => {
+        const text = field.value.trim().toLowerCase();
+        for (const chip of chips) chip.hidden = !chip.dataset.policy.toLowerCase().includes(text);
+      });
+      controls.append(field);
+    }
+    const box = make("input", { type: "checkbox", checked: state.only });
+    const label = make("label", { title: "Hide the rows of other policies in tables" });
+    label.append(box, "Hide other rows");
+    box.addEventListener("change", () => { state.only = box.checked; show(); });
+    reset.addEventListener("click", () => { state.chosen = []; show(); });
+    controls.append(reset, label);
+    document.getElementById("policies").before(controls);
+    for (const chip of chips) {
+      chip.title = "Show in color";
+      chip.addEventListener("click", () => choose(chip.dataset.policy));
+      chip.addEventListener("pointerenter", () => hover(chip.dataset.policy));
+      chip.addEventListener("pointerleave", () => hover(""));
+    }
+    for (const cell of all("tr[data-policy] td:has(.swatch)"))
+      cell.addEventListener("click", () => choose(cell.parentElement.dataset.policy));
+    document.addEventListener("choose-policy", (event) => known.has(event.detail) && choose(event.detail));
+    show();
+  }
+
+  const theme = make("button", { type: "button", id: "theme" });
+  const themes = { "": "◐", light: "○", dark: "●" };
+  function paint() {
+    document.documentElement.style.colorScheme = state.theme;
+    theme.textContent = themes[state.theme];
+    theme.title = theme.ariaLabel = `Colors: ${state.theme || "as the system"}`;
+  }
+  theme.addEventListener("click", () => {
+    const names = Object.keys(themes);
+    state.theme = names[(names.indexOf(state.theme) + 1) % names.length];
+    paint();
+    save();
+  });
+  document.querySelector("header").prepend(theme);
+  paint();
+
+  all("details").forEach((fold, index) => {
+    if (state.folds.includes(index)) fold.open = true;
+    fold.addEventListener("toggle", save);
+  });
+  function unfold() {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (target?.matches("details")) target.open = true;
-  };
+  }
   addEventListener("hashchange", unfold);
   unfold();
-
-  let waiting;
-  addEventListener("resize", () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(() => {
-      for (const [figure, { room }] of live) if (room && Math.abs(room - figure.clientWidth) > 8) draw(figure);
-    }, 200);
-  });
+  let folded = [];
   addEventListener("beforeprint", () => {
-    for (const fold of document.querySelectorAll("details")) fold.open = true;
+    folded = all("details:not([open])");
+    for (const fold of folded) fold.open = true;
   });
-  addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
-  document.documentElement.classList.remove("still");
+  addEventListener("afterprint", () => { for (const fold of folded) fold.open = false; });
+
+  // The page of an experiment that is still running is loaded again, but not while somebody types or prints.
+  const seconds = Number(document.documentElement.dataset.refresh);
+  if (seconds)
+    setInterval(() => {
+      if (!document.hidden && !document.activeElement?.matches("input")) location.reload();
+    }, 1000 * seconds);
+  if (!document.getElementById("packed")) document.documentElement.classList.remove("still");
 })();

@@ -1,66 +1,103 @@
 """One HTML page of pictures, tables and words that needs nothing but itself.
 
 The pictures are drawn twice: once here, as SVG that every reader sees at once, also on paper and with
-scripts off, and again by the page's script, which brings hovering and highlighting. The script, its library
-and the data are packed once for the whole page.
+scripts off, and again by ``charts.js``, which fits them to the window and adds tooltips and the choice of
+policies. Its library and the data are packed once for the whole page. ``page.js`` sorts and filters tables.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
+import re
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from html import escape
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from lowregret.reporting.chart_style import HEIGHT, chart_dict, save_svg, shortened_svg, svg_of
+from platformdirs import user_cache_path
+
+from lowregret._common.durable_files import write_atomically
+from lowregret.reporting.chart_style import (
+    ON_DARK,
+    draw_svg,
+    save_svg,
+    shortened_svg,
+    without_title,
+)
 from lowregret.reporting.page_parts import Beside, Cell, Fold, Part, Picture, Section, Table, Text
+from lowregret.reporting.policy_styles import ON_DARK as POLICIES_ON_DARK
 
 # The page cannot ask for anything from outside, whatever its scripts do. Vega compiles expressions.
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data:"
 )
+Progress = Callable[[int, int], None]
+"""Is called with how much is done, and of how much."""
 MANY = 4
 """With more sections than this the page gets a list of contents."""
 
 
-def page(title: str, introduction: Sequence[str], sections: Sequence[Section]) -> str:
+def page(
+    title: str,
+    introduction: Sequence[str | Text],
+    sections: Sequence[Section],
+    *,
+    refresh: int | None = None,
+    progress: Progress | None = None,
+) -> str:
     """Return the HTML of the page: all of it is in one file, so it can be read offline and passed on.
 
-    ``introduction`` are the paragraphs before the first section.
+    ``introduction`` are the paragraphs before the first section. With ``refresh`` a browser loads the page
+    again after this many seconds. ``progress`` is called with the number of pictures drawn, and of all.
     """
-    writer = _Writer(_policies(sections))
+    writer = _Writer(_policies(sections), len(list(pictures(sections))), progress)
     body = "".join(writer.section(section, number) for number, section in enumerate(sections, 1))
-    words = "".join(f"<p>{escape(text)}</p>\n" for text in introduction)
+    words = "".join(writer.part(Text(part) if isinstance(part, str) else part) for part in introduction)
+    beside = _contents(sections) + writer.key()
+    side = f'<aside id="side">\n{beside}</aside>\n' if beside else ""
+    again = f' data-refresh="{refresh}"' if refresh else ""
+    reload = f'<noscript><meta http-equiv="refresh" content="{refresh}"></noscript>\n' if refresh else ""
     return (
-        '<!DOCTYPE html>\n<html lang="en" class="still">\n<head>\n<meta charset="utf-8">\n'
+        f'<!DOCTYPE html>\n<html lang="en" class="still"{again}>\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{_resource('page.css')}</style>\n</head>\n<body>\n"
-        f"<h1>{escape(title)}</h1>\n{words}{_contents(sections)}{writer.key()}{body}{writer.script()}"
-        "</body>\n</html>\n"
+        '<meta name="color-scheme" content="light dark">\n'
+        f"{reload}<title>{escape(title)}</title>\n"
+        f"<style>\n{_resource('page.css')}{_dark_colours()}</style>\n</head>\n<body>\n"
+        f"<header>\n<h1>{escape(title)}</h1>\n{words}</header>\n"
+        f"{side}<main>\n{body}</main>\n{writer.script()}</body>\n</html>\n"
     )
 
 
-def save_pictures(sections: Sequence[Section], folder: Path, formats: Sequence[str]) -> list[Path]:
+def save_pictures(
+    sections: Sequence[Section], folder: Path, formats: Sequence[str], progress: Progress | None = None
+) -> list[Path]:
     """Write every named picture of a page to a folder, in the given formats, and return the paths.
 
-    Views after the first have their name added.
+    Views after the first have their name added. ``progress`` is called with the number of files written, and
+    of all.
     """
+    charts = {
+        picture.name + (f"-{_file_name(name)}" if number else ""): spec
+        for picture in pictures(sections)
+        if picture.name
+        for number, (name, spec) in enumerate(picture.specs.items())
+    }
     paths = []
-    for picture in pictures(sections):
-        if not picture.name:
-            continue
-        for number, (name, chart) in enumerate(picture.views.items()):
-            svg, stem = svg_of(chart), picture.name + (f"-{name.replace(' ', '-')}" if number else "")
-            for suffix in formats:
-                paths.append(folder / f"{stem}.{suffix}")
-                save_svg(svg, paths[-1])
+    for stem, spec in charts.items():
+        svg = draw_svg(spec)
+        for suffix in formats:
+            paths.append(folder / f"{stem}.{suffix}")
+            save_svg(svg, paths[-1])
+        if progress:
+            progress(len(paths), len(charts) * len(formats))
     return paths
 
 
@@ -78,8 +115,11 @@ class _Writer:
     """Writes parts as HTML and gathers what the script needs."""
 
     policies: dict[str, list[Any]]
+    pictures: int = 0
+    progress: Progress | None = None
     charts: list[list[dict[str, Any]]] = field(default_factory=list)
     datasets: dict[str, Any] = field(default_factory=dict)
+    tables: int = 0
 
     def section(self, section: Section, number: int) -> str:
         head, parts = escape(section.title), "".join(map(self.part, section.parts))
@@ -102,52 +142,54 @@ class _Writer:
                 return f"<details><summary>{escape(title)}</summary>\n{inside}</details>\n"
 
     def table(self, table: Table) -> str:
-        rows = ["<tr>" + "".join(_cell("th", head, i in table.words) for i, head in enumerate(table.heads))]
+        heads = "".join(_cell("th", head, i in table.words) for i, head in enumerate(table.heads))
+        rows = []
         for row in table.rows:
             policy = next((words for words in map(_words, row) if words in self.policies), None)
             mark = f' data-policy="{escape(policy)}"' if policy else ""
             cells = (self.cell(cell, i in table.words) for i, cell in enumerate(row))
-            rows.append(f"<tr{mark}>" + "".join(cells))
+            rows.append(f"<tr{mark}>" + "".join(cells) + "</tr>\n")
+        self.tables += 1
         caption = f'<p class="facts">{escape(table.caption)}</p>\n' if table.caption else ""
-        lines = "".join(f"{row}</tr>\n" for row in rows)
-        return f'<div class="wide"><table>\n{lines}</table></div>\n{caption}'
+        body = f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{''.join(rows)}</tbody>"
+        return f'<div class="wide"><table>\n{body}</table></div>\n{caption}'
 
     def cell(self, cell: str | Cell, word: bool) -> str:
-        kind = cell.kind if isinstance(cell, Cell) else ""
-        words = _words(cell)
+        words, kind, sign = cell if isinstance(cell, Cell) else Cell(cell)
         mark = _swatch(self.policies[words]) if words in self.policies else ""
-        return _cell("td", words, word, kind, mark)
+        return _cell("td", words, word, kind, mark, sign)
 
     def picture(self, picture: Picture) -> str:
-        number, views = len(self.charts), list(picture.views.items())
-        self.charts.append([])
-        still = shortened_svg(svg_of(views[0][1]), f"c{number}")
-        for _, chart in views:
-            self.charts[-1].append(self.chart(chart, still))
+        number, views = len(self.charts), picture.specs
+        still = shortened_svg(without_title(draw_svg(next(iter(views.values())))), f"c{number}")
+        self.charts.append([self.chart(spec, still) for spec in views.values()])
+        if self.progress:
+            self.progress(number + 1, self.pictures)
         buttons = "".join(
             f'<button type="button" aria-pressed="{"false" if place else "true"}">{escape(name)}</button>'
-            for place, (name, _) in enumerate(views)
+            for place, name in enumerate(views)
         )
-        choice = f'<div class="views">{buttons}</div>\n' if len(views) > 1 else ""
+        choice = f'<div class="views">{buttons}</div>' if len(views) > 1 else ""
         caption = f"<figcaption>{escape(picture.caption)}</figcaption>\n" if picture.caption else ""
         label = escape(picture.label)
         return (
-            f'<figure data-chart="{number}">\n{choice}'
+            f'<figure data-chart="{number}">\n<div class="head"><h3>{label}</h3>{choice}</div>\n'
             f'<div class="chart" role="img" aria-label="{label}">{still}</div>\n{caption}</figure>\n'
         )
 
-    def chart(self, chart: Any, still: str) -> dict[str, Any]:
+    def chart(self, spec: Mapping[str, Any], still: str) -> dict[str, Any]:
         """Take a chart apart: its data, which charts share, and the rest."""
-        spec = chart_dict(chart)
-        data = spec.pop("datasets", {})
+        rest = {
+            name: value for name, value in spec.items() if name not in ("$schema", "datasets", "usermeta")
+        }
+        data = spec.get("datasets", {})
         self.datasets |= data
-        for needless in ("$schema", "usermeta"):
-            spec.pop(needless, None)
         width = float(still.partition(' width="')[2].partition('"')[0])
-        return {"spec": spec, "data": list(data), "width": width, "lines": spec["height"] == HEIGHT}
+        policies = len(spec["usermeta"]["policies"])
+        return {"spec": rest, "data": list(data), "width": width, "policies": policies}
 
     def key(self) -> str:
-        """List the policies with their lines; a click on one makes the others fade."""
+        """List the policies with their lines; a reader chooses there which ones the charts show in colour."""
         if not self.policies:
             return ""
         buttons = "".join(
@@ -155,32 +197,34 @@ class _Writer:
             f"{escape(policy)}</button>\n"
             for policy, look in self.policies.items()
         )
-        return f'<div id="key">\n<span>Highlight:</span>\n{buttons}</div>\n'
+        return f'<div id="key">\n<h2>Policies</h2>\n<div id="policies">\n{buttons}</div>\n</div>\n'
 
     def script(self) -> str:
         if not self.charts:
-            return ""
+            return f"<script>\n{_resource('page.js')}</script>\n" if self.tables else ""
         content = {
             "library": _library(),
             "charts": self.charts,
             "datasets": self.datasets,
             "policies": self.policies,
         }
-        packed = gzip.compress(json.dumps(content, separators=(",", ":")).encode(), 9, mtime=0)
+        packed = gzip.compress(json.dumps(content, separators=(",", ":")).encode(), 6, mtime=0)
         return (
             f'<script type="text/plain" id="packed">{b64encode(packed).decode()}</script>\n'
-            f"<script>\n{_resource('page.js')}</script>\n"
+            f"<script>\n{_resource('page.js')}</script>\n<script>\n{_resource('charts.js')}</script>\n"
         )
 
 
 def _policies(sections: Sequence[Section]) -> dict[str, list[Any]]:
-    """Gather the colour and dash of every policy in the charts."""
+    """Gather the colour and dash of every policy in the charts, in the order of the first table."""
     found: dict[str, list[Any]] = {}
     for picture in pictures(sections):
         for chart in picture.views.values():
             known = chart.usermeta
             found |= known.get("policies", {}) if isinstance(known, dict) else {}
-    return found
+    table = next((part for section in sections for part in section.parts if isinstance(part, Table)), None)
+    listed = [] if table is None else [_words(cell) for row in table.rows for cell in row]
+    return {name: found[name] for name in dict.fromkeys((*listed, *found)) if name in found}
 
 
 def _contents(sections: Sequence[Section]) -> str:
@@ -190,17 +234,21 @@ def _contents(sections: Sequence[Section]) -> str:
         f'<li><a href="#part-{number}">{escape(section.title)}</a></li>\n'
         for number, section in enumerate(sections, 1)
     )
-    return f"<nav><ul>\n{items}</ul></nav>\n"
+    return f'<nav aria-label="Contents">\n<h2>Contents</h2>\n<ul>\n{items}</ul></nav>\n'
 
 
 def _words(cell: str | Cell) -> str:
     return cell.words if isinstance(cell, Cell) else cell
 
 
-def _cell(tag: str, words: str, word: bool, kind: str = "", mark: str = "") -> str:
+def _cell(tag: str, words: str, word: bool, kind: str = "", mark: str = "", sign: str = "") -> str:
     kinds = " ".join(name for name in ("word" if word else "", kind) if name)
     attribute = f' class="{kinds}"' if kinds else ""
-    return f"<{tag}{attribute}>{mark}{escape(words)}</{tag}>"
+    # Long names, such as those of environments, may be broken after a comma.
+    text = f"<span>{escape(words).replace(',', ',<wbr>')}</span>" if tag == "th" else escape(words)
+    meaning = "lower" if "▼" in sign else "higher" if "▲" in sign else ""
+    symbol = f'<span class="sign {meaning}">{escape(sign)}</span>' if sign else ""
+    return f"<{tag}{attribute}>{mark}{text}{symbol}</{tag}>"
 
 
 def _swatch(look: Sequence[Any]) -> str:
@@ -212,11 +260,33 @@ def _swatch(look: Sequence[Any]) -> str:
     )
 
 
+def _file_name(view: str) -> str:
+    return re.sub(r"[^A-Za-z0-9.=]+", "-", view).strip("-")
+
+
+def _dark_colours() -> str:
+    """Return rules that replace the colours of charts on a dark page."""
+    colours = {**POLICIES_ON_DARK, **ON_DARK, "white": "var(--paper)"}
+    return "".join(
+        f':is(.chart, .swatch) [{kind}="{light}"] {{ {kind}: light-dark({light}, {dark}); }}\n'
+        for light, dark in colours.items()
+        for kind in ("fill", "stroke")
+    )
+
+
 @cache
 def _library() -> str:
+    """Return the library that draws the charts; it is kept on disk, since it takes seconds to make."""
     import vl_convert
 
-    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+    code = "window.vegaEmbed = vegaEmbed;"
+    with suppress(OSError, RuntimeError):  # no home, or none that can be written to
+        path = user_cache_path("lowregret") / f"vega-{version('vl-convert-python')}.js"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, str(vl_convert.javascript_bundle(code)).encode())
+        return path.read_text(encoding="utf-8")
+    return str(vl_convert.javascript_bundle(code))
 
 
 def _resource(name: str) -> str:

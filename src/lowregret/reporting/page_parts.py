@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import altair
 
 
 class Text(NamedTuple):
-    """A paragraph; its kind is "facts" for what is set in grey."""
+    """A paragraph; its kind is "facts" for what is set in grey, "notice" for what stands out."""
 
     words: str
     kind: str = ""
 
 
 class Cell(NamedTuple):
-    """A cell of a kind: "best" for bold, "quiet" for grey, "long" for words that go over several lines."""
+    """A cell of a kind: "best" for bold, "quiet" for grey, "long" for words that go over several lines.
+
+    ``sign`` is a symbol behind the words, in a column of its own, so that numbers stay aligned.
+    """
 
     words: str
     kind: str = ""
+    sign: str = ""
 
 
 class Table(NamedTuple):
@@ -40,14 +45,21 @@ class Table(NamedTuple):
 class Picture:
     """A chart, or several views of the same between which a reader can switch; the first is shown.
 
-    ``views`` are the charts by the names of their buttons, ``label`` is the text alternative of the picture
-    and ``name`` that of its files; without a name none are written.
+    ``views`` are the charts by the names of their buttons, ``label`` is the heading of the picture and its
+    text alternative, and ``name`` that of its files; without a name none are written.
     """
 
     views: Mapping[str, altair.LayerChart]
     label: str
     caption: str = ""
     name: str = ""
+
+    @cached_property
+    def specs(self) -> dict[str, dict[str, Any]]:
+        """The views as plain data, which is slow to make."""
+        from lowregret.reporting.chart_style import chart_dict
+
+        return {name: chart_dict(chart) for name, chart in self.views.items()}
 
 
 class Beside(NamedTuple):

@@ -38,6 +38,22 @@ A new policy has the colour of its module, and a new module one of the others, w
 FALLBACK = (PALE, PURPLE, ORANGE, SKY, BLACK, GREEN, BLUE)
 """The colours of other policies, in the order in which they are used."""
 
+ON_DARK = {
+    VERMILION: "#F0834A",
+    BLUE: "#3D9BE0",
+    GREEN: "#2FC79A",
+    PURPLE: "#E29AC3",
+    ORANGE: "#F0B429",
+    SKY: "#8FD0F5",
+    BLACK: "#F2F2F2",
+    GREY: "#A8A8A8",
+    YELLOW: "#CBDB4F",
+    INDIGO: "#9D90F5",
+    PLUM: "#D66BCB",
+    PALE: "#D6E9F2",
+}
+"""The colours in place of these on a dark page."""
+
 DASHES = ((1, 0), (7, 3), (2, 2), (10, 3, 2, 3), (4, 2))
 """The dashes of the policies of one colour; the first is a solid line."""
 

@@ -16,11 +16,21 @@ SIGNS = {LOWER: "▼", HIGHER: "▲", INCONCLUSIVE: "≈"}
 
 def numbers(summary: pl.DataFrame, ranks: Mapping[str, str]) -> Table:
     """Return the final regrets in one environment as a table, the lowest first."""
-    heads = ["policy", "mean ± 95%", "median", "5% to 95%", "worst 5%", "rank"]
+    different = summary["runs"].n_unique() > 1
+    heads = [
+        "policy",
+        *(["runs"] if different else []),
+        "mean ± 95%",
+        "median",
+        "5% to 95%",
+        "worst 5%",
+        "rank",
+    ]
     heads += ["best arm pulled", "best arm found", "optimal arm eliminated"]
     rows = [
         [
             row["policy"],
+            *([f"{row['runs']:,}"] if different else []),
             shown(row["mean"]) + ("" if row["high"] is None else f" ± {shown(row['high'] - row['mean'])}"),
             shown(row["median"]),
             span(row["p05"], row["p95"]),
@@ -96,7 +106,7 @@ def overview(
         for environment in environments:
             mean, sign = means.get((environment, policy)), signs.get((environment, policy), "")
             best = mean is not None and mean == lowest[environment]
-            cells.append(Cell(f"{shown(mean)} {sign}".strip(), "best" if best else ""))
+            cells.append(Cell(shown(mean), "best" if best else "", sign or " " * bool(rows_of)))
         rows.append(cells)
     caption = (
         "Mean final regret; bold is the lowest. Ranks are averaged over runs and environments; in "

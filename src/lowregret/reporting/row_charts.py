@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
 import polars as pl
 
 from lowregret.reporting.chart_style import (
+    CONTEXT,
     GREY,
     HOVER,
+    IN_FOCUS,
     INK,
     TICKS,
-    WIDTH,
     field,
+    focus_of,
     highlight,
     highlight_fill,
     inline,
     layer_chart,
     line_encodings,
     palette_of,
+    right_of_plot,
 )
 from lowregret.reporting.line_chart import Axis
 from lowregret.reporting.policy_styles import Style
 
-ROW, FEW, SPACIOUS = 34, 5, 48
-"""The height of a row in pixels; up to so many rows are set more spaciously."""
+ROW, FEW, SPACIOUS, MANY, DENSE = 34, 5, 48, 12, 24
+"""The height of a row in pixels; few rows are set more spaciously, and many more densely."""
+LONG_NAME, LABEL_WIDTH = 30, 230
+"""Where a name has more letters than this, names are cut at so many pixels."""
 SHOW_ALL = 60
 """Up to so many runs each is drawn; of more only those beyond the 5% and 95% quantiles."""
 MOST_MARKS = 120
@@ -50,7 +55,7 @@ def runs_chart(
     rows = summary.sort("mean", descending=True)
     order = rows["policy"].to_list()
     styles = palette_of(order, palette)
-    colour = line_encodings(styles, order, legend=False)["color"]
+    colour = line_encodings(styles, order)["color"]
     low, high = float(finals["regret"].min() or 0), float(finals["regret"].max() or 0)  # type: ignore[arg-type]
     log = low > 0 and float(rows["mean"].max() or 0) > DECADE * float(rows["mean"].min() or 1)  # type: ignore[arg-type]
     axis = Axis("final regret of a run", low / 1.05 if log else 0, max(high, 1e-9) * 1.02, log)
@@ -65,9 +70,16 @@ def runs_chart(
         strokes.mark_tick(thickness=1.2, size=15, aria=False).encode(
             x=x, y=y, color=colour, fillOpacity=highlight_fill(0.85)
         ),
-        base.mark_rule(strokeWidth=2).encode(x=field(x, "p05"), x2="p95:Q", opacity=highlight(), **shared),
+        base.mark_rule(strokeWidth=2)
+        .encode(x=field(x, "p05"), x2=alt.X2("p95:Q"), opacity=highlight(), **shared)
+        .properties(name="rows"),
         base.mark_bar(height=15, fill="white", strokeWidth=2).encode(
-            x=field(x, "p25"), x2="p75:Q", opacity=highlight(), y=y, stroke=_stroke(colour), tooltip=tips
+            x=field(x, "p25"),
+            x2=alt.X2("p75:Q"),
+            opacity=highlight(),
+            y=y,
+            stroke=_stroke(colour),
+            tooltip=tips,
         ),
         base.mark_tick(thickness=3, size=15).encode(x=field(x, "median"), opacity=highlight(), **shared),
         base.mark_point(shape="diamond", size=75, filled=True, stroke="white", strokeWidth=1).encode(
@@ -92,19 +104,23 @@ STATISTICS = {
 
 
 def tail_chart(
-    finals: pl.DataFrame, title: str, *, palette: Mapping[str, Style] | None = None
+    finals: pl.DataFrame,
+    title: str,
+    *,
+    palette: Mapping[str, Style] | None = None,
+    focus: Sequence[str] = (),
 ) -> alt.LayerChart:
     """Draw which share of the runs had at least so much regret; the logarithmic axis shows rare bad runs."""
     means = finals.group_by("policy", maintain_order=True).agg(pl.col("regret").mean())
     order = means.sort("regret", descending=True)["policy"].to_list()
-    styles = palette_of(order, palette)
+    in_focus, styles = focus_of(order, focus), palette_of(order, palette)
     look = line_encodings(styles, order, legend=True)
     worst = finals.sort("regret", descending=True, maintain_order=True).with_columns(
         place=pl.int_range(pl.len()).over("policy") + 1, runs=pl.len().over("policy")
     )
     # All of the worst runs, and an even choice of the others.
-    step = (pl.col("runs") // MOST_MARKS).clip(lower_bound=1)
-    some = (pl.col("place") <= MOST_MARKS // 2) | ((pl.col("runs") - pl.col("place")) % step == 0)
+    every = (pl.col("runs") // MOST_MARKS).clip(lower_bound=1)
+    some = (pl.col("place") <= MOST_MARKS // 2) | ((pl.col("runs") - pl.col("place")) % every == 0)
     kept = worst.filter(some)
     table = kept.select("policy", "regret", share=pl.col("place") / pl.col("runs"))
     top = max(float(finals["regret"].max() or 0), 1e-9)  # type: ignore[arg-type]
@@ -122,8 +138,13 @@ def tail_chart(
         y=up,
         tooltip=["policy:N", _number("regret", "regret"), alt.Tooltip("share:Q", format=".2~%")],
     )
-    line = base.mark_line(interpolate="step-before").encode(x=across, y=up, opacity=highlight(), **look)
-    return layer_chart([line, near.properties(name=HOVER)], title, styles)
+    context = base.transform_filter(f"!{IN_FOCUS}").mark_line(strokeWidth=1.25, interpolate="step-before")
+    layers = [
+        context.encode(x=across, y=up, detail=alt.Detail("policy:N"), color=alt.ColorValue(CONTEXT)),
+        base.transform_filter(IN_FOCUS).mark_line(interpolate="step-before").encode(x=across, y=up, **look),
+        near.properties(name=HOVER),
+    ]
+    return layer_chart(layers, title, styles, focus=in_focus)
 
 
 def differences_chart(
@@ -133,7 +154,7 @@ def differences_chart(
     rows = comparison.sort("difference", descending=True)
     order = rows["policy"].to_list()
     styles = palette_of(order, palette)
-    colour = line_encodings(styles, order, legend=False)["color"]
+    colour = line_encodings(styles, order)["color"]
     words = f"final regret less that of {rows['baseline'][0]}"
     ticks = alt.Axis(labelExpr=TICKS, tickCount=6, grid=True)
     x = alt.X("difference:Q", title=words, axis=ticks)
@@ -157,22 +178,24 @@ def differences_chart(
     verdicts = base.mark_text(align="left", baseline="middle", fontSize=13, color=INK)
     layers = [
         zero.encode(x=alt.X("zero:Q", title=words, axis=ticks)),
-        base.mark_rule(strokeWidth=3).encode(x=field(x, "low"), x2="high:Q", **shared),
-        base.mark_point(size=70, filled=True).encode(x=x, **shared),
-        verdicts.encode(x=alt.XValue(WIDTH + 14), y=y, text="verdict:N", opacity=highlight()).properties(
-            name="labels-verdict"
-        ),
+        base.mark_rule(strokeWidth=3).encode(x=field(x, "low"), x2=alt.X2("high:Q"), **shared),
+        base.mark_point(size=70, filled=True).encode(x=x, **shared).properties(name="rows"),
+        verdicts.encode(
+            x=alt.XValue(right_of_plot(14)), y=y, text=alt.Text("verdict:N"), opacity=highlight()
+        ).properties(name="verdicts"),
     ]
     return layer_chart(layers, title, styles, height=_height(order))
 
 
 def _height(order: list[str]) -> int:
-    return (SPACIOUS if len(order) <= FEW else ROW) * len(order)
+    count = len(order)
+    return (SPACIOUS if count <= FEW else ROW if count <= MANY else DENSE) * count
 
 
 def _rows(order: list[str]) -> alt.Y:
     """Encode the row of a policy; the colour of a name would say nothing that the marks do not."""
-    return alt.Y("policy:N", sort=order, title=None).axis(labelFontSize=14, labelPadding=8)
+    limit = LABEL_WIDTH if max(map(len, order)) > LONG_NAME else 0
+    return alt.Y("policy:N", sort=order, title=None).axis(labelFontSize=14, labelPadding=8, labelLimit=limit)
 
 
 def _stroke(colour: alt.Color) -> alt.Stroke:

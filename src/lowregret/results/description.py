@@ -29,7 +29,8 @@ class Description:
     ``seed`` is None where parts of the results have different seeds. With ``clip``, policies that need
     rewards in [0, 1] may have seen clipped ones; ``notes`` are on the rewards of a policy.
     ``eliminating`` are the policies that can eliminate arms, None where that was not recorded. The parameters
-    are those that vary, by environment and by policy.
+    are those that vary, by environment and by policy. ``planned_runs`` is the number of runs of all policies
+    in all environments, where some of them are missing; None otherwise.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Description:
     eliminating: tuple[str, ...] | None = None
     environment_parameters: Parameters = field(default_factory=dict)
     policy_parameters: Parameters = field(default_factory=dict)
+    planned_runs: int | None = None
 
     @classmethod
     def from_dict(cls, known: Mapping[str, Any]) -> Self:

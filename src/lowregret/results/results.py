@@ -120,6 +120,16 @@ class Results:
         return self.description.notes
 
     @property
+    def parameters(self) -> dict[str, pl.DataFrame]:
+        """The parameters of a sweep: a table with a column each, by ``"environment"`` and by ``"policy"``."""
+        return self.description.parameter_tables
+
+    @property
+    def planned_runs(self) -> int | None:
+        """The number of runs of all policies in all environments of an unfinished experiment, else None."""
+        return self.description.planned_runs
+
+    @property
     def horizon(self) -> int:
         """The horizon, of results with one environment."""
         return self.horizons[self._environment(None)]
@@ -225,20 +235,42 @@ class Results:
         found = compare(self, None if baseline is None else str(baseline), seed)
         return self._with_parameters(found.lazy()).collect()
 
-    def plot(self, environment: str | None = None) -> altair.LayerChart:
-        """Draw the mean regret over time, with bands from the 5% to the 95% quantile of the runs.
+    def plot(self, environment: str | None = None, *, against: str | None = None) -> altair.LayerChart:
+        """Draw the mean regret over time, or the final regret against a parameter of a sweep.
 
         Parameters
         ----------
         environment : str, optional
-            The environment; needed where the results have several.
+            The environment; needed where the results have several, unless the parameter is one of
+            environments.
+        against : str, optional
+            The parameter. There is one line per policy; where other parameters of the environments differ,
+            one per policy and combination of these.
+
+        Returns
+        -------
+        altair.LayerChart
+            Over time the bands go from the 5% to the 95% quantile of the runs; against a parameter they are
+            95% intervals of the mean.
         """
         from lowregret.reporting.curve_charts import regret_chart
+        from lowregret.reporting.sweep_charts import plot_against
 
-        name = self._environment(environment)
-        return regret_chart(self.curves().filter(environment=name), name)
+        if against is None:
+            name = self._environment(environment)
+            return regret_chart(self.curves().filter(environment=name), name)
+        if against in self.parameters.get("policy", pl.DataFrame()).columns:
+            environment = self._environment(environment)
+        return plot_against(self.summary(), self.parameters, against, environment or self.name)
 
-    def report(self, folder: str | Path, baseline: Policy | str | None = None) -> list[Path]:
+    def report(
+        self,
+        folder: str | Path,
+        baseline: Policy | str | None = None,
+        *,
+        figures: str = "svg",
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> list[Path]:
         """Write a page ``report.html`` and its figures to a folder; see `lowregret.report`.
 
         Parameters
@@ -247,10 +279,15 @@ class Results:
             The folder.
         baseline : Policy or str, optional
             The policy that the others are compared with.
+        figures : {"none", "svg", "all"}, default "svg"
+            Which figures to write as files: none, SVG, or SVG, PNG and PDF.
+        progress : callable, optional
+            Called with what is being made, how much of it is done, and of how much.
         """
         from lowregret.reporting.experiment_report import write_report
 
-        return write_report(self, folder, None if baseline is None else str(baseline))
+        chosen = None if baseline is None else str(baseline)
+        return write_report(self, folder, chosen, figures=figures, progress=progress)
 
     def outcome(self, policy: Policy | str, environment: str | None = None) -> Runs:
         """Return the runs of a policy as arrays: ``grid``, ``regret``, ``pulls`` and ``eliminated``.
@@ -346,6 +383,8 @@ class Results:
             count(self.runs, "run"),
             *([] if self.seed is None else [f"seed {self.seed}"]),
         ]
+        if self.planned_runs is not None:
+            parts.append(f"unfinished: {len(self.finals):,} of {self.planned_runs:,} runs of all pairs")
         return f"Results({self.name!r}: {', '.join(parts)})"
 
     def _repr_html_(self) -> str:
@@ -399,7 +438,9 @@ def compare(results: Results, baseline: Policy | str | None = None, seed: int = 
     return results.compare(baseline, seed)
 
 
-def report(results: Results, folder: str | Path, baseline: Policy | str | None = None) -> list[Path]:
+def report(
+    results: Results, folder: str | Path, baseline: Policy | str | None = None, *, figures: str = "svg"
+) -> list[Path]:
     """Write a page ``report.html`` with figures, tables and verdicts to a folder.
 
     Parameters
@@ -407,9 +448,11 @@ def report(results: Results, folder: str | Path, baseline: Policy | str | None =
     results : Results
         The results.
     folder : str or Path
-        The folder; the figures go to ``figures`` in it, as SVG, PNG and PDF.
+        The folder; the figures go to ``figures`` in it.
     baseline : Policy or str, optional
         The policy that the others are compared with; by default the first of those in most environments.
+    figures : {"none", "svg", "all"}, default "svg"
+        Which figures to write as files: none, SVG, or SVG, PNG and PDF. The page has them all in any case.
 
     Returns
     -------
@@ -425,4 +468,4 @@ def report(results: Results, folder: str | Path, baseline: Policy | str | None =
     ...     lr.report(result, folder)[0].name
     'report.html'
     """
-    return results.report(folder, baseline)
+    return results.report(folder, baseline, figures=figures)

@@ -1,0 +1,171 @@
+"use strict";
+// Draws the pictures again as charts that fit the window and answer to the pointer.
+(async () => {
+  const packed = document.getElementById("packed");
+  if (!packed || typeof DecompressionStream === "undefined") return;
+  const bytes = Uint8Array.from(atob(packed.textContent.trim()), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const { library, charts, datasets, policies } = JSON.parse(await new Response(stream).text());
+  const script = document.createElement("script");
+  script.textContent = library;
+  document.head.append(script);
+
+  const NARROW = 460; // pixels
+  const ROW = 46; // the height of a row whose name stands above its marks
+  const MOST_IN_TOOLTIP = 12;
+  const live = new Map();
+  let chosen = [...document.querySelectorAll("#policies [aria-pressed=true]")].map((chip) => chip.dataset.policy);
+  const tip = document.body.appendChild(document.createElement("div"));
+  tip.id = "tip";
+  tip.hidden = true;
+
+  function swatch(policy) {
+    const chip = document.querySelector(`#policies button[data-policy=${CSS.escape(policy)}] .swatch`);
+    return chip.cloneNode(true);
+  }
+
+  // The first entry of a tooltip is its heading; the others are rows, of many policies only those in focus.
+  function hover(handler, event, item, value) {
+    tip.hidden = !value;
+    if (!value) return;
+    const [[title, heading], ...entries] = Object.entries(value);
+    const rows = entries.filter(([, text]) => text !== undefined && text !== "undefined");
+    const view = live.get(event.target.closest("figure"))?.view;
+    const focus = new Set(chosen.length || !view ? chosen : view.signal("focus"));
+    const many = rows.filter(([name]) => name in policies).length > MOST_IN_TOOLTIP;
+    const table = document.createElement("table");
+    let left = 0;
+    for (const [name, text] of rows) {
+      const known = Object.hasOwn(policies, name);
+      const faded = known && focus.size > 0 && !focus.has(name);
+      if (faded && many) {
+        left += 1;
+        continue;
+      }
+      const row = table.insertRow();
+      if (faded) row.className = "off";
+      const cell = row.insertCell();
+      cell.className = "word";
+      if (known) cell.append(swatch(name));
+      cell.append(name);
+      row.insertCell().append(text);
+    }
+    const top = document.createElement("b");
+    if (Object.hasOwn(policies, heading)) top.append(swatch(heading), heading);
+    else top.append(`${title} ${heading}`);
+    const rest = document.createElement("p");
+    if (left) rest.textContent = `${left} more in gray`;
+    tip.replaceChildren(top, table, ...(left ? [rest] : []));
+    const box = tip.getBoundingClientRect();
+    const beside = event.clientX + 18 + box.width < innerWidth ? event.clientX + 18 : event.clientX - 18 - box.width;
+    tip.style.left = `${Math.max(4, beside)}px`;
+    tip.style.top = `${Math.max(4, Math.min(event.clientY + 14, innerHeight - box.height - 4))}px`;
+  }
+
+  // In a narrow chart of rows the name of a policy stands above its marks, with the verdict beside it.
+  function stack(spec, count) {
+    const rows = spec.layer.find((layer) => layer.name === "rows");
+    spec.height = ROW * count;
+    for (const layer of spec.layer) if (layer.encoding.y) layer.encoding.y.axis = null;
+    const mark = { type: "text", align: "left", baseline: "middle", dy: -15, fontSize: 13, color: "#222222" };
+    const encoding = { x: { value: 0 }, y: rows.encoding.y, opacity: rows.encoding.opacity };
+    const names = { data: rows.data, mark, encoding: { ...encoding, text: { field: "policy", type: "nominal" } } };
+    const verdicts = spec.layer.filter((layer) => layer.name === "verdicts");
+    for (const layer of verdicts) {
+      Object.assign(layer.mark, { align: "right", dy: -15, fontSize: 12 });
+      layer.encoding.x = { value: { expr: "width" } };
+    }
+    const texts = [names, ...verdicts];
+    const halos = structuredClone(texts); // keep the lines of the grid out of the text
+    for (const halo of halos) {
+      delete halo.name;
+      Object.assign(halo.mark, { stroke: "white", strokeWidth: 4 });
+    }
+    spec.layer = [...spec.layer.filter((layer) => !verdicts.includes(layer)), ...halos, ...texts];
+  }
+
+  function fitted(original, room) {
+    const spec = structuredClone(original.spec);
+    spec.datasets = Object.fromEntries(original.data.map((name) => [name, datasets[name]]));
+    delete spec.title;
+    spec.background = null; // that of the page
+    spec.padding = { left: 4, right: 6, top: 10, bottom: 4 };
+    spec.width = Math.max(120, room - (original.width - spec.width));
+    if (room >= NARROW) return spec;
+    if (spec.layer.some((layer) => layer.name === "rows")) stack(spec, original.policies);
+    spec.params.find(({ name }) => name === "labelLimit").value = Math.max(72, room * 0.27);
+    spec.config.axis = { ...spec.config.axis, labelFontSize: 12, titleFontSize: 13, titlePadding: 6 };
+    spec.config.legend = { ...spec.config.legend, orient: "top", columns: 2, labelLimit: room / 2 - 50 };
+    for (const { name, mark } of spec.layer) if (name === "labels-text") mark.fontSize = 12;
+    return spec;
+  }
+
+  // Marks beside the plot do not count when Vega fits a chart, so the width is corrected once all is drawn.
+  async function fit(figure, view) {
+    const room = figure.clientWidth;
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      const drawn = figure.querySelector(".chart svg").width.baseVal.value;
+      if (Math.abs(room - drawn) < 1) break;
+      await view.width(Math.max(100, view.width() + room - drawn)).runAsync();
+    }
+  }
+
+  async function draw(figure) {
+    const place = figure.querySelector(".chart");
+    const room = figure.clientWidth;
+    const choice = charts[figure.dataset.chart][figure.dataset.view || 0];
+    live.get(figure)?.finalize();
+    const options = { mode: "vega-lite", actions: false, renderer: "svg", tooltip: hover };
+    const { view, finalize } = await vegaEmbed(place, fitted(choice, room), options);
+    view.addEventListener("click", (event, item) => tell("choose-policy", item?.datum?.policy));
+    view.addEventListener("mouseover", (event, item) => {
+      if (item?.mark.marktype === "text" && item.datum?.policy) tell("hover-policy", item.datum.policy);
+    });
+    view.addEventListener("mouseout", (event, item) => {
+      if (item?.mark.marktype === "text" && item.datum?.policy) tell("hover-policy", "");
+    });
+    await view.signal("chosen", chosen).runAsync();
+    await fit(figure, view);
+    place.classList.add("live");
+    live.set(figure, { view, finalize, room });
+  }
+  function tell(name, policy) {
+    if (policy !== undefined) document.dispatchEvent(new CustomEvent(name, { detail: policy }));
+  }
+  function signal(name, value) {
+    for (const { view } of live.values()) view?.signal(name, value).runAsync();
+  }
+  document.addEventListener("policies", (event) => {
+    chosen = event.detail;
+    signal("chosen", chosen);
+  });
+  document.addEventListener("hover-policy", (event) => signal("hovered", event.detail));
+
+  const watcher = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries)
+      if (isIntersecting && !live.has(target)) {
+        live.set(target, { finalize() {}, room: 0 });
+        draw(target);
+      }
+  }, { rootMargin: "400px" });
+  for (const figure of document.querySelectorAll("figure[data-chart]")) {
+    watcher.observe(figure);
+    const buttons = [...figure.querySelectorAll(".views button")];
+    for (const [number, button] of buttons.entries())
+      button.addEventListener("click", () => {
+        figure.dataset.view = number;
+        for (const each of buttons) each.setAttribute("aria-pressed", each === button);
+        draw(figure);
+      });
+  }
+
+  let waiting;
+  addEventListener("resize", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      for (const [figure, { room }] of live) if (room && Math.abs(room - figure.clientWidth) > 4) draw(figure);
+    }, 150);
+  });
+  addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
+  document.documentElement.classList.remove("still");
+})();
