@@ -3,7 +3,10 @@
 import os
 import pickle
 import signal
+import subprocess
+import sys
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -49,6 +52,35 @@ def test_any_shard_size_and_any_number_of_threads(small, truth, same, steps: int
 def test_processes(small, truth, same, tmp_path: Path) -> None:
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         same(small.run(tmp_path, executor=pool), truth)
+
+
+FORK = """
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import lowregret as lr
+
+environments = ["bernoulli:0.1,0.9", "bernoulli:0.2,0.8"]
+experiment = lr.Experiment(environments=environments, policies=["MOSS", "EUCBV"], horizon=1_000, runs=10)
+first = experiment.run()
+with ProcessPoolExecutor(2, mp_context=get_context("fork")) as pool:
+    second = experiment.run(executor=pool)
+assert first.finals.equals(second.finals) and first.events.equals(second.events)
+print("same")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked here")
+def test_forked_processes_after_a_run_in_threads() -> None:
+    """The threads of polars are not there in a forked process, which waited for them for ever."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", FORK], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        assert process.communicate(timeout=120)[0] == "same\n"
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def test_progress_counts_shards_and_steps(small) -> None:

@@ -34,7 +34,7 @@ from lowregret.experiments.spec import Experiment
 from lowregret.experiments.store import ResultStore, description
 from lowregret.experiments.stored_results import open_results
 from lowregret.experiments.unfinished import write_plan
-from lowregret.experiments.worker import Finished, work
+from lowregret.experiments.worker import Arrays, Finished, work, written
 from lowregret.results import Results
 
 Done: TypeAlias = list[tuple[Shard, Finished]]
@@ -143,7 +143,7 @@ class _Job:
     suspects: deque[Shard] = field(default_factory=deque)
     last: deque[Shard] = field(default_factory=deque)
     alone: bool = False
-    running: dict[Future[Finished], Shard] = field(default_factory=dict)
+    running: dict[Future[Finished | Arrays], Shard] = field(default_factory=dict)
     failures: Counter[str] = field(default_factory=Counter)
     failed: dict[str, str] = field(default_factory=dict)
     reported: Progress = field(default_factory=lambda: Progress(0, 0, 0, 0, 0, 0))
@@ -172,18 +172,18 @@ class _Job:
         self.alone = alone
         return True
 
-    def collect(self, futures: Iterable[Future[Finished]]) -> BaseException | None:
+    def collect(self, futures: Iterable[Future[Finished | Arrays]]) -> BaseException | None:
         """Store the results of shards or queue them again; return the error if the executor broke.
 
         A shard counts as running until it is stored, so that an interrupt loses nothing.
         """
-        done: dict[Future[Finished], tuple[Shard, Finished]] = {}
+        done: dict[Future[Finished | Arrays], tuple[Shard, Finished]] = {}
         broke: BaseException | None = None
         alone, self.alone = self.alone, False
         for future in futures:
             shard = self.running[future]
             try:
-                done[future] = shard, future.result()
+                done[future] = shard, written(shard, future.result())
                 continue
             except (BrokenExecutor, CancelledError) as error:
                 self.fail(shard, error, self.last if alone else self.suspects)

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from lowregret.engine.cpu import simulate
-from lowregret.engine.outcome import Outcome
+from lowregret.engine.state import Floats, Integers
 from lowregret.experiments.plan import ENGINE, ArmGroups, Shard, ungroup
 from lowregret.experiments.policy_loading import load_class
 
@@ -25,7 +25,32 @@ class Finished(NamedTuple):
     seconds: float
 
 
-def work(shard: Shard, arms: ArmGroups) -> Finished:
+class Arrays(NamedTuple):
+    """The result of a shard from a process that cannot write Parquet: the arrays of an ``Outcome``."""
+
+    regret: Floats
+    pulls: Integers
+    eliminated: Integers | None
+    seconds: float
+
+
+_forked = False
+"""Whether this process was forked from one that had loaded this module.
+
+The threads of polars do not exist in such a process, and a call that needs them waits for ever.
+"""
+
+
+def _set_forked() -> None:
+    global _forked
+    _forked = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_set_forked)
+
+
+def work(shard: Shard, arms: ArmGroups) -> Finished | Arrays:
     """Compute a shard on the arms of its environment, in whatever process this is."""
     if shard.engine != ENGINE:
         where = f"process {os.getpid()} on {socket.gethostname()}"
@@ -44,11 +69,19 @@ def work(shard: Shard, arms: ArmGroups) -> Finished:
         clip=shard.clip,
         first_run=shard.first,
     )
-    data = _parquet(shard, outcome)
-    return Finished(data, hashlib.sha256(data).hexdigest(), outcome.seconds)
+    arrays = Arrays(outcome.regret, outcome.pulls, outcome.eliminated, outcome.seconds)
+    return arrays if _forked else written(shard, arrays)
 
 
-def _parquet(shard: Shard, outcome: Outcome) -> bytes:
+def written(shard: Shard, result: Finished | Arrays) -> Finished:
+    """Return the result of a shard as a Parquet file."""
+    if isinstance(result, Finished):
+        return result
+    data = _parquet(shard, result)
+    return Finished(data, hashlib.sha256(data).hexdigest(), result.seconds)
+
+
+def _parquet(shard: Shard, outcome: Arrays) -> bytes:
     """Write one row per run: its number, regret at each time, pulls and eliminations by arm."""
     arms = outcome.pulls.shape[1]
     eliminated = [None] * shard.runs if outcome.eliminated is None else outcome.eliminated
