@@ -6,7 +6,12 @@ Slow imports are inside the commands, so that ``--help`` is fast.
 from __future__ import annotations
 
 import os
+import signal
+import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import current_thread, main_thread
 from typing import Annotated, Any
 
 import typer
@@ -30,7 +35,7 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _interrupted_by_sigterm() as received:
             warnings.showwarning = _warn
             try:
                 return super().invoke(ctx)
@@ -39,9 +44,26 @@ class Commands(TyperGroup):
                 raise typer.Exit(2) from None
             except KeyboardInterrupt as interrupt:
                 tell(str(interrupt) or "interrupted")
-                if getattr(interrupt, "at_once", False):  # else Python would wait for the threads
-                    os._exit(130)
-                raise typer.Exit(130) from None
+                raise typer.Exit(128 + (received[0] if received else signal.SIGINT)) from None
+
+
+@contextmanager
+def _interrupted_by_sigterm() -> Iterator[list[int]]:
+    """Treat SIGTERM, which Slurm and Kubernetes send, as an interrupt; yields the signals that came."""
+    received: list[int] = []
+
+    def interrupt(number: int, frame: object) -> None:
+        received.append(number)
+        raise KeyboardInterrupt
+
+    if current_thread() is not main_thread():  # where no handler can be set
+        yield received
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield received
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 app = typer.Typer(
@@ -59,7 +81,13 @@ for command in (simulate, policies, bounds, reproduce, new, run, compare, report
 
 def main() -> None:
     """Run the command line."""
-    app(prog_name="lowregret")
+    try:
+        app(prog_name="lowregret")
+    except SystemExit as end:
+        if end.code in (128 + signal.SIGINT, 128 + signal.SIGTERM):  # else Python would wait for the threads
+            sys.stdout.flush()
+            os._exit(end.code)
+        raise
 
 
 def _version(wanted: bool) -> None:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from lowregret.experiments.run import Progress as RunProgress
 
 
+NOTHING_KEPT = "interrupted: nothing is kept; `lowregret run` keeps what is finished"
+"""What is printed when a simulation without a folder is interrupted."""
+
+
 class TimeLeft(TimeRemainingColumn):
     """The time left, once it can be estimated."""
 
@@ -35,6 +39,15 @@ def progress_bar(runs: int) -> Iterator[Callable[[str, int], None] | None]:
     Yields the ``progress`` argument of ``simulate``. The bar is drawn on standard error if that is a
     terminal; otherwise the argument is None.
     """
+    try:
+        with _run_bar(runs) as advance:
+            yield advance
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(NOTHING_KEPT) from None
+
+
+@contextmanager
+def _run_bar(runs: int) -> Iterator[Callable[[str, int], None] | None]:
     if not sys.stderr.isatty():
         yield None
         return

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from threading import current_thread, main_thread
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -24,10 +25,22 @@ from lowregret.environments import Bandit
 from lowregret.errors import InputError
 from lowregret.policies import Policy
 
+Result = TypeVar("Result")
+
 BLOCK_STEPS = 2_000_000
 """About how many steps a thread makes at a stretch: some tens of milliseconds."""
 
+SIGNAL_INTERVAL = 0.1
+"""Seconds for which the main thread waits at most before it looks for an interrupt.
+
+The SIGINT handler of polars lets the system restart a wait, which would never end by itself.
+"""
+
 NO_PATH = np.zeros((0, 3), np.int64)
+
+
+class Stopped(Exception):  # noqa: N818  # nothing went wrong
+    """Another thread stopped a simulation."""
 
 
 class Problem(NamedTuple):
@@ -62,11 +75,13 @@ def simulate(
     progress: Callable[[int], None] | None = None,
     clip: bool = False,
     first_run: int = 0,
+    halt: Integers | None = None,
 ) -> Outcome:
     """Simulate many runs of a policy, from run ``first_run`` on; run r depends only on the seed and on r.
 
     The regret is recorded at the increasing times of ``grid``. ``progress`` is called in the calling thread
-    with the number of runs just finished.
+    with the number of runs just finished. ``halt`` is one integer: another thread that sets it to 1 stops the
+    simulation, which then raises ``Stopped``.
     """
     size, rows = len(bandit), rows_of(bandit, policy)
     first = start(policy, rows, horizon)
@@ -79,14 +94,14 @@ def simulate(
             f"{runs} runs need {gigabytes:.3g} GB of memory: use fewer, or a coarser grid"
         ) from None
 
-    halt = np.zeros(1, np.int64)
+    halt = np.zeros(1, np.int64) if halt is None else halt
     problem = Problem(first, rows, bandit.data, horizon, clip, grid)
 
     def arguments(start: int, stop: int) -> tuple[Any, ...]:
         outputs = Outputs(regret[start:stop], pulls[start:stop], eliminated[start:stop], NO_PATH, halt)
         return problem, np.uint64(seed), first_run + start, True, outputs, new_scratch(rows)
 
-    play_runs = entry(_play_runs, policy, *arguments(0, 0))
+    play_runs = interruptible(entry, _play_runs, policy, *arguments(0, 0))
 
     def block(start: int, stop: int) -> int:
         raise_for(policy, play_runs(policy, *arguments(start, stop)))
@@ -108,6 +123,7 @@ def share_out(
 ) -> int:
     """Let threads play blocks of runs, each of so many steps; return the number of threads.
 
+    The main thread only waits, since Python handles no signal while that executes compiled code.
     ``block(start, stop)`` plays runs and returns how many, and must end soon after ``halt`` is set.
     """
     threads = max(min(threads or os.cpu_count() or 1, runs), 1)
@@ -115,14 +131,38 @@ def share_out(
     starts = range(0, runs, length)
     with ThreadPoolExecutor(threads) as pool:
         try:
-            for done in pool.map(block, starts, [min(start + length, runs) for start in starts]):
+            blocks = [pool.submit(block, start, min(start + length, runs)) for start in starts]
+            for each in blocks:
+                done = _result(each)
                 if progress:
                     progress(done)
         except BaseException:
-            halt[0] = 1  # the threads look at this at every time of the grid
+            halt[0] = 1  # the threads look at this at least every ``POLL_STEPS`` steps
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+    if halt[0]:
+        raise Stopped
     return threads
+
+
+def interruptible(function: Callable[..., Result], *arguments: Any) -> Result:
+    """Call a function in another thread if this is the main one, so that an interrupt need not wait for it.
+
+    Numba calls Python from compiled code, where an interrupt would be printed and ignored.
+    """
+    if current_thread() is not main_thread():
+        return function(*arguments)
+    pool = ThreadPoolExecutor(1)
+    try:
+        return _result(pool.submit(function, *arguments))
+    finally:
+        pool.shutdown(wait=False)
+
+
+def _result(future: Future[Result]) -> Result:
+    while not future.done():
+        wait([future], SIGNAL_INTERVAL)
+    return future.result()
 
 
 def trace(
@@ -145,9 +185,16 @@ def trace(
     grid, regret = np.zeros(0, np.int64), np.zeros((1, 0))
     pulls, eliminated = np.zeros((2, 1, len(rows)), np.int64)
     problem = Problem(first, rows, data, horizon, clip, grid)
-    outputs = Outputs(regret, pulls, eliminated, path, np.zeros(1, np.int64))
+    halt = np.zeros(1, np.int64)
+    outputs = Outputs(regret, pulls, eliminated, path, halt)
     arguments = problem, np.uint64(seed), run, shuffled, outputs, new_scratch(rows)
-    raise_for(policy, entry(_play_runs, policy, *arguments)(policy, *arguments))
+    play_run = interruptible(entry, _play_runs, policy, *arguments)
+
+    def block(start: int, stop: int) -> int:
+        raise_for(policy, play_run(policy, *arguments))
+        return stop - start
+
+    share_out(block, 1, horizon, 1, halt, None)
     arms, rounds, active = path.T.copy()
     lay_out(rows, np.arange(len(rows)), np.uint64(seed), run, rows)
     rewards = np.zeros(horizon)

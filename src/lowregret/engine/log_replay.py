@@ -72,18 +72,11 @@ def replay(
         raise_for(policy, entry(_walk_all, policy, *arguments)(policy, *arguments))
         return stop - start
 
-    block(0, 1)
-    if progress:
-        progress(1)
+    steps = len(pages.arm) + longest * arms
+    share_out(block, 1, steps, 1, halt, progress)
     if resamples:
-        share_out(
-            lambda start, stop: block(start + 1, stop + 1),
-            resamples,
-            len(pages.arm) + longest * arms,
-            threads,
-            halt,
-            progress,
-        )
+        later = lambda start, stop: block(start + 1, stop + 1)  # noqa: E731
+        share_out(later, resamples, steps, threads, halt, progress)
     return Walks(matched, total, events[: matched[0]])
 
 

@@ -29,6 +29,9 @@ DASK_CONFIG = {
 CLOSE_TIMEOUT = 15
 """Seconds to wait for workers to end; Dask waits without limit for one that was damaged."""
 
+INTERRUPT_TIMEOUT = 0.2
+"""The same after an interrupt; processes of ours end when this one does."""
+
 CONNECT_TIMEOUT = 5
 """Seconds to wait for a scheduler to answer."""
 
@@ -152,6 +155,7 @@ def dask_cluster(cluster: str) -> Iterator[DaskExecutor]:
         raise InputError("a cluster needs Dask: install lowregret with the extra 'dask'") from None
     with dask.config.set(DASK_CONFIG), _without_logs():
         processes = client = None
+        timeout: float = CLOSE_TIMEOUT
         try:
             if count:
                 processes = distributed.LocalCluster(
@@ -161,10 +165,13 @@ def dask_cluster(cluster: str) -> Iterator[DaskExecutor]:
                 _check_scheduler(distributed, cluster)
             client = _connect(distributed, processes or cluster)
             yield DaskExecutor(client)
+        except KeyboardInterrupt:
+            timeout = INTERRUPT_TIMEOUT
+            raise
         finally:
             closing = Thread(target=_close, args=(client, processes), daemon=True)
             closing.start()
-            closing.join(CLOSE_TIMEOUT)
+            closing.join(timeout)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from concurrent.futures import (
     Future,
     wait,
 )
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from io import BytesIO
 from math import inf
@@ -25,6 +25,7 @@ import polars as pl
 
 from lowregret._common.text import count
 from lowregret._common.validation import integer
+from lowregret.engine.cpu import SIGNAL_INTERVAL
 from lowregret.errors import InputError, LowRegretError
 from lowregret.experiments.executors import ThreadExecutor, worker_count
 from lowregret.experiments.long_tables import NamedShard, plan_tables
@@ -34,7 +35,7 @@ from lowregret.experiments.spec import Experiment
 from lowregret.experiments.store import ResultStore, description
 from lowregret.experiments.stored_results import open_results
 from lowregret.experiments.unfinished import write_plan
-from lowregret.experiments.worker import Arrays, Finished, work, written
+from lowregret.experiments.worker import Arrays, Finished, stop, work, written
 from lowregret.results import Results
 
 Done: TypeAlias = list[tuple[Shard, Finished]]
@@ -45,6 +46,11 @@ RETRIES = 3
 
 POOLS = 5
 """How many executors in a row may break without finishing a shard, where new ones can be made."""
+
+AGAIN = ", run it again to continue"
+
+STOP_TIMEOUT = 0.5
+"""Seconds for which an interrupted run waits for the shards that are being computed."""
 
 WORKERS_CHECK_INTERVAL = 1.0
 """Seconds between two looks at the number of workers."""
@@ -70,12 +76,7 @@ class FailedShardsError(LowRegretError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """The user stopped a run; finished shards are kept.
-
-    ``at_once`` is true after a second interrupt, when shards are still running in other threads.
-    """
-
-    at_once = False
+    """The user stopped a run; the shards that are stored in a folder are kept."""
 
 
 def run(
@@ -123,7 +124,7 @@ def _run_in_memory(
         files = {shard.name: pl.read_parquet(BytesIO(kept[shard.name])) for shard in shards}
         return pl.concat([file.with_columns(shard=pl.lit(name)) for name, file in files.items()]).lazy()
 
-    _compute(_Job(plan, keep, progress), list(plan.shards), make)
+    _compute(_Job(plan, keep, progress, stored=False), list(plan.shards), make)
     return Results(description(plan), plan_tables(plan, rows).__getitem__)
 
 
@@ -139,6 +140,7 @@ class _Job:
     keep: Callable[[Done], None]
     progress: Callable[[Progress], None] | None
     damaged: int = 0
+    stored: bool = True
     waiting: deque[Shard] = field(default_factory=deque)
     suspects: deque[Shard] = field(default_factory=deque)
     last: deque[Shard] = field(default_factory=deque)
@@ -216,11 +218,12 @@ class _Job:
             for state in states[1:]:
                 self.progress(state)
 
-    def kept(self) -> str:
-        """Return how many shards are stored."""
-        return (
-            f"{self.reported.there + self.reported.done} of {len(self.plan.shards)} shards are done and kept"
-        )
+    def kept(self, advice: str = "") -> str:
+        """Return how many shards are done, and whether they are kept; if so, with some advice."""
+        done = f"{self.reported.there + self.reported.done} of {len(self.plan.shards)} shards are done"
+        if not self.stored:
+            return f"{done}, and none is kept: give a folder for the results"
+        return f"{done} and kept{advice}"
 
 
 def _compute(job: _Job, missing: list[Shard], make: Executor | Callable[[], Executor]) -> None:
@@ -256,23 +259,20 @@ def _drive(job: _Job, pool: Executor) -> BaseException | None:
             error = problem
         if not job.running:
             break
-        error = job.collect(wait(job.running, return_when=FIRST_COMPLETED).done) or error
+        done = wait(job.running, SIGNAL_INTERVAL, FIRST_COMPLETED).done
+        error = job.collect(done) or error if done else error
     return error
 
 
 def _stop(job: _Job) -> None:
-    """After an interrupt, store the running shards; a second interrupt stops at once."""
-    at_once = False
-    try:
+    """After an interrupt, stop the running shards, and store those that end in a moment."""
+    with suppress(KeyboardInterrupt):  # a second one leaves them alone
         for future in list(job.running):
             if future.cancel():
                 del job.running[future]
-        job.collect(wait(job.running).done)
-    except KeyboardInterrupt:
-        at_once = True
-    end = Interrupted(f"interrupted: {job.kept()}, run it again to continue")
-    end.at_once = at_once
-    raise end
+        stop(job.running.values())
+        job.collect(wait(job.running, timeout=STOP_TIMEOUT).done)
+    raise Interrupted(f"interrupted: {job.kept(AGAIN)}")
 
 
 @contextmanager
@@ -293,11 +293,11 @@ def _lost_workers(job: _Job, error: BaseException) -> str:
     reason = str(error) or type(error).__name__
     for shard in job.last:
         job.failed[shard.name] = "its worker went away"
-    lost = f"; {_failures(job)}" if job.failed else f": {job.kept()}"
-    return f"the workers went away ({reason}){lost}, run it again to continue"
+    lost = f"; {_failures(job, AGAIN)}" if job.failed else f": {job.kept(AGAIN)}"
+    return f"the workers went away ({reason}){lost}"
 
 
-def _failures(job: _Job) -> str:
+def _failures(job: _Job, advice: str = "") -> str:
     """Return the message for failed shards, by policy and environment."""
     failed: dict[str, tuple[int, str]] = {}
     for pair in job.plan.pairs:
@@ -307,4 +307,4 @@ def _failures(job: _Job) -> str:
     first = list(failed.items())[:3]
     parts = [f"{name} ({count(shards, 'shard')}): {reason}" for name, (shards, reason) in first]
     more = f"; and {len(failed) - 3} more pairs" if len(failed) > 3 else ""
-    return f"failed: {'; '.join(parts)}{more}; {job.kept()}"
+    return f"failed: {'; '.join(parts)}{more}; {job.kept(advice)}"

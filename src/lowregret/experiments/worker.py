@@ -6,7 +6,9 @@ import hashlib
 import io
 import os
 import socket
+from collections.abc import Iterable
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import numpy as np
 import polars as pl
@@ -50,6 +52,17 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_set_forked)
 
 
+_halts: WeakValueDictionary[str, Integers] = WeakValueDictionary()
+"""What stops each shard that this process computes now, by its name."""
+
+
+def stop(shards: Iterable[Shard]) -> None:
+    """Stop those of the shards that threads of this process compute now: they raise ``Stopped``."""
+    for shard in shards:
+        if (halt := _halts.get(shard.name)) is not None:
+            halt[0] = 1
+
+
 def work(shard: Shard, arms: ArmGroups) -> Finished | Arrays:
     """Compute a shard on the arms of its environment, in whatever process this is."""
     if shard.engine != ENGINE:
@@ -57,7 +70,8 @@ def work(shard: Shard, arms: ArmGroups) -> Finished | Arrays:
         raise RuntimeError(f"{where} runs other sources of lowregret than the planner: install the same")
     bandit = ungroup(arms)
     policy = load_class(shard.policy)(**dict(shard.parameters))
-    times = np.array(shard.times, np.int64)
+    times, halt = np.array(shard.times, np.int64), np.zeros(1, np.int64)
+    _halts[shard.name] = halt
     outcome = simulate(
         policy,
         bandit,
@@ -68,6 +82,7 @@ def work(shard: Shard, arms: ArmGroups) -> Finished | Arrays:
         threads=1,
         clip=shard.clip,
         first_run=shard.first,
+        halt=halt,
     )
     arrays = Arrays(outcome.regret, outcome.pulls, outcome.eliminated, outcome.seconds)
     return arrays if _forked else written(shard, arrays)

@@ -11,6 +11,7 @@ from lowregret.engine.lazy.tournament import Tournament, at_least, enter, rebuil
 from lowregret.engine.rewards import exhausted, nth_reward, reward_source
 from lowregret.engine.rng import Rng
 from lowregret.engine.simulated_run import (
+    POLL_STEPS,
     STOPPED,
     Run,
     clock_now,
@@ -73,6 +74,7 @@ def play_constant_index(policy: Any, first: Any, rng: Rng, run: Run) -> int:
         end = min(due, horizon)
         if at < len(grid):
             end = min(end, grid[at])
+        end = min(end, t + POLL_STEPS)
         while t < end:
             bar, runner = rival(tree, i)
             row = rows[i]

@@ -14,6 +14,7 @@ from lowregret.engine.compile import compiled
 from lowregret.engine.rewards import exhausted, nth_reward, reward_source
 from lowregret.engine.rng import Rng
 from lowregret.engine.simulated_run import (
+    POLL_STEPS,
     STOPPED,
     Run,
     clock_now,
@@ -91,6 +92,8 @@ def play_round_robin(policy: Any, first: Any, rng: Rng, run: Run) -> int:
         end = t + 1 if len(path) > 0 else int(np.ceil(min(horizon, max(round.until, t + 1))))
         if at < len(grid):
             end = min(end, grid[at])
+        if round.until <= horizon:  # else no reward is drawn, and any number of steps takes no time
+            end = min(end, t + POLL_STEPS)
         while t < end:
             steps, last = deal_out(rows, data, end - t, round.until <= horizon, run.clip)
             if steps < 0:

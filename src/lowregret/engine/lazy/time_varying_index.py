@@ -19,6 +19,7 @@ from lowregret.engine.lazy.tournament import Tournament, at_least, enter, rebuil
 from lowregret.engine.rewards import exhausted, nth_reward, reward_source
 from lowregret.engine.rng import Rng
 from lowregret.engine.simulated_run import (
+    POLL_STEPS,
     STOPPED,
     Run,
     clock_now,
@@ -145,7 +146,9 @@ def play_time_varying_index(policy: Any, first: Any, rng: Rng, run: Run) -> int:
             bar += slack(bar)
             if top != top:
                 return NOT_A_NUMBER
-            end = min(last, grid[at]) if at < len(grid) else last
+            end = min(last, t + POLL_STEPS)
+            if at < len(grid):
+                end = min(end, grid[at])
             row = rows[i]
             number, source, sums = row["number"], reward_source(row), read_sums(row)
             fresh, limit = True, 0.0
