@@ -165,6 +165,27 @@ class Nothing(lr.Policy):
         arm.mean  # noqa: B018
 
 
+class Array(lr.Policy):
+    def score(self, arm, clock):
+        return arm.mean + np.zeros(3)[1]
+
+
+class Step(NamedTuple):
+    number: int
+    until: int
+
+
+class NoRound(lr.Policy):
+    def first_round(self, clock):
+        return Step(0, 10)
+
+    def next_round(self, arms, clock, round):
+        return None
+
+    def score(self, arm, clock, round):
+        return arm.mean
+
+
 class Helped(lr.Policy):
     def score(self, arm, clock):
         return self.inner(arm.mean)
@@ -180,6 +201,11 @@ class Word(lr.Policy):
         return 1.0 if self.mode == "a" else 0.0
 
 
+def line_of(method, more=0):
+    """Return the first line of a method, or one after it."""
+    return method.__code__.co_firstlineno + more
+
+
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
@@ -188,8 +214,12 @@ class Word(lr.Policy):
             r"Attribute: Numba cannot compile score \(test_compile.py, line \d+\): Unknown attribute",
         ),
         (Name, r"Name: Numba cannot compile score \(.*\): name 'nobody' is not defined"),
-        (Import, r"Import: Numba cannot compile score \(.*\): import at the top of the file, not inside"),
-        (Text, r"Text: score \(test_compile.py, line \d+\) must return a number"),
+        (
+            Import,
+            rf"Import: Numba cannot compile score \(test_compile.py, line {line_of(Import.score, 1)}\): "
+            "import at the top of the file, not inside$",
+        ),
+        (Text, r"Text: score \(test_compile.py, line \d+\) must return a number, and returns str$"),
         (Nothing, r"Nothing: score \(test_compile.py, line \d+\) must return a number, and returns none"),
         (Helped, r"Helped: Numba cannot compile unknown \(.*\): Unknown attribute 'nothing' of type float64"),
         (Word, r"Word: Numba cannot compile score \(.*\): it reads mode, and only parameters that are float"),
@@ -352,3 +382,40 @@ def test_a_helper_that_is_defined_anew_is_noticed(monkeypatch):
     assert compiled_score(policy) == 1.0
     monkeypatch.setattr(Noted, "score", lambda self, arm, clock: -arm.mean)
     assert compiled_score(policy) == -0.25
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        (
+            Array,
+            rf"Array: Numba cannot compile score \(test_compile.py, line {line_of(Array.score)}\): it makes an "
+            r"array, a list or a string, and only numbers and tuples of them can be made there$",
+        ),
+        (NoRound, r"NoRound: a method such as next_round returned None: return a value in every branch$"),
+    ],
+)
+def test_an_error_of_a_simulation_is_one_sentence(policy, message):
+    with pytest.raises(lr.InputError, match=message):
+        lr.simulate(policy(), "bernoulli:0.2,0.8", horizon=50, runs=2)
+
+
+def test_numba_that_compiles_nothing():
+    script = """
+import lowregret as lr
+print(lr.simulate("UCB1", "bernoulli:0.2,0.8", 50, 2, engine="reference").regret("UCB1").tolist())
+try:
+    lr.simulate("UCB1", "bernoulli:0.2,0.8", 50, 2)
+except lr.InputError as error:
+    print(error)
+"""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script], env=environment, capture_output=True, text=True
+    )
+    wanted = lr.simulate("UCB1", "bernoulli:0.2,0.8", 50, 2).regret("UCB1").tolist()
+    assert done.stdout.splitlines() == [
+        str(wanted),
+        "UCB1: NUMBA_DISABLE_JIT is set, so nothing can be compiled: unset it, or use engine='reference' of "
+        "simulate and trace",
+    ], done.stderr

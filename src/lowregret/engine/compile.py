@@ -18,7 +18,7 @@ from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numba import njit, typeof, types
+from numba import config, njit, typeof, types
 from numba.extending import overload, overload_method
 
 from lowregret.engine import code_cache
@@ -38,6 +38,7 @@ from lowregret.engine.policy_types import (
     share_all,
     shared_functions,
 )
+from lowregret.errors import InputError
 from lowregret.policies.base import Policy
 
 __all__ = [
@@ -215,6 +216,11 @@ def entry(function: Callable[..., Any], policy: Policy, *others: Any) -> Callabl
     The types are not looked at again when the result is called, so whoever calls it answers for them. Two
     threads may compile at once; the second waits for the first.
     """
+    if config.DISABLE_JIT:
+        raise InputError(
+            f"{policy}: NUMBA_DISABLE_JIT is set, so nothing can be compiled: unset it, or use "
+            "engine='reference' of simulate and trace"
+        )
     assert isinstance(function, FunctionType)
     shape = function, policy_type(type(policy)), _shape(others)
     if shape not in _entries:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dis import get_instructions
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from numba import njit, types
@@ -48,15 +48,28 @@ def explain(error: Exception, policy: Policy, attempts: Sequence[Attempt]) -> In
     faults, returned = _compile_each(list(attempts))
     for (function, arguments), kind in returned.items():
         if wanted := _wanted(function.__name__, arguments, kind):
-            found = str(kind).replace("Literal[str]", "str")
+            found = re.sub(r"Literal\[(\w+)\]\(.*\)|unicode_type", r"str", str(kind), flags=re.DOTALL)
             return InputError(f"{policy}: {_place(function)} must return {wanted}, and returns {found}")
-    names = {fault.function.__name__ for fault in faults}
-    for function, inner in faults:
-        if not (set(function.__code__.co_names) - {function.__name__}) & names:
-            imports = any(each.opname == "IMPORT_NAME" for each in get_instructions(function))
-            reason = "import at the top of the file, not inside" if imports else _reason(inner, policy)
-            return InputError(f"{policy}: Numba cannot compile {_place(function, inner)}: {reason}")
+    if fault := _innermost(faults):
+        function, inner = fault
+        line, reason = _line_of_import(function), "import at the top of the file, not inside"
+        if line is None:
+            line, reason = getattr(getattr(inner, "loc", None), "line", None), _reason(inner, policy)
+        return InputError(f"{policy}: Numba cannot compile {_place(function, line)}: {reason}")
+    if fault := _innermost(_compile_each(list(attempts), {"_nrt": False})[0]):
+        reason = "it makes an array, a list or a string, and only numbers and tuples of them can be made there"
+        return InputError(f"{policy}: Numba cannot compile {_place(fault.function)}: {reason}")
     return InputError(f"{policy}: Numba cannot compile it: {_reason(error, policy)}")
+
+
+def _innermost(faults: Sequence[Fault]) -> Fault | None:
+    """Return the first fault in a function that calls no other one at fault."""
+    names = {fault.function.__name__ for fault in faults}
+    for fault in faults:
+        code = fault.function.__code__
+        if not (set(code.co_names) - {code.co_name}) & names:
+            return fault
+    return None
 
 
 def _wanted(name: str, arguments: tuple[Any, ...], kind: Any) -> str | None:
@@ -76,14 +89,26 @@ def _is_number(kind: Any) -> bool:
     return isinstance(kind, types.Number | types.Boolean)
 
 
-def _compile_each(attempts: list[Attempt]) -> tuple[list[Fault], dict[Attempt, Any]]:
+def _line_of_import(function: FunctionType) -> int | None:
+    """Return the line of the first import inside a function, or None if it has none."""
+    lines = [
+        each.positions.lineno
+        for each in get_instructions(function)
+        if each.opname == "IMPORT_NAME" and each.positions
+    ]
+    return lines[0] if lines else None
+
+
+def _compile_each(
+    attempts: list[Attempt], options: Mapping[str, bool] = MappingProxyType({})
+) -> tuple[list[Fault], dict[Attempt, Any]]:
     """Compile functions one by one; return those that fail, and the types that the others return."""
     faults: list[Fault] = []
     returned: dict[Attempt, Any] = {}
     for attempt in dict.fromkeys(attempts):
         function, arguments = attempt
         try:
-            dispatcher: Any = njit(nogil=True, error_model="numpy")(function)
+            dispatcher: Any = njit(nogil=True, error_model="numpy", **options)(function)
             dispatcher.compile(arguments)
         except Exception as error:  # of Numba's many kinds, some are not its own
             faults.append(Fault(function, error))
@@ -92,11 +117,10 @@ def _compile_each(attempts: list[Attempt]) -> tuple[list[Fault], dict[Attempt, A
     return faults, returned
 
 
-def _place(function: FunctionType, error: Exception | None = None) -> str:
-    """Name a function, its file and the line at fault."""
+def _place(function: FunctionType, line: int | None = None) -> str:
+    """Name a function, its file and the line at fault, by default its first."""
     code = function.__code__
-    line = getattr(getattr(error, "loc", None), "line", None) or code.co_firstlineno
-    return f"{function.__name__} ({Path(code.co_filename).name}, line {line})"
+    return f"{function.__name__} ({Path(code.co_filename).name}, line {line or code.co_firstlineno})"
 
 
 def _reason(error: Exception, policy: Policy) -> str:
@@ -107,6 +131,7 @@ def _reason(error: Exception, policy: Policy) -> str:
     plain = [line for line in lines if not line.startswith(skipped)]
     found = (telling or plain or [type(error).__name__])[-1 if telling else 0]
     found = found.partition(" Raised from ")[0].rstrip(".:")
+    found = re.sub(r"( of type \w+)\(.*", r"\1", found)
     found = re.sub(rf"\b({type(policy).__name__})_[0-9a-f]{{32}}\b", r"\1", found)
     if "'super'" in found:
         return "super() cannot be compiled; move what is shared into a method of another name, or a function"

@@ -104,7 +104,7 @@ def simulate(
     play_runs = interruptible(entry, _play_runs, policy, *arguments(0, 0))
 
     def block(start: int, stop: int) -> int:
-        raise_for(policy, play_runs(policy, *arguments(start, stop)))
+        raise_for(policy, _call(play_runs, policy, *arguments(start, stop)))
         return stop - start
 
     began = perf_counter()
@@ -191,7 +191,7 @@ def trace(
     play_run = interruptible(entry, _play_runs, policy, *arguments)
 
     def block(start: int, stop: int) -> int:
-        raise_for(policy, play_run(policy, *arguments))
+        raise_for(policy, _call(play_run, policy, *arguments))
         return stop - start
 
     share_out(block, 1, horizon, 1, halt, None)
@@ -216,6 +216,17 @@ def raise_for(policy: Policy, answer: int) -> None:
         raise InputError(f"{policy}: {MESSAGES[answer]}")
     if -MAX_ARMS <= answer < 0:
         raise InputError(f"{policy}: {ran_out(-answer - 1)}")
+
+
+def _call(compiled: Callable[..., int], policy: Policy, *arguments: Any) -> int:
+    try:
+        return compiled(policy, *arguments)
+    except TypeError as error:  # Numba compiles a method that may return None, and fails when it does
+        if not str(error).endswith("got None"):
+            raise
+        raise InputError(
+            f"{policy}: a method such as next_round returned None: return a value in every branch"
+        ) from None
 
 
 def _play_runs(
