@@ -91,5 +91,5 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     policies = import_module("lowregret.policies")
-    public = {"testing", "NEVER", "Policy", *policies.POLICIES}
+    public = {"testing", "NEVER", "Arm", "Arms", "Clock", "Policy", "Random", *policies.POLICIES}
     return sorted(public.union(*_HOMES.values()))

@@ -21,6 +21,8 @@ from lowregret.policies.inputs import clips, policies_of, policy_of, reward_note
 if TYPE_CHECKING:
     from lowregret.results import Results
 
+GRID_POINTS = 200
+
 Engine = Literal["compiled", "reference"]
 
 
@@ -31,7 +33,7 @@ def simulate(
     runs: int = 100,
     seed: int = 0,
     *,
-    grid: int | Sequence[int] = 200,
+    grid: int | Sequence[int] | Literal["log"] = 200,
     clip: bool = False,
     threads: int | None = None,
     progress: Callable[[str, int], None] | None = None,
@@ -55,8 +57,9 @@ def simulate(
         The number of independent runs.
     seed : int, default 0
         The seed of rewards and policies, from 0 to 2^64 - 1.
-    grid : int or sequence of int, default 200
-        The number of evenly spaced times at which the regret is recorded, or the times.
+    grid : int, sequence of int or "log", default 200
+        The number of evenly spaced times at which the regret is recorded, or the times; "log" for 200 times
+        that grow by a constant factor.
     clip : bool, default False
         Clip the rewards that policies see to [0, 1], for policies that require it; otherwise such a policy
         is an error where rewards may lie outside. Regret is always that of the bandit as given.
@@ -191,8 +194,12 @@ def _horizon(owner: str, horizon: int | None, bandit: Bandit) -> int:
     return integer(owner, "horizon", horizon, MAX_HORIZON)
 
 
-def _grid(grid: int | Sequence[int], horizon: int) -> Integers:
+def _grid(grid: int | Sequence[int] | str, horizon: int) -> Integers:
     """Return the times at which the regret is recorded, the horizon always among them."""
+    if isinstance(grid, str):
+        if grid != "log":
+            raise InputError(f"simulate: grid must be an integer, a list of times or 'log', got {grid!r}")
+        return np.array(recording_times(horizon, GRID_POINTS, "log"), np.int64)
     if isinstance(grid, int | np.integer):
         return np.array(recording_times(horizon, integer("simulate", "grid", grid)), np.int64)
     if not isinstance(grid, Iterable):

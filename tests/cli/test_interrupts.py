@@ -26,7 +26,7 @@ import sys
 
 import lowregret as lr
 
-lr.simulate("RoundRobin", "bernoulli:0.4,0.6", horizon=10, runs=2).finals  # polars handles signals from now on
+lr.simulate("RoundRobin", "bernoulli:0.4,0.6", horizon=10, runs=2).finals  # polars handles signals now
 print("ready", flush=True)
 try:
     lr.simulate({policy!r}, "bernoulli:0.4,0.6", horizon=10**12, runs=2, grid=1)
@@ -59,9 +59,7 @@ def test_a_run_with_a_folder(tmp_path: Path, number: int, moment: str) -> None:
     output, told = stop(process, number)
     assert (process.returncode, output) == (128 + number, "")
     lines = told.splitlines()
-    assert lines[-1] == (
-        "lowregret: interrupted: 0 of 2 shards are done and kept, run it again to continue"
-    )
+    assert lines[-1] == ("lowregret: interrupted: 0 of 2 shards are done and kept, run it again to continue")
 
 
 def test_a_simulation_keeps_nothing() -> None:

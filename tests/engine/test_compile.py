@@ -389,8 +389,8 @@ def test_a_helper_that_is_defined_anew_is_noticed(monkeypatch):
     [
         (
             Array,
-            rf"Array: Numba cannot compile score \(test_compile.py, line {line_of(Array.score)}\): it makes an "
-            r"array, a list or a string, and only numbers and tuples of them can be made there$",
+            rf"Array: Numba cannot compile score \(test_compile.py, line {line_of(Array.score)}\): it makes "
+            r"an array, a list or a string, and only numbers and tuples of them can be made$",
         ),
         (NoRound, r"NoRound: a method such as next_round returned None: return a value in every branch$"),
     ],

@@ -55,8 +55,8 @@ def test_policies_with_parameters_and_grids() -> None:
     assert [player.name for player in experiment.players] == [
         "UCB1(alpha=1)",
         "UCB1(alpha=0.5)",
-        "UCB1",
-        "EUCBV(rho=1)",
+        "UCB1(alpha=2)",
+        "EUCBV(rho=1, width='paper')",
         "EUCBV(rho=1, width='released')",
         "FixedArm(arm=1)",
         "MOSS",

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from lowregret._common.text import has_control_characters
 from lowregret.errors import InputError
 
 MAX_MAGNITUDE = 1e150
@@ -63,6 +64,15 @@ def integer(owner: str, name: str, value: object, most: int | None = None, least
             return int(value)
         raise InputError(f"{owner}: {name} must be at most {most}, got {short_repr(value)}")
     raise InputError(f"{owner}: {name} must be an integer of at least {least}, got {short_repr(value)}")
+
+
+def plain_text(owner: str, name: str, value: object) -> str:
+    """Return the value as a string without control characters."""
+    if not isinstance(value, str):
+        raise InputError(f"{owner}: {name} must be a string, got {short_repr(value)}")
+    if has_control_characters(value):
+        raise InputError(f"{owner}: {name} must have no control characters, got {short_repr(value)}")
+    return value
 
 
 def as_list(values: object) -> Any:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from lowregret.cli.options import integer_option
 from lowregret.cli.printing import console, print_json
 
 CONSTANTS = {
@@ -33,11 +34,19 @@ def bounds(
         ),
     ],
     horizon: Annotated[
-        int | None, typer.Option(help="Number of pulls.", show_default="that of the environment")
+        int | None,
+        typer.Option(
+            parser=integer_option,
+            metavar="INTEGER",
+            help="Number of pulls, such as 10000 or 1e4.",
+            show_default="that of the environment",
+        ),
     ] = None,
     runs: Annotated[
         int | None,
         typer.Option(
+            parser=integer_option,
+            metavar="INTEGER",
             help="Estimate four probabilities in the proof of Theorem 1 from this many runs of EUCBV.",
             show_default="no estimates",
         ),
@@ -48,6 +57,10 @@ def bounds(
     """Print bounds on the regret in an environment: the EUCBV paper's, hardness, lower bounds."""
     from lowregret.theory import regret_bounds
 
+    if runs is not None:
+        from lowregret._common.validation import integer
+
+        integer("bounds", "runs", runs)
     constants = regret_bounds.problem_constants(environment, horizon)
     statements = regret_bounds.bounds(environment, horizon).to_dicts()
     estimates = None

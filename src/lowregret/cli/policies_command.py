@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lowregret._common.text import unknown
 from lowregret.cli.printing import console
 from lowregret.errors import InputError
 
@@ -38,7 +39,7 @@ def policies(
         needs = ", ".join(kind.needs) or "nothing"
         print(f"{_signature(kind)}\n\n{getdoc(kind)}\n\nNeeds: {needs}\nSource: {kind.source}")
     else:
-        raise InputError(f"unknown policy {name!r}: use one of {', '.join(POLICIES)}")
+        raise InputError(unknown("policy", name, POLICIES))
 
 
 def _signature(kind: type[Policy]) -> str:

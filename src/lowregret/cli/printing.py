@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from json import dumps
 from typing import TYPE_CHECKING
 
+from lowregret._common.text import escaped
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -28,9 +30,9 @@ def print_notes(notes: Mapping[str, str]) -> None:
     """Print how rewards were changed for a policy, and whether its source assumes others."""
     for name, note in notes.items():
         if note:
-            console().print(f"{name}: {note}", soft_wrap=True, markup=False)
+            console().print(escaped(f"{name}: {note}"), soft_wrap=True, markup=False)
 
 
 def tell(message: str) -> None:
     """Print one line on standard error."""
-    print(f"lowregret: {' '.join(message.split())}", file=sys.stderr)
+    print(f"lowregret: {escaped(' '.join(message.split()))}", file=sys.stderr)

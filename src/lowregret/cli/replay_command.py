@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lowregret._common.text import count
+from lowregret.cli.options import integer_option, policies_option
 from lowregret.cli.printing import console, print_json, print_notes
 from lowregret.cli.simulate_command import EVERY
 
@@ -25,14 +26,19 @@ def replay(
         typer.Option(
             "--policy",
             "-p",
-            help="A policy, such as EUCBV or 'UCB1(alpha=1)'. May be given several times.",
+            help="A policy, such as EUCBV, 'UCB1(alpha=1)' or module:Class. May be given several times.",
             metavar="<policy>",
             show_default=", ".join(EVERY),
         ),
     ] = None,
     horizon: Annotated[
         int | None,
-        typer.Option(help="Number of matched rows after which to stop.", show_default="the expected number"),
+        typer.Option(
+            parser=integer_option,
+            metavar="INTEGER",
+            help="Number of matched rows after which to stop.",
+            show_default="the expected number",
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
     resamples: Annotated[int, typer.Option(help="Number of resamples of the log; 0 for no intervals.")] = 200,
@@ -46,7 +52,8 @@ def replay(
     from lowregret.offline.replay import replay as run
 
     with progress_bar(resamples + 1) as progress:
-        result = run(log, policy or EVERY, horizon, seed, resamples=resamples, clip=clip, progress=progress)
+        policies = policies_option(policy or EVERY)
+        result = run(log, policies, horizon, seed, resamples=resamples, clip=clip, progress=progress)
     if json:
         print_json(result.to_dict())
     else:

@@ -104,10 +104,10 @@ def _reporting(bar: Callable[[Progress], None] | None) -> Callable[[Progress], N
 def _print_forecast(spec: Experiment, folder: Path, cluster: str | None, threads: int | None) -> None:
     from datetime import timedelta
 
-    from lowregret.experiments.executors import local_workers
+    from lowregret.experiments.executors import cluster_workers
     from lowregret.experiments.forecast import forecast
 
-    workers = threads or (local_workers(cluster) if cluster is not None else None) or os.cpu_count() or 1
+    workers = threads or (cluster_workers(cluster) if cluster is not None else None) or os.cpu_count() or 1
     found = forecast(spec, folder)
     environments = count(len(spec.cases), "environment")
     policies = count(len(spec.players), "policy", "policies")
@@ -115,8 +115,9 @@ def _print_forecast(spec: Experiment, folder: Path, cluster: str | None, threads
     damaged = f" ({found.damaged} of them damaged)" if found.damaged else ""
     missing = f"{found.missing:,}{damaged}"
     print(f"{count(found.shards, 'shard')}, of which {missing} would be computed: {found.steps:,} steps")
-    time = timedelta(seconds=round(found.seconds / workers))
-    print(f"about {time} on {count(workers, 'worker')} like this one, compiling not counted")
+    seconds = found.seconds / workers
+    time = f"about {timedelta(seconds=round(seconds))}" if seconds >= 1.0 else "less than a second"
+    print(f"{time} on {count(workers, 'worker')} like this one, compiling not counted")
 
 
 def _print_results(results: Results) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lowregret._common.text import count
+from lowregret.cli.options import integer_option, policies_option
 from lowregret.cli.printing import console, print_json, print_notes
 
 if TYPE_CHECKING:
@@ -30,15 +31,23 @@ def simulate(
         typer.Option(
             "--policy",
             "-p",
-            help="A policy, such as EUCBV or 'UCB1(alpha=1)'. May be given several times.",
+            help="A policy, such as EUCBV, 'UCB1(alpha=1)' or module:Class. May be given several times.",
             metavar="<policy>",
             show_default=", ".join(EVERY),
         ),
     ] = None,
     horizon: Annotated[
-        int | None, typer.Option(help="Number of pulls in a run.", show_default="that of the environment")
+        int | None,
+        typer.Option(
+            parser=integer_option,
+            metavar="INTEGER",
+            help="Number of pulls in a run, such as 10000 or 1e4.",
+            show_default="that of the environment",
+        ),
     ] = None,
-    runs: Annotated[int, typer.Option(help="Number of independent runs.")] = 100,
+    runs: Annotated[
+        int, typer.Option(parser=integer_option, metavar="INTEGER", help="Number of independent runs.")
+    ] = 100,
     seed: Annotated[int, typer.Option(help="Seed of rewards and policies.")] = 0,
     threads: Annotated[
         int | None,
@@ -55,7 +64,14 @@ def simulate(
 
     with progress_bar(runs) as progress:
         results = run(
-            policy or EVERY, environment, horizon, runs, seed, clip=clip, threads=threads, progress=progress
+            policies_option(policy or EVERY),
+            environment,
+            horizon,
+            runs,
+            seed,
+            clip=clip,
+            threads=threads,
+            progress=progress,
         )
     if json:
         print_json(results.to_dict())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich import box
 from rich.table import Table
 
+from lowregret._common.text import escaped
 from lowregret.reporting.number_format import lost_runs, shown
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def text_table(rows: Sequence[Mapping[str, str]]) -> Table:
     for name in rows[0]:
         table.add_column(name, overflow="fold")
     for row in rows:
-        table.add_row(*row.values())
+        table.add_row(*map(escaped, row.values()))
     return table
 
 
@@ -62,13 +63,13 @@ def _number_table(
     title: str | None = None,
 ) -> Table:
     """Return a table of names and of numbers, the latter under their headings."""
-    table = _table(title)
+    table = _table(None if title is None else escaped(title))
     for name in names:
         table.add_column(name, overflow="fold")
     for heading in columns.values():
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
-        table.add_row(*(row[name] for name in names), *(_cell(row[column]) for column in columns))
+        table.add_row(*(escaped(row[name]) for name in names), *(_cell(row[column]) for column in columns))
     return table
 
 

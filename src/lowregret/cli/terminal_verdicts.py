@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from lowregret._common.text import escaped
 from lowregret.analysis.comparison import INCONCLUSIVE, LOWER
 from lowregret.reporting.number_format import p_value, percent, shown, span
 
@@ -32,8 +33,8 @@ def verdict_lines(comparison: pl.DataFrame) -> list[str]:
     """Return a comparison as lines, one per verdict, under the names of the environments."""
     lines = []
     for (environment,), part in comparison.group_by("environment", maintain_order=True):
-        lines.append(str(environment))
-        lines += [f"  {_line(row)}" for row in part.to_dicts()]
+        lines.append(escaped(str(environment)))
+        lines += [escaped(f"  {_line(row)}") for row in part.to_dicts()]
     rows = comparison.to_dicts()
     texts = [NOTE, REVERSED if any(row["fragile"] is not None for row in rows) else ""]
     texts.append(NEEDED if any(_more_needed(row) for row in rows) else "")

@@ -216,7 +216,7 @@ def entry(function: Callable[..., Any], policy: Policy, *others: Any) -> Callabl
     The types are not looked at again when the result is called, so whoever calls it answers for them. Two
     threads may compile at once; the second waits for the first.
     """
-    if config.DISABLE_JIT:
+    if cast(Any, config).DISABLE_JIT:
         raise InputError(
             f"{policy}: NUMBA_DISABLE_JIT is set, so nothing can be compiled: unset it, or use "
             "engine='reference' of simulate and trace"
@@ -261,7 +261,7 @@ def _compile(function: FunctionType, policy: Policy, kinds: tuple[Any, ...]) -> 
                     code_cache.switch_off()
             return _finish(njit(**OPTIONS)(function), kinds)
         except Exception as error:  # of Numba's many kinds, some are not its own
-            raise explain(error, policy, attempts) from error
+            raise explain(error, policy, attempts, OPTIONS) from error
 
 
 def _finish(dispatcher: Any, kinds: tuple[Any, ...]) -> Callable[..., Any]:

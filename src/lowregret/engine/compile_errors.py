@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dis import get_instructions
 from pathlib import Path
 from types import FunctionType, MappingProxyType
@@ -39,11 +39,12 @@ class Fault(NamedTuple):
     error: Exception
 
 
-def explain(error: Exception, policy: Policy, attempts: Sequence[Attempt]) -> InputError:
+def explain(error: Exception, policy: Policy, attempts: Sequence[Attempt], options: Any) -> InputError:
     """Return the error to raise where a policy could not be compiled.
 
     Numba reports an error inside a method as one of its caller, at length. So the functions of the policy are
-    compiled by themselves. At fault is one that fails and calls none that does.
+    compiled by themselves. At fault is one that fails and calls none that does. ``options`` are those of the
+    engine, which allocates nothing.
     """
     faults, returned = _compile_each(list(attempts))
     for (function, arguments), kind in returned.items():
@@ -56,9 +57,9 @@ def explain(error: Exception, policy: Policy, attempts: Sequence[Attempt]) -> In
         if line is None:
             line, reason = getattr(getattr(inner, "loc", None), "line", None), _reason(inner, policy)
         return InputError(f"{policy}: Numba cannot compile {_place(function, line)}: {reason}")
-    if fault := _innermost(_compile_each(list(attempts), {"_nrt": False})[0]):
-        reason = "it makes an array, a list or a string, and only numbers and tuples of them can be made there"
-        return InputError(f"{policy}: Numba cannot compile {_place(fault.function)}: {reason}")
+    if fault := _innermost(_compile_each(list(attempts), options)[0]):
+        reason = "it makes an array, a list or a string, and only numbers and tuples of them can be made"
+        return InputError(f"{policy}: Numba cannot compile {_place(fault[0])}: {reason}")
     return InputError(f"{policy}: Numba cannot compile it: {_reason(error, policy)}")
 
 
@@ -100,7 +101,7 @@ def _line_of_import(function: FunctionType) -> int | None:
 
 
 def _compile_each(
-    attempts: list[Attempt], options: Mapping[str, bool] = MappingProxyType({})
+    attempts: list[Attempt], options: Any = MappingProxyType({"nogil": True, "error_model": "numpy"})
 ) -> tuple[list[Fault], dict[Attempt, Any]]:
     """Compile functions one by one; return those that fail, and the types that the others return."""
     faults: list[Fault] = []
@@ -108,7 +109,7 @@ def _compile_each(
     for attempt in dict.fromkeys(attempts):
         function, arguments = attempt
         try:
-            dispatcher: Any = njit(nogil=True, error_model="numpy", **options)(function)
+            dispatcher: Any = njit(**options)(function)
             dispatcher.compile(arguments)
         except Exception as error:  # of Numba's many kinds, some are not its own
             faults.append(Fault(function, error))

@@ -55,7 +55,7 @@ INLINED: Any = {**OPTIONS, "forceinline": True}
 
 lock = RLock()
 """Held while anything is compiled, loaded or made known to Numba."""
-if hasattr(os, "register_at_fork"):  # a process that is forked while another thread compiles could not compile
+if hasattr(os, "register_at_fork"):  # else a process forked while a thread compiles could never compile
     os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
 shared_functions: set[FunctionType] = set()
 """The plain functions that compiled code can call."""

@@ -1,7 +1,7 @@
 """A bandit: its arms, their exact moments and gaps, and one constructor per reward family."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lowregret._common.validation import MAX_ARMS, as_list, integer, scale_interval, short_repr
+from lowregret._common.validation import MAX_ARMS, as_list, integer, plain_text, scale_interval, short_repr
 from lowregret.environments.families import Bernoulli, Empirical
 from lowregret.environments.family_registry import FAMILIES, Family
 from lowregret.errors import InputError
@@ -59,8 +59,7 @@ class Bandit:
                 raise InputError(
                     f"Bandit: an arm must be a reward family, got {short_repr(arm)} for arm {position}"
                 )
-        if not isinstance(self.name, str):
-            raise InputError(f"Bandit: name must be a string, got {short_repr(self.name)}")
+        plain_text("Bandit", "name", self.name)
         if self.horizon is not None:
             object.__setattr__(self, "horizon", integer("Bandit", "horizon", self.horizon))
         object.__setattr__(self, "arms", tuple(arms))
@@ -130,15 +129,19 @@ class Bandit:
     @cached_property
     def support(self) -> tuple[float, float]:
         """Infimum and supremum of the rewards of all arms; may be infinite."""
-        lows, highs = zip(*(arm.support for arm in self.arms), strict=True)
+        lows, highs = zip(*(arm.support for arm in self._distinct), strict=True)
         return min(lows), max(highs)
 
     @cached_property
     def binary(self) -> bool:
         """Whether every reward is 0 or 1."""
         return all(
-            isinstance(arm, Bernoulli) and {arm.failure, arm.success} <= {0.0, 1.0} for arm in self.arms
+            isinstance(arm, Bernoulli) and {arm.failure, arm.success} <= {0.0, 1.0} for arm in self._distinct
         )
+
+    @cached_property
+    def _distinct(self) -> Collection[Family]:
+        return {id(arm): arm for arm in self.arms}.values()
 
     @cached_property
     def kinds(self) -> NDArray[np.int64]:
@@ -326,11 +329,18 @@ def family_bandit(family: str, parameters: Sequence[Any], scale: object = None) 
 
 
 def _by_arm(make: Callable[[Any], Family], items: Any) -> tuple[Family, ...]:
-    """Make one arm per item; an error names the arm."""
+    """Make one arm per item, equal ones once; an error names the arm."""
     arms: list[Family] = []
+    made: dict[Any, Family] = {}
     try:
         for item in items:
-            arms.append(make(item))
+            key = (item, tuple(map(type, item))) if isinstance(item, tuple) else id(item)
+            try:
+                arm = made.get(key)
+            except TypeError:  # data, which cannot be hashed
+                arms.append(make(item))
+                continue
+            arms.append(made.setdefault(key, make(item)) if arm is None else arm)
     except InputError as error:
         raise InputError(f"{error} for arm {len(arms)}") from None
     return tuple(arms)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from lowregret._common.text import unknown
 from lowregret._common.validation import MAX_ARMS, integer, short_repr
 from lowregret.environments.bandit import Bandit, family_bandit, rescaled
 from lowregret.environments.family_registry import FAMILIES, Family
@@ -16,6 +17,7 @@ from lowregret.errors import InputError
 
 # Bounded, because Python does not read integers of more than 4300 digits.
 _DIGITS = re.compile("[0-9]{1,100}")
+ADVICE = "use paper-1 to paper-4, a family such as bernoulli:0.1,0.2, or a TOML file"
 _PAPER = {f"paper-{number}": number for number in (1, 2, 3, 4)}
 
 
@@ -55,11 +57,18 @@ def environment(source: "str | os.PathLike[str] | Bandit") -> Bandit:
             return _from_file(text)
         family, colon, parameters = text.partition(":")
         if colon and family.strip() in FAMILIES:
-            return replace(_from_line(family.strip(), parameters), name=text)
-    raise InputError(
-        f"unknown environment {short_repr(text)}: use paper-1 to paper-4, "
-        "a family such as bernoulli:0.1,0.2, or a TOML file"
-    )
+            return replace(_from_line(family.strip(), parameters), name=" ".join(text.split()))
+        if text.strip() in FAMILIES:
+            raise InputError(f"{text.strip()}: give its parameters, as in {_example(text.strip())}")
+        known = [*([] if colon else _PAPER), *(f"{name}:" for name in FAMILIES)]
+        raise InputError(unknown("environment", f"{family.strip()}{colon}", known, ADVICE))
+    raise InputError(f"unknown environment {short_repr(text)}: {ADVICE}")
+
+
+def _example(family: str) -> str:
+    """Return how a family is written."""
+    parameters = FAMILIES[family].parameters
+    return f"{family}:" + (";".join(f"{name}=..." for name in parameters) if len(parameters) > 1 else "...")
 
 
 def _from_line(family: str, text: str) -> Bandit:
@@ -72,7 +81,7 @@ def _from_line(family: str, text: str) -> Bandit:
     for piece in text.split(";"):
         key, equals, values = (part.strip() for part in piece.partition("="))
         if not equals:
-            wanted = ";".join(f"{name}=..." for name in entry.parameters)
+            wanted = _example(family).partition(":")[2]
             raise InputError(f"{family}: parameters must be written {wanted}, got {short_repr(piece)}")
         pairs.append((key, _values(family, key, values)))
     return family_bandit(family, _parameters(family, pairs))
@@ -173,4 +182,6 @@ def _family(table: dict[str, Any]) -> str:
     known = ", ".join(FAMILIES)
     if family is None:
         raise InputError(f"family is missing, use one of {known}")
-    raise InputError(f"unknown family {short_repr(family)}, use one of {known}")
+    if isinstance(family, str):
+        raise InputError(unknown("family", family, FAMILIES))
+    raise InputError(f"family must be one of {known}, got {short_repr(family)}")

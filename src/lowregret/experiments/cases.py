@@ -5,27 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lowregret._common.spec_errors import Key, SpecError, unknown_key
-from lowregret._common.validation import MAX_HORIZON, recording_times, short_repr
+from lowregret._common.text import count, unknown
+from lowregret._common.validation import MAX_HORIZON, plain_text, recording_times, short_repr
 from lowregret.engine.state import first_round
 from lowregret.environments import Bandit, empirical, environment
 from lowregret.environments.bandit import rescaled
 from lowregret.environments.environment_string import from_table
 from lowregret.errors import InputError
-from lowregret.experiments.policy_loading import Reference, find_class, load_class, refer_to
+from lowregret.experiments.policy_loading import Reference, read_reference, refer_to
 from lowregret.experiments.templates import Scalar, combinations, fill, names_in
 from lowregret.policies import Policy
-from lowregret.policies.base import fields_of
+from lowregret.policies.base import fields_of, label_of
 from lowregret.policies.inputs import clips
-from lowregret.policies.policy_string import policy as read_policy
 
 if TYPE_CHECKING:
     from lowregret.experiments.spec import EnvironmentEntry, Experiment, PolicyEntry
+
+MAX_PAIRS = 100_000
+"""How many policies on environments an experiment may have."""
 
 SOURCES = ("environment", "rewards", "family", "arms")
 """Keys of which an environment has exactly one."""
@@ -33,9 +37,13 @@ SOURCES = ("environment", "rewards", "family", "arms")
 
 @dataclass(frozen=True)
 class Case:
-    """An environment of an experiment: name, bandit, horizon, recording times, values of its grid."""
+    """An environment of an experiment: name, bandit, horizon, recording times, values of its grid.
+
+    ``given`` is the name of its entry, or its string, before values of a grid are put in.
+    """
 
     name: str
+    given: str
     bandit: Bandit
     horizon: int
     times: tuple[int, ...]
@@ -44,20 +52,26 @@ class Case:
 
 @dataclass(frozen=True)
 class Player:
-    """A policy of an experiment, the reference of its class, and the number of its entry."""
+    """A policy of an experiment.
 
+    ``name`` is that in tables, ``reference`` that of its class, ``entry`` the number of its entry, and
+    ``environments`` are those that it plays on, all if empty.
+    """
+
+    name: str
     policy: Policy
     reference: Reference
     entry: int
+    environments: tuple[str, ...] = ()
 
-    @property
-    def name(self) -> str:
-        """Name in tables."""
-        return str(self.policy)
+    def plays_on(self, case: Case) -> bool:
+        """Return whether the policy plays on an environment."""
+        return not self.environments or bool({case.name, case.given} & set(self.environments))
 
 
 def cases(experiment: Experiment) -> tuple[Case, ...]:
     """Return the environments; reject invalid ones and equal names."""
+    _check_size(experiment)
     found: dict[str, Case] = {}
     for position, entry in enumerate(experiment.environments):
         path: tuple[Key, ...] = ("environments", position)
@@ -75,22 +89,44 @@ def players(experiment: Experiment) -> tuple[Player, ...]:
     found: dict[str, Player] = {}
     for position, entry in enumerate(experiment.policies):
         for player in _players(entry, position, experiment.folder):
-            if player.name in found:
-                raise SpecError(("policies", position), f"{player.name} is given twice")
-            found[player.name] = player
+            if str(player.policy) in found:
+                raise SpecError(("policies", position), f"{player.policy} is given twice")
+            found[str(player.policy)] = player
     return tuple(found.values())
 
 
 def check_pairs(experiment: Experiment) -> None:
-    """Reject a policy that cannot play one of the environments."""
+    """Reject a policy that cannot play one of its environments, and an environment without policies."""
+    known = {name for case in experiment.cases for name in (case.name, case.given)}
+    for player in experiment.players:
+        for name in player.environments:
+            if name not in known:
+                path = ("policies", player.entry, "environments")
+                raise SpecError(path, unknown("environment", name, sorted(known)))
     for case in experiment.cases:
-        for player in experiment.players:
+        if not experiment.players_on(case):
+            raise SpecError(("policies",), f"no policy plays on {case.name!r}: add one, or remove it")
+        for player in experiment.players_on(case):
             try:
                 first_round(player.policy, len(case.bandit), case.horizon)
                 clips(player.policy, case.bandit.support, repr(case.name), experiment.clip)
             except InputError as error:
                 problem = str(error) if repr(case.name) in str(error) else f"on {case.name!r}: {error}"
                 raise SpecError(("policies", player.entry), problem) from None
+
+
+def _check_size(experiment: Experiment) -> None:
+    """Reject grids of more combinations than anybody could wait for, before they are made."""
+    environments, policies = (
+        sum(prod(map(len, entry.grid.values())) for entry in entries)
+        for entries in (experiment.environments, experiment.policies)
+    )
+    if environments * policies > MAX_PAIRS:
+        raise SpecError(
+            ("environments",),
+            f"{count(environments, 'environment')} and {count(policies, 'policy', 'policies')} are "
+            f"{environments * policies:,} combinations, and at most {MAX_PAIRS:,} are allowed",
+        )
 
 
 def _cases(experiment: Experiment, entry: EnvironmentEntry, path: tuple[Key, ...]) -> Iterator[Case]:
@@ -103,7 +139,11 @@ def _cases(experiment: Experiment, entry: EnvironmentEntry, path: tuple[Key, ...
         if horizon is None:
             raise SpecError(path, f"give a horizon, since {bandit.name!r} has none of its own")
         name = _name(entry, values, path) or bandit.name
-        yield Case(name, bandit, horizon, recording_times(horizon, grid.points, grid.scale), dict(values))
+        with _at((*path, "name")):
+            plain_text("an environment", "name", name)
+        given = entry.name or (entry.environment if isinstance(entry.environment, str) else name)
+        times = recording_times(horizon, grid.points, grid.scale)
+        yield Case(name, given, bandit, horizon, times, dict(values))
 
 
 def _check_source(entry: EnvironmentEntry, path: tuple[Key, ...]) -> None:
@@ -204,9 +244,12 @@ def _players(entry: PolicyEntry, position: int, folder: Path) -> Iterator[Player
             if name not in allowed:
                 problem = unknown_key(name, allowed) if allowed else f"{kind.__name__} takes no parameters"
                 raise SpecError((*path, place), problem)
-    for name in entry.grid:
-        if name in entry.parameters:
-            raise SpecError((*path, "grid", name), "is in parameters as well: give it once")
+    places = {"policy": base if isinstance(entry.policy, str) else {}, "parameters": entry.parameters}
+    for place, given in (("parameters", entry.parameters), ("grid", entry.grid)):
+        for name in given:
+            for other, names in places.items():
+                if other != place and name in names:
+                    raise SpecError((*path, place, name), f"is in {other} as well: give it once")
     for values in combinations(entry.grid):
         given = {**base, **entry.parameters, **values}
         missing = [name for name in allowed if name not in given and not hasattr(kind, name)]
@@ -215,7 +258,8 @@ def _players(entry: PolicyEntry, position: int, folder: Path) -> Iterator[Player
                 (*path, "parameters", missing[0]), f"is missing: {kind.__name__} has no default for it"
             )
         with _at(path):
-            yield Player(kind(**given), reference, position)
+            policy = kind(**given)
+        yield Player(label_of(policy, entry.grid), policy, reference, position, tuple(entry.environments))
 
 
 def _class(
@@ -223,12 +267,10 @@ def _class(
 ) -> tuple[type[Policy], dict[str, Any], Reference]:
     """Return the class of an entry, the parameters it already has, and the reference of the class."""
     with _at(path):
-        if isinstance(entry.policy, str) and "(" not in entry.policy:
-            reference = find_class(entry.policy.strip(), folder)
-            return load_class(reference), {}, reference
-        made = entry.policy if isinstance(entry.policy, Policy) else read_policy(entry.policy)
-        kind = type(made)
-        base = {field.name: getattr(made, field.name) for field in fields_of(kind)}
+        if isinstance(entry.policy, str):
+            return read_reference(entry.policy, folder)
+        kind = type(entry.policy)
+        base = {field.name: getattr(entry.policy, field.name) for field in fields_of(kind)}
         return kind, base, refer_to(kind)
 
 

@@ -142,6 +142,15 @@ def local_workers(cluster: str) -> int | None:
     return int(local[1]) if local else None
 
 
+def cluster_workers(cluster: str) -> int:
+    """Return how many tasks a cluster runs at once: N of ``local:N``, or what the scheduler says."""
+    count = local_workers(cluster)
+    if count:
+        return count
+    with dask_cluster(cluster) as executor:
+        return executor.workers()
+
+
 @contextmanager
 def dask_cluster(cluster: str) -> Iterator[DaskExecutor]:
     """Open an executor on ``local:N`` (N processes here) or ``tcp://host:port`` (a Dask scheduler).

@@ -66,7 +66,7 @@ def _recorded(store: ResultStore) -> dict[tuple[str, int], float]:
 def _measured(player: Player, case: Case, clip: bool) -> float:
     """Measure the seconds of a step; the horizon may be shorter than the true one, so this is rough."""
     horizon = min(case.horizon, TRIAL)
-    runs = max(TRIAL // horizon, 1)
+    runs = max(TRIAL // max(horizon, len(case.bandit)), 1)  # a run also lays out its arms
     grid = np.array([horizon], np.int64)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

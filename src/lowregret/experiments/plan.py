@@ -136,7 +136,7 @@ def make_plan(experiment: Experiment, shard_steps: int = SHARD_STEPS) -> Plan:
     for case in experiment.cases:
         arms = group(case.bandit)
         environments[arms.sha256] = arms
-        for player in experiment.players:
+        for player in experiment.players_on(case):
             clip = clips(player.policy, case.bandit.support, repr(case.name), experiment.clip)
             blocks = _blocks(case, experiment.runs, shard_steps)
             shards = tuple(_shard(experiment, case, player, arms, clip, *block) for block in blocks)

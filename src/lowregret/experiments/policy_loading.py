@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import pickle
 import re
@@ -12,11 +13,13 @@ from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from threading import RLock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from lowregret._common.text import unknown
 from lowregret.engine.identity import NoIdentity, identity_of
 from lowregret.errors import InputError
 from lowregret.policies import POLICIES, Policy
+from lowregret.policies.policy_string import parameters_of_call
 
 
 class NotHere(InputError):  # noqa: N818  # it is where the class is
@@ -49,7 +52,8 @@ def find_class(text: str, folder: Path) -> Reference:
     module, colon, name = text.partition(":")
     if not colon:
         if text not in POLICIES:
-            raise InputError(f"unknown policy {text!r}: use module:Class, or one of {', '.join(POLICIES)}")
+            otherwise = f"use module:Class, or one of {', '.join(POLICIES)}"
+            raise InputError(unknown("policy", text, POLICIES, otherwise))
         return refer_to(POLICIES[text])
     if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*", module) or not name.isidentifier():
         raise InputError(f"cannot read {text!r}: write module:Class, as in my_policies:Mine")
@@ -62,6 +66,22 @@ def find_class(text: str, folder: Path) -> Reference:
         raise InputError(f"no module {module!r}: put {module.replace('.', '/')}.py into {str(folder)!r}")
     reference = Reference(module, name, spec.origin)
     return reference._replace(identity=_identity(load_class(reference)))
+
+
+def read_reference(text: str, folder: Path) -> tuple[type[Policy], dict[str, Any], Reference]:
+    """Return class, given parameters and reference of ``Name(parameter=value)`` or ``module:Class(...)``."""
+    named, bracket, rest = text.strip().partition("(")
+    reference = find_class(named.strip(), folder)
+    kind = load_class(reference)
+    if not bracket:
+        return kind, {}, reference
+    try:
+        call = ast.parse(f"{kind.__name__}({rest}", mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        call = None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        raise InputError(f"cannot read the policy {text!r}: write Name or Name(parameter=value)")
+    return kind, parameters_of_call(kind, call, text), reference
 
 
 def refer_to(kind: type[Policy]) -> Reference:

@@ -25,7 +25,7 @@ from pydantic import (
 )
 
 from lowregret._common.spec_errors import SpecError, first_error, line_of, unknown_key
-from lowregret._common.validation import MAX_HORIZON, MAX_SEED, short_repr
+from lowregret._common.validation import MAX_HORIZON, MAX_SEED, plain_text, short_repr
 from lowregret.environments import FAMILIES, Bandit
 from lowregret.errors import InputError
 from lowregret.experiments.cases import Case, Player, cases, check_pairs, players
@@ -40,6 +40,10 @@ def _scalar(value: Any) -> Any:
     if isinstance(value, bool | int | float | str):
         return value
     raise InputError(f"must be a number, a string or true or false, got {short_repr(value)}")
+
+
+def _plain_name(value: str) -> str:
+    return plain_text("an experiment", "name", value)
 
 
 def _environment(value: Any) -> Any:
@@ -117,6 +121,11 @@ class RecordingGrid(Part):
     )
 
 
+def _recording_grid(given: Any) -> Any:
+    """Accept the scale alone for a table."""
+    return {"scale": given} if isinstance(given, str) else given
+
+
 class EnvironmentEntry(Part):
     """One environment, or one for every combination of the values of a grid.
 
@@ -175,6 +184,9 @@ class PolicyEntry(Part):
     )
     parameters: dict[str, Scalar] = Field(default={}, description="Parameters of the policy.")
     grid: dict[str, Values] = Field(default={}, description="Several values of parameters.")
+    environments: list[str] = Field(
+        default=[], description="Names of the environments that it plays on, if not on all."
+    )
 
 
 class Experiment(Part):
@@ -194,8 +206,9 @@ class Experiment(Part):
         Number of independent runs, and seed of the rewards.
     clip : bool, default False
         Clip rewards to [0, 1] for policies that need that.
-    grid : table, default 200 points, linear
-        Number (``points``) and spacing (``scale``) of the times at which the regret is recorded.
+    grid : table or {"linear", "log"}, default 200 points, linear
+        Number (``points``) and spacing (``scale``) of the times at which the regret is recorded, or the
+        spacing alone.
     folder : path, default "."
         Folder at which relative paths start.
 
@@ -211,17 +224,22 @@ class Experiment(Part):
     >>> [case.name for case in experiment.cases]
     ['bernoulli:0.5*1,0.6', 'bernoulli:0.5*4,0.6']
     >>> [player.name for player in experiment.players]
-    ['MOSS', 'UCB1(alpha=1)', 'UCB1']
+    ['MOSS', 'UCB1(alpha=1)', 'UCB1(alpha=2)']
     >>> experiment.run().finals.height
     60
     """
 
-    name: str = Field(default="experiment", min_length=1, description="Name in reports.")
+    name: Annotated[str, AfterValidator(_plain_name)] = Field(
+        default="experiment", min_length=1, description="Name in reports."
+    )
     horizon: StrictInt | None = Field(default=None, ge=1, le=MAX_HORIZON, description="Pulls in a run.")
     runs: int = Field(default=100, ge=1, le=2**31, description="Number of independent runs.")
     seed: int = Field(default=0, ge=0, le=MAX_SEED, description="Seed of the rewards.")
     clip: bool = Field(default=False, description="Clip rewards to [0, 1] for the policies that need that.")
-    grid: RecordingGrid = Field(default_factory=RecordingGrid, description="When the regret is recorded.")
+    grid: Annotated[
+        RecordingGrid,
+        BeforeValidator(_recording_grid, json_schema_input_type=RecordingGrid | Literal["linear", "log"]),
+    ] = Field(default_factory=RecordingGrid, description="When the regret is recorded.")
     environments: Annotated[
         list[EnvironmentEntry],
         BeforeValidator(
@@ -277,6 +295,10 @@ class Experiment(Part):
     def players(self) -> tuple[Player, ...]:
         """The policies, one for every combination of a grid."""
         return players(self)
+
+    def players_on(self, case: Case) -> tuple[Player, ...]:
+        """Return the policies that play on an environment."""
+        return tuple(player for player in self.players if player.plays_on(case))
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return the experiment with some fields changed and validated again."""

@@ -197,6 +197,7 @@ def description(plan: Plan) -> Description:
                     policy, case.bandit.support, clipped[case.name, name], case.bandit.binary
                 )
                 for case in cases
+                if (case.name, name) in clipped
             }
         )
         for name, policy in policies.items()
@@ -211,7 +212,7 @@ def description(plan: Plan) -> Description:
         notes={name: text for name, text in notes.items() if text},
         eliminating=tuple(name for name, policy in policies.items() if eliminates(policy)),
         environment_parameters={case.name: case.parameters for case in cases if case.parameters},
-        policy_parameters=varied(policies.values()),
+        policy_parameters=varied(policies),
     )
 
 

@@ -42,6 +42,7 @@ The same source runs as Python (the reference engine, live use) and compiled by 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from html import escape
 from itertools import repeat, starmap
@@ -228,12 +229,7 @@ class Policy:
 
     def __str__(self) -> str:
         """Name the policy with the parameters that differ from their defaults."""
-        changed = [
-            f"{field.name}={_short(getattr(self, field.name))}"
-            for field in fields_of(self)
-            if getattr(self, field.name) != field.default
-        ]
-        return type(self).__name__ + (f"({', '.join(changed)})" if changed else "")
+        return label_of(self)
 
     def _repr_html_(self) -> str:
         """Return the name, the source and the parameters as HTML, for notebooks."""
@@ -248,6 +244,17 @@ class Policy:
 def is_randomized(kind: type[Policy]) -> bool:
     """Return whether the choices of a class of policies are random."""
     return kind.overrides("sample") or kind.overrides("normal_posterior")
+
+
+def label_of(policy: Policy, named: Iterable[str] = ()) -> str:
+    """Return the name of a policy with the parameters that differ from their defaults, and some others."""
+    always = set(named)
+    shown = [
+        f"{field.name}={_short(getattr(policy, field.name))}"
+        for field in fields_of(policy)
+        if field.name in always or getattr(policy, field.name) != field.default
+    ]
+    return type(policy).__name__ + (f"({', '.join(shown)})" if shown else "")
 
 
 def fields_of(policy: Policy | type[Policy]) -> tuple[Any, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import MISSING
 
+from lowregret._common.text import unknown
 from lowregret.errors import InputError
 from lowregret.policies import POLICIES, Policy
 from lowregret.policies.base import fields_of
@@ -12,6 +13,15 @@ from lowregret.policies.base import fields_of
 
 def policy(text: str) -> Policy:
     """Return the policy that a string names; parameters not given have their defaults."""
+    kind, given = read_call(text)
+    for field in fields_of(kind):
+        if field.name not in given and field.default is MISSING:
+            raise InputError(f"{kind.__name__}: give {field.name}, as in {kind.__name__}({field.name}=...)")
+    return kind(**given)
+
+
+def read_call(text: str) -> tuple[type[Policy], dict[str, object]]:
+    """Return the class that a string names, and the parameters that it gives."""
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -21,16 +31,12 @@ def policy(text: str) -> Policy:
     if not isinstance(named, ast.Name):
         raise InputError(f"cannot read the policy {text!r}: write Name or Name(parameter=value)")
     if named.id not in POLICIES:
-        raise InputError(f"unknown policy {named.id!r}: use one of {', '.join(POLICIES)}")
+        raise InputError(unknown("policy", named.id, POLICIES))
     kind = POLICIES[named.id]
-    given = _parameters(kind, call, text) if call else {}
-    for field in fields_of(kind):
-        if field.name not in given and field.default is MISSING:
-            raise InputError(f"{kind.__name__}: give {field.name}, as in {kind.__name__}({field.name}=...)")
-    return kind(**given)
+    return kind, parameters_of_call(kind, call, text) if call else {}
 
 
-def _parameters(kind: type[Policy], call: ast.Call, text: str) -> dict[str, object]:
+def parameters_of_call(kind: type[Policy], call: ast.Call, text: str) -> dict[str, object]:
     """Match the arguments of a call with the parameters of a policy."""
     allowed = [field.name for field in fields_of(kind)]
     takes = f"it takes {', '.join(allowed)}" if allowed else "it takes none"

@@ -74,18 +74,20 @@ class Description:
         return tables
 
 
-def varied(policies: Iterable[Policy]) -> Parameters:
-    """Return the parameters in which policies of the same class differ, by policy."""
-    classes: dict[type[Policy], list[Policy]] = {}
-    for policy in policies:
-        classes.setdefault(type(policy), []).append(policy)
+def varied(policies: Mapping[str, Policy]) -> Parameters:
+    """Return the parameters in which policies of the same class differ, by the name of the policy."""
+    classes: dict[type[Policy], dict[str, Policy]] = {}
+    for name, policy in policies.items():
+        classes.setdefault(type(policy), {})[name] = policy
     found: Parameters = {}
     for kind, members in classes.items():
         names = [each.name for each in fields_of(kind)]
-        differing = [name for name in names if len({repr(getattr(each, name)) for each in members}) > 1]
+        values = {name: {repr(getattr(each, name)) for each in members.values()} for name in names}
+        differing = [name for name in names if len(values[name]) > 1]
         if differing:
             found |= {
-                str(each): {name: _plain(getattr(each, name)) for name in differing} for each in members
+                label: {name: _plain(getattr(each, name)) for name in differing}
+                for label, each in members.items()
             }
     return found
 

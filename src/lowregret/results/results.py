@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from lowregret._common.text import count
+from lowregret._common.validation import plain_text
 from lowregret.analysis.summary import SUMMARY, TAIL_COLUMNS
 from lowregret.analysis.tables import COLUMNS, Floats, Runs
 from lowregret.errors import InputError
@@ -286,6 +287,8 @@ class Results:
         """
         from lowregret.reporting.experiment_report import write_report
 
+        for name in (self.name, *self.environments, *self.policies):
+            plain_text("report", "every name", name)
         chosen = None if baseline is None else str(baseline)
         return write_report(self, folder, chosen, figures=figures, progress=progress)
 

@@ -39,7 +39,7 @@ def simulated_results(
         clip=clip,
         notes={policy: text for policy, text in notes.items() if text},
         eliminating=tuple(policy for policy, found in outcomes.items() if found.eliminated is not None),
-        policy_parameters=varied(outcome.policy for outcome in outcomes.values()),
+        policy_parameters=varied({name: outcome.policy for name, outcome in outcomes.items()}),
     )
     pairs = {(bandit.name, policy): outcome for policy, outcome in outcomes.items()}
     return Results(description, partial(_table, bandit, outcomes), pairs)
