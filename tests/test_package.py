@@ -20,7 +20,7 @@ def test_type_checkers_see_the_same_names():
     text = Path(lr.__file__).read_text()
     assert "    from lowregret.policies import *\n" in text
     seen = set(re.findall(r"^    from lowregret\S* import \w+ as (\w+)$", text, re.MULTILINE))
-    assert seen | {"NEVER", "Policy", *POLICIES} == set(dir(lr))
+    assert seen | {"NEVER", "Arm", "Arms", "Clock", "Policy", "Random", *POLICIES} == set(dir(lr))
     assert set(POLICIES) <= set(lowregret.policies.__all__)
 
 

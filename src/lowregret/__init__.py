@@ -15,14 +15,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same names
     from lowregret import testing as testing
     from lowregret.environments import Bandit as Bandit
+    from lowregret.environments import Sampled as Sampled
     from lowregret.environments import bernoulli as bernoulli
     from lowregret.environments import beta as beta
     from lowregret.environments import empirical as empirical
     from lowregret.environments import environment as environment
     from lowregret.environments import exponential as exponential
     from lowregret.environments import gaussian as gaussian
+    from lowregret.environments import lognormal as lognormal
     from lowregret.environments import paper as paper
+    from lowregret.environments import pareto as pareto
     from lowregret.environments import poisson as poisson
+    from lowregret.environments import truncnormal as truncnormal
     from lowregret.environments import uniform as uniform
     from lowregret.errors import ConflictError as ConflictError
     from lowregret.errors import InputError as InputError
@@ -52,14 +56,18 @@ _HOMES = {
     "errors": ("ConflictError", "InputError", "LowRegretError", "StoreError", "UnknownDecisionError"),
     "environments": (
         "Bandit",
+        "Sampled",
         "bernoulli",
         "beta",
         "empirical",
         "environment",
         "exponential",
         "gaussian",
+        "lognormal",
         "paper",
+        "pareto",
         "poisson",
+        "truncnormal",
         "uniform",
     ),
     "results": ("Results", "compare", "report"),

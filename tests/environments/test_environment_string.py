@@ -132,7 +132,7 @@ BAD_LINES: list[tuple[object, str]] = [
     ("", f"unknown environment '': {UNKNOWN}"),
     ("paper-5", "unknown environment 'paper-5': did you mean 'paper-4'?"),
     ("bernoulli", "bernoulli: give its parameters, as in bernoulli:..."),
-    ("normal:0.1", f"unknown environment 'normal:': {UNKNOWN}"),
+    ("normal:0.1", "unknown environment 'normal:': did you mean 'gaussian:'?"),
     (3, f"unknown environment 3: {UNKNOWN}"),
     (None, f"unknown environment None: {UNKNOWN}"),
     (b"paper-1", f"unknown environment b'paper-1': {UNKNOWN}"),
@@ -186,7 +186,7 @@ def test_absurd_counts(digits: int) -> None:
         environment("bernoulli:0.1*" + "9" * digits)
 
 
-KNOWN = "use one of bernoulli, gaussian, beta, exponential, poisson, uniform, empirical"
+KNOWN = "use one of bernoulli, gaussian, beta, exponential, poisson, uniform, lognormal, pareto, truncnormal, empirical"
 BAD_FILES = [
     ("", "a file must hold either family or [[arms]], and not both"),
     (

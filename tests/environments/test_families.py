@@ -22,7 +22,10 @@ from lowregret.environments import (
     Exponential,
     Family,
     Gaussian,
+    LogNormal,
+    Pareto,
     Poisson,
+    TruncNormal,
     Uniform,
 )
 from lowregret.errors import InputError
@@ -35,6 +38,10 @@ ARMS: list[tuple[Family, Any, tuple[float, float]]] = [
     (Exponential(0.4), stats.expon(scale=0.4), (0.0, math.inf)),
     (Poisson(3.5), stats.poisson(3.5), (0.0, math.inf)),
     (Uniform(-1.0, 4.0), stats.uniform(-1.0, 5.0), (-1.0, 4.0)),
+    (LogNormal(-0.5, 0.75), stats.lognorm(0.75, scale=math.exp(-0.5)), (0.0, math.inf)),
+    (Pareto(40.0, 2.0), stats.pareto(40.0, scale=2.0), (2.0, math.inf)),
+    (TruncNormal(0.75, 0.5, 0.0, 2.0), stats.truncnorm(-1.5, 2.5, 0.75, 0.5), (0.0, 2.0)),
+    (TruncNormal(0.75, 0.5, -2.0, 1.0), stats.truncnorm(-5.5, 0.5, 0.75, 0.5), (-2.0, 1.0)),
     (Empirical(DATA), stats.rv_discrete(values=([0, 1, 2, 3], [0.25] * 4)), (-2.0, 7.25)),
 ]
 IDS = [type(arm).__name__ for arm, _, _ in ARMS]
@@ -57,6 +64,13 @@ def rewards(arm: Family, uniforms: Any) -> Any:
             return first + second * stats.norm.ppf(uniforms)
         case Beta():
             return third + fourth * stats.beta.ppf(uniforms, first, second)
+        case LogNormal():
+            return third + np.exp(first + second * stats.norm.ppf(uniforms))
+        case Pareto():
+            return third + second * (1.0 - uniforms) ** (-1.0 / first)
+        case TruncNormal():
+            tails = third + uniforms * (fourth - third)
+            return first + second * stats.norm.isf(tails)
         case Exponential():
             return first + second * stats.expon.ppf(uniforms)
         case Poisson():
@@ -68,7 +82,7 @@ def rewards(arm: Family, uniforms: Any) -> Any:
 
 
 def test_kinds_are_the_numbers_the_engine_knows() -> None:
-    assert [arm.kind for arm, _, _ in ARMS] == [0, 1, 2, 3, 4, 5, -1]
+    assert [arm.kind for arm, _, _ in ARMS] == [0, 1, 2, 3, 4, 5, 6, 7, 8, 8, -1]
 
 
 @pytest.mark.parametrize(("arm", "law", "support"), ARMS, ids=IDS)

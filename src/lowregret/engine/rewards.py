@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lowregret.engine.compile import compiled, compiled_inline
-from lowregret.engine.rng import beta, exponential, normal, poisson, uniform
+from lowregret.engine.compile import compiled, compiled_inline, shared
+from lowregret.engine.own_sampler import call_sampler
+from lowregret.engine.rng import beta, exponential, normal, poisson, positive, uniform
 from lowregret.engine.state import Floats
 from lowregret.environments.families import (
     BERNOULLI,
@@ -15,9 +16,16 @@ from lowregret.environments.families import (
     EMPIRICAL,
     EXPONENTIAL,
     GAUSSIAN,
+    LOGNORMAL,
+    PARETO,
     POISSON,
+    SAMPLED,
+    TRUNCNORMAL,
     UNIFORM,
 )
+from lowregret.special.quantiles import normal_upper
+
+shared(normal_upper)
 
 GIVEN = -2
 """The kind of an arm whose rewards are given: ``data[a : a + b]``."""
@@ -73,6 +81,14 @@ def _draw_other(source: RewardSource, n: int) -> float:
         return a + b * uniform(key, n)
     if kind == EMPIRICAL:
         return a + int(uniform(key, n) * b)
+    if kind == LOGNORMAL:
+        return c + np.exp(a + b * normal(key, n))
+    if kind == PARETO:
+        return c + b * positive(key, n) ** (-1.0 / a)
+    if kind == TRUNCNORMAL:
+        return a + b * normal_upper(c + uniform(key, n) * (d - c))
+    if kind == SAMPLED:
+        return b + c * call_sampler(int(a), key, n)
     return a + n - 1.0
 
 

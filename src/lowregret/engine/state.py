@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from inspect import signature
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from lowregret.engine.compile import adopt, compiled, shared_inline
+from lowregret.engine.own_sampler import sampler_address
 from lowregret.engine.rng import stream
-from lowregret.environments import Bandit
+from lowregret.environments import Bandit, Sampled
+from lowregret.environments.families import SAMPLED
 from lowregret.errors import InputError
 from lowregret.policies import Arms, Policy
 from lowregret.policies.arm_memory import memory_fields
@@ -75,6 +77,8 @@ def rows_of(bandit: Bandit, policy: Policy | None = None) -> Rows:
     rows["kind"] = bandit.kinds
     for column, name in enumerate("abcd"):
         rows[name] = bandit.encodings[:, column]
+    for number in np.flatnonzero(bandit.kinds == SAMPLED):
+        rows[number]["a"] = sampler_address(cast(Sampled, bandit.arms[number]))
     return rows
 
 

@@ -7,7 +7,10 @@ from lowregret.environments.bandit import (
     empirical,
     exponential,
     gaussian,
+    lognormal,
+    pareto,
     poisson,
+    truncnormal,
     uniform,
 )
 from lowregret.environments.environment_string import environment
@@ -17,10 +20,14 @@ from lowregret.environments.families import (
     Empirical,
     Exponential,
     Gaussian,
+    LogNormal,
+    Pareto,
     Poisson,
+    TruncNormal,
     Uniform,
 )
 from lowregret.environments.family_registry import FAMILIES, Family, FamilyEntry, entry_of
+from lowregret.environments.sampled import Sampled
 from lowregret.environments.testbeds import paper
 
 __all__ = [
@@ -33,7 +40,11 @@ __all__ = [
     "Family",
     "FamilyEntry",
     "Gaussian",
+    "LogNormal",
+    "Pareto",
     "Poisson",
+    "Sampled",
+    "TruncNormal",
     "Uniform",
     "bernoulli",
     "beta",
@@ -42,7 +53,10 @@ __all__ = [
     "environment",
     "exponential",
     "gaussian",
+    "lognormal",
     "paper",
+    "pareto",
     "poisson",
+    "truncnormal",
     "uniform",
 ]

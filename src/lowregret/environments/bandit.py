@@ -1,10 +1,11 @@
 """A bandit: its arms, their exact moments and gaps, and one constructor per reward family."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
+from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 
 from lowregret._common.validation import MAX_ARMS, as_list, integer, plain_text, scale_interval, short_repr
 from lowregret.environments.families import Bernoulli, Empirical
-from lowregret.environments.family_registry import FAMILIES, Family
+from lowregret.environments.family_registry import FAMILIES, Family, entry_of
+from lowregret.environments.sampled import Sampled
 from lowregret.errors import InputError
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -53,7 +55,7 @@ class Bandit:
             raise InputError(f"Bandit: arms must be a non-empty sequence, got {short_repr(arms)}")
         if len(arms) > MAX_ARMS:
             raise InputError(f"Bandit: at most {MAX_ARMS} arms are allowed, got {len(arms)}")
-        families = tuple(entry.family for entry in FAMILIES.values())
+        families: tuple[type, ...] = (Sampled, *(entry.family for entry in FAMILIES.values()))
         for position, arm in enumerate(arms):
             if not isinstance(arm, families):
                 raise InputError(
@@ -81,6 +83,39 @@ class Bandit:
 
     def __len__(self) -> int:
         return len(self.arms)
+
+    def __getitem__(self, arm: int) -> Family:
+        """Return the reward distribution of an arm."""
+        return self.arms[arm]
+
+    def __iter__(self) -> Iterator[Family]:
+        return iter(self.arms)
+
+    def sample(self, arm: int, n: int, seed: int | np.random.Generator = 0) -> Floats:
+        """Draw rewards of an arm, with a NumPy generator and not with the streams of `simulate`.
+
+        Parameters
+        ----------
+        arm : int
+            The arm.
+        n : int
+            The number of rewards.
+        seed : int or numpy.random.Generator, default 0
+            The generator, or its seed.
+
+        Examples
+        --------
+        >>> from lowregret.environments import bernoulli
+        >>> bernoulli([0.1, 0.9]).sample(1, 5)
+        array([1., 1., 1., 1., 1.])
+        """
+        if isinstance(arm, bool) or not isinstance(arm, Integral) or not 0 <= int(arm) < len(self):
+            raise InputError(
+                f"sample: arm must be an integer from 0 to {len(self) - 1}, got {short_repr(arm)}"
+            )
+        found = self.arms[int(arm)]
+        shape = (integer("sample", "n", n, least=0),)
+        return np.asarray(entry_of(found).sample(found, np.random.default_rng(seed), shape), np.float64)
 
     def __add__(self, other: "Bandit") -> "Bandit":
         """Join the arms of two bandits; the suggested horizon is dropped."""
@@ -277,6 +312,67 @@ def uniform(lows: Numbers, highs: Numbers, *, scale: Scale = None) -> Bandit:
     array([0.25, 0.5 ])
     """
     return family_bandit("uniform", [lows, highs], scale)
+
+
+def lognormal(mus: Numbers, sigmas: Numbers, *, scale: Scale = None) -> Bandit:
+    """Make a bandit with log-normal rewards.
+
+    Parameters
+    ----------
+    mus, sigmas : float or sequence of float
+        Mean and standard deviation of the logarithm of the reward; one number applies to all arms.
+    scale : (float, float), optional
+        Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
+
+    Examples
+    --------
+    >>> from lowregret.environments import lognormal
+    >>> lognormal([-1, 0], 0.5).means.round(3)
+    array([0.417, 1.133])
+    """
+    return family_bandit("lognormal", [mus, sigmas], scale)
+
+
+def pareto(shapes: Numbers, minima: Numbers, *, scale: Scale = None) -> Bandit:
+    """Make a bandit with Pareto rewards, whose tails are heavy.
+
+    Parameters
+    ----------
+    shapes, minima : float or sequence of float
+        P(reward > y) = (minimum / y)^shape. A shape is above 2, so that the variance is finite.
+    scale : (float, float), optional
+        Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
+
+    Examples
+    --------
+    >>> from lowregret.environments import pareto
+    >>> pareto([3, 5], 1).means
+    array([1.5 , 1.25])
+    """
+    return family_bandit("pareto", [shapes, minima], scale)
+
+
+def truncnormal(
+    locations: Numbers, sds: Numbers, lows: Numbers = 0.0, highs: Numbers = 1.0, *, scale: Scale = None
+) -> Bandit:
+    """Make a bandit with normal rewards, given that they lie in an interval.
+
+    Parameters
+    ----------
+    locations, sds : float or sequence of float
+        Mean and standard deviation of the normal distribution before it is truncated.
+    lows, highs : float or sequence of float, defaults 0 and 1
+        Ends of the interval of each arm.
+    scale : (float, float), optional
+        Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
+
+    Examples
+    --------
+    >>> from lowregret.environments import truncnormal
+    >>> truncnormal([0.5, 0.9], 0.2).means.round(3)
+    array([0.5  , 0.798])
+    """
+    return family_bandit("truncnormal", [locations, sds, lows, highs], scale)
 
 
 def empirical(data: Sequence[Sequence[float]] | NDArray[Any], *, scale: Scale = None) -> Bandit:

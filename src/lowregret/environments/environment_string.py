@@ -61,7 +61,9 @@ def environment(source: "str | os.PathLike[str] | Bandit") -> Bandit:
         if text.strip() in FAMILIES:
             raise InputError(f"{text.strip()}: give its parameters, as in {_example(text.strip())}")
         known = [*([] if colon else _PAPER), *(f"{name}:" for name in FAMILIES)]
-        raise InputError(unknown("environment", f"{family.strip()}{colon}", known, ADVICE))
+        meant = known if family.strip() != "normal" else ["gaussian:"]  # by another name
+        otherwise = ADVICE if meant is known else "did you mean 'gaussian:'?"
+        raise InputError(unknown("environment", f"{family.strip()}{colon}", meant, otherwise))
     raise InputError(f"unknown environment {short_repr(text)}: {ADVICE}")
 
 

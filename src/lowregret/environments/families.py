@@ -1,4 +1,4 @@
-"""The seven reward families: distributions of the reward of one arm, each closed under scaling.
+"""The reward families: distributions of the reward of one arm, each closed under scaling.
 
 ``Family`` (family_registry.py) describes the members that they share.
 """
@@ -21,10 +21,13 @@ from lowregret._common.validation import (
 )
 from lowregret.errors import InputError
 
+MAX_EXPONENT = 300.0
+"""The largest logarithm of a log-normal mean: its square is finite."""
+
 Encoding: TypeAlias = tuple[float, float, float, float]
 
 # Samplers of the engine (engine/rewards.py); a negative one draws positions in the data of a bandit.
-BERNOULLI, GAUSSIAN, BETA, EXPONENTIAL, POISSON, UNIFORM = range(6)
+BERNOULLI, GAUSSIAN, BETA, EXPONENTIAL, POISSON, UNIFORM, LOGNORMAL, PARETO, TRUNCNORMAL, SAMPLED = range(10)
 EMPIRICAL = -1
 
 
@@ -219,6 +222,137 @@ class Uniform:
     def scaled(self, low: float, high: float) -> "Uniform":
         low, width = scale_interval(low, high)
         return Uniform((self.low - low) / width, (self.high - low) / width)
+
+
+@dataclass(frozen=True, slots=True)
+class LogNormal:
+    """A log-normal reward: ``shift + exp(mu + sigma * x)`` with a standard normal x."""
+
+    kind: ClassVar[int] = LOGNORMAL
+    mu: float
+    sigma: float
+    shift: float = 0.0
+
+    def __post_init__(self) -> None:
+        validate_fields(self, mu=FINITE, sigma=VARIANCE, shift=FINITE)
+        if self.mu + self.sigma * self.sigma > MAX_EXPONENT:
+            raise InputError(f"lognormal: mu + sigma^2 must be at most {MAX_EXPONENT:g}, got {self}")
+
+    @property
+    def mean(self) -> float:
+        return self.shift + math.exp(self.mu + self.sigma * self.sigma / 2.0)
+
+    @property
+    def variance(self) -> float:
+        square = self.sigma * self.sigma
+        return math.expm1(square) * math.exp(2.0 * self.mu + square)
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return (self.shift, math.inf) if self.sigma > 0.0 else (self.mean, self.mean)
+
+    @property
+    def encoding(self) -> Encoding:
+        return self.mu, self.sigma, self.shift, 0.0
+
+    def scaled(self, low: float, high: float) -> "LogNormal":
+        low, width = scale_interval(low, high)
+        return LogNormal(self.mu - math.log(width), self.sigma, (self.shift - low) / width)
+
+
+@dataclass(frozen=True, slots=True)
+class Pareto:
+    """A Pareto reward: ``shift + x`` with P(x > y) = (minimum / y)^shape for y above the minimum.
+
+    The shape is above 2, so that the variance is finite.
+    """
+
+    kind: ClassVar[int] = PARETO
+    shape: float
+    minimum: float
+    shift: float = 0.0
+
+    def __post_init__(self) -> None:
+        validate_fields(self, shape=FINITE, minimum=POSITIVE, shift=FINITE)
+        if self.shape <= 2.0:
+            raise InputError(f"pareto: shape must be above 2, got {self.shape:g}")
+
+    @property
+    def mean(self) -> float:
+        return self.shift + self.minimum * self.shape / (self.shape - 1.0)
+
+    @property
+    def variance(self) -> float:
+        below = self.shape - 1.0
+        return self.minimum * self.minimum * self.shape / (below * below * (self.shape - 2.0))
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return self.shift + self.minimum, math.inf
+
+    @property
+    def encoding(self) -> Encoding:
+        return self.shape, self.minimum, self.shift, 0.0
+
+    def scaled(self, low: float, high: float) -> "Pareto":
+        low, width = scale_interval(low, high)
+        return Pareto(self.shape, self.minimum / width, (self.shift - low) / width)
+
+
+@dataclass(frozen=True)
+class TruncNormal:
+    """A normal reward of mean ``location`` and standard deviation ``sd``, given that it is in an interval."""
+
+    kind: ClassVar[int] = TRUNCNORMAL
+    location: float
+    sd: float
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        validate_fields(self, location=FINITE, sd=POSITIVE, low=FINITE, high=FINITE)
+        if self.low >= self.high:
+            raise InputError(f"truncnormal: low must lie below high, got {self.low:g} and {self.high:g}")
+        _, _, first, last = self.encoding
+        if not last - first > 1e-100:
+            raise InputError(f"truncnormal: [low, high] must not be so far from location, got {self}")
+
+    @cached_property
+    def _moments(self) -> tuple[float, float]:
+        from scipy.stats import truncnorm  # type: ignore[import-untyped]
+
+        ends = (self.low - self.location) / self.sd, (self.high - self.location) / self.sd
+        mean, variance = truncnorm.stats(*ends, loc=self.location, scale=self.sd)
+        return float(mean), float(variance)
+
+    @property
+    def mean(self) -> float:
+        return self._moments[0]
+
+    @property
+    def variance(self) -> float:
+        return self._moments[1]
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return self.low, self.high
+
+    @property
+    def encoding(self) -> Encoding:
+        # The upper tail probabilities between which one is drawn, of the normal variable or of its negative:
+        # of the two, those with more digits. Both are drawn in a little, so that rounding leaves no reward
+        # outside the interval.
+        low, high = (self.low - self.location) / self.sd, (self.high - self.location) / self.sd
+        sign = 1.0 if low + high > 0.0 else -1.0
+        near, far = (low, high) if sign > 0.0 else (-high, -low)
+        first, last = math.erfc(far / math.sqrt(2.0)) / 2.0, math.erfc(near / math.sqrt(2.0)) / 2.0
+        margin = 1e-12 * (last - first)
+        return self.location, sign * self.sd, first + margin, last - margin
+
+    def scaled(self, low: float, high: float) -> "TruncNormal":
+        low, width = scale_interval(low, high)
+        place = (self.location - low) / width
+        return TruncNormal(place, self.sd / width, (self.low - low) / width, (self.high - low) / width)
 
 
 @dataclass(frozen=True, repr=False)

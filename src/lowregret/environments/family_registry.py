@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import Field
-from math import inf
+from math import inf, log
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -16,9 +16,13 @@ from lowregret.environments.families import (
     Encoding,
     Exponential,
     Gaussian,
+    LogNormal,
+    Pareto,
     Poisson,
+    TruncNormal,
     Uniform,
 )
+from lowregret.environments.sampled import Sampled, sample_rewards
 from lowregret.special.bounded_divergences import beta_kl_free, bounded_kl_free
 from lowregret.special.divergences import (
     bernoulli_kl,
@@ -80,6 +84,8 @@ class FamilyEntry(NamedTuple):
 
 def entry_of(arm: Family) -> FamilyEntry:
     """Return the entry of the family of an arm."""
+    if isinstance(arm, Sampled):
+        return OWN
     return next(entry for entry in FAMILIES.values() if isinstance(arm, entry.family))
 
 
@@ -95,6 +101,20 @@ def _bernoulli_divergence(arm: Bernoulli, mean: float) -> float:
 def _poisson_divergence(arm: Poisson, mean: float) -> float:
     count, other = (arm.mean - arm.shift) / arm.factor, (mean - arm.shift) / arm.factor
     return poisson_kl(count, other, other - count) if count > 0.0 else other
+
+
+def _pareto_divergence(arm: Pareto, mean: float) -> float:
+    """Return the divergence to the Pareto distribution of the same minimum with another mean."""
+    above = mean - arm.shift
+    ratio = above / (above - arm.minimum) / arm.shape  # of the shapes
+    return ratio - 1.0 - log(ratio)
+
+
+def _truncated(arm: TruncNormal, random: Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    from scipy.special import ndtri
+
+    location, sd, first, last = arm.encoding
+    return np.asarray(location - sd * ndtri(random.uniform(first, last, shape)))
 
 
 def _empirical_divergence(arm: Empirical, mean: float) -> float | None:
@@ -145,6 +165,26 @@ FAMILIES: dict[str, FamilyEntry] = {
         lambda arm, random, shape: random.uniform(arm.low, arm.high, shape),
         _unless_constant(lambda arm, mean: uniform_kl_free(arm.low, arm.high, mean)),
     ),
+    "lognormal": FamilyEntry(
+        LogNormal,
+        {"mu": "mus", "sigma": "sigmas"},
+        lambda arm, random, shape: arm.shift + random.lognormal(arm.mu, arm.sigma, shape),
+        _unless_constant(
+            lambda arm, mean: (log((mean - arm.shift) / (arm.mean - arm.shift)) / arm.sigma) ** 2 / 2.0
+        ),
+    ),
+    "pareto": FamilyEntry(
+        Pareto,
+        {"shape": "shapes", "minimum": "minima"},
+        lambda arm, random, shape: arm.shift + arm.minimum * (1.0 + random.pareto(arm.shape, shape)),
+        _pareto_divergence,
+    ),
+    "truncnormal": FamilyEntry(
+        TruncNormal,
+        {"location": "locations", "sd": "sds", "low": "lows", "high": "highs"},
+        lambda arm, random, shape: _truncated(arm, random, shape),
+        lambda arm, mean: None,
+    ),
     "empirical": FamilyEntry(
         Empirical,
         {"values": "data"},
@@ -155,3 +195,6 @@ FAMILIES: dict[str, FamilyEntry] = {
         takes_data=True,
     ),
 }
+
+OWN = FamilyEntry(Sampled, {}, sample_rewards, lambda arm, mean: None)
+"""What is known of a distribution of one's own, which has no name in strings and files."""

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from lowregret.engine.identity import ENGINE as ENGINE_MODULES
 from lowregret.engine.identity import module_identity
-from lowregret.environments import FAMILIES, Bandit, Family
+from lowregret.environments import FAMILIES, Bandit, Family, Sampled
 from lowregret.errors import InputError
 from lowregret.experiments.cases import Case, Player
 from lowregret.experiments.policy_loading import Reference
@@ -207,6 +207,10 @@ def _parameters(player: Player) -> tuple[tuple[str, Any], ...]:
 
 def group(bandit: Bandit) -> ArmGroups:
     """Write the arms of a bandit as plain data."""
+    if any(isinstance(arm, Sampled) for arm in bandit.arms):
+        raise InputError(
+            f"{bandit.name!r}: a distribution of one's own cannot be stored in an experiment: use simulate"
+        )
     groups = tuple(
         (type(arm).__name__, tuple(getattr(arm, each.name) for each in fields(arm)), len(list(equal)))
         for arm, equal in groupby(bandit.arms)

@@ -1,0 +1,95 @@
+"""A reward distribution of one's own: a sampler that Numba compiles, with its mean and variance."""
+# ruff: noqa: D102  # `Family` describes the members
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from lowregret._common.validation import FINITE, POSITIVE, VARIANCE, scale_interval, validate_fields
+from lowregret.environments.families import SAMPLED, Encoding
+from lowregret.errors import InputError
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """A reward of a distribution of one's own, ``shift + factor * sample(rng)``.
+
+    Simulations take it; experiments, whose results are stored, do not.
+
+    Parameters
+    ----------
+    sample : callable
+        A function that Numba can compile and that draws one reward from ``rng``, which has ``uniform()``,
+        ``normal()``, ``beta(a, b)`` and ``student(degrees)``.
+    mean, variance : float
+        Mean and variance of the reward.
+    low, high : float
+        Infimum and supremum of the reward, by default infinite.
+    shift, factor : float
+        What scaling adds to a sample and multiplies it by.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> def square(rng):
+    ...     return rng.uniform() ** 2
+    >>> bandit = lr.Bandit((lr.Sampled(square, 1 / 3, 4 / 45, 0, 1), *lr.bernoulli(0.5).arms), "mixed")
+    >>> bandit.gaps.round(3)
+    array([0.167, 0.   ])
+    """
+
+    kind: ClassVar[int] = SAMPLED
+    sample: Callable[[Any], float]
+    mean: float
+    variance: float
+    low: float = -math.inf
+    high: float = math.inf
+    shift: float = 0.0
+    factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not callable(self.sample):
+            raise InputError(f"sampled: sample must be a function of rng, got {self.sample!r}")
+        validate_fields(self, mean=FINITE, variance=VARIANCE, shift=FINITE, factor=POSITIVE)
+        if not self.low <= self.mean <= self.high:
+            raise InputError(
+                f"sampled: mean must lie between low and high, got {self.mean:g} for "
+                f"{self.low:g} and {self.high:g}"
+            )
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return float(self.low), float(self.high)
+
+    @property
+    def encoding(self) -> Encoding:
+        # The engine sets the first number to the address of the compiled sampler in its process.
+        return 0.0, self.shift, self.factor, 0.0
+
+    def scaled(self, low: float, high: float) -> "Sampled":
+        low, width = scale_interval(low, high)
+        ends = ((end - low) / width for end in (self.low, self.high))
+        mean, variance = (self.mean - low) / width, self.variance / width / width
+        return Sampled(self.sample, mean, variance, *ends, (self.shift - low) / width, self.factor / width)
+
+
+class _Draws:
+    """The draws that a sampler makes, from a NumPy generator."""
+
+    def __init__(self, random: Generator) -> None:
+        self.uniform = random.random
+        self.normal = random.standard_normal
+        self.beta = random.beta
+        self.student = random.standard_t
+
+
+def sample_rewards(arm: Sampled, random: Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Draw rewards of an arm with a NumPy generator."""
+    draws = _Draws(random)
+    found = np.array([arm.sample(draws) for _ in range(math.prod(shape))], np.float64).reshape(shape)
+    return arm.shift + arm.factor * found
