@@ -41,6 +41,7 @@ if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same n
     from lowregret.online.decisions import Decision as Decision
     from lowregret.online.open_agent import open_agent as open_agent
     from lowregret.policies import *
+    from lowregret.results import Metric as Metric
     from lowregret.results import Results as Results
     from lowregret.results import compare as compare
     from lowregret.results import report as report
@@ -70,7 +71,7 @@ _HOMES = {
         "truncnormal",
         "uniform",
     ),
-    "results": ("Results", "compare", "report"),
+    "results": ("Metric", "Results", "compare", "report"),
     "experiments.stored_results": ("open_results",),
     "experiments.spec": ("Experiment",),
     "theory.regret_bounds": ("bounds",),

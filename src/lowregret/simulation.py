@@ -38,6 +38,7 @@ def simulate(
     threads: int | None = None,
     progress: Callable[[str, int], None] | None = None,
     engine: Engine = "compiled",
+    record_rewards: bool = False,
 ) -> Results:
     """Simulate policies on a bandit.
 
@@ -70,6 +71,9 @@ def simulate(
     engine : {"compiled", "reference"}, default "compiled"
         The engine; both return the same. The reference is plain Python: it is slow, compiles nothing of the
         policy, and stops at breakpoints.
+    record_rewards : bool, default False
+        Record the sum of the rewards of every arm, for realised regret and metrics of one's own. Every
+        reward is drawn a second time.
 
     Returns
     -------
@@ -105,9 +109,11 @@ def simulate(
             report(0)
         problem = policy, bandit, horizon, runs, seed, times
         if engine == "compiled":
-            outcomes[name] = cpu.simulate(*problem, threads, report, clipped[name])
+            outcomes[name] = cpu.simulate(
+                *problem, threads, report, clipped[name], record_rewards=record_rewards
+            )
         else:
-            outcomes[name] = reference.simulate(*problem, report, clipped[name])
+            outcomes[name] = reference.simulate(*problem, report, clipped[name], record_rewards)
         notes[name] = reward_note(policy, bandit.support, clipped[name], bandit.binary)
     from lowregret.results import simulated_results
 

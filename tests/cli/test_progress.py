@@ -53,7 +53,6 @@ def _after_refresh(terminal: Terminal, start: int, words: str) -> int:
 
 
 def test_the_bar_of_shards_tells_shards_and_speed(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert_nothing_without_a_terminal()
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
@@ -68,6 +67,15 @@ def test_the_bar_of_shards_tells_shards_and_speed(monkeypatch: pytest.MonkeyPatc
     assert "mine" in terminal.getvalue()
 
 
-def assert_nothing_without_a_terminal() -> None:
-    with shard_bar("mine") as progress:
-        assert progress is None
+def test_lines_of_progress_for_a_log(monkeypatch, capsys) -> None:
+    from lowregret.cli import progress
+    from lowregret.experiments.run import Progress
+
+    now = iter([0.0, 1.0, 5.0, 11.0, 12.0, 40.0])
+    monkeypatch.setattr(progress, "monotonic", lambda: next(now))
+    with progress.shard_bar("mine") as advance:
+        for done in range(5):
+            advance(Progress(done, 4, done * 10**6, 4 * 10**6, 2, 0))
+    assert capsys.readouterr().err.splitlines() == [
+        "lowregret: 4 of 6 shards, 0.182 M steps/s, about 0:00:11 left",
+    ]

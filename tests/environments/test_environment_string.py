@@ -186,7 +186,10 @@ def test_absurd_counts(digits: int) -> None:
         environment("bernoulli:0.1*" + "9" * digits)
 
 
-KNOWN = "use one of bernoulli, gaussian, beta, exponential, poisson, uniform, lognormal, pareto, truncnormal, empirical"
+KNOWN = (
+    "use one of bernoulli, gaussian, beta, exponential, poisson, uniform, lognormal, pareto, "
+    "truncnormal, empirical"
+)
 BAD_FILES = [
     ("", "a file must hold either family or [[arms]], and not both"),
     (

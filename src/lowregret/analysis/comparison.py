@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from math import sqrt
 from typing import Any, NamedTuple
@@ -23,6 +23,9 @@ from lowregret.errors import InputError
 
 LOWER, HIGHER, INCONCLUSIVE = "lower regret", "higher regret", "inconclusive"
 """The verdicts on a policy, compared with a baseline."""
+
+BETTER, WORSE = "better", "worse"
+"""The verdicts on a policy by a metric of the user's own."""
 
 INTERVALS = ("low", "high", "bootstrap_low", "bootstrap_high", "bounded_low", "bounded_high")
 NUMBERS = ("difference", "se", *INTERVALS, "wins", "p_value", "p_holm")
@@ -93,12 +96,42 @@ def fragility(difference: float, largest: float) -> float:
 
 def compare(tables: Tables, baseline: str | None = None, seed: int = 0) -> pl.DataFrame:
     """Compare the final regrets of policies in pairs; see `lowregret.compare`."""
-    pairs = list(_pairs(tables.finals, baseline))
+    return _compared(list(_pairs(tables.finals, baseline)), largest_regrets(tables), seed)
+
+
+def compare_metric(
+    values: pl.DataFrame, baseline: str | None, seed: int, lower_is_better: bool
+) -> pl.DataFrame:
+    """Compare the values of a metric in pairs; they have the columns of the final regrets."""
+    found = _compared(list(_pairs(values, baseline)), None, seed)
+    lower, higher = (BETTER, WORSE) if lower_is_better else (WORSE, BETTER)
+    wins = pl.col("wins") if lower_is_better else (1.0 - pl.col("wins")).alias("wins")
+    return found.with_columns(wins, pl.col("verdict").replace({LOWER: lower, HIGHER: higher}))
+
+
+def compare_same_policies(tables: Tables, others: Tables, label: str, seed: int = 0) -> pl.DataFrame:
+    """Compare every policy with itself in other results; the baseline is its name with the label."""
+    keys = ["environment", "policy", "run"]
+    both = tables.finals.join(others.finals.select(*keys, other="regret"), on=keys, maintain_order="left")
+    if both.is_empty():
+        raise InputError("compare: these results have no environment, policy and run in common")
+    pairs = [
+        (str(environment), str(policy), f"{policy} ({label})", differences(part["regret"], part["other"]))
+        for (environment, policy), part in both.group_by("environment", "policy", maintain_order=True)
+    ]
+    return _compared(pairs, largest_regrets(tables), seed)
+
+
+def _compared(
+    pairs: Sequence[tuple[str, str, str, Floats]], largest: Mapping[str, float] | None, seed: int
+) -> pl.DataFrame:
+    """Compare samples of differences; ``largest`` is the largest possible one, None if that is not known."""
     samples = [sample for *_, sample in pairs]
     bootstraps = _bootstraps(samples, seed)
-    largest = largest_regrets(tables)
-    bounds = [(-largest[environment], largest[environment]) for environment, *_ in pairs]
-    bounded = bounded_intervals(samples, bounds, seed=seed)
+    bounded: Sequence[tuple[float | None, float | None]] = [(None, None)] * len(samples)
+    if largest is not None:
+        bounds = [(-largest[environment], largest[environment]) for environment, *_ in pairs]
+        bounded = bounded_intervals(samples, bounds, seed=seed)
     tests = [paired(sample) for sample in samples]
     adjusted = holm([test.p_value for test in tests])
     rows = []
@@ -111,7 +144,7 @@ def compare(tables: Tables, baseline: str | None = None, seed: int = 0) -> pl.Da
         row["wins"] = float((sample < 0).mean() + 0.5 * (sample == 0).mean())
         row["p_holm"], row["verdict"] = p_holm, verdict(test.difference, p_holm)
         row["bounded_low"], row["bounded_high"] = interval
-        if row["verdict"] != INCONCLUSIVE:
+        if row["verdict"] != INCONCLUSIVE and largest is not None:
             row["fragility"] = fragility(test.difference, largest[environment])
             row["fragile"] = row["fragility"] < share_limit(0, len(sample))
         row["runs_needed"] = None

@@ -35,6 +35,8 @@ class Runs(Protocol):
         Pulls of every arm at the horizon.
     eliminated : array (runs, arms), or None
         When an arm was eliminated, 0 for never; None for a policy that eliminates no arms.
+    rewards : array (runs, arms), or None
+        The sum of the rewards of every arm; None where they were not recorded.
     seconds : float or None
         Wall time of the simulation, compilation excluded; None where it was not recorded.
     threads : int or None
@@ -49,6 +51,8 @@ class Runs(Protocol):
     def pulls(self) -> Integers: ...  # noqa: D102
     @property
     def eliminated(self) -> Integers | None: ...  # noqa: D102
+    @property
+    def rewards(self) -> Floats | None: ...  # noqa: D102
     @property
     def seconds(self) -> float | None: ...  # noqa: D102
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -12,11 +13,15 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from lowregret.cli.printing import tell
 from lowregret.engine.compile_progress import silenced
 
 if TYPE_CHECKING:
     from lowregret.experiments.run import Progress as RunProgress
 
+
+LINE_INTERVAL = 10.0
+"""Seconds between two lines of progress in a log."""
 
 NOTHING_KEPT = "interrupted: nothing is kept; `lowregret run` keeps what is finished"
 """What is printed when a simulation without a folder is interrupted."""
@@ -69,12 +74,12 @@ def shard_bar(label: str) -> Iterator[Callable[[RunProgress], None] | None]:
     """Show the progress of an experiment while the block runs.
 
     Yields the ``progress`` argument of ``Experiment.run``. The bar is drawn on standard error if that is a
-    terminal; otherwise the argument is None.
+    terminal; otherwise a line is written to it every ``LINE_INTERVAL`` seconds, for a log.
     """
-    if not sys.stderr.isatty():
-        yield None
-        return
     began = monotonic()
+    if not sys.stderr.isatty():
+        yield _lines(began)
+        return
     with silenced(), _bar() as bar:
         task = bar.add_task(label, total=None, state="reading finished shards")
 
@@ -105,6 +110,23 @@ def step_bar() -> Iterator[Callable[[str, int, int], None] | None]:
             bar.update(task, description=what, completed=done, total=steps, state=f"{done}/{steps}")
 
         yield advance
+
+
+def _lines(began: float) -> Callable[[RunProgress], None]:
+    """Return a callback that writes a line of progress from time to time."""
+    last = began
+
+    def advance(now: RunProgress) -> None:
+        nonlocal last
+        moment = monotonic()
+        if not now.done or moment - last < LINE_INTERVAL or now.done == now.shards:
+            return
+        last, passed = moment, moment - began
+        left = timedelta(seconds=round(passed * (now.all_steps - now.steps) / now.steps))
+        speed = f"{now.steps / passed / 1e6:.3g} M steps/s"
+        tell(f"{now.there + now.done} of {now.there + now.shards} shards, {speed}, about {left} left")
+
+    return advance
 
 
 def _bar() -> Progress:

@@ -10,6 +10,7 @@ import typer
 
 from lowregret._common.text import count
 from lowregret.cli.printing import console, print_json
+from lowregret.errors import InputError
 
 
 class Figures(StrEnum):
@@ -22,6 +23,10 @@ class Figures(StrEnum):
 
 def compare(
     folder: Annotated[Path, typer.Argument(help="The folder of an experiment's results.")],
+    other: Annotated[
+        Path | None,
+        typer.Argument(help="Another folder: compare every policy with itself there.", show_default=False),
+    ] = None,
     baseline: Annotated[
         str | None, typer.Option(help="Compare with this policy.", show_default="every pair")
     ] = None,
@@ -31,7 +36,9 @@ def compare(
     from lowregret.cli.terminal_verdicts import verdict_lines
     from lowregret.experiments.stored_results import open_results
 
-    comparison = open_results(folder).compare(baseline)
+    if other is not None and baseline is not None:
+        raise InputError(f"compare: use either a second folder or --baseline, got {baseline!r}")
+    comparison = open_results(folder).compare(baseline if other is None else open_results(other))
     if json:
         print_json({"comparisons": comparison.to_dicts()})
     else:

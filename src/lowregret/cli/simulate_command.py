@@ -56,6 +56,9 @@ def simulate(
     clip: Annotated[
         bool, typer.Option("--clip", help="Clip rewards to [0, 1] for the policies that require it.")
     ] = False,
+    record_rewards: Annotated[
+        bool, typer.Option("--record-rewards", help="Also print the realised regret, from the rewards.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Simulate policies on an environment and print their regret."""
@@ -72,6 +75,7 @@ def simulate(
             clip=clip,
             threads=threads,
             progress=progress,
+            record_rewards=record_rewards,
         )
     if json:
         print_json(results.to_dict())

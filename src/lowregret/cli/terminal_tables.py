@@ -21,6 +21,7 @@ COLUMNS = {
     "p95": "95%",
     "worst05": "worst 5%",
     "worst05_high": "at most",
+    "realised_regret": "realised",
     "lost": "optimal arm\neliminated",
     "ns_per_step": "ns/step",
     "published": "published",

@@ -16,9 +16,9 @@ from lowregret.engine.compile import compiled, entry
 from lowregret.engine.dispatch import play
 from lowregret.engine.outcome import Outcome, Trace, eliminates, new_trace
 from lowregret.engine.reference import ran_out
-from lowregret.engine.rewards import reward
-from lowregret.engine.rng import Rng, shuffle
-from lowregret.engine.simulated_run import Run, Scratch, new_scratch, prepare_run
+from lowregret.engine.rewards import RewardSource, nth_reward, reward, reward_source
+from lowregret.engine.rng import Rng, shuffle, stream
+from lowregret.engine.simulated_run import POLL_STEPS, Run, Scratch, new_scratch, prepare_run
 from lowregret.engine.state import Floats, Integers, Rows, lay_out, rows_of, start
 from lowregret.engine.step import MESSAGES
 from lowregret.environments import Bandit
@@ -76,6 +76,7 @@ def simulate(
     clip: bool = False,
     first_run: int = 0,
     halt: Integers | None = None,
+    record_rewards: bool = False,
 ) -> Outcome:
     """Simulate many runs of a policy, from run ``first_run`` on; run r depends only on the seed and on r.
 
@@ -95,6 +96,7 @@ def simulate(
         ) from None
 
     halt = np.zeros(1, np.int64) if halt is None else halt
+    rewards = np.zeros((runs if record_rewards else 0, size))
     problem = Problem(first, rows, bandit.data, horizon, clip, grid)
 
     def arguments(start: int, stop: int) -> tuple[Any, ...]:
@@ -105,12 +107,19 @@ def simulate(
 
     def block(start: int, stop: int) -> int:
         raise_for(policy, _call(play_runs, policy, *arguments(start, stop)))
+        if record_rewards:
+            key = np.uint64(seed)
+            sum_rewards(
+                rows, bandit.data, key, first_run + start, pulls[start:stop], rewards[start:stop], halt
+            )
         return stop - start
 
     began = perf_counter()
     threads = share_out(block, runs, horizon, threads, halt, progress)
     seconds = perf_counter() - began
-    return Outcome(policy, grid, regret, pulls, eliminated if eliminates(policy) else None, seconds, threads)
+    lost = eliminated if eliminates(policy) else None
+    recorded = rewards if record_rewards else None
+    return Outcome(policy, grid, regret, pulls, lost, seconds, threads, recorded)
 
 
 def share_out(
@@ -208,6 +217,21 @@ def collect_rewards(rows: Rows, data: Floats, arms: Integers, pulls: Integers, r
     for t in range(len(arms)):
         pulls[arms[t]] += 1
         rewards[t] = reward(rows[arms[t]], data, pulls[arms[t]])
+
+
+@compiled
+def sum_rewards(
+    rows: Rows, data: Floats, seed: np.uint64, run: int, pulls: Integers, sums: Floats, stop: Integers
+) -> None:
+    """Draw again the rewards of runs, the first of which has a number, and add them up by arm."""
+    for row in range(len(pulls)):
+        for i in range(len(rows)):
+            kind, _, a, b, c, d = reward_source(rows[i])
+            source = RewardSource(kind, stream(seed, run + row, i), a, b, c, d)
+            for n in range(1, pulls[row, i] + 1):
+                sums[row, i] += nth_reward(source, data, n)
+                if n % POLL_STEPS == 0 and stop[0]:
+                    return
 
 
 def raise_for(policy: Policy, answer: int) -> None:

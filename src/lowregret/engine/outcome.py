@@ -29,6 +29,8 @@ class Outcome:
         Wall time of the simulation, compilation excluded.
     threads : int
         How many threads shared the runs.
+    rewards : array (runs, arms), or None
+        The sum of the rewards of every arm; None where they were not recorded.
     """
 
     policy: Policy
@@ -38,6 +40,7 @@ class Outcome:
     eliminated: Integers | None
     seconds: float
     threads: int
+    rewards: Floats | None = None
 
     def __repr__(self) -> str:
         return f"Outcome({self.policy!s}, regret {self.regret.shape}, pulls {self.pulls.shape})"

@@ -100,6 +100,7 @@ def simulate(
     grid: Integers,
     progress: Callable[[int], None] | None = None,
     clip: bool = False,
+    record_rewards: bool = False,
 ) -> Outcome:
     """Simulate many runs of a policy in plain Python; ``engine.cpu.simulate`` returns the same."""
     began, played = perf_counter(), []
@@ -111,7 +112,11 @@ def simulate(
         np.stack([getattr(each, name) for each in played]) for name in ("regret", "pulls", "eliminated")
     )
     seconds = perf_counter() - began
-    return Outcome(policy, grid, regret, pulls, eliminated if eliminates(policy) else None, seconds, 1)
+    rewards = np.zeros((runs, len(bandit)))
+    for number, each in enumerate(played):
+        np.add.at(rewards[number], each.arm, each.reward)
+    lost, recorded = eliminated if eliminates(policy) else None, rewards if record_rewards else None
+    return Outcome(policy, grid, regret, pulls, lost, seconds, 1, recorded)
 
 
 def policy_rng(seed: int, number: int) -> Rng:

@@ -319,7 +319,7 @@ class TruncNormal:
 
     @cached_property
     def _moments(self) -> tuple[float, float]:
-        from scipy.stats import truncnorm  # type: ignore[import-untyped]
+        from scipy.stats import truncnorm
 
         ends = (self.low - self.location) / self.sd, (self.high - self.location) / self.sd
         mean, variance = truncnorm.stats(*ends, loc=self.location, scale=self.sd)

@@ -73,9 +73,11 @@ class Sampled:
 
     def scaled(self, low: float, high: float) -> "Sampled":
         low, width = scale_interval(low, high)
-        ends = ((end - low) / width for end in (self.low, self.high))
-        mean, variance = (self.mean - low) / width, self.variance / width / width
-        return Sampled(self.sample, mean, variance, *ends, (self.shift - low) / width, self.factor / width)
+        mean, bottom, top, shift = (
+            (value - low) / width for value in (self.mean, self.low, self.high, self.shift)
+        )
+        variance = self.variance / width / width
+        return Sampled(self.sample, mean, variance, bottom, top, shift, self.factor / width)
 
 
 class _Draws:

@@ -94,10 +94,13 @@ def _named(pairs: Sequence[NamedPair], rows: Rows) -> pl.LazyFrame:
 
 def _of_runs(rows: pl.LazyFrame) -> dict[str, pl.LazyFrame]:
     who = ("environment", "policy", "run")
+    recorded = "rewards" in rows.collect_schema().names()
+    total = {"reward": pl.col("rewards").list.sum()} if recorded else {}
+    by_arm = ("arm", "pulls", *(["rewards"] if recorded else []))
     return {
-        "finals": rows.select(*who, regret=pl.col("regret").list.last()),
+        "finals": rows.select(*who, regret=pl.col("regret").list.last(), **total),
         "curves": rows.select(*who, "t", "regret").explode("t", "regret"),
-        "pulls": rows.select(*who, "arm", "pulls").explode("arm", "pulls"),
+        "pulls": rows.select(*who, *by_arm).explode(by_arm).rename({"rewards": "reward"}, strict=False),
         "events": rows.filter(pl.col("eliminated").is_not_null())
         .select(*who, t="eliminated", arm="arm")
         .explode("t", "arm")

@@ -92,6 +92,7 @@ class Shard:
     times: tuple[int, ...]
     clip: bool
     engine: str
+    record_rewards: bool = False
 
     @property
     def steps(self) -> int:
@@ -175,6 +176,8 @@ def _shard(
         [case.horizon, first, runs, experiment.seed, clip],
         case.times,
     ]
+    if experiment.record_rewards:
+        parts.append("rewards")
     return Shard(
         _hash(parts),
         arms.sha256,
@@ -188,6 +191,7 @@ def _shard(
         case.times,
         clip,
         ENGINE,
+        experiment.record_rewards,
     )
 
 

@@ -206,6 +206,8 @@ class Experiment(Part):
         Number of independent runs, and seed of the rewards.
     clip : bool, default False
         Clip rewards to [0, 1] for policies that need that.
+    record_rewards : bool, default False
+        Record the sum of the rewards of every arm, as `simulate` does.
     grid : table or {"linear", "log"}, default 200 points, linear
         Number (``points``) and spacing (``scale``) of the times at which the regret is recorded, or the
         spacing alone.
@@ -236,6 +238,9 @@ class Experiment(Part):
     runs: int = Field(default=100, ge=1, le=2**31, description="Number of independent runs.")
     seed: int = Field(default=0, ge=0, le=MAX_SEED, description="Seed of the rewards.")
     clip: bool = Field(default=False, description="Clip rewards to [0, 1] for the policies that need that.")
+    record_rewards: bool = Field(
+        default=False, description="Record the sum of the rewards of every arm in every run."
+    )
     grid: Annotated[
         RecordingGrid,
         BeforeValidator(_recording_grid, json_schema_input_type=RecordingGrid | Literal["linear", "log"]),

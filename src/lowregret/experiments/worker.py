@@ -34,6 +34,7 @@ class Arrays(NamedTuple):
     pulls: Integers
     eliminated: Integers | None
     seconds: float
+    rewards: Floats | None
 
 
 _forked = False
@@ -83,8 +84,9 @@ def work(shard: Shard, arms: ArmGroups) -> Finished | Arrays:
         clip=shard.clip,
         first_run=shard.first,
         halt=halt,
+        record_rewards=shard.record_rewards,
     )
-    arrays = Arrays(outcome.regret, outcome.pulls, outcome.eliminated, outcome.seconds)
+    arrays = Arrays(outcome.regret, outcome.pulls, outcome.eliminated, outcome.seconds, outcome.rewards)
     return arrays if _forked else written(shard, arrays)
 
 
@@ -106,6 +108,8 @@ def _parquet(shard: Shard, outcome: Arrays) -> bytes:
         _lists("pulls", outcome.pulls, pl.Int64, arms),
         _lists("eliminated", eliminated, pl.Int64, arms),
     ]
+    if outcome.rewards is not None:
+        columns.append(_lists("rewards", outcome.rewards, pl.Float64, arms))
     buffer = io.BytesIO()
     # The quickest to write; nobody looks for values in a shard.
     pl.DataFrame(columns).write_parquet(buffer, compression="lz4", statistics=False)

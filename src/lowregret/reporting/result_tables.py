@@ -27,6 +27,8 @@ def numbers(summary: pl.DataFrame, ranks: Mapping[str, str]) -> Table:
         "rank",
     ]
     heads += ["best arm pulled", "best arm found", "optimal arm eliminated"]
+    extra = [name for name in summary.columns if name == "realised_regret" or f"{name} se" in summary.columns]
+    heads += [name.removeprefix("metric.").replace("realised_regret", "realised") for name in extra]
     rows = [
         [
             row["policy"],
@@ -39,6 +41,7 @@ def numbers(summary: pl.DataFrame, ranks: Mapping[str, str]) -> Table:
             f"{row['best_arm_pulls']:.1%}",
             f"{row['best_arm_found']:.1%}",
             lost_runs(row),
+            *(shown(row[name]) for name in extra),
         ]
         for row in summary.sort("mean").to_dicts()
     ]

@@ -2,12 +2,14 @@
 
 from lowregret.results.description import Description, note, varied
 from lowregret.results.joined import join
+from lowregret.results.metrics import Metric
 from lowregret.results.results import Results, compare, report
 from lowregret.results.simulated import simulated_results
 from lowregret.results.table_runs import arm_table
 
 __all__ = [
     "Description",
+    "Metric",
     "Results",
     "arm_table",
     "compare",

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     import altair
 
     from lowregret.policies import Policy
+    from lowregret.results.metrics import Metric
 
 KEYS = ("environment", "policy")
 
@@ -83,6 +84,7 @@ class Results:
         self.description = description
         self.load_table = load_table
         self.outcomes = outcomes or {}
+        self.metrics: tuple[Metric, ...] = ()
         self._slices: dict[str, dict[tuple[str, str], tuple[int, int]]] = {}
 
     @property
@@ -146,11 +148,20 @@ class Results:
         stored = "curves" if table == "paths" else table
         if stored not in COLUMNS or table == "curves":
             raise InputError(f"no table {table!r}: use finals, paths, pulls, events or arms")
-        return self._with_parameters(self.load_table(stored))
+        found = self.load_table(stored)
+        if table == "finals" and "reward" in found.collect_schema().names():
+            from lowregret.results.metrics import add_realised_regret
+
+            found = add_realised_regret(found, self.arms, self.horizons)
+        return self._with_parameters(found)
 
     @cached_property
     def finals(self) -> pl.DataFrame:
-        """Regret at the horizon: environment, policy, run, regret."""
+        """Regret at the horizon: environment, policy, run, regret.
+
+        With recorded rewards also ``reward``, their sum, and ``realised_regret``: the horizon times the best
+        mean, less that sum. Its mean is that of ``regret``, and its variance is larger.
+        """
         return self.scan("finals").collect()
 
     @cached_property
@@ -191,11 +202,26 @@ class Results:
             arm. ``best_arm_found`` is the share of runs in which an optimal arm was pulled most; where arms
             tie for that the run counts in part. ``optimal_arm_eliminated`` is the number of runs in which no
             optimal arm was left, ``failures`` their share and ``failures_high`` its upper 95% limit, about 3
-            / runs where there was none; null for a policy that eliminates no arms.
+            / runs where there was none; null for a policy that eliminates no arms. With recorded rewards
+            also the means of ``reward`` and ``realised_regret``; ``metric.NAME`` and ``metric.NAME se`` for
+            the metrics of `with_metrics`.
         """
         from lowregret.analysis.summary import summarise
+        from lowregret.results.metrics import add_metrics
 
-        return self._with_parameters(summarise(self).lazy()).collect()
+        found = summarise(self)
+        if "reward" in self.finals.columns:
+            means = pl.col("reward", "realised_regret").mean()
+            rewards = self.finals.group_by(KEYS).agg(means)
+            found = found.join(rewards, on=KEYS, how="left", maintain_order="left")
+        found = add_metrics(found, self, self.metrics)
+        return self._with_parameters(found.lazy()).collect()
+
+    def with_metrics(self, *metrics: Metric) -> Results:
+        """Return these results with metrics of one's own, which `summary` and reports then show."""
+        found = Results(self.description, self.load_table, self.outcomes)
+        found.metrics = (*self.metrics, *metrics)
+        return found
 
     def exceedance(self, regret: float) -> pl.DataFrame:
         """Estimate the probability that the final regret of a policy exceeds a value.
@@ -221,19 +247,28 @@ class Results:
 
         return self._with_parameters(summarise_curves(self).lazy()).collect()
 
-    def compare(self, baseline: Policy | str | None = None, seed: int = 0) -> pl.DataFrame:
+    def compare(
+        self, baseline: Policy | str | Results | None = None, seed: int = 0, *, metric: Metric | None = None
+    ) -> pl.DataFrame:
         """Compare the final regrets of policies in pairs; see `lowregret.compare`.
 
         Parameters
         ----------
-        baseline : Policy or str, optional
-            The policy that every other one is compared with; every pair is compared if not given.
+        baseline : Policy, str or Results, optional
+            The policy that every other one is compared with; every pair is compared if not given. With other
+            results, every policy is compared with itself in those.
         seed : int, default 0
             The seed of the bootstrap's resamples.
+        metric : Metric, optional
+            A metric to compare in place of the regret.
         """
         from lowregret.analysis.comparison import compare
+        from lowregret.results.metrics import compare_metrics, compare_with
 
-        found = compare(self, None if baseline is None else str(baseline), seed)
+        if isinstance(baseline, Results):
+            return compare_with(self, baseline, seed, metric)
+        name = None if baseline is None else str(baseline)
+        found = compare(self, name, seed) if metric is None else compare_metrics(self, name, seed, metric)
         return self._with_parameters(found.lazy()).collect()
 
     def plot(self, environment: str | None = None, *, against: str | None = None) -> altair.LayerChart:
@@ -400,7 +435,13 @@ class Results:
             return f"<p>{escape(repr(self))}</p>{chosen._repr_html_()}"
 
 
-def compare(results: Results, baseline: Policy | str | None = None, seed: int = 0) -> pl.DataFrame:
+def compare(
+    results: Results,
+    baseline: Policy | str | Results | None = None,
+    seed: int = 0,
+    *,
+    metric: Metric | None = None,
+) -> pl.DataFrame:
     """Compare the final regrets of policies in pairs.
 
     Run r of two policies saw the same rewards, so the test is on the difference of their regrets in each
@@ -411,10 +452,14 @@ def compare(results: Results, baseline: Policy | str | None = None, seed: int = 
     ----------
     results : Results
         The results.
-    baseline : Policy or str, optional
-        The policy that every other one is compared with; every pair is compared if not given.
+    baseline : Policy, str or Results, optional
+        The policy that every other one is compared with; every pair is compared if not given. With other
+        results of the same seed, every policy is compared with itself in those.
     seed : int, default 0
         The seed of the bootstrap's resamples.
+    metric : Metric, optional
+        A metric to compare in place of the regret; the verdicts are then "better" and "worse", and what
+        follows from the largest possible regret is null.
 
     Returns
     -------
@@ -438,7 +483,7 @@ def compare(results: Results, baseline: Policy | str | None = None, seed: int = 
     >>> lr.compare(result, baseline="RoundRobin").select("policy", "runs", "verdict").row(0)
     ('MOSS', 10, 'lower regret')
     """
-    return results.compare(baseline, seed)
+    return results.compare(baseline, seed, metric=metric)
 
 
 def report(

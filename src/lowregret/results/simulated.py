@@ -57,7 +57,10 @@ def _table(bandit: Bandit, outcomes: Mapping[str, Outcome], name: str) -> pl.Laz
 
 
 def _finals(outcome: Outcome) -> pl.DataFrame:
-    return pl.DataFrame({"run": np.arange(len(outcome.regret)), "regret": outcome.regret[:, -1]})
+    table = pl.DataFrame({"run": np.arange(len(outcome.regret)), "regret": outcome.regret[:, -1]})
+    if outcome.rewards is None:
+        return table
+    return table.with_columns(reward=pl.Series(outcome.rewards.sum(axis=1)))
 
 
 def _curves(outcome: Outcome) -> pl.DataFrame:
@@ -65,7 +68,8 @@ def _curves(outcome: Outcome) -> pl.DataFrame:
 
 
 def _pulls(outcome: Outcome) -> pl.DataFrame:
-    return _long("arm", np.arange(outcome.pulls.shape[1]), "pulls", outcome.pulls)
+    table = _long("arm", np.arange(outcome.pulls.shape[1]), "pulls", outcome.pulls)
+    return table if outcome.rewards is None else table.with_columns(reward=pl.Series(outcome.rewards.ravel()))
 
 
 def _long(key: str, labels: Integers, name: str, values: Floats | Integers) -> pl.DataFrame:

@@ -67,6 +67,14 @@ class TableRuns:
         found[rows, part["arm"].to_numpy()] = part["t"].to_numpy()
         return found
 
+    @cached_property
+    def rewards(self) -> Floats | None:
+        """The sum of the rewards of every arm, one row per run; None where they were not recorded."""
+        part = self._results.slice("pulls", *self._pair)
+        if "reward" not in part.columns:
+            return None
+        return part["reward"].to_numpy().reshape(self.pulls.shape)
+
 
 def arm_table(bandit: Bandit, name: str) -> pl.DataFrame:
     """Return the arms of a bandit as a table, under the name of its environment."""
