@@ -1,5 +1,6 @@
 """Every example runs as a user would run it."""
 
+import ast
 import json
 import subprocess
 import sys
@@ -15,6 +16,7 @@ DOWNLOADS = FOLDER / "open_bandit.py"
 """What needs the network; tests/offline/test_open_bandit.py looks at its parts."""
 SERVICE = FOLDER / "web_handler.py"
 SCRIPTS = sorted(set(FOLDER.glob("*.py")) - {DOWNLOADS, SERVICE})
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 EXPERIMENTS = sorted(FOLDER.glob("*.toml"))
 
 
@@ -23,6 +25,22 @@ def test_script(path):
     done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebook(path):
+    """Run the cells in order and show the last expression of each, as a notebook does."""
+    namespace = {"__name__": "__main__"}
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] != "code":
+            continue
+        tree = ast.parse("".join(cell["source"]))
+        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+        exec(compile(tree, str(path), "exec"), namespace)
+        if last is not None:
+            shown = eval(compile(ast.Expression(last.value), str(path), "eval"), namespace)
+            show = getattr(shown, "_repr_html_", None) or getattr(shown, "_repr_mimebundle_", shown.__repr__)
+            assert show() or shown is None
 
 
 @pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: path.stem)
@@ -36,6 +54,7 @@ def test_experiment(path, tmp_path):
 
 def test_there_are_examples():
     assert SCRIPTS
+    assert NOTEBOOKS
     assert EXPERIMENTS
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same n
     from lowregret.environments import paper as paper
     from lowregret.environments import pareto as pareto
     from lowregret.environments import poisson as poisson
+    from lowregret.environments import to_gymnasium as to_gymnasium
     from lowregret.environments import truncnormal as truncnormal
     from lowregret.environments import uniform as uniform
     from lowregret.errors import ConflictError as ConflictError
@@ -68,6 +69,7 @@ _HOMES = {
         "paper",
         "pareto",
         "poisson",
+        "to_gymnasium",
         "truncnormal",
         "uniform",
     ),

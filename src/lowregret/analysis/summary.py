@@ -58,7 +58,7 @@ def summarise(tables: Tables) -> pl.DataFrame:
             | _regret(regrets[environment, policy])
             | _arms(runs.pulls, runs.eliminated, optimal[environment])
         )
-    return pl.DataFrame(rows, schema=SUMMARY)
+    return tables.add_metrics(pl.DataFrame(rows, schema=SUMMARY))
 
 
 def exceedance(tables: Tables, regret: float) -> pl.DataFrame:

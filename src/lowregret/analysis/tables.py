@@ -102,6 +102,9 @@ class Tables(Protocol):
     def arms(self) -> pl.DataFrame:
         """The arms of every environment."""
 
+    def add_metrics(self, summary: pl.DataFrame) -> pl.DataFrame:
+        """Add the means of recorded rewards, and of metrics of the user's own, to a summary."""
+
     def outcome(self, policy: str, environment: str) -> Runs:
         """Return the runs of a policy in an environment as arrays."""
 

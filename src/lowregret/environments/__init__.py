@@ -27,6 +27,7 @@ from lowregret.environments.families import (
     Uniform,
 )
 from lowregret.environments.family_registry import FAMILIES, Family, FamilyEntry, entry_of
+from lowregret.environments.gymnasium_env import to_gymnasium
 from lowregret.environments.sampled import Sampled
 from lowregret.environments.testbeds import paper
 
@@ -57,6 +58,7 @@ __all__ = [
     "paper",
     "pareto",
     "poisson",
+    "to_gymnasium",
     "truncnormal",
     "uniform",
 ]

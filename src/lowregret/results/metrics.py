@@ -73,7 +73,11 @@ def metric_values(results: Results, metric: Metric) -> pl.DataFrame:
 
 
 def add_metrics(summary: pl.DataFrame, results: Results, metrics: Sequence[Metric]) -> pl.DataFrame:
-    """Add the mean of every metric to a summary, and its standard error."""
+    """Add the means of recorded rewards to a summary, and the mean and standard error of every metric."""
+    keys = ["environment", "policy"]
+    if "reward" in results.finals.columns:
+        means = results.finals.group_by(keys).agg(pl.col("reward", "realised_regret").mean())
+        summary = summary.join(means, on=keys, how="left", maintain_order="left")
     for metric in metrics:
         name, value = PREFIX + metric.name, pl.col("value")
         found = (
@@ -81,7 +85,7 @@ def add_metrics(summary: pl.DataFrame, results: Results, metrics: Sequence[Metri
             .group_by("environment", "policy")
             .agg(value.mean().alias(name), (value.std() / pl.len().sqrt()).alias(f"{name} se"))
         )
-        summary = summary.join(found, on=["environment", "policy"], how="left", maintain_order="left")
+        summary = summary.join(found, on=keys, how="left", maintain_order="left")
     return summary
 
 

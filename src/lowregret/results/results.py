@@ -207,15 +207,14 @@ class Results:
             the metrics of `with_metrics`.
         """
         from lowregret.analysis.summary import summarise
+
+        return self._with_parameters(summarise(self).lazy()).collect()
+
+    def add_metrics(self, summary: pl.DataFrame) -> pl.DataFrame:
+        """Add the means of recorded rewards, and of metrics of one's own, to a summary."""
         from lowregret.results.metrics import add_metrics
 
-        found = summarise(self)
-        if "reward" in self.finals.columns:
-            means = pl.col("reward", "realised_regret").mean()
-            rewards = self.finals.group_by(KEYS).agg(means)
-            found = found.join(rewards, on=KEYS, how="left", maintain_order="left")
-        found = add_metrics(found, self, self.metrics)
-        return self._with_parameters(found.lazy()).collect()
+        return add_metrics(summary, self, self.metrics)
 
     def with_metrics(self, *metrics: Metric) -> Results:
         """Return these results with metrics of one's own, which `summary` and reports then show."""
