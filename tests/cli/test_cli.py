@@ -347,3 +347,23 @@ def test_report_writes_a_page_and_figures(results: Path, tmp_path: Path) -> None
     assert [path.name for path in (tmp_path / "none").iterdir()] == ["report.html"]
     assert call("report", str(results), "--figures", "gif").exit_code == 2
     refused(call("report", str(results), "--baseline", "UCB1"), "'UCB1'")
+
+
+def test_a_class_of_ones_own_and_numbers_such_as_1e3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine_here.py").write_text(
+        "import lowregret as lr\n\n\nclass Mine(lr.Policy):\n    c: float = 1.0\n\n"
+        "    def score(self, arm, clock):\n        return arm.mean + self.c / arm.pulls\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    options = ["-e", "bernoulli:0.1,0.9", "--horizon", "1e3", "--runs", "1e1", "--json", "--record-rewards"]
+    done = call("simulate", *options, "-p", "mine_here:Mine", "-p", "mine_here:Mine(c=2)", "-p", "MOSS")
+    told = json.loads(done.stdout)
+    assert (told["horizon"], told["runs"]) == (1_000, 10)
+    assert [each["policy"] for each in told["policies"]] == ["Mine", "Mine(c=2)", "MOSS"]
+    assert "no module 'nowhere'" in call("simulate", *options, "-p", "nowhere:Mine").stderr
+    assert "'1.5' is not an integer" in call("simulate", "-e", "paper-1", "--horizon", "1.5").stderr
+
+
+def test_bounds_of_no_runs() -> None:
+    told = call("bounds", "-e", "paper-1", "--runs", "0").stderr
+    assert told == "lowregret: bounds: runs must be an integer of at least 1, got 0\n"
