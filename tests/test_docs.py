@@ -33,7 +33,7 @@ BLOCK = re.compile(r"(<!-- not run: [^\n]+ -->\n)?```(\w*)\n(.*?)^```$", re.DOTA
 INLINE = re.compile(r"`(lowregret [a-z][^`]*)`")
 TOML_FILE = re.compile(r"# ([\w.-]+\.toml)\b")
 TIMES = (
-    (re.compile(r"^about .* on \d+ workers"), "about ... on ... workers"),
+    (re.compile(r"^(about .*|less than a second) on \d+ workers"), "about ... on ... workers"),
     (re.compile(r"[0-9a-f]{8}-\d+"), "ID"),
 )
 """What differs from one machine or one call to the next."""

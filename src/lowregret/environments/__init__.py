@@ -1,7 +1,7 @@
 """Reward families, bandits and testbeds."""
 
-from lowregret.environments.bandit import (
-    Bandit,
+from lowregret.environments.bandit import Bandit
+from lowregret.environments.constructors import (
     bernoulli,
     beta,
     empirical,

@@ -10,7 +10,8 @@ from typing import Any
 
 from lowregret._common.text import unknown
 from lowregret._common.validation import MAX_ARMS, integer, short_repr
-from lowregret.environments.bandit import Bandit, family_bandit, rescaled
+from lowregret.environments.bandit import Bandit
+from lowregret.environments.constructors import family_bandit, rescaled
 from lowregret.environments.family_registry import FAMILIES, Family
 from lowregret.environments.testbeds import paper
 from lowregret.errors import InputError

@@ -4,7 +4,8 @@ import random
 from numbers import Integral
 
 from lowregret._common.validation import short_repr
-from lowregret.environments.bandit import Bandit, bernoulli, gaussian
+from lowregret.environments.bandit import Bandit
+from lowregret.environments.constructors import bernoulli, gaussian
 from lowregret.errors import InputError
 
 # The paper says only that some variances are uniform random. They are drawn once, with the generator of

@@ -16,7 +16,7 @@ from lowregret._common.text import count, unknown
 from lowregret._common.validation import MAX_HORIZON, plain_text, recording_times, short_repr
 from lowregret.engine.state import first_round
 from lowregret.environments import Bandit, empirical, environment
-from lowregret.environments.bandit import rescaled
+from lowregret.environments.constructors import rescaled
 from lowregret.environments.environment_string import from_table
 from lowregret.errors import InputError
 from lowregret.experiments.policy_loading import Reference, read_reference, refer_to
