@@ -20,7 +20,10 @@ class Game:
         self.seen = [[] for _ in rows]
 
     def arm(self, i):
-        return arm_view(self.policy, self.rows, i)
+        arm = arm_view(self.policy, self.rows, i)
+        if self.policy.uses_rewards:
+            arm = arm._replace(rewards=np.array(self.seen[i][self.rows[i]["reset"] :]))
+        return arm
 
     def clock(self, t):
         means = [self.rows[i]["mean"] for i in range(len(self.rows)) if self.arm(i).pulls > 0]
@@ -63,7 +66,7 @@ class Game:
             for i in [i for i in active if self.index(i, clock) < max(bounds)]:
                 self.rows[i]["active"] = False
         if self.t >= self.round.until:
-            self.round = self.policy.next_round(Arms(self.policy, self.rows), clock, self.round)
+            self.round = self.policy.next_round(Arms(self.policy, self.rows, None), clock, self.round)
         for i in active:
             if not self.rows[i]["active"] and self.rows[i]["eliminated"] == 0:
                 self.rows[i]["eliminated"] = self.t

@@ -17,6 +17,9 @@ OTHERS = [
     lr.CCB(r="linear"),
     lr.MedianElimination(epsilon=1.0),
     lr.MOSSV(anytime=True),
+    lr.KLUCBSwitch(exponent=8 / 9),
+    lr.TsallisINF(reduced_variance=True),
+    lr.EmpiricalKLUCB(c=1.0),
 ]
 
 

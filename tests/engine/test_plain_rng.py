@@ -10,13 +10,14 @@ from lowregret.engine.reference import policy_rng
 
 @njit
 def compiled_draws(stream, count):
-    values = np.zeros((count, 5))
+    values = np.zeros((count, 6))
     for n in range(count):
         values[n, 0] = stream.uniform()
         values[n, 1] = stream.normal()
         values[n, 2] = stream.uniform_at(n)
         values[n, 3] = stream.beta(0.05 + n % 7, 0.5 + n % 5)
         values[n, 4] = stream.student(0.5 + n % 9)
+        values[n, 5] = stream.binomial(n, 0.1 + 0.08 * (n % 10))
     return values
 
 
@@ -41,7 +42,8 @@ def test_every_draw_is_the_same(seed):
     plain, fast = policy_rng(seed, 0), policy_rng(seed, 0)
     for n, row in enumerate(compiled_draws(fast, 400).tolist()):
         draws = [plain.uniform(), plain.normal(), plain.uniform_at(n)]
-        assert row == [*draws, plain.beta(0.05 + n % 7, 0.5 + n % 5), plain.student(0.5 + n % 9)]
+        draws += [plain.beta(0.05 + n % 7, 0.5 + n % 5), plain.student(0.5 + n % 9)]
+        assert row == [*draws, plain.binomial(n, 0.1 + 0.08 * (n % 10))]
     assert plain.state["drawn"] == fast.state["drawn"]
     key = rng.stream(seed, 3, 5)
     for n, row in enumerate(compiled_rewards(np.uint64(key), 400).tolist()):

@@ -53,6 +53,11 @@ def _poisson(key, n, a, b):
     return rng.poisson(a, key, n)
 
 
+@njit
+def _binomial(key, n, a, b):
+    return rng.binomial(int(a), b, key, n)
+
+
 @pytest.mark.parametrize(
     ("draw", "law"), [(_uniform, stats.uniform()), (_normal, stats.norm()), (_exponential, stats.expon())]
 )
@@ -93,6 +98,39 @@ def test_poisson(rate):
     shares = np.diff(np.concatenate([[0.0], law.cdf(edges), [1.0]]))
     assert stats.chisquare(counts, shares * COUNT).pvalue > ALPHA
     assert sample(_poisson, 10, KEY, 0.0, 0.0).tolist() == [0.0] * 10
+
+
+@pytest.mark.parametrize(
+    ("trials", "p"),
+    [
+        (1, 0.5),
+        (19, 0.5),
+        (20, 0.5),
+        (21, 0.5),
+        (110, 0.5),
+        (1100, 0.5),
+        (10**6, 0.5),
+        (50, 0.3),
+        (200, 0.9),
+        (9, 0.01),
+    ],
+)
+def test_binomial(trials, p):
+    values = sample(_binomial, COUNT, KEY, trials, p)
+    law = stats.binom(trials, p)
+    edges = np.unique(law.ppf(np.linspace(0.0, 1.0, 42)[1:-1]))
+    counts = np.bincount(np.searchsorted(edges, values), minlength=len(edges) + 1)
+    expected = np.diff(np.concatenate([[0.0], law.cdf(edges), [1.0]])) * COUNT
+    kept = expected > 5.0
+    counts, expected = (np.append(each[kept], each[~kept].sum()) for each in (counts, expected))
+    kept = expected > 0.0
+    assert stats.chisquare(counts[kept], expected[kept]).pvalue > ALPHA
+    assert ((values >= 0) & (values <= trials)).all()
+
+
+def test_no_trials_have_no_successes():
+    assert rng.binomial(0, 0.5, KEY, 1) == rng.binomial(5, 0.0, KEY, 1) == 0.0
+    assert rng.binomial(5, 1.0, KEY, 1) == 5.0
 
 
 def test_streams_differ_in_every_part_of_their_name():

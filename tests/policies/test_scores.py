@@ -1,6 +1,6 @@
 """Every index against the formula of its source, written again here with SciPy, on random arms and times."""
 
-from math import inf, log, sqrt
+from math import ceil, exp, inf, log, sqrt
 
 import numpy as np
 import pytest
@@ -38,7 +38,24 @@ def mossv(m, v, n, T, K):
     return min(m + sqrt(1.5 * w * level / n) + level / (3 * n), kl_bound(m, n, level))
 
 
+def klucb_switch(m, n, T, K, exponent):
+    """The paper's two indices, and its f(T, K) = floor((T / K)^exponent)."""
+    level = log_plus(T / (K * n))
+    return kl_bound(m, n, level) if n <= (T / K) ** exponent + 1e-9 else m + sqrt(level / (2 * n))
+
+
+def ucb_normal(m, v, n, t):
+    """UCB1-NORMAL from the sum of squares, as printed."""
+    squares = n * (v + m * m)
+    if n < ceil(8 * log(t)):
+        return inf
+    return m + sqrt(16 * max(squares - n * m * m, 0) / (n - 1) * log(t - 1) / n)
+
+
 FORMULAS = {
+    lr.KLUCBSwitch(): lambda m, v, n, t, T, K: klucb_switch(m, n, T, K, 0.2),
+    lr.KLUCBSwitch(exponent=8 / 9): lambda m, v, n, t, T, K: klucb_switch(m, n, T, K, 8 / 9),
+    lr.UCBNormal(): lambda m, v, n, t, T, K: ucb_normal(m, v, n, t),
     lr.MOSSV(): lambda m, v, n, t, T, K: mossv(m, v, n, T, K),
     lr.MOSSV(anytime=True): lambda m, v, n, t, T, K: mossv(m, v, n, 1.5 * t, K),
     lr.UCB1(): lambda m, v, n, t, T, K: m + sqrt(2 * log(t - 1) / n),
@@ -129,6 +146,10 @@ class Fixed:
         self.asked = degrees
         return self.value
 
+    def binomial(self, trials, p):
+        self.asked = (trials, p)
+        return self.value
+
     def uniform_at(self, t):
         return self.value
 
@@ -147,6 +168,78 @@ def test_thompson_samplers_ask_for_the_posterior():
     found = lr.ThompsonNormal().sample(Arm(0, n, 0.3, v), clock, rng)
     assert found == pytest.approx(0.3 + 2.0 * scale)
     assert rng.asked == n + 2 * alpha - 1
+
+
+@given(share=st.integers(2, 40), exponent=st.sampled_from([0.2, 0.25, 0.5]))
+def test_klucb_switch_changes_its_index_after_a_whole_power(share, exponent):
+    """T / K = n^(1 / exponent) exactly: the divergence is still used for n pulls, and not for n + 1."""
+    power, clock = round(1 / exponent), clock_at(5, 10 * share ** round(1 / exponent), 10, 0.0)
+    policy = lr.KLUCBSwitch(exponent=exponent)
+    for n, bound in ((share, kl_bound), (share + 1, lambda m, n, level: m + sqrt(level / (2 * n)))):
+        level = log_plus(share**power / n)
+        assert policy.score(Arm(0, n, 0.3, 0.1), clock) == pytest.approx(bound(0.3, n, level), rel=1e-9)
+
+
+@given(
+    pulls=st.integers(1, 10**5),
+    mean=st.floats(0.0, 1.0),
+    normal=st.floats(-5.0, 5.0),
+    arms=st.integers(1, 99),
+)
+def test_mots(pulls, mean, normal, arms):
+    """A sample of standard deviation sqrt(1 / (rho n)), clipped at tau, for two variances of the rewards."""
+    tau = sqrt(3 / pulls * log_plus(10_000 / (arms * pulls)))
+    for variance in (1, 0.25):
+        policy = lr.MOTS(rho=0.7, alpha=3, variance=variance)
+        found = policy.sample(Arm(0, pulls, mean, 0.1), clock_at(50, 10_000, arms, 0.0), Fixed(normal))
+        expected = min(normal / sqrt(0.7 * pulls), tau) * sqrt(variance)
+        assert found == pytest.approx(mean + expected, rel=1e-12, abs=1e-12)
+
+
+class Uniforms:
+    """A source of given uniform numbers."""
+
+    def __init__(self, *values):
+        self.values = list(values)
+
+    def uniform(self):
+        return self.values.pop(0)
+
+
+@given(pulls=st.integers(2, 10**4), mean=st.floats(0.001, 0.999), u=st.floats(1e-9, 1 - 1e-9))
+def test_expts_plus_inverts_the_distribution_function(pulls, mean, u):
+    clock, arm = clock_at(50, 100, 4, 0.0), Arm(0, pulls, mean, 0.1)
+    x = lr.ExpTSPlus().sample(arm, clock, Uniforms(0.249, u))
+    assert (x >= mean) == (u >= 0.5) or x == pytest.approx(mean, abs=1e-9)
+    if min(x, 1 - x) > 1e-9:
+        half = exp(-(pulls - 1) * kl(mean, x)) / 2
+        assert (1 - half if u >= 0.5 else half) == pytest.approx(u, rel=1e-6, abs=1e-9)
+
+
+def test_expts_plus_is_greedy_in_all_but_one_of_k_draws():
+    clock = clock_at(50, 100, 4, 0.0)
+    assert lr.ExpTSPlus().sample(Arm(0, 9, 0.3, 0.1), clock, Uniforms(0.251)) == 0.3
+    assert lr.ExpTSPlus().sample(Arm(0, 9, 0.3, 0.1), clock, Uniforms(0.1, 0.5)) == pytest.approx(0.3)
+    one = Arm(0, 1, 1.0, 0.0)
+    assert [lr.ExpTSPlus().sample(one, clock, Uniforms(0.1, u)) for u in (0.0, 0.49, 0.5, 0.99)] == [
+        0,
+        0,
+        1,
+        1,
+    ]
+    sure = Arm(0, 9, 0.0, 0.0)
+    assert lr.ExpTSPlus().sample(sure, clock, Uniforms(0.1, 0.0)) == 0.0
+    assert lr.ExpTSPlus().sample(sure, clock, Uniforms(0.1, 0.75)) == pytest.approx(1 - 0.5 ** (1 / 8))
+
+
+@pytest.mark.parametrize(
+    ("a", "n", "trials"), [(1.1, 10, 11), (1.1, 1, 2), (2.0, 7, 14), (0.5, 5, 3), (1.1, 990, 1089)]
+)
+def test_phe_adds_pseudo_rewards(a, n, trials):
+    clock, rng = clock_at(50, 100, 4, 0.0), Fixed(3.0)
+    found = lr.PHE(a=a).sample(Arm(0, n, 0.4, 0.1), clock, rng)
+    assert found == pytest.approx((0.4 * n + 3) / ((a + 1) * n))
+    assert rng.asked == (trials, 0.5)
 
 
 def test_a_reward_in_between_is_a_success_with_that_probability():

@@ -47,3 +47,41 @@ def test_final_regret_of_bayesian_and_divergence_policies(policy):
     row = lr.simulate(policy, "paper-1", runs=100, seed=1).summary().row(0, named=True)
     mean, se = INDEPENDENT[policy]
     assert abs(row["mean"] - mean) < 4.0 * (row["se"] ** 2 + se**2) ** 0.5
+
+
+MODERN = {
+    "AdaUCB": (538.93, 6.33),  # 100 runs
+    "ExpTSPlus": (302.52, 11.64),  # 400 runs
+    "KLUCBSwitch": (513.52, 6.41),  # 200 runs
+    "KLUCBSwitch(exponent=0.8888888888888888)": (241.73, 5.04),  # 200 runs
+    "MOTS": (582.20, 5.68),  # 200 runs
+    "PHE": (929.59, 9.59),  # 100 runs
+    "TsallisINF": (1463.77, 14.89),  # 210 runs
+    "TsallisINF(reduced_variance=True)": (918.84, 30.14),  # 60 runs
+    "UCBNormal": (1444.06, 4.60),  # 100 runs
+}
+"""The same for policies of later papers, of a third C++ program, with generators of the standard library."""
+
+
+@pytest.mark.parametrize("policy", MODERN)
+def test_final_regret_of_modern_policies(policy):
+    row = lr.simulate(policy, "paper-1", runs=100, seed=1).summary().row(0, named=True)
+    mean, se = MODERN[policy]
+    assert abs(row["mean"] - mean) < 4.0 * (row["se"] ** 2 + se**2) ** 0.5
+
+
+FROM_REWARDS = {
+    "EmpiricalIMED": (1_000, 11.180, 0.196),  # 200 runs
+    "EmpiricalKLUCB": (500, 11.836, 0.249),  # 100 runs
+    "LBSDA": (1_000, 7.611, 0.069),  # 2,000 runs
+    "NPTS": (1_000, 13.920, 0.138),  # 400 runs
+}
+"""Horizon, mean and standard error on five beta arms, of a fourth program, for those that use all rewards."""
+
+
+@pytest.mark.parametrize("policy", FROM_REWARDS)
+def test_final_regret_of_policies_that_use_all_rewards(policy):
+    horizon, mean, se = FROM_REWARDS[policy]
+    bandit = lr.beta([1, 2, 3, 4, 5], [5, 4, 3, 2, 2])
+    row = lr.simulate(policy, bandit, horizon, runs=400, seed=1).summary().row(0, named=True)
+    assert abs(row["mean"] - mean) < 4.0 * (row["se"] ** 2 + se**2) ** 0.5

@@ -101,7 +101,7 @@ def simulate(
 
     def arguments(start: int, stop: int) -> tuple[Any, ...]:
         outputs = Outputs(regret[start:stop], pulls[start:stop], eliminated[start:stop], NO_PATH, halt)
-        return problem, np.uint64(seed), first_run + start, True, outputs, new_scratch(rows)
+        return problem, np.uint64(seed), first_run + start, True, outputs, new_scratch(policy, rows, horizon)
 
     play_runs = interruptible(entry, _play_runs, policy, *arguments(0, 0))
 
@@ -196,7 +196,7 @@ def trace(
     problem = Problem(first, rows, data, horizon, clip, grid)
     halt = np.zeros(1, np.int64)
     outputs = Outputs(regret, pulls, eliminated, path, halt)
-    arguments = problem, np.uint64(seed), run, shuffled, outputs, new_scratch(rows)
+    arguments = problem, np.uint64(seed), run, shuffled, outputs, new_scratch(policy, rows, horizon)
     play_run = interruptible(entry, _play_runs, policy, *arguments)
 
     def block(start: int, stop: int) -> int:
@@ -264,7 +264,7 @@ def _play_runs(
 ) -> int:
     """Play as many runs as the outputs have rows, the first being run number ``start``."""
     first, given, data, horizon, clip, grid = problem
-    rows, order, rng = scratch.rows, scratch.order, Rng(scratch.states[0])
+    rows, order, rng = scratch.rows, scratch.order, Rng(scratch.states[0], scratch.rewards)
     for run in range(start, start + len(outputs.regret)):
         if shuffled:
             shuffle(seed, run, order)

@@ -68,7 +68,17 @@ def replay(
     def block(start: int, stop: int) -> int:
         outputs = matched[start:stop], total[start:stop], none if start else events, halt
         key = np.uint64(seed)
-        arguments = clip, first, rows, pages, key, start, horizon, *outputs, new_scratch(rows)
+        arguments = (
+            clip,
+            first,
+            rows,
+            pages,
+            key,
+            start,
+            horizon,
+            *outputs,
+            new_scratch(policy, rows, longest),
+        )
         raise_for(policy, entry(_walk_all, policy, *arguments)(policy, *arguments))
         return stop - start
 
@@ -96,7 +106,7 @@ def _walk_all(
     scratch: Scratch,
 ) -> int:
     """Make as many walks as the outputs have places, the first being walk number ``start``."""
-    rows, rng = scratch.rows, Rng(scratch.states[0])
+    rows, rng = scratch.rows, Rng(scratch.states[0], scratch.rewards)
     for number in range(start, start + len(matched)):
         shuffle(seed, number, scratch.order)
         prepare_run(given, seed, number, scratch)

@@ -11,7 +11,7 @@ import numpy as np
 from lowregret.engine.outcome import Outcome, eliminates
 from lowregret.engine.rewards import reward
 from lowregret.engine.rng import POLICY_STREAM, STATE, Rng, shuffle, stream
-from lowregret.engine.state import Floats, Integers, Rows, lay_out, rows_of, start
+from lowregret.engine.state import Floats, Integers, Rows, lay_out, new_rewards, rows_of, start
 from lowregret.engine.statistics import best_mean, clipped
 from lowregret.engine.step import MESSAGES, NOT_A_NUMBER, choose, count_playing, in_warmup, update
 from lowregret.environments import Bandit
@@ -48,6 +48,7 @@ def play(
 ) -> Played:
     """Play one run on a table of arms, in the order of its rows."""
     round, size = start(policy, rows, horizon), len(rows)
+    rng = rng._replace(rewards=new_rewards(policy, size, horizon))
     steps, rewards, scores = np.zeros((3, horizon), np.int64), np.zeros(horizon), np.zeros(size)
     left, regret = int(rows["active"].sum()), []
     times = {int(time) for time in grid}

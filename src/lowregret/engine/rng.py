@@ -11,7 +11,7 @@ word are written twice: Python has integers of any size, compiled code has words
 
 from __future__ import annotations
 
-from math import exp, floor, lgamma, log, sqrt
+from math import exp, floor, lgamma, log, log1p, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -256,6 +256,58 @@ def poisson(rate: float, key: Any, n: int) -> float:
             return float(k)
 
 
+@shared
+def binomial(trials: int, p: float, key: Any, n: int) -> float:
+    """Draw the number of successes in a number of trials, each of probability p.
+
+    Inversion for small means, else Hormann's BTRS (1993).
+    """
+    if p > 0.5:
+        return trials - binomial_below(trials, 1.0 - p, key, n)
+    return binomial_below(trials, p, key, n)
+
+
+@shared
+def binomial_below(trials: int, p: float, key: Any, n: int) -> float:
+    """Draw from the binomial distribution with p at most 1/2."""
+    if trials <= 0 or p <= 0.0:
+        return 0.0
+    odds = p / (1.0 - p)
+    if trials * p < 10.0:
+        u = uniform(key, n)
+        probability = exp(trials * log1p(-p))
+        total = probability
+        count = 0
+        while u >= total and count < trials:
+            probability *= odds * (trials - count) / (count + 1.0)
+            count += 1
+            total += probability
+        return float(count)
+    own = bits(key, n)
+    spread = sqrt(trials * p * (1.0 - p))
+    b = 1.15 + 2.53 * spread
+    a = -0.0873 + 0.0248 * b + 0.01 * p
+    c = trials * p + 0.5
+    peak = 0.92 - 4.2 / b
+    alpha = (2.83 + 5.1 / b) * spread
+    mode = floor((trials + 1.0) * p)
+    top = lgamma(mode + 1.0) + lgamma(trials - mode + 1.0)
+    attempt = 0
+    while True:
+        u = uniform(own, 2 * attempt) - 0.5
+        v = positive(own, 2 * attempt + 1)
+        attempt += 1
+        us = 0.5 - abs(u)
+        k = floor((2.0 * a / us + b) * u + c) if us > 0.0 else -1.0
+        if us >= 0.07 and v <= peak:
+            return float(k)
+        if k < 0.0 or k > trials:
+            continue
+        rest = top - lgamma(k + 1.0) - lgamma(trials - k + 1.0) + (k - mode) * log(odds)
+        if log(v * alpha / (a / (us * us) + b)) <= rest:
+            return float(k)
+
+
 STATE = np.dtype([("key", np.uint64), ("drawn", np.int64)])
 """What a policy's own stream is made of: its key, and how many draws were made."""
 
@@ -264,10 +316,12 @@ class Rng(NamedTuple):
     """A policy's own stream: each call makes the next draw.
 
     The state is one row of an array of ``STATE``, not an array: Numba would count references to that at every
-    draw. So the array must live as long as this does.
+    draw. So the array must live as long as this does. ``rewards`` has the rewards of each arm so far, by its
+    number, for a policy that uses them; it is here because every step has a stream.
     """
 
     state: np.void
+    rewards: Any = None
 
     def next(self) -> int:
         """Count one more draw."""
@@ -289,6 +343,10 @@ class Rng(NamedTuple):
     def student(self, degrees: float) -> float:
         """Draw from Student's t distribution."""
         return student(degrees, self.state["key"], self.next())
+
+    def binomial(self, trials: int, p: float) -> float:
+        """Draw the number of successes in a number of trials, each of probability p."""
+        return binomial(trials, p, self.state["key"], self.next())
 
     def uniform_at(self, t: int) -> float:
         """Return the number in [0, 1) that belongs to step ``t``, the same for every arm."""

@@ -14,11 +14,12 @@ import numpy as np
 
 from lowregret.engine.compile import by_policy_class, compiled, compiled_inline
 from lowregret.engine.lazy.tournament import Tournament, new_tournament
+from lowregret.engine.observe import observe, observes_plainly
 from lowregret.engine.rewards import exhausted, nth_reward, reward_source
 from lowregret.engine.rng import POLICY_STREAM, STATE, Rng, stream
-from lowregret.engine.state import Floats, Integers, Rows, lay_out
+from lowregret.engine.state import Floats, Integers, Rows, lay_out, new_rewards
 from lowregret.engine.statistics import best_mean, clipped
-from lowregret.engine.step import observe, observes_plainly, rules_of
+from lowregret.engine.step import rules_of
 from lowregret.policies import Clock, Policy
 from lowregret.policies.views import clock_at
 
@@ -40,15 +41,17 @@ class Scratch(NamedTuple):
     scores: Floats
     places: Integers
     lines: Floats  # four numbers for each arm
+    rewards: Any  # of each arm so far, for a policy that uses them
 
 
-def new_scratch(rows: Rows) -> Scratch:
-    """Return the working memory for a table of arms."""
+def new_scratch(policy: Policy, rows: Rows, horizon: int) -> Scratch:
+    """Return the working memory for runs of a policy on a table of arms."""
     size = len(rows)
     trees = new_tournament(size), new_tournament(size)
     stack, places = np.zeros(128, np.int64), np.zeros(size, np.int64)
     lists = stack, np.zeros(size), places, np.zeros((4, size))
-    return Scratch(rows.copy(), np.arange(size), np.zeros(1, STATE), *trees, *lists)
+    rewards = new_rewards(policy, size, horizon)
+    return Scratch(rows.copy(), np.arange(size), np.zeros(1, STATE), *trees, *lists, rewards)
 
 
 @compiled

@@ -21,9 +21,9 @@ from lowregret.environments.families import SAMPLED
 from lowregret.errors import InputError
 from lowregret.policies import Arms, Policy
 from lowregret.policies.arm_memory import memory_fields
-from lowregret.policies.views import arm_view, clock_at, mean_of, variance_of
+from lowregret.policies.views import arm_view, arm_with_rewards, clock_at, mean_of, variance_of
 
-for _function in (arm_view, clock_at, mean_of, variance_of):
+for _function in (arm_view, arm_with_rewards, clock_at, mean_of, variance_of):
     shared_inline(_function)
 adopt(Arms)
 
@@ -68,6 +68,20 @@ def new_rows(size: int, policy: Policy | None = None) -> Rows:
     rows["number"] = np.arange(size)
     rows["active"] = rows["allowed"] = True
     return rows
+
+
+def new_rewards(policy: Policy, arms: int, pulls: int) -> Floats | None:
+    """Return room for the rewards of each arm, by its number, for a policy that uses them."""
+    if not policy.uses_rewards:
+        return None
+    try:
+        return np.empty((arms, pulls))
+    except (MemoryError, ValueError):
+        gigabytes = arms * pulls * 8 / 1e9
+        raise InputError(
+            f"{policy}: the rewards of {arms} arms over {pulls} steps need {gigabytes:.3g} GB of memory: "
+            "use a shorter horizon"
+        ) from None
 
 
 def rows_of(bandit: Bandit, policy: Policy | None = None) -> Rows:

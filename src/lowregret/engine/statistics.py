@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,10 +39,11 @@ def add_reward(sums: Sums, x: float) -> Sums:
 
 
 @shared_inline
-def arm_from_sums(number: int, sums: Sums) -> Arm:
-    """Return an arm of a policy without memory."""
+def arm_from_sums(policy: Any, rows: Rows, number: int, sums: Sums) -> Arm:
+    """Return an arm of a policy without memory; the table of arms may not have its latest rewards."""
     mean = mean_of(sums.pulls, sums.origin, sums.total)
-    return Arm(number, sums.pulls, mean, variance_of(sums.pulls, sums.total, sums.squares), None)
+    variance = variance_of(sums.pulls, sums.total, sums.squares)
+    return Arm(number, sums.pulls, mean, variance, None, policy.view_arms(rows, None), None)
 
 
 @shared_inline

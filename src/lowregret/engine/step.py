@@ -13,11 +13,12 @@ import numpy as np
 from numba.extending import overload
 
 from lowregret.engine.compile import INLINED, by_policy_class, class_of, shared, shared_inline
+from lowregret.engine.observe import observe
 from lowregret.engine.rng import Rng
 from lowregret.engine.state import CLOSED, Floats, Rows
-from lowregret.engine.statistics import add_reward, best_mean, first_largest, read_sums, write_sums
+from lowregret.engine.statistics import best_mean, first_largest
 from lowregret.policies import Arm, Arms, Clock, Policy
-from lowregret.policies.views import arm_view, clock_at, mean_of
+from lowregret.policies.views import arm_with_rewards, clock_at
 
 ELIMINATED_ALL, NOT_A_NUMBER = -(2**62), -(2**62) - 1
 """Returned in place of a number of arms: no arm is left, or an index was nan."""
@@ -126,17 +127,17 @@ def first_candidate(rows: Rows, playing: int) -> int:
 
 
 @shared_inline
-def arm_as_seen(policy: Any, rows: Rows, i: int, waiting: int) -> Arm:
+def arm_as_seen(policy: Any, rows: Rows, i: int, waiting: int, rng: Rng) -> Arm:
     """Return an arm as it is compared: pending pulls, if any, count at the mean known so far.
 
     For a policy that does not count them, they do so only until the arm has the pulls of its warm-up, without
     which its index may not exist.
     """
-    arm, rules = arm_view(policy, rows, i), rules_of(policy)
+    arm, rules = arm_with_rewards(policy, rows, i, rng.rewards), rules_of(policy)
     pending = int(rows[i]["pending"]) if waiting > 0 else 0
     if not rules.counts_pending:
         pending = max(min(pending, rules.warmup - int(rows[i]["pulls"])), 0)
-    return Arm(arm.number, arm.pulls + pending, arm.mean, arm.variance, arm.memory)
+    return Arm(arm.number, arm.pulls + pending, arm.mean, arm.variance, arm.memory, arm.arms, arm.rewards)
 
 
 def _largest_index(
@@ -146,7 +147,7 @@ def _largest_index(
     size = len(rows)
     for i in range(size):
         if playing == size or is_candidate(rows[i], playing):
-            scores[i] = policy.arm_index(arm_as_seen(policy, rows, i, waiting), clock, round, rng)
+            scores[i] = policy.arm_index(arm_as_seen(policy, rows, i, waiting, rng), clock, round, rng)
         else:
             scores[i] = -np.inf
     chosen = first_largest(scores)
@@ -222,51 +223,19 @@ def choose(
     return best_candidate(policy, rows, clock, round, rng, scores, playing, waiting)
 
 
-def _observe_plain(policy: Any, rows: Rows, place: int, reward: float, clock: Clock, rng: Rng) -> None:
-    row = rows[place]
-    sums = add_reward(read_sums(row), reward)
-    write_sums(row, sums, mean_of(sums.pulls, sums.origin, sums.total))
-
-
-def _observe(policy: Any, rows: Rows, place: int, reward: float, clock: Clock, rng: Rng) -> None:
-    row = rows[place]
-    sums = add_reward(read_sums(row), policy.transform_reward(reward, rng))
-    write_sums(row, sums, mean_of(sums.pulls, sums.origin, sums.total))
-
-
-def _observe_with_memory(policy: Any, rows: Rows, place: int, reward: float, clock: Clock, rng: Rng) -> None:
-    row = rows[place]
-    x = policy.transform_reward(reward, rng)
-    memory = policy.update_memory(arm_view(policy, rows, place), x, clock)
-    sums = add_reward(read_sums(row), x)
-    write_sums(row, sums, mean_of(sums.pulls, sums.origin, sums.total))
-    policy.write_memory(row, memory)
-
-
-@by_policy_class
-def observe(kind: type[Policy]) -> Any:
-    """Add a reward to the statistics of an arm, and to the policy's memory of it."""
-    if observes_plainly(kind):
-        return _observe_plain
-    return _observe if kind.Memory is None else _observe_with_memory
-
-
-def observes_plainly(kind: type[Policy]) -> bool:
-    """Return whether a class of policies keeps no statistics but those that every policy has."""
-    return kind.Memory is None and not kind.overrides("transform_reward")
-
-
 @shared
 def eliminate_dominated(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng) -> bool:
     """Eliminate the arms whose index is below the largest lower bound; return whether there was one."""
     highest, eliminated = -np.inf, False
     for i in range(len(rows)):
         if rows[i]["active"]:
-            highest = max(highest, policy.lower_bound(arm_view(policy, rows, i), clock, round))
+            arm = arm_with_rewards(policy, rows, i, rng.rewards)
+            highest = max(highest, policy.lower_bound(arm, clock, round))
     if highest > -np.inf:
         for i in range(len(rows)):
             if rows[i]["active"]:
-                index = policy.arm_index(arm_view(policy, rows, i), clock, round, rng)
+                arm = arm_with_rewards(policy, rows, i, rng.rewards)
+                index = policy.arm_index(arm, clock, round, rng)
                 if index < highest:
                     rows[i]["active"] = False
                     eliminated = True
@@ -286,9 +255,9 @@ def log_eliminated(rows: Rows, t: int) -> int:
 
 
 @shared
-def end_round(policy: Any, rows: Rows, t: int, clock: Clock, round: Any) -> tuple[Any, int]:
+def end_round(policy: Any, rows: Rows, t: int, clock: Clock, round: Any, rng: Rng) -> tuple[Any, int]:
     """Return the following round, and how many arms are active."""
-    following = policy.next_round(Arms(policy, rows), clock, round)
+    following = policy.next_round(Arms(policy, rows, rng.rewards), clock, round)
     return following, log_eliminated(rows, t)
 
 
@@ -306,7 +275,7 @@ def _eliminate(
     if rules_of(policy).eliminates_dominated and eliminate_dominated(policy, rows, clock, round, rng):
         left = log_eliminated(rows, t)
     if t >= round.until and left > 0:
-        round, left = end_round(policy, rows, t, clock, round)
+        round, left = end_round(policy, rows, t, clock, round, rng)
     return round, left
 
 
@@ -325,7 +294,8 @@ def _extend_list(
         if rows[i]["active"]:
             remaining += 1
         elif rows[i]["eliminated"] != CLOSED:
-            index = policy.arm_index(arm_view(policy, rows, i), after, round, rng)
+            arm = arm_with_rewards(policy, rows, i, rng.rewards)
+            index = policy.arm_index(arm, after, round, rng)
             if index != index:
                 return round, NOT_A_NUMBER
             if index > 0.0:

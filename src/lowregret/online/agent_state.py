@@ -15,9 +15,10 @@ import numpy as np
 
 from lowregret._common.validation import short_repr
 from lowregret.engine.compile import entry
+from lowregret.engine.observe import observe
 from lowregret.engine.rng import POLICY_STREAM, shuffle, stream
-from lowregret.engine.state import CLOSED, Rows, first_round, initialise_memory, new_rows
-from lowregret.engine.step import MESSAGES, NOT_A_NUMBER, observe
+from lowregret.engine.state import CLOSED, Rows, first_round, initialise_memory, new_rewards, new_rows
+from lowregret.engine.step import MESSAGES, NOT_A_NUMBER
 from lowregret.errors import InputError, StoreError
 from lowregret.online.agent_settings import Settings, require_shares, valid_string
 from lowregret.online.assignment import CONTROL, Assignment
@@ -31,6 +32,8 @@ from lowregret.online.model import (
     live_clock,
 )
 
+FIRST_ROOM = 64
+"""How many rewards of an arm a new agent has room for; it doubles when they are more."""
 REMEMBERED = 1_000
 """How many of the latest answers and requests are held in memory; a store on disk holds them all."""
 
@@ -50,6 +53,9 @@ class AgentState:
     ----------
     rows, models : array
         The statistics of the arms, and those of the agent in one row: see ``model.MODEL``.
+    rewards : array or None
+        The rewards of each arm by its number, for a policy that uses them. They are only ever added to, so
+        that a transaction that fails leaves behind nothing that counts.
     names : list of str
         The names of the arms that are not retired, in the order of the rows.
     retired : dict of str to array
@@ -76,6 +82,7 @@ class AgentState:
         shuffle(settings.seed, 0, self.rows["number"])
         initialise_memory(policy, self.rows)
         self.scores = np.zeros(size)
+        self.rewards = new_rewards(policy, size, FIRST_ROOM)
         self.models = np.zeros(1, MODEL)
         model = self.models[0]
         model["key"] = stream(settings.seed, 0, POLICY_STREAM)
@@ -109,8 +116,8 @@ class AgentState:
         first = first_round(policy, len(self.rows), horizon)  # every round has its types
         arguments = self.rows, self.models, first
         self.steps = (
-            entry(choose_step, policy, *arguments, self.scores),
-            entry(apply_step, policy, *arguments, 0, 0.5),
+            entry(choose_step, policy, *arguments, self.scores, self.rewards),
+            entry(apply_step, policy, *arguments, 0, 0.5, self.rewards),
             policy,
         )
 
@@ -168,7 +175,7 @@ class AgentState:
             place, time, drawn, propensity = self.assignment.choose(self, number)
         else:
             choose, _, policy = self.steps
-            place, time, drawn = choose(policy, self.rows, self.models, self.round, self.scores)
+            place, time, drawn = choose(policy, self.rows, self.models, self.round, self.scores, self.rewards)
             propensity = self.assignment.propensity(self, place, time)
         if place >= 0:
             arm = self.names[place]
@@ -189,15 +196,28 @@ class AgentState:
     def apply_reward(self, arm: str, reward: float) -> None:
         """Update the model with the reward of a pending pull."""
         place = self.places.get(arm)
+        if self.rewards is not None:
+            row = self.retired[arm][0] if place is None else self.rows[place]
+            self.make_room(int(row["number"]), int(row["pulls"]) + 1)
         if place is not None:
             _, learn, policy = self.steps
-            left, self.round = learn(policy, self.rows, self.models, self.round, place, reward)
+            left, self.round = learn(policy, self.rows, self.models, self.round, place, reward, self.rewards)
             if left < 1:
                 raise InputError(f"{self.settings.policy}: {MESSAGES[left]}")
         else:
             self._apply_late_reward(arm, reward)
         if self.settings.horizon is None and self.models[0]["told"] >= self.models[0]["horizon"]:
             self._open_epoch()
+
+    def make_room(self, number: int, pulls: int) -> None:
+        """Let ``rewards``, if the policy uses them, have room for so many of the arm of this number."""
+        if self.rewards is None:
+            return
+        arms, room = self.rewards.shape
+        if number >= arms or pulls > room:
+            grown = np.empty((max(arms, number + 1), room if pulls <= room else max(2 * room, pulls)))
+            grown[:arms, :room] = self.rewards
+            self.rewards = grown
 
     def _apply_late_reward(self, arm: str, reward: float) -> None:
         """Update the statistics of an arm that the policy does not see."""
@@ -207,7 +227,7 @@ class AgentState:
         model["told"] += 1
         policy = self.settings.policy
         clock = live_clock(policy, self.rows, model, int(model["told"]))
-        observe(policy, row, 0, reward, clock, LiveRng(model))
+        observe(policy, row, 0, reward, clock, LiveRng(model, self.rewards))
 
     def _own_retired(self, arm: str) -> Rows:
         """Return the row of such an arm as a copy that may be changed; ``save`` holds the original."""
@@ -262,6 +282,7 @@ class AgentState:
 
     def _new_row(self, number: int) -> Rows:
         """Return the row of an arm that was not pulled."""
+        self.make_room(number, 0)
         row = new_rows(1, self.settings.policy)
         initialise_memory(self.settings.policy, row)
         row["number"] = number

@@ -60,7 +60,7 @@ def summary_table(state: AgentState) -> pl.DataFrame:
 def _summary_row(state: AgentState, arm: str, row: np.void, total: int) -> tuple[Any, ...]:
     """Return one row of the table, with means in the user's units."""
     settings = state.settings
-    _, pulls, mean, variance, _ = arm_view(settings.policy, row.reshape(1), 0)
+    _, pulls, mean, variance, *_ = arm_view(settings.policy, row.reshape(1), 0)
     bounded = settings.reward_range is not None
     low = high = None
     if bounded and pulls:

@@ -66,7 +66,7 @@ class Assignment:
         if draw < fixed:
             return CONTROL, state.time + 1, int(model["drawn"]), fixed
         choose, _, policy = state.steps
-        preferred, time, drawn = choose(policy, rows, state.models, state.round, state.scores)
+        preferred, time, drawn = choose(policy, rows, state.models, state.round, state.scores, state.rewards)
         if preferred < 0:
             return preferred, time, drawn, None
         place, explored = preferred, (draw - fixed) / self.minimum if self.minimum > 0.0 else np.inf

@@ -84,6 +84,7 @@ class ArmPart(Part):
     active: bool
     marked: bool
     memory: dict[str, bool | int | float] | None = None
+    rewards: list[float] | None = None
 
 
 class DecisionPart(Part):
@@ -128,7 +129,7 @@ def write(state: AgentState, pending: Mapping[str, Decision] | None = None) -> s
         The pending decisions of a snapshot for a store, which leaves out answers and requests, because the
         store has them. It is on one line, which is several times faster to write while others wait.
     """
-    model, policy = state.models[0], state.settings.policy
+    model = state.models[0]
     answers, requests = (state.answers, state.requests) if pending is None else ({}, {})
     data = {
         "format": FORMAT,
@@ -143,8 +144,8 @@ def write(state: AgentState, pending: Mapping[str, Decision] | None = None) -> s
         "given_up": int(model["discarded"]),
         "conflicts": state.conflicts,
         "round": {key: _written(part) for key, part in state.round._asdict().items()},
-        "arms": [_arm(policy, arm, state.rows[place]) for place, arm in enumerate(state.names)],
-        "retired": [_arm(policy, arm, rows[0]) for arm, rows in state.retired.items()],
+        "arms": [_arm(state, arm, state.rows[place]) for place, arm in enumerate(state.names)],
+        "retired": [_arm(state, arm, rows[0]) for arm, rows in state.retired.items()],
         "pending": _decisions((state.pending if pending is None else pending).values()),
         "answers": {str(number): reward for number, reward in answers.items()},
         "requests": {key: _decisions(made.values()) for key, made in requests.items()},
@@ -171,6 +172,7 @@ def read(text: str, policy: Policy | None = None) -> AgentState:
     state.retired = {arm.name: _row(policy, arm, pending[arm.name]) for arm in parts.retired}
     if not state.rows["active"].any():
         raise _damaged("no arm is active")
+    _set_rewards(state, (*parts.arms, *parts.retired))
     model = state.models[0]
     model["told"], model["waiting"], model["drawn"] = parts.told, len(parts.pending), parts.drawn
     model["horizon"], model["discarded"] = parts.horizon, parts.given_up
@@ -222,12 +224,26 @@ def _check_names(parts: Snapshot) -> None:
             raise _damaged(f"arm {arm.name!r} has more forgotten pulls than pulls")
 
 
-def _arm(policy: Policy, arm: str, row: np.void) -> dict[str, Any]:
+def _arm(state: AgentState, arm: str, row: np.void) -> dict[str, Any]:
+    policy = state.settings.policy
     kept = {"name": arm, **{key: row[field].item() for key, field in FIELDS.items()}}
     if policy.Memory:
         memory = policy.read_memory(row)
         kept["memory"] = {name: value.item() for name, value in memory._asdict().items()}
+    if state.rewards is not None:
+        kept["rewards"] = state.rewards[row["number"], : row["pulls"]].tolist()
     return kept
+
+
+def _set_rewards(state: AgentState, arms: Iterable[ArmPart]) -> None:
+    """Set the rewards of the arms of an agent whose policy uses them."""
+    for arm in arms:
+        given = arm.rewards or []
+        if len(given) != (arm.pulls if state.settings.policy.uses_rewards else 0):
+            raise _damaged(f"arm {arm.name!r} has {len(given)} rewards for {arm.pulls} pulls")
+        state.make_room(arm.number, arm.pulls)
+        if state.rewards is not None:
+            state.rewards[arm.number, : arm.pulls] = given
 
 
 def _row(policy: Policy, arm: ArmPart, pending: int) -> Any:

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from lowregret.policies.adaucb import AdaUCB
 from lowregret.policies.base import Policy
 from lowregret.policies.baselines import EpsilonGreedy, FixedArm, RoundRobin
 from lowregret.policies.bayesucb import BayesUCBBeta, BayesUCBGauss, BayesUCBStudent
 from lowregret.policies.discounted import DiscountedUCB
 from lowregret.policies.divergence import DMED, IMED
+from lowregret.policies.empirical import EmpiricalIMED, EmpiricalKLUCB
 from lowregret.policies.eucbv import EUCBV
-from lowregret.policies.klucb import KLUCB, KLUCBGauss, KLUCBPlus, KLUCBPlusPlus
+from lowregret.policies.expts import ExpTSPlus
+from lowregret.policies.klucb import KLUCB, KLUCBGauss, KLUCBPlus, KLUCBPlusPlus, KLUCBSwitch
 from lowregret.policies.moss import MOSS, MOSSAnytime
 from lowregret.policies.mossv import MOSSV
+from lowregret.policies.mots import MOTS
+from lowregret.policies.npts import NPTS
 from lowregret.policies.ocucb import OCUCB
+from lowregret.policies.perturbed_history import PHE
 from lowregret.policies.rounds import CCB, MedianElimination, UCBImproved
+from lowregret.policies.subsampling import LBSDA
 from lowregret.policies.thompson import ThompsonBeta, ThompsonGauss, ThompsonNormal
-from lowregret.policies.ucb import UCB1, UCBV, UCBTuned
+from lowregret.policies.tsallis import TsallisINF
+from lowregret.policies.ucb import UCB1, UCBV, UCBNormal, UCBTuned
 from lowregret.policies.views import NEVER, Arm, Arms, Clock, Random, clock_at
 
 POLICIES: dict[str, type[Policy]] = {
@@ -29,13 +37,18 @@ __all__ = [
     "EUCBV",
     "IMED",
     "KLUCB",
+    "LBSDA",
     "MOSS",
     "MOSSV",
+    "MOTS",
     "NEVER",
+    "NPTS",
     "OCUCB",
+    "PHE",
     "POLICIES",
     "UCB1",
     "UCBV",
+    "AdaUCB",
     "Arm",
     "Arms",
     "BayesUCBBeta",
@@ -43,11 +56,15 @@ __all__ = [
     "BayesUCBStudent",
     "Clock",
     "DiscountedUCB",
+    "EmpiricalIMED",
+    "EmpiricalKLUCB",
     "EpsilonGreedy",
+    "ExpTSPlus",
     "FixedArm",
     "KLUCBGauss",
     "KLUCBPlus",
     "KLUCBPlusPlus",
+    "KLUCBSwitch",
     "MOSSAnytime",
     "MedianElimination",
     "Policy",
@@ -56,7 +73,9 @@ __all__ = [
     "ThompsonBeta",
     "ThompsonGauss",
     "ThompsonNormal",
+    "TsallisINF",
     "UCBImproved",
+    "UCBNormal",
     "UCBTuned",
     "clock_at",
 ]

@@ -96,6 +96,12 @@ class Policy:
         arrives.
     slow_propensities : bool
         Whether ``propensities`` takes so long that an agent in memory leaves it out unless it is wanted.
+    uses_arms : bool
+        Whether a score depends on other arms, which are then ``arm.arms``: ``arm.arms.at(i)`` for ``i`` in
+        ``range(clock.arms)``. ``index_trend`` then says how a score changes as other arms are pulled.
+    uses_rewards : bool
+        Whether the policy looks at all rewards of an arm, which are then ``arm.rewards``, an array. The
+        simulator then evaluates all arms at every step.
     uses_best : bool
         Whether a score depends on ``clock.best``, the largest mean of all arms. Unless ``index_trend`` is
         ``"arbitrary"``, such a score must not increase with it.
@@ -126,10 +132,14 @@ class Policy:
     round_robin: ClassVar[bool] = False
     counts_pending: ClassVar[bool] = True
     slow_propensities: ClassVar[bool] = False
+    uses_arms: ClassVar[bool] = False
     uses_best: ClassVar[bool] = False
+    uses_rewards: ClassVar[bool] = False
     needs: ClassVar[tuple[Need, ...]] = ()
     source: ClassVar[str] = ""
     Memory: ClassVar[Any] = None
+    view_arms: ClassVar[Any]
+    view_rewards: ClassVar[Any]
     read_memory: ClassVar[Any]
     write_memory: ClassVar[Any]
     initial_memory: ClassVar[Any]
@@ -142,6 +152,8 @@ class Policy:
         if not any("counts_pending" in vars(base) for base in cls.__mro__ if base is not Policy):
             cls.counts_pending = not is_randomized(cls)
         cls.arm_index = _index_method(cls)  # type: ignore[method-assign]
+        cls.view_arms = _all_arms if cls.uses_arms else _no_arms
+        cls.view_rewards = _all_rewards if cls.uses_rewards else _no_rewards
         for name, method in memory_methods(cls.Memory, cls.__name__).items():
             setattr(cls, name, method)
 
@@ -275,6 +287,23 @@ def _normal_propensities(policy: Any, arms: Any) -> Any:
     return normal_argmax(means, deviations)
 
 
+def _all_arms(self: Any, rows: Any, rewards: Any) -> Arms:
+    return Arms(self, rows, rewards)
+
+
+def _no_arms(self: Any, rows: Any, rewards: Any) -> None:
+    return None
+
+
+def _all_rewards(self: Any, row: Any, rewards: Any) -> tuple[Any]:
+    # in a tuple, because code that counts no references may return no other array than one it was given
+    return (rewards[int(row["number"]), int(row["reset"]) : int(row["pulls"])],)
+
+
+def _no_rewards(self: Any, row: Any, rewards: Any) -> tuple[None]:
+    return (None,)
+
+
 def _by_round_robin(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> float:
     return -float(arm.pulls)
 
@@ -337,7 +366,7 @@ def _validate_class(cls: type[Policy]) -> None:
     alone = [name for name in ("normal_posterior", "list_index") if name in ways and rounds]
     flags = [
         (isinstance(getattr(cls, flag), bool), f"{flag} must be True or False, got {getattr(cls, flag)!r}")
-        for flag in ("eliminates_permanently", "learns", "round_robin", "uses_best", "counts_pending")
+        for flag in (name for name, value in vars(Policy).items() if isinstance(value, bool))
     ]
     for holds, problem in (
         (

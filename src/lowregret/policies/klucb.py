@@ -92,6 +92,46 @@ class KLUCBPlusPlus(Policy):
         return bernoulli_kl_upper(arm.mean, level / arm.pulls)
 
 
+class KLUCBSwitch(Policy):
+    """The largest q with n kl(m, q) <= L while n <= (T / K)^exponent, then m + sqrt(L / (2 n)).
+
+    L = log+(T / (K n)). Garivier, Hadiji, Menard and Stoltz, "KL-UCB-switch: optimal regret bounds for
+    stochastic bandits from both a distribution-dependent and a distribution-free viewpoints", JMLR 23, 2022,
+    for a known horizon. kl is the Bernoulli divergence: for rewards between 0 and 1, which the paper compares
+    by K_inf of all rewards, it gives a larger bound. Assumes rewards in [0, 1], as ``KLUCB``; needs the
+    horizon T.
+
+    Parameters
+    ----------
+    exponent : float, default 0.2
+        When the index changes, in [0, 1]. The paper also has 8/9.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.trace(lr.KLUCBSwitch(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    [0, 1, 0, 0, 0, 0, 0, 0, 0]
+    """
+
+    exponent: float = 0.2
+
+    index_trend = "constant"
+    needs = ("horizon", "rewards in [0, 1]")
+    source: ClassVar[str] = "Garivier et al. 2022, KL-UCB-switch"
+
+    def validate(self) -> None:
+        """Refuse parameters outside their range."""
+        self.require("exponent", "between 0 and 1", 0 <= self.exponent <= 1)
+
+    def score(self, arm: Arm, clock: Clock) -> float:
+        """Return the upper confidence bound of an arm."""
+        share = clock.horizon / clock.arms
+        level = max(log(share / arm.pulls), 0.0) / arm.pulls
+        if log(arm.pulls) > self.exponent * log(share) + 1e-12:  # not where rounding alone makes it larger
+            return arm.mean + sqrt(0.5 * level)
+        return bernoulli_kl_upper(arm.mean, level)
+
+
 class KLUCBGauss(Policy):
     """m + sqrt(2 variance log(t) / n); with plus, log(t / n) in place of log(t).
 

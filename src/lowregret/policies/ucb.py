@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log, sqrt
+from math import inf, log, sqrt
 from typing import ClassVar
 
 from lowregret.policies.annotations import NonNegative, Positive
@@ -100,3 +100,28 @@ class UCBV(Policy):
         """Return the upper confidence bound of an arm."""
         rate = self.zeta * clock.log_t / arm.pulls
         return arm.mean + sqrt(2.0 * arm.variance * rate) + 3.0 * self.c * self.b * rate
+
+
+class UCBNormal(Policy):
+    """m + sqrt(16 s^2 log(t - 1) / n), s^2 the unbiased variance; first any arm with n < 8 log(t).
+
+    Auer, Cesa-Bianchi and Fischer 2002, the policy UCB1-NORMAL, for Gaussian rewards of unknown mean and
+    variance. Every arm is pulled twice first. Needs no horizon.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.trace(lr.UCBNormal(), [[1, 0.9] * 40, [0, 0.1] * 40], horizon=80).arm[-9:].tolist()
+    [0, 0, 0, 0, 0, 0, 0, 0, 0]
+    """
+
+    index_trend = "increasing"
+    warmup = 2
+    source: ClassVar[str] = "Auer, Cesa-Bianchi, Fischer 2002, UCB1-NORMAL"
+
+    def score(self, arm: Arm, clock: Clock) -> float:
+        """Return the upper confidence bound of an arm, infinite where it has too few pulls."""
+        n = arm.pulls
+        if n < 8.0 * clock.log_t:
+            return inf
+        return arm.mean + sqrt(16.0 * arm.variance / (n - 1.0) * log(clock.t - 1.0))

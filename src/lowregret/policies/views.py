@@ -16,7 +16,9 @@ NEVER = 2**62
 class Arm(NamedTuple):
     """One arm: its number, pulls, mean reward, population variance, and the policy's memory of it.
 
-    ``memory`` is an instance of the policy's ``Memory``, None for a policy without one.
+    ``memory`` is an instance of the policy's ``Memory``, None for a policy without one. ``arms`` are all
+    arms, None for a policy without ``uses_arms``. ``rewards`` is an array of the arm's rewards in their
+    order, None for a policy without ``uses_rewards``.
     """
 
     number: int
@@ -24,6 +26,8 @@ class Arm(NamedTuple):
     mean: float
     variance: float
     memory: Any = None
+    arms: Any = None
+    rewards: Any = None
 
 
 class Clock(NamedTuple):
@@ -60,6 +64,9 @@ class Random(Protocol):
     def student(self, degrees: float) -> float:
         """Draw from Student's t distribution."""
 
+    def binomial(self, trials: int, p: float) -> float:
+        """Draw the number of successes in a number of trials, each of probability p."""
+
     def uniform_at(self, t: int) -> float:
         """Return the uniform draw of step ``t``, the same for every arm."""
 
@@ -89,18 +96,30 @@ def arm_view(policy: Any, rows: npt.NDArray[np.void], i: int) -> Arm:
     row = rows[i]
     pulls = int(row["pulls"]) - int(row["reset"])
     variance = variance_of(pulls, float(row["total"]), float(row["squares"]))
-    return Arm(int(row["number"]), pulls, float(row["mean"]), variance, policy.read_memory(row))
+    memory, arms = policy.read_memory(row), policy.view_arms(rows, None)
+    return Arm(int(row["number"]), pulls, float(row["mean"]), variance, memory, arms, None)
+
+
+def arm_with_rewards(policy: Any, rows: npt.NDArray[np.void], i: int, rewards: Any) -> Arm:
+    """Return the arm in place ``i``, with its rewards for a policy with ``uses_rewards``.
+
+    ``rewards`` has a row for each arm by its number; it is None for other policies.
+    """
+    arm = arm_view(policy, rows, i)
+    arms, seen = policy.view_arms(rows, rewards), policy.view_rewards(rows[i], rewards)
+    return Arm(arm.number, arm.pulls, arm.mean, arm.variance, arm.memory, arms, seen[0])
 
 
 class Arms(NamedTuple):
-    """All arms, in the order in which ties are broken; what ``next_round`` may look at and change."""
+    """All arms, in the order in which ties are broken; only ``next_round`` may change them."""
 
     policy: Any
     rows: npt.NDArray[np.void]
+    rewards: Any
 
     def at(self, i: int) -> Arm:
         """Return the arm in place ``i``."""
-        return arm_view(self.policy, self.rows, i)
+        return arm_with_rewards(self.policy, self.rows, i, self.rewards)
 
     def active(self, i: int) -> bool:
         """Return whether the arm in place ``i`` may be pulled."""
@@ -120,6 +139,10 @@ class Arms(NamedTuple):
         row["reset"] = row["pulls"]
         row["total"], row["squares"], row["mean"] = 0.0, 0.0, 0.0
         self.policy.write_memory(row, self.policy.initial_memory())
+
+    def set_memory(self, i: int, memory: Any) -> None:
+        """Set the policy's memory of the arm in place ``i``."""
+        self.policy.write_memory(self.rows[i], memory)
 
     def count_active(self) -> int:
         """Return how many arms may be pulled."""

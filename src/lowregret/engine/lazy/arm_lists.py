@@ -13,6 +13,7 @@ import numpy as np
 
 from lowregret.engine.compile import compiled, compiled_inline
 from lowregret.engine.lazy.tournament import Tournament, enter, rebuild
+from lowregret.engine.observe import observe
 from lowregret.engine.rng import Rng
 from lowregret.engine.simulated_run import (
     STOPPED,
@@ -24,7 +25,7 @@ from lowregret.engine.simulated_run import (
     warm_up,
 )
 from lowregret.engine.state import Floats, Rows
-from lowregret.engine.step import NOT_A_NUMBER, observe, rules_of, start_list
+from lowregret.engine.step import NOT_A_NUMBER, rules_of, start_list
 from lowregret.policies import Arm, Clock
 from lowregret.policies.views import arm_view
 

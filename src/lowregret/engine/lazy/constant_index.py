@@ -85,7 +85,7 @@ def play_constant_index(policy: Any, first: Any, rng: Rng, run: Run) -> int:
                     return -i - 1
                 x = clipped(nth_reward(source, data, n), run.clip)
                 sums = add_reward(sums, policy.transform_reward(x, rng))
-                arm = arm_from_sums(number, sums)
+                arm = arm_from_sums(policy, rows, number, sums)
                 t += 1
                 clock = clock_now(run, t, 0.0)
                 score = policy.arm_index(arm, clock, round, rng)
@@ -115,7 +115,7 @@ def play_constant_index(policy: Any, first: Any, rng: Rng, run: Run) -> int:
                 i = runner
         if t >= round.until:
             clock = clock_now(run, t, 0.0)
-            round, left = end_round(policy, rows, t, clock, round)
+            round, left = end_round(policy, rows, t, clock, round, rng)
             if left < 0:
                 return left
             record_step(run, t, number, round.number, left)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from lowregret.engine.observe import observe
 from lowregret.engine.rng import Rng, normal
 from lowregret.engine.simulated_run import (
     STOPPED,
@@ -20,7 +21,7 @@ from lowregret.engine.simulated_run import (
     warm_up,
 )
 from lowregret.engine.statistics import first_largest
-from lowregret.engine.step import NOT_A_NUMBER, observe
+from lowregret.engine.step import NOT_A_NUMBER
 from lowregret.policies.views import arm_view
 
 

@@ -100,7 +100,7 @@ def play_round_robin(policy: Any, first: Any, rng: Rng, run: Run) -> int:
                 return steps
             t += steps
         if t >= round.until:
-            round, left = end_round(policy, rows, t, clock_now(run, t, 0.0), round)
+            round, left = end_round(policy, rows, t, clock_now(run, t, 0.0), round, rng)
             if left < 0:
                 return left
         record_step(run, t, rows[last]["number"], round.number, left)

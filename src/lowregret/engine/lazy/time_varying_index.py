@@ -158,7 +158,7 @@ def play_time_varying_index(policy: Any, first: Any, rng: Rng, run: Run) -> int:
                     return -i - 1
                 x = clipped(nth_reward(source, data, n), run.clip)
                 sums = add_reward(sums, policy.transform_reward(x, rng))
-                arm = arm_from_sums(number, sums)
+                arm = arm_from_sums(policy, rows, number, sums)
                 t += 1
                 if recording:
                     record_step(run, t, number, first.number, left)

@@ -1,0 +1,48 @@
+"""AdaUCB: a confidence level that adapts to the pulls of the other arms."""
+
+from __future__ import annotations
+
+from math import e, log, sqrt
+from typing import ClassVar
+
+from lowregret.policies.annotations import Positive
+from lowregret.policies.base import Policy
+from lowregret.policies.views import Arm, Clock
+
+
+class AdaUCB(Policy):
+    """m + sqrt(2 variance log*(T / H) / n), H the sum over all arms j of min(n, sqrt(n n_j)).
+
+    log*(x) = log((x + e) sqrt(log(x + e))). Lattimore, "Refining the confidence level for optimistic bandit
+    strategies", JMLR 19, 2018, Algorithm 1, where the rewards are Gaussian of variance 1. Needs the horizon
+    T.
+
+    Parameters
+    ----------
+    variance : float, default 0.25
+        The variance of the rewards, positive; 1/4 is the largest for rewards in [0, 1].
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.trace(lr.AdaUCB(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    [0, 1, 0, 0, 0, 0, 0, 0, 0]
+    """
+
+    variance: Positive = 0.25
+
+    index_trend = "decreasing"
+    uses_arms = True
+    needs = ("horizon", "known variance")
+    source: ClassVar[str] = "Lattimore 2018, Algorithm 1"
+
+    def score(self, arm: Arm, clock: Clock) -> float:
+        """Return the upper confidence bound of an arm."""
+        n = arm.pulls
+        share = 1.0  # of the arm itself, whose latest pulls only ``n`` counts
+        for j in range(clock.arms):
+            other = arm.arms.at(j)
+            if other.number != arm.number:
+                share += sqrt(other.pulls / n) if other.pulls < n else 1.0
+        x = clock.horizon / (n * share) + e
+        return arm.mean + sqrt(2.0 * self.variance * log(x * sqrt(log(x))) / n)

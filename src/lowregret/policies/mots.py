@@ -1,0 +1,53 @@
+"""MOTS: Thompson sampling with samples that are clipped at MOSS's index."""
+
+from __future__ import annotations
+
+from math import log, sqrt
+from typing import ClassVar
+
+from lowregret.policies.annotations import Positive
+from lowregret.policies.base import Policy
+from lowregret.policies.views import Arm, Clock, Random
+
+
+class MOTS(Policy):
+    """The smaller of a sample of N(m, variance / (rho n)) and m + sqrt(alpha variance log+(T / (K n)) / n).
+
+    Jin, Xu, Shi, Xiao and Gu, "MOTS: minimax optimal Thompson sampling", ICML 2021, Algorithm 1, where the
+    noise is subgaussian with variance factor 1. Needs the horizon T. The bounds of the paper take rho in
+    (1/2, 1).
+
+    Parameters
+    ----------
+    rho : float, default 0.9999
+        By how much the samples are less spread than the posterior, in (0, 1].
+    alpha : float, default 2
+        How far from the mean samples are clipped, positive.
+    variance : float, default 0.25
+        The variance of the rewards, positive; 1/4 is the largest for rewards in [0, 1].
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> result = lr.simulate(lr.MOTS(), lr.bernoulli([0.2, 0.8]), horizon=1_000, runs=20, seed=1)
+    >>> bool(result.regret("MOTS").mean() < 20)
+    True
+    """
+
+    rho: float = 0.9999
+    alpha: Positive = 2.0
+    variance: Positive = 0.25
+
+    needs = ("horizon", "known variance")
+    source: ClassVar[str] = "Jin et al. 2021, Algorithm 1"
+
+    def validate(self) -> None:
+        """Refuse parameters outside their range."""
+        self.require("rho", "above 0 and at most 1", 0 < self.rho <= 1)
+
+    def sample(self, arm: Arm, clock: Clock, rng: Random) -> float:
+        """Sample the mean of an arm, and clip it."""
+        share = clock.horizon / (clock.arms * arm.pulls)
+        unit = self.variance / arm.pulls
+        drawn = sqrt(unit / self.rho) * rng.normal()
+        return arm.mean + min(drawn, sqrt(self.alpha * unit * max(log(share), 0.0)))

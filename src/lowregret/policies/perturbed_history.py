@@ -1,0 +1,42 @@
+"""PHE: perturbed-history exploration."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import ClassVar
+
+from lowregret.policies.annotations import Positive
+from lowregret.policies.base import Policy
+from lowregret.policies.views import Arm, Clock, Random
+
+
+class PHE(Policy):
+    """(S + U) / ((a + 1) n), S the sum of the rewards and U a binomial draw of ceil(a n) trials, p = 1/2.
+
+    Kveton, Szepesvari, Ghavamzadeh and Boutilier, "Perturbed-history exploration in stochastic multi-armed
+    bandits", IJCAI 2019, Algorithm 1: the mean of the n rewards and of a n pseudo-rewards, which are 0 or 1
+    with equal probability. The bounds of the paper take a > 1. Assumes rewards in [0, 1]; needs no horizon.
+
+    Parameters
+    ----------
+    a : float, default 1.1
+        The number of pseudo-rewards for each reward, positive.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> result = lr.simulate(lr.PHE(), lr.bernoulli([0.2, 0.8]), horizon=1_000, runs=20, seed=1)
+    >>> bool(result.regret("PHE").mean() < 30)
+    True
+    """
+
+    a: Positive = 1.1
+
+    needs = ("bounded rewards",)
+    source: ClassVar[str] = "Kveton et al. 2019, PHE"
+
+    def sample(self, arm: Arm, clock: Clock, rng: Random) -> float:
+        """Return the mean of an arm's perturbed history."""
+        n = arm.pulls
+        drawn = rng.binomial(ceil(self.a * n * (1.0 - 1e-12)), 0.5)  # 1.1 * 10 is 11, however it is rounded
+        return (arm.mean + drawn / n) / (self.a + 1.0)

@@ -1,0 +1,97 @@
+"""Sub-sampling duels: an arm is compared with as many rewards of the leader as it has itself."""
+
+from __future__ import annotations
+
+from math import log, sqrt
+from typing import Any, ClassVar, NamedTuple
+
+from lowregret.policies.base import Policy
+from lowregret.policies.views import Arm, Arms, Clock
+
+
+class DuelRound(NamedTuple):
+    """The round's number, the step at which it ends, and the number of the leading arm."""
+
+    number: int
+    until: int
+    leader: int
+
+
+class LastPull(NamedTuple):
+    """When an arm was last pulled."""
+
+    time: int = 0
+
+
+class LBSDA(Policy):
+    """In rounds, each arm whose mean is at least that of the leader's last n rewards, else the leader.
+
+    Baudry, Russac and Cappe, "On limited-memory subsampling strategies for bandits", ICML 2021, the policy
+    LB-SDA. The leader is the arm with the most pulls; of several, the one with the best mean, then the
+    leader before. Only arms with fewer pulls are compared with it, and an arm with at most sqrt(log(r)) pulls
+    is pulled in round r in any case. Makes no assumption on the rewards, and needs no horizon.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.trace(lr.LBSDA(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    [0, 1, 0, 0, 1, 0, 0, 0, 0]
+    """
+
+    Memory = LastPull
+    eliminates_permanently = False
+    uses_rewards = True
+    source: ClassVar[str] = "Baudry, Russac, Cappe 2021, LB-SDA"
+
+    def first_round(self, clock: Clock) -> DuelRound:
+        """Return the round after the first pulls, in which no arm has fewer than another."""
+        return DuelRound(1, 0, -1)
+
+    def score(self, arm: Arm, clock: Clock, round: DuelRound) -> float:
+        """Return what puts the arms of a round in the order of their last pulls; at first, the mean."""
+        memory: LastPull = arm.memory
+        return arm.mean if round.number == 1 else -float(memory.time)
+
+    def update_memory(self, arm: Arm, reward: float, clock: Clock) -> LastPull:
+        """Return the time of a pull."""
+        return LastPull(clock.t)
+
+    def next_round(self, arms: Arms, clock: Clock, round: DuelRound) -> DuelRound:
+        """Compare all arms with the leader, and activate those that are pulled next."""
+        number, place = round.number + 1, leading_arm(arms, clock, round.leader)
+        leader, winners = arms.at(place), 0
+        for i in range(clock.arms):
+            n = len(arms.at(i).rewards)
+            won = False
+            if n < len(leader.rewards):
+                won = n <= sqrt(log(number)) or last_mean(arms.at(i).rewards, n) >= last_mean(
+                    leader.rewards, n
+                )
+            if won:
+                arms.reactivate(i)
+                winners += 1
+            else:
+                arms.eliminate(i)
+        if winners == 0:
+            arms.reactivate(place)
+            winners = 1
+        return DuelRound(number, clock.t + winners, leader.number)
+
+
+def leading_arm(arms: Arms, clock: Clock, previous: int) -> int:
+    """Return the place of the arm with the most pulls, then the best mean; ``previous`` wins a tie."""
+    place = 0
+    for i in range(1, clock.arms):
+        arm, best = arms.at(i), arms.at(place)
+        rank = arm.pulls, arm.mean, arm.number == previous
+        if rank > (best.pulls, best.mean, best.number == previous):
+            place = i
+    return place
+
+
+def last_mean(rewards: Any, n: int) -> float:
+    """Return the mean of the last n rewards."""
+    total = 0.0
+    for k in range(len(rewards) - n, len(rewards)):
+        total += rewards[k]
+    return total / n
