@@ -112,7 +112,7 @@ class UCBNormal(Policy):
     --------
     >>> import lowregret as lr
     >>> lr.trace(lr.UCBNormal(), [[1, 0.9] * 40, [0, 0.1] * 40], horizon=80).arm[-9:].tolist()
-    [0, 0, 0, 0, 0, 0, 0, 0, 0]
+    [0, 0, 0, 0, 0, 0, 0, 0, 1]
     """
 
     index_trend = "increasing"
