@@ -1,7 +1,8 @@
 """Estimates of the mean reward of a fixed choice of arms, from a log with propensities.
 
 Row i of the log has weight w_i = q(a_i) / p_i: the probability with which the evaluated policy chooses the
-arm of the row, over that with which the logging policy did.
+arm of the row, over that with which the logging policy did. The logging policy may learn: given the rows
+before, the terms of ``ips`` and ``doubly_robust`` have the policy's value as their mean, whatever it does.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lowregret.analysis.intervals import NEGLIGIBLE, Interval, student_factor
-from lowregret.engine.state import Floats
+from lowregret.engine.state import Floats, Integers
 
 
 class Estimate(NamedTuple):
@@ -40,9 +41,7 @@ def ips(weight: Floats, reward: Floats) -> Estimate:
 
     It is unbiased. Its standard error is that of the mean of independent terms, s / sqrt(n).
     """
-    terms, matched = weight * reward, int((weight > 0).sum())
-    se = float(terms.std(ddof=1)) / sqrt(len(terms)) if len(terms) > 1 else None
-    return Estimate(matched, float(terms.mean()), se)
+    return _mean_of(weight * reward, weight)
 
 
 def snips(weight: Floats, reward: Floats) -> Estimate:
@@ -61,3 +60,46 @@ def snips(weight: Floats, reward: Floats) -> Estimate:
         return Estimate(1, mean, None)
     squares = float((np.square(weight * (reward - mean))).sum())
     return Estimate(matched, mean, sqrt(matched / (matched - 1) * squares) / total)
+
+
+def doubly_robust(shares: Floats, arm: Integers, propensity: Floats, reward: Floats) -> Estimate:
+    """Return the mean of sum_a q(a) m_a + w_i (x_i - m_(a_i)): doubly robust (Dudik, Langford and Li 2011).
+
+    m_a is the mean of arm a in the rows before i, or of all rows before i where a is not among them. So it is
+    unbiased as ``ips`` is, and has less variance where the means are known well. The first row only gives a
+    first m. There is no standard error where all matched rewards are equal.
+
+    Parameters
+    ----------
+    shares : array
+        The probability q of each arm.
+    arm, propensity, reward : array
+        The log.
+    """
+    weight = shares[arm] / propensity
+    if len(arm) < 2:
+        return Estimate(int((weight > 0).sum()), None, None)
+    order = np.argsort(arm, kind="stable")
+    grouped, first = reward[order], np.flatnonzero(np.diff(arm[order], prepend=-1))
+    start = np.repeat(first, np.diff(first, append=len(arm)))
+    total = np.cumsum(grouped) - grouped
+    count, earlier = np.empty((2, len(arm)))
+    count[order] = np.arange(len(arm)) - start
+    earlier[order] = total - total[start]
+    overall = (np.cumsum(reward) - reward) / np.maximum(np.arange(len(arm)), 1)
+    before = np.where(count > 0, earlier / np.maximum(count, 1), overall)
+    after = (earlier + reward) / (count + 1)
+    share = shares[arm]
+    change = share * np.where(count > 0, after - before, after)
+    seen = share * (count == 0)
+    known, mass = np.cumsum(change) - change, np.cumsum(seen) - seen
+    terms = known + (shares.sum() - mass) * overall + weight * (reward - before)
+    matched, mean, se = _mean_of(terms[1:], weight[1:])
+    rewards = reward[1:][weight[1:] > 0]
+    return Estimate(matched, mean, se if matched and rewards.min() < rewards.max() else None)
+
+
+def _mean_of(terms: Floats, weight: Floats) -> Estimate:
+    """Return the mean of terms; its standard error is that of independent terms."""
+    se = float(terms.std(ddof=1)) / sqrt(len(terms)) if len(terms) > 1 else None
+    return Estimate(int((weight > 0).sum()), float(terms.mean()), se)

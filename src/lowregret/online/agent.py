@@ -47,6 +47,16 @@ class Agent:
         are not scaled.
     outside : {"refuse", "clip"}, default "refuse"
         Whether a reward outside the range is rejected or clipped.
+    minimum_share : float, default 0
+        The least probability of every arm in every decision, whatever the policy prefers. With it, the
+        ``propensity`` of a decision of any policy of ours is positive for all arms, so that ``replay`` can
+        use the log.
+    control : (str, float), optional
+        An arm and its share: in every decision it is chosen with exactly this probability. The policy
+        neither chooses it nor learns from it.
+    log_propensities : bool, default True
+        Whether to compute the propensities of a sampling policy, which takes time with many arms; see
+        docs/live.md. If not, they are None.
 
     Examples
     --------
@@ -68,8 +78,12 @@ class Agent:
         reward_range: tuple[float, float] | None = (0, 1),
         *,
         outside: Outside = "refuse",
+        minimum_share: float = 0.0,
+        control: tuple[str, float] | None = None,
+        log_propensities: bool = True,
     ) -> None:
-        settings = valid_settings(policy, arms, horizon, seed, reward_range, outside)
+        shares = minimum_share, control, log_propensities
+        settings = valid_settings(policy, arms, horizon, seed, reward_range, outside, *shares)
         self._transactions = _in_memory(AgentState(settings, token_hex(4)))
 
     @property
@@ -81,7 +95,7 @@ class Agent:
     def arms(self) -> tuple[str, ...]:
         """The names of the arms that are not retired."""
         with self._transactions.reading() as state:
-            return tuple(state.names)
+            return tuple(state.arms)
 
     @property
     def time(self) -> int:
@@ -121,8 +135,9 @@ class Agent:
     ) -> Decision | list[Decision]:
         """Choose an arm to pull.
 
-        A pending pull counts at the current mean of its arm, so that decisions made at the same time spread
-        over the arms.
+        For an index policy a pending pull counts at the current mean of its arm, so that decisions made at
+        the same time spread over the arms. A sampling policy counts known rewards alone: its decisions spread
+        because each is a new sample.
 
         Parameters
         ----------
@@ -370,7 +385,7 @@ class Agent:
 
     def __repr__(self) -> str:
         state = self._transactions.state
-        return f"Agent({self.policy}, {count(len(state.names), 'arm')}, {count(state.time, 'pull')})"
+        return f"Agent({self.policy}, {count(len(state.arms), 'arm')}, {count(state.time, 'pull')})"
 
     def _repr_html_(self) -> str:
         """Return the arms as a table, for notebooks; a closed agent has none."""

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from numbers import Real
 from typing import Any, Literal, get_args
 
+from lowregret._common.text import count
 from lowregret._common.validation import MAX_ARMS, MAX_HORIZON, MAX_MAGNITUDE, integer, seed_of, short_repr
 from lowregret._common.validation import number as finite
 from lowregret.errors import InputError
@@ -20,6 +21,10 @@ FORMER_NAMES = {"Uniform": "RoundRobin"}
 """Classes of policies that had another name when agents of format 1 were stored."""
 
 
+LATER_SETTINGS = {"minimum_share": 0.0, "control": None, "log_propensities": True}
+"""Settings that the first files of agents do not have, and the values that those agents have."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """The arguments that an agent was created with; see ``Agent``."""
@@ -30,6 +35,9 @@ class Settings:
     seed: int
     reward_range: tuple[float, float] | None
     outside: Outside
+    minimum_share: float = 0.0
+    control: tuple[str, float] | None = None
+    log_propensities: bool = True
 
     def scaled(self, value: float) -> float:
         """Return a reward as the policy sees it; reject or clip one outside the range."""
@@ -59,6 +67,9 @@ class Settings:
             "seed": self.seed,
             "reward_range": None if self.reward_range is None else list(self.reward_range),
             "outside": self.outside,
+            "minimum_share": self.minimum_share,
+            "control": None if self.control is None else list(self.control),
+            "log_propensities": self.log_propensities,
         }
 
 
@@ -69,6 +80,9 @@ def valid_settings(
     seed: int,
     reward_range: tuple[float, float] | None,
     outside: Outside,
+    minimum_share: float = 0.0,
+    control: Sequence[Any] | None = None,
+    log_propensities: bool = True,
 ) -> Settings:
     """Validate the arguments of an agent."""
     policy = policy_of(policy)
@@ -76,7 +90,45 @@ def valid_settings(
         raise InputError(f"outside must be 'refuse' or 'clip', got {short_repr(outside)}")
     if horizon is not None:
         horizon = integer("Agent", "horizon", horizon, MAX_HORIZON)
-    return Settings(policy, _names(arms), horizon, seed_of(seed), _range(reward_range, policy), outside)
+    if not isinstance(log_propensities, bool):
+        raise InputError(f"log_propensities must be True or False, got {short_repr(log_propensities)}")
+    names, ends = _names(arms), _range(reward_range, policy)
+    share, held = _share("minimum_share", minimum_share), _control(control, names)
+    require_shares(share, held[1] if held else 0.0, len(names) - (held is not None))
+    return Settings(policy, names, horizon, seed_of(seed), ends, outside, share, held, log_propensities)
+
+
+def require_shares(minimum: float, control: float, others: int) -> None:
+    """Refuse shares that exceed 1 together."""
+    if minimum * others + control > 1.0 + 1e-9:
+        fixed = f", and that of the control arm is {control:g}" if control else ""
+        raise InputError(
+            f"minimum_share is {minimum:g} for each of {count(others, 'arm')}{fixed}: together they must not "
+            "exceed 1"
+        )
+
+
+def _share(what: str, value: object) -> float:
+    share = finite("Agent", what, value)
+    if not 0.0 <= share <= 1.0:
+        raise InputError(f"{what} must be between 0 and 1, got {short_repr(value)}")
+    return share
+
+
+def _control(control: Sequence[Any] | None, arms: tuple[str, ...]) -> tuple[str, float] | None:
+    """Validate the control arm and its share."""
+    if control is None:
+        return None
+    if isinstance(control, str) or not isinstance(control, Sequence) or len(control) != 2:
+        raise InputError(
+            f"control must be an arm and its share, as in ('red', 0.1), got {short_repr(control)}"
+        )
+    arm, share = control
+    if arm not in arms:
+        raise InputError(f"the control arm must be one of the arms, got {short_repr(arm)}")
+    if len(arms) == 1:
+        raise InputError(f"arm {short_repr(arm)} is the only one: give the control arm another arm beside it")
+    return str(arm), _share("the share of the control arm", share)
 
 
 def valid_string(what: str, value: object) -> str:

@@ -13,7 +13,14 @@ from typing import Any
 from lowregret._common.validation import short_repr
 from lowregret.errors import InputError, StoreError
 from lowregret.online.agent import Agent
-from lowregret.online.agent_settings import Outside, Settings, policy_text, valid_settings, with_current_name
+from lowregret.online.agent_settings import (
+    LATER_SETTINGS,
+    Outside,
+    Settings,
+    policy_text,
+    valid_settings,
+    with_current_name,
+)
 from lowregret.online.agent_state import AgentState
 from lowregret.online.snapshot import FORMAT, read
 from lowregret.online.stores import Store
@@ -34,6 +41,9 @@ def open_agent(
     reward_range: tuple[float, float] | None = (0, 1),
     *,
     outside: Outside = "refuse",
+    minimum_share: float = 0.0,
+    control: tuple[str, float] | None = None,
+    log_propensities: bool = True,
 ) -> Agent:
     """Open an agent whose decisions and rewards are stored; create it if it does not exist.
 
@@ -42,7 +52,7 @@ def open_agent(
     where : path or Store
         An SQLite file, which several processes may share; or, if the name ends in ``.journal``, a journal
         for one process; or a store of your own.
-    policy, arms, horizon, seed, reward_range, outside
+    policy, arms, horizon, seed, reward_range, outside, minimum_share, control, log_propensities
         As for ``Agent``. For an existing agent they must be those it was created with; ``arms`` may also be
         its current arms.
 
@@ -70,7 +80,8 @@ def open_agent(
     1
     >>> folder.cleanup()
     """
-    settings = valid_settings(policy, arms, horizon, seed, reward_range, outside)
+    shares = minimum_share, control, log_propensities
+    settings = valid_settings(policy, arms, horizon, seed, reward_range, outside, *shares)
     store = _store(where)
     try:
         transactions = _open(store, settings, _name(where))
@@ -111,9 +122,9 @@ def _open(store: Store, settings: Settings, name: str) -> Transactions:
     snapshot = 0 if latest is None else latest[0]
     events = store.events(snapshot)
     state.replay(events)
-    if settings.arms != first.arms and set(settings.arms) != set(state.names):
+    if settings.arms != first.arms and set(settings.arms) != set(state.arms):
         raise InputError(
-            f"{name} has the arms {short_repr(state.names)}, got {short_repr(list(settings.arms))}: {ADVICE}"
+            f"{name} has the arms {short_repr(state.arms)}, got {short_repr(list(settings.arms))}: {ADVICE}"
         )
     return Transactions(state, store, snapshot + len(events), snapshot)
 
@@ -130,7 +141,7 @@ def _head(text: str, name: str) -> dict[str, Any]:
     """Read the text that a store begins with."""
     try:
         head: dict[str, Any] = json.loads(text)
-        made = head["made_with"]
+        made = head["made_with"] = LATER_SETTINGS | head["made_with"]
         made["policy"] = with_current_name(made["policy"])
         known = head["format"] == FORMAT and isinstance(head["agent"], str)
     except (ValueError, KeyError, TypeError):

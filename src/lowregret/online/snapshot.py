@@ -64,6 +64,9 @@ class MadeWith(Part):
     seed: int
     reward_range: list[float] | None
     outside: Outside
+    minimum_share: float = 0.0  # this and the following are missing in the first files
+    control: list[str | float] | None = None
+    log_propensities: bool = True
 
 
 class ArmPart(Part):
@@ -156,7 +159,8 @@ def read(text: str, policy: Policy | None = None) -> AgentState:
     described = made.policy.model_dump(by_alias=True)
     ends = made.reward_range
     policy = policy_from(described, policy)
-    settings = valid_settings(policy, made.arms, made.horizon, made.seed, ends, made.outside)  # type: ignore[arg-type]
+    shares = made.minimum_share, made.control, made.log_propensities
+    settings = valid_settings(policy, made.arms, made.horizon, made.seed, ends, made.outside, *shares)  # type: ignore[arg-type]
     state = AgentState(settings, parts.agent)
     _check_names(parts)
     state.names = [arm.name for arm in parts.arms]
