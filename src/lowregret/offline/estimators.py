@@ -65,9 +65,9 @@ def snips(weight: Floats, reward: Floats) -> Estimate:
 def doubly_robust(shares: Floats, arm: Integers, propensity: Floats, reward: Floats) -> Estimate:
     """Return the mean of sum_a q(a) m_a + w_i (x_i - m_(a_i)): doubly robust (Dudik, Langford and Li 2011).
 
-    m_a is the mean of arm a in the rows before i, or of all rows before i where a is not among them. So it is
-    unbiased as ``ips`` is, and has less variance where the means are known well. The first row only gives a
-    first m. There is no standard error where all matched rewards are equal.
+    m_a is the mean of arm a in the rows before i, or that of the whole log where a is not among them. It has
+    less variance than ``ips`` where the means are known well, and but for that first m, whose effect falls as
+    1 / n, it is unbiased too. There is no standard error where all matched rewards are equal.
 
     Parameters
     ----------
@@ -76,27 +76,18 @@ def doubly_robust(shares: Floats, arm: Integers, propensity: Floats, reward: Flo
     arm, propensity, reward : array
         The log.
     """
-    weight = shares[arm] / propensity
-    if len(arm) < 2:
-        return Estimate(int((weight > 0).sum()), None, None)
     order = np.argsort(arm, kind="stable")
-    grouped, first = reward[order], np.flatnonzero(np.diff(arm[order], prepend=-1))
+    sums, first = np.cumsum(reward[order]) - reward[order], np.flatnonzero(np.diff(arm[order], prepend=-1))
     start = np.repeat(first, np.diff(first, append=len(arm)))
-    total = np.cumsum(grouped) - grouped
-    count, earlier = np.empty((2, len(arm)))
-    count[order] = np.arange(len(arm)) - start
-    earlier[order] = total - total[start]
-    overall = (np.cumsum(reward) - reward) / np.maximum(np.arange(len(arm)), 1)
-    before = np.where(count > 0, earlier / np.maximum(count, 1), overall)
-    after = (earlier + reward) / (count + 1)
-    share = shares[arm]
-    change = share * np.where(count > 0, after - before, after)
-    seen = share * (count == 0)
-    known, mass = np.cumsum(change) - change, np.cumsum(seen) - seen
-    terms = known + (shares.sum() - mass) * overall + weight * (reward - before)
-    matched, mean, se = _mean_of(terms[1:], weight[1:])
-    rewards = reward[1:][weight[1:] > 0]
-    return Estimate(matched, mean, se if matched and rewards.min() < rewards.max() else None)
+    count, total = np.empty((2, len(arm)))  # of the earlier rows of the same arm
+    count[order], total[order] = np.arange(len(arm)) - start, sums - sums[start]
+    before = np.where(count > 0, total / np.maximum(count, 1), reward.mean())
+    change = shares[arm] * ((total + reward) / (count + 1) - before)
+    predicted = shares.sum() * reward.mean() + np.cumsum(change) - change
+    weight = shares[arm] / propensity
+    estimate, rewards = _mean_of(predicted + weight * (reward - before), weight), reward[weight > 0]
+    varies = len(rewards) > 0 and rewards.min() < rewards.max()
+    return estimate if varies else Estimate(estimate.matched, estimate.mean, None)
 
 
 def _mean_of(terms: Floats, weight: Floats) -> Estimate:

@@ -135,8 +135,8 @@ def read_log(given: Given) -> Log:
     if not used.any():
         raise InputError(
             f"every row of {name} has propensity 1, as a deterministic policy logs, so nothing shows what "
-            "other arms would have earned: log an agent with minimum_share=0.01, say, or leave out the column "
-            "if the arms were chosen uniformly at random"
+            "other arms would have earned: log an agent with a minimum_share, or leave out the column if the "
+            "arms were chosen uniformly at random"
         )
     for values in (arm, reward, propensity, used):
         values.flags.writeable = False

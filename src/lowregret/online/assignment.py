@@ -102,8 +102,8 @@ class Assignment:
         places = places[np.argsort(pending[places], kind="stable")]  # the order of ties
         arms: Any = CandidateArms(policy, rows, places, pending)
         shares = policy.propensities(arms, live_clock(policy, rows, state.models[0], time))
-        chosen = places == place
-        return None if shares is None else float(shares[chosen].sum())
+        share = np.nan if shares is None else float(shares[places == place].sum())
+        return None if np.isnan(share) else share
 
 
 CONTROL = -2

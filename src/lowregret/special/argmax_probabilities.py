@@ -109,7 +109,8 @@ BETA = Family(_beta_ranges, _beta_density, _beta_below, False, 0.0, pi / 2.0)
 def normal_argmax(means: Floats, deviations: Floats) -> Floats:
     """Return the probability of each of several normal variables to be the largest.
 
-    A variable of deviation 0 is constant. The first of several equal constants counts as the largest.
+    A variable of deviation 0 is constant. The first of several equal constants counts as the largest. All are
+    nan if a mean or a deviation is not finite.
 
     Examples
     --------
@@ -118,7 +119,7 @@ def normal_argmax(means: Floats, deviations: Floats) -> Floats:
     >>> normal_argmax(np.array([0.0, 1.0]), np.array([1.0, 1.0])).round(6)
     array([0.23975, 0.76025])
     """
-    return _with_constants(NORMAL, means, deviations)
+    return _with_constants(NORMAL, means, np.abs(deviations))
 
 
 def student_argmax(locations: Floats, scales: Floats, degrees: Floats) -> Floats:
@@ -152,6 +153,9 @@ def beta_argmax(a: Floats, b: Floats) -> Floats:
 
 def _with_constants(family: Family, centres: Floats, scales: Floats, *others: Floats) -> Floats:
     """Return the probabilities where a variable of scale 0 is constant."""
+    if not (np.isfinite(centres) & np.isfinite(scales)).all():
+        return np.full(len(centres), np.nan)
+    centres = centres - centres.max()  # so that differences stay accurate far from 0
     if scales.min() > 0.0:
         return _in_any_order(family, -inf, centres, scales, *others)[0]
     constants = np.where(scales > 0.0, -inf, centres)
