@@ -54,7 +54,7 @@ def test_a_batch_of_an_index_policy_spreads_over_the_arms():
 @pytest.mark.parametrize("policy", [lr.ThompsonNormal(), lr.ThompsonBeta(), lr.EpsilonGreedy(0.5)], ids=str)
 def test_nothing_known_and_much_pending(policy):
     """Where rewards of the warm-up are pending, their pulls count, or the index would not exist."""
-    plain, fast = (lr.Agent(policy, ["a", "b", "c"], seed=2) for _ in range(2))
+    plain, fast = (lr.Agent(policy, ["a", "b", "c"], seed=2, log_propensities=True) for _ in range(2))
     fast.compile()
     draws = np.random.default_rng(1)
     pending = []

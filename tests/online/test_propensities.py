@@ -91,8 +91,20 @@ class Shrunk(lr.Policy):
 def test_index_policies_are_sure_and_a_policy_that_states_nothing_has_none():
     assert after_warmup(lr.UCB1()).ask().propensity == 1.0
     assert after_warmup(Hidden()).ask().propensity is None
-    silent = lr.Agent(lr.ThompsonBeta(), ["a", "b"], log_propensities=False)
-    assert silent.ask().propensity is None
+    assert lr.Agent(lr.ThompsonBeta(), ["a", "b"]).ask().propensity is None
+
+
+def test_thompson_sampling_states_its_propensities_where_they_are_logged(tmp_path):
+    policy, half = lr.ThompsonBeta(), pytest.approx(0.5, abs=1e-8)
+    with lr.open_agent(tmp_path / "a.db", policy, ["a", "b"]) as agent:
+        assert agent.ask().propensity == half
+    with lr.open_agent(tmp_path / "b.db", policy, ["a", "b"], log_propensities=False) as agent:
+        assert agent.ask().propensity is None
+    for options in ({"log_propensities": True}, {"minimum_share": 0.1}, {"control": ("c", 0)}):
+        assert (
+            lr.Agent(policy, ["a", "b", "c"][: 2 + ("control" in options)], **options).ask().propensity
+            == half
+        )
 
 
 SAMPLING = [lr.ThompsonBeta(), lr.ThompsonGauss(), lr.ThompsonNormal(), lr.EpsilonGreedy(0.3), Shrunk()]

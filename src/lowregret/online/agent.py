@@ -54,9 +54,10 @@ class Agent:
     control : (str, float), optional
         An arm and its share: in every decision it is chosen with exactly this probability. The policy
         neither chooses it nor learns from it.
-    log_propensities : bool, default True
-        Whether to compute the propensities of a sampling policy, which takes time with many arms; see
-        docs/live.md. If not, they are None.
+    log_propensities : bool, optional
+        Whether to compute the propensities of Thompson sampling, which takes time with many arms; see
+        docs/live.md. If not, they are None. By default they are computed with a minimum share or a control
+        arm, and for ``open_agent`` always.
 
     Examples
     --------
@@ -80,8 +81,10 @@ class Agent:
         outside: Outside = "refuse",
         minimum_share: float = 0.0,
         control: tuple[str, float] | None = None,
-        log_propensities: bool = True,
+        log_propensities: bool | None = None,
     ) -> None:
+        if log_propensities is None:
+            log_propensities = bool(minimum_share) or control is not None
         shares = minimum_share, control, log_propensities
         settings = valid_settings(policy, arms, horizon, seed, reward_range, outside, *shares)
         self._transactions = _in_memory(AgentState(settings, token_hex(4)))

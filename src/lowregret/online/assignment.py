@@ -39,7 +39,7 @@ class Assignment:
         self.mixes = self.minimum > 0.0 or self.control is not None
         self.randomized = is_randomized(kind)
         stated = kind.overrides("propensities") or kind.overrides("normal_posterior")
-        self.states = stated and settings.log_propensities
+        self.states = stated and (settings.log_propensities or not kind.slow_propensities)
         self._key = stream(settings.seed, 0, ASSIGNMENT_STREAM)
 
     def choose(self, state: AgentState, number: int) -> tuple[int, int, int, float | None]:

@@ -93,6 +93,8 @@ class Policy:
         current mean. By default False for a policy with ``sample`` or ``normal_posterior``, which would take
         them for evidence, and True for all others, whose decisions would otherwise be equal until a reward
         arrives.
+    slow_propensities : bool
+        Whether ``propensities`` takes so long that an agent in memory leaves it out unless it is wanted.
     uses_best : bool
         Whether a score depends on ``clock.best``, the largest mean of all arms. Unless ``index_trend`` is
         ``"arbitrary"``, such a score must not increase with it.
@@ -122,6 +124,7 @@ class Policy:
     learns: ClassVar[bool] = True
     round_robin: ClassVar[bool] = False
     counts_pending: ClassVar[bool] = True
+    slow_propensities: ClassVar[bool] = False
     uses_best: ClassVar[bool] = False
     needs: ClassVar[tuple[Need, ...]] = ()
     source: ClassVar[str] = ""

@@ -26,6 +26,7 @@ class ThompsonBeta(Policy):
     """
 
     warmup = 0
+    slow_propensities = True
     needs = ("rewards in [0, 1]",)
     source: ClassVar[str] = "Agrawal, Goyal 2012, Algorithms 1 and 2"
 
@@ -71,6 +72,7 @@ class ThompsonGauss(Policy):
     variance: Positive = 1.0
 
     warmup = 0
+    slow_propensities = True
     source: ClassVar[str] = "Agrawal, Goyal 2013, Algorithm 2"
 
     def normal_posterior(self, arm: Arm) -> tuple[float, float]:
@@ -97,6 +99,7 @@ class ThompsonNormal(Policy):
     """
 
     warmup = 5
+    slow_propensities = True
     source: ClassVar[str] = "Honda, Takemura 2014"
 
     def sample(self, arm: Arm, clock: Clock, rng: Random) -> float:

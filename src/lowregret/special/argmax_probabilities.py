@@ -38,12 +38,13 @@ TAIL = 1e-10
 class Family(NamedTuple):
     """A family of distributions; all functions take arrays of the parameters.
 
-    ``ranges`` returns the centre, the scale and the half-width of the range of each density, ``density`` the
-    densities at ``start + offset`` up to a factor, and ``below`` the distribution functions at ``start``.
+    ``ranges`` returns the centre, the scale and the half-width of the range of each density, ``log_density``
+    the logarithms of the densities at ``start + offset`` up to a constant, and ``below`` the distribution
+    functions at ``start``.
     """
 
     ranges: Callable[..., tuple[Floats, Floats, Floats]]
-    density: Callable[..., Floats]
+    log_density: Callable[..., Floats]
     below: Callable[..., Floats]
     heavy: bool  # the tails of a density are as smooth as they are far from its centre
     low: float
@@ -54,9 +55,9 @@ def _normal_ranges(mean: Floats, deviation: Floats) -> tuple[Floats, Floats, Flo
     return mean, deviation, REACH * deviation
 
 
-def _normal_density(offset: Floats, start: float, mean: Floats, deviation: Floats) -> Floats:
+def _normal_log_density(offset: Floats, start: float, mean: Floats, deviation: Floats) -> Floats:
     z = (offset + (start - mean)) / deviation
-    return np.exp(-0.5 * z * z)
+    return -0.5 * z * z
 
 
 def _normal_below(start: float, mean: Floats, deviation: Floats) -> Floats:
@@ -68,11 +69,11 @@ def _student_ranges(location: Floats, scale: Floats, degrees: Floats) -> tuple[F
     return location, scale, scale * np.sqrt(degrees * np.expm1(-2.0 * log(TAIL) / degrees))
 
 
-def _student_density(
+def _student_log_density(
     offset: Floats, start: float, location: Floats, scale: Floats, degrees: Floats
 ) -> Floats:
     z = (offset + (start - location)) / scale
-    return np.exp(-0.5 * (degrees + 1.0) * np.log1p(z * z / degrees))
+    return -0.5 * (degrees + 1.0) * np.log1p(z * z / degrees)
 
 
 def _student_below(start: float, location: Floats, scale: Floats, degrees: Floats) -> Floats:
@@ -90,20 +91,18 @@ def _beta_ranges(a: Floats, b: Floats) -> tuple[Floats, Floats, Floats]:
     return np.arctan2(sine, cosine), scale, REACH * scale
 
 
-def _beta_density(offset: Floats, start: float, a: Floats, b: Floats) -> Floats:
-    x, sines, cosines = start + offset, 2.0 * a - 1.0, 2.0 * b - 1.0
-    both = sines + cosines
-    peak = 0.5 * (sines * np.log(sines / both) + cosines * np.log(cosines / both))
-    return np.exp(sines * np.log(np.sin(x)) + cosines * np.log(np.cos(x)) - peak)
+def _beta_log_density(offset: Floats, start: float, a: Floats, b: Floats) -> Floats:
+    x = start + offset
+    return (2.0 * a - 1.0) * np.log(np.sin(x)) + (2.0 * b - 1.0) * np.log(np.cos(x))
 
 
 def _beta_below(start: float, a: Floats, b: Floats) -> Floats:
     return np.asarray(betainc(a, b, np.sin(start) ** 2))
 
 
-NORMAL = Family(_normal_ranges, _normal_density, _normal_below, False, -inf, inf)
-STUDENT = Family(_student_ranges, _student_density, _student_below, True, -inf, inf)
-BETA = Family(_beta_ranges, _beta_density, _beta_below, False, 0.0, pi / 2.0)
+NORMAL = Family(_normal_ranges, _normal_log_density, _normal_below, False, -inf, inf)
+STUDENT = Family(_student_ranges, _student_log_density, _student_below, True, -inf, inf)
+BETA = Family(_beta_ranges, _beta_log_density, _beta_below, False, 0.0, pi / 2.0)
 
 
 def normal_argmax(means: Floats, deviations: Floats) -> Floats:
@@ -243,9 +242,11 @@ def _rule() -> tuple[Floats, Floats]:
 def _integrals(family: Family, start: float, edges: Floats, first: Floats, parameters: Any) -> Floats:
     """Return the probability of each variable to be the largest and above ``start``."""
     nodes, matrix = _rule()
-    widths, count = np.diff(edges), len(first)
+    widths, count = edges[1:] - edges[:-1], len(first)
     offsets = (edges[:-1, None] + widths[:, None] * nodes).ravel()
-    density = family.density(offsets, start, *parameters)
+    density = family.log_density(offsets, start, *parameters)
+    density -= density.max(axis=1, keepdims=True)
+    np.exp(density, out=density)
     # One small product for each variable: a single large one would wait for the threads of BLAS.
     integrals = density.reshape(count, len(widths), NODES) @ matrix
     integrals *= widths[:, None]
