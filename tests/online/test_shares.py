@@ -146,7 +146,7 @@ def test_arms_come_and_go_beside_the_control_arm():
         ({"control": ("z", 0.1)}, "the control arm must be one of the arms, got 'z'"),
         ({"control": ("a", 1.5)}, "the share of the control arm must be between 0 and 1, got 1.5"),
         ({"control": ("a", 0.5), "minimum_share": 0.2}, "that of the control arm is 0.5: together"),
-        ({"log_propensities": 1}, "log_propensities must be True or False, got 1"),
+        ({"log_propensities": 1}, "log_propensities must be True, False or None, got 1"),
     ],
 )
 def test_bad_shares_are_refused(options, sentence):

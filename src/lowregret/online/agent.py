@@ -83,8 +83,6 @@ class Agent:
         control: tuple[str, float] | None = None,
         log_propensities: bool | None = None,
     ) -> None:
-        if log_propensities is None:
-            log_propensities = bool(minimum_share) or control is not None
         shares = minimum_share, control, log_propensities
         settings = valid_settings(policy, arms, horizon, seed, reward_range, outside, *shares)
         self._transactions = _in_memory(AgentState(settings, token_hex(4)))

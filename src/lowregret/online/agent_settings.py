@@ -21,7 +21,7 @@ FORMER_NAMES = {"Uniform": "RoundRobin"}
 """Classes of policies that had another name when agents of format 1 were stored."""
 
 
-LATER_SETTINGS = {"minimum_share": 0.0, "control": None, "log_propensities": True}
+LATER_SETTINGS = {"minimum_share": 0.0, "control": None, "log_propensities": None}
 """Settings that the first files of agents do not have, and the values that those agents have."""
 
 
@@ -37,7 +37,7 @@ class Settings:
     outside: Outside
     minimum_share: float = 0.0
     control: tuple[str, float] | None = None
-    log_propensities: bool = True
+    log_propensities: bool | None = None
 
     def scaled(self, value: float) -> float:
         """Return a reward as the policy sees it; reject or clip one outside the range."""
@@ -82,7 +82,7 @@ def valid_settings(
     outside: Outside,
     minimum_share: float = 0.0,
     control: Sequence[Any] | None = None,
-    log_propensities: bool = True,
+    log_propensities: bool | None = None,
 ) -> Settings:
     """Validate the arguments of an agent."""
     policy = policy_of(policy)
@@ -90,8 +90,8 @@ def valid_settings(
         raise InputError(f"outside must be 'refuse' or 'clip', got {short_repr(outside)}")
     if horizon is not None:
         horizon = integer("Agent", "horizon", horizon, MAX_HORIZON)
-    if not isinstance(log_propensities, bool):
-        raise InputError(f"log_propensities must be True or False, got {short_repr(log_propensities)}")
+    if not isinstance(log_propensities, bool | None):
+        raise InputError(f"log_propensities must be True, False or None, got {short_repr(log_propensities)}")
     names, ends = _names(arms), _range(reward_range, policy)
     share, held = _share("minimum_share", minimum_share), _control(control, names)
     require_shares(share, held[1] if held else 0.0, len(names) - (held is not None))

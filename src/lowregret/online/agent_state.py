@@ -159,7 +159,7 @@ class AgentState:
         if place is None:
             if isinstance(arm, str) and arm in self.retired:
                 raise InputError(f"arm {short_repr(arm)} is retired")
-            raise InputError(f"unknown arm {short_repr(arm)}: the arms are {short_repr(self.names)}")
+            raise InputError(f"unknown arm {short_repr(arm)}: the arms are {short_repr(self.arms)}")
         return place
 
     def choose(self, number: int, request: str | None = None) -> Event:

@@ -38,9 +38,16 @@ class Assignment:
         self.control_share = settings.control[1] if settings.control else 0.0
         self.mixes = self.minimum > 0.0 or self.control is not None
         self.randomized = is_randomized(kind)
-        stated = kind.overrides("propensities") or kind.overrides("normal_posterior")
-        self.states = stated and (settings.log_propensities or not kind.slow_propensities)
+        self._by_default = settings.log_propensities is None
+        self._stated = kind.overrides("propensities") or kind.overrides("normal_posterior")
+        wanted = self.mixes if self._by_default else settings.log_propensities
+        self.states = self._stated and (wanted or not kind.slow_propensities)
         self._key = stream(settings.seed, 0, ASSIGNMENT_STREAM)
+
+    def log_all(self) -> None:
+        """Compute slow propensities too, since they are stored, unless the settings say otherwise."""
+        if self._by_default:
+            self.states = self._stated
 
     def choose(self, state: AgentState, number: int) -> tuple[int, int, int, float | None]:
         """Choose and pull the arm of decision ``number``.

@@ -43,7 +43,7 @@ def open_agent(
     outside: Outside = "refuse",
     minimum_share: float = 0.0,
     control: tuple[str, float] | None = None,
-    log_propensities: bool = True,
+    log_propensities: bool | None = None,
 ) -> Agent:
     """Open an agent whose decisions and rewards are stored; create it if it does not exist.
 
@@ -121,6 +121,7 @@ def _open(store: Store, settings: Settings, name: str) -> Transactions:
     state = AgentState(first, head["agent"]) if latest is None else _read(latest[1], first.policy, name)
     snapshot = 0 if latest is None else latest[0]
     events = store.events(snapshot)
+    state.assignment.log_all()
     state.replay(events)
     if settings.arms != first.arms and set(settings.arms) != set(state.arms):
         raise InputError(

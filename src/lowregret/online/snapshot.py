@@ -66,7 +66,7 @@ class MadeWith(Part):
     outside: Outside
     minimum_share: float = 0.0  # this and the following are missing in the first files
     control: list[str | float] | None = None
-    log_propensities: bool = True
+    log_propensities: bool | None = None
 
 
 class ArmPart(Part):
