@@ -99,18 +99,21 @@ class Assignment:
         pending = rows["pending"].copy()
         pending[place] -= 1
         playing = rows["allowed"] & rows["active"]
-        if (playing & (rows["pulls"] + pending < policy.warmup)).any():
+        if policy.warmup and (playing & (rows["pulls"] + pending < policy.warmup)).any():
             return certain
         if not self.states:
             return None
         places = np.flatnonzero(playing if playing.any() else rows["allowed"])
         if len(places) == 1:
             return certain
-        places = places[np.argsort(pending[places], kind="stable")]  # the order of ties
+        if state.models[0]["waiting"] > 1:
+            places = places[np.argsort(pending[places], kind="stable")]  # the order of ties
         arms: Any = CandidateArms(policy, rows, places, pending)
         shares = policy.propensities(arms, live_clock(policy, rows, state.models[0], time))
-        share = np.nan if shares is None else float(shares[places == place].sum())
-        return None if np.isnan(share) else share
+        index = int((places == place).argmax())
+        if places[index] != place:
+            return 0.0
+        return None if shares is None or np.isnan(shares[index]) else float(shares[index])
 
 
 CONTROL = -2
@@ -133,6 +136,8 @@ class CandidateArms:
         """Their pulls as the policy sees them: see ``engine.step.arm_as_seen``."""
         pending = self._pending[self._places]
         if not self._policy.counts_pending:
+            if self._policy.warmup == 0:
+                return self._known()
             missing = self._policy.warmup - self._rows["pulls"][self._places]
             pending = np.maximum(np.minimum(pending, missing), 0)
         return self._known() + pending

@@ -188,13 +188,14 @@ def _probabilities(family: Family, count: int, data: bytes, floor: float) -> tup
     shares = np.zeros(count)
     if len(rivals) == 0:
         return shares, 1.0
-    parameters, ends = parameters[:, rivals], high[rivals] - start
+    if len(rivals) < count:
+        parameters, centre, scale, high = parameters[:, rivals], centre[rivals], scale[rivals], high[rivals]
     first = family.below(start, *parameters)
     rest = float(first.prod()) if start == floor else 0.0
     if family.heavy:
-        edges = _edges_of_heavy_tails(centre[rivals] - start, scale[rivals], ends)
+        edges = _edges_of_heavy_tails(centre - start, scale, high - start)
     else:
-        edges = _edges(scale[rivals], ends)
+        edges = _edges(scale, high - start)
     shares[rivals] = _integrals(family, start, edges, first, parameters[:, :, None])
     return shares, rest
 
@@ -250,15 +251,16 @@ def _integrals(family: Family, start: float, edges: Floats, first: Floats, param
     # One small product for each variable: a single large one would wait for the threads of BLAS.
     integrals = density.reshape(count, len(widths), NODES) @ matrix
     integrals *= widths[:, None]
-    mass = integrals[:, :, -1].cumsum(axis=1)
-    factor = (1.0 - first) / mass[:, -1]
-    below = integrals[:, :, :-1]
-    below[:, 1:] += mass[:, :-1, None]
-    below *= factor[:, None, None]
-    below += first[:, None, None]
-    flat = below.reshape(count, -1)
-    weights = (widths[:, None] * matrix[:, -1]).ravel() * flat.prod(axis=0)
-    density /= flat
-    density *= weights
-    shares: Floats = density.sum(axis=1) * factor
+    masses = integrals[:, :, -1]
+    mass = masses.cumsum(axis=1)
+    factor = ((1.0 - first) / mass[:, -1])[:, None]
+    mass -= masses
+    mass *= factor
+    mass += first[:, None]
+    below = integrals[:, :, :-1] * factor[:, :, None]
+    below += mass[:, :, None]
+    below = below.reshape(count, -1)
+    density /= below
+    density *= (widths[:, None] * matrix[:, -1]).ravel() * below.prod(axis=0)
+    shares: Floats = density.sum(axis=1) * factor[:, 0]
     return shares
