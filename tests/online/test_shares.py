@@ -52,7 +52,7 @@ def test_without_shares_choices_are_those_of_before_and_with_them_a_function_of_
     runs = []
     for seed, compiled in ((4, False), (4, True), (5, False)):
         agent = lr.Agent("EUCBV", ARMS, 500, seed=seed, minimum_share=0.1, control=("d", 0.2))
-        runs.append([c[1:] for c in play(agent.compile() if compiled else agent, 300)])
+        runs.append([c[1:4] for c in play(agent.compile() if compiled else agent, 300)])
     assert runs[0] == runs[1] != runs[2]
 
 
@@ -96,7 +96,7 @@ def test_only_restricts_the_shares():
 @pytest.mark.parametrize("name", ["agent.db", "agent.journal"])
 def test_an_agent_with_shares_is_stored_and_opened_again(tmp_path, name):
     settings = {"minimum_share": 0.1, "control": ("d", 0.2), "seed": 6, "horizon": 500}
-    known = [choice[1:] for choice in play(lr.Agent("EUCBV", ARMS, **settings), 120)]
+    known = [choice[1:4] for choice in play(lr.Agent("EUCBV", ARMS, **settings), 120)]
     made = []
     for _ in range(4):
         with lr.open_agent(tmp_path / name, "EUCBV", ARMS, **settings) as agent:
@@ -104,7 +104,7 @@ def test_an_agent_with_shares_is_stored_and_opened_again(tmp_path, name):
                 made.append(agent.ask())
                 step = len(made) - 1
                 agent.tell(made[-1], float((step * 7919 % 1000) / 1000 < RATES[made[-1].arm]))
-    assert [choice[1:] for choice in made] == known
+    assert [choice[1:4] for choice in made] == known
     with pytest.raises(lr.InputError, match="was created with minimum_share 0.1, got 0.0"):
         lr.open_agent(tmp_path / name, "EUCBV", ARMS, 500, 6, control=("d", 0.2))
 
@@ -116,7 +116,7 @@ def test_json_restores_the_shares_and_pending_pulls_of_the_control_arm():
     copy = lr.Agent.from_json(agent.to_json())
     assert copy.to_json() == agent.to_json()
     assert json.loads(agent.to_json())["made_with"]["control"] == ["a", 0.4]
-    assert [c[1:] for c in copy.ask(50)] == [c[1:] for c in agent.ask(50)]
+    assert [c[1:4] for c in copy.ask(50)] == [c[1:4] for c in agent.ask(50)]
     pending = [choice for choice in copy.pending if choice.arm == "a"]
     assert copy.tell_many([(choice, 1.0) for choice in pending]) == len(pending) > 5
 
