@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import sys
 from collections import Counter
@@ -13,6 +14,7 @@ from traceback import print_exc
 import lowregret as lr
 from lowregret.online import transactions
 from lowregret.online.agent_state import AgentState
+from lowregret.online.event_replay import replay
 from lowregret.online.snapshot import write
 from lowregret.online.transactions import Transactions
 
@@ -27,11 +29,24 @@ def check_replay(agent):
     """Check that the state of an agent is the replay of its log."""
     state = agent._transactions.state
     replayed = AgentState(state.settings, state.token)
-    replayed.replay(agent._transactions.store.events(0))
-    assert write(replayed, replayed.pending) == write(state, state.pending)
+    replay(replayed, agent._transactions.store.events(0))
+    assert write(replayed, for_store=True) == write(state, for_store=True)
 
 
-LOCKING = {Transactions._execute.__code__, Transactions.reading.__wrapped__.__code__}
+def contents(agent):
+    """Return an agent as JSON, without what differs between two that do the same: keys and timestamps."""
+    text = re.sub(r'[0-9a-f]{32}-(?=[0-9]+")', "", agent.to_json())
+    parts = {**json.loads(text), "agent": None}
+    for decisions in (parts["pending"], *parts["requests"].values()):
+        del decisions["timestamp"]
+    return parts
+
+
+LOCKING = {
+    Transactions._execute.__code__,
+    Transactions._waiting.__wrapped__.__code__,
+    Transactions.reading.__wrapped__.__code__,
+}
 """Here an interrupt of ours could come between a lock and its release, where Python lets none in."""
 
 

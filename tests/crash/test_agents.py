@@ -61,9 +61,10 @@ def check_asks(path, log, answered, cut_off):
     requests, named, unnamed = {}, {}, []
     for (count, request), choices in answered:
         assert len(choices) == count
-        for key, arm, time, propensity in choices:
+        for key, *fields in choices:
             event = seen[number(key) - 1]  # not lost
-            assert (event.arm, event.time, event.propensity) == (arm, time, propensity)
+            assert key == f"{event.key}-{event.decision}"
+            assert [event.arm, event.time, event.propensity, event.timestamp] == fields
             assert event.request == request
         if request is None:
             unnamed += [number(choice[0]) for choice in choices]

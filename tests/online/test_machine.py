@@ -194,7 +194,7 @@ class SQLite(Durable):
     def another(self):
         other = self.first()
         one, same = self.agent._transactions.state, other._transactions.state
-        assert write(one, one.pending) == write(same, same.pending)
+        assert write(one, for_store=True) == write(same, for_store=True)
         self.agent.close()
         self.agent = other
 

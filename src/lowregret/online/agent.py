@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from html import escape
 from secrets import token_hex
+from time import time
 from typing import TYPE_CHECKING, Self, overload
 
 from lowregret._common.text import count
-from lowregret._common.validation import integer
+from lowregret._common.validation import integer, short_repr
 from lowregret.errors import InputError, LowRegretError
-from lowregret.online.agent_settings import Outside, valid_only, valid_settings, valid_string
+from lowregret.online.agent_settings import Outside, Window, valid_only, valid_request, valid_settings
 from lowregret.online.agent_state import AgentState
 from lowregret.online.decisions import Decision
-from lowregret.online.snapshot import read, write
+from lowregret.online.snapshot import check_playable, read, write
 from lowregret.online.stores.in_memory import MemoryStore
 from lowregret.online.transactions import Transactions
 from lowregret.policies import Policy
@@ -47,6 +48,16 @@ class Agent:
         are not scaled.
     outside : {"refuse", "clip"}, default "refuse"
         Whether a reward outside the range is rejected or clipped.
+    matures_after : int or datetime.timedelta, optional
+        The window of a decision, as a number of decisions or a time. Rewards count when the window of their
+        decision ends, so that rewards that come early do not count before those that come late.
+    expires_after : int or datetime.timedelta, optional
+        How long a decision stays pending, in the same units. Rewards count at once.
+    default_reward : float, optional
+        The reward of a decision whose reward was not reported in its window. Without it such a decision is
+        discarded.
+    clock : callable, optional
+        Returns the time in seconds since 1970, for the timestamps of decisions; ``time.time`` by default.
 
     Examples
     --------
@@ -68,9 +79,15 @@ class Agent:
         reward_range: tuple[float, float] | None = (0, 1),
         *,
         outside: Outside = "refuse",
+        matures_after: Window | None = None,
+        expires_after: Window | None = None,
+        default_reward: float | None = None,
+        clock: Callable[[], float] = time,
     ) -> None:
-        settings = valid_settings(policy, arms, horizon, seed, reward_range, outside)
-        self._transactions = _in_memory(AgentState(settings, token_hex(4)))
+        settings = valid_settings(
+            policy, arms, horizon, seed, reward_range, outside, matures_after, expires_after, default_reward
+        )
+        self._transactions = _in_memory(AgentState(settings, token_hex(16)), clock)
 
     @property
     def policy(self) -> Policy:
@@ -93,7 +110,7 @@ class Agent:
     def pending(self) -> tuple[Decision, ...]:
         """The decisions whose rewards have not been reported, oldest first."""
         with self._transactions.reading() as state:
-            return tuple(state.pending.values())
+            return tuple(state.unreported())
 
     @property
     def conflicts(self) -> int:
@@ -153,8 +170,8 @@ class Agent:
         'red'
         """
         number = 1 if n is None else integer("ask", "n", n, MOST_AT_ONCE)
-        if request is not None and not valid_string("a request", request):
-            raise InputError("a request must not be empty: leave it out for a new decision")
+        if request is not None:
+            valid_request(request)
         made = self._transactions.ask(number, None if only is None else valid_only(only), request)
         return made[0] if n is None else list(made)
 
@@ -248,7 +265,49 @@ class Agent:
         >>> agent.forget(agent.ask()), agent.time
         (True, 0)
         """
-        return self._transactions.forget(decision)
+        return self._transactions.forget([decision]) == 1
+
+    def forget_many(self, decisions: Iterable[Decision | str]) -> int:
+        """Discard several decisions at once, all or none of them.
+
+        Parameters
+        ----------
+        decisions : iterable of (Decision or str)
+            The decisions or their ids.
+
+        Returns
+        -------
+        int
+            The number of decisions that were pending.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
+        >>> agent.forget_many(agent.ask(3)), agent.time
+        (3, 0)
+        """
+        if isinstance(decisions, str | Decision) or not isinstance(decisions, Iterable):
+            raise InputError(f"forget_many takes a list of decisions, got {short_repr(decisions)}")
+        return self._transactions.forget(list(decisions))
+
+    def forget_expired(self) -> int:
+        """End the windows of decisions that are due, as the next ``ask`` would.
+
+        Returns
+        -------
+        int
+            The number of decisions without a reward: they now count as ``default_reward``, or are discarded.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> agent = lr.Agent(lr.UCB1(), ["red", "green"], expires_after=2)
+        >>> choices = agent.ask(5)
+        >>> agent.forget_expired(), len(agent.pending)
+        (3, 2)
+        """
+        return self._transactions.settle()
 
     def add_arm(self, arm: str) -> None:
         """Add an arm; it is pulled first, as often as the warm-up of the policy requires.
@@ -350,7 +409,9 @@ class Agent:
         >>> lr.Agent.from_json(text)
         Agent(MOSS, 2 arms, 0 pulls)
         """
-        return cls._of(_in_memory(read(text, policy)))
+        state = read(text, policy)
+        check_playable(state)
+        return cls._of(_in_memory(state))
 
     @classmethod
     def _of(cls, transactions: Transactions) -> Self:
@@ -378,5 +439,5 @@ class Agent:
         return f"<p>{escape(repr(self))}</p>{table}"
 
 
-def _in_memory(state: AgentState) -> Transactions:
-    return Transactions(state, MemoryStore(history=False))
+def _in_memory(state: AgentState, clock: Callable[[], float] = time) -> Transactions:
+    return Transactions(state, MemoryStore(history=False), clock=clock)

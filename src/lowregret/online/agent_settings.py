@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from numbers import Real
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from lowregret._common.validation import MAX_ARMS, MAX_HORIZON, MAX_MAGNITUDE, integer, seed_of, short_repr
 from lowregret._common.validation import number as finite
@@ -15,6 +17,13 @@ from lowregret.policies import POLICIES, Policy
 from lowregret.policies.inputs import policy_of
 
 Outside = Literal["refuse", "clip"]
+Window: TypeAlias = int | timedelta
+"""How long a decision waits for its reward: a number of decisions, or a time."""
+
+MAX_REQUEST = 1_000
+"""The most characters of a request."""
+DEFAULT_NAME = "default"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 FORMER_NAMES = {"Uniform": "RoundRobin"}
 """Classes of policies that had another name when agents of format 1 were stored."""
@@ -30,6 +39,14 @@ class Settings:
     seed: int
     reward_range: tuple[float, float] | None
     outside: Outside
+    matures_after: Window | None = None
+    expires_after: Window | None = None
+    default_reward: float | None = None
+
+    @property
+    def window(self) -> Window | None:
+        """How long a decision waits for its reward, None if for ever."""
+        return self.expires_after if self.matures_after is None else self.matures_after
 
     def scaled(self, value: float) -> float:
         """Return a reward as the policy sees it; reject or clip one outside the range."""
@@ -59,6 +76,9 @@ class Settings:
             "seed": self.seed,
             "reward_range": None if self.reward_range is None else list(self.reward_range),
             "outside": self.outside,
+            "matures_after": _stored_window(self.matures_after),
+            "expires_after": _stored_window(self.expires_after),
+            "default_reward": self.default_reward,
         }
 
 
@@ -69,6 +89,9 @@ def valid_settings(
     seed: int,
     reward_range: tuple[float, float] | None,
     outside: Outside,
+    matures_after: Window | None = None,
+    expires_after: Window | None = None,
+    default_reward: float | None = None,
 ) -> Settings:
     """Validate the arguments of an agent."""
     policy = policy_of(policy)
@@ -76,7 +99,44 @@ def valid_settings(
         raise InputError(f"outside must be 'refuse' or 'clip', got {short_repr(outside)}")
     if horizon is not None:
         horizon = integer("Agent", "horizon", horizon, MAX_HORIZON)
-    return Settings(policy, _names(arms), horizon, seed_of(seed), _range(reward_range, policy), outside)
+    if matures_after is not None and expires_after is not None:
+        raise InputError("pass matures_after or expires_after, not both: a decision expires when it matures")
+    if default_reward is not None and matures_after is None and expires_after is None:
+        raise InputError("default_reward needs matures_after or expires_after, which say when it counts")
+    settings = Settings(
+        policy,
+        _names(arms),
+        horizon,
+        seed_of(seed),
+        _range(reward_range, policy),
+        outside,
+        _window("matures_after", matures_after),
+        _window("expires_after", expires_after),
+        None if default_reward is None else valid_reward(default_reward),
+    )
+    if settings.default_reward is not None:
+        settings.scaled(settings.default_reward)
+    return settings
+
+
+def valid_name(name: object) -> str:
+    """Validate the name of an agent."""
+    if isinstance(name, str) and _NAME.fullmatch(name):
+        return name
+    raise InputError(
+        "the name of an agent must be 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter or a "
+        f"digit, got {short_repr(name)}"
+    )
+
+
+def valid_request(request: object) -> str:
+    """Validate the name of a request."""
+    request = valid_string("a request", request)
+    if not request:
+        raise InputError("a request must not be empty: leave it out for a new decision")
+    if len(request) > MAX_REQUEST:
+        raise InputError(f"a request must have at most {MAX_REQUEST:,} characters, got {len(request):,}")
+    return request
 
 
 def valid_string(what: str, value: object) -> str:
@@ -162,6 +222,34 @@ def _names(arms: Iterable[str]) -> tuple[str, ...]:
     if twice:
         raise InputError(f"arms must have different names, got {short_repr(twice[0])} twice")
     return names
+
+
+def _window(name: str, window: object) -> Window | None:
+    if window is None or (isinstance(window, timedelta) and window > timedelta(0)):
+        return window
+    if isinstance(window, timedelta):
+        raise InputError(f"{name} must be a positive time, got {window}")
+    try:
+        return integer("Agent", name, window, MAX_HORIZON)
+    except InputError:
+        raise InputError(
+            f"{name} must be a number of decisions or a datetime.timedelta, got {short_repr(window)}"
+        ) from None
+
+
+def _stored_window(window: Window | None) -> dict[str, float] | None:
+    if isinstance(window, timedelta):
+        return {"seconds": window.total_seconds()}
+    return None if window is None else {"decisions": window}
+
+
+def window_from(stored: Mapping[Any, float] | None) -> Window | None:
+    """Return a window as ``Settings.described`` stores it."""
+    if stored is None:
+        return None
+    if "seconds" in stored:
+        return timedelta(seconds=stored["seconds"])
+    return int(stored["decisions"])
 
 
 def _range(ends: Sequence[float] | None, policy: Policy) -> tuple[float, float] | None:
