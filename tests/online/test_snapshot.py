@@ -74,6 +74,9 @@ def edited(**changes):
     return json.dumps({**json.loads(released(1)), **changes})
 
 
+ROUND = json.loads(released(1))["round"]
+
+
 def arm(place, **changes):
     arms = json.loads(released(1))["arms"]
     arms[place] |= changes
@@ -101,6 +104,12 @@ def arm(place, **changes):
         (edited(round={"number": 1}), "a round of EUCBV.rho=0.1. has number, until"),
         (edited(asked=3), "occurs twice, or was never used"),
         (edited(answers={"x": 1.0}), "belongs to decision '0c2169c0-x', which was never made"),
+        (edited(answers={"9" * 5_000: 1.0}), "belongs to decision '0c2169c0-9999.*, which was never made"),
+        (
+            edited(round={**ROUND, "width": -1.0}),
+            r"EUCBV\(rho=0.1\) cannot choose an arm from it: math domain",
+        ),
+        (edited(told=1_100), "the arms have 1101 pulls in total, but 1100 rewards are known"),
         (edited(retired=[]), "two arms have the same name or number|unknown arm"),
         (
             edited(

@@ -22,8 +22,8 @@ from lowregret.online.stores import TIMEOUT, CompactedError
 if TYPE_CHECKING:
     from lowregret.online.stores import Store
 
-SNAPSHOT_EVERY = 1_000
-"""How many events lie between two snapshots, at least; more, where more decisions are pending."""
+SNAPSHOT_EVERY = 250
+"""How many events lie between two snapshots, at least; more, where a snapshot is large."""
 ARM_UPDATES = 5_000
 """How many events times arms an agent applies while others wait: some 50 ms in plain Python."""
 ROUNDS = 5
@@ -268,7 +268,8 @@ class Transactions:
 
     def _snapshot_due(self, position: int) -> bool:
         """Return whether a snapshot is due; another process may have stored one."""
-        interval = max(SNAPSHOT_EVERY, len(self.state.pending))  # a snapshot lists them all
+        state = self.state
+        interval = max(SNAPSHOT_EVERY, len(state.pending), len(state.rows) // 4)  # a snapshot lists them all
         if position - (self._snapshot or 0) >= interval:
             latest = self.store.latest()
             self._snapshot = latest[0] if latest else 0

@@ -151,6 +151,7 @@ class JournalStore:
 
     def decision(self, number: int) -> list[Event]:
         """Return the event that asked for a decision and the one that answered it."""
+        self._be_sure()
         if number not in self._asked:
             return []
         return self._at(
@@ -159,6 +160,7 @@ class JournalStore:
 
     def requested(self, request: str) -> list[Event]:
         """Return the events of a request."""
+        self._be_sure()
         return self._at(self._requests.get(request, []))
 
     def compact(self, position: int, snapshot: str) -> None:
