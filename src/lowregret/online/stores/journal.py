@@ -336,9 +336,7 @@ class JournalStore:
             try:
                 file = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
                 try:
-                    with open(os.dup(file), "wb") as stream:
-                        stream.write(TITLE)
-                        stream.writelines(data)
+                    write_at(file, TITLE + b"".join(data), 0)
                     os.fsync(file)
                     os.fchmod(file, os.fstat(self._file).st_mode & 0o777)
                 finally:
