@@ -8,6 +8,7 @@ It takes twenty minutes and more, or some minutes with ``--quick``.
 import anytime
 import floor
 import growth
+import late_rewards
 import live
 import peers
 import whole
@@ -20,6 +21,7 @@ BENCHMARKS = {
     "growth": growth,
     "whole": whole,
     "live": live,
+    "late rewards": late_rewards,
     "anytime": anytime,
 }
 CHARTS = {"floor": floor_chart, "peers": peers_chart, "growth": growth_chart}
