@@ -141,7 +141,7 @@ def full(path, allowed):
 def test_a_full_disk_changes_nothing(tmp_path, name, allowed):
     path = tmp_path / name
     with opened(path) as agent:
-        agent.tell_many((choice, 0.5) for choice in agent.ask(300))
+        agent.tell_many((choice, 0.5) for choice in agent.ask(100))
         waiting = agent.ask()
         state = agent.to_json()
         with full(path, allowed):
@@ -153,7 +153,7 @@ def test_a_full_disk_changes_nothing(tmp_path, name, allowed):
         state = agent.to_json()
     with opened(path) as agent:
         assert agent.to_json() == state
-        assert agent.time == 301
+        assert agent.time == 101
         assert agent.notes == ()
 
 

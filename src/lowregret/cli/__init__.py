@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from lowregret import __version__
+from lowregret.cli.agent_commands import agent
 from lowregret.cli.bounds_command import bounds
 from lowregret.cli.policies_command import policies
 from lowregret.cli.printing import tell
@@ -54,6 +55,7 @@ app = typer.Typer(
 
 for command in (simulate, policies, bounds, reproduce, new, run, compare, report, replay):
     app.command()(command)
+app.add_typer(agent, name="agent")
 
 
 def main() -> None:

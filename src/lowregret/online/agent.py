@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from html import escape
+from datetime import timedelta
 from secrets import token_hex
 from time import time
-from typing import TYPE_CHECKING, Self, overload
+from typing import Self, overload
 
-from lowregret._common.text import count
 from lowregret._common.validation import integer, short_repr
 from lowregret.errors import InputError, LowRegretError
+from lowregret.online.agent_reader import AgentReader
 from lowregret.online.agent_settings import Outside, Window, valid_only, valid_request, valid_settings
 from lowregret.online.agent_state import AgentState
 from lowregret.online.decisions import Decision
-from lowregret.online.snapshot import check_playable, read, write
+from lowregret.online.snapshot import check_playable, read
 from lowregret.online.stores.in_memory import MemoryStore
 from lowregret.online.transactions import Transactions
 from lowregret.policies import Policy
 
-if TYPE_CHECKING:
-    import altair
-    import polars
-
 MOST_AT_ONCE = 1_000_000
 
 
-class Agent:
+class Agent(AgentReader):
     """A policy in live use: ``ask`` which arm to pull, ``tell`` its reward.
 
     While no reward is pending, its choices are those of run 0 of ``simulate`` with the same seed, pull by
@@ -88,40 +84,6 @@ class Agent:
             policy, arms, horizon, seed, reward_range, outside, matures_after, expires_after, default_reward
         )
         self._transactions = _in_memory(AgentState(settings, token_hex(16)), clock)
-
-    @property
-    def policy(self) -> Policy:
-        """The policy."""
-        return self._transactions.state.settings.policy
-
-    @property
-    def arms(self) -> tuple[str, ...]:
-        """The names of the arms that are not retired."""
-        with self._transactions.reading() as state:
-            return tuple(state.names)
-
-    @property
-    def time(self) -> int:
-        """The number of pulls, including those whose reward is pending."""
-        with self._transactions.reading() as state:
-            return state.time
-
-    @property
-    def pending(self) -> tuple[Decision, ...]:
-        """The decisions whose rewards have not been reported, oldest first."""
-        with self._transactions.reading() as state:
-            return tuple(state.unreported())
-
-    @property
-    def conflicts(self) -> int:
-        """The number of rewards that were rejected because they contradict an earlier one."""
-        with self._transactions.reading() as state:
-            return state.conflicts
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What was found when the store was opened, such as an incomplete record that was dropped."""
-        return tuple(self._transactions.store.notes)
 
     @overload
     def ask(
@@ -283,7 +245,7 @@ class Agent:
         Examples
         --------
         >>> import lowregret as lr
-        >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
+        >>> agent = lr.Agent("UCB1", ["red", "green"])
         >>> agent.forget_many(agent.ask(3)), agent.time
         (3, 0)
         """
@@ -292,12 +254,7 @@ class Agent:
         return self._transactions.forget(list(decisions))
 
     def forget_expired(self) -> int:
-        """End the windows of decisions that are due, as the next ``ask`` would.
-
-        Returns
-        -------
-        int
-            The number of decisions without a reward: they now count as ``default_reward``, or are discarded.
+        """End the windows that are due, as the next ``ask`` would; return how many decisions had no reward.
 
         Examples
         --------
@@ -351,46 +308,6 @@ class Agent:
             state.compile()
         return self
 
-    def summary(self) -> polars.DataFrame:
-        """Return a table of the arms, in the order in which they were added.
-
-        The columns are ``arm``, ``pulls`` (with a reward), ``pending``, ``mean``, ``low`` and ``high``,
-        ``state`` and ``share`` of all pulls. The state is "active", "eliminated", "inactive" (not chosen now,
-        but not eliminated) or "retired". The mean is that of the rewards as the policy records them:
-        ``ThompsonBeta`` records a Bernoulli draw for each. The interval from low to high covers the true mean
-        with probability 95% at all times simultaneously, whatever the agent chose; see docs/live.md.
-
-        Examples
-        --------
-        >>> import lowregret as lr
-        >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
-        >>> agent.summary()["state"].to_list()
-        ['active', 'active']
-        """
-        from lowregret.online.arm_summary import summary_table
-
-        with self._transactions.reading() as state:
-            return summary_table(state)
-
-    def plot(self) -> altair.LayerChart:
-        """Draw the mean of every arm with its interval."""
-        from lowregret.reporting.agent_chart import arms_chart
-
-        return arms_chart(self.summary(), str(self.policy))
-
-    def to_json(self) -> str:
-        """Return the agent as JSON, without loss.
-
-        Examples
-        --------
-        >>> import lowregret as lr
-        >>> agent = lr.Agent(lr.MOSS(), ["red", "green"], horizon=100)
-        >>> lr.Agent.from_json(agent.to_json()).ask().arm == agent.ask().arm
-        True
-        """
-        with self._transactions.reading() as state:
-            return write(state)
-
     @classmethod
     def from_json(cls, text: str, policy: Policy | None = None) -> Self:
         """Return the agent that ``to_json`` wrote.
@@ -413,30 +330,67 @@ class Agent:
         check_playable(state)
         return cls._of(_in_memory(state))
 
-    @classmethod
-    def _of(cls, transactions: Transactions) -> Self:
-        agent = cls.__new__(cls)
-        agent._transactions = transactions
-        return agent
+    def compact(self, older_than: timedelta = timedelta(0)) -> int:
+        """Replace the events that are older than a time by a snapshot, from which the rest still follows.
 
-    def close(self) -> None:
-        """Close the store; the agent cannot be used after that."""
-        self._transactions.close()
+        Pending decisions stay. The rewards and requests among the dropped events are forgotten, so that a
+        repeated call with one of them is an error or makes a new decision.
 
-    def __enter__(self) -> Self:
-        return self
+        Parameters
+        ----------
+        older_than : datetime.timedelta, default 0
+            The least age of the events to drop; by default all.
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        Returns
+        -------
+        int
+            The number of events that were dropped.
 
-    def __repr__(self) -> str:
-        state = self._transactions.state
-        return f"Agent({self.policy}, {count(len(state.names), 'arm')}, {count(state.time, 'pull')})"
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> from lowregret.online.stores.in_memory import MemoryStore
+        >>> agent = lr.open_agent(MemoryStore(), lr.UCB1(), ["red", "green"])
+        >>> agent.tell(agent.ask(), 1)
+        True
+        >>> agent.compact(), agent.verify(), agent.time
+        (2, 0, 1)
+        """
+        from lowregret.online.retention import compact
 
-    def _repr_html_(self) -> str:
-        """Return the arms as a table, for notebooks; a closed agent has none."""
-        table = "" if self._transactions.closed else self.summary()._repr_html_()
-        return f"<p>{escape(repr(self))}</p>{table}"
+        if not isinstance(older_than, timedelta):
+            raise InputError(f"older_than must be a datetime.timedelta, got {short_repr(older_than)}")
+        transactions = self._transactions
+        with transactions.reading() as state:
+            before = transactions.clock() - older_than.total_seconds()
+            return compact(state, transactions.store, before, transactions.timeout)
+
+    def erase_request(self, request: str) -> int:
+        """Remove the name of a request from the store; its decisions stay.
+
+        Returns
+        -------
+        int
+            The number of decisions that had it.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
+        >>> first = agent.ask(request="somebody")
+        >>> agent.erase_request("somebody")
+        1
+        >>> agent.ask(request="somebody") == first
+        False
+        """
+        valid_request(request)
+        transactions = self._transactions
+        with transactions.reading() as state:
+            found = len(transactions.store.requested(request)) or len(state.requests.get(request, ()))
+            with transactions.store.session(transactions.timeout):
+                transactions.store.erase(request)
+            state.requests.pop(request, None)
+        return found
 
 
 def _in_memory(state: AgentState, clock: Callable[[], float] = time) -> Transactions:

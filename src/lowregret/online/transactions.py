@@ -82,6 +82,11 @@ class Transactions:
         self._wait = (True,), (timeout,)
         _open.add(self)
 
+    @property
+    def position(self) -> int:
+        """The number of events of the store that are in the state."""
+        return self._position
+
     def ask(self, count: int, only: list[str] | None, request: str | None) -> Sequence[Decision]:
         """Make decisions, or return those of an earlier request."""
         return self._execute(calls.ask, count, only, request)  # type: ignore[no-any-return]

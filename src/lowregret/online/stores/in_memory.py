@@ -39,7 +39,7 @@ class MemoryStore:
 
     def __init__(self, history: bool = True) -> None:
         self.notes: list[str] = []
-        self._history = history
+        self.history = history
         self._contents: Contents = None, None, None, 0, []
         self._staged: list[Event] = []
         self._replaced: Contents | None = None
@@ -56,7 +56,7 @@ class MemoryStore:
         """Commit the session in one step, so that an interrupt comes before or after it."""
         if kind is None:
             head, first, latest, dropped, events = self._replaced or self._contents
-            if not self._history:
+            if not self.history:
                 self._contents = head, first, latest, dropped + len(events), self._staged
             elif self._replaced is None:
                 events.extend(self._staged)
@@ -84,7 +84,7 @@ class MemoryStore:
         """Return the events after a position, in their order."""
         first = after - self._contents[3]
         if first < 0:
-            if not self._history:
+            if not self.history:
                 raise StoreError("a MemoryStore without history holds the events of its latest session only")
             raise CompactedError(f"the events up to {self._contents[3]} were replaced by a snapshot")
         return self._contents[4][first : None if limit is None else first + limit]

@@ -171,9 +171,6 @@ class JournalStore:
         """Remove the name of a request from its events."""
         self._erased.add(request)
 
-    def shrink(self) -> None:
-        """Do nothing: a journal is rewritten when it is compacted."""
-
     def close(self) -> None:
         """Close the file and release its lock."""
         if self._file >= 0:

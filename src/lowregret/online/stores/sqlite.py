@@ -19,6 +19,7 @@ from lowregret.online.agent_settings import DEFAULT_NAME
 from lowregret.online.decisions import Event
 from lowregret.online.stores import TIMEOUT, CompactedError, check_place
 from lowregret.online.stores.sqlite_format import EVENT, FORMAT, create, format_of, migrate
+from lowregret.online.stores.sqlite_session import Session
 
 PAUSE = 0.001
 """How many seconds between attempts; SQLite's own pauses grow to 0.1 s, which starves some processes."""
@@ -50,6 +51,7 @@ class SQLiteStore:
         self._known: list[tuple[Path, os.stat_result]] = []
         self._last: int | None = None  # the last position of the agent, as far as this session has seen it
         self._end: float | None = None
+        self._shrinks = False  # after the present session
         self._waited = TIMEOUT
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         if read_only:
@@ -152,7 +154,7 @@ class SQLiteStore:
 
     def session(self, timeout: float) -> AbstractContextManager[None]:
         """Open a session; other processes wait, and its end waits for the disk."""
-        return _Session(self, timeout)
+        return Session(partial(self._enter, timeout), self._commit, self._roll_back)
 
     def _enter(self, timeout: float) -> None:
         if self._read_only:
@@ -176,6 +178,8 @@ class SQLiteStore:
             self._retrying(self._link.commit)
         except sqlite3.Error as error:
             raise self._store_error(error) from None
+        if self._shrinks:
+            self._shrink()
         for path, known in self._known:  # else SQLite writes to files that nobody will find
             check_place(path, known)
 
@@ -280,7 +284,7 @@ class SQLiteStore:
         self._staged.append(partial(self._compact, position, snapshot))
 
     def _compact(self, position: int, snapshot: str) -> None:
-        self._link.execute("PRAGMA secure_delete = ON")
+        self._overwrite()
         for table in ("log", "snapshots"):
             self._link.execute(f"DELETE FROM {table} WHERE agent = ? AND position <= ?", (self._id, position))
         self._link.execute("INSERT INTO snapshots VALUES (?, ?, ?)", (self._id, position, snapshot))
@@ -291,16 +295,22 @@ class SQLiteStore:
         self._staged.append(partial(self._erase, request))
 
     def _erase(self, request: str) -> None:
-        self._link.execute("PRAGMA secure_delete = ON")
+        self._overwrite()
         self._link.execute(
             "UPDATE log SET request = NULL WHERE agent = ? AND request = ?", (self._id, request)
         )
 
-    def shrink(self) -> None:
-        """Return the space of dropped events to the file system; no copy of them is left in the files."""
-        with self._translating_errors():
-            self._retrying(self._link.execute, "VACUUM")
-            self._retrying(self._link.execute, "PRAGMA wal_checkpoint(TRUNCATE)")
+    def _overwrite(self) -> None:
+        """Overwrite what is dropped from now on."""
+        self._link.execute("PRAGMA secure_delete = ON")
+        self._shrinks = True
+
+    def _shrink(self) -> None:
+        """Leave no copy of dropped contents in the files; where others use them, SQLite does it later."""
+        self._shrinks = False
+        with suppress(sqlite3.OperationalError):
+            self._link.execute("VACUUM")
+            self._link.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
         """Close the file."""
@@ -364,33 +374,6 @@ class SQLiteStore:
         name = getattr(error, "sqlite_errorname", None) or ""
         known = [reason for code, reason in advice.items() if name.startswith(code)]
         return known[0] if known else str(error)
-
-
-class _Session:
-    """A session.
-
-    An interrupt between the first line of a ``with`` statement and its body, or between its body and its
-    end, cannot be caught here. The transaction is then left open, but empty, because writes are staged in
-    memory; the next session rolls it back. This is not a generator, because a generator that is left over
-    would roll back another transaction when it is garbage-collected.
-    """
-
-    def __init__(self, store: SQLiteStore, timeout: float) -> None:
-        self._store, self._timeout = store, timeout
-
-    def __enter__(self) -> None:
-        try:
-            self._store._enter(self._timeout)
-        except BaseException:
-            self._store._roll_back()
-            raise
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        try:
-            if kind is None:
-                self._store._commit()
-        finally:
-            self._store._roll_back()
 
 
 def _is_busy(error: sqlite3.Error) -> bool:
