@@ -11,6 +11,7 @@ import growth
 import late_rewards
 import live
 import peers
+import stores
 import whole
 from charts import floor_chart, growth_chart, peers_chart
 from common import RESULTS, arguments, claim_sheet, machine, markdown, say, show, write
@@ -21,6 +22,7 @@ BENCHMARKS = {
     "growth": growth,
     "whole": whole,
     "live": live,
+    "stores": stores,
     "late rewards": late_rewards,
     "anytime": anytime,
 }
