@@ -26,6 +26,8 @@ SNAPSHOT_EVERY = 250
 """How many events lie between two snapshots, at least; more, where a snapshot is large."""
 ARM_UPDATES = 5_000
 """How many events times arms an agent applies while others wait: some 50 ms in plain Python."""
+COMPILED_FROM = 4_000_000
+"""From how many events times arms on compilation is worth its time: some 30 s in plain Python."""
 ROUNDS = 5
 """How often an agent that is behind catches up before it excludes others."""
 
@@ -168,7 +170,10 @@ class Transactions:
             self._catch_up()
             with suppress(_FarBehindError):
                 return self._run(transaction, arguments, end, True)
-        return self._run(transaction, arguments, end, False)
+        try:
+            return self._run(transaction, arguments, end, False)
+        except _FarBehindError:
+            raise StoreError("other processes have compacted the log of this agent: try again") from None
 
     def _run(
         self, transaction: Callable[..., Change], arguments: tuple[Any, ...], end: float, patient: bool
@@ -204,8 +209,8 @@ class Transactions:
 
     def _most_at_once(self) -> int:
         """Return how many events may be applied while other processes wait."""
-        arms = len(self.state.rows)
-        return max(2, (20 if self.state.is_compiled else 1) * ARM_UPDATES // (arms + 20))
+        updates = (20 if self.state.is_compiled else 1) * ARM_UPDATES
+        return max(2, min(500, updates // (len(self.state.rows) + 20)))
 
     def _catch_up(self) -> None:
         """Apply what other processes have stored; from their latest snapshot where that is much."""
@@ -282,12 +287,10 @@ class Transactions:
 
 
 def prepare(state: AgentState, events: int) -> None:
-    """Compile a policy that is about to replay so much that plain Python would take a second."""
-    if not state.is_compiled and events * len(state.rows) > 20 * ARM_UPDATES:
-        try:
+    """Compile a policy that is about to replay so much that plain Python would take longer."""
+    if not state.is_compiled and events * len(state.rows) > COMPILED_FROM:
+        with suppress(LowRegretError):  # plain Python can do it
             state.compile()
-        except LowRegretError:
-            return  # plain Python can do it
 
 
 _open: WeakSet[Transactions] = WeakSet()

@@ -16,7 +16,7 @@ from typing import Any
 from lowregret._common.durable_files import as_store_error, sync
 from lowregret.errors import StoreError
 from lowregret.online.agent_settings import DEFAULT_NAME
-from lowregret.online.decisions import Event
+from lowregret.online.decisions import Event, new_tuple
 from lowregret.online.stores import TIMEOUT, CompactedError, check_place
 from lowregret.online.stores.sqlite_format import EVENT, FORMAT, create, format_of, migrate
 from lowregret.online.stores.sqlite_session import Session
@@ -242,7 +242,7 @@ class SQLiteStore:
                 raise CompactedError(f"the events up to {base} were replaced by a snapshot")
             if base != after or positions != list(range(after + 1, after + 1 + len(rows))):
                 raise StoreError(f"{str(self._path)!r} has lost rows of its log: restore it from a copy")
-        found = [Event(*row[:-1]) for row in rows if row[-1] > after]
+        found = [new_tuple(Event, row[:-1]) for row in rows if row[-1] > after]
         if limit is None or len(found) <= limit:
             self._last = after + len(found)
             return found
