@@ -368,7 +368,7 @@ class SQLiteStore:
             "SQLITE_BUSY": f"another process has held it for {self._waited:.3g} s: try again",
             "SQLITE_FULL": "the disk is full: free some space and try again",
             "SQLITE_NOTADB": "it is not an SQLite file: use another",
-            "SQLITE_CANTOPEN": "it cannot be opened or created; read_only=True reads it where nothing can be written",
+            "SQLITE_CANTOPEN": "it cannot be opened or created: pass read_only=True only to read it",
             "SQLITE_READONLY": "it cannot be written to: open it with read_only=True to read it",
         }
         name = getattr(error, "sqlite_errorname", None) or ""
