@@ -34,7 +34,14 @@ def test_json_is_what_the_library_gives_from_csv_and_parquet(log):
         assert result.exit_code == 0
         assert result.stdout.count("\n") == 1
         assert json.loads(result.stdout) == known | {"log": file.name}
-    assert [row["method"] for row in known["estimates"]] == ["replay", "replay", "replay", "IPS", "SNIPS"]
+    assert [row["method"] for row in known["estimates"]] == [
+        "replay",
+        "replay",
+        "replay",
+        "IPS",
+        "SNIPS",
+        "DR",
+    ]
 
 
 def test_a_table_is_printed(log):
@@ -57,7 +64,7 @@ def test_what_is_wrong_is_told_in_one_line(log):
     for arguments, words in (
         ((log.with_name("gone.csv"),), "there is no file"),
         ((log.with_suffix(".txt"),), "a log must be a .csv or .parquet file"),
-        ((bad,), "the propensity in row 1 of bad.csv must be a number above 0 and at most 1, got '2'"),
+        ((bad,), "the propensity in row 1 of bad.csv must be a number from 1e-100 to 1, got '2'"),
         ((wide, "--policy", "ThompsonBeta"), "--clip on the command line"),
         ((log, "--policy", "Nothing"), "unknown policy 'Nothing'"),
         ((log, "--horizon", 0), "horizon must be an integer of at least 1, got 0"),

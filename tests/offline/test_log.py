@@ -51,7 +51,48 @@ def test_a_csv_keeps_the_names_of_arms(tmp_path):
 def test_without_propensities_a_log_is_taken_as_uniform():
     log = read_log({"arm": ["a", "b", "c", "a"], "reward": [0, 1, 0, 1]})
     assert log.propensity.tolist() == [1 / 3] * 4
-    assert not log.given
+    assert not log.given and log.used.all()
+
+
+def test_rows_in_which_no_other_arm_could_be_chosen_are_not_used():
+    log = read_log(GOOD)
+    assert log.used.tolist() == [True, True, False]
+    assert log.least == 0.25
+    assert read_log({"arm": ["a"] * 3, "reward": [1, 0, 1], "propensity": [1, 1, 1]}).used.all()
+    with pytest.raises(
+        lr.InputError, match="every row of the log has propensity 1, .* minimum_share"
+    ) as caught:
+        read_log({"arm": ["a", "b"], "reward": [1, 0], "propensity": [1.0, 1.0]})
+    assert "\n" not in str(caught.value)
+
+
+def logged(draws, rows, chances, states=None):
+    """Make a log by these probabilities, which may state others; the arms of half the rows are permuted."""
+    chances = np.where(draws.random(rows)[:, None] < 0.5, [chances], [chances[::-1]])
+    arm = (draws.random(rows)[:, None] > chances.cumsum(axis=1)).sum(axis=1)
+    stated = chances[np.arange(rows), arm] if states is None else np.asarray(states)[arm]
+    return read_log({"arm": arm, "reward": np.zeros(rows), "propensity": stated})
+
+
+def test_correct_propensities_are_hardly_ever_doubtful():
+    """Called doubtful once in 1,000 at most, so 7 of 1,000 times less than once in 10,000."""
+    draws, doubtful = np.random.default_rng(7), 0
+    for number in range(1000):
+        chances = ([0.5, 0.5], [0.9, 0.08, 0.02], [0.25] * 4)[number % 3]
+        log = logged(draws, 500, chances)
+        doubtful += log.doubtful() is not None
+        assert log.inverse_means().sum() == pytest.approx(np.mean(1 / log.propensity))
+    assert doubtful < 7
+
+
+def test_wrong_propensities_are_noticed():
+    draws = np.random.default_rng(8)
+    assert logged(draws, 500, [0.45, 0.1, 0.45], [1 / 3] * 3).doubtful() == 1
+    assert logged(draws, 500, [0.4, 0.2, 0.4], [0.9, 0.9, 0.9]).doubtful() is not None
+    assert logged(draws, 2000, [0.45, 0.1, 0.45], [0.45, 0.05, 0.45]).doubtful() == 1
+    never = {"arm": [0, 1] * 250, "reward": [0] * 500, "propensity": [0.5] * 499 + [0.4]}
+    assert read_log(never).doubtful() is None
+    assert read_log(never | {"arm": [0, 0] * 249 + [0, 1]}).doubtful() is not None
 
 
 def test_uneven_counts_are_noticed_and_chance_is_not():
@@ -75,7 +116,8 @@ def test_uneven_counts_are_noticed_and_chance_is_not():
         ({"reward": [float("inf"), 0.0, 0.0]}, "the reward in row 1 .* got inf"),
         ({"reward": [0.0, None, 0.0]}, "the reward in row 2 .* got None"),
         ({"reward": [[1], [2], [3]]}, "the reward in row 1 "),
-        ({"propensity": [0.5, 0.0, 0.5]}, "the propensity in row 2 .* above 0 and at most 1, got 0.0"),
+        ({"propensity": [0.5, 0.0, 0.5]}, "the propensity in row 2 .* from 1e-100 to 1, got 0.0"),
+        ({"propensity": [0.5, 0.5, 5e-324]}, "the propensity in row 3 .* got 5e-324"),
         ({"propensity": [0.5, 0.5, 1.5]}, "the propensity in row 3 .* got 1.5"),
         ({"propensity": [0.5, 0.5, float("nan")]}, "the propensity in row 3 .* got nan"),
         ({"propensity": ["p", "q", "r"]}, "the propensity in row 1 .* got 'p'"),

@@ -48,6 +48,24 @@ def test_replay_gives_what_simulation_gives(policy, make, horizon):
     assert abs(np.mean(differences)) < 4 * error
 
 
+def test_the_log_of_a_deterministic_policy_is_refused_and_impossible_propensities_are_warned_of():
+    """A third of the rows over 0.8 is 0.42, where it should be 1."""
+    log = uniform_log(np.random.default_rng(3))
+    with pytest.raises(lr.InputError, match="every row of the log has propensity 1"):
+        lr.replay(log | {"propensity": np.ones(ROWS)}, "RoundRobin")
+    words = r"the mean of 1\{arm = '[012]'\} / propensity in the log is 0.[34]\d*, not about 1"
+    with pytest.warns(UserWarning, match=words):
+        lr.replay(log | {"propensity": np.full(ROWS, 0.8)}, "RoundRobin")
+
+
+def test_tiny_propensities_and_huge_rewards_are_plain_json():
+    log = {"arm": [0, 1, 0, 1], "reward": [1e150, 1e150, 3.0, 2.0], "propensity": [1e-100, 0.5, 0.5, 0.5]}
+    found = lr.replay(log, "RoundRobin").to_dict()
+    json.dumps(found, allow_nan=False)
+    assert found["estimates"][1]["mean"] == pytest.approx(1.25e249)
+    assert found["estimates"][1]["se"] is None
+
+
 def test_a_skew_log_misleads_without_its_propensities():
     """The logger showed the worst arm to those who like everything: 0.2 becomes 0.3 in its rows."""
     log = skew_log(np.random.default_rng(3), 20_000)
@@ -85,19 +103,24 @@ def test_a_walk_ends_at_the_horizon():
 
 
 def test_the_summary_by_hand():
-    """RoundRobin has the weights 2 / 3, 2 / 3 and 1 / 2, the arm y has 0, 4 / 3 and 1."""
-    log = {"arm": ["x", "y", "y"], "reward": [1, 0, 1], "propensity": [0.75, 0.75, 1.0]}
+    """RoundRobin has the weights 2 / 3, 2 / 3 and 1 / 2, the arm y has 0, 4 / 3 and 1.
+
+    The last row is not used: no other arm could be chosen.
+    """
+    log = {"arm": ["x", "y", "y", "y"], "reward": [1, 0, 1, 1], "propensity": [0.75, 0.75, 0.999999, 1]}
     result = lr.replay(log, [lr.RoundRobin(), lr.FixedArm(1)])
     assert result.summary().columns == ["policy", "method", "matched", "mean", "se", "low", "high"]
     uniform, fixed = result["RoundRobin"], result[lr.FixedArm(1)]
-    assert uniform["IPS"].mean == pytest.approx((2 / 3 + 0.5) / 3)
-    assert uniform["SNIPS"].mean == pytest.approx((2 / 3 + 0.5) / (2 / 3 + 2 / 3 + 0.5))
-    assert fixed["IPS"].mean == pytest.approx(1 / 3)
-    assert fixed["SNIPS"].mean == pytest.approx(1 / (4 / 3 + 1))
+    assert uniform["IPS"].mean == pytest.approx((2 / 3 + 0.5) / 3, rel=1e-5)
+    assert uniform["SNIPS"].mean == pytest.approx((2 / 3 + 0.5) / (2 / 3 + 2 / 3 + 0.5), rel=1e-5)
+    assert fixed["IPS"].mean == pytest.approx(1 / 3, rel=1e-5)
+    assert fixed["SNIPS"].mean == pytest.approx(1 / (4 / 3 + 1), rel=1e-5)
+    methods = ["IPS", "SNIPS", "DR"]
     assert [row["mean"] for row in result.arms().filter(arm="y").to_dicts()] == [
-        fixed["IPS"].mean,
-        fixed["SNIPS"].mean,
+        fixed[method].mean for method in methods
     ]
+    assert result.to_dict()["rows_not_used"] == 1
+    assert max(result.events["FixedArm(arm=1)"]) < 3
 
 
 def test_one_arm():
@@ -110,7 +133,7 @@ def test_one_arm():
 
 def test_a_policy_that_never_matches():
     """Arm 0 is never accepted: its propensity is so large beside that of the other."""
-    log = {"arm": [0] * 20 + [1], "reward": [1.0] * 21, "propensity": [1.0] * 20 + [1e-12]}
+    log = {"arm": [0] * 20 + [1], "reward": [1.0] * 21, "propensity": [0.9] * 20 + [1e-12]}
     result = lr.replay(log, "FixedArm(arm=0)", 5)
     assert result["FixedArm(arm=0)"]["replay"] == (0, None, None)
     assert result.summary().filter(method="replay").select("mean", "se", "low", "high").row(0) == (None,) * 4
@@ -135,7 +158,7 @@ def test_the_order_of_rows_does_not_change_inverse_propensity():
     log = pl.DataFrame(skew_log(np.random.default_rng(6)))
     there = lr.replay(log, "RoundRobin", resamples=0)["RoundRobin"]
     back = lr.replay(log.reverse(), "RoundRobin", resamples=0)["RoundRobin"]
-    for method in ("IPS", "SNIPS"):
+    for method in ("IPS", "SNIPS"):  # DR predicts a row from those before it
         assert there[method].mean == pytest.approx(back[method].mean, rel=1e-12)
 
 

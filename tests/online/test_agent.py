@@ -347,7 +347,7 @@ def test_propensities():
         counts[choice.arm] += 1
         assert choice.time <= 2 or choice.propensity == pytest.approx({"a": 0.9, "b": 0.1}[choice.arm])
     assert 140 < counts["b"] < 260  # 4.5 standard deviations of a binomial(2000, 0.1)
-    assert lr.Agent(lr.ThompsonBeta(), ["a", "b"]).ask().propensity is None
+    assert lr.Agent(lr.ThompsonBeta(), ["a", "b"]).ask().propensity is None  # unless it is logged
     assert lr.Agent(lr.MOSS(), ["a", "b"], horizon=9).ask().propensity == 1.0
 
 

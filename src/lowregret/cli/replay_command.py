@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lowregret._common.text import count
 from lowregret.cli.printing import console, print_json, print_notes
 from lowregret.cli.simulate_command import EVERY
 
@@ -61,4 +62,7 @@ def _print_result(result: Replay) -> None:
     size = f"{len(log.arm):,} rows, {len(log.arms):,} arms, {kind}"
     setting = f"horizon {result.horizon:,}, seed {result.seed}"
     console().print(f"{log.name}: {size}, {setting}", soft_wrap=True)
+    if not log.used.all():
+        rows = count(int((~log.used).sum()), "row")
+        console().print(f"{rows} of propensity 1 not used: no other arm could be chosen", soft_wrap=True)
     print_notes(result.notes)

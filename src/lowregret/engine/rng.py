@@ -31,6 +31,8 @@ RESAMPLE_STREAM = -3
 """The same for the rows of a resampled log."""
 ACCEPT_STREAM = -4
 """The same for the draws that decide which rows of a log count."""
+ASSIGNMENT_STREAM = -5
+"""The same for the draws by which a live agent gives arms their minimum shares."""
 
 
 def bits(key: Any, n: int) -> Any:

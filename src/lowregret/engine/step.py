@@ -41,6 +41,7 @@ class Rules(NamedTuple):
     index_moves: bool  # with time
     index_increases: bool
     admits_later: bool
+    counts_pending: bool
 
 
 def admits_later(kind: type[Policy]) -> bool:
@@ -61,6 +62,7 @@ def rules_of_class(kind: type[Policy]) -> Rules:
         kind.index_trend != "constant",
         kind.index_trend == "increasing",
         admits_later(kind),
+        kind.counts_pending,
     )
 
 
@@ -71,8 +73,8 @@ def rules_of(policy: Any) -> Rules:
 
 @overload(rules_of, strict=False, jit_options=INLINED)
 def _rules_of(policy: Any) -> Any:
-    a, b, c, d, e, f, g, h, i, j = rules_of_class(class_of(policy))
-    return lambda policy: Rules(a, b, c, d, e, f, g, h, i, j)
+    a, b, c, d, e, f, g, h, i, j, k = rules_of_class(class_of(policy))
+    return lambda policy: Rules(a, b, c, d, e, f, g, h, i, j, k)
 
 
 @shared
@@ -125,9 +127,15 @@ def first_candidate(rows: Rows, playing: int) -> int:
 
 @shared_inline
 def arm_as_seen(policy: Any, rows: Rows, i: int, waiting: int) -> Arm:
-    """Return an arm as it is compared: pending pulls, if any, count at the mean known so far."""
-    arm = arm_view(policy, rows, i)
+    """Return an arm as it is compared: pending pulls, if any, count at the mean known so far.
+
+    For a policy that does not count them, they do so only until the arm has the pulls of its warm-up, without
+    which its index may not exist.
+    """
+    arm, rules = arm_view(policy, rows, i), rules_of(policy)
     pending = int(rows[i]["pending"]) if waiting > 0 else 0
+    if not rules.counts_pending:
+        pending = max(min(pending, rules.warmup - int(rows[i]["pulls"])), 0)
     return Arm(arm.number, arm.pulls + pending, arm.mean, arm.variance, arm.memory)
 
 

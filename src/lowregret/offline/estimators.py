@@ -1,7 +1,8 @@
 """Estimates of the mean reward of a fixed choice of arms, from a log with propensities.
 
 Row i of the log has weight w_i = q(a_i) / p_i: the probability with which the evaluated policy chooses the
-arm of the row, over that with which the logging policy did.
+arm of the row, over that with which the logging policy did. The logging policy may learn: given the rows
+before, the terms of ``ips`` and ``doubly_robust`` have the policy's value as their mean, whatever it does.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lowregret.analysis.intervals import NEGLIGIBLE, Interval, student_factor
-from lowregret.engine.state import Floats
+from lowregret.engine.state import Floats, Integers
 
 
 class Estimate(NamedTuple):
@@ -40,9 +41,7 @@ def ips(weight: Floats, reward: Floats) -> Estimate:
 
     It is unbiased. Its standard error is that of the mean of independent terms, s / sqrt(n).
     """
-    terms, matched = weight * reward, int((weight > 0).sum())
-    se = float(terms.std(ddof=1)) / sqrt(len(terms)) if len(terms) > 1 else None
-    return Estimate(matched, float(terms.mean()), se)
+    return _mean_of(weight * reward, weight)
 
 
 def snips(weight: Floats, reward: Floats) -> Estimate:
@@ -61,3 +60,37 @@ def snips(weight: Floats, reward: Floats) -> Estimate:
         return Estimate(1, mean, None)
     squares = float((np.square(weight * (reward - mean))).sum())
     return Estimate(matched, mean, sqrt(matched / (matched - 1) * squares) / total)
+
+
+def doubly_robust(shares: Floats, arm: Integers, propensity: Floats, reward: Floats) -> Estimate:
+    """Return the mean of sum_a q(a) m_a + w_i (x_i - m_(a_i)): doubly robust (Dudik, Langford and Li 2011).
+
+    m_a is the mean of arm a in the rows before i, or that of the whole log where a is not among them. It has
+    less variance than ``ips`` where the means are known well, and but for that first m, whose effect falls as
+    1 / n, it is unbiased too. There is no standard error where all matched rewards are equal.
+
+    Parameters
+    ----------
+    shares : array
+        The probability q of each arm.
+    arm, propensity, reward : array
+        The log.
+    """
+    order = np.argsort(arm, kind="stable")
+    sums, first = np.cumsum(reward[order]) - reward[order], np.flatnonzero(np.diff(arm[order], prepend=-1))
+    start = np.repeat(first, np.diff(first, append=len(arm)))
+    count, total = np.empty((2, len(arm)))  # of the earlier rows of the same arm
+    count[order], total[order] = np.arange(len(arm)) - start, sums - sums[start]
+    before = np.where(count > 0, total / np.maximum(count, 1), reward.mean())
+    change = shares[arm] * ((total + reward) / (count + 1) - before)
+    predicted = shares.sum() * reward.mean() + np.cumsum(change) - change
+    weight = shares[arm] / propensity
+    estimate, rewards = _mean_of(predicted + weight * (reward - before), weight), reward[weight > 0]
+    varies = len(rewards) > 0 and rewards.min() < rewards.max()
+    return estimate if varies else Estimate(estimate.matched, estimate.mean, None)
+
+
+def _mean_of(terms: Floats, weight: Floats) -> Estimate:
+    """Return the mean of terms; its standard error is that of independent terms."""
+    se = float(terms.std(ddof=1)) / sqrt(len(terms)) if len(terms) > 1 else None
+    return Estimate(int((weight > 0).sum()), float(terms.mean()), se)

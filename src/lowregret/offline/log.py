@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import log, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from lowregret._common.validation import MAX_MAGNITUDE, short_repr
 from lowregret.engine.state import Floats, Integers
@@ -22,6 +23,10 @@ Given: TypeAlias = "str | Path | polars.DataFrame | Mapping[str, Sequence[Any]]"
 COLUMNS = ("arm", "reward", "propensity")
 SURE = 5.0
 """Standard deviations by which the counts of the arms must be uneven before a log is called not uniform."""
+FALSE_ALARM = 0.001
+"""The probability with which a correct log is called doubtful, at most."""
+LEAST = 1e-100
+"""The smallest propensity that is read; its inverse and the square of that are finite."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,6 +47,9 @@ class Log:
         The probability with which the arm of the row was chosen: 1 / K where the log has no such column.
     given : bool
         Whether the log has that column.
+    used : array of bool
+        False for the rows of a log of several arms whose propensity is 1. No other arm could be chosen in
+        them, so they say nothing about a policy that would have chosen another.
     """
 
     name: str
@@ -50,6 +58,7 @@ class Log:
     reward: Floats
     propensity: Floats
     given: bool
+    used: npt.NDArray[np.bool_]
 
     def __repr__(self) -> str:
         return f"Log({self.name!r}, {len(self.arm):,} rows, {len(self.arms):,} arms)"
@@ -61,8 +70,29 @@ class Log:
 
     @property
     def least(self) -> float:
-        """The smallest propensity."""
-        return float(self.propensity.min())
+        """The smallest propensity of a row that is used."""
+        return float(self.propensity[self.used].min())
+
+    def inverse_means(self) -> Floats:
+        """Compute the mean of 1{arm = a} / propensity for every arm a; it should be about 1."""
+        weights = 1.0 / self.propensity[self.used]
+        return np.bincount(self.arm[self.used], weights, len(self.arms)) / len(weights)
+
+    def doubtful(self) -> int | None:
+        """Return the arm whose propensities are the most doubtful, None if none are.
+
+        If the propensities are correct, the terms w of ``inverse_means`` have mean 1 given the rows before,
+        and if no arm had a smaller one than ``least``, c, their squares have a mean of at most 1 / c. A mean
+        of n terms is then at most 1 - d with probability exp(-n c d^2 / 2) or less, since w is not negative,
+        and at least 1 + d with exp(-n c d^2 / (2 + 2 d / 3)) or less (Freedman 1975). An arm is doubtful if
+        that is below ``FALSE_ALARM`` / 2K, so that a correct log of K arms is called doubtful with
+        probability ``FALSE_ALARM`` at most.
+        """
+        distance = self.inverse_means() - 1.0
+        spread = np.where(distance < 0.0, 2.0, 2.0 + 2.0 / 3.0 * distance)
+        evidence = self.used.sum() * self.least * distance**2 / spread
+        worst = int(evidence.argmax())
+        return worst if evidence[worst] > log(2 * len(self.arms) / FALSE_ALARM) else None
 
     def counts(self) -> Integers:
         """Count the rows of every arm."""
@@ -98,12 +128,19 @@ def read_log(given: Given) -> Log:
     uses = "propensity" in table.columns
     propensity = np.full(len(arm), 1.0 / len(arms))
     if uses:
-        allowed = "a number above 0 and at most 1"
+        allowed = f"a number from {LEAST:g} to 1"
         propensity = _numbers(name, table["propensity"], allowed)
-        _require(name, "propensity", table["propensity"], (propensity > 0) & (propensity <= 1), allowed)
-    for values in (arm, reward, propensity):
+        _require(name, "propensity", table["propensity"], (propensity >= LEAST) & (propensity <= 1), allowed)
+    used = propensity < 1.0 - 1e-12 if len(arms) > 1 else np.ones(len(arm), np.bool_)
+    if not used.any():
+        raise InputError(
+            f"every row of {name} has propensity 1, as a deterministic policy logs, so nothing shows what "
+            "other arms would have earned: log an agent with a minimum_share, or leave out the column if the "
+            "arms were chosen uniformly at random"
+        )
+    for values in (arm, reward, propensity, used):
         values.flags.writeable = False
-    return Log(name, arms, arm, reward, propensity, uses)
+    return Log(name, arms, arm, reward, propensity, uses, used)
 
 
 def _table(given: Given) -> tuple[str, polars.DataFrame]:

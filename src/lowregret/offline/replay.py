@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from lowregret._common.validation import MAX_HORIZON, integer, seed_of, short_re
 from lowregret.engine import log_replay as engine
 from lowregret.engine.state import Floats, Integers
 from lowregret.errors import InputError
-from lowregret.offline.estimators import Estimate, ips, snips
+from lowregret.offline.estimators import Estimate, doubly_robust, ips, snips
 from lowregret.offline.log import Given, Log, read_log
 from lowregret.policies import Policy, clock_at
 from lowregret.policies.inputs import clips, policies_of, reward_note
@@ -91,15 +92,15 @@ class Replay:
         return pl.DataFrame(rows, schema=SCHEMA)
 
     def arms(self) -> polars.DataFrame:
-        """Return a table of the arms: number, name, and the mean reward by IPS and by SNIPS."""
+        """Return a table of the arms: number, name, and the mean reward by IPS, SNIPS and DR."""
         import polars as pl
 
         rows = []
         for number, arm in enumerate(self.log.arms):
-            weight = (self.log.arm == number) / self.log.propensity
-            for method, estimate in (("IPS", ips), ("SNIPS", snips)):
-                row = _row(estimate(weight, self.log.reward))
-                rows.append({"number": number, "arm": arm, "method": method, **row})
+            shares = np.zeros(len(self.log.arms))
+            shares[number] = 1.0
+            for method, estimate in by_propensity(self.log, shares).items():
+                rows.append({"number": number, "arm": arm, "method": method, **_row(estimate)})
         schema = {"number": int, "arm": str} | {name: SCHEMA[name] for name in list(SCHEMA)[1:]}
         return pl.DataFrame(rows, schema=schema)
 
@@ -110,6 +111,7 @@ class Replay:
             "rows": len(self.log.arm),
             "arms": list(self.log.arms),
             "propensity": self.log.given,
+            "rows_not_used": int((~self.log.used).sum()),
             "horizon": self.horizon,
             "seed": self.seed,
             "estimates": self.summary().to_dicts(),
@@ -138,7 +140,10 @@ def replay(
     the smallest p of the log: the accepted rows are those of a uniform log.
 
     For a policy that does not learn and keeps its arms (RoundRobin, FixedArm) there are also the estimates by
-    inverse propensity, ``IPS`` and ``SNIPS``, which use every row of its arms.
+    inverse propensity, ``IPS``, ``SNIPS`` and ``DR``, which use every row of its arms.
+
+    Rows of propensity 1 are not used, since no other arm could be chosen in them. If there are no others, the
+    log is refused. There is a warning if the mean of 1{arm = a} / p is not about 1 for every arm a.
 
     Parameters
     ----------
@@ -183,16 +188,15 @@ def replay(
     threads = None if threads is None else integer("replay", "threads", threads)
     size, chosen = len(read.arms), policies_of("replay", policies)
     if horizon is None:
-        horizon = max(round(read.least * len(read.arm)), 1)
+        horizon = max(round(read.least * int(read.used.sum())), 1)
     horizon = integer("replay", "horizon", horizon, MAX_HORIZON)
     clipped = {}
     for name, policy in chosen.items():
         policy.validate_problem(clock_at(0, horizon, size, 0.0))
         clipped[name] = clips(policy, read.support, read.name, clip)
-    if not read.given and read.uneven():
-        _warn_of(read)
+    _warn_of(read)
     binary = not bool(((read.reward > 0) & (read.reward < 1)).any())
-    pages = engine.Pages(read.arm, read.reward, read.least / read.propensity)
+    pages = engine.Pages(read.arm, read.reward, np.where(read.used, read.least / read.propensity, 0.0))
     estimates, events, resampled, notes = {}, {}, {}, {}
     for name, policy in chosen.items():
         report = partial(progress, name) if progress else None
@@ -224,8 +228,26 @@ def _fixed(policy: Policy, log: Log) -> dict[str, Estimate]:
     ):
         return {}
     plays = np.array([policy.initially_active(number) for number in range(len(log.arms))])
-    weight = (plays / plays.sum())[log.arm] / log.propensity
-    return {"IPS": ips(weight, log.reward), "SNIPS": snips(weight, log.reward)}
+    return by_propensity(log, plays / plays.sum())
+
+
+def by_propensity(log: Log, shares: Floats) -> dict[str, Estimate]:
+    """Estimate the mean reward of a fixed share of each arm, by method."""
+    arm, propensity, reward = log.arm[log.used], log.propensity[log.used], log.reward[log.used]
+    weight = shares[arm] / propensity
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = {
+            "IPS": ips(weight, reward),
+            "SNIPS": snips(weight, reward),
+            "DR": doubly_robust(shares, arm, propensity, reward),
+        }
+    return {method: _finite(estimate) for method, estimate in found.items()}
+
+
+def _finite(estimate: Estimate) -> Estimate:
+    """Return an estimate without the numbers that are too large for a float."""
+    matched, *numbers = estimate
+    return Estimate(matched, *(None if x is None or not isfinite(x) else x for x in numbers))
 
 
 def _row(estimate: Estimate) -> dict[str, Any]:
@@ -234,6 +256,18 @@ def _row(estimate: Estimate) -> dict[str, Any]:
 
 
 def _warn_of(log: Log) -> None:
+    """Warn of a log whose propensities are doubtful, or which has none and is not uniform."""
+    arm = log.doubtful() if log.given else None
+    if arm is not None:
+        name, mean = short_repr(log.arms[arm]), log.inverse_means()[arm]
+        warnings.warn(
+            f"replay: the mean of 1{{arm = {name}}} / propensity in {log.name} is {mean:.3g}, not about 1: "
+            f"propensities are wrong, or {name} could not be chosen in many rows, and estimates are biased; "
+            "log with each row the probability that its arm had when it was chosen",
+            stacklevel=3,
+        )
+    if log.given or not log.uneven():
+        return
     counts = log.counts()
     most, least = counts.argmax(), counts.argmin()
     warnings.warn(

@@ -54,6 +54,16 @@ class Agent(AgentReader):
         discarded.
     clock : callable, optional
         Returns the time in seconds since 1970, for the timestamps of decisions; ``time.time`` by default.
+    minimum_share : float, default 0
+        The least probability of every arm in every decision, whatever the policy prefers. With it, the
+        ``propensity`` of a decision of any policy of ours is positive for all arms, so that ``replay`` can
+        use the log.
+    control : (str, float), optional
+        An arm and its share: in every decision it is chosen with exactly this probability. The policy
+        neither chooses it nor learns from it.
+    log_propensities : bool, optional
+        Whether to compute the propensities of Thompson sampling, which takes time with many arms. By default
+        they are computed with a minimum share or a control arm, and for ``open_agent`` always.
 
     Examples
     --------
@@ -78,11 +88,14 @@ class Agent(AgentReader):
         matures_after: Window | None = None,
         expires_after: Window | None = None,
         default_reward: float | None = None,
+        minimum_share: float = 0.0,
+        control: tuple[str, float] | None = None,
+        log_propensities: bool | None = None,
         clock: Callable[[], float] = time,
     ) -> None:
-        settings = valid_settings(
-            policy, arms, horizon, seed, reward_range, outside, matures_after, expires_after, default_reward
-        )
+        window = matures_after, expires_after, default_reward
+        shares = minimum_share, control, log_propensities
+        settings = valid_settings(policy, arms, horizon, seed, reward_range, outside, *window, *shares)
         self._transactions = _in_memory(AgentState(settings, token_hex(16)), clock)
 
     @overload
@@ -100,8 +113,9 @@ class Agent(AgentReader):
     ) -> Decision | list[Decision]:
         """Choose an arm to pull.
 
-        A pending pull counts at the current mean of its arm, so that decisions made at the same time spread
-        over the arms.
+        For an index policy a pending pull counts at the current mean of its arm, so that decisions made at
+        the same time spread over the arms. A sampling policy counts known rewards alone: its decisions spread
+        because each is a new sample.
 
         Parameters
         ----------
@@ -274,22 +288,14 @@ class Agent(AgentReader):
         >>> import lowregret as lr
         >>> agent = lr.Agent(lr.UCB1(), ["red"])
         >>> agent.add_arm("green")
-        >>> sorted(agent.arms)
-        ['green', 'red']
-        """
-        self._transactions.add(arm)
-
-    def retire_arm(self, arm: str) -> None:
-        """Retire an arm permanently; rewards of its pulls may still be reported.
-
-        Examples
-        --------
-        >>> import lowregret as lr
-        >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
         >>> agent.retire_arm("red")
         >>> agent.arms
         ('green',)
         """
+        self._transactions.add(arm)
+
+    def retire_arm(self, arm: str) -> None:
+        """Retire an arm permanently; rewards of its pulls may still be reported."""
         self._transactions.retire(arm)
 
     def compile(self) -> Self:
@@ -366,12 +372,7 @@ class Agent(AgentReader):
             return compact(state, transactions.store, before, transactions.timeout)
 
     def erase_request(self, request: str) -> int:
-        """Remove the name of a request from the store; its decisions stay.
-
-        Returns
-        -------
-        int
-            The number of decisions that had it.
+        """Remove the name of a request from the store; return how many decisions, which stay, had it.
 
         Examples
         --------

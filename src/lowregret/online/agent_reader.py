@@ -30,7 +30,7 @@ class AgentReader:
     def arms(self) -> tuple[str, ...]:
         """The names of the arms that are not retired."""
         with self._transactions.reading() as state:
-            return tuple(state.names)
+            return tuple(state.arms)
 
     @property
     def time(self) -> int:
@@ -113,7 +113,7 @@ class AgentReader:
 
     def __repr__(self) -> str:
         state = self._transactions.state
-        return f"Agent({self.policy}, {count(len(state.names), 'arm')}, {count(state.time, 'pull')})"
+        return f"Agent({self.policy}, {count(len(state.arms), 'arm')}, {count(state.time, 'pull')})"
 
     def _repr_html_(self) -> str:
         """Return the arms as a table, for notebooks; a closed agent has none."""

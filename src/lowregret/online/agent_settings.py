@@ -10,6 +10,7 @@ from datetime import timedelta
 from numbers import Real
 from typing import Any, Literal, TypeAlias, get_args
 
+from lowregret._common.text import count
 from lowregret._common.validation import MAX_ARMS, MAX_HORIZON, MAX_MAGNITUDE, integer, seed_of, short_repr
 from lowregret._common.validation import number as finite
 from lowregret.errors import InputError
@@ -42,6 +43,9 @@ class Settings:
     matures_after: Window | None = None
     expires_after: Window | None = None
     default_reward: float | None = None
+    minimum_share: float = 0.0
+    control: tuple[str, float] | None = None
+    log_propensities: bool | None = None
 
     @property
     def window(self) -> Window | None:
@@ -79,6 +83,9 @@ class Settings:
             "matures_after": _stored_window(self.matures_after),
             "expires_after": _stored_window(self.expires_after),
             "default_reward": self.default_reward,
+            "minimum_share": self.minimum_share,
+            "control": None if self.control is None else list(self.control),
+            "log_propensities": self.log_propensities,
         }
 
 
@@ -92,6 +99,9 @@ def valid_settings(
     matures_after: Window | None = None,
     expires_after: Window | None = None,
     default_reward: float | None = None,
+    minimum_share: float = 0.0,
+    control: Sequence[Any] | None = None,
+    log_propensities: bool | None = None,
 ) -> Settings:
     """Validate the arguments of an agent."""
     policy = policy_of(policy)
@@ -103,20 +113,61 @@ def valid_settings(
         raise InputError("pass matures_after or expires_after, not both: a decision expires when it matures")
     if default_reward is not None and matures_after is None and expires_after is None:
         raise InputError("default_reward needs matures_after or expires_after, which say when it counts")
+    if not isinstance(log_propensities, bool | None):
+        raise InputError(f"log_propensities must be True, False or None, got {short_repr(log_propensities)}")
+    names, ends = _names(arms), _range(reward_range, policy)
+    share, held = _share("minimum_share", minimum_share), _control(control, names)
+    require_shares(share, held[1] if held else 0.0, len(names) - (held is not None))
     settings = Settings(
         policy,
-        _names(arms),
+        names,
         horizon,
         seed_of(seed),
-        _range(reward_range, policy),
+        ends,
         outside,
         _window("matures_after", matures_after),
         _window("expires_after", expires_after),
         None if default_reward is None else valid_reward(default_reward),
+        share,
+        held,
+        log_propensities,
     )
     if settings.default_reward is not None:
         settings.scaled(settings.default_reward)
     return settings
+
+
+def require_shares(minimum: float, control: float, others: int) -> None:
+    """Refuse shares that exceed 1 together."""
+    if minimum * others + control > 1.0 + 1e-9:
+        fixed = f", and that of the control arm is {control:g}" if control else ""
+        raise InputError(
+            f"minimum_share is {minimum:g} for each of {count(others, 'arm')}{fixed}: together they must not "
+            "exceed 1"
+        )
+
+
+def _share(what: str, value: object) -> float:
+    share = finite("Agent", what, value)
+    if not 0.0 <= share <= 1.0:
+        raise InputError(f"{what} must be between 0 and 1, got {short_repr(value)}")
+    return share
+
+
+def _control(control: Sequence[Any] | None, arms: tuple[str, ...]) -> tuple[str, float] | None:
+    """Validate the control arm and its share."""
+    if control is None:
+        return None
+    if isinstance(control, str) or not isinstance(control, Sequence) or len(control) != 2:
+        raise InputError(
+            f"control must be an arm and its share, as in ('red', 0.1), got {short_repr(control)}"
+        )
+    arm, share = control
+    if arm not in arms:
+        raise InputError(f"the control arm must be one of the arms, got {short_repr(arm)}")
+    if len(arms) == 1:
+        raise InputError(f"arm {short_repr(arm)} is the only one: give the control arm another arm beside it")
+    return str(arm), _share("the share of the control arm", share)
 
 
 def valid_name(name: object) -> str:

@@ -21,7 +21,8 @@ from lowregret.engine.rng import POLICY_STREAM, shuffle, stream
 from lowregret.engine.state import CLOSED, Rows, first_round, initialise_memory, new_rows
 from lowregret.engine.step import MESSAGES, NOT_A_NUMBER, observe
 from lowregret.errors import InputError
-from lowregret.online.agent_settings import Settings, valid_string
+from lowregret.online.agent_settings import Settings, require_shares, valid_string
+from lowregret.online.assignment import CONTROL, Assignment
 from lowregret.online.decisions import ANSWERS, Decision, Event, decision_of, new_key, new_tuple
 from lowregret.online.epochs import first_horizon, start_epoch
 from lowregret.online.model import (
@@ -31,8 +32,6 @@ from lowregret.online.model import (
     choose_step,
     live_clock,
 )
-from lowregret.policies import Policy
-from lowregret.policies.arm_memory import memory_fields
 
 REMEMBERED = 1_000
 """How many of the latest answers and requests are held in memory; a store on disk holds them all."""
@@ -56,7 +55,9 @@ class AgentState:
     names : list of str
         The names of the arms that are not retired, in the order of the rows.
     retired : dict of str to array
-        The rows of the retired arms.
+        The rows of the arms that the policy does not see: those that are retired, and the control arm.
+    control : str or None
+        The control arm; ``control_allowed`` is whether the present choice may be this arm.
     asked, conflicts : int
         The number of decisions, and the number of rewards rejected because they contradict an earlier one.
     matured : int
@@ -72,8 +73,11 @@ class AgentState:
     """
 
     def __init__(self, settings: Settings, token: str) -> None:
-        policy, size = settings.policy, len(settings.arms)
         self.settings, self.token = settings, token
+        self.assignment, self.control_allowed = Assignment(settings), True
+        self.control = self.assignment.control
+        played = [arm for arm in settings.arms if arm != self.control]
+        policy, size = settings.policy, len(played)
         self.rows = new_rows(size, policy)
         shuffle(settings.seed, 0, self.rows["number"])
         initialise_memory(policy, self.rows)
@@ -84,17 +88,16 @@ class AgentState:
         model["horizon"] = settings.horizon or first_horizon(size)
         self.epoch = 0
         self.round = start_epoch(policy, self.rows, int(model["horizon"]))
-        self.names: list[str] = [settings.arms[number] for number in self.rows["number"]]
+        self.names: list[str] = [played[number] for number in self.rows["number"]]
         self.places = {arm: place for place, arm in enumerate(self.names)}
         self.retired: dict[str, Rows] = {}
+        if self.control is not None:
+            self.retired[self.control] = self._new_row(size)
         self.asked = self.conflicts = self.matured = 0
         self.pending: dict[int, Decision] = {}
         self.early: dict[int, float] = {}
         self.answers: OrderedDict[str, float | None] = OrderedDict()
         self.requests: OrderedDict[str, dict[int, Decision]] = OrderedDict()
-        samples = policy.overrides("sample") or policy.overrides("normal_posterior")
-        self._propensity = None if samples else 1.0
-        self._states_propensities = samples and policy.overrides("propensities")
         self.steps: tuple[Any, Any, Any] = (choose_step, apply_step, policy)
 
     @property
@@ -106,6 +109,11 @@ class AgentState:
     def is_compiled(self) -> bool:
         """Whether compiled code chooses and learns."""
         return self.steps[0] is not choose_step
+
+    @property
+    def arms(self) -> list[str]:
+        """The names of the arms that are not retired."""
+        return self.names if self.control is None else [*self.names, self.control]
 
     def compile(self) -> None:
         """Choose and learn by compiled code from now on; compile it, or load it from the disk cache."""
@@ -140,6 +148,7 @@ class AgentState:
         self.scores = np.zeros(len(self.rows))
         self.models = np.frombuffer(models, MODEL).copy()
         self.asked, self.conflicts, self.matured = counts
+        self.control_allowed = True
 
     def check_only(self, only: Iterable[object]) -> None:
         """Check that every arm of a list exists; it may be retired."""
@@ -147,12 +156,13 @@ class AgentState:
             if not isinstance(arm, str) or arm not in self.retired:
                 self.place(arm)
 
-    def allow(self, only: Iterable[str] | None) -> None:
+    def allow(self, only: Sequence[str] | None) -> None:
         """Restrict the next choices to some arms; None lifts the restriction."""
         if only is None:
-            self.rows["allowed"] = True
+            self.rows["allowed"] = self.control_allowed = True
             return
-        places = [self.place(arm) for arm in only]
+        places = [self.place(arm) for arm in only if arm != self.control]
+        self.control_allowed = self.control in only
         self.rows["allowed"] = False
         self.rows["allowed"][places] = True
 
@@ -162,39 +172,33 @@ class AgentState:
         if place is None:
             if isinstance(arm, str) and arm in self.retired:
                 raise InputError(f"arm {short_repr(arm)} is retired")
-            raise InputError(f"unknown arm {short_repr(arm)}: the arms are {short_repr(self.names)}")
+            raise InputError(f"unknown arm {short_repr(arm)}: the arms are {short_repr(self.arms)}")
         return place
 
     def choose(self, number: int, request: str | None, timestamp: float) -> Event:
         """Make decision ``number``: choose an arm, count the pull, and return the event."""
-        choose, _, policy = self.steps
-        place, time, drawn = choose(policy, self.rows, self.models, self.round, self.scores)
-        if place < 0:
+        if self.assignment.mixes:
+            place, time, drawn, propensity = self.assignment.choose(self, number)
+        else:
+            choose, _, policy = self.steps
+            place, time, drawn = choose(policy, self.rows, self.models, self.round, self.scores)
+            propensity = self.assignment.propensity(self, place, time)
+        if place >= 0:
+            arm = self.names[place]
+        elif place == CONTROL and self.control is not None:
+            arm = self.control
+            self.count_pending(arm)
+        else:
             raise InputError(f"{self.settings.policy}: {MESSAGES[NOT_A_NUMBER]}")
-        propensity = self._computed_propensity(place, time) if self._states_propensities else self._propensity
         self.asked = number
-        arm = self.names[place]
         fields = "asked", number, arm, None, time, propensity, drawn, request, new_key(), timestamp
         return new_tuple(Event, fields)
 
-    def _computed_propensity(self, place: int, time: int) -> float | None:
-        """Return the probability of the arm that was just chosen, from the state before the choice."""
-        policy, rows = self.settings.policy, self.rows
-        pending, waiting = rows["pending"], int(self.models["waiting"][0])
-        if rows["pulls"][place] + pending[place] <= policy.warmup:
-            return 1.0
-        playing, index = rows["allowed"] & rows["active"], place
-        places: Any = slice(None)
-        if waiting > 1 or not playing.all():
-            places = np.flatnonzero(playing if playing.any() else rows["allowed"])
-            if len(places) == 1 and policy.eliminates_permanently:
-                return 1.0
-            before = pending[places] - (places == place)
-            places = places[np.argsort(before, kind="stable")]  # the order of ties
-            index = int((places == place).argmax())
-        arms: Any = CandidateArms(policy, rows, places, index)
-        shares = policy.propensities(arms, live_clock(policy, rows, self.models[0], time))
-        return None if shares is None else float(shares[index])
+    def count_pending(self, arm: str) -> None:
+        """Count a pull whose reward is not known."""
+        row = self.rows[self.places[arm]] if arm in self.places else self._own_retired(arm)[0]
+        row["pending"] += 1
+        self.models[0]["waiting"] += 1
 
     def apply_reward(self, arm: str, reward: float) -> None:
         """Update the model with the reward of a pending pull."""
@@ -210,7 +214,7 @@ class AgentState:
             self._open_epoch()
 
     def _apply_late_reward(self, arm: str, reward: float) -> None:
-        """Update the statistics of a retired arm, which the policy no longer sees."""
+        """Update the statistics of an arm that the policy does not see."""
         row, model = self._own_retired(arm), self.models[0]
         row["pending"] -= 1
         model["waiting"] -= 1
@@ -220,7 +224,7 @@ class AgentState:
         observe(policy, row, 0, reward, clock, LiveRng(model))
 
     def _own_retired(self, arm: str) -> Rows:
-        """Return the row of a retired arm as a copy that may be changed; ``save`` holds the original."""
+        """Return the row of such an arm as a copy that may be changed; ``save`` holds the original."""
         row = self.retired[arm].copy()
         self.retired = {**self.retired, arm: row}
         return row
@@ -242,14 +246,17 @@ class AgentState:
     def check_new(self, arm: object) -> str:
         """Check the name of a new arm."""
         new = valid_string("the name of an arm", arm)
+        if new in self.places or new == self.control:
+            raise InputError(f"arm {short_repr(new)} exists already: give the new arm another name")
         if new in self.retired:
             raise InputError(f"arm {short_repr(new)} was retired: give the new arm another name")
-        if new in self.places:
-            raise InputError(f"arm {short_repr(new)} exists already: give the new arm another name")
+        require_shares(self.settings.minimum_share, self.assignment.control_share, len(self.names) + 1)
         return new
 
     def check_retirement(self, arm: object) -> str:
         """Check that an arm may be retired."""
+        if arm == self.control and arm is not None:
+            raise InputError(f"arm {short_repr(arm)} is the control arm: it cannot be retired")
         place = self.place(arm)
         if len(self.names) == 1:
             raise InputError(
@@ -260,15 +267,19 @@ class AgentState:
     def add(self, arm: str) -> None:
         """Add an arm to the model."""
         policy, size = self.settings.policy, len(self.rows)
-        rows = new_rows(size + 1, policy)
-        initialise_memory(policy, rows)
-        rows[:size] = self.rows
-        number = size + len(self.retired)
-        opened = policy.initially_active(number)
-        rows[size]["number"], rows[size]["active"] = number, opened
-        rows[size]["eliminated"] = 0 if opened else CLOSED
+        row = self._new_row(size + len(self.retired))
+        opened = policy.initially_active(int(row["number"][0]))
+        row["active"], row["eliminated"] = opened, 0 if opened else CLOSED
+        rows = np.concatenate([self.rows, row])
         self.rows, self.names, self.places = rows, [*self.names, arm], {**self.places, arm: size}
         self.scores = np.zeros(size + 1)
+
+    def _new_row(self, number: int) -> Rows:
+        """Return the row of an arm that was not pulled."""
+        row = new_rows(1, self.settings.policy)
+        initialise_memory(self.settings.policy, row)
+        row["number"] = number
+        return row
 
     def retire(self, arm: str) -> None:
         """Remove an arm from the model; where no active arm is left, activate all."""
@@ -331,43 +342,3 @@ class AgentState:
     def unreported(self) -> Iterator[Decision]:
         """Yield the decisions whose rewards have not been reported, oldest first."""
         return (decision for number, decision in self.pending.items() if number not in self.early)
-
-
-class CandidateArms:
-    """The arms of a choice as an ``Arm`` whose fields are arrays, each computed when it is read."""
-
-    def __init__(self, policy: Policy, rows: Rows, places: Any, chosen: int) -> None:
-        self._policy, self._rows, self._places, self._chosen = policy, rows, places, chosen
-
-    @property
-    def number(self) -> Any:
-        """The numbers of the arms."""
-        return self._rows["number"][self._places]
-
-    @property
-    def pulls(self) -> Any:
-        """Their pulls; pending ones count."""
-        pulls = self._counted() + self._rows["pending"][self._places]
-        pulls[self._chosen] -= 1  # the choice itself is no pull yet
-        return pulls
-
-    @property
-    def mean(self) -> Any:
-        """Their means."""
-        return self._rows["mean"][self._places]
-
-    @property
-    def variance(self) -> Any:
-        """Their population variances."""
-        counted, rows = self._counted(), self._rows[self._places]
-        squares = counted * rows["squares"] - rows["total"] ** 2
-        return np.maximum(squares, 0.0) / np.maximum(counted, 1) ** 2
-
-    @property
-    def memory(self) -> Any:
-        """The policy's memory of them, None if it has none."""
-        names = [name for name, _ in memory_fields(self._policy.Memory)]
-        return self._policy.Memory(*(self._rows[name][self._places] for name in names)) if names else None
-
-    def _counted(self) -> Any:
-        return (self._rows["pulls"] - self._rows["reset"])[self._places]

@@ -75,6 +75,8 @@ def _summary_row(state: AgentState, arm: str, row: np.void, total: int) -> tuple
 
 
 def _state(state: AgentState, arm: str, row: np.void) -> str:
+    if arm == state.control:
+        return "control"
     if arm in state.retired:
         return "retired"
     if row["active"]:

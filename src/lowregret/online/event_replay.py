@@ -24,8 +24,7 @@ def reapply(state: AgentState, event: Event) -> None:
             "the event log of this agent is inconsistent: it is damaged, or a newer lowregret wrote it"
         )
     if event.kind == "asked":
-        state.rows[state.places[str(event.arm)]]["pending"] += 1
-        state.models[0]["waiting"] += 1
+        state.count_pending(str(event.arm))
         state.models[0]["drawn"] = event.drawn
         state.asked += 1
     elif event.kind == "added":
@@ -46,13 +45,13 @@ def _can_follow(state: AgentState, event: Event) -> bool:
     """Return whether an event is consistent with the events before it."""
     if event.kind == "asked":
         numbers = isinstance(event.time, int) and isinstance(event.drawn, int)
-        known = event.decision == state.asked + 1 and event.arm in state.places
-        return numbers and known and isinstance(event.key, str)
+        known = event.arm in state.places or (event.arm is not None and event.arm == state.control)
+        return numbers and known and event.decision == state.asked + 1 and isinstance(event.key, str)
     if event.kind in ANSWERS:
         fits = isinstance(event.reward, float) if event.kind == "told" else event.reward is None
         return fits and event.decision in state.pending and event.decision not in state.early
     if event.kind == "added":
-        return isinstance(event.arm, str) and event.arm not in state.places
+        return isinstance(event.arm, str) and event.arm not in state.arms
     if event.kind == "matured":
         fits = event.reward is None or isinstance(event.reward, float)
         return fits and isinstance(event.decision, int) and state.matured < event.decision <= state.asked

@@ -50,6 +50,9 @@ def open_agent(
     matures_after: Window | None = None,
     expires_after: Window | None = None,
     default_reward: float | None = None,
+    minimum_share: float = 0.0,
+    control: tuple[str, float] | None = None,
+    log_propensities: bool | None = None,
     timeout: float = TIMEOUT,
     read_only: bool = False,
     clock: Callable[[], float] = time,
@@ -62,7 +65,8 @@ def open_agent(
         An SQLite file, which several processes and several agents may share, as a path or as a URL such as
         ``sqlite:///choices.db``; or, if the name ends in ``.journal``, a journal for one process and one
         agent; or a store of your own.
-    policy, arms, horizon, seed, reward_range, outside, matures_after, expires_after, default_reward
+    policy, arms, horizon, seed, reward_range, outside, matures_after, expires_after, default_reward, \
+    minimum_share, control, log_propensities
         As for ``Agent``. For an existing agent they must be those it was created with; ``arms`` may also be
         its current arms. Leave all of them out to open an existing agent as it is. Pass only ``policy`` if
         its class is not part of lowregret.
@@ -104,14 +108,18 @@ def open_agent(
     wait = number("open_agent", "timeout", timeout)
     if not 0.0 <= wait <= TIMEOUT_MAX:
         raise InputError(f"timeout must be a number of seconds, at least 0, got {short_repr(timeout)}")
-    rest = (horizon, seed, reward_range, outside, matures_after, expires_after, default_reward)
+    window, shares = (
+        (matures_after, expires_after, default_reward),
+        (minimum_share, control, log_propensities),
+    )
+    rest = (horizon, seed, reward_range, outside, *window, *shares)
     given: Settings | Policy | None = None
     if arms is not None:
         if policy is None:
             raise InputError("open_agent: pass a policy with the arms, or leave out both")
         given = valid_settings(policy, arms, *rest)
     else:
-        if rest != (None, 0, (0, 1), "refuse", None, None, None):
+        if rest != (None, 0, (0, 1), "refuse", None, None, None, 0.0, None, None):
             raise InputError("open_agent: pass the policy and the arms as well, or nothing but the name")
         given = None if policy is None else policy_of(policy)
     store, title = open_store(where, name, creating=arms is not None and not read_only, read_only=read_only)
@@ -144,9 +152,9 @@ def _open(
     else:
         settings = settings_of(made, given)
     state, position, snapshot = loaded(store, settings, token)
-    if isinstance(given, Settings) and given.arms != settings.arms and set(given.arms) != set(state.names):
+    if isinstance(given, Settings) and given.arms != settings.arms and set(given.arms) != set(state.arms):
         raise InputError(
-            f"{title} has the arms {short_repr(state.names)}, got {short_repr(list(given.arms))}: {ADVICE}"
+            f"{title} has the arms {short_repr(state.arms)}, got {short_repr(list(given.arms))}: {ADVICE}"
         )
     return state, position, snapshot
 
@@ -167,6 +175,7 @@ def loaded(store: Store, settings: Settings, token: str) -> tuple[AgentState, in
         state, snapshot = AgentState(settings, token), 0
     else:
         state, snapshot = read_sealed(*latest, settings.policy, token), latest[0]
+    state.assignment.log_all()
     events = store.events(snapshot)
     prepare(state, len(events))
     replay(state, events)

@@ -62,6 +62,9 @@ class MadeWith(Part):
     matures_after: dict[Literal["seconds", "decisions"], float] | None = None
     expires_after: dict[Literal["seconds", "decisions"], float] | None = None
     default_reward: float | None = None
+    minimum_share: float = 0.0
+    control: list[str | float] | None = None
+    log_propensities: bool | None = None
 
 
 class ArmsPart(Part):
@@ -190,6 +193,9 @@ def settings_of(made: MadeWith, policy: Policy | None) -> Settings:
         window_from(made.matures_after),
         window_from(made.expires_after),
         made.default_reward,
+        made.minimum_share,
+        made.control,
+        made.log_propensities,
     )
 
 

@@ -234,7 +234,7 @@ class Transactions:
         """Replace the state by a snapshot and the events after it."""
         position, text = latest
         state = read_sealed(position, text, self.state.settings.policy, self.state.token)
-        state.steps = self.state.steps
+        state.steps, state.assignment = self.state.steps, self.state.assignment
         events = self.store.events(position)
         prepare(state, len(events))
         replay(state, events)

@@ -32,8 +32,9 @@ The other methods have defaults; a policy overrides those it needs.
     index + log(t' / t) - slope * (best' - best), infinite if there is none. The simulator then evaluates
     fewer arms.
 ``propensities(self, arms, clock)``
-    The probability of each arm, for a sampling policy that can state it. ``arms`` is an ``Arm`` of arrays,
-    one entry for each arm that may be chosen; a tie goes to the first entry.
+    The probability of each arm, for a policy with ``sample`` that can state it; for one with
+    ``normal_posterior`` it is computed. ``arms`` is an ``Arm`` of arrays, one entry for each arm that may be
+    chosen; a tie goes to the first entry.
 
 The same source runs as Python (the reference engine, live use) and compiled by Numba (the simulator).
 ``first_round``, ``initially_active``, ``propensities`` and the ``validate`` methods always run as Python.
@@ -43,6 +44,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from html import escape
+from itertools import repeat, starmap
 from math import inf, isfinite
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple, Self, dataclass_transform, get_args
@@ -86,6 +88,13 @@ class Policy:
         Whether the policy tries to find the best arm; the baselines do not.
     round_robin : bool
         Whether the active arms are pulled in turn; such a policy has no score.
+    counts_pending : bool
+        Whether a live agent shows the policy pulls whose reward is pending as pulls of their arm, at its
+        current mean. By default False for a policy with ``sample`` or ``normal_posterior``, which would take
+        them for evidence, and True for all others, whose decisions would otherwise be equal until a reward
+        arrives.
+    slow_propensities : bool
+        Whether ``propensities`` takes so long that an agent in memory leaves it out unless it is wanted.
     uses_best : bool
         Whether a score depends on ``clock.best``, the largest mean of all arms. Unless ``index_trend`` is
         ``"arbitrary"``, such a score must not increase with it.
@@ -114,6 +123,8 @@ class Policy:
     eliminates_permanently: ClassVar[bool] = True
     learns: ClassVar[bool] = True
     round_robin: ClassVar[bool] = False
+    counts_pending: ClassVar[bool] = True
+    slow_propensities: ClassVar[bool] = False
     uses_best: ClassVar[bool] = False
     needs: ClassVar[tuple[Need, ...]] = ()
     source: ClassVar[str] = ""
@@ -127,6 +138,8 @@ class Policy:
         super().__init_subclass__()
         _validate_class(cls)
         dataclass(frozen=True)(cls)
+        if not any("counts_pending" in vars(base) for base in cls.__mro__ if base is not Policy):
+            cls.counts_pending = not is_randomized(cls)
         cls.arm_index = _index_method(cls)  # type: ignore[method-assign]
         for name, method in memory_methods(cls.Memory, cls.__name__).items():
             setattr(cls, name, method)
@@ -196,7 +209,7 @@ class Policy:
 
     def propensities(self, arms: Arm, clock: Clock) -> Any:
         """Return the probability of each arm, None if the policy does not state it."""
-        return None
+        return _normal_propensities(self, arms) if self.overrides("normal_posterior") else None
 
     def arm_index(self, arm: Arm, clock: Clock, round: Any, rng: Random) -> float:
         """Return the number by which arms are compared; each class has its own."""
@@ -232,9 +245,27 @@ class Policy:
         return f"<p><b>{escape(str(self))}</b>{source}</p>" + (f"<table>{rows}</table>" if rows else "")
 
 
+def is_randomized(kind: type[Policy]) -> bool:
+    """Return whether the choices of a class of policies are random."""
+    return kind.overrides("sample") or kind.overrides("normal_posterior")
+
+
 def fields_of(policy: Policy | type[Policy]) -> tuple[Any, ...]:
     """Return the parameters of a policy or of a class of policies as dataclass fields."""
     return fields(policy)  # type: ignore[arg-type]  # __init_subclass__ makes every policy a dataclass
+
+
+def _normal_propensities(policy: Any, arms: Any) -> Any:
+    """Return the probability of each arm to have the largest of the samples from normal posteriors."""
+    import numpy as np
+
+    from lowregret.special.argmax_probabilities import normal_argmax
+
+    columns = [column.tolist() for column in (arms.number, arms.pulls, arms.mean, arms.variance)]
+    memories = starmap(policy.Memory, zip(*arms.memory, strict=True)) if policy.Memory else repeat(None)
+    posteriors = list(map(policy.normal_posterior, map(Arm, *columns, memories)))
+    means, deviations = np.array(posteriors, np.float64).T
+    return normal_argmax(means, deviations)
 
 
 def _by_round_robin(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> float:
@@ -299,7 +330,7 @@ def _validate_class(cls: type[Policy]) -> None:
     alone = [name for name in ("normal_posterior", "list_index") if name in ways and rounds]
     flags = [
         (isinstance(getattr(cls, flag), bool), f"{flag} must be True or False, got {getattr(cls, flag)!r}")
-        for flag in ("eliminates_permanently", "learns", "round_robin", "uses_best")
+        for flag in ("eliminates_permanently", "learns", "round_robin", "uses_best", "counts_pending")
     ]
     for holds, problem in (
         (

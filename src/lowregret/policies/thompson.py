@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from lowregret.policies.annotations import Positive
 from lowregret.policies.base import Policy
@@ -26,6 +26,7 @@ class ThompsonBeta(Policy):
     """
 
     warmup = 0
+    slow_propensities = True
     needs = ("rewards in [0, 1]",)
     source: ClassVar[str] = "Agrawal, Goyal 2012, Algorithms 1 and 2"
 
@@ -39,6 +40,13 @@ class ThompsonBeta(Policy):
         """Sample the mean of an arm."""
         successes = arm.mean * arm.pulls
         return rng.beta(1.0 + successes, 1.0 + (arm.pulls - successes))
+
+    def propensities(self, arms: Arm, clock: Clock) -> Any:
+        """Return the probability of each arm to have the largest sample."""
+        from lowregret.special.argmax_probabilities import beta_argmax
+
+        successes: Any = arms.mean * arms.pulls
+        return beta_argmax(1.0 + successes, 1.0 + (arms.pulls - successes))
 
 
 class ThompsonGauss(Policy):
@@ -64,6 +72,7 @@ class ThompsonGauss(Policy):
     variance: Positive = 1.0
 
     warmup = 0
+    slow_propensities = True
     source: ClassVar[str] = "Agrawal, Goyal 2013, Algorithm 2"
 
     def normal_posterior(self, arm: Arm) -> tuple[float, float]:
@@ -90,9 +99,17 @@ class ThompsonNormal(Policy):
     """
 
     warmup = 5
+    slow_propensities = True
     source: ClassVar[str] = "Honda, Takemura 2014"
 
     def sample(self, arm: Arm, clock: Clock, rng: Random) -> float:
         """Sample the mean of an arm."""
         degrees = arm.pulls - 3.0
         return arm.mean + sqrt(arm.variance / degrees) * rng.student(degrees)
+
+    def propensities(self, arms: Arm, clock: Clock) -> Any:
+        """Return the probability of each arm to have the largest sample."""
+        from lowregret.special.argmax_probabilities import student_argmax
+
+        degrees: Any = arms.pulls - 3.0
+        return student_argmax(arms.mean, (arms.variance / degrees) ** 0.5, degrees)  # type: ignore[arg-type]
