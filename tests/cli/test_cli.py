@@ -181,10 +181,11 @@ def test_reproduce_prints_tables_and_writes_the_report(
     assert numbers["published"] == 624.16
     assert "Experiment 1: Bernoulli with uniform gaps" in result.stdout
     assert f"{known:,.1f} (" in result.stdout
-    assert "1 of the 2 published curves" in result.stdout
+    assert "Of the 2 published curves of these experiments, 0 are matched" in result.stdout
     assert "outperforms most of the bandit algorithms" in result.stdout
     written = [line for line in result.stdout.splitlines() if line.startswith("wrote")]
-    tables = ("readings", "matches", "points", "claims", "comparisons", "bounds", "estimates")
+    tables = ["readings", "uniform", "matches", "points", "claims", "groups", "comparisons", "bounds"]
+    tables.append("estimates")
     assert written == [
         f"wrote the page {out / 'report.html'}",
         *(f"wrote {out / name}.csv" for name in tables),

@@ -1,15 +1,9 @@
-"""Regret by reading and matches with the published curves, from synthetic results."""
+"""Regret by reading, and uniform play, from synthetic results."""
 
-import polars as pl
 import pytest
-from analysis_data import changed, frames_of
+from analysis_data import frames_of
 
-from lowregret.reproduction.agreement import (
-    compare_points,
-    match_curves,
-    pivot_readings,
-    regret_by_reading,
-)
+from lowregret.reproduction.agreement import near_uniform_play, pivot_readings, regret_by_reading
 from lowregret.reproduction.evaluation import evaluate
 from lowregret.reproduction.readings import experiments_to_run
 
@@ -77,56 +71,8 @@ def test_the_pivoted_table_has_a_row_for_every_policy(results):
     assert row_of(table, experiment=4)["printed"] is None
 
 
-def test_matches_by_standard_errors_or_percent(results):
-    table = match_curves(results)
-    verdicts = {(row["experiment"], row["policy"]): row["verdict"] for row in table.to_dicts()}
-    assert verdicts == {
-        (1, "EUCBV"): "matched",
-        (1, "UCB-V"): "not reproduced",
-        (1, "MOSS"): "matched",
-        (1, "UCB1"): "not matched",
-        (4, "EUCBV"): "matched",
-        (4, "UCB-V"): "not reproduced",
-        (4, "TS-G"): "not reproduced",
-    }
-
-
-def test_standard_errors_of_the_difference(results):
-    """Pulls 30 and 20 of the suboptimal arms, all variances 1/4: noise of variance 25."""
-    row = row_of(match_curves(results), experiment=1, policy="MOSS")
-    assert row["se"] == pytest.approx(30.0)
-    assert row["published_se"] == pytest.approx(((30.0**2 * 2 + 25.0) / 100) ** 0.5)
-    assert row["z_score"] == pytest.approx((660 - 624.16) / (30.0**2 + row["published_se"] ** 2) ** 0.5)
-    assert row["percent"] == pytest.approx(100 * (660 / 624.16 - 1))
-
-
-def test_curves_that_are_not_matched_have_a_reason(results):
-    assert row_of(match_curves(results), policy="UCB1")["reason"] == "no reason is known"
-    assert "another arm" in row_of(match_curves(results), experiment=1, policy="UCB-V")["reason"]
-
-
-def test_the_difference_in_standard_errors_is_null_without_variance(results):
-    noiseless = changed(results, arms=results.arms.with_columns(variance=pl.lit(0.0)))
-    row = row_of(match_curves(noiseless), experiment=4, policy="EUCBV")
-    assert (row["se"], row["published_se"], row["z_score"]) == (0.0, 0.0, None)
-    assert row["verdict"] == "matched"
-
-
-def test_one_run_is_matched_by_percent_alone():
-    table = match_curves(frames_of({"paper-1": {RELEASED: [280.0], "UCB1": [1500.0]}}))
-    assert table.filter(policy="EUCBV").select("se", "z_score", "verdict").row(0) == (
-        None,
-        None,
-        "matched",
-    )
-    assert row_of(table, policy="UCB1")["verdict"] == "not matched"
-
-
-def test_points_along_the_curves(results):
-    times = {25: 6_000, 50: 12_000, 75: 30_000, 100: 60_000}
-    moved = changed(results, curves=results.paths.with_columns(pl.col("t").replace(times)))
-    table = compare_points(moved).filter(experiment=1)
-    assert table.height == 36
-    assert table.row(0)[:4] == (1, "EUCBV", 6_000, 146.98)
-    assert table.filter(policy="MOSS")["mean"].to_list() == [165, 330, 495, 660]
-    assert table.filter(policy="UCB-V")["mean"].to_list() == [None] * 4
+def test_policies_near_uniform_play_are_counted_as_printed():
+    runs = {"EUCBV": [95.0, 97.0], "MOSS": [50.0, 52.0], "UCBV": [109.0, 109.0], "RoundRobin": [100.0, 100.0]}
+    tables = frames_of({"paper-3": runs | {RELEASED: [98.0, 98.0]}, "paper-1": {"EUCBV": [1.0, 2.0]}})
+    found = near_uniform_play(regret_by_reading(tables)).to_dicts()
+    assert found == [{"experiment": 3, "uniform_play": 100.0, "policies": 3, "near": 2, "most": True}]

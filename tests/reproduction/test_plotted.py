@@ -68,3 +68,12 @@ def test_swapped_groups_have_each_other_s_size():
 def test_an_unknown_testbed_is_refused(number, kind):
     with pytest.raises(InputError, match=rf"^testbed: experiment {number} has no testbed '{kind}'$"):
         paper_testbed(number, kind)
+
+
+def test_what_is_inferred_from_the_result_is_said():
+    """Only MOSS in experiment 1 was chosen for the regret that it gives."""
+    chosen = [curve[:2] for curve in CURVES if "chosen because it gives" in curve.inferred]
+    assert chosen == [curve[:2] for curve in CURVES if curve.chosen] == [(1, "MOSS")]
+    assert all(curve.read.startswith(curve.file) and curve.file.endswith(".py") for curve in CURVES)
+    unreleased = {curve[:2] for curve in CURVES if "not released" in curve.inferred}
+    assert {(number, "MOSS") for number in (3, 4)} <= unreleased

@@ -51,18 +51,39 @@ def test_readings_of_one_experiment():
 def test_one_experiment_for_every_testbed():
     planned = experiments_to_run(runs=3, seed=7)
     assert [experiment.name for experiment in planned][:5] == [
-        "paper-1-released-width",
+        "paper-1-more-runs",
         "paper-1",
-        "paper-2-released-width",
+        "paper-2-more-runs",
         "paper-2",
         "paper-2-noiseless",
     ]
     pairs = {(e.cases[0].name, player.name) for e in planned for player in e.players}
     every = {(c.environment, c.our_policy) for number in (1, 2, 3, 4) for c in configurations(number)}
-    assert pairs == every
+    assert every <= pairs
+    assert len(pairs) == sum(len(experiment.players) for experiment in planned)
     for experiment in planned:
-        assert experiment.runs == (30 if experiment.name.endswith("-released-width") else 3)
+        runs = 3
+        if experiment.name.endswith("-more-runs"):
+            runs = 30
+        elif "noiseless" in experiment.name or experiment.name.endswith("-others"):
+            runs = 2
+        assert experiment.runs == runs
         assert experiment.seed == 7
+
+
+def test_the_released_width_has_more_runs_on_the_stated_testbeds():
+    for number in (1, 2, 3, 4):
+        by_name = {each.name: {player.name for player in each.players} for each in experiments_to_run(number)}
+        assert "EUCBV(width='released')" in by_name[f"paper-{number}-more-runs"]
+
+
+def test_uniform_play_and_eucbv_play_on_every_testbed_of_a_curve():
+    played = {
+        (each.cases[0].name, player.name) for each in experiments_to_run(runs=1) for player in each.players
+    }
+    for experiment in PAPER:
+        for curve in experiment.curves:
+            assert {(curve.environment, "RoundRobin"), (curve.environment, "EUCBV")} <= played
 
 
 def test_published_times_are_recorded():

@@ -49,7 +49,8 @@ def test_stored_results_are_reused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_files(evaluation: Evaluation, tmp_path: Path) -> None:
     files = write_files(tmp_path, evaluation)
-    tables = ["readings", "matches", "points", "claims", "comparisons", "bounds", "estimates"]
+    tables = ["readings", "uniform", "matches", "points", "claims", "groups", "comparisons", "bounds"]
+    tables.append("estimates")
     names = ["report.html", *(f"{name}.csv" for name in tables), "reproduction.json"]
     assert [path.name for path in files if path.parent == tmp_path] == names
     figures = [path for path in files if path.parent == tmp_path / "figures"]

@@ -1,11 +1,13 @@
 """Verdicts on claims, from synthetic results."""
 
+import numpy as np
 import polars as pl
 import pytest
 from analysis_data import changed, frames_of
+from scipy.stats import ttest_ind
 
 from lowregret.reproduction.claims import CLAIMS
-from lowregret.reproduction.verdicts import claim_comparisons, claim_verdicts
+from lowregret.reproduction.verdicts import claim_comparisons, claim_verdicts, group_verdicts, unpaired
 
 LOW, HIGH = [10.0, 11.0, 12.0, 13.0], [20.0, 21.5, 22.0, 23.0]
 ALL = ["paper-1", "paper-2", "paper-3", "paper-4"]
@@ -27,8 +29,8 @@ def claims(results):
     return claim_verdicts(claim_comparisons(results))
 
 
-def verdict(results, number):
-    (found,) = claims(results).filter(claim=number)["verdict"]
+def verdict(results, number, reading="printed"):
+    (found,) = claims(results).filter(claim=number)[reading]
     return found
 
 
@@ -108,10 +110,74 @@ def test_eliminations_are_counted_over_the_suboptimal_arms():
 
 
 def test_pulls_of_high_and_low_variance_arms():
-    """The synthetic results have more pulls of arm 1 than of arm 2, so arm 1 must have the high variance."""
+    """The synthetic results have more pulls of arm 1 than of arm 2, so arm 1 must have the high variance.
+
+    Arms of other gaps do not count.
+    """
     number = number_of(kind="variance")
     tables = frames_of({name: {"EUCBV": LOW, "MOSS": LOW} for name in ALL})
     for high, expected in ((1, "holds"), (2, "does not hold")):
         variance = pl.when(pl.col("arm") == high).then(0.25).otherwise(0.01)
-        other = changed(tables, arms=tables.arms.with_columns(variance=variance))
-        assert verdict(other, number) == expected
+        arms = tables.arms.with_columns(variance=variance)
+        equal = arms.with_columns(gap=pl.when(pl.col("arm") > 0).then(0.1).otherwise(0.0))
+        assert verdict(changed(tables, arms=equal), number) == expected
+        assert claims(changed(tables, arms=arms)).filter(claim=number).is_empty()
+
+
+RELEASED = "EUCBV(width='released')"
+
+
+def test_the_two_readings_stand_side_by_side():
+    runs = {"EUCBV": HIGH, "MOSS": [15.0, 15.5, 16.0, 16.5], RELEASED: LOW}
+    tables = frames_of(dict.fromkeys(ALL, runs))
+    assert verdict(tables, BETTER_THAN_MOSS) == "does not hold"
+    assert verdict(tables, BETTER_THAN_MOSS, "released") == "holds"
+
+
+def test_all_runs_count_where_one_policy_has_more():
+    """The first four runs of the released width are low, and the others high."""
+    runs = {"MOSS": [15.0, 15.5, 16.0, 16.5], RELEASED: LOW + 100 * [50.0, 51.0]}
+    tables = frames_of({name: {"EUCBV": LOW, **runs} for name in ALL})
+    assert verdict(tables, BETTER_THAN_MOSS, "released") == "does not hold"
+    row = claim_comparisons(tables).filter(claim=BETTER_THAN_MOSS, reading="released width").to_dicts()[0]
+    assert (row["runs"], row["other_runs"]) == (204, 4)
+
+
+def test_the_interval_of_welch():
+    first, second = np.array([1.0, 2.0, 4.0]), np.array([2.0, 2.5, 6.0, 7.0, 8.0])
+    expected = ttest_ind(first, second, equal_var=False)
+    found = unpaired(first, second)
+    assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval(0.95)))
+    assert found.p_value == pytest.approx(expected.pvalue)
+    assert unpaired(np.ones(2), 3 * np.ones(3))[:4] == (-2.0, 0.0, -2.0, -2.0)
+    assert unpaired(np.ones(1), second).low is None
+
+
+def test_without_the_released_width_its_verdicts_are_inconclusive():
+    tables = frames_of({name: {"EUCBV": LOW, "MOSS": HIGH} for name in ALL})
+    assert verdict(tables, BETTER_THAN_MOSS, "released") == "inconclusive"
+
+
+def test_a_comparison_in_several_claims_counts_once():
+    """EUCBV against TS is in claims of three groups, under two names."""
+    regrets = {name: {"EUCBV": LOW, "ThompsonGauss": HIGH} for name in ALL[1:]}
+    comparisons = claim_comparisons(frames_of({"paper-1": {"EUCBV": LOW, "ThompsonBeta": HIGH}, **regrets}))
+    groups = {row["group"]: row for row in group_verdicts(comparisons).to_dicts()}
+    assert groups["EUCBV and Bayesian policies"]["printed_holding"] == 4
+    assert groups["EUCBV against each other policy"]["printed_holding"] == 4
+    assert groups["EUCBV against each other policy"]["released_holding"] == 0
+    assert comparisons.filter(better="EUCBV", worse="TS").height < comparisons.height
+
+
+def test_the_figures_support_the_claims_on_them():
+    """In the published curves EUCBV has the lowest regret in every experiment."""
+    tables = frames_of({name: {"EUCBV": HIGH, "MOSS": LOW} for name in ALL})
+    assert verdict(tables, BETTER_THAN_MOSS, "figures") == "holds"
+    assert verdict(tables, number_of(kind="eliminates"), "figures") == "not shown"
+
+
+def test_a_decided_difference_of_regrets_has_a_fragility():
+    """The horizon is 100 and the largest gap 0.2, so a difference of 10.125 is reversed by a third."""
+    table = claim_comparisons(frames_of({"paper-1": {"EUCBV": HIGH, "MOSS": LOW}}))
+    row = table.filter(claim=BETTER_THAN_MOSS).to_dicts()[0]
+    assert row["fragility"] == pytest.approx(10.125 / 30.125)

@@ -14,7 +14,7 @@ def verdicts():
     (experiment,) = (each for each in experiments_to_run(1) if each.name == "paper-1")
     results = experiment.model_copy(update={"policies": ["EUCBV", "MOSS", "OCUCB", "UCB1"]}).run()
     table = claim_verdicts(claim_comparisons(results))
-    return {(row["place"], row["worse"]): row["verdict"] for row in table.to_dicts()}
+    return {(row["place"], row["worse"]): row["printed"] for row in table.to_dicts()}
 
 
 def test_eucbv_is_not_better_than_moss(verdicts):

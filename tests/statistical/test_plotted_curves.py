@@ -1,47 +1,48 @@
 """Published curves against their configurations, those that are quick to simulate.
 
-A curve is matched within 3 standard errors of the difference or within 5%; were its configuration the true
-one, a curve would fail for at most one seed in 370. The seed is fixed.
+The seed is fixed. By the standard errors of our means, MOSS in experiment 1 would be inconclusive for about
+one seed in 30; the other verdicts are more than four standard errors from the border.
 """
 
 import pytest
 
-from lowregret.reproduction.agreement import match_curves
+from lowregret.reproduction.matching import candidate_points, match_curves
 from lowregret.reproduction.readings import experiments_to_run
 
-QUICK = ("EUCBV(width='released')", "MOSS", "MOSSAnytime(alpha=1)", "OCUCB(alpha=2)", "UCB1")
+RELEASED = "EUCBV(width='released')"
 
 
-def results_of(name, policies, runs):
-    """Simulate some of the policies of a testbed."""
-    (experiment,) = (each for each in experiments_to_run(int(name[6]), runs) if each.name == name)
-    return experiment.model_copy(update={"policies": policies}).run()
+def matches_of(name, policies, runs, seed=1):
+    """Simulate some policies on a testbed of the paper; return the matches by curve."""
+    (experiment,) = (each for each in experiments_to_run(int(name[6]), runs, seed) if each.name == name)
+    table = match_curves(candidate_points(experiment.model_copy(update={"policies": policies}).run()))
+    return {row["policy"]: row for row in table.to_dicts()}
 
 
-@pytest.mark.parametrize(
-    "name", ["paper-1", "paper-2-swapped-groups", "paper-3-squared-variances", "paper-4-squared-variances"]
-)
-def test_a_curve_is_matched_by_its_configuration(name):
-    (experiment,) = (each for each in experiments_to_run(int(name[6])) if each.name == name)
-    policies = [player.name for player in experiment.players if player.name in QUICK]
-    runs = 100 if name == "paper-1" else 20
-    table = match_curves(results_of(name, policies, runs)).drop_nulls("mean")
-    assert (
-        table.height
-        == {
-            "paper-1": 3,
-            "paper-2-swapped-groups": 2,
-            "paper-3-squared-variances": 2,
-            "paper-4-squared-variances": 1,
-        }[name]
-    )
-    for row in table.to_dicts():
-        expected = (
-            "not matched" if (name, row["our_policy"]) == ("paper-2-swapped-groups", "UCB1") else "matched"
-        )
-        assert row["verdict"] == expected, row
+@pytest.fixture(scope="module")
+def first():
+    return matches_of("paper-1", ["MOSSAnytime(alpha=1)", "UCB1", RELEASED, "EUCBV", "MOSS"], 1_000)
 
 
-def test_eucbv_in_the_first_experiment_is_within_three_standard_errors():
-    table = match_curves(results_of("paper-1", ["EUCBV(width='released')"], 100)).drop_nulls("mean")
-    assert abs(table["z_score"].item()) < 3.0
+def test_curves_of_experiment_1_are_matched_by_their_configurations(first):
+    for name in ("MOSS", "UCB1"):
+        assert (first[name]["verdict"], first[name]["discriminates"]) == ("matched", True), first[name]
+
+
+def test_eucbv_of_experiment_1_is_the_released_width_and_not_the_printed_one(first):
+    """The published mean of 100 runs is too imprecise for a match to 5%."""
+    row = first["EUCBV"]
+    assert row["verdict"] == "inconclusive"
+    assert row["reason"].startswith("no difference is found")
+    assert row["which"] == ""
+
+
+def test_curves_of_experiment_2_are_those_of_the_swapped_groups():
+    rows = matches_of("paper-2-swapped-groups", ["OCUCB(alpha=2.1)", "UCB1", "RoundRobin"], 50)
+    assert (rows["OCUCB"]["verdict"], rows["OCUCB"]["discriminates"]) == ("matched", True)
+    assert rows["UCB1"]["verdict"] == "not matched"  # at the last point alone
+
+
+def test_bayes_ucb_of_experiment_3_cannot_be_distinguished_from_uniform_play():
+    rows = matches_of("paper-3-squared-variances", ["BayesUCBStudent", "RoundRobin"], 20)
+    assert "uniform play" in rows["BU-G"]["which"]

@@ -14,7 +14,8 @@ Data
     of the text about its experiments.
 Evaluation
     ``readings``: the three readings of the paper and their configurations. ``agreement``: simulated beside
-    published regret. ``verdicts``: paired comparisons and the verdict on every claim. ``lemmas``: bounds on
+    published regret, and uniform play. ``matching``: tests of equivalence with the published curves.
+    ``verdicts``: comparisons and the verdicts on every claim, in two readings. ``lemmas``: bounds on
     two probabilities in the proof. ``estimates``: their Monte Carlo estimates.
 Report
     ``report_tables``: the layout of every table, for page and terminal. ``report_sections``: figures and

@@ -8,10 +8,11 @@ import polars as pl
 
 from lowregret.analysis.tables import Tables
 from lowregret.environments import paper
-from lowregret.reproduction.agreement import compare_points, match_curves, regret_by_reading
+from lowregret.reproduction.agreement import near_uniform_play, regret_by_reading
 from lowregret.reproduction.estimates import ESTIMATE_SCHEMA, elimination_estimate, lemma_3_estimates
+from lowregret.reproduction.matching import candidate_points, compare_points, match_curves
 from lowregret.reproduction.readings import AS_PRINTED
-from lowregret.reproduction.verdicts import claim_comparisons, claim_verdicts
+from lowregret.reproduction.verdicts import claim_comparisons, claim_verdicts, group_verdicts
 from lowregret.theory.regret_bounds import bounds
 
 LEMMA_3_DRAWS = 100_000
@@ -24,10 +25,12 @@ class Evaluation:
 
     results: Tables
     readings: pl.DataFrame  # the final regret in every reading beside the published one
-    matches: pl.DataFrame  # whether each published curve is reproduced
+    uniform: pl.DataFrame  # how many policies end near uniform play, by experiment
+    matches: pl.DataFrame  # whether each published curve is reproduced, and by how many other policies
     points: pl.DataFrame  # published and simulated curves at the published times
-    claims: pl.DataFrame  # the verdict on every claim
-    comparisons: pl.DataFrame  # the paired comparisons behind the claims
+    claims: pl.DataFrame  # the verdicts on every claim, in each reading
+    groups: pl.DataFrame  # the comparisons behind each group of claims, each counted once
+    comparisons: pl.DataFrame  # the comparisons behind the claims
     bounds: pl.DataFrame  # the table of ``lr.bounds`` for every experiment
     estimates: pl.DataFrame  # estimated probabilities beside their bounds, for every experiment
 
@@ -39,13 +42,16 @@ class Evaluation:
 def evaluate(results: Tables) -> Evaluation:
     """Compare results with the curves, claims and bounds of the paper."""
     readings, comparisons = regret_by_reading(results), claim_comparisons(results)
+    points = candidate_points(results)
     numbers = readings["experiment"].unique(maintain_order=True).to_list()
     return Evaluation(
         results,
         readings,
-        match_curves(results),
-        compare_points(results),
+        near_uniform_play(readings),
+        match_curves(points),
+        compare_points(points),
         claim_verdicts(comparisons),
+        group_verdicts(comparisons),
         comparisons,
         bounds=pl.concat(_numbered(number, bounds(paper(number))) for number in numbers),
         estimates=pl.concat(_numbered(number, _estimates(number, readings)) for number in numbers),

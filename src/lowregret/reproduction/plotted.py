@@ -1,8 +1,9 @@
 """The testbed and the policy behind each published curve, after the released scripts.
 
-The scripts are on GitHub (Subhojyoti/EUCBV, commit 7f693c7). Every configuration follows the paper or a
-script; none was chosen for the regret it yields. A curve whose script contains an error has no configuration,
-unless the error can be expressed by a parameter of a policy or of the testbed.
+The scripts are on GitHub (Subhojyoti/EUCBV, commit 7f693c7, folder AAAI2018/codes). `Curve.read` names what
+is read in them, and `Curve.inferred` what is not. One configuration was chosen for the regret that it yields:
+MOSS in experiment 1. A curve whose script computes something else than the policy has no configuration,
+unless a parameter of a policy or of the testbed can express the difference.
 """
 
 from __future__ import annotations
@@ -48,8 +49,16 @@ class Curve(NamedTuple):
     policy: str  # the name in the figure's legend
     our_policy: str | None  # the policy of this package that computes what the script does, if there is one
     testbed: str  # the kind of testbed in the script
-    script: str  # what the released script computes
+    file: str  # the released script
+    script: str  # what the script computes
     deviation: str = ""  # the known difference between the script and our policy, if there is one
+    inferred: str = ""  # what of the configuration is not read in the script
+    chosen: bool = False  # whether the configuration was chosen for the regret that it yields
+
+    @property
+    def read(self) -> str:
+        """What is read in the released script."""
+        return f"{self.file}: {self.script}"
 
     @property
     def environment(self) -> str:
@@ -63,38 +72,91 @@ _HORIZON = "the version with known horizon, sqrt(log+(T / (K n)) / n)"
 _STUDENT = "the quantile 1 - 1/t of Student's t distribution with n degrees of freedom, empirical variance"
 _DEGREES = "our policy has n - 1 degrees of freedom, the unbiased variance, and first pulls every arm twice"
 _WRONG_ARM = "sqrt(2 v log(t) / n) + log(t) / n, where v is computed from the second moment of another arm"
-_NO_PARAMETER = "UCB-V has no parameter for this error; a re-run of the script without it gave"
-
-
-def _thompson(count: str) -> tuple[str, str]:
-    deviation = (
-        "in the script the standard deviation is proportional to 1/n, in Thompson sampling to 1/sqrt(n); "
-        "no variance makes them equal"
-    )
-    return f"a normal sample with standard deviation 1 / {count}", deviation
+_NO_PARAMETER = (
+    "UCB-V has no parameter for this; a re-run of the script with the second moment of the arm itself gave"
+)
+_THOMPSON = (
+    "in the script the standard deviation is proportional to 1/n, in Thompson sampling to 1/sqrt(n); "
+    "no variance makes them equal"
+)
+_OTHER = "the script as released is set up for {}; that its formula is that of the figure is inferred"
+_MEANS_3 = "the script reads the means from a file that was not released; they are those of the text"
+_FILE_3 = (
+    "the script reads means and variances from a file that was not released: the means are those of the "
+    "text, the variances drawn by us; that the file holds variances is inferred from experiment 4"
+)
+_FILE_4 = "the script reads the variances from a file that was not released; ours are drawn in the same way"
 
 
 CURVES = (
-    Curve(1, "EUCBV", RELEASED, STATED, _WIDTH),
-    Curve(1, "UCB-V", None, STATED, _WRONG_ARM, f"{_NO_PARAMETER} 821"),
-    Curve(1, "KLUCB+", "KLUCB", STATED, "KL-UCB with log(t) and c = 0, not KL-UCB+"),
-    Curve(1, "MOSS", "MOSSAnytime(alpha=1)", STATED, "the anytime version, log+((t + 1) / (K n))"),
-    Curve(1, "DMED", "DMED", STATED, "log(t / n)", "in the script each count is one too high"),
-    Curve(1, "UCB1", "UCB1", STATED, "sqrt(2 log(t + 1) / n)"),
-    Curve(1, "TS", "ThompsonBeta", STATED, "a sample of Beta(1 + S, 1 + F)"),
-    Curve(1, "OCUCB", "OCUCB(alpha=2)", STATED, "alpha = 2, psi = 2"),
-    Curve(1, "BU", "BayesUCBBeta", STATED, "the quantile 1 - 1/t of the Beta distribution"),
-    Curve(2, "EUCBV", RELEASED, NOISELESS, _NOISELESS_WIDTH),
-    Curve(2, "UCB-V", None, SQUARED, _WRONG_ARM, f"{_NO_PARAMETER} 2083"),
+    Curve(1, "EUCBV", RELEASED, STATED, "EUCBV_expt1.py", _WIDTH),
+    Curve(1, "UCB-V", None, STATED, "ucbV.py", _WRONG_ARM, f"{_NO_PARAMETER} 821"),
+    Curve(1, "KLUCB+", "KLUCB", STATED, "KLUCB.py", "KL-UCB with log(t) and c = 0, not KL-UCB+"),
     Curve(
-        2, "KLUCB-G+", "KLUCBGauss(variance=0.0001)", SWAPPED, "the Gaussian divergence with variance 1e-4"
+        1,
+        "MOSS",
+        "MOSSAnytime(alpha=1)",
+        STATED,
+        "MOSS.py",
+        "the version with known horizon is in use, the anytime version, log+((t + 1) / (K n)), in a comment",
+        inferred="the script as released is set up for another testbed and horizon; the anytime version was "
+        "chosen because it gives the published regret",
+        chosen=True,
     ),
-    Curve(2, "MOSS", "MOSS", SWAPPED, _HORIZON),
+    Curve(1, "DMED", "DMED", STATED, "DMED.py", "log(t / n)", "in the script each count is one too high"),
+    Curve(
+        1,
+        "UCB1",
+        "UCB1",
+        STATED,
+        "ucb1.py",
+        "sqrt(2 log(t + 1) / n), where UCB1 has t - 1",
+        inferred=_OTHER.format("means of 0.01 and 0.06"),
+    ),
+    Curve(
+        1,
+        "TS",
+        "ThompsonBeta",
+        STATED,
+        "ThompsonSampling_expt1.py",
+        "a sample of Beta(1 + S, 1 + F)",
+        inferred=_OTHER.format("100 arms of two groups"),
+    ),
+    Curve(
+        1,
+        "OCUCB",
+        "OCUCB(alpha=2)",
+        STATED,
+        "OCUCB.py",
+        "alpha = 2, psi = 2",
+        inferred=_OTHER.format("means of 0.01 and 0.05 and another horizon"),
+    ),
+    Curve(
+        1,
+        "BU",
+        "BayesUCBBeta",
+        STATED,
+        "BayesUCB.py",
+        "the quantile 1 - 1/t of the Beta distribution",
+        inferred="the script as released has a longer horizon, which does not affect the choices",
+    ),
+    Curve(2, "EUCBV", RELEASED, NOISELESS, "EUCBV_expt2.py", _NOISELESS_WIDTH),
+    Curve(2, "UCB-V", None, SQUARED, "ucbV_expt2.py", _WRONG_ARM, f"{_NO_PARAMETER} 2083"),
+    Curve(
+        2,
+        "KLUCB-G+",
+        "KLUCBGauss(variance=0.0001)",
+        SWAPPED,
+        "KLUCB_expt2.py",
+        "the Gaussian divergence with variance 1e-4",
+    ),
+    Curve(2, "MOSS", "MOSS", SWAPPED, "MOSS_expt2.py", _HORIZON),
     Curve(
         2,
         "UCB-Improved",
         None,
         SQUARED,
+        "UCBRevisited.py",
         "n_m additional pulls of every arm in round m, where UCB-Improved has n_m pulls in total",
         "UCB-Improved has no parameter for this; the published regret exceeds the 11,880 of uniform play, "
         "so it also depends on the order of the arms within a round, and ours is round-robin",
@@ -104,24 +166,54 @@ CURVES = (
         "UCB1",
         "UCB1",
         SWAPPED,
-        "sqrt(2 log(t + 1) / n)",
+        "ucb1_expt2.py",
+        "sqrt(2 log(t + 1) / n), where UCB1 has t - 1",
         "the points before the last agree; the increase to the last point of the released file is much "
         "smaller than those before it, as if that point were not at the horizon",
     ),
-    Curve(2, "TS-G", None, SQUARED, *_thompson("n")),
-    Curve(2, "OCUCB", "OCUCB(alpha=2.1)", SWAPPED, "alpha = 2.1, psi = 2"),
-    Curve(2, "BU-G", "BayesUCBStudent", SWAPPED, _STUDENT, _DEGREES),
-    Curve(3, "EUCBV", RELEASED, NOISELESS, _NOISELESS_WIDTH),
-    Curve(3, "UCB-V", None, SQUARED, _WRONG_ARM, f"{_NO_PARAMETER} 3775"),
-    Curve(3, "MOSS", "MOSS", SQUARED, _HORIZON),
-    Curve(3, "TS-G", None, SQUARED, *_thompson("n")),
-    Curve(3, "OCUCB", "OCUCB(alpha=2)", SQUARED, "alpha = 2, psi = 2"),
-    Curve(3, "BU-G", "BayesUCBStudent", SQUARED, _STUDENT, _DEGREES),
-    Curve(4, "EUCBV", RELEASED, NOISELESS, _NOISELESS_WIDTH),
-    Curve(4, "UCB-V", None, SQUARED, _WRONG_ARM, f"{_NO_PARAMETER} 3458"),
-    Curve(4, "MOSS", "MOSS", SQUARED, _HORIZON),
-    Curve(4, "TS-G", None, SQUARED, *_thompson("(n + 1)")),
-    Curve(4, "OCUCB", "OCUCB(alpha=2.1)", SQUARED, "alpha = 2.1, psi = 2"),
-    Curve(4, "BU-G", "BayesUCBStudent", SQUARED, _STUDENT, _DEGREES),
+    Curve(
+        2,
+        "TS-G",
+        None,
+        SQUARED,
+        "ThompsonSampling_expt2_eucbv.py",
+        "a normal sample with standard deviation 1 / n",
+        _THOMPSON,
+        _OTHER.format("other means"),
+    ),
+    Curve(2, "OCUCB", "OCUCB(alpha=2.1)", SWAPPED, "OCUCB_expt2.py", "alpha = 2.1, psi = 2"),
+    Curve(2, "BU-G", "BayesUCBStudent", SWAPPED, "BayesUCB_expt2.py", _STUDENT, _DEGREES),
+    Curve(3, "EUCBV", RELEASED, NOISELESS, "EUCBV_expt3.py", _NOISELESS_WIDTH, inferred=_MEANS_3),
+    Curve(3, "UCB-V", None, SQUARED, "ucbV_expt3.py", _WRONG_ARM, f"{_NO_PARAMETER} 3775", _FILE_3),
+    Curve(3, "MOSS", "MOSS", SQUARED, "MOSS_expt3.py", _HORIZON, inferred=_FILE_3),
+    Curve(
+        3,
+        "TS-G",
+        None,
+        SQUARED,
+        "ThompsonSampling_expt3_eucbv.py",
+        "a normal sample with standard deviation 1 / n",
+        _THOMPSON,
+        _FILE_3,
+    ),
+    Curve(3, "OCUCB", "OCUCB(alpha=2)", SQUARED, "OCUCB_expt3.py", "alpha = 2, psi = 2", inferred=_FILE_3),
+    Curve(3, "BU-G", "BayesUCBStudent", SQUARED, "BayesUCB_expt3.py", _STUDENT, _DEGREES, _FILE_3),
+    Curve(4, "EUCBV", RELEASED, NOISELESS, "EUCBV_expt4.py", _NOISELESS_WIDTH),
+    Curve(4, "UCB-V", None, SQUARED, "ucbV_expt4.py", _WRONG_ARM, f"{_NO_PARAMETER} 3458", _FILE_4),
+    Curve(4, "MOSS", "MOSS", SQUARED, "MOSS_expt4.py", _HORIZON, inferred=_FILE_4),
+    Curve(
+        4,
+        "TS-G",
+        None,
+        SQUARED,
+        "ThompsonSampling_expt4_eucbv.py",
+        "a normal sample with standard deviation 1 / (n + 1)",
+        _THOMPSON,
+        _FILE_4,
+    ),
+    Curve(
+        4, "OCUCB", "OCUCB(alpha=2.1)", SQUARED, "OCUCB_expt4.py", "alpha = 2.1, psi = 2", inferred=_FILE_4
+    ),
+    Curve(4, "BU-G", "BayesUCBStudent", SQUARED, "BayesUCB_expt4.py", _STUDENT, _DEGREES, _FILE_4),
 )
 """The 30 curves, in the order of the figures' legends."""

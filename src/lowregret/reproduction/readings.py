@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from lowregret.experiments.spec import Experiment
-from lowregret.reproduction.plotted import RELEASED, STATED, paper_testbed
+from lowregret.reproduction.plotted import NOISELESS, RELEASED, STATED, paper_testbed
 from lowregret.reproduction.stated import PAPER, paper_experiment
 
 AS_PRINTED, RELEASED_WIDTH, AS_PLOTTED = "as printed", "released width", "as plotted"
@@ -19,8 +19,19 @@ AS_PRINTED, RELEASED_WIDTH, AS_PLOTTED = "as printed", "released width", "as plo
 GRID_POINTS = 100
 """How many times the regret is recorded at; the times of the published points are among them."""
 
-RELEASED_FACTOR = 10
-"""How many times as many runs the released width gets: it eliminates the optimal arm in a part of them."""
+MORE_RUNS = 10
+"""How many times as many runs some configurations on the stated testbeds get: the released width, which
+eliminates the optimal arm in a part of them, and the policies of `PRECISE_POLICIES`."""
+
+PRECISE_POLICIES = {1: ("MOSSAnytime(alpha=1)", "OCUCB(alpha=2)", "UCB1", "DMED", "KLUCB")}
+"""Policies behind published curves that 100 runs estimate too imprecisely, by experiment. Those that are
+missing, Thompson sampling and Bayes-UCB, take too long."""
+
+FEWER_RUNS = 4
+"""How many times fewer runs the `rivals` on a plotted testbed get, which are to be excluded by a margin."""
+
+RUNS_WITHOUT_NOISE = 2
+"""The number of runs without noise, which are all equal."""
 
 SLOW_POLICIES = ("DMED", "ThompsonGauss", "BayesUCBStudent")
 """The slowest policies with 100 arms. They run first, so that no core is idle at the end."""
@@ -51,27 +62,50 @@ def configurations(number: int) -> tuple[Configuration, ...]:
     )
 
 
+def rivals(number: int) -> tuple[str, ...]:
+    """Return the policies that play on the plotted testbeds too, to see whether others match a curve.
+
+    They are those of the text, uniform play, and EUCBV with the released width, without the slowest.
+    """
+    policies = paper_experiment(number).policies.values()
+    return (*(policy for policy in policies if policy not in SLOW_POLICIES), RELEASED)
+
+
 def experiments_to_run(number: int | None = None, runs: int = 100, seed: int = 1) -> tuple[Experiment, ...]:
-    """Return the `Experiment` of every testbed of one experiment of the paper, or of all, in all readings."""
+    """Return the `Experiment` of every testbed of one experiment of the paper, or of all, in all readings.
+
+    A testbed has several where policies have different numbers of runs: `MORE_RUNS` times as many on stated
+    testbeds, and `FEWER_RUNS` times fewer for rivals on plotted ones.
+    """
     experiments = []
     for paper in PAPER if number is None else [paper_experiment(number)]:
         policies: dict[str, list[str]] = {}
         for each in configurations(paper.number):
             policies.setdefault(each.environment, []).append(each.our_policy)
-        kinds = dict.fromkeys([STATED, *(curve.testbed for curve in paper.curves)])
-        testbeds = {bandit.name: bandit for bandit in (paper_testbed(paper.number, kind) for kind in kinds)}
-        for name, names in policies.items():
-            chosen = sorted(dict.fromkeys(names), key=lambda policy: policy not in SLOW_POLICIES)
-            common = {
-                "environments": testbeds[name],
-                "seed": seed,
-                "clip": True,  # the text runs DMED, which needs rewards in [0, 1], on Gaussian rewards
-                "grid": {"points": GRID_POINTS},
-            }
-            if name == paper_testbed(paper.number).name:
-                chosen.remove(RELEASED)
-                more = RELEASED_FACTOR * runs
-                title = f"{name}-released-width"
-                experiments.append(Experiment(name=title, policies=[RELEASED], runs=more, **common))
-            experiments.append(Experiment(name=name, policies=chosen, runs=runs, **common))
+        precise = (RELEASED, *PRECISE_POLICIES.get(paper.number, ()))
+        for kind in dict.fromkeys([STATED, *(curve.testbed for curve in paper.curves)]):
+            bandit = paper_testbed(paper.number, kind)
+            own = list(dict.fromkeys(policies.get(bandit.name, ())))
+            if kind == STATED:
+                many = [policy for policy in own if policy in precise]
+                few = [policy for policy in own if policy not in precise]
+                parts = [("-more-runs", many, MORE_RUNS * runs), ("", few, runs)]
+            elif kind == NOISELESS:
+                parts = [("", list(dict.fromkeys([*own, *rivals(paper.number)])), RUNS_WITHOUT_NOISE)]
+            else:
+                others = [policy for policy in rivals(paper.number) if policy not in own]
+                parts = [("", own, runs), ("-others", others, max(runs // FEWER_RUNS, min(runs, 2)))]
+            experiments += [
+                Experiment(
+                    name=bandit.name + suffix,
+                    environments=bandit,
+                    policies=sorted(chosen, key=lambda policy: policy not in SLOW_POLICIES),
+                    runs=count,
+                    seed=seed,
+                    clip=True,  # the text runs DMED, which needs rewards in [0, 1], on Gaussian rewards
+                    grid={"points": GRID_POINTS},
+                )
+                for suffix, chosen, count in parts
+                if chosen
+            ]
     return tuple(experiments)

@@ -23,7 +23,7 @@ from lowregret.reproduction.claims import GAUSSIAN_NAMES
 from lowregret.reproduction.evaluation import Evaluation
 from lowregret.reproduction.plotted import RELEASED, paper_testbed
 from lowregret.reproduction.readings import AS_PLOTTED, AS_PRINTED, RELEASED_WIDTH, configurations
-from lowregret.reproduction.report_text import FIGURES, NOTES, READINGS, THEORY
+from lowregret.reproduction.report_text import FIGURES, MATCHING, NOTES, READINGS, THEORY
 from lowregret.reproduction.stated import PAPER, UNIFORM_PLAY, PaperExperiment
 
 RELEASED_LABEL = "EUCBV, released width"
@@ -36,19 +36,25 @@ def page_sections(evaluation: Evaluation) -> list[Section]:
     palette, curves = paper_palette(), summarise_curves(evaluation.results)
     summary = summarise(evaluation.results)
     figures = figure_parts(evaluation.points, curves, experiments, palette)
-    headline: list[Part] = [tables.headline_table(evaluation.readings), tables.summary_text(evaluation)]
+    headline: list[Part] = [
+        tables.headline_table(evaluation.readings),
+        *map(Text, tables.summary(evaluation)),
+        *tables.uniform_text(evaluation.uniform),
+    ]
     sections = [Section("Summary", headline), Section("Figures of the paper, and ours", figures)]
     for experiment in experiments:
         shown = printed_results(evaluation, experiment, palette, summary, curves)
         parts = experiment_parts(evaluation, experiment, shown)
         sections.append(Section(f"Experiment {experiment.number}: {experiment.title}", parts))
-    matches, claims, comparisons = evaluation.matches, evaluation.claims, evaluation.comparisons
+    matches, uniform = evaluation.matches, tables.uniform_text(evaluation.uniform)
     theory = [tables.bounds_table(evaluation.bounds), tables.estimates_table(evaluation.estimates)]
-    published = [tables.curves_table(matches), *tables.reasons_table(matches)]
+    details = Fold("What is read in the scripts, and what is inferred", [tables.details_table(matches)])
+    published: list[Part] = [*map(Text, MATCHING), tables.curves_table(matches), details]
+    comparisons = Fold("Every comparison", [tables.comparisons_table(evaluation.comparisons)])
     return [
         *sections,
         Section("Published curves", [*published, tables.points_table(evaluation.points)]),
-        Section("Claims", [tables.claims_table(claims, comparisons), tables.comparisons_table(comparisons)]),
+        Section("Claims", [*uniform, tables.claims_table(evaluation), comparisons]),
         Section("Theory", [*map(Text, THEORY), *theory]),
     ]
 
@@ -102,6 +108,7 @@ def experiment_parts(
         tables.readings_table(pivot_readings(readings)),
         Text(NOTES[experiment.number]),
         tables.eliminations_text(readings),
+        *tables.uniform_text(evaluation.uniform.filter(experiment=experiment.number)),
         regret_picture(printed, lines, f" Dotted: {names}."),
         runs_picture(printed),
         Fold("Active arms, and pulls per arm", more),

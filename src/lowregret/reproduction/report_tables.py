@@ -2,49 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
 from lowregret.reporting.number_format import shown
 from lowregret.reporting.page_parts import Cell, Fold, Part, Section, Table, Text
-from lowregret.reproduction.agreement import MATCHED, MAX_PERCENT, MAX_Z_SCORE, pivot_readings
+from lowregret.reproduction.agreement import NEAR_UNIFORM, pivot_readings
 from lowregret.reproduction.claims import CLAIMS
 from lowregret.reproduction.evaluation import Evaluation
+from lowregret.reproduction.matching import INCONCLUSIVE, MARGIN, MATCHED, NOT_MATCHED, NOT_REPRODUCED
 from lowregret.reproduction.readings import AS_PLOTTED, AS_PRINTED, RELEASED_WIDTH
 from lowregret.reproduction.stated import PAPER, UNIFORM_PLAY
-from lowregret.reproduction.verdicts import FAILS, HOLDS, INCONCLUSIVE
+from lowregret.reproduction.verdicts import ALL_GROUPS, EUCBV_ALONE, FAILS, HOLDS, NOT_SHOWN, READINGS
 
-MAX_DIFFERENCES = 6
-"""A claim with more comparisons than this shows their number in place of the differences."""
+EMPHASIS = {HOLDS: "", INCONCLUSIVE: "quiet", NOT_SHOWN: "quiet", FAILS: "best"}
+"""The kind of a cell by the verdict that it shows."""
 
 
 def terminal_sections(evaluation: Evaluation) -> list[Section]:
-    """Return the tables for the terminal: regret by experiment, published curves, claims."""
+    """Return the tables for the terminal: regret by experiment, published curves, claims, summary."""
     pivoted = pivot_readings(evaluation.readings)
     sections = [
         Section(f"Experiment {each.number}: {each.title}", [readings_table(rows)])
         for each in PAPER
         if not (rows := pivoted.filter(experiment=each.number)).is_empty()
     ]
-    sections.append(Section("Published curves", [curves_table(evaluation.matches)]))
+    matches, comparisons = evaluation.matches, evaluation.comparisons
+    sections.append(Section("Published curves", [curves_table(matches), details_table(matches)]))
     if not evaluation.claims.is_empty():
-        claims = claims_table(evaluation.claims, evaluation.comparisons)
-        sections.append(Section("Claims of the paper, as printed", [claims]))
-    return [*sections, Section("Summary", [summary_text(evaluation)])]
+        claims: list[Part] = [claims_table(evaluation), *uniform_text(evaluation.uniform)]
+        claims.append(comparisons_table(comparisons))
+        sections.append(Section("Claims of the paper", claims))
+    return [*sections, Section("Summary", [*map(Text, summary(evaluation))])]
 
 
-def summary_text(evaluation: Evaluation) -> Text:
-    """Count matched curves and verdicts on claims."""
-    matches, claims = evaluation.matches, evaluation.claims
-    count = {verdict: claims.filter(verdict=verdict).height for verdict in (HOLDS, FAILS, INCONCLUSIVE)}
-    return Text(
-        f"{matches.filter(verdict=MATCHED).height} of the {matches.height} published curves of these "
-        f"experiments are matched at the horizon as plotted. Of {claims.height} empirical claims, "
-        f"{count[HOLDS]} hold as printed, {count[FAILS]} do not hold, and {count[INCONCLUSIVE]} are "
-        "inconclusive."
+def summary(evaluation: Evaluation) -> list[str]:
+    """Count the verdicts on the curves, and on the comparisons behind the claims."""
+    matches, claims, groups = evaluation.matches, evaluation.claims, evaluation.groups
+    count = {
+        verdict: matches.filter(verdict=verdict).height
+        for verdict in (MATCHED, INCONCLUSIVE, NOT_MATCHED, NOT_REPRODUCED)
+    }
+    alone = matches.filter(verdict=MATCHED, discriminates=True).height
+    chosen = matches.filter(verdict=MATCHED, chosen=True).height
+    words = [
+        f"Of the {matches.height} published curves of these experiments, {count[MATCHED]} are matched as "
+        f"plotted at all published points, to {MARGIN:g}%; for {alone} of these all other policies that were "
+        f"run are excluded, and {chosen} has a configuration that was chosen for its regret. "
+        f"{count[INCONCLUSIVE]} are inconclusive, {count[NOT_MATCHED]} not matched, and "
+        f"{count[NOT_REPRODUCED]} not reproduced."
+    ]
+    if claims.is_empty():
+        return words
+    counts = {row["group"]: row for row in groups.to_dicts()}
+    words.append(
+        f"The {claims.height} empirical claims overlap, so their comparisons are counted, each once. "
+        + _counted("All", counts[ALL_GROUPS], ("hold", "do not hold"))
     )
+    if EUCBV_ALONE in counts:
+        regret = "Comparisons of the regret of EUCBV with that of another policy"
+        words.append(_counted(regret, counts[EUCBV_ALONE], ("have it lower", "higher")))
+    return words
+
+
+def _counted(what: str, row: Mapping[str, Any], verbs: tuple[str, str]) -> str:
+    """Count the verdicts on some comparisons in both readings."""
+    judged = [
+        f"{how} {row[f'{name}_holding']} of {_total(row, name)} {verbs[0]}, {row[f'{name}_failing']} "
+        f"{verbs[1]}, {row[f'{name}_inconclusive']} inconclusive"
+        for how, name in (("as printed", "printed"), ("with the released width", "released"))
+        if _total(row, name)
+    ]
+    return f"{what}: {'; '.join(judged)}."
+
+
+def _total(row: Mapping[str, Any], name: str) -> int:
+    """Return the number of comparisons in a reading."""
+    return sum(int(row[f"{name}_{kind}"]) for kind in ("holding", "failing", "inconclusive"))
 
 
 def headline_table(readings: pl.DataFrame) -> Table:
@@ -91,99 +127,154 @@ def eliminations_text(readings: pl.DataFrame) -> Text:
 
 
 def curves_table(matches: pl.DataFrame) -> Table:
-    """Lay out the published curves beside our configurations."""
-    heads = ["experiment", "curve", "our policy", "published", "ours (se)", "z", "percent"]
+    """Lay out the verdicts on the published curves, and which other policies are not excluded."""
+    heads = ["exp.", "curve", "verdict", "discriminates", "within %", "published", "ours (se)"]
     rows = []
     for row in matches.to_dicts():
-        policy = "-" if row["our_policy"] is None else f"{row['our_policy']} on {row['environment']}"
+        others = f"{row['others_not_excluded']} of {row['others']}"
+        verdict = f"{row['verdict']} (chosen)" if row["chosen"] else row["verdict"]
         rows.append(
             [
                 str(row["experiment"]),
                 row["policy"],
-                Cell(policy, "long"),
+                Cell(verdict, {MATCHED: "", INCONCLUSIVE: "quiet"}.get(row["verdict"], "best")),
+                {True: "yes", False: Cell("no", "best"), None: "-"}[row["discriminates"]],
+                "-" if row["within"] is None else f"{row['within']:.1f}",
                 two_decimals(row["published"]),
                 with_error(row["mean"], row["se"]),
-                signed(row["z_score"]),
-                signed(row["percent"]),
-                Cell(row["verdict"], "" if row["verdict"] == MATCHED else "best"),
+                Cell(f"{others}: {row['which']}" if row["which"] else others, "long"),
             ]
         )
     caption = (
-        "z: the difference divided by its standard error; that of the published mean is estimated from our "
-        "runs and the noise of realised regret. A curve is matched if |z| is at most "
-        f"{MAX_Z_SCORE:g} or the difference is at most {MAX_PERCENT:g}%. No configuration was chosen for the "
-        "regret it yields."
+        "Published and our regret at the horizon. Within: the largest end of the 90% intervals of the "
+        "difference at all published points, in percent. The intervals contain the errors of both means; "
+        "that of the published mean of 100 runs is estimated from our runs and the noise of realised regret. "
+        f"A curve is matched if this is at most {MARGIN:g}%, and not matched if at some point the difference "
+        f"exceeds {MARGIN:g}% at a joint level of 95%. The margin is ours. Others: the other policies on the "
+        "same testbed that this rule does not exclude; some of them match the curve too. A match "
+        "discriminates if all others are excluded. Chosen: the configuration was chosen for its regret."
     )
-    return Table([*heads, "verdict"], rows, (1, 2, 7), caption)
+    return Table([*heads, "others not excluded"], rows, (1, 2, 3, 7), caption)
 
 
-def reasons_table(matches: pl.DataFrame) -> list[Part]:
-    """Lay out why some published curves are not matched."""
-    rows = [
-        [str(row["experiment"]), row["policy"], row["verdict"], Cell(row["reason"], "long")]
-        for row in matches.filter(pl.col("verdict") != MATCHED).to_dicts()
-    ]
-    return [Table(["experiment", "curve", "verdict", "reason"], rows, (1, 2, 3))] if rows else []
+def details_table(matches: pl.DataFrame) -> Table:
+    """Lay out what of each configuration is read, what is inferred, and why curves are not matched."""
+    rows = []
+    for row in matches.to_dicts():
+        policy = "-" if row["our_policy"] is None else f"{row['our_policy']} on {row['environment']}"
+        words = (policy, *(row[name] or "-" for name in ("read", "inferred", "reason")))
+        rows.append([str(row["experiment"]), row["policy"], *(Cell(each, "long") for each in words)])
+    heads = ["exp.", "curve", "our policy", "read in the script", "inferred, not read", "why not matched"]
+    caption = (
+        "Configurations are taken from the scripts. One of them, MOSS in experiment 1, was chosen between "
+        "two versions for the regret that it yields, so its match is no evidence."
+    )
+    return Table(heads, rows, (1, 2, 3, 4, 5), caption)
 
 
 def points_table(points: pl.DataFrame) -> Fold:
     """Lay out every published point beside ours."""
     rows = [
-        [str(number), policy, f"{t:,}", two_decimals(published), with_error(mean, se)]
-        for number, policy, t, published, mean, se in points.iter_rows()
+        [
+            str(row["experiment"]),
+            row["policy"],
+            f"{row['t']:,}",
+            with_error(row["published"], row["published_se"]),
+            with_error(row["mean"], row["se"]),
+            signed(row["percent"]),
+            signed_interval(row["low"], row["high"]),
+        ]
+        for row in points.to_dicts()
     ]
-    table = Table(["experiment", "curve", "t", "published", "ours (se)"], rows, (1,))
-    return Fold("Every published point", [table])
+    heads = ["experiment", "curve", "t", "published (se)", "ours (se)", "percent", "90% interval"]
+    return Fold("Every published point", [Table(heads, rows, (1,))])
 
 
-def claims_table(claims: pl.DataFrame, comparisons: pl.DataFrame) -> Table:
-    """Lay out the claims with their verdicts."""
-    emphasis = {HOLDS: "", INCONCLUSIVE: "quiet", FAILS: "best"}
-    rows = []
-    for row in claims.to_dicts():
-        differences = format_differences(comparisons.filter(claim=row["claim"]).to_dicts())
-        claim = f"“{row['quote']}” ({row['place']})"
-        if row["worse"]:
-            relation = "similar to" if CLAIMS[row["claim"] - 1].kind == "similar" else "below"
-            claim += f": {row['better']} {relation} {row['worse']}"
-        verdict = Cell(row["verdict"], emphasis[row["verdict"]])
-        rows.append([Cell(claim, "long"), Cell(differences, "long"), verdict])
-    caption = (
-        "A claim holds if the 95% interval of the paired difference is below 0 in all its experiments, and "
-        "does not hold if one interval is above 0. Regrets are similar if the interval lies within 10% of "
-        "the second. The number before a colon is the experiment. The difference for elimination is one half "
-        "minus the fraction of suboptimal arms eliminated; for variances, the pulls of a low-variance arm "
-        "minus those of a high-variance arm. The intervals are not adjusted for multiple comparisons."
+def uniform_text(uniform: pl.DataFrame) -> list[Text]:
+    """Say in which experiments policies end near uniform play, if it was run."""
+    if uniform.is_empty():
+        return []
+    counts = [
+        f"experiment {row['experiment']}: {row['near']} of {row['policies']}" for row in uniform.to_dicts()
+    ]
+    words = (
+        f"Policies that end within {NEAR_UNIFORM:g}% of the regret of uniform play as printed: "
+        f"{'; '.join(counts)}."
     )
-    return Table(["claim", "paired difference (95% interval)", "as printed"], rows, range(3), caption)
-
-
-def comparisons_table(comparisons: pl.DataFrame) -> Fold:
-    """Lay out every paired comparison once."""
-    heads = ["experiment", "first", "second", "difference", "95% interval", "verdict"]
-    rows = [
-        [str(number), better, worse, signed(difference), signed_interval(low, high), verdict]
-        for number, better, worse, _, difference, low, high, verdict in (
-            comparisons.drop("claim").unique(maintain_order=True).iter_rows()
+    most = [str(row["experiment"]) for row in uniform.to_dicts() if row["most"]]
+    if most:
+        words += (
+            f" In experiment{'s' if len(most) > 1 else ''} {' and '.join(most)} these are most policies: "
+            "a verdict there is about small differences between policies that have learned little."
         )
-    ]
-    return Fold("Every comparison", [Table(heads, rows, (1, 2, 5))])
+    return [Text(words)]
 
 
-def format_differences(comparisons: Sequence[Mapping[str, Any]]) -> str:
-    """Format the paired differences of a claim; if there are many, their number and the largest."""
-    pairs = {(row["better"], row["worse"]) for row in comparisons}
+def claims_table(evaluation: Evaluation) -> Table:
+    """Lay out the claims by group, with their verdicts in both readings and in the figures."""
+    claims, groups = evaluation.claims, evaluation.groups
+    near = set(evaluation.uniform.filter("most")["experiment"])
+    rows: list[list[str | Cell]] = []
+    for group in groups.to_dicts():
+        counts = [f"{group[f'{name}_holding']} of {_total(group, name)} hold" for name in READINGS.values()]
+        rows.append([Cell(group["group"], "best"), *(Cell(count, "best") for count in counts), "", ""])
+        for row in claims.filter(group=group["group"]).to_dicts():
+            claim = f"“{row['quote']}” ({row['place']})"
+            if row["worse"]:
+                relation = "similar to" if CLAIMS[row["claim"] - 1].kind == "similar" else "below"
+                claim += f": {row['better']} {relation} {row['worse']}"
+            claim += f". Judged by (ours): {row['criterion']}."
+            short = [number for number in row["experiments"].split(", ") if int(number) in near]
+            verdicts = [Cell(row[name], EMPHASIS[row[name]]) for name in (*READINGS.values(), "figures")]
+            rows.append([Cell(claim, "long"), *verdicts, ", ".join(short)])
+    caption = (
+        "A claim holds if the 95% interval of the difference is below 0 in all its experiments, and does not "
+        "hold if one interval is above 0. The paper states no criteria: they are ours. Claims overlap, so "
+        "each group counts its comparisons once, and so do the last lines over all groups. In the "
+        "figures: the verdict by the published curves at the horizon, without intervals. Near uniform play: "
+        f"the experiments of the claim in which most policies end within {NEAR_UNIFORM:g}% of uniform play. "
+        "The intervals are not adjusted for multiple comparisons."
+    )
+    heads = ["claim", *READINGS, "in the figures", "near uniform play"]
+    return Table(heads, rows, range(5), caption)
 
-    def formatted(row: Mapping[str, Any]) -> str:
-        pair = f", {row['better']} minus {row['worse']}" if len(pairs) > 1 else ""
-        interval = "" if row["low"] is None else f" ({signed_interval(row['low'], row['high'])})"
-        return f"{row['experiment']}{pair}: {signed(row['difference'])}{interval}"
 
-    if len(comparisons) <= MAX_DIFFERENCES:
-        return "; ".join(map(formatted, comparisons))
-    holding = sum(row["verdict"] == HOLDS for row in comparisons)
-    largest = max(comparisons, key=lambda row: float(row["difference"]))
-    return f"{holding} of {len(comparisons)} hold; largest difference: {formatted(largest)}"
+def comparisons_table(comparisons: pl.DataFrame) -> Table:
+    """Lay out every comparison once, in both readings."""
+    keys = ["experiment", "better", "worse"]
+    parts = {
+        reading: {
+            tuple(row[key] for key in keys): row
+            for row in comparisons.filter(reading=reading).unique(keys, keep="first").to_dicts()
+        }
+        for reading in READINGS
+    }
+    rows = []
+    for key in (
+        comparisons.select(keys).unique(maintain_order=True).sort("experiment", maintain_order=True).rows()
+    ):
+        row: list[str | Cell] = [str(key[0]), *key[1:]]
+        for reading in READINGS:
+            found = parts[reading].get(key)
+            if found is None:
+                row += ["-", "-"]
+            else:
+                interval = signed_interval(found["low"], found["high"])
+                share = "" if found["fragility"] is None else f", {found['fragility']:.1%}"
+                verdict = Cell(found["verdict"] + share, EMPHASIS[found["verdict"]])
+                row += [f"{signed(found['difference'])} ({interval})", verdict]
+        rows.append(row)
+    heads = ["experiment", "first", "second"]
+    for reading in READINGS:
+        heads += [f"{reading}: first minus second (95%)", f"verdict {reading}"]
+    caption = (
+        "Regrets, paired over the runs where both policies have equally many, else by the interval of "
+        "Welch. The percentage after a verdict is the share of runs that would reverse it, if the "
+        "difference in them were the largest possible one. Elimination: one half minus the fraction of "
+        "suboptimal arms eliminated. Pulls: those of an arm of lower variance minus those of an arm of "
+        "higher variance, at equal gaps."
+    )
+    return Table(heads, rows, (1, 2, 4, 6), caption)
 
 
 def bounds_table(bounds: pl.DataFrame) -> Table:

@@ -15,7 +15,9 @@ INTRODUCTION = (
     "Regret is pseudo-regret, the sum of the gaps of the pulled arms. The released files contain realised "
     "regret, which has the same mean and a larger variance. In each run all policies see the same rewards, "
     "so comparisons are paired. Statements about the released code come from reading it (GitHub "
-    "Subhojyoti/EUCBV, commit 7f693c7).",
+    "Subhojyoti/EUCBV, commit 7f693c7, folder AAAI2018/codes). That the authors released scripts and result "
+    "files makes this comparison possible. Whether the figures were made with exactly this commit is not "
+    "known; where our points agree with theirs, it is likely.",
 )
 
 FIGURES = (
@@ -23,21 +25,29 @@ FIGURES = (
     "A curve with circles and no line is not reproduced; section “Published curves” states the reasons.",
 )
 
+MATCHING = (
+    "Every published point of a curve is compared with our mean. The published values are means of 100 runs, "
+    "rounded to 0.01, and the spread of these runs was not released. The values are those of the released "
+    "files, so they contain no error of reading a figure.",
+)
+
 READINGS = (
     "As plotted, experiment 1: the testbed is the stated one. EUCBV has the released width, MOSS is the "
-    "anytime version, and KLUCB+ is KL-UCB.",
+    "anytime version, and KLUCB+ is KL-UCB. The scripts of MOSS, UCB1, OCUCB and TS as released are set up "
+    "for other testbeds; for them the testbed is that of the text, and for MOSS the version is inferred from "
+    "the published regret.",
     "As plotted, experiments 2 to 4: the script of EUCBV sets all variances to 0 before the first pull, so "
     "its runs are deterministic. All other scripts take the stated variances for standard deviations. In "
     "experiment 2 the scripts of UCB1, MOSS, OCUCB, KLUCB-G+ and BU-G exchange the sizes of the two groups "
     "of suboptimal arms: 33 of mean 0.07 and 66 of mean 0.01, where the text has 66 and 33.",
-    "The paper draws the variances of most arms of experiments 3 and 4 at random and does not print them; "
-    "here they are drawn once, with a fixed seed.",
+    "The paper draws the variances of most arms of experiments 3 and 4 at random and does not print them, "
+    "and the files with the drawn values were not released; here they are drawn once, with a fixed seed.",
 )
 
 NOTES = {
     1: (
-        "The published EUCBV curve has the released width: log(psi M eps) with M = 7 and psi = 150 in place "
-        "of the printed log(psi T eps). This makes its confidence intervals much shorter."
+        "The script of the published EUCBV curve has the released width: log(psi M eps) with M = 7 and psi = "
+        "150 in place of the printed log(psi T eps). This makes its confidence intervals much shorter."
     ),
     2: (
         "The published EUCBV curve has the released width and no noise; simulated in this way, it agrees "

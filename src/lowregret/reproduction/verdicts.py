@@ -1,101 +1,179 @@
-"""Verdicts on the claims of the EUCBV paper, from the results as printed."""
+"""Verdicts on the claims of the EUCBV paper, as printed, with the released width and in the figures."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
-from lowregret.analysis.comparison import Paired, differences, paired
-from lowregret.analysis.tables import Floats, Tables
+from lowregret.analysis.comparison import Paired, differences, fragility, paired
+from lowregret.analysis.intervals import LEVEL, NEGLIGIBLE
+from lowregret.analysis.tables import Floats, Tables, largest_regrets
 from lowregret.reproduction.claims import CLAIMS, GAUSSIAN_NAMES, Claim
 from lowregret.reproduction.plotted import RELEASED, paper_testbed
+from lowregret.reproduction.published import published_regret
+from lowregret.reproduction.readings import AS_PRINTED, RELEASED_WIDTH
 from lowregret.reproduction.stated import paper_experiment
 
-HOLDS, FAILS, INCONCLUSIVE = "holds", "does not hold", "inconclusive"
-"""The verdicts on a comparison and on a claim."""
+HOLDS, FAILS, INCONCLUSIVE, NOT_SHOWN = "holds", "does not hold", "inconclusive", "not shown"
+"""The verdicts on a comparison and on a claim. The last is for claims on what no figure shows."""
+
+READINGS = {AS_PRINTED: "printed", RELEASED_WIDTH: "released"}
+"""The readings in which claims are judged, and the names of their columns."""
+
+ALL_GROUPS, EUCBV_ALONE = "All comparisons", "EUCBV against each other policy"
+"""The rows of `group_verdicts` for all groups, and for the regret of EUCBV."""
 
 SIMILAR = 0.1
 """Regrets are similar if they differ by at most this fraction of the second. The paper states no measure."""
 
-Comparison = tuple[str, str, Floats, float]
-"""The names of two quantities, their paired differences, and a margin."""
+
+class Comparison(NamedTuple):
+    """A difference of two quantities, which a claim says is below 0, or within the margin if there is one."""
+
+    better: str
+    worse: str
+    test: Paired
+    runs: int
+    other_runs: int
+    margin: float = 0.0
+    largest: float | None = None  # the largest possible difference of regrets
+
+
 Comparisons = Iterator[Comparison]
+Regrets = dict[str, Floats]
+"""The final regrets of every policy on one testbed."""
 
 _COMPARISON_SCHEMA = {
     "claim": pl.Int64,
+    "reading": pl.String,
     "experiment": pl.Int64,
     "better": pl.String,
     "worse": pl.String,
     "runs": pl.Int64,
+    "other_runs": pl.Int64,
     "difference": pl.Float64,
     "low": pl.Float64,
     "high": pl.Float64,
     "verdict": pl.String,
+    "fragility": pl.Float64,
 }
+_COUNTS = ("holding", "failing", "inconclusive")
 _CLAIM_SCHEMA = {
     "claim": pl.Int64,
-    "place": pl.String,
-    "quote": pl.String,
-    "better": pl.String,
-    "worse": pl.String,
-    "experiments": pl.String,
-    # how many comparisons hold, do not hold, and are inconclusive
-    "holding": pl.Int64,
-    "failing": pl.Int64,
-    "inconclusive": pl.Int64,
-    "verdict": pl.String,
+    **dict.fromkeys(("group", "place", "quote", "better", "worse", "experiments", "criterion"), pl.String),
+    # how many comparisons hold, do not hold, and are inconclusive, in each reading, and the verdict
+    **{
+        f"{name}{rest}": pl.Int64 if rest else pl.String
+        for name in READINGS.values()
+        for rest in (*(f"_{count}" for count in _COUNTS), "")
+    },
+    "figures": pl.String,  # the verdict by the published curves at the horizon, without intervals
 }
 
 
 def claim_comparisons(results: Tables) -> pl.DataFrame:
-    """Compute the paired comparisons behind the claims, from results on the testbeds as stated.
+    """Compute the comparisons behind the claims, from results on the testbeds as stated.
 
-    A comparison takes a difference in every run, on rewards that both sides shared. It holds if the 95%
-    interval of the mean difference is below 0, and does not hold if the interval is above 0. The difference
-    depends on the claim. Regret: that of the better policy minus that of the worse. Elimination: one half
-    minus the fraction of suboptimal arms that were eliminated. Pulls: those per suboptimal arm of the lowest
-    variance minus those per other suboptimal arm. Regrets are similar if the interval lies within 10% of the
-    second regret, and not if it lies outside. The intervals are not adjusted for multiple comparisons.
+    A comparison takes a difference in every run, on rewards that both sides shared, if both have equal
+    numbers of runs; else it takes the difference of the means of all runs, with the interval of Welch. It
+    holds if the 95% interval of the mean difference is below 0, and does not hold if the interval is above 0.
+    The difference depends on the claim. Regret: that of the better policy minus that of the worse.
+    Elimination: one half minus the fraction of suboptimal arms that were eliminated. Pulls: those per
+    suboptimal arm of lower variance minus those per arm of higher variance, at equal gaps. Regrets are
+    similar if the interval lies within 10% of the second regret, and not if it lies outside. They are not
+    adjusted for multiple comparisons. ``fragility`` is the share of runs that would reverse a decided
+    difference of regrets if it were the largest possible one in them.
     """
-    regrets = {}
-    printed = results.finals.filter(pl.col("policy") != RELEASED)  # which has other numbers of runs
-    for (environment,), finals in printed.group_by("environment"):
-        regrets[environment] = finals.pivot("policy", index="run", values="regret").sort("run")
+    regrets: dict[str, Regrets] = {}
+    for (environment, policy), finals in results.finals.group_by("environment", "policy"):
+        regrets.setdefault(str(environment), {})[str(policy)] = finals.sort("run")["regret"].to_numpy()
     rows = []
     for number, claim in enumerate(CLAIMS, 1):
-        for experiment in claim.experiments:
-            regret = regrets.get(paper_testbed(experiment).name)
-            if regret is None:
-                continue
-            for better, worse, sample, margin in _COMPARE[claim.kind](claim, experiment, regret, results):
-                test = paired(sample)
-                result = test.difference, test.low, test.high, _verdict(test, margin)
-                rows.append((number, experiment, better, worse, len(sample), *result))
+        for reading in READINGS:
+            for experiment in claim.experiments:
+                regret = regrets.get(paper_testbed(experiment).name, {})
+                if not regret or (reading == RELEASED_WIDTH and RELEASED not in regret):
+                    continue
+                sides = [
+                    _players(names, experiment, reading, regret) for names in (claim.better, claim.worse)
+                ]
+                for each in _COMPARE[claim.kind](claim, experiment, sides[0], sides[1], regret, results):
+                    rows.append((number, reading, experiment, *_judged(each)))
     return pl.DataFrame(rows, schema=_COMPARISON_SCHEMA, orient="row")
 
 
 def claim_verdicts(comparisons: pl.DataFrame) -> pl.DataFrame:
-    """Decide every claim of the paper from its comparisons.
+    """Decide every claim of the paper from its comparisons, in each reading.
 
     A claim holds if all its comparisons hold in all its experiments, and does not hold if one comparison
     does not. A claim about "most" policies holds if more than half of its comparisons hold, and does not hold
     if at least half do not. A claim of which some experiments were not run cannot hold; one of which none was
-    run is omitted. ``holding``, ``failing`` and ``inconclusive`` count the comparisons.
+    run is omitted.
     """
     rows = []
     for number, claim in enumerate(CLAIMS, 1):
         own = comparisons.filter(claim=number)
         if own.is_empty():
             continue
-        verdicts = own["verdict"].to_list()
-        count = {verdict: verdicts.count(verdict) for verdict in (HOLDS, FAILS, INCONCLUSIVE)}
-        complete = set(own["experiment"]) == set(claim.experiments)
-        compared = (", ".join(map(str, each)) for each in (claim.better, claim.worse, claim.experiments))
-        verdict = _claim_verdict(claim, count, complete=complete)
-        rows.append((number, claim.place, claim.quote, *compared, *count.values(), verdict))
+        compared = [", ".join(map(str, each)) for each in (claim.better, claim.worse, claim.experiments)]
+        row = [number, claim.group, claim.place, claim.quote, *compared, claim.criterion]
+        for reading in READINGS:
+            part = own.filter(reading=reading)
+            verdicts = part["verdict"].to_list()
+            count = {verdict: verdicts.count(verdict) for verdict in (HOLDS, FAILS, INCONCLUSIVE)}
+            complete = set(part["experiment"]) == set(claim.experiments)
+            row += [*count.values(), _claim_verdict(claim, count, complete=complete)]
+        rows.append((*row, figure_verdict(claim)))
     return pl.DataFrame(rows, schema=_CLAIM_SCHEMA, orient="row")
+
+
+def group_verdicts(comparisons: pl.DataFrame) -> pl.DataFrame:
+    """Count the verdicts of each group of claims, in which every comparison counts once, and of all together.
+
+    Claims overlap, so their verdicts are not independent. A comparison is of the same two policies in the
+    same experiment. The last rows are for all groups, and for the regret of EUCBV against each other policy;
+    a comparison that occurs in several groups counts there once.
+    """
+    groups = {number: claim.group for number, claim in enumerate(CLAIMS, 1)}
+    named = comparisons.with_columns(group=pl.col("claim").replace_strict(groups, return_dtype=pl.String))
+    count = {
+        f"{name}_{kind}": ((pl.col("reading") == reading) & (pl.col("verdict") == verdict))
+        .sum()
+        .cast(pl.Int64)
+        for reading, name in READINGS.items()
+        for kind, verdict in zip(_COUNTS, (HOLDS, FAILS, INCONCLUSIVE), strict=True)
+    }
+    parts = []
+    regrets = [number for number, claim in enumerate(CLAIMS, 1) if claim.kind in ("lower", "most")]
+    of_eucbv = (pl.col("better") == "EUCBV") & pl.col("claim").is_in(regrets)
+    whole = named.with_columns(group=pl.lit(ALL_GROUPS))
+    for part in (named, whole, named.filter(of_eucbv).with_columns(group=pl.lit(EUCBV_ALONE))):
+        claims = part.group_by("group", maintain_order=True).agg(
+            claims=pl.col("claim").n_unique().cast(pl.Int64)
+        )
+        distinct = part.drop("claim").unique(maintain_order=True).group_by("group").agg(**count)
+        parts.append(claims.join(distinct, on="group", maintain_order="left"))
+    return pl.concat(parts)
+
+
+def figure_verdict(claim: Claim) -> str:
+    """Decide a claim by the published curves at the horizon, as far as the figures show them.
+
+    The published means have no standard errors, so any difference counts.
+    """
+    if claim.kind not in ("lower", "most"):
+        return NOT_SHOWN
+    found = []
+    for experiment in claim.experiments:
+        sides = [[_shown_name(experiment, name) for name in names] for names in (claim.better, claim.worse)]
+        regrets = [[published_regret(experiment, name or "") for name in names] for names in sides]
+        found += [first < second for first in regrets[0] for second in regrets[1] if first and second]
+    if not found:
+        return NOT_SHOWN
+    return HOLDS if all(found) or (claim.kind == "most" and 2 * sum(found) > len(found)) else FAILS
 
 
 def _claim_verdict(claim: Claim, count: dict[str, int], *, complete: bool) -> str:
@@ -111,6 +189,16 @@ def _claim_verdict(claim: Claim, count: dict[str, int], *, complete: bool) -> st
     return HOLDS if complete and not count[INCONCLUSIVE] else INCONCLUSIVE
 
 
+def _judged(each: Comparison) -> tuple[object, ...]:
+    """Return the columns of a comparison."""
+    test, verdict = each.test, _verdict(each.test, each.margin)
+    share = None
+    if each.largest is not None and verdict != INCONCLUSIVE and not each.margin:
+        share = fragility(test.difference, each.largest)
+    runs = each.runs, each.other_runs
+    return each.better, each.worse, *runs, test.difference, test.low, test.high, verdict, share
+
+
 def _verdict(test: Paired, margin: float) -> str:
     """Decide whether an interval is below 0, or within the margin if there is one."""
     if test.low is None or test.high is None:
@@ -124,62 +212,119 @@ def _verdict(test: Paired, margin: float) -> str:
     return FAILS if test.low > 0.0 or test.low == test.high == 0.0 else INCONCLUSIVE
 
 
-def _our_policy(experiment: int, name: str) -> str | None:
-    """Return the policy of this package that the paper means in an experiment."""
-    policies = paper_experiment(experiment).policies
+def _shown_name(experiment: int, name: str) -> str | None:
+    """Return the paper's name of a policy in an experiment, which differs where rewards are Gaussian."""
     if name == "KLUCB" and experiment == 1:  # run there as plotted, though the text does not list it
-        return "KLUCB"
-    return policies.get(name) or policies.get(GAUSSIAN_NAMES.get(name, ""))
+        return name
+    policies = paper_experiment(experiment).policies
+    return next((each for each in (name, GAUSSIAN_NAMES.get(name)) if each in policies), None)
 
 
-def _present(claim: Claim, experiment: int, regret: pl.DataFrame) -> list[str]:
-    return [name for name in claim.better if _our_policy(experiment, name) in regret.columns]
+def _players(names: tuple[str, ...], experiment: int, reading: str, regret: Regrets) -> dict[str, str]:
+    """Return the policies of this package that were run in an experiment, by their names in the paper."""
+    found = {}
+    for name in names:
+        shown = _shown_name(experiment, name)
+        ours = paper_experiment(experiment).policies.get(shown or "", "KLUCB" if shown == "KLUCB" else "")
+        if name == "EUCBV" and reading == RELEASED_WIDTH:
+            ours = RELEASED
+        if shown and ours in regret:
+            found[shown] = ours
+    return found
 
 
-def _regrets(claim: Claim, experiment: int, regret: pl.DataFrame, results: Tables) -> Comparisons:
-    for better in _present(claim, experiment, regret):
-        for worse in claim.worse:
-            ours, other = _our_policy(experiment, better), _our_policy(experiment, worse)
-            if ours is not None and other in regret.columns:
-                margin = SIMILAR * float(regret[other].to_numpy().mean()) if claim.kind == "similar" else 0.0
-                yield better, worse, differences(regret[ours], regret[other]), margin
+def _regrets(
+    claim: Claim,
+    experiment: int,
+    better: dict[str, str],
+    worse: dict[str, str],
+    regret: Regrets,
+    results: Tables,
+) -> Comparisons:
+    largest = largest_regrets(results)[paper_testbed(experiment).name]
+    for name, ours in better.items():
+        for other_name, other in worse.items():
+            first, second = regret[ours], regret[other]
+            same = len(first) == len(second)
+            test = (
+                paired(differences(pl.Series(first), pl.Series(second))) if same else unpaired(first, second)
+            )
+            margin = SIMILAR * float(second.mean()) if claim.kind == "similar" else 0.0
+            yield Comparison(name, other_name, test, len(first), len(second), margin, largest)
 
 
-def _eliminations(claim: Claim, experiment: int, regret: pl.DataFrame, results: Tables) -> Comparisons:
+def unpaired(first: Floats, second: Floats) -> Paired:
+    """Compute the difference of two means with the interval of Welch, which needs no equal variances."""
+    mean, runs = float(first.mean() - second.mean()), np.array([len(first), len(second)])
+    if runs.min() < 2:
+        return Paired(mean, None, None, None, 1.0)
+    from scipy.stats import t
+
+    squares = np.array([first.var(ddof=1), second.var(ddof=1)]) / runs
+    se = float(np.sqrt(squares.sum()))
+    if se <= NEGLIGIBLE * max(np.abs(first).max(), np.abs(second).max()):
+        return Paired(mean, 0.0, mean, mean, 1.0 if mean == 0.0 else 0.0)
+    test = t(squares.sum() ** 2 / (squares**2 / (runs - 1)).sum())
+    half = float(test.ppf((1 + LEVEL) / 2)) * se
+    return Paired(mean, se, mean - half, mean + half, 2.0 * float(test.sf(abs(mean) / se)))
+
+
+def _eliminations(
+    claim: Claim,
+    experiment: int,
+    better: dict[str, str],
+    worse: dict[str, str],
+    regret: Regrets,
+    results: Tables,
+) -> Comparisons:
     name = paper_testbed(experiment).name
     suboptimal = results.arms.filter(~pl.col("optimal"), environment=name)
-    for better in _present(claim, experiment, regret):
+    for ours_name, ours in better.items():
         eliminated = (
-            results.events.filter(
-                environment=name, policy=_our_policy(experiment, better), event="eliminated"
-            )
+            results.events.filter(environment=name, policy=ours, event="eliminated")
             .join(suboptimal, on=["environment", "arm"], how="semi")
             .group_by("run")
             .agg(fraction=pl.len() / len(suboptimal))
         )
-        runs = regret.select("run").join(eliminated, on="run", how="left")
-        yield better, "half of the suboptimal arms", 0.5 - runs["fraction"].fill_null(0.0).to_numpy(), 0.0
+        runs = pl.DataFrame({"run": range(len(regret[ours]))}, schema={"run": eliminated.schema["run"]})
+        fractions = runs.join(eliminated, on="run", how="left")["fraction"].fill_null(0.0).to_numpy()
+        test = paired(0.5 - fractions)
+        yield Comparison(ours_name, "half of the suboptimal arms", test, len(runs), len(runs))
 
 
-def _pulls(claim: Claim, experiment: int, regret: pl.DataFrame, results: Tables) -> Comparisons:
+def _pulls(
+    claim: Claim,
+    experiment: int,
+    better: dict[str, str],
+    worse: dict[str, str],
+    regret: Regrets,
+    results: Tables,
+) -> Comparisons:
     name = paper_testbed(experiment).name
-    lowest = (pl.col("variance") == pl.col("variance").min()).alias("lowest")
-    suboptimal = results.arms.filter(~pl.col("optimal"), environment=name).select("arm", lowest)
-    for better in _present(claim, experiment, regret):
-        pulls = results.pulls.filter(environment=name, policy=_our_policy(experiment, better))
+    suboptimal = results.arms.filter(~pl.col("optimal"), environment=name)
+    gap = suboptimal["gap"].round(9).mode().sort()[0]  # the most frequent one
+    equal = suboptimal.filter(pl.col("gap").round(9) == gap)
+    lower = (pl.col("variance") < pl.col("variance").median()).alias("lower")
+    arms = equal.select("arm", lower)
+    for ours in better.values():
         runs = (
-            pulls.join(suboptimal, on="arm")
+            results.pulls.filter(environment=name, policy=ours)
+            .join(arms, on="arm")
             .group_by("run", maintain_order=True)
             .agg(
-                low=pl.col("pulls").filter("lowest").mean(),
-                high=pl.col("pulls").filter(~pl.col("lowest")).mean(),
+                low=pl.col("pulls").filter("lower").mean(),
+                high=pl.col("pulls").filter(~pl.col("lower")).mean(),
             )
+            .drop_nulls()
         )
-        sample = np.asarray(runs["low"] - runs["high"])
-        yield "pulls of a low-variance arm", "pulls of a high-variance arm", sample, 0.0
+        if len(runs):
+            test = paired(np.asarray(runs["low"] - runs["high"]))
+            yield Comparison(
+                "pulls at lower variance", "pulls at higher variance", test, len(runs), len(runs)
+            )
 
 
-_COMPARE: dict[str, Callable[[Claim, int, pl.DataFrame, Tables], Comparisons]] = {
+_COMPARE: dict[str, Callable[[Claim, int, dict[str, str], dict[str, str], Regrets, Tables], Comparisons]] = {
     "lower": _regrets,
     "most": _regrets,
     "similar": _regrets,

@@ -1,0 +1,248 @@
+"""Whether a policy reproduces a published curve: a test of equivalence at all published points.
+
+The published value is the mean of 100 runs of unknown variance, rounded to 0.01. If a policy produced the
+curve, this variance can be estimated from our runs of the policy. Published regret is realised: the reward of
+the best arm minus the reward received. Its variance is that of our pseudo-regret plus that of the noise,
+which at the horizon is the sum over the suboptimal arms of pulls times (variance of the arm + variance of
+the best arm); at earlier times we take it as proportional to the mean regret. The covariance of the two is
+ignored. It is negative, since arms with high rewards by chance are pulled more often, so the standard error
+is rather too large than too small.
+
+A policy *matches* a curve if at every published point the 90% interval of the difference of the two means
+lies within 5% of the published value: two one-sided tests of level 5% at each point, and an error rate of at
+most 5% for the curve, since all points must pass. It *does not match* if at some point the interval lies
+outside the 5%, at a joint level of 95% for all points (Bonferroni). Otherwise the comparison is
+*inconclusive*. The interval contains the errors of both means and the rounding. The margin of 5% is ours.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from lowregret.analysis.summary import summarise_curves
+from lowregret.analysis.tables import Tables
+from lowregret.reproduction.plotted import CURVES, Curve
+from lowregret.reproduction.published import PUBLISHED_RUNS, REGRETS, TIMES
+from lowregret.reproduction.stated import UNIFORM_PLAY
+
+MATCHED, NOT_MATCHED, NOT_REPRODUCED = "matched", "not matched", "not reproduced"
+"""The verdicts on a published curve, beside `INCONCLUSIVE`."""
+INCONCLUSIVE = "inconclusive"
+
+MARGIN = 5.0
+"""The margin of equivalence, in percent of the published regret."""
+LEVEL = 0.05
+"""The level of each one-sided test of equivalence, and of all tests of a difference together."""
+ROUNDING = 0.005
+"""The largest rounding error of a published value."""
+
+_OF_CURVE = ("experiment", "policy", "our_policy", "environment", "read", "inferred", "chosen")
+_KEYS = ("experiment", "policy", "candidate")
+_MATCH_SCHEMA = {
+    "experiment": pl.Int64,
+    "policy": pl.String,
+    "our_policy": pl.String,
+    "environment": pl.String,
+    "read": pl.String,
+    "inferred": pl.String,
+    "chosen": pl.Boolean,
+    "runs": pl.Int64,
+    "published": pl.Float64,
+    "published_se": pl.Float64,
+    "mean": pl.Float64,
+    "se": pl.Float64,
+    "percent": pl.Float64,
+    "within": pl.Float64,
+    "verdict": pl.String,
+    "discriminates": pl.Boolean,
+    "others": pl.Int64,
+    "others_matched": pl.Int64,
+    "others_not_excluded": pl.Int64,
+    "which": pl.String,
+    "reason": pl.String,
+}
+
+
+def candidate_points(results: Tables) -> pl.DataFrame:
+    """Compare every policy that played on the testbed of a curve with the curve, at every published point.
+
+    ``candidate`` is the policy. ``percent`` is the difference of its mean from the published value in percent
+    of the latter, ``low`` and ``high`` its 90% interval, ``within`` the largest absolute value of the
+    interval, and ``beyond`` the smallest absolute value of the joint 95% interval, negative if that contains
+    0. The intervals are null below two runs.
+    """
+    points = pl.DataFrame(
+        [
+            (curve.experiment, curve.policy, curve.environment, t, regret)
+            for curve in CURVES
+            for t, regret in zip(
+                TIMES[curve.experiment], REGRETS[curve.experiment][curve.policy], strict=True
+            )
+        ],
+        schema=["experiment", "policy", "environment", "t", "published"],
+        orient="row",
+    )
+    simulated = summarise_curves(results).rename({"policy": "candidate"})
+    simulated = simulated.select("environment", "candidate", "t", "runs", "mean", "se")
+    joined = points.join(simulated, on=["environment", "t"], maintain_order="left_right")
+    return with_intervals(joined.join(_noise(results), on=["environment", "candidate"], how="left"))
+
+
+def judge_candidates(points: pl.DataFrame) -> pl.DataFrame:
+    """Decide for every policy that played on the testbed of a curve whether it matches the curve."""
+    verdict = (
+        pl.when(pl.col("within").is_null())
+        .then(pl.lit(INCONCLUSIVE))
+        .when(pl.col("within") <= MARGIN)
+        .then(pl.lit(MATCHED))
+        .when(pl.col("beyond") > MARGIN)
+        .then(pl.lit(NOT_MATCHED))
+        .otherwise(pl.lit(INCONCLUSIVE))
+    )
+    known = pl.col("within").is_not_null().all()
+    worst = points.group_by(_KEYS, maintain_order=True).agg(
+        pl.col("within", "beyond", "reach").max(),
+        known=known,
+        **{
+            name: pl.col(name).last()
+            for name in ("runs", "published", "published_se", "mean", "se", "percent")
+        },
+    )
+    return worst.with_columns(within=pl.when("known").then("within")).with_columns(verdict=verdict)
+
+
+def match_curves(points: pl.DataFrame) -> pl.DataFrame:
+    """Decide for each published curve whether its configuration reproduces it, and whether others do.
+
+    The argument is the table of `candidate_points`. ``mean``, ``se`` and ``percent`` are at the horizon,
+    ``within`` is the smallest margin by which the curve would be matched. ``others`` counts the other
+    policies that played on the same testbed, ``others_matched`` those that match the curve too, by the same
+    rule, and ``others_not_excluded`` those that match it or are inconclusive; ``which`` names these. A match
+    *discriminates* if all other policies are excluded. A curve is omitted if nothing played on its testbed.
+    """
+    judged = judge_candidates(points)
+    rows = []
+    for curve in CURVES:
+        candidates = judged.filter(experiment=curve.experiment, policy=curve.policy)
+        own = candidates.filter(candidate=curve.our_policy).to_dicts() if curve.our_policy else [{}]
+        if len(candidates) and own:
+            others = candidates.filter(pl.col("candidate") != (curve.our_policy or ""))
+            rows.append(_match(curve, own[0], others))
+    return pl.DataFrame(rows, schema=_MATCH_SCHEMA)
+
+
+def compare_points(points: pl.DataFrame) -> pl.DataFrame:
+    """Select the configurations of the curves from the table of `candidate_points`.
+
+    A curve that is not reproduced has nulls in place of our numbers.
+    """
+    own = {(curve.experiment, curve.policy): curve.our_policy for curve in CURVES}
+    rows = []
+    for (number, policy), part in points.group_by("experiment", "policy", maintain_order=True):
+        chosen = part.filter(candidate=own[number, policy] or "")
+        if chosen.is_empty():
+            if own[number, policy]:
+                continue  # another policy played on the testbed, and this one did not
+            empty = pl.col("mean", "se", "published_se", "percent", "low", "high") * None
+            chosen = part.unique("t", keep="first", maintain_order=True).with_columns(empty)
+        rows.append(chosen)
+    numbers = ("published", "published_se", "mean", "se", "percent", "low", "high")
+    columns = ["experiment", "policy", "t", *numbers]
+    return pl.concat(rows).select(columns) if rows else points.select(columns)
+
+
+def with_intervals(points: pl.DataFrame) -> pl.DataFrame:
+    """Add the standard error of the published mean, and intervals of the difference in percent."""
+    from scipy.special import stdtrit
+
+    horizon = pl.col("mean").last().over(_KEYS)
+    noise = pl.when(horizon > 0).then(pl.col("noise") * pl.col("mean") / horizon).otherwise("noise")
+    variance = pl.col("se") ** 2 * pl.col("runs")
+    points = points.with_columns(published_se=((variance + noise) / PUBLISHED_RUNS).sqrt(), count=_count())
+    freedom, count = points["runs"].to_numpy() - 1.0, points["count"].to_numpy()
+    factors = pl.DataFrame({
+        "one": stdtrit(np.maximum(freedom, 1.0), 1.0 - LEVEL),
+        "all": stdtrit(np.maximum(freedom, 1.0), 1.0 - LEVEL / (2 * count)),
+    })  # fmt: skip
+    percent = 100.0 / pl.col("published")
+    error = (pl.col("se") ** 2 + pl.col("published_se") ** 2).sqrt()
+    difference = pl.col("mean") - pl.col("published")
+    table = points.hstack(factors).with_columns(
+        percent=(difference * percent).round(9),
+        half=(pl.col("one") * error + ROUNDING) * percent,
+        joint=(pl.col("all") * error + ROUNDING) * percent,
+        fixed=(pl.col("one") * pl.col("published_se") + ROUNDING) * percent,
+        published_se=pl.col("published_se").round(9),
+        mean=pl.col("mean").round(9),  # a sum of equal gaps differs from their product in the last bits
+        se=pl.col("se").round(9),
+    )
+    size = pl.col("percent").abs()
+    return table.with_columns(
+        low=pl.col("percent") - pl.col("half"),
+        high=pl.col("percent") + pl.col("half"),
+        within=size + pl.col("half"),
+        beyond=size - pl.col("joint"),
+        reach=size + pl.col("fixed"),
+    ).drop("count", "one", "all", "half", "joint", "fixed", "noise")
+
+
+def _count() -> pl.Expr:
+    """Return the number of published points of a curve."""
+    return pl.col("experiment").replace_strict({number: len(times) for number, times in TIMES.items()})
+
+
+def _match(curve: Curve, own: dict[str, Any], others: pl.DataFrame) -> dict[str, Any]:
+    """Compare a published curve with its configuration, if it has one, and with the other policies."""
+    verdict = own["verdict"] if own else NOT_REPRODUCED
+    open_ones = others.filter(pl.col("verdict") != NOT_MATCHED).sort("verdict", descending=True).to_dicts()
+    which = [
+        _shown(each["candidate"]) + (" (matches)" if each["verdict"] == MATCHED else "") for each in open_ones
+    ]
+    match = {name: getattr(curve, name) for name in _OF_CURVE}
+    match |= {
+        "published": REGRETS[curve.experiment][curve.policy][-1],
+    }
+    match |= {name: own[name] for name in ("runs", "published_se", "mean", "se", "percent", "within") if own}
+    return match | {
+        "verdict": verdict,
+        "discriminates": not open_ones if verdict == MATCHED else None,
+        "others": len(others),
+        "others_matched": others.filter(verdict=MATCHED).height,
+        "others_not_excluded": len(open_ones),
+        "which": ", ".join(which),
+        "reason": _reason(curve, own, verdict),
+    }
+
+
+def _shown(policy: str) -> str:
+    """Return the name of a policy for readers."""
+    return UNIFORM_PLAY if policy == "RoundRobin" else policy
+
+
+def _reason(curve: Curve, own: dict[str, Any], verdict: str) -> str:
+    """Say why a curve is not matched."""
+    if verdict == MATCHED:
+        return ""
+    if verdict in (NOT_REPRODUCED, NOT_MATCHED):
+        return curve.deviation or "no reason is known"
+    if own["within"] is None:
+        return "one run has no standard error"
+    found = "no difference is found"
+    if own["beyond"] > 0.0:
+        found = f"a difference is found ({curve.deviation or 'no reason is known'})"
+    if own["reach"] > MARGIN:
+        return f"{found}; the published mean of 100 runs is too imprecise to decide, whatever our runs are"
+    return f"{found}; our mean is too imprecise to decide, and more runs may"
+
+
+def _noise(results: Tables) -> pl.DataFrame:
+    """Compute the mean variance of realised regret given the pulls, by environment and policy."""
+    best = pl.col("variance").filter("optimal").first().over("environment")
+    arms = results.arms.with_columns(both=best + pl.col("variance")).filter(~pl.col("optimal"))
+    noise = results.pulls.join(arms.select("environment", "arm", "both"), on=["environment", "arm"])
+    runs = noise.group_by("environment", "policy", "run").agg(noise=(pl.col("pulls") * pl.col("both")).sum())
+    means = runs.group_by("environment", "policy").agg(pl.col("noise").mean())
+    return means.rename({"policy": "candidate"})
