@@ -80,3 +80,26 @@ def test_a_folder_that_cannot_be_synced_is_told_in_one_sentence(tmp_path, monkey
     monkeypatch.setattr("lowregret.online.stores.sqlite.sync", failing)
     with pytest.raises(lr.StoreError, match="cannot write to .*agent.db': Permission denied"):
         opened(tmp_path / "agent.db")
+
+
+def test_no_call_reads_the_whole_log(tmp_path):
+    """Every statement that reads or changes the log finds its rows by more than the agent."""
+    statements = []
+    with opened(tmp_path / "agent.db") as agent:
+        link = agent._transactions.store._link
+        first = agent.ask(request="first")
+        agent.tell(first, 1)
+        agent.tell_many((choice, 1) for choice in agent.ask(1_100))  # more than it has in memory
+        link.set_trace_callback(statements.append)
+        agent.ask(request="second")
+        agent.ask(request="first")
+        agent.tell(first, 1)
+        agent.erase_request("first")
+        link.set_trace_callback(None)
+        plans = []
+        for statement in statements:
+            if " log " in statement and not statement.startswith("INSERT"):
+                plans += [row[3] for row in link.execute(f"EXPLAIN QUERY PLAN {statement}")]
+    assert len(plans) > 6
+    for plan in plans:
+        assert "SEARCH log USING" in plan and " AND " in plan, plan
