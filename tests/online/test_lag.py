@@ -145,11 +145,16 @@ def test_a_timeout_is_a_number_of_seconds(tmp_path, timeout):
         opened(tmp_path / "agent.db", timeout=timeout)
 
 
+@pytest.mark.parametrize("settled", [False, True])
 @pytest.mark.parametrize("end", ["-wal", "-shm"])
-def test_a_deleted_file_of_sqlite_is_noticed(tmp_path, end):
+def test_a_deleted_file_of_sqlite_is_noticed(tmp_path, end, settled):
     """Else calls would be acknowledged that are in a file without a name."""
     with opened(tmp_path / "agent.db") as agent:
         agent.ask()
+        if settled:  # the folder was not changed for long, and need not be looked into
+            os.utime(tmp_path, (1, 1))
+            agent.ask()
+            assert agent._transactions.store._unchanged == 10**9
         (tmp_path / f"agent.db{end}").unlink()
         for _ in range(2):
             with pytest.raises(lr.StoreError, match=f"agent.db{end}' was moved or deleted while it was open"):

@@ -88,3 +88,11 @@ def check_place(path: Path, known: os.stat_result) -> None:
         same = False
     if not same:
         raise StoreError(f"{str(path)!r} was moved or deleted while it was open: open the agent again")
+
+
+def changed_at(folder: str) -> int:
+    """Return when a folder was changed, in nanoseconds; -1 if it is gone."""
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return -1

@@ -10,19 +10,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic, sleep, time_ns
 from typing import Any
 
 from lowregret._common.durable_files import as_store_error, sync
 from lowregret.errors import StoreError
 from lowregret.online.agent_settings import DEFAULT_NAME
 from lowregret.online.decisions import Event, new_tuple
-from lowregret.online.stores import TIMEOUT, CompactedError, check_place
+from lowregret.online.stores import TIMEOUT, CompactedError, changed_at, check_place
 from lowregret.online.stores.sqlite_format import EVENT, FORMAT, create, format_of, migrate
 from lowregret.online.stores.sqlite_session import Session
 
 PAUSE = 0.001
 """How many seconds between attempts; SQLite's own pauses grow to 0.1 s, which starves some processes."""
+SETTLED = 5_000_000_000
+"""Nanoseconds after which another change of a folder has another time on any file system."""
 INSERT = f"INSERT INTO log (agent, position, {EVENT}) VALUES (?, ?{', ?' * len(Event._fields)})"
 
 
@@ -52,6 +54,7 @@ class SQLiteStore:
         self._last: int | None = None  # the last position of the agent, as far as this session has seen it
         self._end: float | None = None
         self._shrinks = False  # after the present session
+        self._folder, self._unchanged = "", 0  # and its last change, if later ones have another time
         self._waited = TIMEOUT
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         if read_only:
@@ -95,8 +98,10 @@ class SQLiteStore:
         """Remember the file and those that SQLite has beside it while it is open."""
         with as_store_error(self._path):
             self._known = [(self._place, os.stat(self._place))]
+            real = Path(os.path.realpath(self._place))  # SQLite has its files beside this one
+            self._folder = str(real.parent)
             for end in ("-wal", "-shm"):
-                beside = self._place.with_name(self._place.name + end)
+                beside = real.with_name(real.name + end)
                 if beside.exists():
                     self._known.append((beside, os.stat(beside)))
 
@@ -180,8 +185,15 @@ class SQLiteStore:
             raise self._store_error(error) from None
         if self._shrinks:
             self._shrink()
-        for path, known in self._known:  # else SQLite writes to files that nobody will find
+        if self._known and changed_at(self._folder) != self._unchanged:
+            self._check_files()
+
+    def _check_files(self) -> None:
+        """Reject files that were replaced: SQLite goes on writing to those that nobody will find."""
+        changed = changed_at(self._folder)
+        for path, known in self._known:
             check_place(path, known)
+        self._unchanged = changed if changed < time_ns() - SETTLED else 0
 
     def _roll_back(self) -> None:
         """Roll back what was not committed."""
