@@ -8,8 +8,10 @@ It takes twenty minutes and more, or some minutes with ``--quick``.
 import anytime
 import floor
 import growth
+import late_rewards
 import live
 import peers
+import stores
 import whole
 from charts import floor_chart, growth_chart, peers_chart
 from common import RESULTS, arguments, claim_sheet, machine, markdown, say, show, write
@@ -20,6 +22,8 @@ BENCHMARKS = {
     "growth": growth,
     "whole": whole,
     "live": live,
+    "stores": stores,
+    "late rewards": late_rewards,
     "anytime": anytime,
 }
 CHARTS = {"floor": floor_chart, "peers": peers_chart, "growth": growth_chart}

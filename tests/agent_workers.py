@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import sys
 from collections import Counter
@@ -13,25 +14,44 @@ from traceback import print_exc
 import lowregret as lr
 from lowregret.online import transactions
 from lowregret.online.agent_state import AgentState
+from lowregret.online.event_replay import replay
 from lowregret.online.snapshot import write
 from lowregret.online.transactions import Transactions
 
 ARMS = ["red", "green", "blue"]
 
 
-def opened(path):
-    return lr.open_agent(path, lr.UCB1(), ARMS, seed=3)
+def opened(path, name="default"):
+    return lr.open_agent(path, lr.UCB1(), ARMS, seed=3, name=name)
+
+
+def agent_of(seed, names):
+    """Return the name of the agent that a worker uses."""
+    return names[seed * 7 % 3 % len(names)]
 
 
 def check_replay(agent):
     """Check that the state of an agent is the replay of its log."""
     state = agent._transactions.state
     replayed = AgentState(state.settings, state.token)
-    replayed.replay(agent._transactions.store.events(0))
-    assert write(replayed, replayed.pending) == write(state, state.pending)
+    replay(replayed, agent._transactions.store.events(0))
+    assert write(replayed, for_store=True) == write(state, for_store=True)
 
 
-LOCKING = {Transactions._execute.__code__, Transactions.reading.__wrapped__.__code__}
+def contents(agent):
+    """Return an agent as JSON, without what differs between two that do the same: keys and timestamps."""
+    text = re.sub(r'[0-9a-f]{32}-(?=[0-9]+")', "", agent.to_json())
+    parts = {**json.loads(text), "agent": None}
+    for decisions in (parts["pending"], *parts["requests"].values()):
+        del decisions["timestamp"]
+    return parts
+
+
+LOCKING = {
+    Transactions._execute.__code__,
+    Transactions._waiting.__wrapped__.__code__,
+    Transactions.reading.__wrapped__.__code__,
+}
 """Here an interrupt of ours could come between a lock and its release, where Python lets none in."""
 
 
@@ -91,9 +111,9 @@ def attempt(agent, diary, call, *what):
     os.write(diary, json.dumps(["done", done]).encode() + b"\n")
 
 
-def live(path: str, diary: int, seed: int, requests: list[tuple[int, str]]) -> None:
+def live(path: str, diary: int, seed: int, requests: list[tuple[int, str]], names: list[str]) -> None:
     """Ask again what was asked before, and then do all that can be done to an agent, until killed."""
-    random, agent = Random(seed), opened(path)
+    random, agent = Random(seed), opened(path, agent_of(seed, names))
     for count, request in requests:
         attempt(agent, diary, "ask", count, request)
     for turn in range(10**9):
@@ -116,12 +136,12 @@ def live(path: str, diary: int, seed: int, requests: list[tuple[int, str]]) -> N
                 attempt(agent, diary, "add", f"guest {seed}, {turn}")
 
 
-def forked(path: str, diary: Path, seed: int, requests: list[tuple[int, str]]) -> int:
+def forked(path: str, diary: Path, seed: int, requests: list[tuple[int, str]], names: list[str]) -> int:
     """Start a worker; a kill takes nothing from a file that it wrote to."""
     process = os.fork()
     if process == 0:
         try:
-            live(path, os.open(diary, os.O_WRONLY | os.O_CREAT), seed, requests)
+            live(path, os.open(diary, os.O_WRONLY | os.O_CREAT), seed, requests, names)
         except BaseException:
             print_exc()
         finally:
@@ -152,17 +172,18 @@ def let_begin(alive: dict[int, Path]) -> None:
         sleep(0.001)
 
 
-def slaughter(path: str, kills: int, at_once: int, seed: int) -> int:
+def slaughter(path: str, kills: int, at_once: int, seed: int, names: list[str]) -> int:
     """Keep some workers alive and kill them, one or all at a time; give how many died by our hand."""
     random, born, killed = Random(seed), 0, 0
     transactions.SNAPSHOT_EVERY = 50  # so that kills meet many of them
-    opened(path).close()
+    for name in names:
+        opened(path, name).close()
     alive: dict[int, Path] = {}
     again: list[tuple[int, str]] = []
     while alive or born < kills:
         while len(alive) < at_once and born < kills:
             diary = Path(path).with_name(f"{born}.diary")
-            alive[forked(path, diary, born, again)] = diary
+            alive[forked(path, diary, born, again, names)] = diary
             born += 1
         if random.random() < 0.8:  # else some die while they open the store
             let_begin(alive)

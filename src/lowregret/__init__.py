@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same n
     from lowregret.offline.replay import Replay as Replay
     from lowregret.offline.replay import replay as replay
     from lowregret.online.agent import Agent as Agent
+    from lowregret.online.async_agent import AsyncAgent as AsyncAgent
     from lowregret.online.decisions import Decision as Decision
     from lowregret.online.open_agent import open_agent as open_agent
     from lowregret.policies import *
@@ -79,6 +80,7 @@ _HOMES = {
     "theory.regret_bounds": ("bounds",),
     "offline.replay": ("Replay", "replay"),
     "online.agent": ("Agent",),
+    "online.async_agent": ("AsyncAgent",),
     "online.decisions": ("Decision",),
     "online.open_agent": ("open_agent",),
     "simulation": ("simulate", "trace"),

@@ -21,7 +21,7 @@ from lowregret.errors import InputError
 from lowregret.online.agent import Agent
 from lowregret.online.decisions import Event
 from lowregret.online.open_agent import open_agent
-from lowregret.online.stores import Store
+from lowregret.online.stores import CompactedError, Store
 from lowregret.policies import UCB1, Policy
 from lowregret.policies.annotations import parameters_of
 from lowregret.policies.base import fields_of
@@ -207,14 +207,15 @@ def check_store(make_store: Callable[[str], Store]) -> None:
 
 _SNOW = "\u2603"
 _EVENTS = [
-    Event("asked", 1, f"red {_SNOW}", None, 1, 1.0, 0, "visit"),
-    Event("told", 1, None, 0.1 + 0.2),
-    Event("asked", 2, "", None, 2, None, 2**40, "visit"),
-    Event("asked", 3, "", None, 3, 0.5, 2**40, None),
+    Event("asked", 1, f"red {_SNOW}", None, 1, 1.0, 0, "visit", "5f", 1.7e9),
+    Event("told", 1, None, 0.1 + 0.2, timestamp=1.7e9 + 0.1),
+    Event("asked", 2, "", None, 2, None, 2**40, "visit", "c0", 1.7e9),
+    Event("asked", 3, "", None, 3, 0.5, 2**40, None, "ff"),
     Event("conflict", 1, None, 1.0),
     Event("added", None, "blue"),
     Event("retired", None, "blue"),
     Event("forgot", 2),
+    Event("matured", 3, None, 0.0),
 ]
 
 
@@ -230,20 +231,22 @@ def _new_is_empty(make_store: Callable[[str], Store]) -> None:
 def _gives_back(make_store: Callable[[str], Store]) -> None:
     """Events and the head come back as they were, in order."""
     store = make_store("events")
-    with store.session():
+    with store.session(1.0):
         store.begin(f"head {_SNOW}")
     for start in (0, 3):
-        with store.session():
+        with store.session(1.0):
             store.append(_EVENTS[start : start + 3])
     store.close()
     store = make_store("events")
-    with store.session():
+    with store.session(1.0):
         store.append(_EVENTS[6:7])
         store.append(_EVENTS[7:])
     for _ in range(2):
         assert store.head() == f"head {_SNOW}", f"it begins with {store.head()!r}"
         for after in range(len(_EVENTS) + 1):
             assert store.events(after) == _EVENTS[after:], f"after {after} it has {store.events(after)}"
+            some = store.events(after, 2)
+            assert some == _EVENTS[after : after + 2], f"the two after {after} are {some}"
         store.close()
         store = make_store("events")
     store.close()
@@ -254,11 +257,11 @@ def _takes_back(make_store: Callable[[str], Store]) -> None:
     for known in ([], _EVENTS[:2]):
         store = make_store("raising")
         if known:
-            with store.session():
+            with store.session(1.0):
                 store.begin("head")
                 store.append(known)
         try:
-            with store.session():
+            with store.session(1.0):
                 store.append(_EVENTS[2:])
                 store.keep(9, "snapshot")
                 raise KeyError
@@ -275,10 +278,10 @@ def _takes_back(make_store: Callable[[str], Store]) -> None:
 def _keeps_the_latest(make_store: Callable[[str], Store]) -> None:
     """Snapshots replace the one before."""
     store = make_store("snapshots")
-    with store.session():
+    with store.session(1.0):
         store.begin("head")
     for position, text in ((0, "first"), (2, f'{{"second": "{_SNOW}"}}')):
-        with store.session():
+        with store.session(1.0):
             store.keep(position, text)
             store.append(_EVENTS[position : position + 2])
         for _ in range(2):
@@ -292,17 +295,53 @@ def _keeps_the_latest(make_store: Callable[[str], Store]) -> None:
 def _finds(make_store: Callable[[str], Store]) -> None:
     """Answers and requests are found."""
     store = make_store("finding")
-    with store.session():
+    with store.session(1.0):
         store.begin("head")
         store.append(_EVENTS)
     for _ in range(2):
-        for decision, event in ((1, _EVENTS[1]), (2, _EVENTS[7]), (3, None)):
-            found = store.answered(decision)
-            assert found == event, f"the answer to decision {decision} is {found}"
+        for decision, places in ((1, [0, 1]), (2, [2, 7]), (3, [3]), (4, [])):
+            found = store.decision(decision)
+            assert found == [_EVENTS[place] for place in places], f"decision {decision} has {found}"
         for request, events in (("visit", [_EVENTS[0], _EVENTS[2]]), ("other", [])):
             assert store.requested(request) == events, f"{request!r} gives {store.requested(request)}"
         store.close()
         store = make_store("finding")
+    store.close()
+
+
+def _drops(make_store: Callable[[str], Store]) -> None:
+    """Compacted events are replaced by a snapshot, and erased requests have no name."""
+    store = make_store("compacting")
+    with store.session(1.0):
+        store.begin("head")
+        store.append(_EVENTS)
+        store.keep(len(_EVENTS), "latest")
+    with store.session(1.0):
+        store.compact(2, "first")
+    for _ in range(2):
+        assert (store.head(), store.first(), store.latest()) == (
+            "head",
+            (2, "first"),
+            (len(_EVENTS), "latest"),
+        )
+        assert store.events(2) == _EVENTS[2:], f"after 2 it has {store.events(2)}"
+        try:
+            raise AssertionError(f"after 1 it has {store.events(1)}")
+        except CompactedError:
+            pass
+        assert store.decision(1) == [], f"decision 1 has {store.decision(1)}"
+        store.close()
+        store = make_store("compacting")
+    with store.session(1.0):
+        store.erase("visit")
+    with store.session(1.0):
+        store.append(_EVENTS[:1])
+    for _ in range(2):
+        assert store.requested("visit") == _EVENTS[:1], f"the request has {store.requested('visit')}"
+        expected = [_EVENTS[2]._replace(request=None), *_EVENTS[3:], _EVENTS[0]]
+        assert store.events(2) == expected, f"after 2 it has {store.events(2)}"
+        store.close()
+        store = make_store("compacting")
     store.close()
 
 
@@ -329,5 +368,6 @@ STORE_CHECKS: tuple[Callable[[Callable[[str], Store]], None], ...] = (
     _takes_back,
     _keeps_the_latest,
     _finds,
+    _drops,
     _goes_on,
 )

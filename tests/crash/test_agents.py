@@ -9,34 +9,40 @@ from collections import Counter
 from multiprocessing import get_context
 
 import pytest
-from agent_workers import check_replay, entries, is_lost, number, opened, reward, slaughter, worker
+from agent_workers import agent_of, check_replay, entries, is_lost, number, opened, reward, slaughter, worker
 
 KILLS = 200
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 
 
-def events(path):
+def events(place):
     """Read the log itself, past the agent."""
-    with opened(path) as agent:
+    with opened(*place) as agent:
         return agent._transactions.store.events(0)
 
 
-@pytest.mark.parametrize(("name", "at_once"), [("agent.db", 2), ("agent.journal", 1)])
-def test_killed_two_hundred_times(tmp_path, name, at_once):
-    """With two on one SQLite file they die alone or together; a journal is for one."""
+@pytest.mark.parametrize(
+    ("name", "at_once", "agents"),
+    [("agent.db", 2, ["default"]), ("agent.db", 3, ["one", "two"]), ("agent.journal", 1, ["default"])],
+)
+def test_killed_two_hundred_times(tmp_path, name, at_once, agents):
+    """With several on one SQLite file they die alone or together; a journal is for one."""
     path = str(tmp_path / name)
     with get_context("spawn").Pool(1) as pool:
-        killed = pool.apply(slaughter, (path, KILLS, at_once, 2018))
+        killed = pool.apply(slaughter, (path, KILLS, at_once, 2018, agents))
     assert killed == KILLS
-    diaries = [entries(tmp_path / f"{turn}.diary") for turn in range(KILLS)]
-    log = events(path)
-    check_asks(path, log, *of_kind(diaries, "ask"))
-    check_answers(log, *of_kind(diaries, "tell"), *of_kind(diaries, "forget"))
-    check_conflicts(log, *of_kind(diaries, "contradict"))
-    for call, kind in (("add", "added"), ("retire", "retired")):
-        check_arms([event.arm for event in log if event.kind == kind], *of_kind(diaries, call))
-    check_state(path, log)
+    for agent in agents:
+        turns = [turn for turn in range(KILLS) if agent_of(turn, agents) == agent]
+        assert len(turns) > KILLS / 4
+        diaries, place = [entries(tmp_path / f"{turn}.diary") for turn in turns], (path, agent)
+        log = events(place)
+        check_asks(place, log, *of_kind(diaries, "ask"))
+        check_answers(log, *of_kind(diaries, "tell"), *of_kind(diaries, "forget"))
+        check_conflicts(log, *of_kind(diaries, "contradict"))
+        for call, kind in (("add", "added"), ("retire", "retired")):
+            check_arms([event.arm for event in log if event.kind == kind], *of_kind(diaries, call))
+        check_state(place, log)
 
 
 def of_kind(diaries, call):
@@ -54,16 +60,17 @@ def of_kind(diaries, call):
     return answered, cut_off
 
 
-def check_asks(path, log, answered, cut_off):
+def check_asks(place, log, answered, cut_off):
     seen = [event for event in log if event.kind == "asked"]
     assert [event.decision for event in seen] == list(range(1, len(seen) + 1))
     assert len(seen) > KILLS
     requests, named, unnamed = {}, {}, []
     for (count, request), choices in answered:
         assert len(choices) == count
-        for key, arm, time, propensity in choices:
+        for key, *fields in choices:
             event = seen[number(key) - 1]  # not lost
-            assert (event.arm, event.time, event.propensity) == (arm, time, propensity)
+            assert key == f"{event.key}-{event.decision}"
+            assert [event.arm, event.time, event.propensity, event.timestamp] == fields
             assert event.request == request
         if request is None:
             unnamed += [number(choice[0]) for choice in choices]
@@ -78,10 +85,10 @@ def check_asks(path, log, answered, cut_off):
         request: counts[request] for request in named
     }  # whole, and once
     assert requests.keys() <= named.keys()
-    with opened(path) as agent:
+    with opened(*place) as agent:
         for request, choices in requests.items():
             assert [list(choice) for choice in agent.ask(len(choices), request=request)] == choices
-    assert events(path) == log
+    assert events(place) == log
 
 
 def check_answers(log, told, cut_off_tells, forgot, cut_off_forgets):
@@ -116,10 +123,11 @@ def check_arms(logged, answered, cut_off):
     assert set(done) <= set(logged) <= {*done, *(arm for (arm,) in cut_off)}
 
 
-def check_state(path, log):
+def check_state(place, log):
     """The state is the replay of the log, and adds up."""
-    with opened(path) as agent:
+    with opened(*place) as agent:
         assert agent._transactions.store.latest() is not None
+        assert agent.verify() == len(log)
         check_replay(agent)
         table = agent.summary()
     arms = {event.decision: event.arm for event in log if event.kind == "asked"}
@@ -139,7 +147,7 @@ def test_four_processes_lose_and_double_nothing(tmp_path):
     with get_context("spawn").Pool(4) as pool:
         done = pool.starmap(worker, [(path, seed, 200, 96) for seed in range(4)])
     counts, sums = sum((part[0] for part in done), Counter()), sum((part[1] for part in done), Counter())
-    log = events(path)
+    log = events((path, "default"))
     assert counts.total() == 20_000
     assert sum(event.kind == "told" for event in log) == 20_000
     assert [event.decision for event in log if event.kind == "asked"] == list(range(1, 20_001))

@@ -24,13 +24,25 @@ POLICIES = st.sampled_from(
 )
 
 
+WINDOWS = st.sampled_from(
+    [
+        {},
+        {},
+        {"matures_after": 3, "default_reward": 0.25},
+        {"matures_after": 5},
+        {"expires_after": 4},
+        {"expires_after": 2, "default_reward": 0.0},
+    ]
+)
+
+
 class Live(RuleBasedStateMachine):
     """An agent and a model of it; subclasses say where the agent lives."""
 
-    @initialize(policy=POLICIES, horizon=st.sampled_from([None, 60]))
-    def begin(self, policy, horizon):
+    @initialize(policy=POLICIES, horizon=st.sampled_from([None, 60]), window=WINDOWS)
+    def begin(self, policy, horizon, window):
         self.folder = Path(tempfile.mkdtemp())
-        self.made_with = (policy, ARMS, horizon, 7)
+        self.made_with, self.window, self.matured = (policy, ARMS, horizon, 7), window, 0
         self.agent = self.first()
         self.asked, self.told, self.given_up, self.requests = {}, {}, set(), {}
         self.arms, self.retired, self.conflicts = list(ARMS), [], 0
@@ -42,6 +54,22 @@ class Live(RuleBasedStateMachine):
 
     def waiting(self):
         return [one for one in self.asked.values() if one.id not in self.told and one.id not in self.given_up]
+
+    def end_windows(self):
+        """Settle the decisions whose windows end when the agent is asked."""
+        due = len(self.asked) - self.window.get("matures_after", self.window.get("expires_after", 10**9))
+        for key in list(self.asked)[: max(due, 0)]:
+            if key not in self.told and key not in self.given_up:
+                if "default_reward" in self.window:
+                    self.told[key] = self.window["default_reward"]
+                else:
+                    self.given_up.add(key)
+        self.matured = max(self.matured, due)
+
+    def counts(self, key):
+        """Return whether the pull of a decision is no longer pending in the model of the agent."""
+        number = list(self.asked).index(key) + 1
+        return key in self.told and ("matures_after" not in self.window or number <= self.matured)
 
     @rule(
         count=st.integers(1, 4),
@@ -62,6 +90,7 @@ class Live(RuleBasedStateMachine):
             return
         if request:
             self.requests[request] = choices
+        self.end_windows()
         for choice in choices:
             assert choice.arm in (only or self.arms)
             assert choice.id not in self.asked
@@ -124,6 +153,12 @@ class Live(RuleBasedStateMachine):
             self.agent.tell("somebody-1", 1)
 
     @rule()
+    def forget_expired(self):
+        before = len(self.waiting())
+        self.end_windows()
+        assert self.agent.forget_expired() == before - len(self.waiting())
+
+    @rule()
     def reopen(self):
         self.agent = self.again()
 
@@ -138,8 +173,9 @@ class Live(RuleBasedStateMachine):
         assert self.agent.conflicts == self.conflicts
         for arm, row in table.items():
             assert (row["state"] == "retired") == (arm in self.retired)
-            assert row["pulls"] == sum(self.asked[key].arm == arm for key in self.told)
-            assert row["pending"] == sum(one.arm == arm for one in self.waiting())
+            mine = [key for key, one in self.asked.items() if one.arm == arm and key not in self.given_up]
+            assert row["pulls"] == sum(map(self.counts, mine))
+            assert row["pending"] == len(mine) - row["pulls"]
         self.agrees_with_itself()
 
 
@@ -147,7 +183,7 @@ class Memory(Live):
     """An agent in memory, which lives on as JSON."""
 
     def first(self):
-        return lr.Agent(*self.made_with)
+        return lr.Agent(*self.made_with, **self.window)
 
     def again(self):
         text = self.agent.to_json()
@@ -163,7 +199,7 @@ class Durable(Live):
     """An agent on a disk; a crash leaves the files as they are at that moment."""
 
     def first(self):
-        return lr.open_agent(self.folder / self.name, *self.made_with)
+        return lr.open_agent(self.folder / self.name, *self.made_with, **self.window)
 
     def again(self):
         self.agent.close()
@@ -186,15 +222,21 @@ class Durable(Live):
 
 
 class SQLite(Durable):
-    """On SQLite, with a second agent that looks on and sometimes takes over."""
+    """On SQLite, with a second agent that looks on and sometimes takes over, and one that is another."""
 
     name = "agent.db"
+
+    @rule(count=st.integers(1, 9))
+    def neighbour(self, count):
+        with lr.open_agent(self.folder / self.name, lr.UCB1(), ARMS, name="neighbour") as other:
+            other.tell_many((choice, 1) for choice in other.ask(count))
+            assert other.summary()["pulls"].sum() == other.time
 
     @rule()
     def another(self):
         other = self.first()
         one, same = self.agent._transactions.state, other._transactions.state
-        assert write(one, one.pending) == write(same, same.pending)
+        assert write(one, for_store=True) == write(same, for_store=True)
         self.agent.close()
         self.agent = other
 

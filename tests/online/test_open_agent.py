@@ -96,7 +96,9 @@ def test_a_log_that_others_change_while_it_is_open(tmp_path):
     with opened(tmp_path / "agent.db") as agent:
         agent.ask()
         with sqlite3.connect(tmp_path / "agent.db") as link:
-            link.execute("INSERT INTO log (kind, decision, reward) VALUES ('told', 9, 1)")
+            link.execute(
+                "INSERT INTO log (agent, position, kind, decision, reward) VALUES (1, 2, 'told', 9, 1)"
+            )
         link.close()
         for _ in range(2):
             with pytest.raises(lr.StoreError, match="the event log of this agent is inconsistent"):
@@ -108,9 +110,12 @@ def test_a_damaged_snapshot_or_head_is_the_fault_of_the_store(tmp_path, monkeypa
     monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", 2)
     with opened(tmp_path / "agent.db") as agent:
         agent.ask(3)
-    for table, message in (("latest", "the snapshot in .* is damaged"), ("head", "was not written by this")):
+    for change, message in (
+        ("snapshots SET text", "the snapshot at event 3 is damaged"),
+        ("agents SET head", "was not written by this"),
+    ):
         with sqlite3.connect(tmp_path / "agent.db") as link:
-            link.execute(f"UPDATE {table} SET text = ?", (text,))
+            link.execute(f"UPDATE {change} = ?", (text,))
         link.close()
         with pytest.raises(lr.StoreError, match=message):
             opened(tmp_path / "agent.db")

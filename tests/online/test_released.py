@@ -1,10 +1,12 @@
 """Stores of every released format open for ever, and agents on them go on exactly.
 
-The files are in tests/data, under the number of their format. Those of format 1 were written by ``release``
-of this file, at version 0.1.0, and are never written again. A new format gets files of its own:
-PYTHONPATH=tests/online python -c "import test_released; test_released.release('tests/data/agent-2.db')".
+The files are in tests/data, under the number of their format. They were written by ``release`` of this file,
+at version 0.1.0, and are never written again. A new format gets files of its own:
+PYTHONPATH=tests:tests/online python -c "import test_released as t; t.release('tests/data/agent-3.db')".
 """
 
+import json
+import re
 import shutil
 import sqlite3
 from pathlib import Path
@@ -46,7 +48,7 @@ def release(path):
         agent.tell_many((choice, 0.1) for choice in told)
         agent.add_arm("yellow")
         agent.retire_arm("green")
-        with pytest.raises(lr.InputError):
+        with pytest.raises(lr.ConflictError):
             agent.tell(told[0], 1)
         agent.forget(lost)
         for step in range(8):
@@ -56,9 +58,9 @@ def release(path):
     transactions.SNAPSHOT_EVERY = every
 
 
-@pytest.mark.parametrize("name", ["agent-1.db", "agent-1.journal"])
+@pytest.mark.parametrize("name", ["agent-1.db", "agent-1.journal", "agent-2.db", "agent-2.journal"])
 def test_a_released_store_opens_for_ever(tmp_path, name):
-    path = tmp_path / name.replace("-1", "")
+    path = tmp_path / name
     shutil.copy(DATA / name, path)
     with opened(path) as agent:
         table = agent.summary()
@@ -77,6 +79,31 @@ def test_a_released_store_opens_for_ever(tmp_path, name):
         assert agent.pending == tuple(left)
         assert [choice.arm for choice in left] == ["red", "red", "red"]
     goes_on(path)
+    if path.suffix == ".db":
+        with sqlite3.connect(path) as link:
+            assert link.execute("PRAGMA user_version").fetchone() == (2,)
+            assert link.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        link.close()
+    else:
+        assert path.read_bytes().startswith(b"lowregret journal 2\n")
+
+
+@pytest.mark.parametrize("name", ["agent-1.db", "agent-1.journal"])
+def test_pending_decisions_of_format_1_keep_their_ids(tmp_path, name):
+    shutil.copy(DATA / name, tmp_path)
+    if name == "agent-1.db":
+        with sqlite3.connect(tmp_path / name) as link:
+            head = link.execute("SELECT text FROM head").fetchone()[0]
+        link.close()
+    else:
+        head = json.loads(re.search(rb'{"head":(".*?[^\\]")', (tmp_path / name).read_bytes())[1])
+    token = json.loads(head)["agent"]
+    with opened(tmp_path / name) as agent:
+        assert [choice.id for choice in agent.pending] == [f"{token}-{number}" for number in (28, 29, 30)]
+        assert agent.tell(f"{token}-28", 1)
+        assert agent.ask().timestamp is not None
+        with pytest.raises(lr.UnknownDecisionError):
+            agent.tell(f"{token}-31", 1)
 
 
 def goes_on(path):
@@ -101,7 +128,7 @@ def test_an_agent_of_a_policy_that_was_renamed_opens(tmp_path):
     store.close()
     path.unlink()
     store = JournalStore(path)
-    with store.session():
+    with store.session(1.0):
         store.begin(head)
     store.close()
     assert lr.open_agent(path, lr.RoundRobin(), ["x", "y"]).policy == lr.RoundRobin()

@@ -17,8 +17,9 @@ def released(number):
     return (DATA / f"agent-{number}.json").read_text(encoding="utf-8")
 
 
-def test_the_first_format_opens_for_ever():
-    agent = lr.Agent.from_json(released(1))
+@pytest.mark.parametrize("number", [1, 2])
+def test_every_format_opens_for_ever(number):
+    agent = lr.Agent.from_json(released(number))
     assert agent.policy == lr.EUCBV(rho=0.1)
     table = agent.summary()
     assert table["arm"].to_list() == ["red", "green", "blue é", "yellow"]
@@ -50,7 +51,7 @@ def test_the_first_format_opens_for_ever():
 def test_it_is_plain_json_with_a_format():
     text = lr.Agent(lr.EUCBV(), ["a", "b"], horizon=100).to_json()
     state = json.loads(text, parse_constant=lambda word: pytest.fail(word))
-    assert state["format"] == 1
+    assert state["format"] == 2
     assert state["made_with"]["policy"] == {
         "class": "EUCBV",
         "parameters": {"rho": 0.5, "psi": None, "width": "paper"},
@@ -73,6 +74,9 @@ def edited(**changes):
     return json.dumps({**json.loads(released(1)), **changes})
 
 
+ROUND = json.loads(released(1))["round"]
+
+
 def arm(place, **changes):
     arms = json.loads(released(1))["arms"]
     arms[place] |= changes
@@ -87,19 +91,25 @@ def arm(place, **changes):
         (None, "not the JSON of an agent: None"),
         ("[1, 2]", "not the JSON of an agent, which has a 'format'"),
         ('{"name": "somebody"}', "not the JSON of an agent, which has a 'format'"),
-        ('{"format": 99}', "reads agents of format 1, got 99: upgrade it"),
+        ('{"format": 99}', "reads agents of formats 1 to 2, got 99: upgrade it"),
         ('{"format": 1}', "this agent cannot be loaded: lowregret is missing"),
         (edited(told="many"), "told must be an integer, got 'many'"),
         (edited(told=-1), "told must be at least 0, got -1"),
         (edited(more=1), "unknown key 'more'"),
         (edited(arms=[]), "arms must have at least one entry"),
-        (arm(0, total="x"), r"arms\[0\].total must be a number, got 'x'"),
-        (arm(0, total=float("nan")), r"arms\[0\].total"),
+        (arm(0, total="x"), r"arms.total\[0\] must be a number, got 'x'"),
+        (arm(0, total=float("nan")), r"arms.total\[0\]"),
         (arm(0, name="yellow"), "two arms have the same name or number"),
         (arm(0, forgotten=10**9), "more forgotten pulls than pulls"),
         (edited(round={"number": 1}), "a round of EUCBV.rho=0.1. has number, until"),
         (edited(asked=3), "occurs twice, or was never used"),
-        (edited(answers={"x": 1.0}), "belongs to decision 'x', which was never made"),
+        (edited(answers={"x": 1.0}), "belongs to decision '0c2169c0-x', which was never made"),
+        (edited(answers={"9" * 5_000: 1.0}), "belongs to decision '0c2169c0-9999.*, which was never made"),
+        (
+            edited(round={**ROUND, "width": -1.0}),
+            r"EUCBV\(rho=0.1\) cannot choose an arm from it: math domain",
+        ),
+        (edited(told=1_100), "the arms have 1101 pulls in total, but 1100 rewards are known"),
         (edited(retired=[]), "two arms have the same name or number|unknown arm"),
         (
             edited(

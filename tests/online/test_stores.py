@@ -24,7 +24,7 @@ def opened(path, **changed):
 def test_the_stores_conform(tmp_path):
     stores = {}
     lr.testing.check_store(lambda name: stores.setdefault(name, MemoryStore()))
-    lr.testing.check_store(lambda name: SQLiteStore(tmp_path / f"{name}.db"))
+    lr.testing.check_store(lambda name: SQLiteStore(tmp_path / "all.db", name))
     lr.testing.check_store(lambda name: JournalStore(tmp_path / f"{name}.journal"))
 
 
@@ -84,7 +84,7 @@ def test_a_memory_agent_says_what_it_has_forgotten():
     agent.tell(first, 1)
     agent.tell_many((choice, 1) for choice in agent.ask(1_000))
     with pytest.raises(
-        lr.UnknownDecisionError, match="was answered long ago: only an agent on a file remembers"
+        lr.UnknownDecisionError, match="or it was answered long ago and is no longer remembered"
     ):
         agent.tell(first, 1)
 
@@ -141,7 +141,7 @@ def full(path, allowed):
 def test_a_full_disk_changes_nothing(tmp_path, name, allowed):
     path = tmp_path / name
     with opened(path) as agent:
-        agent.tell_many((choice, 0.5) for choice in agent.ask(300))
+        agent.tell_many((choice, 0.5) for choice in agent.ask(100))
         waiting = agent.ask()
         state = agent.to_json()
         with full(path, allowed):
@@ -153,7 +153,7 @@ def test_a_full_disk_changes_nothing(tmp_path, name, allowed):
         state = agent.to_json()
     with opened(path) as agent:
         assert agent.to_json() == state
-        assert agent.time == 301
+        assert agent.time == 101
         assert agent.notes == ()
 
 

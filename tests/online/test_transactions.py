@@ -1,6 +1,5 @@
 """A transaction is made completely or not at all, also when an interrupt comes at the worst moment."""
 
-import json
 import signal
 import threading
 import tracemalloc
@@ -8,28 +7,24 @@ from contextlib import suppress
 from functools import partial
 
 import pytest
-from agent_workers import check_replay, interrupted
+from agent_workers import check_replay, contents, interrupted
 
 import lowregret as lr
 from lowregret.online import agent_state as states
-from lowregret.online import transactions
+from lowregret.online import calls, transactions
 from lowregret.online.agent_state import AgentState
 from lowregret.online.stores import in_memory as memory
 from lowregret.online.stores import journal, sqlite
 
 ARMS = ["red", "green", "blue"]
 PLACES = ["agent.db", "agent.journal", None]
-MODULES = transactions, states, memory, journal
+MODULES = transactions, calls, states, memory, journal
 
 
 def opened(folder, name):
     if name is None:
         return lr.Agent(lr.UCB1(), ARMS, seed=3)
     return lr.open_agent(folder / name, lr.UCB1(), ARMS, seed=3)
-
-
-def contents(agent):
-    return {**json.loads(agent.to_json()), "agent": None}
 
 
 CALLS = {

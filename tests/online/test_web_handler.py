@@ -24,6 +24,8 @@ SERVICE = Path(__file__).parents[2] / "examples" / "web_handler.py"
         ("POST", "/choose", "{}", 400),
         ("POST", "/choose", "[1]", 400),
         ("POST", "/choose", "no JSON", 400),
+        ("POST", "/choose", "[" * 9_000, 400),
+        ("POST", "/choose", "[" * 100_000, 400),
         ("POST", "/choose", '{"id": "somebody-1", "reward": 1}', 404),
         ("POST", "/choose", '{"id": 7, "reward": 1}', 400),
     ],
@@ -49,7 +51,13 @@ def test_a_file_that_is_gone_is_not_the_visitors_fault(tmp_path):
         assert answered(agent, "GET", "/choose", None) == 503
 
 
-def answered(agent, method, path, body):
+def test_a_negative_length_holds_no_thread():
+    assert (
+        answered(lr.Agent("UCB1", ["red", "green"]), "POST", "/choose", None, {"Content-Length": "-1"}) == 400
+    )
+
+
+def answered(agent, method, path, body, headers=None):
     """Let the handler answer one call; give the status."""
     handler = runpy.run_path(str(SERVICE))["Handler"]
     handler.do_GET.__globals__["agent"] = agent
@@ -58,7 +66,7 @@ def answered(agent, method, path, body):
         thread = Thread(target=server.handle_request)
         thread.start()
         link = HTTPConnection("127.0.0.1", server.server_port)
-        link.request(method, path, body)
+        link.request(method, path, body, headers or {})
         status = link.getresponse().status
         link.close()
         thread.join()

@@ -45,7 +45,7 @@ def imed(x, t, best):
         (lr.EmpiricalKLUCB(c=1), klucb(1)),
         (lr.EmpiricalIMED(), imed),
     ],
-    ids=str,
+    ids=["KLUCB", "KLUCB(c=1)", "IMED"],
 )
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
 def test_choices_are_those_of_the_formula(policy, index, engine):

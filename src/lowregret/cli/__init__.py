@@ -18,6 +18,7 @@ import typer
 from typer.core import TyperGroup
 
 from lowregret import __version__
+from lowregret.cli.agent_commands import agent
 from lowregret.cli.bounds_command import bounds
 from lowregret.cli.policies_command import policies
 from lowregret.cli.printing import tell
@@ -77,6 +78,7 @@ app = typer.Typer(
 
 for command in (simulate, policies, bounds, reproduce, new, run, compare, report, watch, replay):
     app.command()(command)
+app.add_typer(agent, name="agent")
 
 
 def main() -> None:

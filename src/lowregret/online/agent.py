@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from html import escape
+from collections.abc import Callable, Iterable
+from datetime import timedelta
 from secrets import token_hex
-from typing import TYPE_CHECKING, Self, overload
+from time import time
+from typing import Self, overload
 
-from lowregret._common.text import count
-from lowregret._common.validation import integer
+from lowregret._common.validation import integer, short_repr
 from lowregret.errors import InputError, LowRegretError
-from lowregret.online.agent_settings import Outside, valid_only, valid_settings, valid_string
+from lowregret.online.agent_reader import AgentReader
+from lowregret.online.agent_settings import Outside, Window, valid_only, valid_request, valid_settings
 from lowregret.online.agent_state import AgentState
 from lowregret.online.decisions import Decision
-from lowregret.online.snapshot import read, write
+from lowregret.online.snapshot import check_playable, read
 from lowregret.online.stores.in_memory import MemoryStore
 from lowregret.online.transactions import Transactions
 from lowregret.policies import Policy
 
-if TYPE_CHECKING:
-    import altair
-    import polars
-
 MOST_AT_ONCE = 1_000_000
 
 
-class Agent:
+class Agent(AgentReader):
     """A policy in live use: ``ask`` which arm to pull, ``tell`` its reward.
 
     While no reward is pending, its choices are those of run 0 of ``simulate`` with the same seed, pull by
@@ -47,6 +44,16 @@ class Agent:
         are not scaled.
     outside : {"refuse", "clip"}, default "refuse"
         Whether a reward outside the range is rejected or clipped.
+    matures_after : int or datetime.timedelta, optional
+        The window of a decision, as a number of decisions or a time. Rewards count when the window of their
+        decision ends, so that rewards that come early do not count before those that come late.
+    expires_after : int or datetime.timedelta, optional
+        How long a decision stays pending, in the same units. Rewards count at once.
+    default_reward : float, optional
+        The reward of a decision whose reward was not reported in its window. Without it such a decision is
+        discarded.
+    clock : callable, optional
+        Returns the time in seconds since 1970, for the timestamps of decisions; ``time.time`` by default.
     minimum_share : float, default 0
         The least probability of every arm in every decision, whatever the policy prefers. With it, the
         ``propensity`` of a decision of any policy of ours is positive for all arms, so that ``replay`` can
@@ -55,9 +62,8 @@ class Agent:
         An arm and its share: in every decision it is chosen with exactly this probability. The policy
         neither chooses it nor learns from it.
     log_propensities : bool, optional
-        Whether to compute the propensities of Thompson sampling, which takes time with many arms; see
-        docs/live.md. If not, they are None. By default they are computed with a minimum share or a control
-        arm, and for ``open_agent`` always.
+        Whether to compute the propensities of Thompson sampling, which takes time with many arms. By default
+        they are computed with a minimum share or a control arm, and for ``open_agent`` always.
 
     Examples
     --------
@@ -79,47 +85,18 @@ class Agent:
         reward_range: tuple[float, float] | None = (0, 1),
         *,
         outside: Outside = "refuse",
+        matures_after: Window | None = None,
+        expires_after: Window | None = None,
+        default_reward: float | None = None,
         minimum_share: float = 0.0,
         control: tuple[str, float] | None = None,
         log_propensities: bool | None = None,
+        clock: Callable[[], float] = time,
     ) -> None:
+        window = matures_after, expires_after, default_reward
         shares = minimum_share, control, log_propensities
-        settings = valid_settings(policy, arms, horizon, seed, reward_range, outside, *shares)
-        self._transactions = _in_memory(AgentState(settings, token_hex(4)))
-
-    @property
-    def policy(self) -> Policy:
-        """The policy."""
-        return self._transactions.state.settings.policy
-
-    @property
-    def arms(self) -> tuple[str, ...]:
-        """The names of the arms that are not retired."""
-        with self._transactions.reading() as state:
-            return tuple(state.arms)
-
-    @property
-    def time(self) -> int:
-        """The number of pulls, including those whose reward is pending."""
-        with self._transactions.reading() as state:
-            return state.time
-
-    @property
-    def pending(self) -> tuple[Decision, ...]:
-        """The decisions whose rewards have not been reported, oldest first."""
-        with self._transactions.reading() as state:
-            return tuple(state.pending.values())
-
-    @property
-    def conflicts(self) -> int:
-        """The number of rewards that were rejected because they contradict an earlier one."""
-        with self._transactions.reading() as state:
-            return state.conflicts
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What was found when the store was opened, such as an incomplete record that was dropped."""
-        return tuple(self._transactions.store.notes)
+        settings = valid_settings(policy, arms, horizon, seed, reward_range, outside, *window, *shares)
+        self._transactions = _in_memory(AgentState(settings, token_hex(16)), clock)
 
     @overload
     def ask(
@@ -169,8 +146,8 @@ class Agent:
         'red'
         """
         number = 1 if n is None else integer("ask", "n", n, MOST_AT_ONCE)
-        if request is not None and not valid_string("a request", request):
-            raise InputError("a request must not be empty: leave it out for a new decision")
+        if request is not None:
+            valid_request(request)
         made = self._transactions.ask(number, None if only is None else valid_only(only), request)
         return made[0] if n is None else list(made)
 
@@ -264,7 +241,44 @@ class Agent:
         >>> agent.forget(agent.ask()), agent.time
         (True, 0)
         """
-        return self._transactions.forget(decision)
+        return self._transactions.forget([decision]) == 1
+
+    def forget_many(self, decisions: Iterable[Decision | str]) -> int:
+        """Discard several decisions at once, all or none of them.
+
+        Parameters
+        ----------
+        decisions : iterable of (Decision or str)
+            The decisions or their ids.
+
+        Returns
+        -------
+        int
+            The number of decisions that were pending.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> agent = lr.Agent("UCB1", ["red", "green"])
+        >>> agent.forget_many(agent.ask(3)), agent.time
+        (3, 0)
+        """
+        if isinstance(decisions, str | Decision) or not isinstance(decisions, Iterable):
+            raise InputError(f"forget_many takes a list of decisions, got {short_repr(decisions)}")
+        return self._transactions.forget(list(decisions))
+
+    def forget_expired(self) -> int:
+        """End the windows that are due, as the next ``ask`` would; return how many decisions had no reward.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> agent = lr.Agent(lr.UCB1(), ["red", "green"], expires_after=2)
+        >>> choices = agent.ask(5)
+        >>> agent.forget_expired(), len(agent.pending)
+        (3, 2)
+        """
+        return self._transactions.settle()
 
     def add_arm(self, arm: str) -> None:
         """Add an arm; it is pulled first, as often as the warm-up of the policy requires.
@@ -274,22 +288,14 @@ class Agent:
         >>> import lowregret as lr
         >>> agent = lr.Agent(lr.UCB1(), ["red"])
         >>> agent.add_arm("green")
-        >>> sorted(agent.arms)
-        ['green', 'red']
-        """
-        self._transactions.add(arm)
-
-    def retire_arm(self, arm: str) -> None:
-        """Retire an arm permanently; rewards of its pulls may still be reported.
-
-        Examples
-        --------
-        >>> import lowregret as lr
-        >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
         >>> agent.retire_arm("red")
         >>> agent.arms
         ('green',)
         """
+        self._transactions.add(arm)
+
+    def retire_arm(self, arm: str) -> None:
+        """Retire an arm permanently; rewards of its pulls may still be reported."""
         self._transactions.retire(arm)
 
     def compile(self) -> Self:
@@ -307,46 +313,6 @@ class Agent:
         with self._transactions.reading() as state:
             state.compile()
         return self
-
-    def summary(self) -> polars.DataFrame:
-        """Return a table of the arms, in the order in which they were added.
-
-        The columns are ``arm``, ``pulls`` (with a reward), ``pending``, ``mean``, ``low`` and ``high``,
-        ``state`` and ``share`` of all pulls. The state is "active", "eliminated", "inactive" (not chosen now,
-        but not eliminated) or "retired". The mean is that of the rewards as the policy records them:
-        ``ThompsonBeta`` records a Bernoulli draw for each. The interval from low to high covers the true mean
-        with probability 95% at all times simultaneously, whatever the agent chose; see docs/live.md.
-
-        Examples
-        --------
-        >>> import lowregret as lr
-        >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
-        >>> agent.summary()["state"].to_list()
-        ['active', 'active']
-        """
-        from lowregret.online.arm_summary import summary_table
-
-        with self._transactions.reading() as state:
-            return summary_table(state)
-
-    def plot(self) -> altair.LayerChart:
-        """Draw the mean of every arm with its interval."""
-        from lowregret.reporting.agent_chart import arms_chart
-
-        return arms_chart(self.summary(), str(self.policy))
-
-    def to_json(self) -> str:
-        """Return the agent as JSON, without loss.
-
-        Examples
-        --------
-        >>> import lowregret as lr
-        >>> agent = lr.Agent(lr.MOSS(), ["red", "green"], horizon=100)
-        >>> lr.Agent.from_json(agent.to_json()).ask().arm == agent.ask().arm
-        True
-        """
-        with self._transactions.reading() as state:
-            return write(state)
 
     @classmethod
     def from_json(cls, text: str, policy: Policy | None = None) -> Self:
@@ -366,33 +332,67 @@ class Agent:
         >>> lr.Agent.from_json(text)
         Agent(MOSS, 2 arms, 0 pulls)
         """
-        return cls._of(_in_memory(read(text, policy)))
+        state = read(text, policy)
+        check_playable(state)
+        return cls._of(_in_memory(state))
 
-    @classmethod
-    def _of(cls, transactions: Transactions) -> Self:
-        agent = cls.__new__(cls)
-        agent._transactions = transactions
-        return agent
+    def compact(self, older_than: timedelta = timedelta(0)) -> int:
+        """Replace the events that are older than a time by a snapshot, from which the rest still follows.
 
-    def close(self) -> None:
-        """Close the store; the agent cannot be used after that."""
-        self._transactions.close()
+        Pending decisions stay. The rewards and requests among the dropped events are forgotten, so that a
+        repeated call with one of them is an error or makes a new decision.
 
-    def __enter__(self) -> Self:
-        return self
+        Parameters
+        ----------
+        older_than : datetime.timedelta, default 0
+            The least age of the events to drop; by default all.
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        Returns
+        -------
+        int
+            The number of events that were dropped.
 
-    def __repr__(self) -> str:
-        state = self._transactions.state
-        return f"Agent({self.policy}, {count(len(state.arms), 'arm')}, {count(state.time, 'pull')})"
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> from lowregret.online.stores.in_memory import MemoryStore
+        >>> agent = lr.open_agent(MemoryStore(), lr.UCB1(), ["red", "green"])
+        >>> agent.tell(agent.ask(), 1)
+        True
+        >>> agent.compact(), agent.verify(), agent.time
+        (2, 0, 1)
+        """
+        from lowregret.online.retention import compact
 
-    def _repr_html_(self) -> str:
-        """Return the arms as a table, for notebooks; a closed agent has none."""
-        table = "" if self._transactions.closed else self.summary()._repr_html_()
-        return f"<p>{escape(repr(self))}</p>{table}"
+        if not isinstance(older_than, timedelta):
+            raise InputError(f"older_than must be a datetime.timedelta, got {short_repr(older_than)}")
+        transactions = self._transactions
+        with transactions.reading() as state:
+            before = transactions.clock() - older_than.total_seconds()
+            return compact(state, transactions.store, before, transactions.timeout)
+
+    def erase_request(self, request: str) -> int:
+        """Remove the name of a request from the store; return how many decisions, which stay, had it.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
+        >>> first = agent.ask(request="somebody")
+        >>> agent.erase_request("somebody")
+        1
+        >>> agent.ask(request="somebody") == first
+        False
+        """
+        valid_request(request)
+        transactions = self._transactions
+        with transactions.reading() as state:
+            found = len(transactions.store.requested(request)) or len(state.requests.get(request, ()))
+            with transactions.store.session(transactions.timeout):
+                transactions.store.erase(request)
+            state.requests.pop(request, None)
+        return found
 
 
-def _in_memory(state: AgentState) -> Transactions:
-    return Transactions(state, MemoryStore(history=False))
+def _in_memory(state: AgentState, clock: Callable[[], float] = time) -> Transactions:
+    return Transactions(state, MemoryStore(history=False), clock=clock)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from numbers import Real
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from lowregret._common.text import count
 from lowregret._common.validation import MAX_ARMS, MAX_HORIZON, MAX_MAGNITUDE, integer, seed_of, short_repr
@@ -16,13 +18,16 @@ from lowregret.policies import POLICIES, Policy
 from lowregret.policies.inputs import policy_of
 
 Outside = Literal["refuse", "clip"]
+Window: TypeAlias = int | timedelta
+"""How long a decision waits for its reward: a number of decisions, or a time."""
+
+MAX_REQUEST = 1_000
+"""The most characters of a request."""
+DEFAULT_NAME = "default"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 FORMER_NAMES = {"Uniform": "RoundRobin"}
 """Classes of policies that had another name when agents of format 1 were stored."""
-
-
-LATER_SETTINGS = {"minimum_share": 0.0, "control": None, "log_propensities": None}
-"""Settings that the first files of agents do not have, and the values that those agents have."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +40,17 @@ class Settings:
     seed: int
     reward_range: tuple[float, float] | None
     outside: Outside
+    matures_after: Window | None = None
+    expires_after: Window | None = None
+    default_reward: float | None = None
     minimum_share: float = 0.0
     control: tuple[str, float] | None = None
     log_propensities: bool | None = None
+
+    @property
+    def window(self) -> Window | None:
+        """How long a decision waits for its reward, None if for ever."""
+        return self.expires_after if self.matures_after is None else self.matures_after
 
     def scaled(self, value: float) -> float:
         """Return a reward as the policy sees it; reject or clip one outside the range."""
@@ -67,6 +80,9 @@ class Settings:
             "seed": self.seed,
             "reward_range": None if self.reward_range is None else list(self.reward_range),
             "outside": self.outside,
+            "matures_after": _stored_window(self.matures_after),
+            "expires_after": _stored_window(self.expires_after),
+            "default_reward": self.default_reward,
             "minimum_share": self.minimum_share,
             "control": None if self.control is None else list(self.control),
             "log_propensities": self.log_propensities,
@@ -80,6 +96,9 @@ def valid_settings(
     seed: int,
     reward_range: tuple[float, float] | None,
     outside: Outside,
+    matures_after: Window | None = None,
+    expires_after: Window | None = None,
+    default_reward: float | None = None,
     minimum_share: float = 0.0,
     control: Sequence[Any] | None = None,
     log_propensities: bool | None = None,
@@ -90,12 +109,32 @@ def valid_settings(
         raise InputError(f"outside must be 'refuse' or 'clip', got {short_repr(outside)}")
     if horizon is not None:
         horizon = integer("Agent", "horizon", horizon, MAX_HORIZON)
+    if matures_after is not None and expires_after is not None:
+        raise InputError("pass matures_after or expires_after, not both: a decision expires when it matures")
+    if default_reward is not None and matures_after is None and expires_after is None:
+        raise InputError("default_reward needs matures_after or expires_after, which say when it counts")
     if not isinstance(log_propensities, bool | None):
         raise InputError(f"log_propensities must be True, False or None, got {short_repr(log_propensities)}")
     names, ends = _names(arms), _range(reward_range, policy)
     share, held = _share("minimum_share", minimum_share), _control(control, names)
     require_shares(share, held[1] if held else 0.0, len(names) - (held is not None))
-    return Settings(policy, names, horizon, seed_of(seed), ends, outside, share, held, log_propensities)
+    settings = Settings(
+        policy,
+        names,
+        horizon,
+        seed_of(seed),
+        ends,
+        outside,
+        _window("matures_after", matures_after),
+        _window("expires_after", expires_after),
+        None if default_reward is None else valid_reward(default_reward),
+        share,
+        held,
+        log_propensities,
+    )
+    if settings.default_reward is not None:
+        settings.scaled(settings.default_reward)
+    return settings
 
 
 def require_shares(minimum: float, control: float, others: int) -> None:
@@ -129,6 +168,26 @@ def _control(control: Sequence[Any] | None, arms: tuple[str, ...]) -> tuple[str,
     if len(arms) == 1:
         raise InputError(f"arm {short_repr(arm)} is the only one: give the control arm another arm beside it")
     return str(arm), _share("the share of the control arm", share)
+
+
+def valid_name(name: object) -> str:
+    """Validate the name of an agent."""
+    if isinstance(name, str) and _NAME.fullmatch(name):
+        return name
+    raise InputError(
+        "the name of an agent must be 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter or a "
+        f"digit, got {short_repr(name)}"
+    )
+
+
+def valid_request(request: object) -> str:
+    """Validate the name of a request."""
+    request = valid_string("a request", request)
+    if not request:
+        raise InputError("a request must not be empty: leave it out for a new decision")
+    if len(request) > MAX_REQUEST:
+        raise InputError(f"a request must have at most {MAX_REQUEST:,} characters, got {len(request):,}")
+    return request
 
 
 def valid_string(what: str, value: object) -> str:
@@ -214,6 +273,34 @@ def _names(arms: Iterable[str]) -> tuple[str, ...]:
     if twice:
         raise InputError(f"arms must have different names, got {short_repr(twice[0])} twice")
     return names
+
+
+def _window(name: str, window: object) -> Window | None:
+    if window is None or (isinstance(window, timedelta) and window > timedelta(0)):
+        return window
+    if isinstance(window, timedelta):
+        raise InputError(f"{name} must be a positive time, got {window}")
+    try:
+        return integer("Agent", name, window, MAX_HORIZON)
+    except InputError:
+        raise InputError(
+            f"{name} must be a number of decisions or a datetime.timedelta, got {short_repr(window)}"
+        ) from None
+
+
+def _stored_window(window: Window | None) -> dict[str, float] | None:
+    if isinstance(window, timedelta):
+        return {"seconds": window.total_seconds()}
+    return None if window is None else {"decisions": window}
+
+
+def window_from(stored: Mapping[Any, float] | None) -> Window | None:
+    """Return a window as ``Settings.described`` stores it."""
+    if stored is None:
+        return None
+    if "seconds" in stored:
+        return timedelta(seconds=stored["seconds"])
+    return int(stored["decisions"])
 
 
 def _range(ends: Sequence[float] | None, policy: Policy) -> tuple[float, float] | None:

@@ -8,7 +8,9 @@ requests. It is idempotent, so an interrupted commit is simply repeated.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
+from itertools import takewhile
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,10 +21,10 @@ from lowregret.engine.observe import observe
 from lowregret.engine.rng import POLICY_STREAM, shuffle, stream
 from lowregret.engine.state import CLOSED, Rows, first_round, initialise_memory, new_rewards, new_rows
 from lowregret.engine.step import MESSAGES, NOT_A_NUMBER
-from lowregret.errors import InputError, StoreError
+from lowregret.errors import InputError
 from lowregret.online.agent_settings import Settings, require_shares, valid_string
 from lowregret.online.assignment import CONTROL, Assignment
-from lowregret.online.decisions import ANSWERS, Decision, Event, decision_id, decision_of, new_tuple
+from lowregret.online.decisions import ANSWERS, Decision, Event, decision_of, new_key, new_tuple
 from lowregret.online.epochs import first_horizon, start_epoch
 from lowregret.online.model import (
     MODEL,
@@ -38,8 +40,8 @@ REMEMBERED = 1_000
 """How many of the latest answers and requests are held in memory; a store on disk holds them all."""
 
 
-Saved: TypeAlias = tuple[bytes, bytes, Any, int, dict[str, Rows], list[str], dict[str, int], int, int]
-"""A copy of the model: rows, models, round, epoch, retired, names, places, asked, conflicts.
+Saved: TypeAlias = tuple[bytes, bytes, Any, int, dict[str, Rows], list[str], dict[str, int], int, int, int]
+"""A copy of the model: rows, models, round, epoch, retired, names, places, asked, conflicts, matured.
 
 Arrays are bytes, because NumPy copies structured arrays field by field. Lists and dictionaries are not
 copied: the agent replaces them and never changes them.
@@ -47,7 +49,7 @@ copied: the agent replaces them and never changes them.
 
 
 class AgentState:
-    """The state of an agent; ``token`` is the agent's part of the ids of its decisions.
+    """The state of an agent; ``token`` identifies the agent among all agents.
 
     Attributes
     ----------
@@ -64,10 +66,14 @@ class AgentState:
         The control arm; ``control_allowed`` is whether the present choice may be this arm.
     asked, conflicts : int
         The number of decisions, and the number of rewards rejected because they contradict an earlier one.
-    pending : dict of str to Decision
-        The decisions whose rewards have not been reported.
-    answers : dict of int to float or None
-        The latest rewards by number of the decision, None for a decision that was discarded.
+    matured : int
+        The number of the latest decision whose window has ended; see ``windows``.
+    pending : dict of int to Decision
+        The decisions whose pulls the model counts as pending, by their numbers in increasing order.
+    early : dict of int to float
+        The rewards of those among them that were reported before their window has ended.
+    answers : dict of str to float or None
+        The latest rewards by id of the decision, None for a decision that was discarded.
     requests : dict of str to dict of int to Decision
         The decisions of the latest requests by their numbers.
     """
@@ -94,9 +100,10 @@ class AgentState:
         self.retired: dict[str, Rows] = {}
         if self.control is not None:
             self.retired[self.control] = self._new_row(size)
-        self.asked = self.conflicts = 0
-        self.pending: dict[str, Decision] = {}
-        self.answers: OrderedDict[int, float | None] = OrderedDict()
+        self.asked = self.conflicts = self.matured = 0
+        self.pending: dict[int, Decision] = {}
+        self.early: dict[int, float] = {}
+        self.answers: OrderedDict[str, float | None] = OrderedDict()
         self.requests: OrderedDict[str, dict[int, Decision]] = OrderedDict()
         self.steps: tuple[Any, Any, Any] = (choose_step, apply_step, policy)
 
@@ -104,6 +111,11 @@ class AgentState:
     def time(self) -> int:
         """The number of pulls, including those whose reward is pending."""
         return int(self.models[0]["told"]) + int(self.models[0]["waiting"])
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether compiled code chooses and learns."""
+        return self.steps[0] is not choose_step
 
     @property
     def arms(self) -> list[str]:
@@ -133,6 +145,7 @@ class AgentState:
             self.places,
             self.asked,
             self.conflicts,
+            self.matured,
         )
 
     def restore(self, saved: Saved) -> None:
@@ -141,7 +154,7 @@ class AgentState:
         self.rows = np.frombuffer(rows, self.rows.dtype).copy()
         self.scores = np.zeros(len(self.rows))
         self.models = np.frombuffer(models, MODEL).copy()
-        self.asked, self.conflicts = counts
+        self.asked, self.conflicts, self.matured = counts
         self.control_allowed = True
 
     def check_only(self, only: Iterable[object]) -> None:
@@ -169,7 +182,7 @@ class AgentState:
             raise InputError(f"unknown arm {short_repr(arm)}: the arms are {short_repr(self.arms)}")
         return place
 
-    def choose(self, number: int, request: str | None = None) -> Event:
+    def choose(self, number: int, request: str | None, timestamp: float) -> Event:
         """Make decision ``number``: choose an arm, count the pull, and return the event."""
         if self.assignment.mixes:
             place, time, drawn, propensity = self.assignment.choose(self, number)
@@ -181,13 +194,14 @@ class AgentState:
             arm = self.names[place]
         elif place == CONTROL and self.control is not None:
             arm = self.control
-            self._count_pending(arm)
+            self.count_pending(arm)
         else:
             raise InputError(f"{self.settings.policy}: {MESSAGES[NOT_A_NUMBER]}")
         self.asked = number
-        return new_tuple(Event, ("asked", number, arm, None, time, propensity, drawn, request))
+        fields = "asked", number, arm, None, time, propensity, drawn, request, new_key(), timestamp
+        return new_tuple(Event, fields)
 
-    def _count_pending(self, arm: str) -> None:
+    def count_pending(self, arm: str) -> None:
         """Count a pull whose reward is not known."""
         row = self.rows[self.places[arm]] if arm in self.places else self._own_retired(arm)[0]
         row["pending"] += 1
@@ -304,67 +318,48 @@ class AgentState:
         """Update the records with events that are stored; return the decisions among them."""
         made = []
         for event in events:
-            number = event.decision or 0
-            if event.kind == "asked":
-                decision = decision_of(self.token, event)
-                self.pending[decision.id] = decision
+            kind, number = event[0], event[1] or 0
+            if kind == "asked":
+                decision = decision_of(event)
+                self.pending[number] = decision
                 if event.request is not None:
                     self.requests.setdefault(event.request, {})[number] = decision
                 made.append(decision)
-            elif event.kind in ANSWERS:
-                self.pending.pop(f"{self.token}-{number}", None)
-                self.answers[number] = event.reward
+            elif kind in ANSWERS:
+                self._commit_answer(number, event.reward)
+            elif kind == "matured":
+                self._commit_matured(number, event.reward)
         while len(self.answers) > REMEMBERED:
             self.answers.popitem(last=False)
         while len(self.requests) > REMEMBERED:
             self.requests.popitem(last=False)
         return made
 
-    def pending_after(self, events: Sequence[Event]) -> dict[str, Decision]:
-        """Return what ``pending`` will be once events are committed."""
-        made = [decision_of(self.token, event) for event in events if event.kind == "asked"]
-        answered = {decision_id(self.token, event.decision) for event in events if event.kind in ANSWERS}
-        pending = {**self.pending, **{decision.id: decision for decision in made}}
-        return {key: decision for key, decision in pending.items() if key not in answered}
-
-    def replay(self, events: Sequence[Event]) -> None:
-        """Apply stored events."""
-        for event in events:
-            self.reapply(event)
-            self.commit((event,))
-
-    def reapply(self, event: Event) -> None:
-        """Change the model by a stored event; a choice is not made again."""
-        if not self._can_follow(event):
-            raise StoreError(
-                "the event log of this agent is inconsistent: it is damaged, or a newer lowregret wrote it"
-            )
-        if event.kind == "asked":
-            self._count_pending(str(event.arm))
-            self.models[0]["drawn"] = event.drawn
-            self.asked += 1
-        elif event.kind == "added":
-            self.add(str(event.arm))
-        elif event.kind == "retired":
-            self.retire(str(event.arm))
-        elif event.kind == "conflict":
-            self.conflicts += 1
+    def _commit_answer(self, number: int, reward: float | None) -> None:
+        decision = self.pending.get(number)
+        if decision is None:  # committed before
+            return
+        self.answers[decision.id] = reward
+        if reward is not None and self.settings.matures_after is not None:
+            self.early[number] = reward
         else:
-            arm = self.pending[decision_id(self.token, event.decision)].arm
-            if event.reward is not None:
-                self.apply_reward(arm, self.settings.scaled(event.reward))
-            else:
-                self.discard(arm)
+            del self.pending[number]
 
-    def _can_follow(self, event: Event) -> bool:
-        """Return whether an event is consistent with the events before it."""
-        if event.kind == "asked":
-            numbers = isinstance(event.time, int) and isinstance(event.drawn, int)
-            known = event.arm in self.places or (event.arm is not None and event.arm == self.control)
-            return numbers and event.decision == self.asked + 1 and known
-        if event.kind in ANSWERS:
-            fits = isinstance(event.reward, float) if event.kind == "told" else event.reward is None
-            return fits and decision_id(self.token, event.decision) in self.pending
-        if event.kind == "added":
-            return isinstance(event.arm, str) and event.arm not in self.places and event.arm != self.control
-        return event.kind == "conflict" or (event.kind == "retired" and event.arm in self.places)
+    def _commit_matured(self, last: int, default: float | None) -> None:
+        for number in list(takewhile(last.__ge__, self.pending)):
+            if number not in self.early:
+                self.answers[self.pending[number].id] = default
+            del self.pending[number]  # first: an early reward without its decision means nothing
+            self.early.pop(number, None)
+
+    def after(self, events: Sequence[Event]) -> AgentState:
+        """Return a view of the state whose records include events that are not stored yet."""
+        view = copy(self)
+        view.pending, view.early = {**self.pending}, {**self.early}
+        view.answers, view.requests = OrderedDict(), OrderedDict()
+        view.commit(events)
+        return view
+
+    def unreported(self) -> Iterator[Decision]:
+        """Yield the decisions whose rewards have not been reported, oldest first."""
+        return (decision for number, decision in self.pending.items() if number not in self.early)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from typing import Literal, NamedTuple
 
-Kind = Literal["asked", "told", "forgot", "conflict", "added", "retired"]
+Kind = Literal["asked", "told", "forgot", "conflict", "added", "retired", "matured"]
 new_tuple = tuple.__new__
 """Creates a named tuple from all its fields, in half the time of its own constructor."""
 ANSWERS = ("told", "forgot")
-"""The kinds of events after which a decision is no longer pending."""
+"""The kinds of events that answer one decision."""
+KEY = 32
+"""The number of hexadecimal digits of the random part of an id: 128 bits."""
 
 
 class Decision(NamedTuple):
@@ -17,7 +20,8 @@ class Decision(NamedTuple):
     Attributes
     ----------
     id : str
-        Identifies the decision among all decisions of all agents.
+        Identifies the decision among all decisions of all agents. It has 128 random bits, so nobody can
+        guess it, and a decision that is made again after a backup was restored has another id.
     arm : str
         The name of the arm to pull.
     time : int
@@ -25,6 +29,8 @@ class Decision(NamedTuple):
     propensity : float or None
         The probability with which this arm was chosen, given everything before: 1 for a deterministic
         policy, None for a randomized policy that does not state it.
+    timestamp : float or None
+        When the decision was made, in seconds since 1970 (UTC). None for decisions of stores of format 1.
 
     Examples
     --------
@@ -38,22 +44,26 @@ class Decision(NamedTuple):
     arm: str
     time: int
     propensity: float | None = None
+    timestamp: float | None = None
 
 
 class Event(NamedTuple):
     """An event in the life of an agent, as stores hold it.
 
-    ======== ==========================================================
-    asked    decision, arm, time, propensity, drawn, optionally request
+    ======== ==========================================================================================
+    asked    decision, arm, time, propensity, drawn, key, optionally request
     told     decision, reward
     forgot   decision
     conflict decision, reward: contradicts an earlier reward, rejected
     added    arm
     retired  arm
-    ======== ==========================================================
+    matured  decision, reward: the window of this and all earlier decisions has ended; the reward is that
+             of decisions without one, None if they are discarded
+    ======== ==========================================================================================
 
     ``decision`` is the number of the decision, from 1. ``drawn`` is how many random numbers the policy had
-    drawn after the choice, so that a replay need not choose again. ``reward`` is in the user's units.
+    drawn after the choice, so that a replay need not choose again. ``reward`` is in the user's units. ``key``
+    is the random part of the id. ``timestamp`` is in seconds since 1970 (UTC), None in events of format 1.
     """
 
     kind: Kind
@@ -64,11 +74,8 @@ class Event(NamedTuple):
     propensity: float | None = None
     drawn: int | None = None
     request: str | None = None
-
-
-def decision_id(agent: str, number: int | None) -> str:
-    """Return the id of a decision."""
-    return f"{agent}-{number}"
+    key: str | None = None
+    timestamp: float | None = None
 
 
 def decision_number(key: str) -> int:
@@ -77,7 +84,25 @@ def decision_number(key: str) -> int:
     return int(digits) if digits.isdecimal() and len(digits) < 20 else 0
 
 
-def decision_of(agent: str, event: Event) -> Decision:
+def decision_of(event: Event) -> Decision:
     """Return the decision of an event of kind ``asked``."""
-    _, number, arm, _, time, propensity, _, _ = event
-    return new_tuple(Decision, (f"{agent}-{number}", arm, time, propensity))
+    _, number, arm, _, time, propensity, _, _, key, timestamp = event
+    return new_tuple(Decision, (f"{key}-{number}", arm, time, propensity, timestamp))
+
+
+_keys: list[str] = []
+"""Random keys that are drawn in advance, since the operating system takes a microsecond for each call."""
+
+
+def new_key() -> str:
+    """Draw the random part of an id."""
+    while True:
+        try:
+            return _keys.pop()
+        except IndexError:
+            digits = os.urandom(64 * KEY // 2).hex()
+            _keys.extend([digits[start : start + KEY] for start in range(0, len(digits), KEY)])
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_keys.clear)  # else both processes would use the same keys

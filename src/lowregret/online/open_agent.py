@@ -4,57 +4,82 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from pathlib import Path
 from secrets import token_hex
+from threading import TIMEOUT_MAX
+from time import time
 from typing import Any
 
-from lowregret._common.validation import short_repr
+from pydantic import ValidationError
+
+from lowregret._common.validation import number, short_repr
 from lowregret.errors import InputError, StoreError
 from lowregret.online.agent import Agent
 from lowregret.online.agent_settings import (
-    LATER_SETTINGS,
     Outside,
     Settings,
+    Window,
     policy_text,
     valid_settings,
     with_current_name,
 )
 from lowregret.online.agent_state import AgentState
-from lowregret.online.snapshot import FORMAT, read
-from lowregret.online.stores import Store
-from lowregret.online.stores.journal import JournalStore
-from lowregret.online.stores.sqlite import SQLiteStore
-from lowregret.online.transactions import Transactions
+from lowregret.online.event_replay import replay
+from lowregret.online.sealed_snapshot import read_sealed
+from lowregret.online.snapshot import FORMAT, MadeWith, settings_of
+from lowregret.online.stores import TIMEOUT, Store
+from lowregret.online.stores.locations import open_store
+from lowregret.online.transactions import Transactions, prepare
 from lowregret.policies import Policy
+from lowregret.policies.inputs import policy_of
 
-ADVICE = "pass what it was created with, or use another file"
+ADVICE = "pass what it was created with, or use another name or file"
 
 
 def open_agent(
     where: str | os.PathLike[str] | Store,
-    policy: Policy | str,
-    arms: Iterable[str],
+    policy: Policy | str | None = None,
+    arms: Iterable[str] | None = None,
     horizon: int | None = None,
     seed: int = 0,
     reward_range: tuple[float, float] | None = (0, 1),
     *,
+    name: str | None = None,
     outside: Outside = "refuse",
+    matures_after: Window | None = None,
+    expires_after: Window | None = None,
+    default_reward: float | None = None,
     minimum_share: float = 0.0,
     control: tuple[str, float] | None = None,
     log_propensities: bool | None = None,
+    timeout: float = TIMEOUT,
+    read_only: bool = False,
+    clock: Callable[[], float] = time,
 ) -> Agent:
     """Open an agent whose decisions and rewards are stored; create it if it does not exist.
 
     Parameters
     ----------
-    where : path or Store
-        An SQLite file, which several processes may share; or, if the name ends in ``.journal``, a journal
-        for one process; or a store of your own.
-    policy, arms, horizon, seed, reward_range, outside, minimum_share, control, log_propensities
+    where : path, URL or Store
+        An SQLite file, which several processes and several agents may share, as a path or as a URL such as
+        ``sqlite:///choices.db``; or, if the name ends in ``.journal``, a journal for one process and one
+        agent; or a store of your own.
+    policy, arms, horizon, seed, reward_range, outside, matures_after, expires_after, default_reward, \
+    minimum_share, control, log_propensities
         As for ``Agent``. For an existing agent they must be those it was created with; ``arms`` may also be
-        its current arms.
+        its current arms. Leave all of them out to open an existing agent as it is. Pass only ``policy`` if
+        its class is not part of lowregret.
+    name : str, optional
+        The name of the agent in the store: letters, digits, ``.``, ``_`` and ``-``. "default" if it is left
+        out; without ``arms``, the only agent of the store.
+    timeout : float, default 60
+        How many seconds a call waits for other threads and processes before it raises ``StoreError``.
+    read_only : bool, default False
+        Whether only to read: nothing is written to the file or its folder, and ``ask`` and ``tell`` raise
+        ``StoreError``.
+    clock : callable, optional
+        Returns the time in seconds since 1970, for the timestamps of events; ``time.time`` by default.
 
     Returns
     -------
@@ -64,7 +89,7 @@ def open_agent(
     Raises
     ------
     StoreError
-        If the store cannot be used: locked, full, damaged, or not a store of an agent.
+        If the store cannot be used: locked, full, damaged, or not a store of agents.
 
     Examples
     --------
@@ -72,93 +97,108 @@ def open_agent(
     >>> import lowregret as lr
     >>> folder = tempfile.TemporaryDirectory()
     >>> path = f"{folder.name}/choices.db"
-    >>> with lr.open_agent(path, lr.EUCBV(), ["red", "green", "blue"], horizon=10_000) as agent:
+    >>> with lr.open_agent(path, lr.EUCBV(), ["red", "green", "blue"], name="buttons") as agent:
     ...     agent.tell(agent.ask(), 1)
     True
-    >>> with lr.open_agent(path, lr.EUCBV(), ["red", "green", "blue"], horizon=10_000) as agent:
+    >>> with lr.open_agent(path, name="buttons") as agent:
     ...     agent.time
     1
     >>> folder.cleanup()
     """
-    shares = minimum_share, control, log_propensities
-    settings = valid_settings(policy, arms, horizon, seed, reward_range, outside, *shares)
-    store = _store(where)
+    wait = number("open_agent", "timeout", timeout)
+    if not 0.0 <= wait <= TIMEOUT_MAX:
+        raise InputError(f"timeout must be a number of seconds, at least 0, got {short_repr(timeout)}")
+    window, shares = (
+        (matures_after, expires_after, default_reward),
+        (minimum_share, control, log_propensities),
+    )
+    rest = (horizon, seed, reward_range, outside, *window, *shares)
+    given: Settings | Policy | None = None
+    if arms is not None:
+        if policy is None:
+            raise InputError("open_agent: pass a policy with the arms, or leave out both")
+        given = valid_settings(policy, arms, *rest)
+    else:
+        if rest != (None, 0, (0, 1), "refuse", None, None, None, 0.0, None, None):
+            raise InputError("open_agent: pass the policy and the arms as well, or nothing but the name")
+        given = None if policy is None else policy_of(policy)
+    store, title = open_store(where, name, creating=arms is not None and not read_only, read_only=read_only)
     try:
-        transactions = _open(store, settings, _name(where))
+        state, position, snapshot = _open(store, given, title, wait, read_only)
+        transactions = Transactions(state, store, position, snapshot, wait, clock)
     except BaseException:
         store.close()
         raise
     return Agent._of(transactions)
 
 
-def _store(where: str | os.PathLike[str] | Store) -> Store:
-    if not isinstance(where, str | os.PathLike):
-        if hasattr(where, "session") and hasattr(where, "append"):
-            return where
-        raise InputError(f"open_agent: where must be a path or a store, got {short_repr(where)}")
-    path = Path(where)
-    if "\0" in str(path):
-        raise InputError(f"open_agent: the name of a file must not contain NUL, got {short_repr(str(path))}")
-    return JournalStore(path) if path.suffix == ".journal" else SQLiteStore(path)
-
-
-def _name(where: object) -> str:
-    return repr(os.fspath(where)) if isinstance(where, str | os.PathLike) else type(where).__name__
-
-
-def _open(store: Store, settings: Settings, name: str) -> Transactions:
+def _open(
+    store: Store, given: Settings | Policy | None, title: str, timeout: float, read_only: bool
+) -> tuple[AgentState, int, int]:
     """Load the agent of a store, or create it, and check that it has these settings."""
-    with store.session():  # so that one of two processes creates the agent and the other finds it
-        text = store.head()
-        if text is None:
-            text = json.dumps({"format": FORMAT, "agent": token_hex(4), "made_with": settings.described()})
-            store.begin(text)
-    head = _head(text, name)
-    made = head["made_with"]
-    _compare(made, settings.described(), name)
-    first = replace(settings, arms=tuple(made["arms"]))
-    latest = store.latest()
-    state = AgentState(first, head["agent"]) if latest is None else _read(latest[1], first.policy, name)
-    snapshot = 0 if latest is None else latest[0]
-    events = store.events(snapshot)
-    state.assignment.log_all()
-    state.replay(events)
-    if settings.arms != first.arms and set(settings.arms) != set(state.arms):
+    text = store.head()
+    if text is None and isinstance(given, Settings) and not read_only:
+        with store.session(timeout):  # so that one of two processes creates the agent and the other finds it
+            text = store.head()
+            if text is None:
+                text = new_head(store, given)
+    if text is None:
+        raise InputError(f"{title} does not exist: pass a policy and arms to create it")
+    made, token = read_head(text, title)
+    described = made.model_dump(by_alias=True)
+    if isinstance(given, Settings):
+        _compare(described, given.described(), title)
+        settings = replace(given, arms=tuple(made.arms))
+    else:
+        settings = settings_of(made, given)
+    state, position, snapshot = loaded(store, settings, token)
+    if isinstance(given, Settings) and given.arms != settings.arms and set(given.arms) != set(state.arms):
         raise InputError(
-            f"{name} has the arms {short_repr(state.arms)}, got {short_repr(list(settings.arms))}: {ADVICE}"
+            f"{title} has the arms {short_repr(state.arms)}, got {short_repr(list(given.arms))}: {ADVICE}"
         )
-    return Transactions(state, store, snapshot + len(events), snapshot)
+    return state, position, snapshot
 
 
-def _read(snapshot: str, policy: Policy, name: str) -> AgentState:
-    """Read the snapshot of a store."""
-    try:
-        return read(snapshot, policy)
-    except InputError as error:
-        raise StoreError(f"the snapshot in {name} is damaged: restore it from a copy ({error})") from None
+def new_head(store: Store, settings: Settings) -> str:
+    """Begin a new agent; within a session."""
+    head = {"format": FORMAT, "agent": token_hex(16), "made_with": settings.described()}
+    name = getattr(store, "name", None)
+    text = json.dumps(head if name is None else {**head, "name": name})
+    store.begin(text)
+    return text
 
 
-def _head(text: str, name: str) -> dict[str, Any]:
-    """Read the text that a store begins with."""
+def loaded(store: Store, settings: Settings, token: str) -> tuple[AgentState, int, int]:
+    """Return the state of a stored agent, the number of its events, and the position of its snapshot."""
+    latest = store.latest()
+    if latest is None:
+        state, snapshot = AgentState(settings, token), 0
+    else:
+        state, snapshot = read_sealed(*latest, settings.policy, token), latest[0]
+    state.assignment.log_all()
+    events = store.events(snapshot)
+    prepare(state, len(events))
+    replay(state, events)
+    return state, snapshot + len(events), snapshot
+
+
+def read_head(text: str, title: str) -> tuple[MadeWith, str]:
+    """Return the arguments that an agent was created with, and its token."""
     try:
         head: dict[str, Any] = json.loads(text)
-        made = head["made_with"] = LATER_SETTINGS | head["made_with"]
-        made["policy"] = with_current_name(made["policy"])
-        known = head["format"] == FORMAT and isinstance(head["agent"], str)
-    except (ValueError, KeyError, TypeError):
-        known = False
-    if not known:
-        raise StoreError(
-            f"{name} was not written by this version of lowregret: upgrade it, or use another file"
-        )
-    return head
+        if head["format"] == FORMAT and isinstance(head["agent"], str):
+            made = {**head["made_with"], "policy": with_current_name(head["made_with"]["policy"])}
+            return MadeWith.model_validate(made), head["agent"]
+    except (ValueError, KeyError, TypeError, ValidationError):
+        pass
+    raise StoreError(f"{title} was not written by this version of lowregret: upgrade it, or use another file")
 
 
-def _compare(made: dict[str, Any], given: dict[str, Any], name: str) -> None:
+def _compare(made: dict[str, Any], given: dict[str, Any], title: str) -> None:
     """Reject settings that differ from those of the stored agent; arms are compared later."""
     for key in given:
         if key != "arms" and made.get(key) != given[key]:
             was, now = made.get(key), given[key]
             if key == "policy" and isinstance(was, dict):
                 was, now = policy_text(was), policy_text(now)
-            raise InputError(f"{name} was created with {key} {was}, got {now}: {ADVICE}")
+            raise InputError(f"{title} was created with {key} {was}, got {now}: {ADVICE}")

@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Lock, get_ident
+from time import monotonic, time
 from typing import TYPE_CHECKING, Any, TypeAlias
+from weakref import WeakSet
 
-from lowregret._common import text
-from lowregret._common.validation import short_repr
-from lowregret.errors import ConflictError, InputError, UnknownDecisionError
-from lowregret.online.agent_settings import valid_reward
+from lowregret.errors import ConflictError, InputError, LowRegretError, StoreError
+from lowregret.online import calls
 from lowregret.online.agent_state import AgentState, Saved
-from lowregret.online.decisions import Decision, Event, decision_id, decision_number, decision_of, new_tuple
-from lowregret.online.snapshot import write
+from lowregret.online.calls import Change
+from lowregret.online.decisions import Decision, Event
+from lowregret.online.event_replay import reapply, replay
+from lowregret.online.sealed_snapshot import read_sealed, write_sealed
+from lowregret.online.stores import TIMEOUT, CompactedError
 
 if TYPE_CHECKING:
     from lowregret.online.stores import Store
 
-SNAPSHOT_EVERY = 1_000
-"""How many events lie between two snapshots, at least; more, where more decisions are pending."""
+SNAPSHOT_EVERY = 250
+"""How many events lie between two snapshots, at least; more, where a snapshot is large."""
+ARM_UPDATES = 5_000
+"""How many events times arms an agent applies while others wait: some 50 ms in plain Python."""
+COMPILED_FROM = 4_000_000
+"""From how many events times arms on compilation is worth its time: some 30 s in plain Python."""
+ROUNDS = 5
+"""How often an agent that is behind catches up before it excludes others."""
 
-Change: TypeAlias = tuple[Any, list[Event]]
-"""The result of a transaction and its events."""
 Stored: TypeAlias = tuple[Sequence[Event], int, int | None]
 """Events that are stored, the position after them, and that of the latest snapshot."""
+Loaded: TypeAlias = tuple[AgentState, int, int | None]
+"""A state, the number of events in it, and the position of the latest snapshot."""
+
+
+class _FarBehindError(Exception):
+    """Too many events of other processes to apply while they wait."""
 
 
 class Transactions:
@@ -33,58 +47,82 @@ class Transactions:
     A transaction changes the model, appends its events to the store, and commits them to the records. An
     interrupt may come at any moment, and the next call recovers. While ``_stored`` is set, it repeats the
     commit. Else, while ``_before`` is set, it restores the model. Whether the events of that transaction are
-    stored is decided by reading the store.
+    stored is decided by reading the store. While ``_loaded`` is set, it replaces the state.
 
-    ``position`` is the number of events of the store that are in the state, ``snapshot`` the position of the
-    latest snapshot, None if the store needs none.
+    Parameters
+    ----------
+    state : AgentState
+        The state.
+    store : Store
+        The store.
+    position : int
+        The number of events of the store that are in the state.
+    snapshot : int or None
+        The position of the latest snapshot, None if the store needs none.
+    timeout : float
+        How many seconds a call waits for other threads and processes.
+    clock : callable
+        Returns the time in seconds since 1970.
     """
 
     def __init__(
-        self, state: AgentState, store: Store, position: int = 0, snapshot: int | None = None
+        self,
+        state: AgentState,
+        store: Store,
+        position: int = 0,
+        snapshot: int | None = None,
+        timeout: float = TIMEOUT,
+        clock: Callable[[], float] = time,
     ) -> None:
-        self.state, self.store = state, store
+        self.state, self.store, self.clock, self.timeout = state, store, clock, timeout
         self._position, self._snapshot = position, snapshot
         self._before: Saved | None = None
         self._stored: Stored | None = None
+        self._loaded: Loaded | None = None
         self.closed = False
         self._lock, self._owner = Lock(), 0  # the thread that holds the lock
+        self._wait = (True,), (timeout,)
+        _open.add(self)
+
+    @property
+    def position(self) -> int:
+        """The number of events of the store that are in the state."""
+        return self._position
 
     def ask(self, count: int, only: list[str] | None, request: str | None) -> Sequence[Decision]:
         """Make decisions, or return those of an earlier request."""
-        return self._execute(self._ask, count, only, request)  # type: ignore[no-any-return]
+        return self._execute(calls.ask, count, only, request)  # type: ignore[no-any-return]
 
     def tell(self, rewards: Sequence[tuple[Decision | str, float]]) -> int:
         """Apply rewards, all or none; return how many were new."""
-        result = self._execute(self._tell, rewards)
+        result = self._execute(calls.tell, rewards)
         if isinstance(result, ConflictError):
             raise result
         return int(result)
 
-    def forget(self, decision: Decision | str) -> bool:
-        """Discard a decision; return whether it was pending."""
-        return bool(self._execute(self._forget, _key(decision)))
+    def forget(self, decisions: Sequence[Decision | str]) -> int:
+        """Discard decisions, all or none; return how many were pending."""
+        return int(self._execute(calls.forget, decisions))
 
     def add(self, arm: object) -> None:
         """Add an arm."""
-        self._execute(self._add, arm)
+        self._execute(calls.add, arm)
 
     def retire(self, arm: object) -> None:
         """Retire an arm."""
-        self._execute(self._retire, arm)
+        self._execute(calls.retire, arm)
+
+    def settle(self) -> int:
+        """End the windows that are due; return how many decisions were pending in them."""
+        return int(self._execute(calls.settle))
 
     @contextmanager
     def reading(self) -> Iterator[AgentState]:
         """Provide the current state, including the transactions of other processes."""
-        self._check_not_nested()
-        with self._lock:
-            self._owner = get_ident()
-            try:
-                self._recover()
-                for event in self.store.events(self._position):
-                    self._apply(event)
-                yield self.state
-            finally:
-                self._owner = 0
+        with self._waiting():
+            self._recover()
+            self._catch_up()
+            yield self.state
 
     def close(self) -> None:
         """Close the store."""
@@ -94,41 +132,119 @@ class Transactions:
 
     def _execute(self, transaction: Callable[..., Change], *arguments: Any) -> Any:
         """Run a transaction while no other thread uses the agent."""
-        if self._owner:
-            self._check_not_nested()
+        end = monotonic() + self.timeout if self.store.shared else 0.0
+        if self._lock.locked():
+            with self._waiting():
+                return self._run_when_near(transaction, arguments, end)
         with self._lock:
             self._owner = get_ident()
             try:
-                return self._run(transaction, arguments)
+                return self._run(transaction, arguments, end, True)
+            except _FarBehindError:
+                return self._run_when_near(transaction, arguments, end)
             finally:
                 self._owner = 0
 
-    def _run(self, transaction: Callable[..., Change], arguments: tuple[Any, ...]) -> Any:
-        """Run a transaction; an error before its events are stored leaves everything unchanged."""
-        store, state = self.store, self.state
-        self._recover()
+    @contextmanager
+    def _waiting(self) -> Iterator[None]:
+        """Wait for other threads, but not for ever."""
+        self._check_not_nested()
+        held: list[bool] = []
         try:
-            with store.session():
-                for event in store.events(self._position):
-                    self._apply(event)
+            held.extend(map(self._lock.acquire, *self._wait))  # in one step that no interrupt divides
+            if not held[0]:
+                raise StoreError(f"another thread has used this agent for {self.timeout:g} s: try again")
+            self._owner = get_ident()
+            yield
+        finally:
+            if held and held[0]:
+                self._owner = 0
+                self._lock.release()
+
+    def _run_when_near(
+        self, transaction: Callable[..., Change], arguments: tuple[Any, ...], end: float
+    ) -> Any:
+        """Catch up while others go on, and then run a transaction."""
+        for _ in range(ROUNDS):
+            self._recover()
+            self._catch_up()
+            with suppress(_FarBehindError):
+                return self._run(transaction, arguments, end, True)
+        try:
+            return self._run(transaction, arguments, end, False)
+        except _FarBehindError:
+            raise StoreError("other processes have compacted the log of this agent: try again") from None
+
+    def _run(
+        self, transaction: Callable[..., Change], arguments: tuple[Any, ...], end: float, patient: bool
+    ) -> Any:
+        """Run a transaction; an error before its events are stored leaves everything unchanged."""
+        self._recover()
+        store, state = self.store, self.state
+        try:
+            with store.session(end - monotonic() if end else self.timeout):
+                most = self._most_at_once() + 1 if end and patient else None
+                missed = store.events(self._position, most)
+                if missed:
+                    if most is not None and len(missed) == most:
+                        raise _FarBehindError
+                    for event in missed:
+                        self._apply(event)
                 self._before = state.save()
-                result, events = transaction(*arguments)
+                result, events = transaction(state, store, self.clock(), *arguments)
                 position, snapshot = self._position + len(events), self._snapshot
                 if events:
                     store.append(events)
                     if snapshot is not None and self._snapshot_due(position):
-                        store.keep(position, write(state, state.pending_after(events)))
+                        store.keep(position, write_sealed(state.after(events), position))
                         snapshot = position
             self._stored = events, position, snapshot
             return self._commit() or result
+        except CompactedError:
+            self._recover()
+            raise _FarBehindError from None
         except BaseException:
             self._recover()
             raise
 
+    def _most_at_once(self) -> int:
+        """Return how many events may be applied while other processes wait."""
+        updates = (20 if self.state.is_compiled else 1) * ARM_UPDATES
+        return max(2, min(500, updates // (len(self.state.rows) + 20)))
+
+    def _catch_up(self) -> None:
+        """Apply what other processes have stored; from their latest snapshot where that is much."""
+        most, store = self._most_at_once(), self.store
+        try:
+            missed = store.events(self._position, most + 1)
+            far = len(missed) > most
+        except CompactedError:
+            far = True
+        if far:
+            latest = store.latest()
+            if latest is not None and latest[0] > self._position:
+                self._load(latest)
+                return
+            missed = store.events(self._position)
+            prepare(self.state, len(missed))
+        for event in missed:
+            self._apply(event)
+
+    def _load(self, latest: tuple[int, str]) -> None:
+        """Replace the state by a snapshot and the events after it."""
+        position, text = latest
+        state = read_sealed(position, text, self.state.settings.policy, self.state.token)
+        state.steps, state.assignment = self.state.steps, self.state.assignment
+        events = self.store.events(position)
+        prepare(state, len(events))
+        replay(state, events)
+        self._loaded = state, position + len(events), position
+        self._recover()
+
     def _apply(self, event: Event) -> None:
         """Apply a stored event that is not in the state: of another process, or of an interrupted call."""
         self._before = self.state.save()
-        self.state.reapply(event)
+        reapply(self.state, event)
         self._stored = (event,), self._position + 1, self._snapshot
         self._commit()
 
@@ -143,7 +259,11 @@ class Transactions:
 
     def _recover(self) -> None:
         """Finish or undo what was interrupted; reject a closed agent."""
-        if self._stored is not None:
+        if self._loaded is not None:
+            self._before = self._stored = None
+            self.state, self._position, self._snapshot = self._loaded
+            self._loaded = None
+        elif self._stored is not None:
             self._commit()
         elif self._before is not None:
             self.state.restore(self._before)
@@ -158,110 +278,30 @@ class Transactions:
 
     def _snapshot_due(self, position: int) -> bool:
         """Return whether a snapshot is due; another process may have stored one."""
-        interval = max(SNAPSHOT_EVERY, len(self.state.pending))  # a snapshot lists them all
+        state = self.state
+        interval = max(SNAPSHOT_EVERY, len(state.pending), len(state.rows) // 4)  # a snapshot lists them all
         if position - (self._snapshot or 0) >= interval:
             latest = self.store.latest()
             self._snapshot = latest[0] if latest else 0
         return position - (self._snapshot or 0) >= interval
 
-    def _ask(self, count: int, only: list[str] | None, request: str | None) -> Change:
-        state = self.state
-        if only is not None:
-            state.check_only(only)
-        known = [] if request is None else self._requested(request)
-        if known:
-            if len(known) != count:
-                raise ConflictError(
-                    f"request {short_repr(request)} asked for {text.count(len(known), 'decision')} before, "
-                    f"not for {count}"
-                )
-            for decision in known:
-                if only is not None and decision.arm not in only:
-                    raise ConflictError(
-                        f"request {short_repr(request)} chose {short_repr(decision.arm)} before, which is "
-                        "not in only: use another request for a new choice"
-                    )
-            return known, []
-        if only is not None:
-            state.allow(only)
-        first = state.asked + 1
-        events = [state.choose(number, request) for number in range(first, first + count)]
-        if only is not None:
-            state.allow(None)
-        return None, events
 
-    def _tell(self, rewards: Sequence[tuple[Decision | str, float]]) -> Change:
-        state = self.state
-        new: dict[str, Event] = {}
-        for decision, reward in rewards:
-            key, value = _key(decision), valid_reward(reward)
-            pending = state.pending.get(key)
-            if pending is not None and key not in new:
-                state.apply_reward(pending.arm, state.settings.scaled(value))
-                number = int(key.rpartition("-")[2])
-                new[key] = new_tuple(Event, ("told", number, None, value, None, None, None, None))
-                continue
-            known = new[key].reward if key in new else self._answer(key)
-            if known != value:
-                assert self._before is not None
-                state.restore(self._before)
-                state.conflicts += 1
-                earlier = "was discarded" if known is None else f"has the reward {known!r}"
-                conflict = ConflictError(f"decision {key!r} {earlier}: the reward {value!r} is rejected")
-                return conflict, [Event("conflict", self._number(key), None, value)]
-        return len(new), list(new.values())
-
-    def _forget(self, key: str) -> Change:
-        pending = self.state.pending.get(key)
-        if pending is not None:
-            self.state.discard(pending.arm)
-            return True, [Event("forgot", decision_number(key))]
-        reward = self._answer(key)
-        if reward is not None:
-            raise ConflictError(f"decision {key!r} has the reward {reward!r}: it cannot be discarded")
-        return False, []
-
-    def _add(self, arm: object) -> Change:
-        name = self.state.check_new(arm)
-        self.state.add(name)
-        return None, [Event("added", arm=name)]
-
-    def _retire(self, arm: object) -> Change:
-        name = self.state.check_retirement(arm)
-        self.state.retire(name)
-        return None, [Event("retired", arm=name)]
-
-    def _requested(self, request: str) -> list[Decision]:
-        """Return the decisions of an earlier request, none if it is new."""
-        known = self.state.requests.get(request)
-        if known:
-            return list(known.values())
-        return [decision_of(self.state.token, event) for event in self.store.requested(request)]
-
-    def _number(self, key: str) -> int:
-        """Return the number of a decision of this agent."""
-        number = decision_number(key)
-        if 1 <= number <= self.state.asked and key == decision_id(self.state.token, number):
-            return number
-        raise UnknownDecisionError(f"unknown decision {short_repr(key)}: this agent did not make it")
-
-    def _answer(self, key: str) -> float | None:
-        """Return the reward of a decision that is no longer pending, None if it was discarded."""
-        number = self._number(key)
-        if number in self.state.answers:
-            return self.state.answers[number]
-        event = self.store.answered(number)
-        if event is None:
-            raise UnknownDecisionError(
-                f"decision {key!r} was answered long ago: only an agent on a file remembers every answer"
-            )
-        return event.reward
+def prepare(state: AgentState, events: int) -> None:
+    """Compile a policy that is about to replay so much that plain Python would take longer."""
+    if not state.is_compiled and events * len(state.rows) > COMPILED_FROM:
+        with suppress(LowRegretError):  # plain Python can do it
+            state.compile()
 
 
-def _key(decision: object) -> str:
-    """Return the id of a decision."""
-    if isinstance(decision, Decision):
-        decision = decision.id
-    if isinstance(decision, str):
-        return decision
-    raise InputError(f"a decision must be a Decision or its id, got {short_repr(decision)}")
+_open: WeakSet[Transactions] = WeakSet()
+"""For the handler that runs after a fork."""
+
+
+def _unlock_after_fork() -> None:
+    """Replace locks that another thread of the parent may have held: nobody would release them."""
+    for each in _open:
+        each._lock, each._owner = Lock(), 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock_after_fork)

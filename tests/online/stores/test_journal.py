@@ -1,15 +1,18 @@
 """A journal is for one process; what is torn is dropped, and what is damaged is refused."""
 
+import json
 import os
 import subprocess
 import sys
 
 import pytest
+from agent_workers import interrupted
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import lowregret as lr
 from lowregret.online import transactions
+from lowregret.online.stores import journal
 from lowregret.online.stores.journal import TITLE, JournalStore
 
 ARMS = ["red", "green", "blue"]
@@ -74,7 +77,8 @@ def test_a_journal_cut_off_anywhere_opens(tmp_path):
             assert bool(agent.notes) == (whole < length)
             if agent.notes:
                 assert agent.notes == (
-                    f"dropped an incomplete record of {length - whole} bytes at the end of the journal",
+                    f"moved an incomplete record of {length - whole} bytes at the end of the journal to "
+                    "'cut.journal.removed'",
                 )
             agent.tell(agent.ask(), 1)
             time = agent.time
@@ -89,7 +93,7 @@ def test_a_changed_byte_in_a_journal_is_never_believed(tmp_path, data):
     """In the last record it is a torn end; before that the file is refused, never read past."""
     path = tmp_path / "agent.journal"
     path.unlink(missing_ok=True)
-    with opened(path) as agent:
+    with opened(path, clock=lambda: 1.0) as agent:  # so that all have the same length
         for step in range(6):
             choice = agent.ask()
             before_last = path.stat().st_size
@@ -111,10 +115,10 @@ def test_a_changed_byte_in_a_journal_is_never_believed(tmp_path, data):
 
 def test_a_journal_of_a_later_format_asks_for_a_newer_version(tmp_path):
     path = tmp_path / "agent.journal"
-    path.write_bytes(b"lowregret journal 2\nand so on")
+    path.write_bytes(b"lowregret journal 3\nand so on")
     with pytest.raises(lr.StoreError, match="is a journal of an unknown format: use a newer lowregret"):
         opened(path)
-    assert path.read_bytes() == b"lowregret journal 2\nand so on"
+    assert path.read_bytes() == b"lowregret journal 3\nand so on"
 
 
 def test_two_who_write_one_journal_notice_it(tmp_path):
@@ -156,11 +160,11 @@ def test_a_link_to_a_journal_leads_to_the_same_lock(tmp_path):
 def test_any_page_of_the_last_write_may_be_lost(tmp_path, monkeypatch):
     """A power cut may leave them out in any order; the journal drops that session and no other."""
     monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", 10)
-    path, arms = tmp_path / "agent.journal", [f"arm {number}" for number in range(100)]
+    path, arms = tmp_path / "agent.journal", [f"arm {number}" for number in range(300)]
     with opened(path, arms=arms) as agent:
-        agent.ask(8)
+        agent.ask(70)
         size, state = path.stat().st_size, agent.to_json()
-        agent.ask(2)
+        agent.ask(10)
     whole = path.read_bytes()
     assert len(whole) - size > 20_000  # it has a snapshot and events
     for page in range(size // 4096, len(whole) // 4096 + 1):
@@ -169,7 +173,8 @@ def test_any_page_of_the_last_write_may_be_lost(tmp_path, monkeypatch):
         with opened(path, arms=arms) as agent:
             assert agent.to_json() == state
             assert agent.notes == (
-                f"dropped an incomplete record of {len(whole) - size} bytes at the end of the journal",
+                f"moved an incomplete record of {len(whole) - size} bytes at the end of the journal to "
+                "'agent.journal.removed'",
             )
 
 
@@ -199,7 +204,83 @@ def test_a_request_of_many_decisions_reads_its_record_once(tmp_path, monkeypatch
     with opened(tmp_path / "agent.journal") as agent:
         choices = agent.ask(50, request="page")
         store, calls = agent._transactions.store, []
-        real = JournalStore._records
-        monkeypatch.setattr(JournalStore, "_records", lambda *given: calls.append(given) or real(*given))
+        real = journal.records
+        monkeypatch.setattr(journal, "records", lambda *given: calls.append(given) or real(*given))
         assert [event.time for event in store.requested("page")] == [choice.time for choice in choices]
         assert len(calls) == 1
+
+
+def test_a_damaged_last_record_is_kept_beside_the_journal(tmp_path):
+    """It may have been acknowledged: only its bytes can say."""
+    path, beside = tmp_path / "agent.journal", tmp_path / "agent.journal.removed"
+    lost = b""
+    for step in range(2):
+        with opened(path) as agent:
+            agent.ask(step + 1)
+            size = path.stat().st_size
+            agent.ask()
+        whole = path.read_bytes()
+        path.write_bytes(whole[:-1] + b"?")
+        with opened(path) as agent:
+            assert len(agent.notes) == 1
+            assert "moved an incomplete record" in agent.notes[0]
+        lost += whole[size:-1] + b"?"
+        assert beside.read_bytes() == lost
+    assert beside.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_long_journal_is_shortened(tmp_path, monkeypatch):
+    """So that opening it takes no longer than reading the latest events; the older ones lie beside it."""
+    monkeypatch.setattr(journal, "RETAINED", 60)
+    monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", 20)
+    path = tmp_path / "agent.journal"
+    twin = lr.Agent(lr.UCB1(), ARMS, seed=3)
+    with opened(path) as agent:
+        first = agent.ask(request="first")
+        twin.ask()
+        sizes = []
+        for step in range(300):
+            choice, same = agent.ask(), twin.ask()
+            assert choice.arm == same.arm
+            for one, each in ((agent, choice), (twin, same)):
+                one.tell(each, step % 3 / 2)
+            store = agent._transactions.store
+            sizes.append(store._count - store._base)
+        assert max(sizes) <= 140 and min(sizes[100:]) >= 60
+        text = agent.to_json()
+    with opened(path) as agent:
+        again, old = json.loads(agent.to_json()), json.loads(text)
+        assert {**again, "answers": 0, "requests": 0} == {**old, "answers": 0, "requests": 0}
+        assert agent.tell(choice, 1.0) is False
+        assert agent.tell(first, 1)  # still pending
+        assert agent._transactions.store.first()[0] > 400
+    archives = sorted(tmp_path.glob("agent.journal.until-*"))
+    assert len(archives) > 3
+    archives[0].rename(tmp_path / "old.journal")
+    with opened(tmp_path / "old.journal") as agent:
+        assert agent._transactions.store.events(0)[0].request == "first"
+
+
+def test_an_interrupt_while_a_journal_is_rewritten(tmp_path, monkeypatch):
+    """Before the new file has its name the old one is there; after that the new one is used."""
+    for moment in range(0, 2_000, 3):
+        path = tmp_path / f"{moment}.journal"
+        with opened(path) as agent:
+            agent.ask(3, request="page")
+            agent.tell_many((choice, 1) for choice in agent.pending)
+            state, store = agent.to_json(), agent._transactions.store
+
+            def erase(store=store):
+                with store.session(1.0):
+                    store.erase("page")
+
+            try:
+                interrupted(erase, moment, journal)
+                break
+            except KeyboardInterrupt:
+                assert len(store.requested("page")) in (0, 3)
+            assert agent.to_json() == state
+            agent.ask()
+        with opened(path) as agent:
+            assert (agent.time, agent.notes) == (4, ())
+    assert moment > 300

@@ -5,7 +5,7 @@ from agent_workers import check_replay, interrupted
 
 import lowregret as lr
 from lowregret.online import transactions
-from lowregret.online.stores import sqlite
+from lowregret.online.stores import sqlite, sqlite_session
 
 ARMS = ["red", "green", "blue"]
 
@@ -36,7 +36,9 @@ def test_an_interrupt_at_any_bytecode_leaves_the_file_to_others(tmp_path, monkey
     for after in range(2_000):
         time, visit = agent.time, f"visit {after}"
         try:
-            interrupted(lambda visit=visit: agent.ask(2, request=visit), after, sqlite, transactions)
+            interrupted(
+                lambda visit=visit: agent.ask(2, request=visit), after, sqlite, sqlite_session, transactions
+            )
             break
         except KeyboardInterrupt:
             if link.in_transaction:  # which the next session of this agent ends
@@ -63,9 +65,10 @@ def test_one_who_holds_the_file_is_waited_for_and_then_named(tmp_path, monkeypat
     assert agent.ask().time == 1
     assert len(pauses) == 5
     holder.execute("BEGIN IMMEDIATE")
-    monkeypatch.setattr(sqlite, "PATIENCE", 0.0)
-    with pytest.raises(lr.StoreError, match="another process has held it for 0 s: try again"):
-        agent.ask()
+    monkeypatch.undo()
+    hasty = opened(tmp_path / "agent.db", timeout=0.05)
+    with pytest.raises(lr.StoreError, match="another process has held it for 0.05 s: try again"):
+        hasty.ask()
     holder.rollback()
     assert agent.ask().time == 2
 
@@ -77,3 +80,26 @@ def test_a_folder_that_cannot_be_synced_is_told_in_one_sentence(tmp_path, monkey
     monkeypatch.setattr("lowregret.online.stores.sqlite.sync", failing)
     with pytest.raises(lr.StoreError, match="cannot write to .*agent.db': Permission denied"):
         opened(tmp_path / "agent.db")
+
+
+def test_no_call_reads_the_whole_log(tmp_path):
+    """Every statement that reads or changes the log finds its rows by more than the agent."""
+    statements = []
+    with opened(tmp_path / "agent.db") as agent:
+        link = agent._transactions.store._link
+        first = agent.ask(request="first")
+        agent.tell(first, 1)
+        agent.tell_many((choice, 1) for choice in agent.ask(1_100))  # more than it has in memory
+        link.set_trace_callback(statements.append)
+        agent.ask(request="second")
+        agent.ask(request="first")
+        agent.tell(first, 1)
+        agent.erase_request("first")
+        link.set_trace_callback(None)
+        plans = []
+        for statement in statements:
+            if " log " in statement and not statement.startswith("INSERT"):
+                plans += [row[3] for row in link.execute(f"EXPLAIN QUERY PLAN {statement}")]
+    assert len(plans) > 6
+    for plan in plans:
+        assert "SEARCH log USING" in plan and " AND " in plan, plan

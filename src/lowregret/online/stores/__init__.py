@@ -1,4 +1,4 @@
-"""Stores hold the events of an agent. A store only appends events and returns them."""
+"""Stores hold the events of agents. A store only appends events and returns them."""
 
 from __future__ import annotations
 
@@ -11,48 +11,70 @@ from typing import Protocol
 from lowregret.errors import StoreError
 from lowregret.online.decisions import Event
 
+TIMEOUT = 60.0
+"""How many seconds a call waits for other threads and processes, if nothing else is said."""
+
+
+class CompactedError(StoreError):
+    """Events that a store no longer holds: its first snapshot has replaced them."""
+
 
 class Store(Protocol):
-    """The interface of a store; ``lowregret.testing.check_store`` tests one against it.
+    """The interface of a store, as one agent uses it; ``lowregret.testing.check_store`` tests one against it.
 
-    Events have the positions 1, 2, 3 and so on. A session is atomic: what ``begin``, ``append`` and ``keep``
-    write in it is durable when it ends, and discarded if it raises. Where several processes share a store,
-    sessions exclude one another.
+    Events have the positions 1, 2, 3 and so on. A session is atomic: what ``begin``, ``append``, ``keep``,
+    ``compact`` and ``erase`` write in it is durable when it ends, and discarded if it raises. Where several
+    processes share a store, the sessions of an agent exclude one another.
 
     Attributes
     ----------
     notes : list of str
         What was found when the store was opened, such as an incomplete record.
+    shared : bool
+        Whether other processes may append events.
     """
 
     notes: list[str]
+    shared: bool
 
-    def session(self) -> AbstractContextManager[None]:
-        """Open a session."""
+    def session(self, timeout: float) -> AbstractContextManager[None]:
+        """Open a session; wait at most so many seconds for others."""
 
     def head(self) -> str | None:
-        """Return the text that the store begins with, None if it is new."""
+        """Return the text that the agent begins with, None if it is new."""
 
     def begin(self, head: str) -> None:
-        """Begin a new store; within a session."""
+        """Begin a new agent; within a session."""
 
     def append(self, events: Sequence[Event]) -> None:
         """Append events; within a session."""
 
     def keep(self, position: int, snapshot: str) -> None:
-        """Replace the snapshot by that of the state after so many events; within a session."""
+        """Replace the latest snapshot by that of the state after so many events; within a session."""
 
-    def events(self, after: int) -> list[Event]:
-        """Return the events after a position, in their order."""
+    def events(self, after: int, limit: int | None = None) -> list[Event]:
+        """Return the events after a position in their order, at most ``limit`` of them.
+
+        Raises ``CompactedError`` if some of them were replaced by the first snapshot.
+        """
 
     def latest(self) -> tuple[int, str] | None:
         """Return the latest snapshot and its position."""
 
-    def answered(self, decision: int) -> Event | None:
-        """Return the event that answered a decision: its reward, or that it was discarded."""
+    def first(self) -> tuple[int, str] | None:
+        """Return the snapshot before the first event and its position, None if no event was dropped."""
+
+    def decision(self, number: int) -> list[Event]:
+        """Return the event that asked for a decision and the one that answered it, as far as they exist."""
 
     def requested(self, request: str) -> list[Event]:
         """Return the events of a request."""
+
+    def compact(self, position: int, snapshot: str) -> None:
+        """Drop the events up to a position, and keep the snapshot of the state there; within a session."""
+
+    def erase(self, request: str) -> None:
+        """Remove the name of a request from its events; within a session."""
 
     def close(self) -> None:
         """Close whatever is open."""
@@ -66,3 +88,11 @@ def check_place(path: Path, known: os.stat_result) -> None:
         same = False
     if not same:
         raise StoreError(f"{str(path)!r} was moved or deleted while it was open: open the agent again")
+
+
+def changed_at(folder: str) -> int:
+    """Return when a folder was changed, in nanoseconds; -1 if it is gone."""
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return -1

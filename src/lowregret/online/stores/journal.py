@@ -1,39 +1,42 @@
-"""A store in an append-only file, for one process.
+"""A store of one agent in an append-only file, for one process.
 
-The file begins with a line that names its format. A record holds one session: the length of its text (4
-bytes, little-endian), a CRC-32 of that length and the text, and the text, which is JSON with some of
-``head``, ``events``, ``position`` and ``snapshot``. After a crash the last record may be incomplete, in any
-of its pages; it was never acknowledged, and is dropped when the file is opened. A damaged record before the
-last one is an error.
+After a crash the last record may be incomplete, in any of its pages; it was never acknowledged, and is moved
+to a file beside the journal when that is opened. A damaged record before the last one is an error. When the
+journal has become long, a snapshot replaces the older half of its events, and the journal until then is kept
+under another name, so that opening takes less than a second however many decisions were made.
 """
 
 from __future__ import annotations
 
-import errno
 import json
 import os
-import re
-import struct
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 from weakref import finalize
-from zlib import crc32
 
 from lowregret._common.durable_files import as_store_error, locked, sync
 from lowregret.errors import StoreError
+from lowregret.online.agent_settings import DEFAULT_NAME
 from lowregret.online.decisions import ANSWERS, Event
-from lowregret.online.stores import check_place
+from lowregret.online.stores import CompactedError, check_place
+from lowregret.online.stores.journal_records import (
+    TITLE,
+    check_torn,
+    encode,
+    format_of,
+    plain,
+    records,
+    upgraded_part,
+    write_at,
+)
 
-_KIND = b"lowregret journal "
-TITLE = _KIND + b"1\n"
-_PREFIX = struct.Struct("<II")
-_TEXT = re.compile(rb'\{"(head|events|position)":')
-"""How the text of a record begins."""
+RETAINED = 100_000
+"""How many events a journal holds at least, if there were so many; it is shortened at twice as many."""
 
 
 class JournalStore:
@@ -42,86 +45,136 @@ class JournalStore:
     Parameters
     ----------
     path : path
-        The file; created if it does not exist. A file beside it, named ``.lock``, identifies its process.
+        The file; created if it does not exist, readable by its owner only. A file beside it, named
+        ``.lock``, identifies its process.
+    name : str, optional
+        The name that a new agent gets; an agent that exists has one.
+    read_only : bool, default False
+        Whether to leave the file and its folder unchanged. Another process may then have it open.
     """
 
-    def __init__(self, path: Path) -> None:
+    shared = False
+
+    def __init__(self, path: Path, name: str | None = None, read_only: bool = False) -> None:
         self.notes: list[str] = []
         path = Path(os.path.realpath(path))  # one lock per file, whatever links lead to it
-        self._path, self._process = path, os.getpid()
+        self._path, self._process, self._read_only = path, os.getpid(), read_only
         self._staged: dict[str, Any] = {}
+        self._compaction: tuple[int, str] | None = None
+        self._erased: set[str] = set()
         self._unsure = False  # after an interrupted write the file is read again
+        self._replacing = False  # while we replace the file by another
         with ExitStack() as stack:
-            stack.enter_context(locked(path, path.with_name(path.name + ".lock")))
+            if not read_only:
+                lock = path.with_name(path.name + ".lock")
+                with as_store_error(path):
+                    os.close(os.open(lock, os.O_RDWR | os.O_CREAT, 0o600))
+                stack.enter_context(locked(path, lock))
             with as_store_error(path):
-                self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+                self._file = os.open(path, os.O_RDONLY if read_only else os.O_RDWR | os.O_CREAT, 0o600)
             stack.callback(os.close, self._file)
             self._open()
+            if self._format == 1 and not read_only:
+                self._rewrite(encode(part) for _, _, part in self._parts(len(TITLE)))
+            self.name = (self.names() or [name or DEFAULT_NAME])[0]
             # Also at the exit of Python, while os.close still exists.
             self._let_go = finalize(self, stack.pop_all().close)
 
+    def names(self) -> list[str]:
+        """Return the names of the agents in the file, which is one or none."""
+        try:
+            return [] if self._head is None else [json.loads(self._head).get("name", DEFAULT_NAME)]
+        except (ValueError, AttributeError):
+            return []
+
     @contextmanager
-    def session(self) -> Iterator[None]:
+    def session(self, timeout: float) -> Iterator[None]:
         """Open a session; its end waits for the disk."""
         if os.getpid() != self._process:
             raise StoreError(f"{str(self._path)!r} was opened before a fork: a journal is for one process")
+        if self._read_only:
+            raise StoreError(f"{str(self._path)!r} was opened read-only: open it without read_only")
         if self._file < 0:
             raise StoreError(f"cannot use {str(self._path)!r}: it is closed")
         self._be_sure()
         self._check_alone()
-        self._staged = {}
+        self._staged, self._compaction, self._erased = {}, None, set()
         yield
         if self._staged:
             self._write(self._staged)
+            if "snapshot" in self._staged:
+                self._shorten()
+        if self._compaction or self._erased:
+            self._rewrite(self._remaining(self._compaction))
 
     def head(self) -> str | None:
-        """Return the text that the store begins with, None if it is new."""
+        """Return the text that the agent begins with, None if it is new."""
         return self._head
 
     def begin(self, head: str) -> None:
-        """Begin a new store."""
+        """Begin a new agent."""
         self._staged["head"] = head
 
     def append(self, events: Sequence[Event]) -> None:
         """Append events."""
-        plain = [{k: v for k, v in event._asdict().items() if v is not None} for event in events]
-        self._staged.setdefault("events", []).extend(plain)
+        self._staged.setdefault("events", []).extend(map(plain, events))
 
     def keep(self, position: int, snapshot: str) -> None:
-        """Replace the snapshot."""
+        """Replace the latest snapshot."""
         self._staged |= {"position": position, "snapshot": snapshot}
 
-    def events(self, after: int) -> list[Event]:
+    def events(self, after: int, limit: int | None = None) -> list[Event]:
         """Return the events after a position, in their order."""
         self._be_sure()
         if after >= self._count:
             return []
+        if after < self._base:
+            raise CompactedError(f"the events up to {self._base} were replaced by a snapshot")
         record = bisect_right(self._starts, after) - 1
-        found = []
-        for _, part in self._records(self._offsets[record], self._end):
+        found: list[Event] = []
+        for _, _, part in self._parts(self._offsets[record]):
             found += [Event(**event) for event in part.get("events", ())]
-        return found[after - self._starts[record] :]
+            if limit is not None and len(found) >= after - self._starts[record] + limit:
+                break
+        found = found[after - self._starts[record] :]
+        return found if limit is None else found[:limit]
 
     def latest(self) -> tuple[int, str] | None:
         """Return the latest snapshot and its position."""
         self._be_sure()
-        if self._latest is None:
-            return None
-        _, part = next(self._records(self._latest, self._end))
-        return part["position"], part["snapshot"]
+        return self._snapshot_at(self._snapshots[-1]) if self._snapshots else None
 
-    def answered(self, decision: int) -> Event | None:
-        """Return the event that answered a decision."""
-        position = self._answers[decision] if decision < len(self._answers) else 0
-        return self._at([position])[0] if position else None
+    def first(self) -> tuple[int, str] | None:
+        """Return the snapshot before the first event and its position."""
+        self._be_sure()
+        return self._snapshot_at(self._snapshots[0]) if self._base else None
+
+    def decision(self, number: int) -> list[Event]:
+        """Return the event that asked for a decision and the one that answered it."""
+        self._be_sure()
+        if number not in self._asked:
+            return []
+        return self._at(
+            [self._asked[number], *([self._answered[number]] if number in self._answered else [])]
+        )
 
     def requested(self, request: str) -> list[Event]:
         """Return the events of a request."""
+        self._be_sure()
         return self._at(self._requests.get(request, []))
+
+    def compact(self, position: int, snapshot: str) -> None:
+        """Drop the events up to a position."""
+        self._compaction = position, snapshot
+
+    def erase(self, request: str) -> None:
+        """Remove the name of a request from its events."""
+        self._erased.add(request)
 
     def close(self) -> None:
         """Close the file and release its lock."""
-        self._let_go()
+        if self._file >= 0:
+            self._let_go()
         self._file = -1  # the descriptor may be reused by another file
 
     def _be_sure(self) -> None:
@@ -139,103 +192,97 @@ class JournalStore:
             )
 
     def _open(self) -> None:
-        """Read the file, and drop an incomplete record at its end."""
+        """Read the file, and remove an incomplete record at its end."""
+        if self._replacing:
+            self._follow()
         self._head: str | None = None
-        self._latest: int | None = None  # the offset of the record with the latest snapshot
-        self._starts, self._offsets = (
-            array("q"),
-            array("q"),
-        )  # of records: the position before it, and its offset
-        self._answers = array("q", [0])  # by decision: the position of its answer
+        self._token = ""
+        self._snapshots: list[tuple[int, int]] = []  # positions, and offsets of their records
+        self._starts, self._offsets = array("q"), array("q")  # of records: position before, and offset
+        self._asked: dict[int, int] = {}  # positions by decision
+        self._answered: dict[int, int] = {}
         self._requests: dict[str, list[int]] = {}  # positions
-        self._count = self._end = 0
+        self._base = self._count = self._end = 0
         size = os.fstat(self._file).st_size
-        title = os.pread(self._file, len(TITLE), 0)
-        if title != TITLE[: len(title)]:
-            if title.startswith(_KIND):
-                raise StoreError(
-                    f"{str(self._path)!r} is a journal of an unknown format: use a newer lowregret"
-                )
-            raise StoreError(f"{str(self._path)!r} is not the journal of an agent: use another file")
-        if title == TITLE:
+        self._format = format_of(self._file, str(self._path))
+        if size >= len(TITLE):
             self._end = len(TITLE)
-            for offset, part in self._records(self._end, size):
+            for offset, end, part in records(self._file, self._end, size):
                 self._enter(part, offset)
+                self._end = end
         if self._end < size:
-            self._check_torn(size)
-            with as_store_error(self._path):
-                os.ftruncate(self._file, self._end)
-                os.fsync(self._file)
-            self.notes.append(
-                f"dropped an incomplete record of {size - self._end} bytes at the end of the journal"
-            )
+            self._remove_torn(check_torn(self._file, self._end, size, str(self._path)))
         self._unsure = False
 
-    def _check_torn(self, size: int) -> None:
-        """Reject a file in which intact records follow a damaged one."""
-        rest = os.pread(self._file, size - self._end, self._end)
-        for match in _TEXT.finditer(rest, _PREFIX.size + 1):
-            start = match.start() - _PREFIX.size
-            if start > 0 and _text(rest, start) is not None:
-                raise StoreError(
-                    f"{str(self._path)!r} is damaged at byte {self._end}, before its end: "
-                    "restore it from a copy, or truncate it there"
-                )
-
-    def _records(self, start: int, stop: int) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Yield the intact records between two offsets, each with its offset."""
-        with open(os.dup(self._file), "rb") as file:
-            file.seek(start)
-            while start < stop:
-                prefix = file.read(_PREFIX.size)
-                length = _PREFIX.unpack(prefix)[0] if len(prefix) == _PREFIX.size else stop
-                if length > stop - start - _PREFIX.size:
-                    return
-                text = _text(prefix + file.read(length), 0)
-                if text is None:
-                    return
-                yield start, json.loads(text)
-                start += _PREFIX.size + length
-                self._end = max(self._end, start)
+    def _remove_torn(self, rest: bytes) -> None:
+        """Move an incomplete record to a file beside the journal: it may be a damaged one that counted."""
+        what = f"an incomplete record of {len(rest)} bytes at the end of the journal"
+        if self._read_only:
+            self.notes.append(f"ignored {what}")
+            return
+        beside = self._path.with_name(self._path.name + ".removed")
+        with as_store_error(self._path):
+            side = os.open(beside, os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                write_at(side, rest, os.fstat(side).st_size)
+                os.fsync(side)
+            finally:
+                os.close(side)
+            os.ftruncate(self._file, self._end)
+            os.fsync(self._file)
+        self.notes.append(f"moved {what} to {beside.name!r}")
 
     def _enter(self, part: dict[str, Any], offset: int) -> None:
         """Index a record."""
+        if self._format == 1:
+            part, self._token = upgraded_part(part, self._token)
         self._head = part.get("head", self._head)
-        if "snapshot" in part:
-            self._latest = offset
+        if "base" in part:
+            self._base = self._count = part["position"]
         if "events" in part:
             self._starts.append(self._count)
             self._offsets.append(offset)
         for event in part.get("events", ()):
             self._count += 1
-            if event["kind"] in ANSWERS:
-                missing = event["decision"] + 1 - len(self._answers)
-                self._answers.extend([0] * missing)
-                self._answers[event["decision"]] = self._count
-            elif "request" in event:
-                self._requests.setdefault(event["request"], []).append(self._count)
+            if event["kind"] == "asked":
+                self._asked[event["decision"]] = self._count
+                if "request" in event:
+                    self._requests.setdefault(event["request"], []).append(self._count)
+            elif event["kind"] in ANSWERS:
+                self._answered[event["decision"]] = self._count
+        if "snapshot" in part:
+            self._snapshots.append((part["position"], offset))
+
+    def _parts(self, start: int) -> Iterator[tuple[int, int, dict[str, Any]]]:
+        """Yield the records from an offset on, with their offsets and ends."""
+        token = self._token
+        for offset, end, part in records(self._file, start, self._end):
+            yield offset, end, upgraded_part(part, token)[0] if self._format == 1 else part
+
+    def _snapshot_at(self, place: tuple[int, int]) -> tuple[int, str]:
+        _, _, part = next(self._parts(place[1]))
+        return part["position"], part["snapshot"]
 
     def _at(self, positions: list[int]) -> list[Event]:
         """Return the events at increasing positions; read each record once."""
         found: list[Event] = []
         for record, group in groupby(positions, lambda position: bisect_left(self._starts, position) - 1):
-            _, part = next(self._records(self._offsets[record], self._end))
+            _, _, part = next(self._parts(self._offsets[record]))
             found += [Event(**part["events"][position - self._starts[record] - 1]) for position in group]
         return found
 
     def _write(self, part: dict[str, Any]) -> None:
         """Append one record durably, or nothing; its pages may reach the disk in any order."""
-        text = json.dumps(part, separators=(",", ":")).encode()
-        data, before = _PREFIX.pack(len(text), _sum(len(text), text)) + text, self._end
+        data, before = encode(part), self._end
         self._unsure = True
         with as_store_error(self._path):
             try:
                 if not before:
-                    _write_at(self._file, TITLE, 0)
+                    write_at(self._file, TITLE, 0)
                     os.fsync(self._file)
                     sync(self._path.parent)
                 offset = before or len(TITLE)
-                _write_at(self._file, data, offset)
+                write_at(self._file, data, offset)
                 os.fsync(self._file)
                 self._end = offset + len(data)
                 self._enter(part, offset)
@@ -245,24 +292,69 @@ class JournalStore:
                 raise
         self._unsure = False
 
+    def _shorten(self) -> None:
+        """Replace the older half of a long journal by a snapshot; what fails now is done the next time."""
+        if self._count - self._base <= 2 * RETAINED:
+            return
+        places = [place for place in self._snapshots if self._base < place[0] <= self._count - RETAINED]
+        if places:
+            with suppress(StoreError):
+                with as_store_error(self._path):
+                    archive = self._path.with_name(f"{self._path.name}.until-{self._count}")
+                    with suppress(FileExistsError):
+                        os.link(self._path, archive)
+                self._rewrite(self._remaining(self._snapshot_at(places[-1])))
 
-def _sum(length: int, text: bytes) -> int:
-    return crc32(text, crc32(length.to_bytes(4, "little")))
+    def _remaining(self, base: tuple[int, str] | None) -> Iterator[bytes]:
+        """Yield the records of a journal whose older events are replaced and whose requests are erased."""
+        base = base or self.first()
+        count = 0
+        if base is not None:
+            count = base[0]
+            yield encode({"base": True, "head": self._head, "position": base[0], "snapshot": base[1]})
+        before = self._base
+        for offset, end, part in self._parts(len(TITLE)):
+            events, position = part.get("events", []), before + len(part.get("events", []))
+            if "base" in part or (base is not None and position <= count):
+                before = position
+                continue
+            names = {event.get("request") for event in events}
+            if before < count or names & self._erased:
+                kept = [event for place, event in enumerate(events, before + 1) if place > count]
+                yield encode({**part, "events": [_erased(event, self._erased) for event in kept]})
+            else:
+                yield os.pread(self._file, end - offset, offset) if self._format == 2 else encode(part)
+            before = position
+
+    def _rewrite(self, data: Iterable[bytes]) -> None:
+        """Replace the file by one with other records, at once."""
+        partial = self._path.with_name(self._path.name + ".unfinished")
+        with as_store_error(self._path):
+            try:
+                file = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+                try:
+                    write_at(file, TITLE + b"".join(data), 0)
+                    os.fsync(file)
+                    os.fchmod(file, os.fstat(self._file).st_mode & 0o777)
+                finally:
+                    os.close(file)
+                self._unsure = self._replacing = True
+                partial.replace(self._path)
+                sync(self._path.parent)
+            except BaseException:
+                with suppress(OSError):
+                    partial.unlink(missing_ok=True)
+                raise
+        self._open()
+
+    def _follow(self) -> None:
+        """Use the file that now has the name, under the same descriptor."""
+        with as_store_error(self._path):
+            file = os.open(self._path, os.O_RDWR)
+            os.dup2(file, self._file)
+            os.close(file)
+        self._replacing = False
 
 
-def _text(data: bytes, start: int) -> bytes | None:
-    """Return the text of the record at an offset, None if it is incomplete or damaged."""
-    length, total = _PREFIX.unpack_from(data, start)
-    begin = start + _PREFIX.size
-    text = data[begin : begin + length]
-    return text if length and len(text) == length and _sum(length, text) == total else None
-
-
-def _write_at(file: int, data: bytes | bytearray, offset: int) -> None:
-    """Write all of the data, or raise."""
-    view = memoryview(data)
-    while view:
-        done = os.pwrite(file, view, offset)
-        if not done:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        view, offset = view[done:], offset + done
+def _erased(event: dict[str, Any], names: set[str]) -> dict[str, Any]:
+    return {key: value for key, value in event.items() if key != "request" or value not in names}

@@ -1,0 +1,43 @@
+"""Snapshots as stores hold them: a line with a checksum of the position and the text, and the text.
+
+A store returns text; whether it is the text that was written, for this agent and position, is decided here.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from lowregret.errors import InputError, StoreError
+from lowregret.online.agent_state import AgentState
+from lowregret.online.snapshot import read, write
+from lowregret.policies import Policy
+
+
+def write_sealed(state: AgentState, position: int) -> str:
+    """Return the snapshot of a state after so many events."""
+    return sealed(position, write(state, for_store=True))
+
+
+def sealed(position: int, text: str) -> str:
+    """Return a text with its checksum."""
+    return f"{_checksum(position, text)}\n{text}"
+
+
+def read_sealed(position: int, text: str, policy: Policy | None, token: str) -> AgentState:
+    """Return the state of a snapshot of a store."""
+    checksum, _, inner = text.partition("\n")
+    if checksum != _checksum(position, inner):
+        raise StoreError(
+            f"the snapshot at event {position} is damaged: its checksum does not match, restore a copy"
+        )
+    try:
+        state = read(inner, policy)
+    except InputError as error:
+        raise StoreError(f"the snapshot at event {position} is damaged: restore a copy ({error})") from None
+    if state.token != token:
+        raise StoreError(f"the snapshot at event {position} is of another agent: restore a copy")
+    return state
+
+
+def _checksum(position: int, text: str) -> str:
+    return sha256(f"{position}\n{text}".encode()).hexdigest()

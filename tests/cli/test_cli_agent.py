@@ -1,0 +1,83 @@
+"""``lowregret agent``: what it prints, and that looking changes nothing."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import lowregret as lr
+from lowregret.cli import app
+
+ARMS = ["red", "green"]
+
+
+@pytest.fixture
+def store(tmp_path):
+    path = tmp_path / "choices.db"
+    with lr.open_agent(path, lr.EpsilonGreedy(0.5), ARMS, seed=1, name="buttons") as agent:
+        agent.tell_many((choice, 1) for choice in agent.ask(30))
+        agent.ask(2, request="somebody")
+    lr.open_agent(path, lr.UCB1(), ARMS, name="banners", expires_after=1).close()
+    return path
+
+
+def called(*words, code=0):
+    result = CliRunner().invoke(app, ["agent", *map(str, words)])
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+def test_list_and_show(store):
+    before = store.read_bytes()
+    headings = called("list", store).split()[:6]
+    assert headings == ["agent", "policy", "arms", "pulls", "pending", "conflicts"]
+    assert "buttons" in called("list", f"sqlite:///{store}")
+    agents = json.loads(called("list", store, "--json"))["agents"]
+    assert [one["agent"] for one in agents] == ["buttons", "banners"]
+    assert agents[0]["pulls"] == 32 and agents[0]["pending"] == 2
+    shown = called("show", store, "buttons")
+    assert "agent buttons, policy EpsilonGreedy(epsilon=0.5), arms 2, pulls 32, pending 2" in shown
+    assert "red" in shown
+    assert json.loads(called("show", store, "buttons", "--json"))["arms"][0]["arm"] == "red"
+    assert store.read_bytes() == before
+    assert [path.name for path in Path(store.parent).iterdir()] == ["choices.db"]
+
+
+def test_verify(store):
+    assert called("verify", store).splitlines() == [
+        "buttons: 62 events replayed, the state follows from them",
+        "banners: 0 events replayed, the state follows from them",
+    ]
+    assert "does not exist" in called("verify", store, "other", code=2)
+    assert "there is no such file" in called("list", store.parent / "no.db", code=2)
+    assert "has several agents, pass one of the names: buttons, banners" in called("show", store, code=2)
+
+
+def test_export_gives_what_replay_reads(store, tmp_path):
+    lines = called("export", store, "buttons").splitlines()
+    assert lines[0] == "decision,time,timestamp,arm,reward,propensity"
+    assert len(lines) == 31
+    assert called("export", store, "buttons", "-o", tmp_path / "log.csv").endswith("log.csv: 30 decisions\n")
+    result = CliRunner().invoke(app, ["replay", str(tmp_path / "log.csv"), "-p", "UCB1", "--json"])
+    assert result.exit_code == 0
+    assert json.loads(result.output)
+
+
+def test_forget_expired(store):
+    assert called("forget-expired", store, "buttons") == "0 decisions expired, 2 pending\n"
+    assert (
+        called("forget-expired", store, "buttons", "--older-than", "0") == "2 decisions expired, 0 pending\n"
+    )
+    with lr.open_agent(store, name="banners") as agent:
+        agent.ask(3)
+    assert called("forget-expired", store, "banners") == "2 decisions expired, 1 pending\n"
+
+
+def test_retention(store):
+    assert called("erase-request", store, "buttons", "somebody") == "erased from 2 decisions\n"
+    assert b"somebody" not in store.read_bytes()
+    assert called("compact", store, "buttons") == "0 events dropped\n"
+    assert called("compact", store, "buttons", "--older-than", "0") == "62 events dropped\n"
+    assert called("verify", store, "buttons").startswith("buttons: 0 events")
+    assert '"pulls": 32' in called("show", store, "buttons", "--json")

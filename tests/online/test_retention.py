@@ -1,0 +1,142 @@
+"""What is kept of a log, for how long, and how one knows that it is right."""
+
+import json
+import shutil
+import sqlite3
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+import lowregret as lr
+from lowregret.online import transactions
+
+DATA = Path(__file__).parents[1] / "data"
+ARMS = ["red", "green", "blue"]
+NAMES = ["agent.db", "agent.journal"]
+DAY = 86_400.0
+
+
+def played(path, days=10, **changed):
+    """Return an agent with 20 decisions on each of some days, of which one on each day is pending."""
+    now = [0.0]
+    given = {"policy": lr.EUCBV(), "arms": ARMS, "seed": 3, "clock": lambda: now[0], **changed}
+    agent = lr.open_agent(path, **given)
+    for day in range(days):
+        now[0] = DAY * day
+        for step in range(20):
+            choice = agent.ask(request=f"visit {day}, {step}")
+            if step:
+                agent.tell(choice, step % 3 / 2)
+    now[0] = DAY * days
+    return agent
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_compacted_log_still_verifies_and_the_agent_goes_on(tmp_path, name, monkeypatch):
+    monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", 50)
+    agent, twin = played(tmp_path / name), played(tmp_path / f"twin-{name}")
+    size = (tmp_path / name).stat().st_size
+    assert agent.verify() == twin.verify() == 390
+    first = agent.pending[0]
+    assert agent.compact(timedelta(days=3, seconds=1)) == 7 * 39
+    assert agent.verify() == 3 * 39
+    assert agent.compact(timedelta(days=3, seconds=1)) == 0
+    assert agent.tell(first, 1) and agent.tell(first, 1) is False
+    twin.tell(twin.pending[0], 1)
+    agent.close()
+    with lr.open_agent(tmp_path / name) as agent:
+        assert agent.verify() == 3 * 39 + 1
+        assert len(agent.pending) == 9
+        for step in range(60):
+            choice, same = agent.ask(), twin.ask()
+            assert choice.arm == same.arm
+            agent.tell(choice, step % 2), twin.tell(same, step % 2)
+        assert agent.rewards().height == 3 * 19 + 60
+        assert agent.ask(request="visit 9, 5").time < 200  # remembered
+        assert agent.ask(request="visit 1, 5").time > 200  # forgotten
+        assert agent.compact() > 0
+        assert agent.verify() == 0
+        assert agent.tell(agent.ask(), 1)
+    with lr.open_agent(tmp_path / name) as agent:
+        assert agent.verify() == 2
+    assert (tmp_path / name).stat().st_size < size
+    twin.close()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_erased_request_is_nowhere(tmp_path, name):
+    agent = played(tmp_path / name, days=2)
+    choice = agent.ask(request="visit 1, 5")
+    assert agent.erase_request("visit 1, 5") == 1
+    assert agent.erase_request("visit 1, 5") == 0
+    assert agent.verify() == 78
+    assert not any(b"visit 1, 5" in path.read_bytes() for path in tmp_path.iterdir())
+    assert any(b"visit 1, 6" in path.read_bytes() for path in tmp_path.iterdir())
+    assert agent.tell(choice, 1.0) is False  # the decision and its reward stay
+    agent.close()
+    with lr.open_agent(tmp_path / name) as agent:
+        assert agent.time == 40
+        assert agent.ask(request="visit 1, 5").id != choice.id
+
+
+CHANGES = {
+    "UPDATE log SET reward = 0.75 WHERE position = 3": "the snapshot at event .* does not follow from the",
+    "UPDATE log SET arm = 'blue' WHERE position = 1": "does not follow from the log|is inconsistent",
+    "UPDATE log SET kind = 'forgot', reward = NULL WHERE position = 5": "does not follow from the log",
+    "DELETE FROM log WHERE position = 7": "has lost rows of its log",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_changed_log_does_not_verify(tmp_path, change, monkeypatch):
+    """The latest snapshot does not show it, so the agent opens."""
+    monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", 20)
+    played(tmp_path / "agent.db", days=2).close()
+    with sqlite3.connect(tmp_path / "agent.db") as link:
+        link.execute(change)
+    link.close()
+    with (
+        lr.open_agent(tmp_path / "agent.db", read_only=True) as agent,
+        pytest.raises(lr.StoreError, match=CHANGES[change]),
+    ):
+        agent.verify()
+
+
+@pytest.mark.parametrize("name", ["agent-1.db", "agent-1.journal", "agent-2.db", "agent-2.journal"])
+def test_released_stores_verify(tmp_path, name):
+    shutil.copy(DATA / name, tmp_path)
+    with lr.open_agent(tmp_path / name) as agent:
+        assert agent.verify() == agent._transactions.position > 50
+        assert agent.events()["timestamp"].is_null().all() == ("-1" in name)
+
+
+def test_an_agent_in_memory_has_no_log():
+    agent = lr.Agent(lr.UCB1(), ARMS)
+    for call in (agent.verify, agent.compact):
+        with pytest.raises(lr.InputError, match="an agent in memory has no log: open it on a file"):
+            call()
+    with pytest.raises(lr.InputError, match="older_than must be a datetime.timedelta, got 3"):
+        agent.compact(3)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rewards_are_a_log_that_replay_reads(tmp_path, name):
+    agent = played(tmp_path / name, policy=lr.EpsilonGreedy(0.5), matures_after=30, default_reward=0.25)
+    table = agent.rewards()
+    assert table.columns == ["decision", "time", "timestamp", "arm", "reward", "propensity"]
+    late = table.filter(reward=0.25)["decision"].to_list()
+    assert late == [1 + 20 * day for day in range(9) if 1 + 20 * day <= 199 - 30]
+    assert table.height == 190 + len(late)
+    assert table["timestamp"][0].isoformat() == "1970-01-01T00:00:00+00:00"
+    table.write_csv(tmp_path / "log.csv")
+    assert lr.replay(tmp_path / "log.csv", ["UCB1"], resamples=0).summary().height > 0
+    agent.close()
+
+
+def test_events_are_dated(tmp_path):
+    agent = played(tmp_path / "agent.db", days=1)
+    table = agent.events()
+    assert table["kind"].to_list()[:3] == ["asked", "asked", "told"]
+    assert json.loads(table.head(1).write_json())[0]["request"] == "visit 0, 0"
+    agent.close()
