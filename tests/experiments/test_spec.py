@@ -187,6 +187,7 @@ WRONG = {
     },
     "policies[0].policy: unknown policy 'UCB2'": {"policies": ["UCB2"]},
     "policies[0].policy: no module 'nowhere': put nowhere.py into": {"policies": ["nowhere:Mine"]},
+    "policies[0].policy: cannot read 'mine.py:Mine': leave out .py": {"policies": ["mine.py:Mine"]},
     "policies[0].policy: json:JSONDecoder: 'json' has no class": {"policies": ["json:JSONDecoder"]},
     "policies[0].policy: MOSS is a class: write MOSS()": {"policies": [lr.MOSS]},
     "policies[0].parameters: unknown key 'alpa', did you mean 'alpha'?": {

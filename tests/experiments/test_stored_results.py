@@ -73,7 +73,7 @@ def test_the_description(truth) -> None:
 
 
 def test_a_folder_without_results(small, tmp_path: Path) -> None:
-    with pytest.raises(lr.InputError, match="holds no results: pass the folder of a finished"):
+    with pytest.raises(lr.InputError, match="holds no results: pass the folder of an experiment"):
         lr.open_results(tmp_path)
     small.run(tmp_path)
     (tmp_path / "curves.parquet").unlink()

@@ -39,7 +39,7 @@ def watch(
         results = _opened(folder)
         runs = None if results is None else len(results.finals)
         if results is None and last is None:
-            print(f"no results in {folder} yet", flush=True)
+            print(f"no results in {folder} yet: waiting for `lowregret run`, Ctrl-C to stop", flush=True)
         if results is not None and (runs, results.planned_runs) != last:
             refresh = None if results.planned_runs is None else every
             page, *_ = write_report(results, out or folder, baseline, figures="none", refresh=refresh)

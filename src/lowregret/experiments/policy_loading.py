@@ -55,6 +55,8 @@ def find_class(text: str, folder: Path) -> Reference:
             otherwise = f"use module:Class, or one of {', '.join(POLICIES)}"
             raise InputError(unknown("policy", text, POLICIES, otherwise))
         return refer_to(POLICIES[text])
+    if module.endswith(".py"):
+        raise InputError(f"cannot read {text!r}: leave out .py, as in my_policies:Mine")
     if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*", module) or not name.isidentifier():
         raise InputError(f"cannot read {text!r}: write module:Class, as in my_policies:Mine")
     with _first_on_path(folder):

@@ -53,7 +53,7 @@ def open_results(folder: str | Path) -> Results:
             return results
         if store.entries:
             raise InputError(f"{str(place)!r} is not finished: run it again to continue")
-        raise InputError(f"{str(place)!r} holds no results: pass the folder of a finished experiment")
+        raise InputError(f"{str(place)!r} holds no results: pass the folder of an experiment")
     for name in COLUMNS:
         if not (place / f"{name}.parquet").is_file():
             raise StoreError(f"{name}.parquet is not in {str(place)!r}: run it again to have it written")
