@@ -1,0 +1,205 @@
+"""Which policies play on a testbed, with which parameters, and how many runs."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from time import process_time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lowregret._common.durable_files import as_store_error, write_atomically
+from lowregret.engine.cpu import simulate
+from lowregret.engine.state import first_round
+from lowregret.environments import Bandit
+from lowregret.errors import InputError
+from lowregret.experiments.spec import Experiment
+from lowregret.policies import POLICIES, Policy
+from lowregret.policies.base import fields_of
+from lowregret.policies.inputs import clips, reward_note
+from lowregret.suite.testbeds import common_variance
+
+VARIANTS = ("MOSSV(anytime=True)",)
+"""Policies with other parameters than the defaults that take part as well."""
+
+FAMILY_MODULES = ("bayesucb", "divergence", "klucb", "thompson")
+"""The modules of policies that are derived from the likelihood of a reward family."""
+
+TRIAL = 4_000
+"""About how many steps are simulated to measure the time of a step."""
+DIVISORS = (1, 2, 5, 10, 20, 50, 100)
+LEAST_RUNS = 4
+PATIENCE = 8.0
+"""A policy that takes this many times its share of the time even with the fewest runs is left out."""
+
+
+class Size(NamedTuple):
+    """How much is simulated: steps and CPU seconds for a policy on a testbed, and limits on the runs."""
+
+    steps: int
+    seconds: float
+    least: int
+    most: int
+
+
+SIZES = {
+    "quick": Size(1_000_000, 0.25, 20, 200),
+    "standard": Size(20_000_000, 5.0, 100, 4_000),
+    "full": Size(200_000_000, 60.0, 1_000, 20_000),
+}
+"""The sizes of the league."""
+
+
+class Entrant(NamedTuple):
+    """A policy that takes part: its name in tables, the policy, and what an experiment loads it from."""
+
+    name: str
+    policy: Policy
+    entry: Any
+
+    @property
+    def knows_family(self) -> bool:
+        """Whether the policy is derived from the likelihood of a reward family."""
+        module = type(self.policy).__module__.rpartition(".")[2]
+        return module in FAMILY_MODULES or "known variance" in self.policy.needs
+
+
+class Entry(NamedTuple):
+    """A policy on a testbed; ``runs`` is 0 and ``note`` says why where it does not play."""
+
+    entrant: Entrant
+    entry: Any
+    played: str
+    runs: int
+    note: str
+
+
+def entrants(own: Iterable[Policy | str] = (), policies: Iterable[Policy | str] | None = None) -> list[Entrant]:
+    """Return the policies that take part: those given, or all of the package that learn, and a user's own."""
+    names = [
+        name
+        for name, kind in POLICIES.items()
+        if kind.learns and all(hasattr(kind, field.name) for field in fields_of(kind))
+    ]
+    given: list[Policy | str] = [*names, *VARIANTS] if policies is None else list(policies)
+    found = [_entrant(each) for each in [*given, *own]]
+    return list({entrant.name: entrant for entrant in found}.values())
+
+
+def _entrant(given: Policy | str) -> Entrant:
+    experiment = Experiment(environments="bernoulli:0.5,0.6", policies=[given], horizon=100_000)
+    policy = experiment.players[0].policy
+    return Entrant(str(policy), policy, given)
+
+
+def entries(
+    bandit: Bandit, horizon: int, runs: int, entrants: Sequence[Entrant], size: Size, costs: Costs
+) -> list[Entry]:
+    """Return how every policy plays on a bandit."""
+    found = []
+    for entrant in entrants:
+        entry, policy, note = suited(entrant, bandit, horizon)
+        if policy is None:
+            found.append(Entry(entrant, None, "", 0, note))
+            continue
+        allowed = affordable(runs, horizon * costs.of(entrant, policy, bandit, horizon), size.seconds)
+        reason = note if allowed else f"a run would take {horizon * costs.of(entrant, policy, bandit, horizon):.2g} s"
+        found.append(Entry(entrant, entry, str(policy), allowed, reason))
+    return found
+
+
+def suited(entrant: Entrant, bandit: Bandit, horizon: int) -> tuple[Any, Policy | None, str]:
+    """Return what an experiment loads, the policy, and a note; the policy is None where it cannot play.
+
+    A policy that needs the variance is given it where all arms are Gaussian with the same one.
+    """
+    entry, policy = entrant.entry, entrant.policy
+    if "known variance" in policy.needs:
+        variance = common_variance(bandit)
+        if variance is None or not any(field.name == "variance" for field in fields_of(policy)):
+            return None, None, "needs a known variance"
+        entry = policy = replace(policy, variance=variance)  # type: ignore[type-var]
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            clips(policy, bandit.support, "", clip=False)
+        except InputError:
+            return None, None, "needs rewards in [0, 1]"
+        try:
+            first_round(policy, len(bandit), horizon)
+        except InputError as error:
+            return None, None, str(error)
+    notes = [reward_note(policy, bandit.support, clipped=False, binary=bandit.binary)]
+    notes += [str(warning.message) for warning in said]
+    return entry, policy, "; ".join(note for note in notes if note)
+
+
+def planned_runs(horizon: int, size: Size) -> int:
+    """Return the number of runs on a testbed: about as many as its steps allow, as 1, 2 or 5 times 10^k."""
+    most = min(max(size.steps // horizon, size.least), size.most)
+    power = 10 ** (len(str(most)) - 1)
+    return max(factor * power for factor in (1, 2, 5) if factor * power <= most)
+
+
+def affordable(runs: int, seconds: float, share: float) -> int:
+    """Return how many of the runs, of so many seconds each, a policy may take; 0 where it is too slow."""
+    for divisor in DIVISORS:
+        fewer = max(runs // divisor, min(LEAST_RUNS, runs))
+        if fewer * seconds <= share:
+            return fewer
+    return fewer if fewer * seconds <= PATIENCE * share else 0
+
+
+class Costs:
+    """CPU seconds of a step by policy and number of arms, measured once and kept in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.known: dict[str, float] = {}
+        try:
+            known = json.loads(path.read_text(encoding="utf-8"))
+            self.known = {str(name): float(value) for name, value in known.items()}
+        except (OSError, ValueError, AttributeError, TypeError):  # not there, or not ours: measured again
+            pass
+
+    def of(self, entrant: Entrant, policy: Policy, bandit: Bandit, horizon: int) -> float:
+        """Return the seconds of a step."""
+        name = f"{entrant.name}, {len(bandit)} arms"
+        if name not in self.known:
+            self.known[name] = _measured(policy, bandit, min(horizon, TRIAL + 4 * len(bandit)))
+        return self.known[name]
+
+    def save(self) -> None:
+        """Write the file."""
+        with as_store_error(self.path.parent):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(self.path, (json.dumps(self.known, indent=1) + "\n").encode())
+
+
+def _measured(policy: Policy, bandit: Bandit, horizon: int) -> float:
+    """Measure the seconds of a step after the policy is compiled.
+
+    Other work on the machine adds to the time on the clock, and the start of a simulation to the time of the
+    CPU, so the smaller of them is nearer to the truth.
+    """
+    runs = max(TRIAL // horizon, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        simulate(policy, bandit, len(bandit), 1, 0, np.array([len(bandit)]), threads=1)
+        start = process_time()
+        outcome = simulate(policy, bandit, horizon, runs, 0, np.array([horizon]), threads=1)
+        seconds = min(process_time() - start, outcome.seconds)
+    return seconds / (horizon * runs)
+
+
+def by_runs(entries: Iterable[Entry]) -> Mapping[int, list[Entry]]:
+    """Group the entries that play by their number of runs, the fewest first: these are the slow ones."""
+    groups: dict[int, list[Entry]] = {}
+    for entry in sorted(entries, key=lambda entry: entry.runs):
+        if entry.runs:
+            groups.setdefault(entry.runs, []).append(entry)
+    return groups
