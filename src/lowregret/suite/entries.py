@@ -47,7 +47,7 @@ class Size(NamedTuple):
 
 
 SIZES = {
-    "quick": Size(1_000_000, 0.25, 20, 200),
+    "quick": Size(4_000_000, 1.0, 20, 400),
     "standard": Size(20_000_000, 5.0, 100, 4_000),
     "full": Size(200_000_000, 60.0, 1_000, 20_000),
 }
@@ -55,11 +55,15 @@ SIZES = {
 
 
 class Entrant(NamedTuple):
-    """A policy that takes part: its name in tables, the policy, and what an experiment loads it from."""
+    """A policy that takes part: its name in tables, the policy, and what an experiment loads it from.
+
+    ``own`` says that a user added it.
+    """
 
     name: str
     policy: Policy
     entry: Any
+    own: bool = False
 
     @property
     def knows_family(self) -> bool:
@@ -78,7 +82,9 @@ class Entry(NamedTuple):
     note: str
 
 
-def entrants(own: Iterable[Policy | str] = (), policies: Iterable[Policy | str] | None = None) -> list[Entrant]:
+def entrants(
+    own: Iterable[Policy | str] = (), policies: Iterable[Policy | str] | None = None
+) -> list[Entrant]:
     """Return the policies that take part: those given, or all of the package that learn, and a user's own."""
     names = [
         name
@@ -86,8 +92,11 @@ def entrants(own: Iterable[Policy | str] = (), policies: Iterable[Policy | str] 
         if kind.learns and all(hasattr(kind, field.name) for field in fields_of(kind))
     ]
     given: list[Policy | str] = [*names, *VARIANTS] if policies is None else list(policies)
-    found = [_entrant(each) for each in [*given, *own]]
-    return list({entrant.name: entrant for entrant in found}.values())
+    found = [_entrant(each) for each in given] + [_entrant(each)._replace(own=True) for each in own]
+    for entrant in found:
+        if sum(each.name == entrant.name for each in found) > 1:
+            raise InputError(f"league: two policies are called {entrant.name}: rename yours, or leave it out")
+    return found
 
 
 def _entrant(given: Policy | str) -> Entrant:
@@ -107,7 +116,11 @@ def entries(
             found.append(Entry(entrant, None, "", 0, note))
             continue
         allowed = affordable(runs, horizon * costs.of(entrant, policy, bandit, horizon), size.seconds)
-        reason = note if allowed else f"a run would take {horizon * costs.of(entrant, policy, bandit, horizon):.2g} s"
+        reason = (
+            note
+            if allowed
+            else f"a run would take {horizon * costs.of(entrant, policy, bandit, horizon):.2g} s"
+        )
         found.append(Entry(entrant, entry, str(policy), allowed, reason))
     return found
 
@@ -141,8 +154,8 @@ def suited(entrant: Entrant, bandit: Bandit, horizon: int) -> tuple[Any, Policy 
 def planned_runs(horizon: int, size: Size) -> int:
     """Return the number of runs on a testbed: about as many as its steps allow, as 1, 2 or 5 times 10^k."""
     most = min(max(size.steps // horizon, size.least), size.most)
-    power = 10 ** (len(str(most)) - 1)
-    return max(factor * power for factor in (1, 2, 5) if factor * power <= most)
+    power = int(10 ** (len(str(most)) - 1))
+    return max(size.least, *(factor * power for factor in (1, 2, 5) if factor * power <= most))
 
 
 def affordable(runs: int, seconds: float, share: float) -> int:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from lowregret._common.durable_files import as_store_error, write_atomically
@@ -25,15 +25,16 @@ from lowregret.policies import Policy
 from lowregret.suite import standings as statistics
 from lowregret.suite.entries import SIZES, Costs, Entrant, Entry, by_runs, entrants, entries, planned_runs
 from lowregret.suite.successor import checks
-from lowregret.suite.testbeds import TESTBEDS, Testbed, testbed
+from lowregret.suite.testbeds import TEST, TESTBEDS, Testbed, testbed
 from lowregret.suite.worst_case import worst_case
 
 ProgressBar = Callable[[str], AbstractContextManager[Callable[[Progress], None] | None]]
 """Takes a label; returns a context whose value is called with the progress of the runs."""
 
 GRID_POINTS = 10
-ALL, UNIT = "all testbeds", "rewards in [0, 1]"
-"""The scopes of the standings: all testbeds, and those that policies for bounded rewards can play on."""
+ALL, UNIT, TEST_HALF = "all testbeds", "rewards in [0, 1]", "test half"
+"""The scopes of the standings: all testbeds, those that policies for bounded rewards can play on, and those
+on which nothing was chosen."""
 
 SCORES = {
     **dict.fromkeys(("testbed", "policy"), pl.String),
@@ -69,7 +70,8 @@ class League:
     testbeds : polars.DataFrame
         The testbeds: testbed, group, half, arms, horizon, unit (whether rewards lie in [0, 1]), reason.
     policies : polars.DataFrame
-        The policies: policy, needs, family (whether it is derived from a reward family), source.
+        The policies: policy, needs, family (whether it is derived from a reward family), own (whether it was
+        added to those of the package), source.
     scores : polars.DataFrame
         One row per testbed and policy: ``runs``, ``mean`` regret and its standard error ``se``, ``worst05``
         (the mean of the worst 5% of the runs), ``failures`` (the share of runs no better than uniform play),
@@ -235,10 +237,11 @@ def _play(
 
 def _nanoseconds(folder: Path) -> dict[str, float]:
     """Return the time of a step by policy, from the manifest of a folder."""
-    sums: dict[str, Floats] = {}
+    seconds, steps = Counter[str](), Counter[str]()
     for entry in ResultStore(folder).entries.values():
-        sums[entry.policy] = sums.get(entry.policy, np.zeros(2)) + [entry.seconds, entry.steps]
-    return {policy: 1e9 * float(seconds / steps) for policy, (seconds, steps) in sums.items()}
+        seconds[entry.policy] += entry.seconds  # type: ignore[assignment]
+        steps[entry.policy] += entry.steps
+    return {policy: 1e9 * seconds[policy] / steps[policy] for policy in steps}
 
 
 def _worst_cases(
@@ -246,20 +249,22 @@ def _worst_cases(
 ) -> pl.DataFrame:
     """Search a worst case for every policy; a search that is in the folder is not repeated."""
     path, known = folder / "worst_cases.json", dict[str, Any]()
-    try:
+    with suppress(OSError, ValueError, TypeError):  # not there, or not ours
         known = dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):  # not there, or not ours
-        pass
     rows = []
     for player in players:
-        step = next((cost for name, cost in costs.known.items() if name.startswith(f"{player.name}, 10 ")), 0.0)
+        step = next(
+            (cost for name, cost in costs.known.items() if name.startswith(f"{player.name}, 10 ")), 0.0
+        )
         if not SEARCH[size] or "known variance" in player.policy.needs or step > SLOW_STEP:
             continue
         key = f"{player.name} {refer_to(type(player.policy)).identity} {SEARCH[size]}"
         if key not in known:
             case = worst_case(player.policy, **SEARCH[size], threads=threads)
             first = case.candidates.row(0, named=True)
-            known[key] = {"policy": player.name} | {name: first[name] for name in WORST_CASES if name in first}
+            known[key] = {"policy": player.name} | {
+                name: first[name] for name in WORST_CASES if name in first
+            }
             with as_store_error(folder):
                 write_atomically(path, (json.dumps(known, indent=1) + "\n").encode())
         rows.append(known[key])
@@ -277,13 +282,13 @@ def _joined(
 ) -> League:
     """Compute everything that spans several testbeds."""
     bandits = {bed.name: bed.bandit() for bed in beds}
-    unit = {
-        name for name, bandit in bandits.items() if bandit.support[0] >= 0.0 and bandit.support[1] <= 1.0
-    }
+    unit = {name for name, bandit in bandits.items() if bandit.support[0] >= 0.0 and bandit.support[1] <= 1.0}
     names = [player.name for player in players]
-    scopes = {ALL: dict(regrets), UNIT: {name: regrets[name] for name in regrets if name in unit}}
+    unseen = {bed.name for bed in beds if bed.half == TEST}
+    scopes = {ALL: set(regrets), UNIT: unit, TEST_HALF: unseen}
     placed, shares = [], []
-    for scope, part in scopes.items():
+    for scope, chosen in scopes.items():
+        part = {name: found for name, found in regrets.items() if name in chosen}
         table = statistics.standings(part, names, seed)
         label = pl.lit(scope).alias("scope")
         placed.append(table.select(label, pl.all()))
@@ -308,6 +313,7 @@ def _joined(
                 "policy": player.name,
                 "needs": ", ".join(player.policy.needs),
                 "family": player.knows_family,
+                "own": player.own,
                 "source": player.policy.source,
             }
             for player in players

@@ -1,4 +1,4 @@
-"""Statistics over testbeds: ranks, relative regrets, wins and performance profiles, with their uncertainty."""
+"""Statistics over testbeds: ranks, relative regrets, wins and performance profiles, with intervals."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def standings(regrets: Regrets, policies: Sequence[str], seed: int = 0) -> pl.Da
         low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
         for column, found in ((name, estimate), (f"{name}_low", low), (f"{name}_high", high)):
             table[column] = np.exp(found) if name.startswith("to_") else found
-    return pl.DataFrame(table).sort("rank", maintain_order=True)
+    return pl.DataFrame(table).cast({"testbeds": pl.Int64}).sort("rank", maintain_order=True)
 
 
 def resample(regrets: Sequence[Floats], rng: np.random.Generator) -> Resampled:

@@ -88,12 +88,17 @@ def _geometric(regrets: Regrets, family: Collection[str]) -> Iterator[dict[str, 
 
 def counted(found: pl.DataFrame) -> pl.DataFrame:
     """Count the verdicts by requirement, rival and half; geometric means are counted over the rivals."""
-    everyone = pl.when(pl.col("requirement") == "geometric mean").then(pl.lit("every policy")).otherwise("rival")
+    everyone = (
+        pl.when(pl.col("requirement") == "geometric mean").then(pl.lit("every policy")).otherwise("rival")
+    )
     return (
         found.with_columns(rival=everyone)
         .group_by("requirement", "rival", "half", maintain_order=True)
         .agg(
-            *((pl.col("verdict") == verdict).sum().alias(verdict) for verdict in (HOLDS, INCONCLUSIVE, FAILS)),
+            *(
+                (pl.col("verdict") == verdict).sum().alias(verdict)
+                for verdict in (HOLDS, INCONCLUSIVE, FAILS)
+            ),
             worst=pl.col("value").max(),
             limit=pl.col("limit").first(),
         )
