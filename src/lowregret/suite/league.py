@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -191,7 +192,7 @@ def league(
     for bed in beds:
         regrets[bed.name], scores = _play(bed, plans[bed.name], folder, seed, bar, executor, threads)
         rows += scores
-    cases = _worst_cases(players, size, folder, threads, costs)
+    cases = _worst_cases(players, size, folder, threads, costs, bar)
     return _joined(size, seed, beds, players, regrets, pl.DataFrame(rows, schema=SCORES), cases)
 
 
@@ -245,7 +246,7 @@ def _nanoseconds(folder: Path) -> dict[str, float]:
 
 
 def _worst_cases(
-    players: Sequence[Entrant], size: str, folder: Path, threads: int | None, costs: Costs
+    players: Sequence[Entrant], size: str, folder: Path, threads: int | None, costs: Costs, bar: ProgressBar
 ) -> pl.DataFrame:
     """Search a worst case for every policy; a search that is in the folder is not repeated."""
     path, known = folder / "worst_cases.json", dict[str, Any]()
@@ -260,7 +261,9 @@ def _worst_cases(
             continue
         key = f"{player.name} {refer_to(type(player.policy)).identity} {SEARCH[size]}"
         if key not in known:
-            case = worst_case(player.policy, **SEARCH[size], threads=threads)
+            with bar(f"worst case of {player.name}") as advance:
+                tell = None if advance is None else partial(_advance, advance)
+                case = worst_case(player.policy, **SEARCH[size], threads=threads, progress=tell)
             first = case.candidates.row(0, named=True)
             known[key] = {"policy": player.name} | {
                 name: first[name] for name in WORST_CASES if name in first
@@ -269,6 +272,11 @@ def _worst_cases(
                 write_atomically(path, (json.dumps(known, indent=1) + "\n").encode())
         rows.append(known[key])
     return pl.DataFrame(rows, schema=WORST_CASES).sort("ratio")
+
+
+def _advance(advance: Callable[[Progress], None], done: int, problems: int) -> None:
+    """Report the progress of a search, a problem as a shard."""
+    advance(Progress(done, problems, done, problems, 0, 0))
 
 
 def _joined(
@@ -289,6 +297,8 @@ def _joined(
     placed, shares = [], []
     for scope, chosen in scopes.items():
         part = {name: found for name, found in regrets.items() if name in chosen}
+        if scope != ALL and len(part) in (0, len(regrets)):
+            continue
         table = statistics.standings(part, names, seed)
         label = pl.lit(scope).alias("scope")
         placed.append(table.select(label, pl.all()))
