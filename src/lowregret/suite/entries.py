@@ -29,10 +29,10 @@ VARIANTS = ("MOSSV(anytime=True)",)
 FAMILY_MODULES = ("bayesucb", "divergence", "klucb", "thompson")
 """The modules of policies that are derived from the likelihood of a reward family."""
 
-TRIAL = 4_000
+TRIALS = (5_000, 50_000)
 """About how many steps are simulated to measure the time of a step."""
-SLOW_TRIAL = 0.5
-"""A policy for which a few steps take longer than so many seconds is not measured on more."""
+LONG_TRIAL = 0.05
+"""After a measurement of so many seconds no longer one is made."""
 DIVISORS = (1, 2, 5, 10, 20, 50, 100)
 LEAST_RUNS = 4
 PATIENCE = 8.0
@@ -50,7 +50,7 @@ class Size(NamedTuple):
 
 SIZES = {
     "quick": Size(4_000_000, 1.0, 20, 400),
-    "standard": Size(20_000_000, 5.0, 100, 4_000),
+    "standard": Size(20_000_000, 8.0, 100, 2_000),
     "full": Size(200_000_000, 60.0, 1_000, 20_000),
 }
 """The sizes of the league."""
@@ -185,7 +185,7 @@ class Costs:
         """Return the seconds of a step."""
         name = f"{entrant.name}, {len(bandit)} arms"
         if name not in self.known:
-            self.known[name] = _measured(policy, bandit, min(horizon, TRIAL + 4 * len(bandit)))
+            self.known[name] = _measured(policy, bandit, horizon)
         return self.known[name]
 
     def save(self) -> None:
@@ -198,19 +198,21 @@ class Costs:
 def _measured(policy: Policy, bandit: Bandit, horizon: int) -> float:
     """Measure the seconds of a step after the policy is compiled.
 
-    Other work on the machine adds to the time on the clock, and the start of a simulation to the time of the
-    CPU, so the smaller of them is nearer to the truth.
+    The first steps of a run are the slowest, so a fast policy is measured on more. Other work on the machine
+    adds to the time on the clock, and the start of a simulation to the time of the CPU, so the smaller of
+    them is nearer to the truth.
     """
     few = min(horizon, 2 * len(bandit))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         simulate(policy, bandit, few, 1, 0, np.array([few]), threads=1)  # compiles
-        for steps in (few, horizon):
-            runs = max(TRIAL // steps, 1) if steps == horizon else 1
+        for trial in (few, *TRIALS):
+            steps = min(horizon, max(trial, few))
+            runs = max(trial // steps, 1)
             start = process_time()
             outcome = simulate(policy, bandit, steps, runs, 0, np.array([steps]), threads=1)
             seconds = min(process_time() - start, outcome.seconds)
-            if seconds > SLOW_TRIAL:
+            if seconds > LONG_TRIAL:
                 break
     return seconds / (steps * runs)
 
