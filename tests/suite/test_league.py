@@ -172,3 +172,15 @@ def test_the_command_prints_standings_and_json(monkeypatch, tmp_path):
 
 def test_every_scope_has_an_explanation():
     assert set(league_page.SCOPES) == {league_module.ALL, league_module.UNIT, league_module.TEST_HALF}
+
+
+def test_the_time_of_a_step_is_measured_once_and_kept(tmp_path, monkeypatch):
+    bandit, (entrant,) = TESTBEDS["short"].bandit(), entries.entrants(policies=["MOSS"])
+    costs = entries.Costs(tmp_path / "new" / "costs.json")
+    first = costs.of(entrant, entrant.policy, bandit, 300)
+    assert 0 < first < 1e-3
+    costs.save()
+    monkeypatch.setattr(entries, "_measured", None)
+    assert entries.Costs(costs.path).of(entrant, entrant.policy, bandit, 300) == first
+    costs.path.write_text("[1")
+    assert entries.Costs(costs.path).known == {}
