@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lowregret.analysis.summary import tail_mean
-from lowregret.suite.standings import profiles, resample, scored, standings, wins
+from lowregret.suite.standings import profiles, resample, scored, sign, standings, wins
 from lowregret.suite.successor import FAILS, HOLDS, INCONCLUSIVE, checks, counted
 
 
@@ -56,6 +56,13 @@ def test_a_win_is_a_difference_beyond_three_standard_errors(regrets):
     assert [table["A", "MOSS"][name] for name in ("testbeds", "wins", "losses")] == [4, 3, 0]
     assert [table["MOSS", "A"][name] for name in ("testbeds", "wins", "losses")] == [4, 0, 3]
     assert [table["B", "A"][name] for name in ("testbeds", "wins", "losses")] == [2, 0, 2]
+
+
+def test_four_runs_prove_less_than_four_hundred():
+    few = np.array([1.0, 1.2, 0.8, 1.1])
+    assert sign(few, few + np.array([0.5, 0.1, 0.6, 0.4])) == 0  # four standard errors
+    many = np.tile(few, 100)
+    assert sign(many, many + np.tile([0.5, 0.1, 0.6, 0.4], 100)) == -1
 
 
 def test_profiles_are_shares_of_testbeds(regrets):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -106,7 +107,8 @@ def wins(regrets: Regrets, policies: Sequence[str]) -> pl.DataFrame:
     """Count, for every pair of policies, the testbeds on which either has the lower mean regret.
 
     The columns are policy, opponent, testbeds (which both played on), wins and losses. A win is a difference
-    of more than three standard errors over the runs that both have, which see the same rewards.
+    of more than three standard errors over the runs that both have, which see the same rewards; with few
+    runs of so many that it is as unlikely by chance.
     """
     rows = []
     for policy in policies:
@@ -131,9 +133,17 @@ def difference(first: Floats, second: Floats) -> tuple[float, float]:
 
 
 def sign(first: Floats, second: Floats) -> int:
-    """Return -1 where the first has the lower mean beyond three standard errors, 1 for the second, else 0."""
+    """Return -1 where the first has the lower mean by more than chance explains, 1 for the second, else 0."""
     mean, error = difference(first, second)
-    return 0 if abs(mean) <= ERRORS * error else (-1 if mean < 0 else 1)
+    return 0 if abs(mean) <= _errors(min(len(first), len(second))) * error else (-1 if mean < 0 else 1)
+
+
+@cache
+def _errors(runs: int) -> float:
+    """Return the standard errors that Student's t exceeds as rarely as the normal one exceeds 3."""
+    from scipy.stats import norm, t
+
+    return float(t.isf(norm.sf(ERRORS), runs - 1)) if runs > 1 else np.inf
 
 
 def profiles(regrets: Regrets, policies: Sequence[str]) -> pl.DataFrame:
