@@ -52,7 +52,7 @@ WORST_CASES = {
 }
 SEARCH: dict[str, dict[str, Any]] = {
     "quick": {},
-    "standard": {"horizon": 2_000, "arms": (2, 10), "starts": 24, "runs": 400},
+    "standard": {"horizon": 2_000, "arms": (2, 10, 50), "starts": 60, "runs": 500},
     "full": {"horizon": 10_000, "arms": (2, 10, 50), "starts": 60, "runs": 2_000},
 }
 """The arguments of `worst_case` by the size of the league; ``quick`` does not search."""
