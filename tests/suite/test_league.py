@@ -13,7 +13,7 @@ from lowregret.suite import entries, league_page
 from lowregret.suite import league as league_module
 from lowregret.suite.testbeds import TESTBEDS
 
-POLICIES = ("MOSS", "UCB1", "KLUCB", "KLUCBGauss", "MOSSV")
+POLICIES = ("MOSS", "UCB1", "KLUCB", "KLUCBGauss", "MOSSV", "MOSSV(anytime=True)")
 BEDS = ("short", "gaussian-tiny")
 OWN = """
 import lowregret as lr
@@ -66,7 +66,7 @@ def test_a_policy_that_cannot_play_is_marked(found):
     assert score(found, "short", "KLUCBGauss")["note"] == "needs a known variance"
     assert "assumes rewards in [0, 1]" in score(found, "gaussian-tiny", "MOSS")["note"]
     everywhere = found.standings.filter(scope="all testbeds")["policy"].to_list()
-    assert sorted(everywhere) == ["MOSS", "MOSSV", "UCB1"]
+    assert sorted(everywhere) == ["MOSS", "MOSSV", "MOSSV(anytime=True)", "UCB1"]
     assert "KLUCB" in found.standings.filter(scope="rewards in [0, 1]")["policy"].to_list()
 
 
@@ -104,7 +104,7 @@ def test_a_league_is_continued_and_takes_a_policy_from_a_file(found, folder, tmp
 
 
 def test_worst_cases_are_in_the_table(found):
-    assert sorted(found.worst_cases["policy"]) == ["KLUCB", "MOSS", "MOSSV", "UCB1"]
+    assert sorted(found.worst_cases["policy"]) == ["KLUCB", "MOSS", "MOSSV", "MOSSV(anytime=True)", "UCB1"]
 
 
 def test_the_page_and_the_tables_are_written(found, folder):

@@ -26,8 +26,10 @@ from lowregret.suite.testbeds import common_variance
 VARIANTS = ("MOSSV(anytime=True)",)
 """Policies with other parameters than the defaults that take part as well."""
 
-FAMILY_MODULES = ("bayesucb", "divergence", "klucb", "thompson")
+FAMILY_MODULES = ("bayesucb", "divergence", "expts", "klucb", "thompson")
 """The modules of policies that are derived from the likelihood of a reward family."""
+FAMILY_POLICIES = ("UCBNormal",)
+"""Such policies in other modules."""
 
 TRIALS = (5_000, 50_000)
 """About how many steps are simulated to measure the time of a step."""
@@ -71,7 +73,8 @@ class Entrant(NamedTuple):
     def knows_family(self) -> bool:
         """Whether the policy is derived from the likelihood of a reward family."""
         module = type(self.policy).__module__.rpartition(".")[2]
-        return module in FAMILY_MODULES or "known variance" in self.policy.needs
+        named = module in FAMILY_MODULES or type(self.policy).__name__ in FAMILY_POLICIES
+        return named or "known variance" in self.policy.needs
 
 
 class Entry(NamedTuple):
