@@ -6,6 +6,7 @@ import json
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from math import log
 from pathlib import Path
 from time import process_time
 from typing import Any, NamedTuple
@@ -31,13 +32,13 @@ FAMILY_MODULES = ("bayesucb", "divergence", "expts", "klucb", "thompson")
 FAMILY_POLICIES = ("UCBNormal",)
 """Such policies in other modules."""
 
-TRIALS = (5_000, 50_000)
+TRIALS = (1_500, 5_000, 15_000, 50_000)
 """About how many steps are simulated to measure the time of a step."""
-LONG_TRIAL = 0.05
+LONG_TRIAL = 0.1
 """After a measurement of so many seconds no longer one is made."""
 DIVISORS = (1, 2, 5, 10, 20, 50, 100)
 LEAST_RUNS = 4
-PATIENCE = 8.0
+PATIENCE = 3.0
 """A policy that takes this many times its share of the time even with the fewest runs is left out."""
 
 
@@ -177,19 +178,20 @@ class Costs:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.known: dict[str, float] = {}
+        self.known: dict[str, tuple[float, int, float]] = {}
         try:
             known = json.loads(path.read_text(encoding="utf-8"))
-            self.known = {str(name): float(value) for name, value in known.items()}
+            self.known = {str(name): (float(a), int(b), float(c)) for name, (a, b, c) in known.items()}
         except (OSError, ValueError, AttributeError, TypeError):  # not there, or not ours: measured again
             pass
 
     def of(self, entrant: Entrant, policy: Policy, bandit: Bandit, horizon: int) -> float:
-        """Return the seconds of a step."""
+        """Return the mean seconds of a step in a run of so many steps."""
         name = f"{entrant.name}, {len(bandit)} arms"
         if name not in self.known:
             self.known[name] = _measured(policy, bandit, horizon)
-        return self.known[name]
+        seconds, steps, growth = self.known[name]
+        return float(seconds * max(horizon / steps, 1.0) ** growth)
 
     def save(self) -> None:
         """Write the file."""
@@ -198,26 +200,32 @@ class Costs:
             write_atomically(self.path, (json.dumps(self.known, indent=1) + "\n").encode())
 
 
-def _measured(policy: Policy, bandit: Bandit, horizon: int) -> float:
-    """Measure the seconds of a step after the policy is compiled.
+def _measured(policy: Policy, bandit: Bandit, horizon: int) -> tuple[float, int, float]:
+    """Measure the seconds of a step after the policy is compiled, in longer and longer runs.
 
-    The first steps of a run are the slowest, so a fast policy is measured on more. Other work on the machine
-    adds to the time on the clock, and the start of a simulation to the time of the CPU, so the smaller of
-    them is nearer to the truth.
+    Return the last measurement, the length of its runs, and the exponent with which the time of a step grows,
+    as it does for a policy that looks at all past rewards. Other work on the machine adds to the time on the
+    clock, and the start of a simulation to the time of the CPU, so the smaller is nearer to the truth.
     """
     few = min(horizon, 2 * len(bandit))
+    lengths = sorted({min(horizon, max(trial, few)) for trial in (few, *TRIALS)})
+    found: list[tuple[float, int]] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         simulate(policy, bandit, few, 1, 0, np.array([few]), threads=1)  # compiles
-        for trial in (few, *TRIALS):
-            steps = min(horizon, max(trial, few))
-            runs = max(trial // steps, 1)
+        for steps in lengths:
+            runs = max(TRIALS[-1] // steps, 1) if steps == horizon else 1
             start = process_time()
             outcome = simulate(policy, bandit, steps, runs, 0, np.array([steps]), threads=1)
             seconds = min(process_time() - start, outcome.seconds)
+            found.append((seconds / (steps * runs), steps))
             if seconds > LONG_TRIAL:
                 break
-    return seconds / (steps * runs)
+    growth = 0.0
+    if len(found) > 2:  # the first is too short to show how the time grows
+        (before, short), (after, long) = found[-2:]
+        growth = min(max(log(max(after, 1e-12) / max(before, 1e-12)) / log(long / short), 0.0), 1.0)
+    return *found[-1], growth
 
 
 def by_runs(entries: Iterable[Entry]) -> Mapping[int, list[Entry]]:

@@ -255,7 +255,7 @@ def _worst_cases(
     rows = []
     for player in players:
         step = next(
-            (cost for name, cost in costs.known.items() if name.startswith(f"{player.name}, 10 ")), 0.0
+            (cost for name, (cost, *_) in costs.known.items() if name.startswith(f"{player.name}, 10 ")), 0.0
         )
         if not SEARCH[size] or "known variance" in player.policy.needs or step > SLOW_STEP:
             continue
