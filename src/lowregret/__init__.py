@@ -49,6 +49,8 @@ if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same n
     from lowregret.results import report as report
     from lowregret.simulation import simulate as simulate
     from lowregret.simulation import trace as trace
+    from lowregret.suite.league import League as League
+    from lowregret.suite.league import league as league
     from lowregret.suite.worst_case import WorstCase as WorstCase
     from lowregret.suite.worst_case import worst_case as worst_case
     from lowregret.theory.regret_bounds import bounds as bounds
@@ -84,6 +86,7 @@ _HOMES = {
     "online.decisions": ("Decision",),
     "online.open_agent": ("open_agent",),
     "simulation": ("simulate", "trace"),
+    "suite.league": ("League", "league"),
     "suite.worst_case": ("WorstCase", "worst_case"),
 }
 

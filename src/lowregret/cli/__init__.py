@@ -20,6 +20,7 @@ from typer.core import TyperGroup
 from lowregret import __version__
 from lowregret.cli.agent_commands import agent
 from lowregret.cli.bounds_command import bounds
+from lowregret.cli.league_command import league
 from lowregret.cli.policies_command import policies
 from lowregret.cli.printing import tell
 from lowregret.cli.replay_command import replay
@@ -76,7 +77,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (simulate, policies, bounds, reproduce, new, run, compare, report, watch, replay):
+for command in (simulate, policies, bounds, reproduce, new, run, compare, report, watch, replay, league):
     app.command()(command)
 app.add_typer(agent, name="agent")
 

@@ -259,7 +259,8 @@ def _players(entry: PolicyEntry, position: int, folder: Path) -> Iterator[Player
             )
         with _at(path):
             policy = kind(**given)
-        yield Player(label_of(policy, entry.grid), policy, reference, position, tuple(entry.environments))
+        name = label_of(policy, entry.grid) if entry.grid else str(policy)
+        yield Player(name, policy, reference, position, tuple(entry.environments))
 
 
 def _class(
