@@ -8,7 +8,8 @@ import pytest
 import lowregret as lr
 from lowregret.policies import POLICIES
 
-SAMPLING = {"ThompsonBeta", "ThompsonGauss", "ThompsonNormal", "EpsilonGreedy"}
+SAMPLING = {"EpsilonGreedy", "ExpTSPlus", "MOTS", "NPTS", "PHE", "TsallisINF"}
+SAMPLING |= {"ThompsonBeta", "ThompsonGauss", "ThompsonNormal"}
 
 
 class Cautious(lr.ThompsonBeta):

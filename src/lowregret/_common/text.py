@@ -32,6 +32,9 @@ def unknown(what: str, name: str, known: Iterable[str], otherwise: str | None = 
     """Return the message for an unknown name: what was probably meant, or else what there is."""
     names = list(known)
     lower = {each.lower(): each for each in reversed(names)}
-    near = get_close_matches(name.lower(), lower, n=1, cutoff=0.7)
+    longer = [each for each in lower if len(name) > 2 and each.startswith(name.lower())]
+    near = sorted(longer, key=lambda each: (len(each), each)) or get_close_matches(
+        name.lower(), lower, n=1, cutoff=0.7
+    )
     advice = f"did you mean {lower[near[0]]!r}?" if near else otherwise or f"use one of {', '.join(names)}"
     return f"unknown {what} {name!r}: {advice}"
