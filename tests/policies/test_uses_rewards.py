@@ -157,8 +157,11 @@ def test_rewards_of_a_control_arm_and_of_an_arm_that_is_pending():
     for choice in choices:
         agent.tell(choice, 0.25 if choice.arm == "a" else 0.5)
     parts = json.loads(agent.to_json())
-    assert parts["retired"]["name"] == []
-    kept = dict(zip(parts["arms"]["name"], parts["arms"]["rewards"], strict=True))
+    kept = {
+        name: rewards
+        for part in (parts["arms"], parts["retired"])
+        for name, rewards in zip(part["name"], part["rewards"], strict=True)
+    }
     assert {name: len(rewards) for name, rewards in kept.items()} == {
         name: sum(choice.arm == name for choice in choices) for name in "abcd"
     }
