@@ -136,7 +136,7 @@ def test_a_disk_that_takes_no_more(small, truth, same, tmp_path: Path, monkeypat
     real = os.fsync
 
     def fsync(descriptor: int) -> None:
-        if next(calls) >= 24:  # a few of them for plan.json
+        if next(calls) >= 24:  # two of them for plan.json
             raise OSError(code, os.strerror(code))
         real(descriptor)
 

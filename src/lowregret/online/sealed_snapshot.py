@@ -19,7 +19,7 @@ def write_sealed(state: AgentState, position: int) -> str:
 
 
 def sealed(position: int, text: str) -> str:
-    """Return a text with its checksum."""
+    """Return a string with its checksum."""
     return f"{_checksum(position, text)}\n{text}"
 
 
