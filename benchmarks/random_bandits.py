@@ -25,8 +25,7 @@ if __name__ == "__main__":
         means.append(ours.mean() / other.mean())
         tails.append(tail_mean(ours) / tail_mean(other))
     for name, ratios in (("mean regret", np.array(means)), ("worst 5%", np.array(tails))):
-        geometric = np.exp(np.log(ratios).mean())
-        above = int((ratios > 1.05).sum())
+        geometric, above = np.exp(np.log(ratios).mean()), int((ratios > 1.05).sum())
         print(
-            f"{name}, MOSSV / MOSS: {geometric:.2f} geometric mean, {ratios.max():.2f} largest, {above} above 1.05"
+            f"{name} to MOSS: geometric mean {geometric:.2f}, largest {ratios.max():.2f}, {above} above 1.05"
         )
