@@ -35,6 +35,7 @@ BANDITS = {
 
 POLICIES = (
     "AdaUCB",
+    "BESA",
     "BayesUCBBeta",
     "BayesUCBGauss",
     "BayesUCBStudent",

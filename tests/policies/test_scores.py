@@ -238,7 +238,7 @@ def test_expts_plus_is_greedy_in_all_but_one_of_k_draws():
 def test_phe_adds_pseudo_rewards(a, n, trials):
     clock, rng = clock_at(50, 100, 4, 0.0), Fixed(3.0)
     found = lr.PHE(a=a).sample(Arm(0, n, 0.4, 0.1), clock, rng)
-    assert found == pytest.approx((0.4 * n + 3) / ((a + 1) * n))
+    assert found == pytest.approx((0.4 * n + 3) / (n + trials))
     assert rng.asked == (trials, 0.5)
 
 

@@ -72,3 +72,13 @@ def test_an_agent_logs_the_probabilities(reduced):
         assert choice.propensity == pytest.approx(expected[names.index(choice.arm)], rel=1e-8)
         history.append((names.index(choice.arm), float(step % 3 == 0)))
         agent.tell(choice, history[-1][1])
+
+
+def test_an_arm_that_must_be_pulled_in_vain_keeps_a_small_probability():
+    agent = lr.Agent(lr.TsallisINF(), ["bad", "good"], seed=1)
+    for _ in range(40):
+        agent.tell(agent.ask(only=["bad"]), 0.1)
+    assert agent.ask().arm == "good"
+    choice = agent.ask()
+    assert choice.arm == "good"
+    assert choice.propensity > 0.999

@@ -55,7 +55,8 @@ MODERN = {
     "KLUCBSwitch": (513.52, 6.41),  # 200 runs
     "KLUCBSwitch(exponent=0.8888888888888888)": (241.73, 5.04),  # 200 runs
     "MOTS": (582.20, 5.68),  # 200 runs
-    "PHE": (929.59, 9.59),  # 100 runs
+    "MOSSV": (238.64, 4.84),  # 1,000 runs
+    "PHE": (922.71, 7.08),  # 200 runs
     "TsallisINF": (1463.77, 14.89),  # 210 runs
     "TsallisINF(reduced_variance=True)": (918.84, 30.14),  # 60 runs
     "UCBNormal": (1444.06, 4.60),  # 100 runs
@@ -71,6 +72,7 @@ def test_final_regret_of_modern_policies(policy):
 
 
 FROM_REWARDS = {
+    "BESA": (1_000, 5.934, 0.072),  # 4,000 runs
     "EmpiricalIMED": (1_000, 11.180, 0.196),  # 200 runs
     "EmpiricalKLUCB": (500, 11.836, 0.249),  # 100 runs
     "LBSDA": (1_000, 7.611, 0.069),  # 2,000 runs

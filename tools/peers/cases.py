@@ -15,6 +15,7 @@ TUNED = "Auer et al. 2002, section 4: the plays so far, at most 1/4"
 KLUCB = "Garivier, Cappe 2011, Algorithm 1: t"
 GAUSS = "Garivier, Cappe 2011, Algorithm 1: t; Cappe et al. 2013: t - 1"
 MOSS = "Audibert, Bubeck 2009: no t"
+SWITCH = "Garivier et al. 2022: no t; exponents 1/5 and 8/9"
 DUCB = "Garivier, Moulines 2011, section 2.1: every arm at every step"
 BAYES = "Kaufmann et al. 2012, Algorithm 1: t, no initial pulls"
 
@@ -123,6 +124,9 @@ def _divergences() -> list[Case]:
     gauss = {"klucb": klucbGauss, "to_change": {**LATER, "tolerance": 0.25}}
     taken = f"takes the tolerance 1e-4 for the variance; {PAST}"
     menard = "Menard, Garivier 2017: no t"
+    inherits = "plays the index of KL-UCB, which it inherits; its own has an error in its code"
+    own = {"change": changes.own_index_after_a_correction, **EXACT}
+    switch: dict[str, Any] = {"horizon": True, "to_change": own}
     return [
         _in_smpybandits("KLUCB", "klUCB", KLUCB, coarse, to_change=exact),
         _in_smpybandits("KLUCB(c=3)", "klUCBloglog", KLUCB, coarse, c=3, to_change=exact),
@@ -147,6 +151,10 @@ def _divergences() -> list[Case]:
         _in_smpybandits("KLUCBGauss", "klUCB", GAUSS, taken, **gauss),
         _in_smpybandits("KLUCBGauss(plus=True)", "klUCBPlus", GAUSS, taken, **gauss),
         _in_smpybandits("KLUCBPlusPlus", "klUCBPlusPlus", menard, COARSE, horizon=True, to_change=EXACT),
+        _in_smpybandits("KLUCBSwitch", "klUCBswitch", SWITCH, inherits, **switch),
+        _in_smpybandits(
+            f"KLUCBSwitch(exponent={8 / 9})", "klUCBswitch", SWITCH, inherits, threshold="delayed", **switch
+        ),
     ]
 
 

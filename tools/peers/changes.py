@@ -18,6 +18,16 @@ def own_index(kind: Any) -> Any:
     return Changed
 
 
+def own_index_after_a_correction(kind: Any) -> Any:
+    """Use the index of the class, where ``self.self`` stands for ``self``."""
+
+    class Changed(kind):
+        computeAllIndex = IndexPolicy.computeAllIndex  # noqa: N815
+        self = property(lambda policy: policy)
+
+    return Changed
+
+
 def variance_at_most_a_quarter(kind: Any) -> Any:
     """Bound the estimate of the variance by 1/4."""
 
@@ -58,6 +68,25 @@ def arms_enter_after_every_pull(kind: Any) -> Any:
             self.entered |= set(found.tolist()) - set(self.nextActions)
             if not self.nextActions:
                 self.nextActions, self.entered = sorted(self.entered), set()
+
+    return Changed
+
+
+def probabilities_that_add_up_to_1(kind: Any) -> Any:
+    """Use the learning rate of the step to come, and find the probabilities by bisection."""
+
+    class Changed(kind):
+        def getReward(self, arm: int, reward: float) -> None:  # noqa: N802
+            self.t += 1
+            self.cumulative_losses[arm] += (1.0 - reward) / self.weights[arm]
+            rate = 1.0 / sqrt(self.t + 1)
+            low, high = self.cumulative_losses.min() - sqrt(self.nbArms) / rate, self.cumulative_losses.min()
+            for _ in range(200):
+                x = (low + high) / 2
+                total = ((rate * (self.cumulative_losses - x)) ** -2.0).sum()
+                low, high = (low, x) if total > 1 else (x, high)
+            weights = (rate * (self.cumulative_losses - low)) ** -2.0
+            self.weights = weights / weights.sum()
 
     return Changed
 

@@ -7,6 +7,7 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
+import changes
 import numpy as np
 import rewards
 from mabwiser.mab import LearningPolicy
@@ -17,7 +18,9 @@ from scipy.stats import chi2_contingency
 
 import lowregret as lr
 from lowregret.engine.reference import policy_rng
-from lowregret.policies.views import Arm, clock_at
+from lowregret.engine.state import new_rewards, new_rows, start
+from lowregret.engine.step import choose, update
+from lowregret.policies.views import clock_at
 
 PULLS = (10, 9, 8, 7, 6, 5, 4, 3)
 """How often each arm was pulled in the state that is compared."""
@@ -30,6 +33,9 @@ LEVEL = 1e-4
 
 BETA = "Agrawal, Goyal 2012, Algorithm 1: Beta(1 + S, 1 + F)"
 NORMAL = "Agrawal, Goyal 2013, Algorithm 2: variance 1 / (n + 1)"
+PERTURBED = "Kveton et al. 2019, Algorithm 1: ceil(a n) pseudo-rewards"
+SUBSAMPLED = "Baransi et al. 2014: random order, ties to fewer pulls"
+TSALLIS = "Zimmert, Seldin 2021, Algorithm 1: eta = 2 / sqrt(t)"
 GREEDY = "Sutton, Barto 2018, section 2.2: the best mean, else any arm"
 
 
@@ -74,6 +80,19 @@ def draws() -> list[Draw]:
     thompson, greedy = "ThompsonBeta", "EpsilonGreedy"
     sums = "explores all arms but the last, and exploits the largest sum of rewards"
     return [
+        Draw("BESA", "SMPyBandits BESA", of_smpybandits("BESA", ties=False), SUBSAMPLED, "continuous"),
+        Draw("BESA", "SMPyBandits BESA", of_smpybandits("BESA", ties=False), SUBSAMPLED, "binary"),
+        Draw("PHE", "SMPyBandits PHE", of_smpybandits("PHE", perturbation_scale=1.1), PERTURBED, "binary"),
+        Draw(
+            "TsallisINF",
+            "SMPyBandits TsallisInf",
+            of_smpybandits("TsallisInf", ties=False),
+            TSALLIS,
+            "continuous",
+            "lowregret",
+            "t - 1 in place of t, and a minimizer that may stop elsewhere than at the solution",
+            of_smpybandits("TsallisInf", ties=False, change=changes.probabilities_that_add_up_to_1),
+        ),
         Draw(thompson, "SMPyBandits Thompson", of_smpybandits("Thompson"), BETA, "binary"),
         Draw(
             thompson,
@@ -149,13 +168,19 @@ def draws() -> list[Draw]:
 
 def of_lowregret(policy: lr.Policy, table: Any) -> Any:
     """Return how often lowregret chooses each arm."""
-    arms, rng = len(table), policy_rng(0, 0)
-    known = [row[:pulls] for row, pulls in zip(table, PULLS, strict=True)]
-    seen = [Arm(i, len(row), float(row.mean()), float(row.var())) for i, row in enumerate(known)]
+    arms, steps = len(table), sum(PULLS)
+    rows, scores = new_rows(arms, policy), np.zeros(arms)
+    rng = policy_rng(0, 0)._replace(rewards=new_rewards(policy, arms, steps))
+    round, left, t = start(policy, rows, 10**6), arms, 0
+    for arm, pulls in enumerate(PULLS):
+        for reward in table[arm, :pulls]:
+            t += 1
+            clock = clock_at(t, 10**6, arms, 0.0)
+            round, left = update(policy, rows, arm, float(reward), t, clock, round, rng, False, left)
     counts = np.zeros(arms, dtype=int)
     for k in range(DRAWS):
-        clock = clock_at(sum(PULLS) + 1 + k, 10**6, arms, 0.0)  # a step of its own for every choice
-        counts[int(np.argmax([policy.arm_index(arm, clock, None, rng) for arm in seen]))] += 1
+        clock = clock_at(steps + 1 + k, 10**6, arms, 0.0)  # a step of its own for every choice
+        counts[choose(policy, rows, clock, round, rng, scores, False, arms, 0)] += 1
     return counts
 
 

@@ -45,7 +45,12 @@ def ties_to_the_first() -> Any:
 
 
 def of_smpybandits(
-    name: str, add: int = 0, change: Any = None, horizon: bool = False, **parameters: Any
+    name: str,
+    add: int = 0,
+    change: Any = None,
+    horizon: bool = False,
+    ties: bool = True,
+    **parameters: Any,
 ) -> Make:
     """Return a policy of SMPyBandits.
 
@@ -59,20 +64,23 @@ def of_smpybandits(
         Returns the changed class.
     horizon : bool, default False
         Whether it takes the horizon.
+    ties : bool, default True
+        Whether a tie goes to the first arm; False for a class that draws in other ways than by an index.
     parameters
         Its other parameters.
     """
+    breaking = ties_to_the_first if ties else contextlib.nullcontext
 
     def make(arms: int, steps: int) -> Player:
         kind = getattr(smpybandits, name)
         known = {**parameters, "horizon": steps} if horizon else parameters
         policy = (change(kind) if change else kind)(arms, **known)
-        with ties_to_the_first():
+        with breaking():
             policy.startGame()
 
         def choose() -> int:
             policy.t = getattr(policy, "t", 0) + add
-            with ties_to_the_first(), warnings.catch_warnings():
+            with breaking(), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 arm = int(policy.choice())
             policy.t -= add

@@ -17,7 +17,7 @@ from lowregret.policies import Policy
 
 def _select(kind: type[Policy]) -> Any:
     """Return the function that plays one run of a class of policies."""
-    if kind.Memory is not None or kind.uses_rewards or admits_later(kind):
+    if kind.Memory is not None or kind.uses_rewards or kind.overrides("duel") or admits_later(kind):
         return play_scanning
     if kind.round_robin:
         watches = kind.uses_best or any(map(kind.overrides, ("transform_reward", "lower_bound")))

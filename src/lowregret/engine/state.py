@@ -154,6 +154,7 @@ def _validate_methods(policy: Policy) -> None:
         "sample": "arm, clock, rng",
         "normal_posterior": "arm",
         "list_index": "arm, clock",
+        "duel": "one, other, clock, rng",
         "list_index_slope": "arm, clock",
         "lower_bound": "arm, clock, round",
         "next_round": "arms, clock, round",
@@ -161,10 +162,11 @@ def _validate_methods(policy: Policy) -> None:
         "update_memory": "arm, reward, clock",
         "propensities": "arms, clock",
     }
-    if not policy.round_robin and not any(hasattr(policy, name) for name in list(signatures)[:4]):
+    if not policy.round_robin and not any(hasattr(policy, name) for name in list(signatures)[:5]):
         raise InputError(
             f"{policy}: define score(self, arm, clock), sample(self, arm, clock, rng), "
-            "normal_posterior(self, arm) or list_index(self, arm, clock), or set round_robin"
+            "normal_posterior(self, arm), list_index(self, arm, clock) or "
+            "duel(self, one, other, clock, rng), or set round_robin"
         )
     for method, wanted in signatures.items():
         if hasattr(policy, method):

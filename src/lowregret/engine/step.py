@@ -170,9 +170,41 @@ def _next_on_list(
     return first_candidate(rows, playing)
 
 
+def _tournament_winner(
+    policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, scores: Floats, playing: int, waiting: int
+) -> int:
+    """Return the winner of a knock-out tournament between the candidates in random order.
+
+    Of ``size`` arms in a row, part k of ``parts`` begins with arm ``k * size // parts``, and ends up with its
+    winner in this place. Two parts that are joined differ by one arm at most.
+    """
+    size = 0
+    for i in range(len(rows)):
+        if playing == len(rows) or is_candidate(rows[i], playing):
+            j = int(rng.uniform() * (size + 1))
+            scores[size] = scores[j]
+            scores[j] = i
+            size += 1
+    parts = 1
+    while parts < size:
+        parts *= 2
+    while parts > 1:
+        for k in range(1, parts, 2):
+            first, second, end = (k - 1) * size // parts, k * size // parts, (k + 1) * size // parts
+            if first < second < end:
+                one = arm_as_seen(policy, rows, int(scores[first]), waiting, rng)
+                other = arm_as_seen(policy, rows, int(scores[second]), waiting, rng)
+                if not policy.duel(one, other, clock, rng):
+                    scores[first] = scores[second]
+        parts //= 2
+    return int(scores[0])
+
+
 @by_policy_class
 def best_candidate(kind: type[Policy]) -> Any:
     """Return the place of the arm that the policy prefers, -1 if an index is nan."""
+    if kind.overrides("duel"):
+        return _tournament_winner
     return _next_on_list if kind.overrides("list_index") else _largest_index
 
 

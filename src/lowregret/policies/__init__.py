@@ -19,7 +19,7 @@ from lowregret.policies.npts import NPTS
 from lowregret.policies.ocucb import OCUCB
 from lowregret.policies.perturbed_history import PHE
 from lowregret.policies.rounds import CCB, MedianElimination, UCBImproved
-from lowregret.policies.subsampling import LBSDA
+from lowregret.policies.subsampling import BESA, LBSDA
 from lowregret.policies.thompson import ThompsonBeta, ThompsonGauss, ThompsonNormal
 from lowregret.policies.tsallis import TsallisINF
 from lowregret.policies.ucb import UCB1, UCBV, UCBNormal, UCBTuned
@@ -32,6 +32,7 @@ POLICIES: dict[str, type[Policy]] = {
 }
 
 __all__ = [
+    "BESA",
     "CCB",
     "DMED",
     "EUCBV",

@@ -11,6 +11,9 @@ A policy states how it compares arms, by exactly one of
 ``list_index(self, arm, clock)``
     A policy that plays lists of arms. The arms on the list are pulled in turn. An arm that has a positive
     index after any pull, while it is not on the list, is on the next one; if none has, all arms are.
+``duel(self, one, other, clock, rng)``
+    A policy that compares two arms at a time: return whether ``one`` wins. At every step the arms are put in
+    random order and play a knock-out tournament, in which each half of the arms has a winner of its own.
 ``round_robin = True``
     No method: the active arm with the fewest pulls is next, the first of them in case of a tie.
 
@@ -53,13 +56,14 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, dataclass_transform
 from lowregret.errors import InputError
 from lowregret.policies.annotations import literal_values, parameters_of
 from lowregret.policies.arm_memory import memory_methods
+from lowregret.policies.comparisons import index_method
 from lowregret.policies.views import NEVER, Arm, Arms, Clock, Random
 
 IndexTrend = Literal["constant", "increasing", "decreasing", "arbitrary"]
 
 Need = Literal["horizon", "rewards in [0, 1]", "bounded rewards", "known variance"]
 
-COMPARISONS = ("score", "sample", "normal_posterior", "list_index", "round_robin")
+COMPARISONS = ("score", "sample", "normal_posterior", "list_index", "duel", "round_robin")
 """How a policy compares arms; each policy has one of them."""
 
 NUMBERS = ((float, Real, "a finite number"), (int, Integral, "an integer"))
@@ -91,9 +95,9 @@ class Policy:
         Whether the active arms are pulled in turn; such a policy has no score.
     counts_pending : bool
         Whether a live agent shows the policy pulls whose reward is pending as pulls of their arm, at its
-        current mean. By default False for a policy with ``sample`` or ``normal_posterior``, which would take
-        them for evidence, and True for all others, whose decisions would otherwise be equal until a reward
-        arrives.
+        current mean. By default False for a policy with ``sample``, ``normal_posterior`` or ``duel``, which
+        would take them for evidence, and True for all others, whose decisions would otherwise be equal until
+        a reward arrives.
     slow_propensities : bool
         Whether ``propensities`` takes so long that an agent in memory leaves it out unless it is wanted.
     uses_arms : bool
@@ -151,7 +155,7 @@ class Policy:
         dataclass(frozen=True)(cls)
         if not any("counts_pending" in vars(base) for base in cls.__mro__ if base is not Policy):
             cls.counts_pending = not is_randomized(cls)
-        cls.arm_index = _index_method(cls)  # type: ignore[method-assign]
+        cls.arm_index = index_method(cls)  # type: ignore[method-assign]
         cls.view_arms = _all_arms if cls.uses_arms else _no_arms
         cls.view_rewards = _all_rewards if cls.uses_rewards else _no_rewards
         for name, method in memory_methods(cls.Memory, cls.__name__).items():
@@ -255,7 +259,7 @@ class Policy:
 
 def is_randomized(kind: type[Policy]) -> bool:
     """Return whether the choices of a class of policies are random."""
-    return kind.overrides("sample") or kind.overrides("normal_posterior")
+    return any(map(kind.overrides, ("sample", "normal_posterior", "duel")))
 
 
 def label_of(policy: Policy, named: Iterable[str] = ()) -> str:
@@ -304,47 +308,6 @@ def _no_rewards(self: Any, row: Any, rewards: Any) -> tuple[None]:
     return (None,)
 
 
-def _by_round_robin(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> float:
-    return -float(arm.pulls)
-
-
-def _by_list_index(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> Any:
-    return self.list_index(arm, clock)
-
-
-def _by_normal_posterior(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> Any:
-    mean, deviation = self.normal_posterior(arm)
-    return mean + deviation * rng.normal()
-
-
-def _by_sample(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> Any:
-    return self.sample(arm, clock, rng)
-
-
-def _by_score(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> Any:
-    return self.score(arm, clock)
-
-
-def _by_score_in_round(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> Any:
-    return self.score(arm, clock, round)
-
-
-_INDEX_METHODS = {
-    "round_robin": _by_round_robin,
-    "list_index": _by_list_index,
-    "normal_posterior": _by_normal_posterior,
-    "sample": _by_sample,
-}
-
-
-def _index_method(cls: type[Policy]) -> Any:
-    """Select the function that compares the arms of a class."""
-    for name, method in _INDEX_METHODS.items():
-        if getattr(cls, name, False):
-            return method
-    return _by_score_in_round if cls.overrides("first_round") else _by_score
-
-
 def numeric_fields(cls: type[Policy]) -> dict[str, type]:
     """Return the parameters of a class of policies that compiled code can read, and their types.
 
@@ -363,7 +326,7 @@ def _validate_class(cls: type[Policy]) -> None:
     trends = ", ".join(map(repr, get_args(IndexTrend)))
     ways = [name for name in COMPARISONS if getattr(cls, name, False)]
     rounds = [name for name in ("first_round", "lower_bound", "next_round") if cls.overrides(name)]
-    alone = [name for name in ("normal_posterior", "list_index") if name in ways and rounds]
+    alone = [name for name in ("normal_posterior", "list_index", "duel") if name in ways and rounds]
     flags = [
         (isinstance(getattr(cls, flag), bool), f"{flag} must be True or False, got {getattr(cls, flag)!r}")
         for flag in (name for name, value in vars(Policy).items() if isinstance(value, bool))

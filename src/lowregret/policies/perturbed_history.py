@@ -11,11 +11,12 @@ from lowregret.policies.views import Arm, Clock, Random
 
 
 class PHE(Policy):
-    """(S + U) / ((a + 1) n), S the sum of the rewards and U a binomial draw of ceil(a n) trials, p = 1/2.
+    """(S + U) / (n + k), S the sum of the rewards and U a binomial draw of k = ceil(a n) trials, p = 1/2.
 
     Kveton, Szepesvari, Ghavamzadeh and Boutilier, "Perturbed-history exploration in stochastic multi-armed
-    bandits", IJCAI 2019, Algorithm 1: the mean of the n rewards and of a n pseudo-rewards, which are 0 or 1
-    with equal probability. The bounds of the paper take a > 1. Assumes rewards in [0, 1]; needs no horizon.
+    bandits", IJCAI 2019, Algorithm 1: the mean of the n rewards and of k pseudo-rewards, which are 0 or 1
+    with equal probability. The first version of the paper has a bound for a > 1; which a the experiments of
+    the published one have was not verified. Assumes rewards in [0, 1]; needs no horizon.
 
     Parameters
     ----------
@@ -38,5 +39,5 @@ class PHE(Policy):
     def sample(self, arm: Arm, clock: Clock, rng: Random) -> float:
         """Return the mean of an arm's perturbed history."""
         n = arm.pulls
-        drawn = rng.binomial(ceil(self.a * n * (1.0 - 1e-12)), 0.5)  # 1.1 * 10 is 11, however it is rounded
-        return (arm.mean + drawn / n) / (self.a + 1.0)
+        added = ceil(self.a * n * (1.0 - 1e-12))  # 1.1 * 10 is 11, however it is rounded
+        return (arm.mean * n + rng.binomial(added, 0.5)) / (n + added)

@@ -1,4 +1,4 @@
-"""Sub-sampling duels: an arm is compared with as many rewards of the leader as it has itself."""
+"""Sub-sampling duels: an arm is compared with as many rewards of another as it has itself."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from math import log, sqrt
 from typing import Any, ClassVar, NamedTuple
 
 from lowregret.policies.base import Policy
-from lowregret.policies.views import Arm, Arms, Clock
+from lowregret.policies.views import Arm, Arms, Clock, Random
 
 
 class DuelRound(NamedTuple):
@@ -29,7 +29,8 @@ class LBSDA(Policy):
     Baudry, Russac and Cappe, "On limited-memory subsampling strategies for bandits", ICML 2021, the policy
     LB-SDA. The leader is the arm with the most pulls; of several, the one with the best mean, then the
     leader before. Only arms with fewer pulls are compared with it, and an arm with at most sqrt(log(r)) pulls
-    is pulled in round r in any case. Makes no assumption on the rewards, and needs no horizon.
+    is pulled in round r in any case; the code of the authors also has log(r)^(1/3). Makes no assumption on
+    the rewards, and needs no horizon.
 
     Examples
     --------
@@ -95,3 +96,41 @@ def last_mean(rewards: Any, n: int) -> float:
     for k in range(len(rewards) - n, len(rewards)):
         total += rewards[k]
     return total / n
+
+
+class BESA(Policy):
+    """The winner of a tournament of pairs: of the arm with more pulls, as many rewards count as of the other.
+
+    Baransi, Maillard and Mannor, "Sub-sampling for multi-armed bandits", ECML PKDD 2014, the algorithm BESA.
+    The rewards that count are drawn without replacement, the larger mean wins, and a tie goes to the arm with
+    fewer pulls. At every step the arms are put in random order, and each half of them has a winner of its
+    own. Makes no assumption on the rewards, and needs no horizon. Looks at all rewards at every step.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.trace(lr.BESA(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    [0, 1, 0, 0, 0, 0, 0, 0, 0]
+    """
+
+    uses_rewards = True
+    source: ClassVar[str] = "Baransi, Maillard, Mannor 2014, BESA"
+
+    def duel(self, one: Arm, other: Arm, clock: Clock, rng: Random) -> bool:
+        """Return whether the first of two arms wins; with equal means and pulls, it does."""
+        n = min(len(one.rewards), len(other.rewards))
+        first, second = subsample_sum(one.rewards, n, rng), subsample_sum(other.rewards, n, rng)
+        return first > second or (first == second and one.pulls <= other.pulls)
+
+
+def subsample_sum(rewards: Any, n: int, rng: Random) -> float:
+    """Return the sum of n of the rewards, drawn without replacement (Knuth's algorithm S)."""
+    total, wanted = 0.0, n
+    for k in range(len(rewards) if n > 0 else 0):
+        left = len(rewards) - k
+        if wanted == left or rng.uniform() * left < wanted:
+            total += rewards[k]
+            wanted -= 1
+            if wanted == 0:
+                break
+    return total

@@ -91,7 +91,7 @@ class TsallisINF(Policy):
         for i in range(clock.arms):
             loss = arms.at(i).memory.loss
             root = 2.0 / (rate * (loss - x))
-            arms.set_memory(i, LossEstimate(loss, root * root))
+            arms.set_memory(i, LossEstimate(loss, max(root * root, 1e-300)))  # 0 would stand for 1 / K
         return round
 
     def propensities(self, arms: Arm, clock: Clock) -> Any:

@@ -1,0 +1,119 @@
+"""BESA: its choice probabilities by enumeration, whole games of a second program, and its protocol."""
+
+from itertools import combinations, permutations, product
+from math import sqrt
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+import lowregret as lr
+from lowregret.engine.reference import policy_rng
+from lowregret.engine.state import new_rewards, new_rows
+from lowregret.engine.step import choose
+from lowregret.policies import clock_at
+
+HISTORIES = [
+    [[1, 0, 1, 0], [0, 1], [0, 1, 1]],
+    [[0.3, 0.9, 0.5, 0.1], [0.6, 0.2], [0.55], [0.1, 0.4, 0.8]],
+    [[1, 1, 0, 0], [1, 0], [0, 1, 1], [0], [0, 1, 1]],
+]
+
+
+def duel(one, other):
+    """Return the probability that the first history wins, by all subsamples of the longer one."""
+    n = min(len(one), len(other))
+    wins = []
+    for a, b in product(combinations(one, n), combinations(other, n)):
+        a, b = sum(a) / n, sum(b) / n
+        if abs(a - b) < 1e-9:
+            wins.append(0.5 if len(one) == len(other) else len(one) < len(other))
+        else:
+            wins.append(a > b)
+    return np.mean(wins)
+
+
+def winner(arms, win):
+    """Return the distribution of the tournament's winner, half by half as in the paper."""
+    if len(arms) == 1:
+        return {arms[0]: 1.0}
+    half, found = len(arms) // 2, {}
+    for (a, p), (b, q) in product(winner(arms[:half], win).items(), winner(arms[half:], win).items()):
+        found[a] = found.get(a, 0.0) + p * q * win[a][b]
+        found[b] = found.get(b, 0.0) + p * q * (1 - win[a][b])
+    return found
+
+
+def expected(histories):
+    arms = range(len(histories))
+    win = [[duel(one, other) for other in histories] for one in histories]
+    orders = list(permutations(arms))
+    return [sum(winner(order, win).get(arm, 0.0) for order in orders) / len(orders) for arm in arms]
+
+
+@pytest.mark.parametrize("histories", HISTORIES)
+def test_choices_have_the_probabilities_of_the_paper(histories):
+    policy, rows = lr.BESA(), new_rows(len(histories), lr.BESA())
+    rewards = new_rewards(policy, len(histories), 10)
+    for i, history in enumerate(histories):
+        rewards[i, : len(history)] = history
+        rows[i]["pulls"], rows[i]["mean"] = len(history), np.mean(history)
+    rng = policy_rng(1, 0)._replace(rewards=rewards)
+    clock = clock_at(1 + sum(map(len, histories)), 100, len(histories), 0.0)
+    scores = np.zeros(len(histories))
+    draws = [choose(policy, rows, clock, None, rng, scores, False, len(histories), 0) for _ in range(6_000)]
+    counts, shares = np.bincount(draws, minlength=len(histories)), np.array(expected(histories))
+    possible = shares > 0
+    assert counts[~possible].sum() == 0
+    assert chisquare(counts[possible], 6_000 * shares[possible]).pvalue > 1e-3
+
+
+def game(means, horizon, draws):
+    """Play BESA on Bernoulli arms, with NumPy's generator; return the pulls of each arm."""
+    seen = [[float(draws.random() < p)] for p in means]
+
+    def best(arms):
+        if len(arms) == 1:
+            return arms[0]
+        a, b = best(arms[: len(arms) // 2]), best(arms[len(arms) // 2 :])
+        n = min(len(seen[a]), len(seen[b]))
+        x, y = (draws.choice(seen[i], n, replace=False).sum() for i in (a, b))
+        return a if (x, -len(seen[a])) > (y, -len(seen[b])) else b
+
+    for _ in range(horizon - len(means)):
+        arm = best(draws.permutation(len(means)).tolist())
+        seen[arm].append(float(draws.random() < means[arm]))
+    return [len(x) for x in seen]
+
+
+def test_regret_is_that_of_a_second_program():
+    means, runs, horizon = np.array([0.2, 0.5, 0.4]), 150, 120
+    draws = np.random.default_rng(1)
+    naive = np.array([game(means, horizon, draws) @ (0.5 - means) for _ in range(runs)])
+    found = lr.simulate(lr.BESA(), lr.bernoulli(means), horizon, runs=2_000, seed=1).regret("BESA")
+    error = sqrt(naive.var() / runs + found.var() / len(found))
+    assert abs(naive.mean() - found.mean()) < 3 * error
+
+
+def test_equal_rewards_are_shared_out():
+    path = lr.trace(lr.BESA(), np.full((3, 90), 0.3), horizon=90).arm
+    assert np.bincount(path).tolist() == [30, 30, 30]
+
+
+def test_an_agent_chooses_while_all_rewards_are_pending():
+    agent = lr.Agent(lr.BESA(), ["a", "b", "c"], seed=1)
+    choices = [agent.ask() for _ in range(30)]
+    assert {choice.arm for choice in choices} == {"a", "b", "c"}
+    assert all(choice.propensity is None for choice in choices[3:])
+
+
+class Both(lr.Policy):
+    def duel(self, one, other, clock):
+        return True
+
+
+def test_a_duel_with_other_arguments_is_refused():
+    with pytest.raises(lr.InputError, match=r"write duel\(self, one, other, clock, rng\)"):
+        lr.simulate(Both(), "bernoulli:0.1,0.2", 10)
+    with pytest.raises(lr.InputError, match="one of score and duel, not both"):
+        type("Odd", (Both,), {"score": lambda self, arm, clock: 0.0})
