@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same names
     from lowregret import testing as testing
     from lowregret.environments import Bandit as Bandit
+    from lowregret.environments import DriftingBandit as DriftingBandit
     from lowregret.environments import Sampled as Sampled
     from lowregret.environments import bernoulli as bernoulli
     from lowregret.environments import beta as beta
@@ -22,10 +23,14 @@ if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same n
     from lowregret.environments import environment as environment
     from lowregret.environments import exponential as exponential
     from lowregret.environments import gaussian as gaussian
+    from lowregret.environments import linear_drift as linear_drift
     from lowregret.environments import lognormal as lognormal
     from lowregret.environments import paper as paper
     from lowregret.environments import pareto as pareto
+    from lowregret.environments import piecewise_drift as piecewise_drift
     from lowregret.environments import poisson as poisson
+    from lowregret.environments import sinusoidal_drift as sinusoidal_drift
+    from lowregret.environments import tabulated_drift as tabulated_drift
     from lowregret.environments import to_gymnasium as to_gymnasium
     from lowregret.environments import truncnormal as truncnormal
     from lowregret.environments import uniform as uniform
@@ -68,10 +73,14 @@ _HOMES = {
         "environment",
         "exponential",
         "gaussian",
+        "linear_drift",
         "lognormal",
         "paper",
         "pareto",
+        "piecewise_drift",
         "poisson",
+        "sinusoidal_drift",
+        "tabulated_drift",
         "to_gymnasium",
         "truncnormal",
         "uniform",

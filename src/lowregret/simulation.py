@@ -13,7 +13,7 @@ from lowregret.engine import cpu, reference
 from lowregret.engine.outcome import Trace, new_trace
 from lowregret.engine.rewards import GIVEN
 from lowregret.engine.state import Floats, Integers, rows_of, rows_of_table
-from lowregret.environments import Bandit, environment
+from lowregret.environments import Bandit, DriftingBandit, environment
 from lowregret.errors import InputError
 from lowregret.policies import Policy, clock_at
 from lowregret.policies.inputs import clips, policies_of, policy_of, reward_note
@@ -174,7 +174,10 @@ def trace(
         clip = clips(policy, bandit.support, repr(bandit.name), clip)
         if engine == "compiled":
             rows = rows_of(bandit, policy)
-            return cpu.trace(policy, rows, bandit.data, horizon, seed, run, shuffled=True, clip=clip)
+            drifting = bandit if isinstance(bandit, DriftingBandit) else None
+            return cpu.trace(
+                policy, rows, bandit.data, horizon, seed, run, shuffled=True, clip=clip, drifting=drifting
+            )
         played = reference.run(policy, bandit, horizon, seed, run, clip)
     else:
         rows, data = rows_of_table(_rewards(bandit), GIVEN, policy)

@@ -14,6 +14,7 @@ import numpy as np
 from lowregret._common.validation import MAX_ARMS
 from lowregret.engine.compile import compiled, entry
 from lowregret.engine.dispatch import play
+from lowregret.engine.drifting import MeanPath, drifting_reward, mean_at, mean_path, part_at, play_drifting
 from lowregret.engine.outcome import Outcome, Trace, eliminates, new_trace
 from lowregret.engine.reference import ran_out
 from lowregret.engine.rewards import RewardSource, nth_reward, reward, reward_source
@@ -21,7 +22,8 @@ from lowregret.engine.rng import Rng, shuffle, stream
 from lowregret.engine.simulated_run import POLL_STEPS, Run, Scratch, new_scratch, prepare_run
 from lowregret.engine.state import Floats, Integers, Rows, lay_out, rows_of, start
 from lowregret.engine.step import MESSAGES
-from lowregret.environments import Bandit
+from lowregret.environments import Bandit, DriftingBandit
+from lowregret.environments.drift import PIECEWISE
 from lowregret.errors import InputError
 from lowregret.policies import Policy
 
@@ -98,16 +100,20 @@ def simulate(
     halt = np.zeros(1, np.int64) if halt is None else halt
     rewards = np.zeros((runs if record_rewards else 0, size))
     problem = Problem(first, rows, bandit.data, horizon, clip, grid)
+    path = mean_path(bandit, horizon) if isinstance(bandit, DriftingBandit) else None
 
     def arguments(start: int, stop: int) -> tuple[Any, ...]:
         outputs = Outputs(regret[start:stop], pulls[start:stop], eliminated[start:stop], NO_PATH, halt)
-        return problem, np.uint64(seed), first_run + start, True, outputs, new_scratch(policy, rows, horizon)
+        scratch = new_scratch(policy, rows, horizon)
+        common = problem, np.uint64(seed), first_run + start, True, outputs, scratch
+        return (*common, path, rewards[start:stop]) if path else common
 
-    play_runs = interruptible(entry, _play_runs, policy, *arguments(0, 0))
+    play_all = _play_drifting_runs if path else _play_runs
+    play_runs = interruptible(entry, play_all, policy, *arguments(0, 0))
 
     def block(start: int, stop: int) -> int:
         raise_for(policy, _call(play_runs, policy, *arguments(start, stop)))
-        if record_rewards:
+        if record_rewards and path is None:
             key = np.uint64(seed)
             sum_rewards(
                 rows, bandit.data, key, first_run + start, pulls[start:stop], rewards[start:stop], halt
@@ -183,8 +189,10 @@ def trace(
     run: int = 0,
     shuffled: bool = False,
     clip: bool = False,
+    drifting: DriftingBandit | None = None,
 ) -> Trace:
     """Play one run and record every step; arms in the given order, or shuffled as ``simulate`` does."""
+    means = None if drifting is None else mean_path(drifting, horizon)
     try:
         path = np.zeros((horizon, 3), np.int64)
     except (MemoryError, ValueError):
@@ -196,8 +204,9 @@ def trace(
     problem = Problem(first, rows, data, horizon, clip, grid)
     halt = np.zeros(1, np.int64)
     outputs = Outputs(regret, pulls, eliminated, path, halt)
-    arguments = problem, np.uint64(seed), run, shuffled, outputs, new_scratch(policy, rows, horizon)
-    play_run = interruptible(entry, _play_runs, policy, *arguments)
+    common = problem, np.uint64(seed), run, shuffled, outputs, new_scratch(policy, rows, horizon)
+    arguments = (*common, means, np.zeros((0, len(rows)))) if means else common
+    play_run = interruptible(entry, _play_drifting_runs if means else _play_runs, policy, *arguments)
 
     def block(start: int, stop: int) -> int:
         raise_for(policy, _call(play_run, policy, *arguments))
@@ -207,7 +216,11 @@ def trace(
     arms, rounds, active = path.T.copy()
     lay_out(rows, np.arange(len(rows)), np.uint64(seed), run, rows)
     rewards = np.zeros(horizon)
-    collect_rewards(rows, data, arms, np.zeros(len(rows), np.int64), rewards)
+    pulled = np.zeros(len(rows), np.int64)
+    if means:
+        collect_drifting_rewards(rows, data, arms, pulled, rewards, means)
+    else:
+        collect_rewards(rows, data, arms, pulled, rewards)
     return new_trace(policy, arms, rewards, rounds, active)
 
 
@@ -217,6 +230,20 @@ def collect_rewards(rows: Rows, data: Floats, arms: Integers, pulls: Integers, r
     for t in range(len(arms)):
         pulls[arms[t]] += 1
         rewards[t] = reward(rows[arms[t]], data, pulls[arms[t]])
+
+
+@compiled
+def collect_drifting_rewards(
+    rows: Rows, data: Floats, arms: Integers, pulls: Integers, rewards: Floats, path: MeanPath
+) -> None:
+    """Do what ``collect_rewards`` does where means change."""
+    part = 0
+    for t in range(1, len(arms) + 1):
+        number = arms[t - 1]
+        pulls[number] += 1
+        part = part_at(path, part, t) if path.kind == PIECEWISE else 0
+        mean = mean_at(path, part, t, number)
+        rewards[t - 1] = drifting_reward(rows[number], data, pulls[number], mean, path.first[number])
 
 
 @compiled
@@ -272,6 +299,36 @@ def _play_runs(
         row = run - start
         regret, path, stop = outputs.regret[row], outputs.path, outputs.stop
         answer = play(policy, first, rng, Run(rows, data, horizon, clip, grid, regret, path, stop, scratch))
+        if answer < 0:
+            return answer
+        for i in range(len(rows)):
+            outputs.pulls[row, order[i]] = rows[i]["pulls"]
+            outputs.eliminated[row, order[i]] = max(rows[i]["eliminated"], 0)
+    return 0
+
+
+def _play_drifting_runs(
+    policy: Any,
+    problem: Problem,
+    seed: np.uint64,
+    start: int,
+    shuffled: bool,
+    outputs: Outputs,
+    scratch: Scratch,
+    path: MeanPath,
+    sums: Floats,
+) -> int:
+    """Do what ``_play_runs`` does where means change; ``sums`` has a row for each run, or none."""
+    first, given, data, horizon, clip, grid = problem
+    rows, order, rng = scratch.rows, scratch.order, Rng(scratch.states[0], scratch.rewards)
+    nowhere = outputs.regret[0, :0]
+    for run in range(start, start + len(outputs.regret)):
+        if shuffled:
+            shuffle(seed, run, order)
+        prepare_run(given, seed, run, scratch)
+        row = run - start
+        game = Run(rows, data, horizon, clip, grid, outputs.regret[row], outputs.path, outputs.stop, scratch)
+        answer = play_drifting(policy, first, rng, game, path, sums[row] if len(sums) > 0 else nowhere)
         if answer < 0:
             return answer
         for i in range(len(rows)):

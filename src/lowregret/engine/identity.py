@@ -36,6 +36,7 @@ ENGINE = (
     "lowregret.special",
     "lowregret.policies.base",
     "lowregret.policies.arm_memory",
+    "lowregret.policies.comparisons",
     "lowregret.policies.views",
 )
 """What every compiled function may use: identified as a whole, from the code on disk."""

@@ -8,13 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lowregret.engine.drifting import MeanPath, drifting_reward, mean_at, mean_path, part_at
 from lowregret.engine.outcome import Outcome, eliminates
 from lowregret.engine.rewards import reward
 from lowregret.engine.rng import POLICY_STREAM, STATE, Rng, shuffle, stream
 from lowregret.engine.state import Floats, Integers, Rows, lay_out, new_rewards, rows_of, start
 from lowregret.engine.statistics import best_mean, clipped
 from lowregret.engine.step import MESSAGES, NOT_A_NUMBER, choose, count_playing, in_warmup, update
-from lowregret.environments import Bandit
+from lowregret.environments import Bandit, DriftingBandit
+from lowregret.environments.drift import PIECEWISE
 from lowregret.errors import InputError
 from lowregret.policies import Policy
 from lowregret.policies.views import clock_at
@@ -45,13 +47,14 @@ def play(
     rng: Rng,
     clip: bool = False,
     grid: Sequence[int] | Integers = (),
+    path: MeanPath | None = None,
 ) -> Played:
-    """Play one run on a table of arms, in the order of its rows."""
+    """Play one run on a table of arms, in the order of its rows; their means change along a path."""
     round, size = start(policy, rows, horizon), len(rows)
     rng = rng._replace(rewards=new_rewards(policy, size, horizon))
     steps, rewards, scores = np.zeros((3, horizon), np.int64), np.zeros(horizon), np.zeros(size)
     left, regret = int(rows["active"].sum()), []
-    times = {int(time) for time in grid}
+    times, part, lost = {int(time) for time in grid}, 0, 0.0
     for t in range(1, horizon + 1):
         clock = clock_at(t, horizon, size, best_mean(rows) if policy.uses_best else 0.0)
         warm = in_warmup(rows, policy.warmup)
@@ -59,7 +62,13 @@ def play(
         if place < 0:
             raise InputError(f"{policy}: {MESSAGES[NOT_A_NUMBER]}")
         row = rows[place]
-        x = reward(row, data, int(row["pulls"]) + 1)
+        if path is None:
+            x = reward(row, data, int(row["pulls"]) + 1)
+        else:
+            number, part = int(row["number"]), part_at(path, part, t) if path.kind == PIECEWISE else 0
+            mean = float(mean_at(path, part, t, number))
+            x = drifting_reward(row, data, int(row["pulls"]) + 1, mean, float(path.first[number]))
+            lost += float(path.best[t - 1]) - mean
         if np.isnan(x):
             raise InputError(f"{policy}: {ran_out(row['number'])}")
         round, left = update(policy, rows, place, clipped(x, clip), t, clock, round, rng, warm, left)
@@ -68,7 +77,8 @@ def play(
         steps[:, t - 1] = row["number"], round.number, left
         rewards[t - 1] = x
         if t in times:
-            regret.append(sum(float(row["gap"]) * int(row["pulls"]) for row in rows))
+            gaps = sum(float(row["gap"]) * int(row["pulls"]) for row in rows)
+            regret.append(gaps if path is None else lost)
     pulls, eliminated = np.zeros((2, size), np.int64)
     pulls[rows["number"]], eliminated[rows["number"]] = rows["pulls"], np.maximum(rows["eliminated"], 0)
     arms, rounds, active = steps
@@ -89,7 +99,8 @@ def run(
     rows, order = given.copy(), np.zeros(len(given), np.int64)
     shuffle(np.uint64(seed), number, order)
     lay_out(given, order, np.uint64(seed), number, rows)
-    return play(policy, rows, bandit.data, horizon, policy_rng(seed, number), clip, grid)
+    path = mean_path(bandit, horizon) if isinstance(bandit, DriftingBandit) else None
+    return play(policy, rows, bandit.data, horizon, policy_rng(seed, number), clip, grid, path)
 
 
 def simulate(

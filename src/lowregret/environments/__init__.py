@@ -13,6 +13,13 @@ from lowregret.environments.constructors import (
     truncnormal,
     uniform,
 )
+from lowregret.environments.drift import (
+    DriftingBandit,
+    linear_drift,
+    piecewise_drift,
+    sinusoidal_drift,
+    tabulated_drift,
+)
 from lowregret.environments.environment_string import environment
 from lowregret.environments.families import (
     Bernoulli,
@@ -36,6 +43,7 @@ __all__ = [
     "Bandit",
     "Bernoulli",
     "Beta",
+    "DriftingBandit",
     "Empirical",
     "Exponential",
     "Family",
@@ -54,10 +62,14 @@ __all__ = [
     "environment",
     "exponential",
     "gaussian",
+    "linear_drift",
     "lognormal",
     "paper",
     "pareto",
+    "piecewise_drift",
     "poisson",
+    "sinusoidal_drift",
+    "tabulated_drift",
     "to_gymnasium",
     "truncnormal",
     "uniform",

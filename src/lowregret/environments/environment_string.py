@@ -1,7 +1,6 @@
 """Environments as strings: a testbed of the paper, a family such as bernoulli:0.1,0.2, or a TOML file."""
 
 import os
-import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import replace
@@ -9,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from lowregret._common.text import unknown
-from lowregret._common.validation import MAX_ARMS, integer, short_repr
+from lowregret._common.validation import MAX_ARMS, short_repr
 from lowregret.environments.bandit import Bandit
 from lowregret.environments.constructors import family_bandit, rescaled
+from lowregret.environments.drift_string import drift_from_line, drift_from_table
 from lowregret.environments.family_registry import FAMILIES, Family
+from lowregret.environments.number_list import arm_count, number_list
 from lowregret.environments.testbeds import paper
 from lowregret.errors import InputError
 
-# Bounded, because Python does not read integers of more than 4300 digits.
-_DIGITS = re.compile("[0-9]{1,100}")
 ADVICE = "use paper-1 to paper-4, a family such as bernoulli:0.1,0.2, or a TOML file"
 _PAPER = {f"paper-{number}": number for number in (1, 2, 3, 4)}
 
@@ -29,14 +28,16 @@ def environment(source: "str | os.PathLike[str] | Bandit") -> Bandit:
     ----------
     source : str, path or Bandit
         One of: ``paper-1`` to ``paper-4``; a family with its parameters, where ``value*count``
-        repeats a value and a single value applies to all arms; the path of a ``.toml`` file; or a
-        bandit, which is returned unchanged.
+        repeats a value and a single value applies to all arms; the path of a ``.toml`` file; any of
+        these followed by ``|`` and how its means change; or a bandit, which is returned unchanged.
 
     Notes
     -----
     A file holds either one ``family`` with its parameters as arrays, named as in the constructors,
     or ``[[arms]]`` tables, each with the ``family`` and parameters of one arm and, if wished, a
-    ``count``. Either way it may set ``name``, ``horizon`` and ``scale = [low, high]``.
+    ``count``. Either way it may set ``name``, ``horizon`` and ``scale = [low, high]``, and have a table
+    ``[drift]`` with a ``kind`` and the arguments of `piecewise_drift`, `linear_drift`, `sinusoidal_drift` or
+    `tabulated_drift`.
 
     Examples
     --------
@@ -47,11 +48,16 @@ def environment(source: "str | os.PathLike[str] | Bandit") -> Bandit:
     array([0.25, 0.25])
     >>> environment("paper-3").horizon
     400000
+    >>> environment("bernoulli:0.2,0.5 | piecewise: 5001=0.6,0.5")
+    DriftingBandit('bernoulli:0.2,0.5 | piecewise: 5001=0.6,0.5', arms=2)
     """
     if isinstance(source, Bandit):
         return source
     text = os.fspath(source) if isinstance(source, os.PathLike) else source
     if isinstance(text, str):
+        if "|" in text and not text.endswith(".toml"):
+            base, _, drift = text.partition("|")
+            return replace(drift_from_line(environment(base.strip()), drift), name=" ".join(text.split()))
         if text.strip() in _PAPER:
             return paper(_PAPER[text.strip()])
         if text.endswith(".toml"):
@@ -86,28 +92,8 @@ def _from_line(family: str, text: str) -> Bandit:
         if not equals:
             wanted = _example(family).partition(":")[2]
             raise InputError(f"{family}: parameters must be written {wanted}, got {short_repr(piece)}")
-        pairs.append((key, _values(family, key, values)))
+        pairs.append((key, number_list(family, key, values)))
     return family_bandit(family, _parameters(family, pairs))
-
-
-def _values(family: str, key: str, text: str) -> float | list[float]:
-    """Parse ``0.1,0.2*3``; a single value is returned as a number, so that it applies to all arms."""
-    values: list[float] = []
-    for piece in text.split(","):
-        written, star, times = (part.strip() for part in piece.partition("*"))
-        try:
-            value = float(written)
-        except ValueError:
-            raise InputError(f"{family}: {key} must be numbers, got {short_repr(written)}") from None
-        count = _count(family, int(times) if _DIGITS.fullmatch(times) else times) if star else 1
-        values.extend([value] * count)
-        if len(values) > MAX_ARMS:
-            raise InputError(f"{family}: at most {MAX_ARMS} arms are allowed, got more")
-    return values if len(values) > 1 else values[0]
-
-
-def _count(owner: str, value: object) -> int:
-    return integer(owner, "count", value, most=MAX_ARMS)
 
 
 def _parameters(family: str, pairs: Iterable[tuple[str, Any]]) -> list[Any]:
@@ -137,14 +123,14 @@ def _from_file(path: str) -> Bandit:
     except (ValueError, RecursionError) as error:
         raise InputError(f"environment file {path!r} is not valid TOML: {error}") from None
     try:
-        return from_table(table, Path(path).stem)
+        return from_table(table, Path(path).stem, Path(path).parent)
     except InputError as error:
         raise InputError(f"{Path(path).name}: {error}") from None
 
 
-def from_table(table: dict[str, Any], stem: str) -> Bandit:
-    """Return the bandit of a table of a TOML file; the table is emptied."""
-    name, horizon, scale = (table.pop(key, None) for key in ("name", "horizon", "scale"))
+def from_table(table: dict[str, Any], stem: str, folder: Path = Path()) -> Bandit:  # immutable
+    """Return the bandit of a table of a TOML file in a folder; the table is emptied."""
+    name, horizon, scale, drift = (table.pop(key, None) for key in ("name", "horizon", "scale", "drift"))
     if ("family" in table) == ("arms" in table):
         raise InputError("a file must hold either family or [[arms]], and not both")
     if "family" in table:
@@ -154,7 +140,9 @@ def from_table(table: dict[str, Any], stem: str) -> Bandit:
         bandit = Bandit(_arms(table.pop("arms")), stem)
         if table:
             key = next(iter(table))
-            raise InputError(f"unknown key {short_repr(key)}, use arms, name, horizon and scale")
+            raise InputError(f"unknown key {short_repr(key)}, use arms, name, horizon, scale and drift")
+    if drift is not None:
+        bandit = drift_from_table(bandit, drift, folder)
     bandit = rescaled(bandit, scale)
     return replace(bandit, name=stem if name is None else name, horizon=horizon)
 
@@ -166,7 +154,7 @@ def _arms(tables: object) -> tuple[Family, ...]:
         if not isinstance(table, dict):
             raise InputError(f"arms must be [[arms]] tables, got {short_repr(table)}")
         try:
-            count = _count("arms", table.pop("count", 1))
+            count = arm_count("arms", table.pop("count", 1))
             family = _family(table)
             arm = FAMILIES[family].family(*_parameters(family, table.items()))
         except InputError as error:

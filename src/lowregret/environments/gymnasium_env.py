@@ -5,6 +5,7 @@ from typing import Any
 
 from lowregret._common.validation import integer
 from lowregret.environments.bandit import Bandit
+from lowregret.environments.drift import DriftingBandit
 from lowregret.environments.environment_string import environment
 from lowregret.errors import InputError
 
@@ -36,6 +37,8 @@ def to_gymnasium(bandit: Bandit | str, horizon: int | None = None) -> Any:
             "to_gymnasium needs Gymnasium: install lowregret with the extra 'gymnasium'"
         ) from None
     given = environment(bandit)
+    if isinstance(given, DriftingBandit):
+        raise InputError(f"to_gymnasium: the means of {given.name!r} change, which it does not support")
     steps = given.horizon if horizon is None else integer("to_gymnasium", "horizon", horizon)
 
     class BanditEnv(gymnasium.Env):  # type: ignore[misc]

@@ -41,7 +41,7 @@ def plan_tables(plan: Plan, rows: Rows) -> dict[str, pl.LazyFrame]:
 def recorded(plan: Plan) -> tuple[dict[str, Sequence[int]], pl.DataFrame]:
     """Return the times at which the regret is recorded, by environment, and the table of arms."""
     cases = plan.experiment.cases
-    arms = pl.concat([arm_table(case.bandit, case.name) for case in cases])
+    arms = pl.concat([arm_table(case.bandit, case.name, case.horizon) for case in cases])
     return {case.name: case.times for case in cases}, arms
 
 

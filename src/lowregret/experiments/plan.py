@@ -13,7 +13,8 @@ from typing import Any, TypeAlias
 
 from lowregret.engine.identity import ENGINE as ENGINE_MODULES
 from lowregret.engine.identity import module_identity
-from lowregret.environments import FAMILIES, Bandit, Family, Sampled
+from lowregret.environments import FAMILIES, Bandit, DriftingBandit, Family, Sampled
+from lowregret.environments.drift import Drift
 from lowregret.errors import InputError
 from lowregret.experiments.cases import Case, Player
 from lowregret.experiments.policy_loading import Reference
@@ -35,6 +36,7 @@ class ArmGroups:
 
     sha256: str
     groups: tuple[Group, ...] = field(compare=False, repr=False)
+    drift: Drift | None = field(default=None, compare=False, repr=False)
 
     def __len__(self) -> int:
         """How many arms there are."""
@@ -219,6 +221,9 @@ def group(bandit: Bandit) -> ArmGroups:
         (type(arm).__name__, tuple(getattr(arm, each.name) for each in fields(arm)), len(list(equal)))
         for arm, equal in groupby(bandit.arms)
     )
+    if isinstance(bandit, DriftingBandit):
+        drift = bandit.drift
+        return ArmGroups(_hash([groups, [drift.kind, drift.times, drift.rows, drift.period]]), groups, drift)
     return ArmGroups(_hash(groups), groups)
 
 
@@ -228,6 +233,8 @@ def ungroup(given: ArmGroups) -> Bandit:
     arms: list[Family] = []
     for family, parameters, count in given.groups:
         arms += [FAMILIES[family.lower()].family(*parameters)] * count
+    if given.drift is not None:
+        return DriftingBandit(tuple(arms), "shard", drift=given.drift)
     return Bandit(tuple(arms), "shard")
 
 

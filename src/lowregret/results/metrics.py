@@ -106,8 +106,12 @@ def _values(metric: Metric, pulls: Integers, rewards: Floats | None) -> Floats:
 def add_realised_regret(
     finals: pl.LazyFrame, arms: pl.DataFrame, horizons: Mapping[str, int]
 ) -> pl.LazyFrame:
-    """Add the horizon times the best mean, less the sum of the rewards."""
-    best = dict(arms.group_by("environment").agg(pl.col("mean").max()).iter_rows())
+    """Add the horizon times the best mean, less the sum of the rewards.
+
+    The best mean is the mean plus the gap of any arm; only for the arm of the least gap is it not rounded.
+    """
+    best_mean = (pl.col("mean") + pl.col("gap")).sort_by("gap").first()
+    best = dict(arms.group_by("environment").agg(best_mean).iter_rows())
     most = pl.col("environment").replace_strict(
         {name: horizon * best[name] for name, horizon in horizons.items()}, return_dtype=pl.Float64
     )

@@ -42,12 +42,12 @@ def simulated_results(
         policy_parameters=varied({name: outcome.policy for name, outcome in outcomes.items()}),
     )
     pairs = {(bandit.name, policy): outcome for policy, outcome in outcomes.items()}
-    return Results(description, partial(_table, bandit, outcomes), pairs)
+    return Results(description, partial(_table, bandit, horizon, outcomes), pairs)
 
 
-def _table(bandit: Bandit, outcomes: Mapping[str, Outcome], name: str) -> pl.LazyFrame:
+def _table(bandit: Bandit, horizon: int, outcomes: Mapping[str, Outcome], name: str) -> pl.LazyFrame:
     if name == "arms":
-        return arm_table(bandit, bandit.name).lazy()
+        return arm_table(bandit, bandit.name, horizon).lazy()
     part = {"finals": _finals, "curves": _curves, "pulls": _pulls, "events": _events}[name]
     environment = pl.lit(bandit.name).alias("environment")
     return pl.concat(

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from lowregret.analysis.tables import Floats, Integers
+from lowregret.environments import DriftingBandit
 from lowregret.errors import InputError
 
 if TYPE_CHECKING:
@@ -76,13 +77,21 @@ class TableRuns:
         return part["reward"].to_numpy().reshape(self.pulls.shape)
 
 
-def arm_table(bandit: Bandit, name: str) -> pl.DataFrame:
-    """Return the arms of a bandit as a table, under the name of its environment."""
+def arm_table(bandit: Bandit, name: str, horizon: int) -> pl.DataFrame:
+    """Return the arms of a bandit as a table, under the name of its environment.
+
+    Where means change, the mean and the gap of an arm are averages over the steps up to the horizon, and the
+    arms of the best average are marked as optimal.
+    """
+    means, gaps, optimal = bandit.means, bandit.gaps, bandit.optimal
+    if isinstance(bandit, DriftingBandit):
+        means, best = bandit.averages(horizon)
+        gaps, optimal = best - means, means == means.max()
     columns = {
         "arm": np.arange(len(bandit)),
-        "mean": bandit.means,
+        "mean": means,
         "variance": bandit.variances,
-        "gap": bandit.gaps,
-        "optimal": bandit.optimal,
+        "gap": gaps,
+        "optimal": optimal,
     }
     return pl.DataFrame(columns).select(pl.lit(name).alias("environment"), pl.all())

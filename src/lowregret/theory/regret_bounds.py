@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from lowregret._common.validation import MAX_HORIZON, integer
-from lowregret.environments import Bandit, entry_of, environment
+from lowregret.environments import Bandit, DriftingBandit, entry_of, environment
 from lowregret.errors import InputError
 from lowregret.theory import formulas
 from lowregret.theory.formulas import Statement
@@ -85,6 +85,8 @@ def problem_constants(bandit: Bandit | str, horizon: int | None = None) -> dict[
 def resolve_problem(owner: str, bandit: Bandit | str, horizon: int | None) -> tuple[Bandit, int]:
     """Return the bandit that a string names, and the horizon or else that of the bandit."""
     bandit = environment(bandit)
+    if isinstance(bandit, DriftingBandit):
+        raise InputError(f"{owner}: the means of {bandit.name!r} change, and no bound is known for that")
     horizon = bandit.horizon if horizon is None else horizon
     if horizon is None:
         raise InputError(f"{owner}: horizon is required, since {bandit.name!r} has none of its own")

@@ -1,0 +1,321 @@
+"""Bandits whose means change with time: in steps, linearly, as a sine, or by a table."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowregret._common.validation import MAX_HORIZON, POSITIVE, as_list, integer, number, scale_interval
+from lowregret.environments.bandit import Bandit, Floats
+from lowregret.environments.constructors import Numbers
+from lowregret.environments.families import Bernoulli
+from lowregret.errors import InputError
+
+PIECEWISE, LINEAR, SINUSOIDAL = range(3)
+"""How means change, for the engine."""
+
+BLOCK = 100_000
+"""How many steps are averaged at once."""
+
+
+@dataclass(frozen=True)
+class Drift:
+    """How the means of the arms change.
+
+    Attributes
+    ----------
+    kind : int
+        ``PIECEWISE``: row j holds from step ``times[j]`` on. ``LINEAR``: from the first row at step 1 to the
+        second at step ``times[0]``, and constant from there. ``SINUSOIDAL``: the first row plus the second
+        times sin(2 pi ((t - 1) / period + the third)).
+    times : tuple of int
+        See above.
+    rows : tuple of tuples of float
+        A number for each arm in every row.
+    period : float
+        The period in steps.
+    """
+
+    kind: int
+    times: tuple[int, ...]
+    rows: tuple[tuple[float, ...], ...]
+    period: float = 1.0
+
+    @cached_property
+    def table(self) -> Floats:
+        """The rows as an array."""
+        return np.array(self.rows, np.float64)
+
+    def means_at(self, t: NDArray[Any]) -> Floats:
+        """Return the means at some steps, a row for each."""
+        if self.kind == PIECEWISE:
+            return np.asarray(self.table[np.searchsorted(self.times, t, side="right") - 1])
+        first, second = self.table[0], self.table[1]
+        if self.kind == LINEAR:
+            share = np.minimum((t - 1) / (self.times[0] - 1), 1.0)
+            return np.asarray(first + (second - first) * share[:, None])
+        angle = 2.0 * np.pi * (((t - 1) / self.period)[:, None] + self.table[2])
+        return np.asarray(first + second * np.sin(angle))
+
+    @property
+    def extremes(self) -> tuple[Floats, Floats]:
+        """Bounds on the mean of every arm."""
+        if self.kind == SINUSOIDAL:
+            width = np.abs(self.table[1])
+            return self.table[0] - width, self.table[0] + width
+        return self.table.min(axis=0), self.table.max(axis=0)
+
+    def scaled(self, low: float, high: float) -> "Drift":
+        """Return the drift of ``(reward - low) / (high - low)``."""
+        low, width = scale_interval(low, high)
+        table = self.table.copy()
+        shifted = slice(0, 1) if self.kind == SINUSOIDAL else slice(None)
+        table[shifted] -= low
+        table[: 2 if self.kind == SINUSOIDAL else None] /= width
+        return replace(self, rows=tuple(map(tuple, table.tolist())))
+
+
+@dataclass(frozen=True, repr=False)
+class DriftingBandit(Bandit):
+    """A bandit whose means change with time; `piecewise_drift` and others make one.
+
+    Its ``arms``, ``means``, ``gaps`` and ``best`` are those of the first step. A Bernoulli arm changes its
+    probability. The rewards of any other family are shifted. The regret of a step is the difference between
+    the best mean at this step and the mean of the pulled arm at this step.
+    """
+
+    drift: Drift = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        low, high = self.drift.extremes
+        for position, (arm, least, most) in enumerate(zip(self.arms, low, high, strict=True)):
+            if isinstance(arm, Bernoulli):
+                bottom, top = arm.support
+                slack = 1e-12 * (top - bottom)
+                if least < bottom - slack or most > top + slack:
+                    wrong = least if least < bottom - slack else most
+                    raise InputError(
+                        f"drift: the mean of a Bernoulli arm must stay in [{bottom:g}, {top:g}], "
+                        f"got {wrong:g} for arm {position}"
+                    )
+
+    def __repr__(self) -> str:
+        return f"DriftingBandit({self.name!r}, arms={len(self)})"
+
+    def __add__(self, other: Bandit) -> NoReturn:
+        raise InputError(f"{self.name!r} drifts: join the bandits first, then add the drift")
+
+    def sample(self, arm: int, n: int, seed: int | np.random.Generator = 0) -> NoReturn:
+        """Refuse: the distribution of a reward depends on its step."""
+        raise InputError(f"sample: the rewards of {self.name!r} depend on the step, use trace")
+
+    def scaled(self, low: float, high: float) -> "DriftingBandit":
+        """Return the bandit whose rewards are ``(reward - low) / (high - low)``."""
+        arms = tuple(arm.scaled(low, high) for arm in self.arms)
+        return replace(self, arms=arms, drift=self.drift.scaled(low, high))
+
+    def means_at(self, t: Numbers) -> Floats:
+        """Return the mean of every arm at one or several steps, the first of which is 1.
+
+        Parameters
+        ----------
+        t : int or sequence of int
+            The steps.
+
+        Returns
+        -------
+        array
+            The means; with several steps, a row for each.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> lr.piecewise_drift(lr.bernoulli([0.2, 0.5]), {101: [0.6, 0.5]}).means_at([100, 101])
+        array([[0.2, 0.5],
+               [0.6, 0.5]])
+        """
+        steps = np.atleast_1d(np.asarray(t))
+        if not np.issubdtype(steps.dtype, np.integer) or steps.ndim != 1 or (steps < 1).any():
+            raise InputError(f"means_at: t must be one or several integers of at least 1, got {t!r}")
+        found = self.drift.means_at(steps)
+        return np.asarray(found[0] if np.ndim(t) == 0 else found)
+
+    def averages(self, horizon: int) -> tuple[Floats, float]:
+        """Return the mean of every arm and the best mean, averaged over the steps to a horizon."""
+        means, best = np.zeros(len(self)), 0.0
+        for start in range(1, horizon + 1, BLOCK):
+            part = self.drift.means_at(np.arange(start, min(start + BLOCK, horizon + 1)))
+            means += part.sum(axis=0)
+            best += float(part.max(axis=1).sum())
+        return means / horizon, best / horizon
+
+    @cached_property
+    def support(self) -> tuple[float, float]:
+        """Infimum and supremum of the rewards of all arms at all steps; may be infinite."""
+        low, high = self.drift.extremes
+        lows, highs = [], []
+        for arm, least, most in zip(self.arms, low.tolist(), high.tolist(), strict=True):
+            bottom, top = arm.support
+            fixed = isinstance(arm, Bernoulli)
+            lows.append(bottom if fixed else bottom + (least - arm.mean))
+            highs.append(top if fixed else top + (most - arm.mean))
+        return min(lows), max(highs)
+
+
+def piecewise_drift(bandit: Bandit, changes: Mapping[int, Numbers]) -> DriftingBandit:
+    """Make a bandit whose means change at some steps and are constant in between.
+
+    Parameters
+    ----------
+    bandit : Bandit
+        The arms until the first change.
+    changes : mapping of int to sequence of float
+        From which step on the arms have which means. The first step of a run is 1.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> bandit = lr.piecewise_drift(lr.bernoulli([0.2, 0.5]), {5_001: [0.6, 0.5]})
+    >>> lr.simulate("FixedArm(1)", bandit, horizon=10_000, runs=1).regret("FixedArm(1)").round(6).item()
+    500.0
+    """
+    if not isinstance(changes, Mapping) or not changes:
+        raise InputError(
+            f"piecewise: changes must be steps with their means, as in {{1001: [0.5, 0.2]}}, got {changes!r}"
+        )
+    times = [integer("piecewise", "the step of a change", time, MAX_HORIZON, least=2) for time in changes]
+    rows = dict(
+        zip(times, (_row("piecewise", bandit, "means", row) for row in changes.values()), strict=True)
+    )
+    ordered = tuple(sorted(rows))
+    first = tuple(bandit.means.tolist())
+    return _drifting(bandit, Drift(PIECEWISE, (1, *ordered), (first, *(rows[time] for time in ordered))))
+
+
+def linear_drift(bandit: Bandit, means: Numbers, steps: int) -> DriftingBandit:
+    """Make a bandit whose means change linearly, and are constant from a step on.
+
+    Parameters
+    ----------
+    bandit : Bandit
+        The arms at step 1.
+    means : float or sequence of float
+        Their means at step ``steps``, and later.
+    steps : int
+        The number of steps, at least 2.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.linear_drift(lr.bernoulli([0.2, 0.5]), [0.6, 0.5], steps=1_001).means_at(501).round(6)
+    array([0.4, 0.5])
+    """
+    first, last = tuple(bandit.means.tolist()), _row("linear", bandit, "means", means)
+    steps = integer("linear", "steps", steps, MAX_HORIZON, least=2)
+    return _drifting(bandit, Drift(LINEAR, (steps,), (first, last)))
+
+
+def sinusoidal_drift(
+    bandit: Bandit, amplitudes: Numbers, period: float, phases: Numbers = 0.0
+) -> DriftingBandit:
+    """Make a bandit whose means are m + a sin(2 pi ((t - 1) / period + phase)).
+
+    Parameters
+    ----------
+    bandit : Bandit
+        The arms with their means m.
+    amplitudes : float or sequence of float
+        The amplitude a of each arm.
+    period : float
+        The period in steps, positive.
+    phases : float or sequence of float, default 0
+        The phase of each arm, as a share of the period.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.sinusoidal_drift(lr.bernoulli([0.5, 0.5]), 0.3, 1_000, [0, 0.5]).means_at(251)
+    array([0.8, 0.2])
+    """
+    means = tuple(bandit.means.tolist())
+    width, start = (
+        _row("sinusoidal", bandit, name, row)
+        for name, row in (("amplitudes", amplitudes), ("phases", phases))
+    )
+    period = number("sinusoidal", "period", period, POSITIVE)
+    made = _drifting(bandit, Drift(SINUSOIDAL, (), (means, width, start), period))
+    arms = _with_means(bandit, made.drift.means_at(np.array([1]))[0])
+    return replace(made, arms=arms)
+
+
+def tabulated_drift(
+    bandit: Bandit, means: Sequence[Sequence[float]] | NDArray[Any], every: int = 1
+) -> DriftingBandit:
+    """Make a bandit whose means are given by a table.
+
+    Parameters
+    ----------
+    bandit : Bandit
+        The arms; only their means change.
+    means : sequence of sequences of float
+        A row of means for each step. The last row holds for all later steps.
+    every : int, default 1
+        The number of steps for which a row holds.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.tabulated_drift(lr.bernoulli([0.5, 0.5]), [[0.2, 0.3], [0.4, 0.3]], every=10).means_at(11)
+    array([0.4, 0.3])
+    """
+    every = integer("table", "every", every, MAX_HORIZON)
+    rows = as_list(means)
+    if not isinstance(rows, list) or not rows:
+        raise InputError(f"table: means must be a row of numbers for each step, got {means!r:.80}")
+    table = tuple(_row("table", bandit, f"row {k} of the means", row) for k, row in enumerate(rows))
+    times = tuple(1 + every * k for k in range(len(table)))
+    first = replace(bandit, arms=_with_means(bandit, np.array(table[0])))
+    return _drifting(first, Drift(PIECEWISE, times, table))
+
+
+def _drifting(bandit: Bandit, drift: Drift) -> DriftingBandit:
+    if isinstance(bandit, DriftingBandit):
+        raise InputError(f"{bandit.name!r} drifts already: give a bandit whose means do not change")
+    return DriftingBandit(bandit.arms, bandit.name, bandit.horizon, drift=drift)
+
+
+def _row(owner: str, bandit: object, name: str, values: object) -> tuple[float, ...]:
+    """Return one number for each arm; a single one applies to all."""
+    if not isinstance(bandit, Bandit):
+        raise InputError(
+            f"{owner}: bandit must be a Bandit, such as lr.bernoulli([0.2, 0.5]), got {bandit!r}"
+        )
+    found = as_list(values)
+    listed = found if isinstance(found, list) else [found] * len(bandit)
+    if len(listed) != len(bandit):
+        raise InputError(
+            f"{owner}: {name} must be {len(bandit)} numbers, one for each arm, got {len(listed)}"
+        )
+    return tuple(number(owner, f"each of the {name}", value) for value in listed)
+
+
+def _with_means(bandit: Bandit, means: Floats) -> tuple[Any, ...]:
+    """Return the arms with other means."""
+    arms: list[Any] = []
+    for position, (arm, mean) in enumerate(zip(bandit.arms, means.tolist(), strict=True)):
+        if isinstance(arm, Bernoulli) and arm.success != arm.failure:
+            share = (mean - arm.failure) / (arm.success - arm.failure)
+            if not -1e-12 <= share <= 1 + 1e-12:
+                bottom, top = arm.support
+                raise InputError(
+                    f"drift: the mean of a Bernoulli arm must stay in [{bottom:g}, {top:g}], "
+                    f"got {mean:g} for arm {position}"
+                )
+            arms.append(replace(arm, probability=min(max(share, 0.0), 1.0)))
+        else:
+            arms.append(arm.scaled(arm.mean - mean, arm.mean - mean + 1.0))
+    return tuple(arms)
