@@ -66,6 +66,7 @@ _HOMES = {
     "errors": ("ConflictError", "InputError", "LowRegretError", "StoreError", "UnknownDecisionError"),
     "environments": (
         "Bandit",
+        "DriftingBandit",
         "Sampled",
         "bernoulli",
         "beta",

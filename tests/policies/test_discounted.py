@@ -1,4 +1,4 @@
-"""DiscountedUCB against a computation from the whole history, and the memory that it stands on."""
+"""Discounted policies against a computation from the whole history, and the memory that it stands on."""
 
 from math import log, sqrt
 from typing import NamedTuple
@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 
 import lowregret as lr
+from lowregret.engine.reference import policy_rng
 from lowregret.engine.state import rows_of
 from lowregret.errors import InputError
+from lowregret.policies import Arm, clock_at
+from lowregret.policies.discounted import Discounted
 
 
 def naive(rewards, horizon, gamma, xi, b):
@@ -47,6 +50,39 @@ def test_it_follows_a_change_that_ucb1_misses():
     late = {p: lr.trace(p, table, horizon=3_000).arm[-500:].mean() for p in ("DiscountedUCB", "UCB1")}
     assert late["DiscountedUCB"] > 0.8
     assert late["UCB1"] < 0.5
+
+
+class Shapes:
+    """A source of draws that remembers the parameters of a beta distribution."""
+
+    def beta(self, a, b):
+        self.asked = a, b
+        return 0.5
+
+
+def test_discounted_thompson_samples_from_discounted_counts():
+    history = [(0, 1.0), (1, 0.0), (0, 0.0), (1, 1.0), (1, 1.0), (0, 1.0), (1, 0.0)]
+    policy, memories, gamma = lr.DiscountedThompson(gamma=0.8), [Discounted(), Discounted()], 0.8
+    for t, (arm, reward) in enumerate(history, 1):
+        seen = Arm(arm, 0, 0.0, 0.0, memories[arm])
+        memories[arm] = policy.update_memory(seen, reward, clock_at(t, 100, 2, 0.0))
+    for t in (8, 11):
+        for arm in (0, 1):
+            draws = Shapes()
+            policy.sample(Arm(arm, 1, 0.0, 0.0, memories[arm]), clock_at(t, 100, 2, 0.0), draws)
+            weights = [(gamma ** (t - 1 - s), x) for s, (each, x) in enumerate(history, 1) if each == arm]
+            successes = sum(w for w, x in weights if x == 1)
+            failures = sum(w for w, x in weights if x == 0)
+            assert draws.asked == pytest.approx((1 + successes, 1 + failures))
+    arms = Arm(*[np.zeros(2)] * 4, Discounted(*map(np.array, zip(*memories, strict=True))))
+    shares = policy.propensities(arms, clock_at(8, 100, 2, 0.0))
+    rng = policy_rng(1, 0)
+    clock = clock_at(8, 100, 2, 0.0)
+    drawn = [
+        [policy.sample(Arm(i, 1, 0.0, 0.0, m), clock, rng) for i, m in enumerate(memories)]
+        for _ in range(4_000)
+    ]
+    assert np.bincount(np.argmax(drawn, axis=1)) / 4_000 == pytest.approx(shares, abs=0.03)
 
 
 class Count(NamedTuple):

@@ -6,7 +6,8 @@ from lowregret.policies.adaucb import AdaUCB
 from lowregret.policies.base import Policy
 from lowregret.policies.baselines import EpsilonGreedy, FixedArm, RoundRobin
 from lowregret.policies.bayesucb import BayesUCBBeta, BayesUCBGauss, BayesUCBStudent
-from lowregret.policies.discounted import DiscountedUCB
+from lowregret.policies.change_detection import GLRKLUCB
+from lowregret.policies.discounted import DiscountedThompson, DiscountedUCB
 from lowregret.policies.divergence import DMED, IMED
 from lowregret.policies.empirical import EmpiricalIMED, EmpiricalKLUCB
 from lowregret.policies.eucbv import EUCBV
@@ -36,6 +37,7 @@ __all__ = [
     "CCB",
     "DMED",
     "EUCBV",
+    "GLRKLUCB",
     "IMED",
     "KLUCB",
     "LBSDA",
@@ -56,6 +58,7 @@ __all__ = [
     "BayesUCBGauss",
     "BayesUCBStudent",
     "Clock",
+    "DiscountedThompson",
     "DiscountedUCB",
     "EmpiricalIMED",
     "EmpiricalKLUCB",

@@ -1,13 +1,13 @@
-"""Discounted UCB: for rewards whose distributions change with time."""
+"""Discounted UCB and Thompson sampling: for rewards whose distributions change with time."""
 
 from __future__ import annotations
 
 from math import log, sqrt
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from lowregret.policies.annotations import Positive
 from lowregret.policies.base import Policy
-from lowregret.policies.views import Arm, Clock
+from lowregret.policies.views import Arm, Clock, Random
 
 
 class Discounted(NamedTuple):
@@ -67,3 +67,65 @@ class DiscountedUCB(Policy):
         memory: Discounted = arm.memory
         discount = self.gamma ** (clock.t - memory.time)
         return Discounted(memory.pulls * discount + 1.0, memory.total * discount + reward, clock.t)
+
+
+class DiscountedThompson(Policy):
+    """A sample of Beta(1 + S, 1 + F), S and F the discounted successes and failures of the arm.
+
+    Raj and Kalyani, "Taming non-stationary bandits: a Bayesian approach", arXiv 1707.09727, 2017, the policy
+    dTS. A reward counts gamma^d after d further steps. A reward between 0 and 1 counts as a success with
+    that probability. Assumes rewards in [0, 1]; needs no horizon.
+
+    Parameters
+    ----------
+    gamma : float, default 0.99
+        The discount factor, in (0, 1).
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> bandit = lr.piecewise_drift(lr.bernoulli([0.8, 0.2]), {501: [0.2, 0.8]})
+    >>> policies = [lr.DiscountedThompson(), lr.ThompsonBeta()]
+    >>> result = lr.simulate(policies, bandit, horizon=1_000, runs=20, seed=1)
+    >>> [bool(result.regret(name).mean() < 100) for name in result.policies]
+    [True, False]
+    """
+
+    gamma: float = 0.99
+
+    Memory = Discounted
+    warmup = 0
+    slow_propensities = True
+    needs = ("rewards in [0, 1]",)
+    source: ClassVar[str] = "Raj, Kalyani 2017, dTS"
+
+    def validate(self) -> None:
+        """Refuse parameters outside their range."""
+        self.require("gamma", "between 0 and 1, both excluded", 0 < self.gamma < 1)
+
+    def transform_reward(self, reward: float, rng: Random) -> float:
+        """Turn a reward between 0 and 1 into a success or a failure."""
+        if 0.0 < reward < 1.0:
+            return 1.0 if rng.uniform() < reward else 0.0
+        return reward
+
+    def sample(self, arm: Arm, clock: Clock, rng: Random) -> float:
+        """Sample the mean of an arm."""
+        memory: Discounted = arm.memory
+        discount = self.gamma ** (clock.t - 1 - memory.time)
+        successes = memory.total * discount
+        return rng.beta(1.0 + successes, 1.0 + (memory.pulls * discount - successes))
+
+    def update_memory(self, arm: Arm, reward: float, clock: Clock) -> Discounted:
+        """Discount what is known of an arm, and add a pull."""
+        memory: Discounted = arm.memory
+        discount = self.gamma ** (clock.t - memory.time)
+        return Discounted(memory.pulls * discount + 1.0, memory.total * discount + reward, clock.t)
+
+    def propensities(self, arms: Arm, clock: Clock) -> Any:
+        """Return the probability of each arm to have the largest sample."""
+        from lowregret.special.argmax_probabilities import beta_argmax
+
+        discount: Any = self.gamma ** (clock.t - 1.0 - arms.memory.time)
+        successes = arms.memory.total * discount
+        return beta_argmax(1.0 + successes, 1.0 + (arms.memory.pulls * discount - successes))
