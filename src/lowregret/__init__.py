@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same names
     from lowregret import testing as testing
     from lowregret.environments import Bandit as Bandit
+    from lowregret.environments import Delay as Delay
     from lowregret.environments import Sampled as Sampled
     from lowregret.environments import bernoulli as bernoulli
     from lowregret.environments import beta as beta
@@ -61,6 +62,7 @@ _HOMES = {
     "errors": ("ConflictError", "InputError", "LowRegretError", "StoreError", "UnknownDecisionError"),
     "environments": (
         "Bandit",
+        "Delay",
         "Sampled",
         "bernoulli",
         "beta",

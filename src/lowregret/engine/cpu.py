@@ -14,6 +14,8 @@ import numpy as np
 from lowregret._common.validation import MAX_ARMS
 from lowregret.engine.compile import compiled, entry
 from lowregret.engine.dispatch import play
+from lowregret.engine.late_rewards import Lateness, Queue, delay_key, lateness_of, new_queue, nth_delay
+from lowregret.engine.late_run import play_late
 from lowregret.engine.outcome import Outcome, Trace, eliminates, new_trace
 from lowregret.engine.reference import ran_out
 from lowregret.engine.rewards import RewardSource, nth_reward, reward, reward_source
@@ -21,7 +23,7 @@ from lowregret.engine.rng import Rng, shuffle, stream
 from lowregret.engine.simulated_run import POLL_STEPS, Run, Scratch, new_scratch, prepare_run
 from lowregret.engine.state import Floats, Integers, Rows, lay_out, rows_of, start
 from lowregret.engine.step import MESSAGES
-from lowregret.environments import Bandit
+from lowregret.environments import Bandit, Delay
 from lowregret.errors import InputError
 from lowregret.policies import Policy
 
@@ -77,6 +79,8 @@ def simulate(
     first_run: int = 0,
     halt: Integers | None = None,
     record_rewards: bool = False,
+    delay: Delay | None = None,
+    batch: int = 1,
 ) -> Outcome:
     """Simulate many runs of a policy, from run ``first_run`` on; run r depends only on the seed and on r.
 
@@ -84,6 +88,7 @@ def simulate(
     with the number of runs just finished. ``halt`` is one integer: another thread that sets it to 1 stops the
     simulation, which then raises ``Stopped``.
     """
+    late = lateness_of(delay, batch)
     size, rows = len(bandit), rows_of(bandit, policy)
     first = start(policy, rows, horizon)
     try:
@@ -101,9 +106,12 @@ def simulate(
 
     def arguments(start: int, stop: int) -> tuple[Any, ...]:
         outputs = Outputs(regret[start:stop], pulls[start:stop], eliminated[start:stop], NO_PATH, halt)
-        return problem, np.uint64(seed), first_run + start, True, outputs, new_scratch(policy, rows, horizon)
+        scratch = new_scratch(policy, rows, horizon)
+        common = problem, np.uint64(seed), first_run + start, True, outputs, scratch
+        return (*common, late, new_queue(late, size, horizon)) if late else common
 
-    play_runs = interruptible(entry, _play_runs, policy, *arguments(0, 0))
+    play_all = _play_late_runs if late else _play_runs
+    play_runs = interruptible(entry, play_all, policy, *arguments(0, 0))
 
     def block(start: int, stop: int) -> int:
         raise_for(policy, _call(play_runs, policy, *arguments(start, stop)))
@@ -183,8 +191,11 @@ def trace(
     run: int = 0,
     shuffled: bool = False,
     clip: bool = False,
+    delay: Delay | None = None,
+    batch: int = 1,
 ) -> Trace:
     """Play one run and record every step; arms in the given order, or shuffled as ``simulate`` does."""
+    late = lateness_of(delay, batch)
     try:
         path = np.zeros((horizon, 3), np.int64)
     except (MemoryError, ValueError):
@@ -196,8 +207,10 @@ def trace(
     problem = Problem(first, rows, data, horizon, clip, grid)
     halt = np.zeros(1, np.int64)
     outputs = Outputs(regret, pulls, eliminated, path, halt)
-    arguments = problem, np.uint64(seed), run, shuffled, outputs, new_scratch(policy, rows, horizon)
-    play_run = interruptible(entry, _play_runs, policy, *arguments)
+    scratch = new_scratch(policy, rows, horizon)
+    common = problem, np.uint64(seed), run, shuffled, outputs, scratch
+    arguments = (*common, late, new_queue(late, len(rows), horizon)) if late else common
+    play_run = interruptible(entry, _play_late_runs if late else _play_runs, policy, *arguments)
 
     def block(start: int, stop: int) -> int:
         raise_for(policy, _call(play_run, policy, *arguments))
@@ -208,7 +221,12 @@ def trace(
     lay_out(rows, np.arange(len(rows)), np.uint64(seed), run, rows)
     rewards = np.zeros(horizon)
     collect_rewards(rows, data, arms, np.zeros(len(rows), np.int64), rewards)
-    return new_trace(policy, arms, rewards, rounds, active)
+    delays = None
+    if late:
+        delays = np.zeros(horizon, np.int64)
+        pulls = np.zeros(len(rows), np.int64)
+        collect_delays(late, delay_key(np.uint64(seed), run), arms, rewards, pulls, delays)
+    return new_trace(policy, arms, rewards, rounds, active, delays)
 
 
 @compiled
@@ -217,6 +235,16 @@ def collect_rewards(rows: Rows, data: Floats, arms: Integers, pulls: Integers, r
     for t in range(len(arms)):
         pulls[arms[t]] += 1
         rewards[t] = reward(rows[arms[t]], data, pulls[arms[t]])
+
+
+@compiled
+def collect_delays(
+    late: Lateness, key: np.uint64, arms: Integers, rewards: Floats, pulls: Integers, delays: Integers
+) -> None:
+    """Draw again the delays of one run, whose arms and rewards are given; ``pulls`` are counted."""
+    for t in range(len(arms)):
+        pulls[arms[t]] += 1
+        delays[t] = nth_delay(late, key, arms[t], pulls[arms[t]], rewards[t])
 
 
 @compiled
@@ -276,5 +304,35 @@ def _play_runs(
             return answer
         for i in range(len(rows)):
             outputs.pulls[row, order[i]] = rows[i]["pulls"]
+            outputs.eliminated[row, order[i]] = max(rows[i]["eliminated"], 0)
+    return 0
+
+
+def _play_late_runs(
+    policy: Any,
+    problem: Problem,
+    seed: np.uint64,
+    start: int,
+    shuffled: bool,
+    outputs: Outputs,
+    scratch: Scratch,
+    late: Lateness,
+    queue: Queue,
+) -> int:
+    """Do what ``_play_runs`` does where rewards are late."""
+    first, given, data, horizon, clip, grid = problem
+    rows, order, rng = scratch.rows, scratch.order, Rng(scratch.states[0], scratch.rewards)
+    for run in range(start, start + len(outputs.regret)):
+        if shuffled:
+            shuffle(seed, run, order)
+        prepare_run(given, seed, run, scratch)
+        row, key = run - start, delay_key(seed, run)
+        regret, path, stop = outputs.regret[row], outputs.path, outputs.stop
+        game = Run(rows, data, horizon, clip, grid, regret, path, stop, scratch)
+        answer = play_late(policy, first, rng, game, late, queue, key)
+        if answer < 0:
+            return answer
+        for i in range(len(rows)):
+            outputs.pulls[row, order[i]] = rows[i]["pulls"] + rows[i]["pending"]
             outputs.eliminated[row, order[i]] = max(rows[i]["eliminated"], 0)
     return 0

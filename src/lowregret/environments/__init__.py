@@ -13,6 +13,7 @@ from lowregret.environments.constructors import (
     truncnormal,
     uniform,
 )
+from lowregret.environments.delays import Delay
 from lowregret.environments.environment_string import environment
 from lowregret.environments.families import (
     Bernoulli,
@@ -36,6 +37,7 @@ __all__ = [
     "Bandit",
     "Bernoulli",
     "Beta",
+    "Delay",
     "Empirical",
     "Exponential",
     "Family",

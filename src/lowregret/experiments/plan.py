@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from lowregret.engine.identity import ENGINE as ENGINE_MODULES
 from lowregret.engine.identity import module_identity
-from lowregret.environments import FAMILIES, Bandit, Family, Sampled
+from lowregret.environments import FAMILIES, Bandit, Delay, Family, Sampled
 from lowregret.errors import InputError
 from lowregret.experiments.cases import Case, Player
 from lowregret.experiments.policy_loading import Reference
@@ -93,6 +93,8 @@ class Shard:
     clip: bool
     engine: str
     record_rewards: bool = False
+    delay: Delay | None = None
+    batch: int = 1
 
     @property
     def steps(self) -> int:
@@ -168,7 +170,7 @@ def _shard(
 ) -> Shard:
     parameters = _parameters(player)
     reference = player.reference
-    parts = [
+    parts: list[Any] = [
         ENGINE,
         arms.sha256,
         [reference.name, reference.identity],
@@ -178,6 +180,9 @@ def _shard(
     ]
     if experiment.record_rewards:
         parts.append("rewards")
+    delay = None if case.delay.is_zero else case.delay
+    if delay or case.batch > 1:
+        parts.append(["late", delay and [delay.positive, delay.other], case.batch])
     return Shard(
         _hash(parts),
         arms.sha256,
@@ -192,6 +197,8 @@ def _shard(
         clip,
         ENGINE,
         experiment.record_rewards,
+        delay,
+        case.batch,
     )
 
 
