@@ -49,8 +49,8 @@ class Queue(NamedTuple):
     """The rewards that are pending, in a ring of steps; each step has a list of those due at its end.
 
     ``first`` and ``last`` are the ends of the list of a step, and ``following`` leads from a decision to the
-    next one in its list, all by their places in the ring; -1 is none. ``place`` and ``reward`` are the arm and
-    the reward of a decision. A list is in the order of decisions.
+    next one in its list, all by their places in the ring; -1 is none. ``place`` and ``reward`` are those of a
+    decision. A list is in the order of decisions.
     """
 
     first: npt.NDArray[np.int32]
