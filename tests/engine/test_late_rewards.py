@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import lowregret as lr
 from lowregret.engine import cpu, reference
+from lowregret.engine.state import rows_of
 from lowregret.policies import POLICIES as NAMED
 
 OURS = [kind(0) if kind is lr.FixedArm else kind() for kind in NAMED.values()]
@@ -81,7 +82,8 @@ def test_the_engines_agree(policy, data, bandit, horizon, seed, delay, batch):
         np.testing.assert_allclose(found.regret[run], played.regret, rtol=1e-12, atol=1e-12)
         if found.eliminated is not None:
             assert found.eliminated[run].tolist() == played.eliminated.tolist()
-        path = lr.trace(policy, bandit, horizon, seed, run=run, delay=delay, batch=batch)
+        problem = rows_of(bandit, policy), bandit.data, horizon, seed, run, True
+        path = cpu.trace(policy, *problem, delay=delay, batch=batch)
         assert path.arm.tolist() == played.arm.tolist()
         assert path.reward.tolist() == played.reward.tolist()
         if path.delay is not None:

@@ -224,8 +224,8 @@ def trace(
     delays = None
     if late:
         delays = np.zeros(horizon, np.int64)
-        pulls = np.zeros(len(rows), np.int64)
-        collect_delays(late, delay_key(np.uint64(seed), run), arms, rewards, pulls, delays)
+        key, counts = np.uint64(delay_key(np.uint64(seed), run)), np.zeros(len(rows), np.int64)
+        collect_delays(late, key, arms, rewards, counts, delays)
     return new_trace(policy, arms, rewards, rounds, active, delays)
 
 

@@ -35,7 +35,8 @@ def _play_late(policy: Any, first: Any, rng: Rng, run: Run, late: Lateness, queu
     """Play one run; the choices are those of a live agent that is told the rewards when they are due."""
     rows, horizon, rules, scores = run.rows, run.horizon, rules_of(policy), run.scratch.scores
     clear(queue)
-    round, left, warm, told, t, at, slot = first, count_active(rows), True, 0, 0, 0, -1
+    round, left, warm = first, count_active(rows), in_warmup(rows, rules.warmup)
+    told, t, at, slot = 0, 0, 0, -1
     best = best_mean(rows) if rules.uses_best else 0.0
     while t < horizon and (left > 1 or rules.plays_lists or not rules.eliminates_permanently):
         waiting = t - told
