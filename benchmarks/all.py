@@ -9,6 +9,7 @@ import anytime
 import floor
 import growth
 import late_rewards
+import late_steps
 import live
 import peers
 import stores
@@ -24,6 +25,7 @@ BENCHMARKS = {
     "live": live,
     "stores": stores,
     "late rewards": late_rewards,
+    "late steps": late_steps,
     "anytime": anytime,
 }
 CHARTS = {"floor": floor_chart, "peers": peers_chart, "growth": growth_chart}

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same names
     from lowregret import testing as testing
     from lowregret.environments import Bandit as Bandit
+    from lowregret.environments import Delay as Delay
     from lowregret.environments import DriftingBandit as DriftingBandit
     from lowregret.environments import Sampled as Sampled
     from lowregret.environments import bernoulli as bernoulli
@@ -47,6 +48,8 @@ if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same n
     from lowregret.online.async_agent import AsyncAgent as AsyncAgent
     from lowregret.online.decisions import Decision as Decision
     from lowregret.online.open_agent import open_agent as open_agent
+    from lowregret.planning.plan import Plan as Plan
+    from lowregret.planning.plan import plan as plan
     from lowregret.policies import *
     from lowregret.results import Metric as Metric
     from lowregret.results import Results as Results
@@ -67,6 +70,7 @@ _HOMES = {
     "environments": (
         "Bandit",
         "DriftingBandit",
+        "Delay",
         "Sampled",
         "bernoulli",
         "beta",
@@ -95,6 +99,7 @@ _HOMES = {
     "online.async_agent": ("AsyncAgent",),
     "online.decisions": ("Decision",),
     "online.open_agent": ("open_agent",),
+    "planning.plan": ("Plan", "plan"),
     "simulation": ("simulate", "trace"),
     "suite.league": ("League", "league"),
     "suite.worst_case": ("WorstCase", "worst_case"),

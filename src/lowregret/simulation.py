@@ -13,7 +13,8 @@ from lowregret.engine import cpu, reference
 from lowregret.engine.outcome import Trace, new_trace
 from lowregret.engine.rewards import GIVEN
 from lowregret.engine.state import Floats, Integers, rows_of, rows_of_table
-from lowregret.environments import Bandit, DriftingBandit, environment
+from lowregret.environments import Bandit, Delay, DriftingBandit, environment
+from lowregret.environments.delays import delay_of
 from lowregret.errors import InputError
 from lowregret.policies import Policy, clock_at
 from lowregret.policies.inputs import clips, policies_of, policy_of, reward_note
@@ -39,6 +40,8 @@ def simulate(
     progress: Callable[[str, int], None] | None = None,
     engine: Engine = "compiled",
     record_rewards: bool = False,
+    delay: int | str | Delay = 0,
+    batch: int = 1,
 ) -> Results:
     """Simulate policies on a bandit.
 
@@ -74,6 +77,13 @@ def simulate(
     record_rewards : bool, default False
         Record the sum of the rewards of every arm, for realised regret and metrics of one's own. Every
         reward is drawn a second time.
+    delay : int, str or Delay, default 0
+        How many decisions later a reward is known: a number, or a distribution such as
+        ``lr.Delay.geometric(mean=50)`` or its string. With d, the reward of decision t is known before
+        decision t + d + 1. Pending pulls count as they do for a live agent.
+    batch : int, default 1
+        The number of decisions made at once. Rewards become known between batches only, in the order of
+        their decisions.
 
     Returns
     -------
@@ -97,6 +107,7 @@ def simulate(
     seed = seed_of(seed)
     threads = None if threads is None else integer("simulate", "threads", threads)
     times = _grid(grid, horizon)
+    late, batch = delay_of(delay), integer("simulate", "batch", batch, MAX_HORIZON)
     chosen = policies_of("simulate", policies)
     clipped = {}
     for name, policy in chosen.items():
@@ -110,14 +121,20 @@ def simulate(
         problem = policy, bandit, horizon, runs, seed, times
         if engine == "compiled":
             outcomes[name] = cpu.simulate(
-                *problem, threads, report, clipped[name], record_rewards=record_rewards
+                *problem,
+                threads,
+                report,
+                clipped[name],
+                record_rewards=record_rewards,
+                delay=late,
+                batch=batch,
             )
         else:
-            outcomes[name] = reference.simulate(*problem, report, clipped[name], record_rewards)
+            outcomes[name] = reference.simulate(*problem, report, clipped[name], record_rewards, late, batch)
         notes[name] = reward_note(policy, bandit.support, clipped[name], bandit.binary)
     from lowregret.results import simulated_results
 
-    return simulated_results(bandit, horizon, seed, clip, outcomes, notes)
+    return simulated_results(bandit, horizon, seed, clip, outcomes, notes, str(late), batch)
 
 
 def trace(
@@ -129,6 +146,8 @@ def trace(
     run: int = 0,
     clip: bool = False,
     engine: Engine = "compiled",
+    delay: int | str | Delay = 0,
+    batch: int = 1,
 ) -> Trace:
     """Play one run of a policy and record every step.
 
@@ -150,12 +169,16 @@ def trace(
         Clip the rewards that the policy sees to [0, 1], if it requires that.
     engine : {"compiled", "reference"}, default "compiled"
         The engine; both return the same. The reference is plain Python, for debugging.
+    delay : int, str or Delay, default 0
+        How many decisions later a reward is known, as for `simulate`.
+    batch : int, default 1
+        The number of decisions made at once, as for `simulate`.
 
     Returns
     -------
     Trace
-        ``arm`` and ``reward`` of every step, and for a policy that eliminates arms the ``round`` and the
-        number of ``active`` arms after it.
+        ``arm`` and ``reward`` of every step, for a policy that eliminates arms the ``round`` and the
+        number of ``active`` arms after it, and where rewards are late the ``delay`` of each.
 
     Examples
     --------
@@ -168,6 +191,7 @@ def trace(
     """
     policy, seed, run = policy_of(policy), seed_of(seed), integer("trace", "run", run, least=0)
     _validate_engine("trace", engine)
+    late, batch = delay_of(delay), integer("trace", "batch", batch, MAX_HORIZON)
     if isinstance(bandit, Bandit | str):
         bandit = environment(bandit)
         horizon = _horizon("trace", horizon, bandit)
@@ -175,18 +199,18 @@ def trace(
         if engine == "compiled":
             rows = rows_of(bandit, policy)
             drifting = bandit if isinstance(bandit, DriftingBandit) else None
-            return cpu.trace(
-                policy, rows, bandit.data, horizon, seed, run, shuffled=True, clip=clip, drifting=drifting
-            )
-        played = reference.run(policy, bandit, horizon, seed, run, clip)
+            return cpu.trace(policy, rows, bandit.data, horizon, seed, run, True, clip, late, batch, drifting)
+        played = reference.run(policy, bandit, horizon, seed, run, clip, (), late, batch)
     else:
         rows, data = rows_of_table(_rewards(bandit), GIVEN, policy)
         clip = clips(policy, (data.min(initial=0.0), data.max(initial=0.0)), "the table", clip)
         horizon = integer("trace", "horizon", len(data) if horizon is None else horizon, MAX_HORIZON)
         if engine == "compiled":
-            return cpu.trace(policy, rows, data, horizon, seed, run, clip=clip)
-        played = reference.play(policy, rows, data, horizon, reference.policy_rng(seed, run), clip)
-    return new_trace(policy, played.arm, played.reward, played.round, played.active)
+            return cpu.trace(policy, rows, data, horizon, seed, run, False, clip, late, batch)
+        rng, when = reference.policy_rng(seed, run), reference.late_in(late, batch, seed, run)
+        played = reference.play(policy, rows, data, horizon, rng, clip, (), when)
+    arm, round, active, reward, *_, delays = played
+    return new_trace(policy, arm, reward, round, active, delays)
 
 
 def _validate_engine(owner: str, engine: str) -> None:

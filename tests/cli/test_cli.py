@@ -79,6 +79,19 @@ def test_json_is_one_valid_object_and_nothing_else() -> None:
     assert data == known
 
 
+def test_simulate_with_late_rewards() -> None:
+    late = ["--policy", "MOSS", "--delay", "geometric(mean=5)", "--batch", "4"]
+    data = json.loads(call("simulate", *SMALL, *late, "--json").stdout)
+    known = lr.simulate("MOSS", "bernoulli:0.1,0.5", 60, 4, delay="geometric(5)", batch=4).to_dict()
+    assert (data["delay"], data["batch"]) == ("geometric(mean=5)", 4)
+    assert data["policies"][0]["curve"] == known["policies"][0]["curve"]
+    assert "4 runs, seed 0, delay geometric(mean=5), batches of 4" in call("simulate", *SMALL, *late).stdout
+    refused(
+        call("simulate", *SMALL, "--delay=-3"), "delay: constant must be an integer of at least 0, got -3"
+    )
+    refused(call("simulate", *SMALL, "--batch=0"), "batch must be an integer of at least 1, got 0")
+
+
 def test_the_seed_and_not_the_threads_decide() -> None:
     def means(*more: str) -> list[float]:
         data = json.loads(call("simulate", *SMALL, "--policy", "MOSS", "--json", *more).stdout)

@@ -33,8 +33,16 @@ def test_what_determines_the_result_names_the_shard() -> None:
         {"policies": ["MOSSAnytime(alpha=2)"]},
         {"environments": ["bernoulli:0.07*19,0.11"], "horizon": 60_000},
         {"grid": {"points": 100}},
+        {"delay": 5},
+        {"delay": "geometric(mean=5)"},
+        {"batch": 5},
     ):
         assert not base & shards(**change), change
+
+
+def test_no_delay_and_no_batch_leave_the_names_as_they_were() -> None:
+    assert shards() == shards(delay="0", batch=1) == shards(delay=lr.Delay.by_reward(0, 0))
+    assert shards(delay=5) == shards(delay="constant(5)") != shards(delay="constant(5, lost=0.1)")
 
 
 def test_names_and_other_entries_do_not() -> None:

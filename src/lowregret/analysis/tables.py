@@ -75,6 +75,10 @@ class Tables(Protocol):
         """The horizon of every environment."""
 
     @property
+    def lateness(self) -> Mapping[str, str]:
+        """The delay and the batches in words, of environments whose rewards are late."""
+
+    @property
     def planned_runs(self) -> int | None:
         """The number of runs of all pairs of an unfinished experiment; None of a finished one."""
 

@@ -21,6 +21,7 @@ from lowregret import __version__
 from lowregret.cli.agent_commands import agent
 from lowregret.cli.bounds_command import bounds
 from lowregret.cli.league_command import league
+from lowregret.cli.plan_command import plan
 from lowregret.cli.policies_command import policies
 from lowregret.cli.printing import tell
 from lowregret.cli.replay_command import replay
@@ -77,7 +78,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (simulate, policies, bounds, reproduce, new, run, compare, report, watch, replay, league):
+COMMANDS = simulate, plan, policies, bounds, reproduce, new, run, compare, report, watch, replay, league
+for command in COMMANDS:
     app.command()(command)
 app.add_typer(agent, name="agent")
 

@@ -59,6 +59,17 @@ def simulate(
     record_rewards: Annotated[
         bool, typer.Option("--record-rewards", help="Also print the realised regret, from the rewards.")
     ] = False,
+    delay: Annotated[
+        str,
+        typer.Option(
+            metavar="<delay>",
+            help="How many decisions later a reward is known: a number, geometric(mean=50), "
+            "lognormal(median=50, sigma=1), empirical('delays.csv') or by_reward(positive=20, other=1000).",
+        ),
+    ] = "0",
+    batch: Annotated[
+        int, typer.Option(parser=integer_option, metavar="INTEGER", help="Number of decisions made at once.")
+    ] = 1,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Simulate policies on an environment and print their regret."""
@@ -76,6 +87,8 @@ def simulate(
             threads=threads,
             progress=progress,
             record_rewards=record_rewards,
+            delay=delay,
+            batch=batch,
         )
     if json:
         print_json(results.to_dict())
@@ -92,5 +105,5 @@ def _print_results(results: Results) -> None:
     times = [1e9 * (results[policy].seconds or 0.0) / steps for policy in results.policies]
     console().print(regret_table(results.summary().with_columns(ns_per_step=pl.Series(times))))
     size = f"horizon {results.horizon:,}, {count(results.runs, 'run')}, seed {results.seed}"
-    console().print(f"{results.name}, {size}", soft_wrap=True)
+    console().print(", ".join([results.name, size, *results.lateness.values()]), soft_wrap=True)
     print_notes(results.notes)

@@ -14,7 +14,9 @@ import numpy as np
 from lowregret._common.validation import MAX_ARMS
 from lowregret.engine.compile import compiled, entry
 from lowregret.engine.dispatch import play
-from lowregret.engine.drifting import MeanPath, drifting_reward, mean_at, mean_path, part_at, play_drifting
+from lowregret.engine.drifting import MeanPath, drifting_reward, mean_at, mean_path, part_at
+from lowregret.engine.late_rewards import Lateness, Queue, delay_key, lateness_of, new_queue, nth_delay
+from lowregret.engine.late_run import play_late
 from lowregret.engine.outcome import Outcome, Trace, eliminates, new_trace
 from lowregret.engine.reference import ran_out
 from lowregret.engine.rewards import RewardSource, nth_reward, reward, reward_source
@@ -22,7 +24,7 @@ from lowregret.engine.rng import Rng, shuffle, stream
 from lowregret.engine.simulated_run import POLL_STEPS, Run, Scratch, new_scratch, prepare_run
 from lowregret.engine.state import Floats, Integers, Rows, lay_out, rows_of, start
 from lowregret.engine.step import MESSAGES
-from lowregret.environments import Bandit, DriftingBandit
+from lowregret.environments import Bandit, Delay, DriftingBandit
 from lowregret.environments.drift import PIECEWISE
 from lowregret.errors import InputError
 from lowregret.policies import Policy
@@ -79,6 +81,8 @@ def simulate(
     first_run: int = 0,
     halt: Integers | None = None,
     record_rewards: bool = False,
+    delay: Delay | None = None,
+    batch: int = 1,
 ) -> Outcome:
     """Simulate many runs of a policy, from run ``first_run`` on; run r depends only on the seed and on r.
 
@@ -86,6 +90,8 @@ def simulate(
     with the number of runs just finished. ``halt`` is one integer: another thread that sets it to 1 stops the
     simulation, which then raises ``Stopped``.
     """
+    path = mean_path(bandit, horizon) if isinstance(bandit, DriftingBandit) else None
+    late = lateness_of(delay, batch, always=path is not None)
     size, rows = len(bandit), rows_of(bandit, policy)
     first = start(policy, rows, horizon)
     try:
@@ -100,15 +106,15 @@ def simulate(
     halt = np.zeros(1, np.int64) if halt is None else halt
     rewards = np.zeros((runs if record_rewards else 0, size))
     problem = Problem(first, rows, bandit.data, horizon, clip, grid)
-    path = mean_path(bandit, horizon) if isinstance(bandit, DriftingBandit) else None
 
     def arguments(start: int, stop: int) -> tuple[Any, ...]:
         outputs = Outputs(regret[start:stop], pulls[start:stop], eliminated[start:stop], NO_PATH, halt)
         scratch = new_scratch(policy, rows, horizon)
         common = problem, np.uint64(seed), first_run + start, True, outputs, scratch
-        return (*common, path, rewards[start:stop]) if path else common
+        queue = new_queue(late, size, horizon) if late else None
+        return (*common, late, queue, path, rewards[start:stop]) if late else common
 
-    play_all = _play_drifting_runs if path else _play_runs
+    play_all = _play_late_runs if late else _play_runs
     play_runs = interruptible(entry, play_all, policy, *arguments(0, 0))
 
     def block(start: int, stop: int) -> int:
@@ -189,10 +195,13 @@ def trace(
     run: int = 0,
     shuffled: bool = False,
     clip: bool = False,
+    delay: Delay | None = None,
+    batch: int = 1,
     drifting: DriftingBandit | None = None,
 ) -> Trace:
     """Play one run and record every step; arms in the given order, or shuffled as ``simulate`` does."""
     means = None if drifting is None else mean_path(drifting, horizon)
+    late = lateness_of(delay, batch, always=drifting is not None)
     try:
         path = np.zeros((horizon, 3), np.int64)
     except (MemoryError, ValueError):
@@ -204,9 +213,11 @@ def trace(
     problem = Problem(first, rows, data, horizon, clip, grid)
     halt = np.zeros(1, np.int64)
     outputs = Outputs(regret, pulls, eliminated, path, halt)
-    common = problem, np.uint64(seed), run, shuffled, outputs, new_scratch(policy, rows, horizon)
-    arguments = (*common, means, np.zeros((0, len(rows)))) if means else common
-    play_run = interruptible(entry, _play_drifting_runs if means else _play_runs, policy, *arguments)
+    scratch = new_scratch(policy, rows, horizon)
+    common = problem, np.uint64(seed), run, shuffled, outputs, scratch
+    queue = new_queue(late, len(rows), horizon) if late else None
+    arguments = (*common, late, queue, means, np.zeros((0, len(rows)))) if late else common
+    play_run = interruptible(entry, _play_late_runs if late else _play_runs, policy, *arguments)
 
     def block(start: int, stop: int) -> int:
         raise_for(policy, _call(play_run, policy, *arguments))
@@ -217,11 +228,16 @@ def trace(
     lay_out(rows, np.arange(len(rows)), np.uint64(seed), run, rows)
     rewards = np.zeros(horizon)
     pulled = np.zeros(len(rows), np.int64)
-    if means:
-        collect_drifting_rewards(rows, data, arms, pulled, rewards, means)
-    else:
+    if means is None:
         collect_rewards(rows, data, arms, pulled, rewards)
-    return new_trace(policy, arms, rewards, rounds, active)
+    else:
+        collect_drifting_rewards(rows, data, arms, pulled, rewards, means)
+    delays = None
+    if late and lateness_of(delay, batch):
+        delays = np.zeros(horizon, np.int64)
+        key, counts = np.uint64(delay_key(np.uint64(seed), run)), np.zeros(len(rows), np.int64)
+        collect_delays(late, key, arms, rewards, counts, delays)
+    return new_trace(policy, arms, rewards, rounds, active, delays)
 
 
 @compiled
@@ -244,6 +260,16 @@ def collect_drifting_rewards(
         part = part_at(path, part, t) if path.kind == PIECEWISE else 0
         mean = mean_at(path, part, t, number)
         rewards[t - 1] = drifting_reward(rows[number], data, pulls[number], mean, path.first[number])
+
+
+@compiled
+def collect_delays(
+    late: Lateness, key: np.uint64, arms: Integers, rewards: Floats, pulls: Integers, delays: Integers
+) -> None:
+    """Draw again the delays of one run, whose arms and rewards are given; ``pulls`` are counted."""
+    for t in range(len(arms)):
+        pulls[arms[t]] += 1
+        delays[t] = nth_delay(late, key, arms[t], pulls[arms[t]], rewards[t])
 
 
 @compiled
@@ -307,7 +333,7 @@ def _play_runs(
     return 0
 
 
-def _play_drifting_runs(
+def _play_late_runs(
     policy: Any,
     problem: Problem,
     seed: np.uint64,
@@ -315,23 +341,29 @@ def _play_drifting_runs(
     shuffled: bool,
     outputs: Outputs,
     scratch: Scratch,
-    path: MeanPath,
+    late: Lateness,
+    queue: Queue,
+    means: Any,
     sums: Floats,
 ) -> int:
-    """Do what ``_play_runs`` does where means change; ``sums`` has a row for each run, or none."""
+    """Do what ``_play_runs`` does where rewards are late or means change.
+
+    ``sums`` has a row for the rewards of each run, or none.
+    """
     first, given, data, horizon, clip, grid = problem
     rows, order, rng = scratch.rows, scratch.order, Rng(scratch.states[0], scratch.rewards)
-    nowhere = outputs.regret[0, :0]
     for run in range(start, start + len(outputs.regret)):
         if shuffled:
             shuffle(seed, run, order)
         prepare_run(given, seed, run, scratch)
-        row = run - start
-        game = Run(rows, data, horizon, clip, grid, outputs.regret[row], outputs.path, outputs.stop, scratch)
-        answer = play_drifting(policy, first, rng, game, path, sums[row] if len(sums) > 0 else nowhere)
+        row, key = run - start, delay_key(seed, run)
+        regret, path, stop = outputs.regret[row], outputs.path, outputs.stop
+        game = Run(rows, data, horizon, clip, grid, regret, path, stop, scratch)
+        own = sums[row] if len(sums) > 0 else regret[:0]
+        answer = play_late(policy, first, rng, game, late, queue, key, means, own)
         if answer < 0:
             return answer
         for i in range(len(rows)):
-            outputs.pulls[row, order[i]] = rows[i]["pulls"]
+            outputs.pulls[row, order[i]] = rows[i]["pulls"] + rows[i]["pending"]
             outputs.eliminated[row, order[i]] = max(rows[i]["eliminated"], 0)
     return 0

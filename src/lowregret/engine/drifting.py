@@ -1,7 +1,6 @@
-"""Runs on bandits whose means change: the mean of an arm at a step, its reward, and the regret.
+"""Bandits whose means change: the mean of an arm at a step, and its reward.
 
-The n-th reward of an arm still comes from draw n of its stream; the step decides from which distribution. All
-arms are evaluated at every step.
+The n-th reward of an arm still comes from draw n of its stream; the step decides from which distribution.
 """
 
 from __future__ import annotations
@@ -13,11 +12,7 @@ import numpy as np
 
 from lowregret.engine.compile import compiled, compiled_inline, shared_inline
 from lowregret.engine.rewards import RewardSource, nth_reward, reward_source
-from lowregret.engine.rng import Rng
-from lowregret.engine.simulated_run import STOPPED, Run, clock_now, record_step
 from lowregret.engine.state import Floats, Integers
-from lowregret.engine.statistics import best_mean, clipped
-from lowregret.engine.step import NOT_A_NUMBER, choose, count_playing, in_warmup, rules_of, update
 from lowregret.environments.drift import LINEAR, PIECEWISE, DriftingBandit
 from lowregret.environments.families import BERNOULLI
 from lowregret.errors import InputError
@@ -91,39 +86,3 @@ def drifting_reward(row: Any, data: Floats, n: int, mean: float, first: float) -
     if kind == BERNOULLI and c != b:
         return nth_reward(RewardSource(kind, key, (mean - b) / (c - b), b, c, d), data, n)
     return nth_reward(RewardSource(kind, key, a, b, c, d), data, n) + (mean - first)
-
-
-@compiled
-def play_drifting(policy: Any, first: Any, rng: Rng, run: Run, path: MeanPath, sums: Floats) -> int:
-    """Play one run of any policy; add the rewards of each arm to ``sums``, which may be empty."""
-    rows, horizon, grid, rules = run.rows, run.horizon, run.grid, rules_of(policy)
-    round, left, scores, warm = first, 0, run.scratch.scores, True
-    for i in range(len(rows)):
-        left += int(rows[i]["active"])
-    at, part, regret = 0, 0, 0.0
-    for t in range(1, horizon + 1):
-        clock = clock_now(run, t, best_mean(rows) if rules.uses_best else 0.0)
-        warm = (warm or rules.admits_later) and in_warmup(rows, rules.warmup)
-        chosen = choose(policy, rows, clock, round, rng, scores, warm, count_playing(rows), 0)
-        if chosen < 0:
-            return NOT_A_NUMBER
-        row = rows[chosen]
-        number = row["number"]
-        if path.kind == PIECEWISE:
-            part = part_at(path, part, t)
-        mean = mean_at(path, part, t, number)
-        x = drifting_reward(row, run.data, row["pulls"] + 1, mean, path.first[number])
-        regret += path.best[t - 1] - mean
-        if len(sums) > 0:
-            sums[number] += x
-        seen = clipped(x, run.clip)
-        round, left = update(policy, rows, chosen, seen, t, clock, round, rng, warm, left)
-        if left < 0:
-            return left
-        record_step(run, t, number, round.number, left)
-        if at < len(grid) and t == grid[at]:
-            run.regret[at] = regret
-            at += 1
-        if run.stop[0]:
-            return STOPPED
-    return horizon

@@ -58,17 +58,30 @@ class Trace(NamedTuple):
     round, active : array of int, or None
         The round and the number of active arms after the step; None for a policy that eliminates no arms
         permanently.
+    delay : array of int, or None
+        How many decisions later the reward is known, -1 for never; None where each is known before the next
+        decision.
     """
 
     arm: Integers
     reward: Floats
     round: Integers | None
     active: Integers | None
+    delay: Integers | None = None
 
 
-def new_trace(policy: Policy, arm: Integers, reward: Floats, round: Integers, active: Integers) -> Trace:
+def new_trace(
+    policy: Policy,
+    arm: Integers,
+    reward: Floats,
+    round: Integers,
+    active: Integers,
+    delay: Integers | None = None,
+) -> Trace:
     """Return a trace, without rounds and active arms for a policy that has none."""
-    return Trace(arm, reward, round, active) if eliminates(policy) else Trace(arm, reward, None, None)
+    if eliminates(policy):
+        return Trace(arm, reward, round, active, delay)
+    return Trace(arm, reward, None, None, delay)
 
 
 def eliminates(policy: Policy) -> bool:

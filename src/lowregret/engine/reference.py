@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lowregret.engine.drifting import MeanPath, drifting_reward, mean_at, mean_path, part_at
+from lowregret.engine.late_rewards import Lateness, delay_key, lateness_of, nth_delay
 from lowregret.engine.outcome import Outcome, eliminates
+from lowregret.engine.pending_step import apply_pending, choose_pending, clock_with_pending
 from lowregret.engine.rewards import reward
 from lowregret.engine.rng import POLICY_STREAM, STATE, Rng, shuffle, stream
 from lowregret.engine.state import Floats, Integers, Rows, lay_out, new_rewards, rows_of, start
 from lowregret.engine.statistics import best_mean, clipped
 from lowregret.engine.step import MESSAGES, NOT_A_NUMBER, choose, count_playing, in_warmup, update
-from lowregret.environments import Bandit, DriftingBandit
+from lowregret.environments import Bandit, Delay, DriftingBandit
 from lowregret.environments.drift import PIECEWISE
 from lowregret.errors import InputError
 from lowregret.policies import Policy
@@ -27,7 +29,8 @@ class Played(NamedTuple):
 
     ``arm``, ``round``, ``active`` and ``reward`` have one entry for each step: the arm that was pulled, the
     round and the number of active arms after it, and the reward. ``regret`` has one entry for each time of
-    the grid, ``pulls`` and ``eliminated`` one for each arm.
+    the grid, ``pulls`` and ``eliminated`` one for each arm. ``delay`` is that of every reward, None
+    where each is known before the next decision.
     """
 
     arm: Integers
@@ -37,6 +40,20 @@ class Played(NamedTuple):
     regret: Floats
     pulls: Integers
     eliminated: Integers
+    delay: Integers | None = None
+
+
+class Late(NamedTuple):
+    """When the rewards of a run are known: their lateness, and the key of their delays."""
+
+    lateness: Lateness
+    key: np.uint64
+
+
+def late_in(delay: Delay | None, batch: int, seed: int, number: int) -> Late | None:
+    """Return when the rewards of run ``number`` are known, None if each is before the next decision."""
+    lateness = lateness_of(delay, batch)
+    return Late(lateness, np.uint64(delay_key(np.uint64(seed), number))) if lateness else None
 
 
 def play(
@@ -47,14 +64,17 @@ def play(
     rng: Rng,
     clip: bool = False,
     grid: Sequence[int] | Integers = (),
+    late: Late | None = None,
     path: MeanPath | None = None,
 ) -> Played:
     """Play one run on a table of arms, in the order of its rows; their means change along a path."""
+    if late:
+        return _play_late(policy, rows, data, horizon, rng, clip, grid, late, path)
     round, size = start(policy, rows, horizon), len(rows)
     rng = rng._replace(rewards=new_rewards(policy, size, horizon))
     steps, rewards, scores = np.zeros((3, horizon), np.int64), np.zeros(horizon), np.zeros(size)
     left, regret = int(rows["active"].sum()), []
-    times, part, lost = {int(time) for time in grid}, 0, 0.0
+    times, lost = {int(time) for time in grid}, 0.0
     for t in range(1, horizon + 1):
         clock = clock_at(t, horizon, size, best_mean(rows) if policy.uses_best else 0.0)
         warm = in_warmup(rows, policy.warmup)
@@ -62,13 +82,8 @@ def play(
         if place < 0:
             raise InputError(f"{policy}: {MESSAGES[NOT_A_NUMBER]}")
         row = rows[place]
-        if path is None:
-            x = reward(row, data, int(row["pulls"]) + 1)
-        else:
-            number, part = int(row["number"]), part_at(path, part, t) if path.kind == PIECEWISE else 0
-            mean = float(mean_at(path, part, t, number))
-            x = drifting_reward(row, data, int(row["pulls"]) + 1, mean, float(path.first[number]))
-            lost += float(path.best[t - 1]) - mean
+        x, gap = _reward_and_gap(row, data, int(row["pulls"]) + 1, t, path)
+        lost += gap
         if np.isnan(x):
             raise InputError(f"{policy}: {ran_out(row['number'])}")
         round, left = update(policy, rows, place, clipped(x, clip), t, clock, round, rng, warm, left)
@@ -85,6 +100,68 @@ def play(
     return Played(arms, rounds, active, rewards, np.array(regret), pulls, eliminated)
 
 
+def _reward_and_gap(row: Any, data: Floats, n: int, t: int, path: MeanPath | None) -> tuple[float, float]:
+    """Return the n-th reward of an arm, drawn at step ``t``, and how far its mean is below the best."""
+    if path is None:
+        return float(reward(row, data, n)), float(row["gap"])
+    number, part = int(row["number"]), part_at(path, 0, t) if path.kind == PIECEWISE else 0
+    mean = float(mean_at(path, part, t, number))
+    return drifting_reward(row, data, n, mean, float(path.first[number])), float(path.best[t - 1]) - mean
+
+
+def _play_late(
+    policy: Policy,
+    rows: Rows,
+    data: Floats,
+    horizon: int,
+    rng: Rng,
+    clip: bool,
+    grid: Sequence[int] | Integers,
+    late: Late,
+    path: MeanPath | None,
+) -> Played:
+    """Play one run whose rewards are late: at the end of a step, those that are due by then are applied."""
+    round, size = start(policy, rows, horizon), len(rows)
+    rng = rng._replace(rewards=new_rewards(policy, size, horizon))
+    steps, rewards, scores = np.zeros((4, horizon), np.int64), np.zeros(horizon), np.zeros(size)
+    left, told, regret, total = int(rows["active"].sum()), 0, [], 0.0
+    times, pending = {int(time) for time in grid}, list[tuple[int, int, int, float]]()
+    pulls, eliminated = np.zeros((2, size), np.int64)
+    for t in range(1, horizon + 1):
+        best, waiting = best_mean(rows), t - 1 - told
+        clock = clock_with_pending(policy, t, horizon, size, best, waiting)
+        place = choose_pending(policy, rows, clock, round, rng, scores, True, count_playing(rows), waiting)
+        if place < 0:
+            raise InputError(f"{policy}: {MESSAGES[NOT_A_NUMBER]}")
+        number = int(rows[place]["number"])
+        pulls[number] += 1
+        x, gap = _reward_and_gap(rows[place], data, int(pulls[number]), t, path)
+        total += gap
+        if np.isnan(x):
+            raise InputError(f"{policy}: {ran_out(number)}")
+        delay = nth_delay(late.lateness, late.key, number, int(pulls[number]), x)
+        if delay >= 0:
+            blocks = -(-(t + delay) // late.lateness.batch)
+            pending.append((blocks * late.lateness.batch, t, place, clipped(x, clip)))
+        for due in sorted(each for each in pending if each[0] <= t):
+            pending.remove(due)
+            told += 1
+            clock = clock_with_pending(policy, told, horizon, size, best_mean(rows), t - told)
+            warm = in_warmup(rows, policy.warmup)
+            round, left = apply_pending(policy, rows, due[2], due[3], told, clock, round, rng, warm, left)
+            if left < 0:
+                raise InputError(f"{policy}: {MESSAGES[left]}")
+            lost = rows["number"][rows["eliminated"] > 0]
+            eliminated[lost] = np.where(eliminated[lost] == 0, t, eliminated[lost])
+        steps[:, t - 1] = number, round.number, left, delay
+        rewards[t - 1] = x
+        if t in times:
+            gaps = sum(float(row["gap"]) * int(pulls[row["number"]]) for row in rows)
+            regret.append(gaps if path is None else total)
+    arms, rounds, active, delays = steps
+    return Played(arms, rounds, active, rewards, np.array(regret), pulls, eliminated, delays)
+
+
 def run(
     policy: Policy,
     bandit: Bandit,
@@ -93,14 +170,17 @@ def run(
     number: int,
     clip: bool = False,
     grid: Sequence[int] | Integers = (),
+    delay: Delay | None = None,
+    batch: int = 1,
 ) -> Played:
     """Play run ``number`` of a policy on a bandit, as the simulator does."""
     given = rows_of(bandit, policy)
     rows, order = given.copy(), np.zeros(len(given), np.int64)
     shuffle(np.uint64(seed), number, order)
     lay_out(given, order, np.uint64(seed), number, rows)
+    late = late_in(delay, batch, seed, number)
     path = mean_path(bandit, horizon) if isinstance(bandit, DriftingBandit) else None
-    return play(policy, rows, bandit.data, horizon, policy_rng(seed, number), clip, grid, path)
+    return play(policy, rows, bandit.data, horizon, policy_rng(seed, number), clip, grid, late, path)
 
 
 def simulate(
@@ -113,11 +193,13 @@ def simulate(
     progress: Callable[[int], None] | None = None,
     clip: bool = False,
     record_rewards: bool = False,
+    delay: Delay | None = None,
+    batch: int = 1,
 ) -> Outcome:
     """Simulate many runs of a policy in plain Python; ``engine.cpu.simulate`` returns the same."""
     began, played = perf_counter(), []
     for number in range(runs):
-        played.append(run(policy, bandit, horizon, seed, number, clip, grid))
+        played.append(run(policy, bandit, horizon, seed, number, clip, grid, delay, batch))
         if progress:
             progress(1)
     regret, pulls, eliminated = (

@@ -82,7 +82,7 @@ def record_regret(rows: Rows, regret: Floats, at: int) -> None:
     """Record the regret as entry ``at`` of the grid."""
     total = 0.0
     for i in range(len(rows)):
-        total += rows[i]["gap"] * rows[i]["pulls"]
+        total += rows[i]["gap"] * (rows[i]["pulls"] + rows[i]["pending"])
     regret[at] = total
 
 
@@ -119,6 +119,14 @@ def draw_reward(run: Run, i: int) -> float:
     return np.nan if exhausted(source, n) else clipped(nth_reward(source, run.data, n), run.clip)
 
 
+@compiled_inline
+def draw_nth_reward(run: Run, i: int, n: int) -> tuple[float, float]:
+    """Draw the n-th reward of the arm in place ``i``, nan if it has fewer; return it as it is and as seen."""
+    source = reward_source(run.rows[i])
+    x = np.nan if exhausted(source, n) else nth_reward(source, run.data, n)
+    return x, clipped(x, run.clip)
+
+
 @compiled
 def finish(run: Run, number: int, t: int) -> int:
     """Return the only arm that is left all pulls to the horizon, which no reward can change."""
@@ -127,7 +135,7 @@ def finish(run: Run, number: int, t: int) -> int:
     for i in range(len(rows)):
         if rows[i]["active"]:
             last = i
-    if exhausted(reward_source(rows[last]), rows[last]["pulls"] + horizon - t):
+    if exhausted(reward_source(rows[last]), rows[last]["pulls"] + rows[last]["pending"] + horizon - t):
         return -last - 1
     if len(run.path) > 0:
         for step in range(t + 1, horizon + 1):

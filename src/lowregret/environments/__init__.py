@@ -13,6 +13,7 @@ from lowregret.environments.constructors import (
     truncnormal,
     uniform,
 )
+from lowregret.environments.delays import Delay
 from lowregret.environments.drift import (
     DriftingBandit,
     linear_drift,
@@ -43,6 +44,7 @@ __all__ = [
     "Bandit",
     "Bernoulli",
     "Beta",
+    "Delay",
     "DriftingBandit",
     "Empirical",
     "Exponential",

@@ -15,8 +15,9 @@ from lowregret._common.spec_errors import Key, SpecError, unknown_key
 from lowregret._common.text import count, unknown
 from lowregret._common.validation import MAX_HORIZON, plain_text, recording_times, short_repr
 from lowregret.engine.state import first_round
-from lowregret.environments import Bandit, empirical, environment
+from lowregret.environments import Bandit, Delay, empirical, environment
 from lowregret.environments.constructors import rescaled
+from lowregret.environments.delays import delay_of
 from lowregret.environments.environment_string import from_table
 from lowregret.errors import InputError
 from lowregret.experiments.policy_loading import Reference, read_reference, refer_to
@@ -37,7 +38,7 @@ SOURCES = ("environment", "rewards", "family", "arms")
 
 @dataclass(frozen=True)
 class Case:
-    """An environment of an experiment: name, bandit, horizon, recording times, values of its grid.
+    """An environment of an experiment: name, bandit, horizon, recording times, lateness, values of its grid.
 
     ``given`` is the name of its entry, or its string, before values of a grid are put in.
     """
@@ -47,6 +48,8 @@ class Case:
     bandit: Bandit
     horizon: int
     times: tuple[int, ...]
+    delay: Delay
+    batch: int
     parameters: dict[str, Scalar] = field(default_factory=dict)
 
 
@@ -135,7 +138,7 @@ def _cases(experiment: Experiment, entry: EnvironmentEntry, path: tuple[Key, ...
     grid = experiment.grid
     for values in combinations(entry.grid):
         bandit = _bandit(entry, values, path, experiment.folder)
-        horizon = _horizon(entry, values, path) or experiment.horizon or bandit.horizon
+        horizon = _integer(entry, "horizon", values, path) or experiment.horizon or bandit.horizon
         if horizon is None:
             raise SpecError(path, f"give a horizon, since {bandit.name!r} has none of its own")
         name = _name(entry, values, path) or bandit.name
@@ -143,7 +146,8 @@ def _cases(experiment: Experiment, entry: EnvironmentEntry, path: tuple[Key, ...
             plain_text("an environment", "name", name)
         given = entry.name or (entry.environment if isinstance(entry.environment, str) else name)
         times = recording_times(horizon, grid.points, grid.scale)
-        yield Case(name, given, bandit, horizon, times, dict(values))
+        delay, batch = _delay(experiment, entry, values, path), _integer(entry, "batch", values, path)
+        yield Case(name, given, bandit, horizon, times, delay, batch or experiment.batch, dict(values))
 
 
 def _check_source(entry: EnvironmentEntry, path: tuple[Key, ...]) -> None:
@@ -158,7 +162,8 @@ def _check_source(entry: EnvironmentEntry, path: tuple[Key, ...]) -> None:
 
 def _check_grid(entry: EnvironmentEntry, path: tuple[Key, ...]) -> None:
     """Reject a grid with a name that nothing uses."""
-    texts = [text for text in (entry.environment, entry.horizon) if isinstance(text, str)]
+    given = entry.environment, entry.horizon, entry.delay, entry.batch
+    texts = [text for text in given if isinstance(text, str)]
     with _at((*path, "environment")):
         used = set().union(*map(names_in, texts))
     for name in entry.grid:
@@ -214,15 +219,30 @@ def _columns(file: Path) -> list[Any]:
     return columns
 
 
-def _horizon(entry: EnvironmentEntry, values: Mapping[str, Scalar], path: tuple[Key, ...]) -> int | None:
-    given: int | str | None = entry.horizon
+def _integer(
+    entry: EnvironmentEntry, key: str, values: Mapping[str, Scalar], path: tuple[Key, ...]
+) -> int | None:
+    """Return the horizon or the batch of an entry, with the values of a grid put in."""
+    given: int | str | None = getattr(entry, key)
     if not isinstance(given, str):
         return given
-    with _at((*path, "horizon")):
+    with _at((*path, key)):
         text = fill(given, values)
         if not text.isascii() or not text.isdigit() or len(text) > 16 or not 1 <= int(text) <= MAX_HORIZON:
             raise InputError(f"must be an integer from 1 to 2^53, got {short_repr(text)}")
     return int(text)
+
+
+def _delay(
+    experiment: Experiment, entry: EnvironmentEntry, values: Mapping[str, Scalar], path: tuple[Key, ...]
+) -> Delay:
+    given = experiment.delay if entry.delay is None else entry.delay
+    with _at(("delay",) if entry.delay is None else (*path, "delay")):
+        text = fill(given, values) if isinstance(given, str) and entry.delay is not None else given
+        try:
+            return delay_of(text, experiment.folder)
+        except InputError as error:  # of which the path names the key
+            raise InputError(str(error).removeprefix("delay: ")) from None
 
 
 def _name(entry: EnvironmentEntry, values: Mapping[str, Scalar], path: tuple[Key, ...]) -> str | None:

@@ -70,5 +70,6 @@ def _measured(player: Player, case: Case, clip: bool) -> float:
     grid = np.array([horizon], np.int64)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        outcome = simulate(player.policy, case.bandit, horizon, runs, 0, grid, threads=1, clip=clip)
+        problem = player.policy, case.bandit, horizon, runs, 0, grid
+        outcome = simulate(*problem, threads=1, clip=clip, delay=case.delay, batch=case.batch)
     return outcome.seconds / (runs * horizon)

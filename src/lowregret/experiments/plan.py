@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from lowregret.engine.identity import ENGINE as ENGINE_MODULES
 from lowregret.engine.identity import module_identity
-from lowregret.environments import FAMILIES, Bandit, DriftingBandit, Family, Sampled
+from lowregret.environments import FAMILIES, Bandit, Delay, DriftingBandit, Family, Sampled
 from lowregret.environments.drift import Drift
 from lowregret.errors import InputError
 from lowregret.experiments.cases import Case, Player
@@ -95,6 +95,8 @@ class Shard:
     clip: bool
     engine: str
     record_rewards: bool = False
+    delay: Delay | None = None
+    batch: int = 1
 
     @property
     def steps(self) -> int:
@@ -170,7 +172,7 @@ def _shard(
 ) -> Shard:
     parameters = _parameters(player)
     reference = player.reference
-    parts = [
+    parts: list[Any] = [
         ENGINE,
         arms.sha256,
         [reference.name, reference.identity],
@@ -180,6 +182,9 @@ def _shard(
     ]
     if experiment.record_rewards:
         parts.append("rewards")
+    delay = None if case.delay.is_zero else case.delay
+    if delay or case.batch > 1:
+        parts.append(["late", delay and [delay.positive, delay.other], case.batch])
     return Shard(
         _hash(parts),
         arms.sha256,
@@ -194,6 +199,8 @@ def _shard(
         clip,
         ENGINE,
         experiment.record_rewards,
+        delay,
+        case.batch,
     )
 
 

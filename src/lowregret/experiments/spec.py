@@ -26,7 +26,8 @@ from pydantic import (
 
 from lowregret._common.spec_errors import SpecError, first_error, line_of, unknown_key
 from lowregret._common.validation import MAX_HORIZON, MAX_SEED, plain_text, short_repr
-from lowregret.environments import FAMILIES, Bandit
+from lowregret.environments import FAMILIES, Bandit, Delay
+from lowregret.environments.delays import ADVICE
 from lowregret.errors import InputError
 from lowregret.experiments.cases import Case, Player, cases, check_pairs, players
 from lowregret.policies import Policy
@@ -70,6 +71,14 @@ def _horizon(value: Any) -> Any:
     )
 
 
+def _delay(value: Any) -> Any:
+    if value is None or isinstance(value, str | Delay):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_HORIZON:
+        return value
+    raise InputError(f"must be {ADVICE}, got {short_repr(value)}")
+
+
 def _entries(key: str, kinds: tuple[type, ...]) -> Callable[[Any], Any]:
     """Return a validator that accepts a string or object for an entry, and one entry for a list of one."""
 
@@ -84,6 +93,8 @@ def _entries(key: str, kinds: tuple[type, ...]) -> Callable[[Any], Any]:
 
 
 Scalar = Annotated[Any, AfterValidator(_scalar), WithJsonSchema({"type": ["number", "string", "boolean"]})]
+DelayField = Annotated[Any, AfterValidator(_delay), WithJsonSchema({"type": ["integer", "string"]})]
+HorizonField = Annotated[Any, AfterValidator(_horizon), WithJsonSchema({"type": ["integer", "string"]})]
 Values = Annotated[list[Scalar], Field(min_length=1)]
 
 
@@ -153,14 +164,20 @@ class EnvironmentEntry(Part):
     scale: list[float] | None = Field(
         default=None, description="[low, high]: the rewards that are scaled to 0 and 1."
     )
-    horizon: Annotated[Any, AfterValidator(_horizon), WithJsonSchema({"type": ["integer", "string"]})] = (
-        Field(
-            default=None,
-            description="Pulls in a run, if not as in the experiment; a string may use {names} of the grid.",
-        )
+    horizon: HorizonField = Field(
+        default=None,
+        description="Pulls in a run, if not as in the experiment; a string may use {names} of the grid.",
+    )
+    delay: DelayField = Field(
+        default=None,
+        description="Delay of rewards, if not as in the experiment; a string may use {names} of the grid.",
+    )
+    batch: HorizonField = Field(
+        default=None,
+        description="Decisions at once, if not as in the experiment; a string may use {names} of the grid.",
     )
     grid: dict[str, Values] = Field(
-        {}, description="Values for the {names} in environment, horizon and name."
+        {}, description="Values for the {names} in environment, horizon, delay, batch and name."
     )
 
     @property
@@ -208,6 +225,10 @@ class Experiment(Part):
         Clip rewards to [0, 1] for policies that need that.
     record_rewards : bool, default False
         Record the sum of the rewards of every arm, as `simulate` does.
+    delay : int, str or Delay, default 0
+        How many decisions later a reward is known, as for `simulate`.
+    batch : int, default 1
+        Number of decisions made at once, as for `simulate`.
     grid : table or {"linear", "log"}, default 200 points, linear
         Number (``points``) and spacing (``scale``) of the times at which the regret is recorded, or the
         spacing alone.
@@ -241,6 +262,11 @@ class Experiment(Part):
     record_rewards: bool = Field(
         default=False, description="Record the sum of the rewards of every arm in every run."
     )
+    delay: DelayField = Field(
+        default=0,
+        description="How many decisions later a reward is known: a number, or geometric(mean=50) or similar.",
+    )
+    batch: StrictInt = Field(default=1, ge=1, le=MAX_HORIZON, description="Number of decisions made at once.")
     grid: Annotated[
         RecordingGrid,
         BeforeValidator(_recording_grid, json_schema_input_type=RecordingGrid | Literal["linear", "log"]),

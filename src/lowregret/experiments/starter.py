@@ -18,6 +18,8 @@ horizon = 10_000        # pulls in a run; may be left out where an environment h
 runs = 100              # independent runs of every policy on every environment
 seed = 1                # the same seed gives the same numbers, to the last bit
 # clip = true           # show rewards clipped to [0, 1] to the policies that need that
+# delay = "geometric(mean=50)"   # how many decisions later a reward is known; also a number
+# batch = 10            # decisions that are made at once
 # grid = {{ points = 200, scale = "log" }}   # when regret is recorded; "linear" if not given
 
 # Environments. A string is what `lowregret simulate --environment` takes.

@@ -213,6 +213,8 @@ def description(plan: Plan) -> Description:
         eliminating=tuple(name for name, policy in policies.items() if eliminates(policy)),
         environment_parameters={case.name: case.parameters for case in cases if case.parameters},
         policy_parameters=varied(policies),
+        delays={case.name: str(case.delay) for case in cases if not case.delay.is_zero},
+        batches={case.name: case.batch for case in cases if case.batch > 1},
     )
 
 

@@ -85,6 +85,8 @@ def work(shard: Shard, arms: ArmGroups) -> Finished | Arrays:
         first_run=shard.first,
         halt=halt,
         record_rewards=shard.record_rewards,
+        delay=shard.delay,
+        batch=shard.batch,
     )
     arrays = Arrays(outcome.regret, outcome.pulls, outcome.eliminated, outcome.seconds, outcome.rewards)
     return arrays if _forked else written(shard, arrays)

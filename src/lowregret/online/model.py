@@ -1,7 +1,6 @@
 """The numbers of a live agent, and the two things it does with them: choose an arm, apply a reward.
 
-The choice and the update are those of ``engine.step``; here they get the time of a live agent, in which some
-pulls are pending. With no pull pending they are, step by step, those of the simulator.
+Both are those of ``engine.pending_step``, by which the simulator plays where rewards are late.
 """
 
 from __future__ import annotations
@@ -11,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from lowregret.engine.compile import adopt, shared
+from lowregret.engine.pending_step import apply_pending, choose_pending, clock_with_pending
 from lowregret.engine.rng import STATE, Rng, bits, uniform
 from lowregret.engine.state import Floats, Rows
 from lowregret.engine.statistics import best_mean
-from lowregret.engine.step import choose, count_playing, in_warmup, rules_of, update
+from lowregret.engine.step import count_playing, in_warmup, rules_of
 from lowregret.policies import Clock
-from lowregret.policies.views import clock_at
 
 MODEL = np.dtype(
     [
@@ -47,12 +46,8 @@ adopt(LiveRng)
 @shared
 def live_clock(policy: Any, rows: Rows, model: np.void, t: int) -> Clock:
     """Return the clock at time ``t``; a policy that needs the horizon never sees a later time."""
-    rules, best, horizon = rules_of(policy), 0.0, int(model["horizon"])
-    if rules.uses_best:
-        best = best_mean(rows)
-        if best == -np.inf and model["waiting"] > 0:  # no reward is known yet, and arms count at mean 0
-            best = 0.0
-    return clock_at(min(t, horizon) if rules.needs_horizon else t, horizon, len(rows), best)
+    best = best_mean(rows) if rules_of(policy).uses_best else 0.0
+    return clock_with_pending(policy, t, int(model["horizon"]), len(rows), best, int(model["waiting"]))
 
 
 @shared
@@ -61,9 +56,8 @@ def choose_live(policy: Any, rows: Rows, model: np.void, round: Any, scores: Flo
     waiting = int(model["waiting"])
     t = int(model["told"]) + waiting + 1
     clock = live_clock(policy, rows, model, t)
-    place = choose(policy, rows, clock, round, rng, scores, True, count_playing(rows), waiting)
+    place = choose_pending(policy, rows, clock, round, rng, scores, True, count_playing(rows), waiting)
     if place >= 0:
-        rows[place]["pending"] += 1
         model["waiting"] += 1
     return place, t, int(model["drawn"])
 
@@ -72,11 +66,7 @@ def choose_live(policy: Any, rows: Rows, model: np.void, round: Any, scores: Flo
 def apply_live(
     policy: Any, rows: Rows, model: np.void, round: Any, place: int, reward: float, rng: Any
 ) -> Any:
-    """Apply the reward of a pending pull; return the number of active arms and the round.
-
-    Arms are eliminated and rounds end by the rewards that are known, not by the pulls that are pending.
-    """
-    rows[place]["pending"] -= 1
+    """Apply the reward of a pending pull; return the number of active arms and the round."""
     model["waiting"] -= 1
     model["told"] += 1
     t = int(model["told"])
@@ -85,7 +75,7 @@ def apply_live(
     for i in range(len(rows)):
         left += int(rows[i]["active"])
     warm = in_warmup(rows, rules_of(policy).warmup)
-    round, left = update(policy, rows, place, reward, t, clock, round, rng, warm, left)
+    round, left = apply_pending(policy, rows, place, reward, t, clock, round, rng, warm, left)
     return left, round
 
 

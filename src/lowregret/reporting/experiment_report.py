@@ -58,6 +58,8 @@ class EnvironmentResults:
     comparison: pl.DataFrame | None
     focus: Sequence[str] = ()
     """The policies in colour where they are too many for all to be."""
+    lateness: str = ""
+    """The delay and the batches in words."""
 
     def title(self, words: str) -> str:
         """Append the environment to the title of a picture, since its file may be shown alone."""
@@ -154,6 +156,7 @@ def report_sections(tables: Tables, baseline: str | None = None) -> list[Section
             ranks={row["policy"]: rank_text(row) for row in placed.filter(environment=name).to_dicts()},
             comparison=None if comparison is None else comparison.filter(environment=name),
             focus=_focus(summary.filter(environment=name), chosen),
+            lateness=tables.lateness.get(name, ""),
         )
         with debug_mode(False):  # altair validates what a chart is made of; tests do so, and here it is slow
             parts = environment_parts(part)
@@ -187,7 +190,8 @@ def sweep_pictures(
 def environment_parts(part: EnvironmentResults) -> list[Part]:
     """Return the parts of the section of one part."""
     horizon, runs = int(part.curve["t"].to_numpy().max()), int(part.summary["runs"].to_numpy().max())
-    facts = f"{len(part.arms)} arms, horizon {horizon:,}, {runs:,} run{'s' * (runs > 1)}."
+    late = f", {part.lateness}" if part.lateness else ""
+    facts = f"{len(part.arms)} arms, horizon {horizon:,}, {runs:,} run{'s' * (runs > 1)}{late}."
     outcomes, pulls = [regret_picture(part), runs_picture(part)], [pulls_picture(part)]
     tables: list[Part] = [numbers(part.summary, part.ranks)]
     if part.comparison is not None and len(part.comparison):

@@ -45,6 +45,7 @@ def runs_chart(
     title: str,
     *,
     palette: Mapping[str, Style] | None = None,
+    words: str = "final regret of a run",
 ) -> alt.LayerChart:
     """Draw the final regrets of the runs: box, spread, mean, and the bad runs one by one.
 
@@ -58,7 +59,7 @@ def runs_chart(
     colour = line_encodings(styles, order)["color"]
     low, high = float(finals["regret"].min() or 0), float(finals["regret"].max() or 0)  # type: ignore[arg-type]
     log = low > 0 and float(rows["mean"].max() or 0) > DECADE * float(rows["mean"].min() or 1)  # type: ignore[arg-type]
-    axis = Axis("final regret of a run", low / 1.05 if log else 0, max(high, 1e-9) * 1.02, log)
+    axis = Axis(words, low / 1.05 if log else 0, max(high, 1e-9) * 1.02, log)
     x = alt.X("regret:Q", scale=axis.scale(), title=axis.title, axis=axis.axis(grid=True))
     y = _rows(order)
     columns = ["policy", "mean", "p05", "p25", "median", "p75", "p95", "worst05", "worst"]

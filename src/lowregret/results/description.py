@@ -29,8 +29,9 @@ class Description:
     ``seed`` is None where parts of the results have different seeds. With ``clip``, policies that need
     rewards in [0, 1] may have seen clipped ones; ``notes`` are on the rewards of a policy.
     ``eliminating`` are the policies that can eliminate arms, None where that was not recorded. The parameters
-    are those that vary, by environment and by policy. ``planned_runs`` is the number of runs of all policies
-    in all environments, where some of them are missing; None otherwise.
+    are those that vary, by environment and by policy. ``delays`` and ``batches`` are those of environments
+    whose rewards are late or whose decisions are made in batches. ``planned_runs`` is the number of runs of
+    all policies in all environments, where some of them are missing; None otherwise.
     """
 
     name: str
@@ -44,6 +45,8 @@ class Description:
     environment_parameters: Parameters = field(default_factory=dict)
     policy_parameters: Parameters = field(default_factory=dict)
     planned_runs: int | None = None
+    delays: dict[str, str] = field(default_factory=dict)
+    batches: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def from_dict(cls, known: Mapping[str, Any]) -> Self:
@@ -53,6 +56,14 @@ class Description:
             if found.get(name) is not None:
                 found[name] = tuple(found[name])
         return cls(**found)
+
+    @property
+    def lateness(self) -> dict[str, str]:
+        """The delay and the batches in words, by environment, where rewards are late."""
+        words: dict[str, list[str]] = {name: [f"delay {delay}"] for name, delay in self.delays.items()}
+        for name, batch in self.batches.items():
+            words.setdefault(name, []).append(f"batches of {batch:,}")
+        return {name: ", ".join(found) for name, found in words.items()}
 
     @cached_property
     def parameter_tables(self) -> dict[str, pl.DataFrame]:

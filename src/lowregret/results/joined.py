@@ -28,6 +28,8 @@ def join(name: str, parts: Sequence[Results]) -> Results:
         eliminating=None if len(listed) < len(known) else tuple(dict.fromkeys(sum(listed, ()))),
         environment_parameters=_union(each.environment_parameters for each in known),
         policy_parameters=_union(each.policy_parameters for each in known),
+        delays=_union(each.delays for each in known),
+        batches=_union(each.batches for each in known),
     )
     return Results(description, partial(_table, parts), _union(part.outcomes for part in parts))
 

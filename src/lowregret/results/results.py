@@ -108,6 +108,11 @@ class Results:
         return self.description.horizons
 
     @property
+    def lateness(self) -> Mapping[str, str]:
+        """The delay and the batches in words, by environment, where rewards are late."""
+        return self.description.lateness
+
+    @property
     def environments(self) -> tuple[str, ...]:
         """The names of the environments."""
         return tuple(self.horizons)
@@ -360,6 +365,8 @@ class Results:
             "horizon": self.horizon,
             "runs": self.runs,
             "seed": self.seed,
+            "delay": self.description.delays.get(environment, "0"),
+            "batch": self.description.batches.get(environment, 1),
             "policies": [self._policy_dict(row, curves) for row in self.summary().to_dicts()],
         }
 

@@ -28,6 +28,8 @@ def simulated_results(
     clip: bool,
     outcomes: Mapping[str, Outcome],
     notes: Mapping[str, str],
+    delay: str = "0",
+    batch: int = 1,
 ) -> Results:
     """Return the outcomes of several policies on one bandit as results."""
     description = Description(
@@ -40,6 +42,8 @@ def simulated_results(
         notes={policy: text for policy, text in notes.items() if text},
         eliminating=tuple(policy for policy, found in outcomes.items() if found.eliminated is not None),
         policy_parameters=varied({name: outcome.policy for name, outcome in outcomes.items()}),
+        delays={bandit.name: delay} if delay != "0" else {},
+        batches={bandit.name: batch} if batch != 1 else {},
     )
     pairs = {(bandit.name, policy): outcome for policy, outcome in outcomes.items()}
     return Results(description, partial(_table, bandit, horizon, outcomes), pairs)

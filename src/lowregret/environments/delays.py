@@ -1,0 +1,295 @@
+"""How late rewards are: a number of decisions, a distribution of it, or one that depends on the reward."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowregret._common.text import unknown
+from lowregret._common.validation import MAX_HORIZON, UNIT, Rule, as_list, integer, number, short_repr
+from lowregret.errors import InputError
+
+CONSTANT, GEOMETRIC, LOGNORMAL, EMPIRICAL = range(4)
+
+ADVICE = "an integer of at least 0, or a string such as 'geometric(mean=50)'"
+_AT_LEAST_0 = Rule("{name} must be from 0 to 2^53", lambda value: 0.0 <= value <= MAX_HORIZON)
+_SHOWN = 8
+"""How many values of an empirical delay its name shows."""
+
+
+class DelayPart(NamedTuple):
+    """One distribution of delays: its kind, two numbers, the probability to be lost, and given values."""
+
+    kind: int
+    a: float
+    b: float
+    lost: float
+    values: tuple[int, ...] = ()
+
+    @property
+    def longest(self) -> int:
+        """The longest delay there can be, short of the largest horizon."""
+        if self.kind == CONSTANT:
+            return int(self.a)
+        return max(self.values) if self.kind == EMPIRICAL else MAX_HORIZON
+
+
+@dataclass(frozen=True)
+class Delay:
+    """How many decisions later the reward of a decision is known.
+
+    With a delay of d, the reward of decision t is known before decision t + d + 1; with 0 it is known before
+    the next decision. Make one with a class method.
+
+    Every method but `by_reward` takes ``lost``, the probability that a reward is never reported.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.Delay.geometric(mean=50)
+    Delay('geometric(mean=50)')
+    >>> lr.Delay.by_reward(positive=20, other=lr.Delay.constant(1_000, lost=0.1))
+    Delay('by_reward(positive=20, other=constant(1000, lost=0.1))')
+    """
+
+    positive: DelayPart  # of rewards above 0
+    other: DelayPart
+    name: str = field(compare=False)
+
+    @classmethod
+    def constant(cls, steps: int, *, lost: float = 0.0) -> Delay:
+        """Make a delay that is always the same.
+
+        Parameters
+        ----------
+        steps : int
+            The delay, at least 0.
+        lost : float, default 0
+            Probability that a reward is never reported.
+        """
+        steps = integer("delay", "constant", steps, MAX_HORIZON, least=0)
+        name = f"constant({steps}{_lost(lost)})" if lost else str(steps)
+        return _plain(DelayPart(CONSTANT, float(steps), 0.0, _share(lost)), name)
+
+    @classmethod
+    def geometric(cls, mean: float, *, lost: float = 0.0) -> Delay:
+        """Make a delay that ends with the same probability at every decision.
+
+        Parameters
+        ----------
+        mean : float
+            Its mean, at least 0.
+        lost : float, default 0
+            Probability that a reward is never reported.
+        """
+        mean = number("delay", "the mean of geometric", mean, _AT_LEAST_0)
+        scale = 1.0 / np.log1p(1.0 / mean) if mean > 0.0 else 0.0
+        part = DelayPart(GEOMETRIC, float(scale), 0.0, _share(lost))
+        return _plain(part, f"geometric(mean={mean:.15g}{_lost(lost)})")
+
+    @classmethod
+    def lognormal(cls, median: float, sigma: float, *, lost: float = 0.0) -> Delay:
+        """Make a log-normal delay, rounded to a number of decisions.
+
+        Parameters
+        ----------
+        median : float
+            Its median, at least 0.
+        sigma : float
+            Standard deviation of its logarithm; with 1, one delay in 44 is more than 7.4 times the median.
+        lost : float, default 0
+            Probability that a reward is never reported.
+        """
+        median = number("delay", "the median of lognormal", median, _AT_LEAST_0)
+        sigma = number("delay", "the sigma of lognormal", sigma, Rule("{name} must be from 0 to 20", _small))
+        part = DelayPart(LOGNORMAL, median, sigma, _share(lost))
+        return _plain(part, f"lognormal(median={median:.15g}, sigma={sigma:.15g}{_lost(lost)})")
+
+    @classmethod
+    def empirical(
+        cls, values: Sequence[float] | NDArray[Any] | str | os.PathLike[str], *, lost: float = 0.0
+    ) -> Delay:
+        """Make a delay that is one of given values, each with equal probability.
+
+        Parameters
+        ----------
+        values : sequence of float, or path
+            Delays in decisions, rounded to integers; or a CSV or Parquet file with one column of them.
+        lost : float, default 0
+            Probability that a reward is never reported.
+        """
+        share = _share(lost)
+        if isinstance(values, str | os.PathLike):
+            shown, found = repr(os.fspath(values)), _column(Path(values))
+        else:
+            found = as_list(values)
+            shown = ""
+        if not isinstance(found, list) or not found:
+            raise InputError(f"delay: empirical needs at least one value, got {short_repr(values)}")
+        steps = tuple(round(number("delay", "a value of empirical", value, _AT_LEAST_0)) for value in found)
+        more = ", ..." if len(steps) > _SHOWN else ""
+        shown = shown or f"[{', '.join(map(str, steps[:_SHOWN]))}{more}]"
+        return _plain(
+            DelayPart(EMPIRICAL, 0.0, float(len(steps)), share, steps), f"empirical({shown}{_lost(lost)})"
+        )
+
+    @classmethod
+    def by_reward(cls, positive: Delay | int | str, other: Delay | int | str) -> Delay:
+        """Make a delay that depends on the reward.
+
+        Parameters
+        ----------
+        positive : int, str or Delay
+            The delay of rewards above 0, such as clicks.
+        other : int, str or Delay
+            The delay of all others, such as the time-out after which there was no click.
+        """
+        first, second = delay_of(positive), delay_of(other)
+        for each in (first, second):
+            if each.positive != each.other:
+                raise InputError("delay: by_reward takes delays that do not depend on the reward themselves")
+        name = f"by_reward(positive={first}, other={second})"
+        return Delay(first.positive, second.other, name)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"Delay({self.name!r})"
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether every reward is known before the next decision."""
+        nothing = DelayPart(CONSTANT, 0.0, 0.0, 0.0)
+        return self.positive == self.other == nothing
+
+    @property
+    def longest(self) -> int:
+        """The longest delay there can be, short of the largest horizon."""
+        return max(self.positive.longest, self.other.longest)
+
+
+DelayLike: TypeAlias = Delay | int | str
+
+_MAKERS: dict[str, Callable[..., Delay]] = {
+    name: getattr(Delay, name) for name in ("constant", "geometric", "lognormal", "empirical", "by_reward")
+}
+
+
+def delay_of(given: object, folder: Path | None = None) -> Delay:
+    """Return the delay that a number or a string describes.
+
+    Parameters
+    ----------
+    given : int, str or Delay
+        A number of decisions; a string such as ``"50"``, ``"geometric(mean=50)"``,
+        ``"lognormal(median=50, sigma=1)"``, ``"empirical('delays.csv')"`` or
+        ``"by_reward(positive=20, other=1000)"``; or a delay, which is returned unchanged.
+    folder : path, optional
+        Where relative paths in the string start; by default the current folder.
+
+    Examples
+    --------
+    >>> from lowregret.environments.delays import delay_of
+    >>> delay_of("geometric(50, lost=0.01)")
+    Delay('geometric(mean=50, lost=0.01)')
+    """
+    if isinstance(given, Delay):
+        return given
+    if isinstance(given, str):
+        try:
+            tree = ast.parse(given.strip(), mode="eval").body
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            tree = None
+        return _read(tree, given, folder or Path())
+    if isinstance(given, bool) or not isinstance(given, int | np.integer):
+        raise InputError(f"delay: must be {ADVICE}, got {short_repr(given)}")
+    return Delay.constant(int(given))
+
+
+def _read(tree: ast.expr | None, text: str, folder: Path) -> Delay:
+    if not isinstance(tree, ast.Call):
+        return Delay.constant(_steps(tree, text))
+    if not isinstance(tree.func, ast.Name) or tree.func.id not in _MAKERS:
+        raise InputError(unknown("delay", ast.unparse(tree.func), _MAKERS))
+    name = tree.func.id
+    values = [_value(each, text, folder, name) for each in tree.args]
+    named = {str(each.arg): _value(each.value, text, folder, name) for each in tree.keywords}
+    try:
+        return _MAKERS[name](*values, **named)
+    except TypeError:
+        takes = {
+            "constant": "constant(steps)",
+            "geometric": "geometric(mean=...)",
+            "lognormal": "lognormal(median=..., sigma=...)",
+            "empirical": "empirical([...]) or empirical('file.csv')",
+            "by_reward": "by_reward(positive=..., other=...)",
+        }
+        raise InputError(f"delay: write {takes[name]}, got {short_repr(text)}") from None
+
+
+def _value(node: ast.expr, text: str, folder: Path, name: str) -> Any:
+    """Return an argument of a delay: a number, a list, a path, or for by_reward another delay."""
+    if name == "by_reward":
+        return _read(node, text, folder)
+    try:
+        value = ast.literal_eval(node)
+    except (ValueError, TypeError, MemoryError, RecursionError):
+        raise InputError(f"delay: arguments must be plain values in {short_repr(text)}") from None
+    if name == "constant" and isinstance(value, float) and value.is_integer():
+        return int(value)
+    return folder / value if isinstance(value, str) else value
+
+
+def _steps(tree: ast.expr | None, text: str) -> int:
+    """Return a constant delay as it is written, also as 1e3."""
+    try:
+        value = ast.literal_eval(tree) if tree else None
+    except (ValueError, TypeError, MemoryError, RecursionError):
+        value = None
+    if isinstance(value, float) and isfinite(value) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InputError(f"delay: must be {ADVICE}, got {short_repr(text)}")
+    return value
+
+
+def _plain(part: DelayPart, name: str) -> Delay:
+    return Delay(part, part, name)
+
+
+def _share(lost: object) -> float:
+    return number("delay", "probability lost", lost, UNIT)
+
+
+def _lost(lost: float) -> str:
+    return f", lost={lost:.15g}" if lost else ""
+
+
+def _small(value: float) -> bool:
+    return 0.0 <= value <= 20.0
+
+
+def _column(file: Path) -> list[float]:
+    """Read a file with one column of numbers."""
+    import polars as pl
+
+    suffix = file.suffix.lower()
+    if suffix not in (".csv", ".parquet"):
+        raise InputError(f"delay: a file of delays must be .csv or .parquet, got {file.name!r}")
+    try:
+        table = pl.read_csv(file) if suffix == ".csv" else pl.read_parquet(file)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"delay: cannot read {str(file)!r}: {reason}") from None
+    if table.width != 1 or not table.dtypes[0].is_numeric():
+        raise InputError(f"delay: {file.name!r} must have one column, of numbers")
+    return table.to_series().drop_nulls().to_list()

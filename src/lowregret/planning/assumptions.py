@@ -1,0 +1,198 @@
+"""What a plan assumes: the numbers that were given, and the problems that are drawn from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from lowregret._common.text import count
+from lowregret._common.validation import POSITIVE, VARIANCE, Rule, integer, number, seed_of
+from lowregret.engine.state import Floats
+from lowregret.environments import Bandit, bernoulli, gaussian
+from lowregret.errors import InputError
+
+WORK = 140_000_000
+"""Runs times decisions times options that are simulated at most: half a minute on two cores."""
+LEAST_RUNS = 40
+"""With fewer runs the tail of the loss would be a guess; so few are made only where the traffic is huge."""
+SCALED_SPREAD = 0.35
+"""Up to which relative spread differences are scaled."""
+
+_BETWEEN = Rule("{name} must lie between 0 and 1", lambda value: 0.0 < value < 1.0)
+
+
+class Simulated(NamedTuple):
+    """What is simulated of the traffic.
+
+    Decisions are fewer by the factor ``scale`` and differences larger by its square root, at which the
+    problem stays as difficult: a difference is still as many standard errors.
+    """
+
+    runs: int
+    decisions: int
+    delay: int
+    scale: float
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """The numbers of a plan; see `plan`. Either ``rate`` is given, or ``mean`` and ``sd``."""
+
+    options: int
+    rate: float | None
+    mean: float | None
+    sd: float | None
+    lift: float
+    visitors: int
+    days: int
+    delay_days: float
+    spread: float
+    alpha: float
+    runs: int
+    seed: int
+
+    @property
+    def value(self) -> float:
+        """The expected reward of a visitor."""
+        return self.rate if self.rate is not None else float(self.mean or 0.0)
+
+    @property
+    def difference(self) -> float:
+        """The smallest difference that matters."""
+        return self.lift * self.value
+
+    @property
+    def total(self) -> int:
+        """The number of visitors."""
+        return self.visitors * self.days
+
+    @property
+    def unit(self) -> str:
+        """The word for what is lost."""
+        return "conversions" if self.rate is not None else "reward"
+
+    def simulated(self, policies: int) -> Simulated:
+        """Return what is simulated of the traffic for a number of policies, so that it takes no minute."""
+        most = WORK * 7 // (max(policies, 7) * self.options)
+        excess = self.total * self.runs / most
+        scale = min(max(excess, 1.0), max((SCALED_SPREAD / max(self.spread, self.lift)) ** 2, 1.0))
+        runs = max(int(self.runs / max(excess / scale, 1.0)), min(LEAST_RUNS, self.runs))
+        decisions = int(self.total / scale)
+        if decisions * runs > 1.01 * most:
+            enough = int(most * scale / runs / self.visitors)
+            raise InputError(
+                f"plan: {count(self.total, 'visitor')} are too many to simulate in a minute for a lift of "
+                f"{self.lift:g}, which far fewer can show: use {count(max(enough, 1), 'day')}"
+                + (" or fewer visitors" if enough < 1 else "")
+            )
+        delay = round(self.delay_days * decisions / self.days)
+        return Simulated(runs, max(decisions, self.options), delay, scale)
+
+    def draw(self, run: int, simulated: Simulated) -> Bandit:
+        """Draw the options of a run from the prior, as they are simulated."""
+        random = np.random.default_rng([self.seed, run, 1])
+        wide = self.spread * sqrt(simulated.scale)
+        if self.rate is not None:
+            return bernoulli(random.beta(*_beta(self.rate, self.rate * wide), self.options))
+        assert self.sd is not None
+        return gaussian(random.normal(self.value, self.value * wide, self.options), self.sd**2)
+
+    def _delay(self) -> str:
+        return f"{self.delay_days:g} day{'' if self.delay_days == 1 else 's'}"
+
+    def in_words(self, simulated: Simulated) -> list[str]:
+        """Say what was assumed, one sentence for each."""
+        if self.rate is not None:
+            prior = (
+                f"The rates of the {self.options} options are independent draws from a beta distribution "
+                f"with mean {self.rate:g} and standard deviation {self.rate * self.spread:.3g} "
+                f"({self.spread:.0%} of the mean), drawn anew in every run."
+            )
+        else:
+            prior = (
+                f"The means of the {self.options} options are independent draws from a normal distribution "
+                f"with mean {self.value:g} and standard deviation {self.value * self.spread:.3g}, drawn anew "
+                f"in every run; rewards are normal with standard deviation {self.sd:g}."
+            )
+        said = [
+            prior,
+            f"{self.visitors:,} visitors come on each of {count(self.days, 'day')}, evenly; the rates do not "
+            "change with time and are the same for every visitor.",
+            f"The reward of a visitor is known {self._delay()} later, that of every visitor, as with "
+            "matures_after."
+            if self.delay_days
+            else "The reward of a visitor is known before the next one.",
+            f"Loss counts within the {count(self.days, 'day')} and against the best option of each run.",
+            f"{simulated.runs:,} runs, seed {self.seed}; every policy plays on the same options and rewards.",
+        ]
+        if simulated.scale > 1.0:
+            said.append(
+                f"Decisions are fewer by a factor of {simulated.scale:.2f} and differences larger by its "
+                "square root, at which the problem is as difficult; losses and days are those of the traffic "
+                "as given."
+            )
+        return said
+
+
+def _beta(mean: float, sd: float) -> tuple[float, float]:
+    size = mean * (1.0 - mean) / sd**2 - 1.0
+    return mean * size, (1.0 - mean) * size
+
+
+def assumptions(
+    options: object,
+    rate: object,
+    mean: object,
+    sd: object,
+    lift: object,
+    visitors: object,
+    days: object,
+    delay_days: object,
+    spread: object,
+    alpha: object,
+    runs: object,
+    seed: object,
+) -> Assumptions:
+    """Check the numbers of a plan; each error is one sentence."""
+    if (rate is None) == (mean is None and sd is None):
+        raise InputError("plan: give either a rate, or a mean and an sd")
+    if rate is None and (mean is None or sd is None):
+        raise InputError(f"plan: give {'mean' if mean is None else 'sd'} too: a mean reward needs both")
+    raised = number("plan", "lift", lift, POSITIVE)
+    base = None if rate is None else number("plan", "rate", rate, _BETWEEN)
+    if base is not None and base * (1.0 + raised) >= 1.0:
+        raise InputError(
+            f"plan: a lift of {raised:g} on a rate of {base:g} is a rate of {base * (1 + raised):.3g}: use a "
+            f"lift below {1 / base - 1:.3g}"
+        )
+    width = raised if spread is None else number("plan", "spread", spread, POSITIVE)
+    if base is not None and base * width**2 >= (1.0 - base) / 2.0:
+        raise InputError(
+            f"plan: rates around {base:g} cannot spread by {width:g} times that: use a spread below "
+            f"{sqrt((1 - base) / 2 / base):.3g}"
+        )
+    found = Assumptions(
+        integer("plan", "options", options, 1_000, least=2),
+        base,
+        None if mean is None else number("plan", "mean", mean, POSITIVE),
+        None if sd is None else number("plan", "sd", sd, POSITIVE),
+        raised,
+        integer("plan", "visitors", visitors, 10**12),
+        integer("plan", "days", days, 3_650),
+        number("plan", "number of days of the delay", delay_days, VARIANCE),
+        width,
+        number("plan", "alpha", alpha, _BETWEEN),
+        integer("plan", "runs", runs, 100_000, least=2),
+        seed_of(seed),
+    )
+    if found.total < found.options:
+        raise InputError(f"plan: {found.total} visitors cannot see {found.options} options: use more")
+    return found
+
+
+def means_of(bandit: Bandit) -> Floats:
+    """Return the means of the arms as an array."""
+    return np.asarray(bandit.means, np.float64)

@@ -1,0 +1,204 @@
+"""Plans: power against SciPy, losses against a simulation by hand, input, pages and the command."""
+
+import json
+from math import sqrt
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import norm
+from typer.testing import CliRunner
+
+import lowregret as lr
+from lowregret.cli import app
+from lowregret.planning import assumptions as numbers
+from lowregret.planning.fixed_split import REPETITIONS
+
+SMALL = {"options": 3, "rate": 0.2, "lift": 0.3, "visitors": 200, "days": 10, "delay_days": 1}
+FEW = {"policies": ["ThompsonBeta", "UCB1"], "runs": 60}
+
+
+@pytest.fixture(scope="module")
+def small():
+    return lr.plan(**SMALL, **FEW)
+
+
+@pytest.mark.parametrize(
+    ("options", "rate", "lift", "visitors", "days", "delay"),
+    [
+        (2, 0.05, 0.1, 5_000, 12, 0),
+        (5, 0.05, 0.1, 20_000, 14, 1),
+        (2, 0.3, 0.2, 300, 7, 0.5),
+        (3, 0.5, 0.02, 900, 9, 2),
+    ],
+)
+def test_the_power_of_the_split_is_that_of_the_formula(options, rate, lift, visitors, days, delay):
+    """Two-sided z test of two rates with pooled variance, at 5% divided by the number of comparisons."""
+    case = {"options": options, "rate": rate, "lift": lift, "visitors": visitors, "delay_days": delay}
+    found = lr.plan(**case, days=days, policies="EpsilonGreedy", runs=2)
+    each, better = int(visitors * (days - delay) / options), rate * (1 + lift)
+    pooled = (rate + better) / 2
+    null = sqrt(2 * pooled * (1 - pooled) / each)
+    other = sqrt((rate * (1 - rate) + better * (1 - better)) / each)
+    limit = norm.isf(0.025 / (options - 1)) * null
+    exact = norm.sf((limit - (better - rate)) / other) + norm.cdf((-limit - (better - rate)) / other)
+    error = sqrt(exact * (1 - exact) / REPETITIONS)
+    assert abs(found.power - exact) < 4 * error
+    more = lr.plan(**case, days=round(found.days_needed), policies="EpsilonGreedy", runs=2)
+    assert abs(more.power - 0.8) < 0.05
+
+
+def test_the_power_for_means():
+    found = lr.plan(
+        options=2, mean=12.5, sd=30, lift=0.1, visitors=1_000, days=9, policies="EpsilonGreedy", runs=2
+    )
+    error = 30 * sqrt(2 / 4_500)
+    exact = norm.sf(norm.isf(0.025) - 1.25 / error) + norm.cdf(-norm.isf(0.025) - 1.25 / error)
+    assert abs(found.power - exact) < 4 * sqrt(exact * (1 - exact) / REPETITIONS)
+
+
+def test_losses_are_those_of_a_simulation_by_hand(small):
+    """Run r of the plan is run r of the simulator on the options that were drawn for it."""
+    given, what = small.given, small.simulated
+    assert (what.decisions, what.delay, what.scale) == (2_000, 200, 1.0)
+    losses, shares = [], []
+    for run in range(5):
+        bandit = given.draw(run, what)
+        path = lr.trace("ThompsonBeta", bandit, 2_000, 0, run=run, delay=200)
+        gaps = bandit.means.max() - bandit.means
+        losses.append(gaps[path.arm].sum())
+        shares.append((path.arm[-200:] == bandit.means.argmax()).mean())
+    played = small.played["ThompsonBeta"]
+    np.testing.assert_allclose(played.loss[:5, -1], losses)
+    np.testing.assert_allclose(played.share[:5, -1], shares)
+
+
+def test_the_options_are_drawn_from_the_prior():
+    given = lr.plan(**{**SMALL, "options": 50}, policies="EpsilonGreedy", runs=100).given
+    what = given.simulated(1)
+    rates = np.array([given.draw(run, what).means for run in range(400)])
+    assert abs(rates.mean() - 0.2) < 4 * 0.06 / sqrt(rates.size)
+    assert abs(rates.std() - 0.06) < 0.002
+    assert len(np.unique(rates)) == rates.size
+
+
+def test_the_table_and_the_recommendation(small):
+    table = small.table
+    assert set(table["policy"]) == {"ThompsonBeta", "UCB1", "fixed split"}
+    assert table["loss"].is_sorted()
+    split = table.row(by_predicate=pl.col("policy") == "fixed split", named=True)
+    gaps = [
+        means.max() - means.mean()
+        for means in (small.given.draw(r, small.simulated).means for r in range(60))
+    ]
+    assert split["loss"] == pytest.approx(np.mean(gaps) * 2_000)
+    assert small.recommended == "ThompsonBeta"
+    assert "less than a fixed split" in small.reason
+    assert small.code == (
+        'agent = lr.open_agent("experiment.db", lr.ThompsonBeta(), ["A", "B", "C"], '
+        "matures_after=timedelta(days=1), default_reward=0)"
+    )
+    shown = repr(small)
+    assert "Use ThompsonBeta" in shown and "Assumed:" in shown and "fixed split" in shown
+
+
+def test_the_code_runs(small, tmp_path, monkeypatch):
+    from datetime import timedelta
+
+    monkeypatch.chdir(tmp_path)
+    for plan in (
+        small,
+        lr.plan(options=2, mean=5, sd=9, lift=0.2, visitors=90, days=9, runs=2, policies="MOTS(variance=81)"),
+    ):
+        scope = {"lr": lr, "timedelta": timedelta}
+        exec(plan.code.replace("experiment.db", f"{plan.given.options}.db"), scope)
+        with scope["agent"] as agent:
+            assert len(agent.arms) == plan.given.options
+
+
+def test_where_no_reward_is_known_in_time_a_fixed_split_is_recommended():
+    found = lr.plan(**{**SMALL, "delay_days": 10}, policies="UCB1", runs=4)
+    assert found.recommended == "fixed split"
+    assert "no reward is known before the last day" in found.reason
+    assert found.power == 0
+
+
+def test_large_traffic_is_scaled_and_says_so(monkeypatch):
+    case = {"options": 3, "rate": 0.2, "lift": 0.05, "visitors": 2_000, "days": 10, "delay_days": 1}
+    options = {"policies": ["ThompsonBeta", "MOSS"], "runs": 400}
+    whole = lr.plan(**case, **options)
+    monkeypatch.setattr(numbers, "WORK", 400 * 20_000 * 3 // 4)
+    less = lr.plan(**case, **options)
+    assert whole.simulated.scale == 1.0 and less.simulated.scale == pytest.approx(4.0)
+    assert less.simulated.decisions == 5_000 and less.simulated.delay == 500
+    assert any("factor of 4.00" in sentence for sentence in less.assumptions)
+    assert not any("factor" in sentence for sentence in whole.assumptions)
+    for name in ("ThompsonBeta", "MOSS", "fixed split"):
+        one, other = (each.played[name].loss[:, -1] for each in (whole, less))
+        error = np.hypot(one.std(), other.std()) / sqrt(400)
+        assert abs(one.mean() - other.mean()) < 3 * error + 0.1 * one.mean()
+
+
+def test_traffic_too_large_for_a_large_lift_is_refused():
+    with pytest.raises(lr.InputError, match="are too many to simulate in a minute for a lift of 0.5"):
+        lr.plan(options=5, rate=0.05, lift=0.5, visitors=10_000_000, days=30)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rate": 1.5}, "plan: rate must lie between 0 and 1, got 1.5"),
+        ({"rate": 0}, "plan: rate must lie between 0 and 1, got 0"),
+        ({"lift": 6}, "plan: a lift of 6 on a rate of 0.2 is a rate of 1.4: use a lift below 4"),
+        ({"lift": -0.1}, "plan: lift must be positive and finite, got -0.1"),
+        ({"rate": None}, "plan: give either a rate, or a mean and an sd"),
+        ({"mean": 3, "sd": 2}, "plan: give either a rate, or a mean and an sd"),
+        ({"rate": None, "mean": 3}, "plan: give sd too: a mean reward needs both"),
+        ({"options": 1}, "plan: options must be an integer of at least 2, got 1"),
+        ({"visitors": 0}, "plan: visitors must be an integer of at least 1, got 0"),
+        ({"days": 0}, "plan: days must be an integer of at least 1, got 0"),
+        ({"delay_days": -1}, "plan: a number of days of the delay must be finite and at least 0, got -1"),
+        ({"alpha": 2}, "plan: alpha must lie between 0 and 1, got 2"),
+        ({"spread": 3}, "plan: rates around 0.2 cannot spread by 3 times that: use a spread below 1.41"),
+        ({"visitors": 1, "days": 2}, "plan: 2 visitors cannot see 3 options: use more"),
+        ({"policies": "Thompson"}, "unknown policy 'Thompson': did you mean 'ThompsonBeta'?"),
+    ],
+)
+def test_bad_input_gets_one_sentence(change, message):
+    with pytest.raises(lr.InputError) as error:
+        lr.plan(**{**SMALL, **change})
+    assert str(error.value) == message
+
+
+def test_the_page(small, tmp_path):
+    files = small.report(tmp_path / "out")
+    assert {file.name for file in files} >= {"plan.html", "plan.csv", "traffic.svg", "loss.svg", "losses.svg"}
+    text = files[0].read_text()
+    for words in ("Use ThompsonBeta", "What was assumed", "power of", "open_agent"):
+        assert words in text
+    assert pl.read_csv(files[1]).height == 3
+
+
+def test_the_command(small, tmp_path):
+    arguments = [
+        "plan",
+        "--options",
+        "3",
+        "--rate",
+        "0.2",
+        "--lift",
+        "0.3",
+        "--visitors",
+        "200",
+        "--days",
+        "10",
+    ]
+    arguments += ["--delay-days", "1", "--runs", "60", "-p", "ThompsonBeta", "-p", "UCB1"]
+    call = lambda *more: CliRunner().invoke(app, [*arguments, *more], prog_name="lowregret")  # noqa: E731
+    data = json.loads(call("--json").stdout)
+    assert data == json.loads(json.dumps(small.to_dict()))
+    printed = call("--out", str(tmp_path)).stdout
+    assert "Use ThompsonBeta" in printed and "days to 80%" in printed and "wrote the page" in printed
+    refused = call("--rate", "1.5")
+    assert refused.exit_code == 2
+    assert refused.stderr == "lowregret: plan: rate must lie between 0 and 1, got 1.5\n"
