@@ -47,8 +47,7 @@ def show(store: Store, name: Name = None, json: Json = False) -> None:
     from lowregret.cli.terminal_tables import text_table
 
     with _opened(store, name) as one:
-        title = one._transactions.store.name  # type: ignore[attr-defined]
-        overview, table = _overview(title, one), one.summary().to_dicts()
+        overview, table = _overview(one.name, one), one.summary().to_dicts()
         notes = one.notes
     if json:
         print_json({**overview, "arms": table, "notes": list(notes)})
@@ -139,7 +138,7 @@ def _opened(store: str, name: str | None, read_only: bool = True) -> Agent:
     return open_agent(store, name=name, read_only=read_only)
 
 
-def _overview(name: str, one: Agent) -> dict[str, str | int]:
+def _overview(name: str | None, one: Agent) -> dict[str, str | int | None]:
     return {
         "agent": name,
         "policy": str(one.policy),

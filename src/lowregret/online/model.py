@@ -14,7 +14,7 @@ from lowregret.engine.compile import adopt, shared
 from lowregret.engine.rng import STATE, Rng, bits, uniform
 from lowregret.engine.state import Floats, Rows
 from lowregret.engine.statistics import best_mean
-from lowregret.engine.step import choose, count_playing, in_warmup, rules_of, update
+from lowregret.engine.step import choose, count_active, count_playing, in_warmup, rules_of, update
 from lowregret.policies import Clock
 from lowregret.policies.views import clock_at
 
@@ -81,11 +81,8 @@ def apply_live(
     model["told"] += 1
     t = int(model["told"])
     clock = live_clock(policy, rows, model, t)
-    left = 0
-    for i in range(len(rows)):
-        left += int(rows[i]["active"])
     warm = in_warmup(rows, rules_of(policy).warmup)
-    round, left = update(policy, rows, place, reward, t, clock, round, rng, warm, left)
+    round, left = update(policy, rows, place, reward, t, clock, round, rng, warm, count_active(rows))
     return left, round
 
 
