@@ -1,0 +1,399 @@
+"""A store in a PostgreSQL database, which many processes on many hosts and many agents may share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import partial
+from hashlib import blake2b
+from time import monotonic
+from typing import Any
+from uuid import UUID, uuid4
+
+import psycopg
+from psycopg.pq import TransactionStatus
+
+from lowregret.errors import InputError, LowRegretError, StoreError
+from lowregret.online.agent_settings import DEFAULT_NAME
+from lowregret.online.decisions import Event, new_tuple
+from lowregret.online.stores import TIMEOUT, CompactedError
+from lowregret.online.stores.postgresql_connection import Link, Server, is_lost
+from lowregret.online.stores.postgresql_format import EVENT, TYPES, create, format_of
+from lowregret.online.stores.session import Session
+
+OPENING = 5.0
+"""How many seconds at most a server that is down is waited for when a store is opened."""
+CHUNK = 10_000
+"""How many events one statement inserts at most."""
+INSERT = (
+    f"INSERT INTO lowregret_log (agent, position, {EVENT}, call) SELECT %s, %s + n, {EVENT}, "
+    "CASE n WHEN 1 THEN %s::uuid END FROM unnest("
+    f"{', '.join(f'%s::{kind}[]' for kind in TYPES)}) WITH ORDINALITY AS new ({EVENT}, n)"
+)
+SELECT = f"SELECT {EVENT} FROM lowregret_log WHERE agent = %s AND "
+
+
+class PostgreSQLStore:
+    """The events of one agent in a PostgreSQL database.
+
+    The sessions of an agent exclude one another by an advisory lock of its own, so two agents do not wait for
+    each other. A commit whose answer was lost, because the server or the connection ended, is looked up when
+    the server is back.
+
+    Parameters
+    ----------
+    url : str
+        The address of the database, such as ``postgresql://user:password@host:5432/database``.
+    name : str
+        The name of the agent in the database.
+    read_only : bool, default False
+        Whether to write nothing, also for a server that is a hot standby.
+    timeout : float, default 60
+        How many seconds a call that reads waits for a server that is down.
+    creating : bool, default True
+        Whether to create the tables if there are none.
+    """
+
+    shared = True
+
+    def __init__(
+        self,
+        url: str,
+        name: str = DEFAULT_NAME,
+        read_only: bool = False,
+        timeout: float = TIMEOUT,
+        creating: bool = True,
+    ) -> None:
+        self._link: Link | None = None
+        self._process, self._server = os.getpid(), Server(url)
+        self.notes: list[str] = []
+        self.name, self._read_only, self._timeout = name, read_only, timeout
+        self._id: int | None = None
+        self._lock = 0
+        self._staged: list[Callable[[Link], None]] = []
+        self._appended: list[Event] = []
+        self._begun = False  # the agent, in the present session
+        self._last: int | None = None  # the last position of the agent, as far as this session has seen it
+        self._end: float | None = None  # of the wait of the present session
+        self._waited = timeout
+        self._creating = creating and not read_only
+        self._connect(monotonic() + min(timeout, OPENING))
+        self._creating = False
+        self.head()
+
+    @property
+    def title(self) -> str:
+        """The URL without the password, for messages."""
+        return self._server.title
+
+    def names(self) -> list[str]:
+        """Return the names of the agents in the database, in the order in which they were created."""
+        return [row[0] for row in self._rows("SELECT name FROM lowregret_agents ORDER BY id")]
+
+    def session(self, timeout: float) -> AbstractContextManager[None]:
+        """Open a session; others who use this agent wait, and its end waits for the disk of the server."""
+        return Session(partial(self._enter, timeout), self._commit, self._roll_back)
+
+    def _enter(self, timeout: float) -> None:
+        if self._read_only:
+            raise StoreError(f"{self.title} was opened read-only: open it without read_only")
+        self._check_process()
+        self._staged, self._appended, self._last = [], [], None
+        self._end, self._waited = monotonic() + timeout, timeout
+        self._begin(self._end)
+
+    def _begin(self, end: float) -> None:
+        """Begin a transaction, and wait for the lock of the agent; connect again where that is needed."""
+        while True:
+            link = self._connected(end)
+            wait = min(max(1, round(1e3 * (end - monotonic()))), 2**31 - 1)
+            try:
+                if link.pgconn.transaction_status != TransactionStatus.IDLE:  # left open by an interrupt
+                    link.execute("ROLLBACK")
+                link.execute(
+                    f"BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = {wait}; "
+                    f"SELECT pg_advisory_xact_lock({self._lock})"
+                )
+                return
+            except psycopg.Error as error:
+                self._handle(error, monotonic() < end)
+
+    def _commit(self) -> None:
+        """Write what was staged; a commit whose answer was lost is looked up, and repeated if need be."""
+        if not (self._staged or self._appended or self._begun):
+            return
+        call, first = uuid4(), 0
+        while True:
+            try:
+                link = self._present()
+                if self._appended:
+                    first = self._last_position() + 1
+                with link.pipeline() if psycopg.Pipeline.is_supported() else nullcontext():
+                    for write in self._staged:
+                        write(link)
+                    self._insert(link, first, call)
+                    link.execute("COMMIT")
+                self._begun = False
+                return
+            except psycopg.Error as error:
+                self._handle(error, True)
+            if self._was_stored(first, call):
+                return
+
+    def _was_stored(self, first: int, call: UUID) -> bool:
+        """Return whether a commit was made whose answer was lost; raise an error if it cannot be repeated."""
+        unknown = "the call may have been stored, so repeat it with the same request or reward"
+        try:
+            self._last = None
+            self._begin(self._end or 0.0)  # waits for a commit that is still under way
+            found = self._rows(
+                "SELECT call FROM lowregret_log WHERE agent = %s AND position = %s", self._id, first
+            )
+            base, last = self._base(), self._last_position()
+        except StoreError as error:
+            raise StoreError(f"{error}; {unknown}") from None
+        if first > 0 and found:
+            if found[0][0] == call:
+                return True
+        elif first <= base:
+            raise StoreError(f"the connection to {self.title} was lost: {unknown}")
+        if last != first - 1:
+            raise StoreError(f"the connection to {self.title} was lost, and nothing was stored: try again")
+        return False
+
+    def _insert(self, link: Link, first: int, call: UUID) -> None:
+        """Insert the events of the session from a position on."""
+        for start in range(0, len(self._appended), CHUNK):
+            columns = map(list, zip(*self._appended[start : start + CHUNK], strict=True))
+            link.execute(INSERT, (self._id, first + start - 1, None if start else call, *columns))
+
+    def _roll_back(self) -> None:
+        """Roll back what was not committed."""
+        self._end = self._last = None
+        if self._begun:
+            self._id, self._begun = None, False
+        link = self._link
+        if link is None or os.getpid() != self._process:
+            return
+        try:
+            if link.pgconn.transaction_status != TransactionStatus.IDLE:
+                link.execute("ROLLBACK")
+        except psycopg.Error:
+            self._disconnect()
+
+    def head(self) -> str | None:
+        """Return the text that the agent begins with, None if it is new."""
+        found = self._rows("SELECT id, head FROM lowregret_agents WHERE name = %s", self.name)
+        self._id = found[0][0] if found else None
+        return found[0][1] if found else None
+
+    def begin(self, head: str) -> None:
+        """Begin a new agent."""
+        rows = self._rows(
+            "INSERT INTO lowregret_agents (name, head) VALUES (%s, %s) RETURNING id", self.name, head
+        )
+        self._id = rows[0][0]
+        self._begun = True
+
+    def append(self, events: Sequence[Event]) -> None:
+        """Append events."""
+        self._appended.extend(events)
+
+    def keep(self, position: int, snapshot: str) -> None:
+        """Replace the latest snapshot."""
+        self._stage(
+            "DELETE FROM lowregret_snapshots AS old USING lowregret_agents AS one "
+            "WHERE one.id = %s AND old.agent = one.id AND old.position > one.base AND old.position <> %s",
+            position,
+        )
+        self._stage_snapshot(position, snapshot)
+
+    def events(self, after: int, limit: int | None = None) -> list[Event]:
+        """Return the events after a position, in their order."""
+        first = max(after, 1)  # the last known one must still exist
+        rows = self._rows(
+            f"SELECT {EVENT}, position FROM lowregret_log WHERE agent = %s AND position >= %s "
+            "ORDER BY position LIMIT %s",
+            self._id,
+            first,
+            None if limit is None else limit + 1,
+        )
+        positions = [row[-1] for row in rows]
+        if positions != list(range(first, first + len(rows))) or (after and not rows):
+            base = self._base()
+            if base > after:
+                raise CompactedError(f"the events up to {base} were replaced by a snapshot")
+            if base != after or positions != list(range(after + 1, after + 1 + len(rows))):
+                raise StoreError(f"{self.title} has lost rows of its log: restore it from a copy")
+        found = [new_tuple(Event, row[:-1]) for row in rows if row[-1] > after]
+        if limit is None or len(found) <= limit:
+            self._last = after + len(found)
+            return found
+        return found[:limit]
+
+    def latest(self) -> tuple[int, str] | None:
+        """Return the latest snapshot and its position."""
+        rows = self._rows(
+            "SELECT position, text FROM lowregret_snapshots WHERE agent = %s ORDER BY position DESC LIMIT 1",
+            self._id,
+        )
+        return (rows[0][0], rows[0][1]) if rows else None
+
+    def first(self) -> tuple[int, str] | None:
+        """Return the snapshot before the first event and its position."""
+        base = self._base()
+        if base == 0:
+            return None
+        rows = self._rows(
+            "SELECT position, text FROM lowregret_snapshots WHERE agent = %s AND position = %s",
+            self._id,
+            base,
+        )
+        if not rows:
+            raise StoreError(f"{self.title} has lost its first snapshot: restore it from a copy")
+        return rows[0][0], rows[0][1]
+
+    def decision(self, number: int) -> list[Event]:
+        """Return the event that asked for a decision and the one that answered it."""
+        query = f"{SELECT} decision = %s AND kind "  # two parts, each with an index
+        rows = self._rows(
+            f"{query} = 'asked' UNION ALL {query} IN ('told', 'forgot')", self._id, number, self._id, number
+        )
+        return [Event(*row) for row in rows]
+
+    def requested(self, request: str) -> list[Event]:
+        """Return the events of a request."""
+        query = f"{SELECT} left(request, 200) = left(%s, 200) AND request = %s ORDER BY position"
+        return [Event(*row) for row in self._rows(query, self._id, request, request)]
+
+    def compact(self, position: int, snapshot: str) -> None:
+        """Drop the events up to a position."""
+        for table in ("lowregret_log", "lowregret_snapshots"):
+            self._stage(f"DELETE FROM {table} WHERE agent = %s AND position <= %s", position)
+        self._stage_snapshot(position, snapshot)
+        self._stage("UPDATE lowregret_agents SET base = %s WHERE id = %s", agent_last=(position,))
+
+    def erase(self, request: str) -> None:
+        """Remove the name of a request from its events."""
+        self._stage(
+            "UPDATE lowregret_log SET request = NULL "
+            "WHERE agent = %s AND left(request, 200) = left(%s, 200) AND request = %s",
+            request,
+            request,
+        )
+
+    def close(self) -> None:
+        """Close the connection."""
+        if os.getpid() == self._process:
+            self._disconnect()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_process"):
+            self.close()
+
+    def _stage(self, query: str, *values: Any, agent_last: tuple[Any, ...] = ()) -> None:
+        """Execute a statement when the session ends; its first parameter is the agent."""
+
+        def write(link: Link) -> None:
+            link.execute(query, (*agent_last, self._id, *values))
+
+        self._staged.append(write)
+
+    def _stage_snapshot(self, position: int, snapshot: str) -> None:
+        self._stage(
+            "INSERT INTO lowregret_snapshots (agent, position, text) VALUES (%s, %s, %s) "
+            "ON CONFLICT (agent, position) DO UPDATE SET text = EXCLUDED.text",
+            position,
+            snapshot,
+        )
+
+    def _base(self) -> int:
+        """Return how many events were dropped."""
+        found = self._rows("SELECT base FROM lowregret_agents WHERE id = %s", self._id)
+        return int(found[0][0]) if found else 0
+
+    def _last_position(self) -> int:
+        """Return the position of the last event; within a session."""
+        if self._last is None:
+            found = self._rows("SELECT max(position) FROM lowregret_log WHERE agent = %s", self._id)
+            self._last = self._base() if found[0][0] is None else int(found[0][0])
+        return self._last
+
+    def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Return the rows of a query; outside a session, connect again where that is needed."""
+        self._check_process()
+        end = monotonic() + self._timeout
+        while True:
+            link = self._present() if self._end else self._connected(end)
+            try:
+                return link.execute(query, values).fetchall()
+            except psycopg.Error as error:
+                self._handle(error, not self._end and monotonic() < end)
+
+    def _handle(self, error: psycopg.Error, again: bool) -> None:
+        """Raise the error of a statement, unless the connection was lost and it may be made again."""
+        link = self._link
+        if link is not None and not is_lost(link, error):
+            raise self._translated(error) from None
+        self._disconnect()
+        if not again:
+            raise StoreError(
+                f"the connection to {self.title} was lost, and nothing was stored: try again"
+            ) from None
+
+    def _translated(self, error: psycopg.Error) -> LowRegretError:
+        if error.sqlstate == "55P03":
+            reason = f"another process has held this agent for {self._waited:.3g} s: try again"
+        elif isinstance(error, psycopg.DataError) and "NUL" in str(error):
+            return InputError("PostgreSQL cannot store the character NUL: leave it out of names")
+        else:
+            reason = self._server.reason(error)
+        return StoreError(f"cannot use {self.title}: {reason}")
+
+    def _present(self) -> Link:
+        """Return the connection of the present session."""
+        if self._link is None:
+            raise StoreError(f"the connection to {self.title} was lost, and nothing was stored: try again")
+        return self._link
+
+    def _connected(self, end: float) -> Link:
+        """Return the connection; if there is none, connect, and wait for a server that is down."""
+        if self._link is None or self._link.closed:
+            self._connect(end)
+        assert self._link is not None
+        return self._link
+
+    def _connect(self, end: float) -> None:
+        link = None
+        try:
+            link = self._server.connect(end, self._read_only)
+            if format_of(link, self.title) == 0:
+                if not self._creating:
+                    raise StoreError(f"{self.title} has no agents: create one with open_agent")
+                create(link, self.title)
+            table = link.execute("SELECT 'lowregret_agents'::regclass::oid::bigint").fetchone()
+            found = link.execute("SELECT current_setting('fsync')").fetchone()
+        except BaseException as error:
+            if link is not None:
+                link.close()
+            if isinstance(error, psycopg.Error):
+                raise self._translated(error) from None
+            raise
+        words = f"{table and table[0]} {self.name}".encode()
+        self._lock = int.from_bytes(blake2b(words, digest_size=8).digest(), signed=True)
+        if found == ("off",) and not self.notes:
+            self.notes.append(
+                "the server has fsync = off: what it has confirmed may be lost in a power failure"
+            )
+        self._link = link
+
+    def _disconnect(self) -> None:
+        link, self._link = self._link, None
+        if link is not None:
+            with suppress(psycopg.Error):
+                link.close()
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:
+            raise StoreError(f"{self.title} was opened before a fork: open it in each process")
