@@ -273,6 +273,7 @@ class PostgreSQLStore:
             self._stage(f"DELETE FROM {table} WHERE agent = %s AND position <= %s", position)
         self._stage_snapshot(position, snapshot)
         self._stage("UPDATE lowregret_agents SET base = %s WHERE id = %s", agent_last=(position,))
+        self._last = max(self._last_position(), position)
 
     def erase(self, request: str) -> None:
         """Remove the name of a request from its events."""
