@@ -15,7 +15,7 @@ from lowregret.online.stores.locations import agent_names
 
 psycopg = pytest.importorskip("psycopg")
 
-from lowregret.online.stores import postgresql, session  # noqa: E402
+from lowregret.online.stores import postgresql, postgresql_database, session  # noqa: E402
 from lowregret.online.stores.postgresql import PostgreSQLStore  # noqa: E402
 
 ARMS = ["red", "green", "blue"]
@@ -192,11 +192,11 @@ def test_reading_writes_nothing(postgres_url):
             with pytest.raises(lr.StoreError, match="was opened read-only: open it without read_only"):
                 call()
         with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
-            reader._transactions.store._link.execute("DELETE FROM lowregret_log")
+            reader._transactions.store._database.link.execute("DELETE FROM lowregret_log")
 
 
 def test_passwords_are_in_no_message(postgres):
-    secret, allowed = "s3cret", ("such as", "does not exist", "failed to resolve")
+    secret, allowed = "s3cret", ("such as", "does not exist", "invalid integer")
     user = postgres.url.replace("postgres:@", f"nobody:{secret}@")
     bad = "postgresql://me:s3cret@127.0.0.1:port/x", "mysql://me:s3cret@host/x", "postgresql://me:s3cret@[x/y"
     for url in (user, f"{postgres.url}&password={secret}&user=nobody", *bad):
@@ -206,7 +206,7 @@ def test_passwords_are_in_no_message(postgres):
             assert secret not in str(caught.value) and any(part in str(caught.value) for part in allowed)
     with opened(postgres.url.replace("postgres:@", f"postgres:{secret}@")) as agent:  # trusted
         store = agent._transactions.store
-        assert secret not in f"{agent!r} {store!r} {store.title} {store._server!r} {store._link!r}"
+        assert secret not in f"{agent!r} {store!r} {store.title} {store._database.link!r}"
         executed(postgres.url, "DROP TABLE lowregret_log")
         with pytest.raises(lr.StoreError) as caught:
             agent.ask()
@@ -316,13 +316,12 @@ def test_large_batches(postgres_url, monkeypatch):
 
 def test_an_interrupt_at_any_bytecode_comes_before_or_after_the_call(postgres_url, monkeypatch):
     monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", 5)
+    modules = postgresql, postgresql_database, session, transactions
     with opened(postgres_url) as agent, opened(postgres_url) as other:
         for after in range(0, 3_000, 3):
             time, visit = agent.time, f"visit {after}"
             try:
-                interrupted(
-                    lambda visit=visit: agent.ask(2, request=visit), after, postgresql, session, transactions
-                )
+                interrupted(lambda visit=visit: agent.ask(2, request=visit), after, *modules)
                 break
             except KeyboardInterrupt:
                 agent.ask(2, request=visit)
@@ -351,10 +350,28 @@ def test_no_call_reads_the_whole_log(postgres_url, monkeypatch):
         agent.tell(first, 1)
         agent.erase_request("first")
         monkeypatch.undo()
-        link, plans = agent._transactions.store._link, []
+        link, plans = agent._transactions.store._database.link, []
         for query, values in queries:
             if "FROM lowregret_log" in query or query.startswith("UPDATE lowregret_log"):
                 plans.append("\n".join(row[0] for row in link.execute(f"EXPLAIN {query}", values)))
     assert len(plans) > 5
     for plan in plans:
         assert "Seq Scan" not in plan and "Index Cond: ((agent = " in plan, plan
+
+
+def test_a_log_that_lost_its_end_and_went_on_is_noticed(postgres_url):
+    """As after a failover to a copy that was behind."""
+    with opened(postgres_url) as agent:
+        agent.ask(2, request="first")
+        agent.erase_request("first")
+        assert agent.time == 2
+        executed(postgres_url, "DELETE FROM lowregret_log WHERE position = 2")
+        with opened(postgres_url) as other:
+            other.ask(3)
+        for call in (agent.ask, lambda: agent.time):
+            with pytest.raises(
+                lr.StoreError, match="has lost events that this process has seen: open the agent"
+            ):
+                call()
+    with opened(postgres_url) as agent:
+        assert agent.ask().time == 5

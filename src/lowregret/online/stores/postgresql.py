@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from hashlib import blake2b
 from time import monotonic
 from typing import Any
 from uuid import UUID, uuid4
 
 import psycopg
-from psycopg.pq import TransactionStatus
 
-from lowregret.errors import InputError, LowRegretError, StoreError
+from lowregret.errors import StoreError
 from lowregret.online.agent_settings import DEFAULT_NAME
 from lowregret.online.decisions import Event, new_tuple
 from lowregret.online.stores import TIMEOUT, CompactedError
-from lowregret.online.stores.postgresql_connection import Link, Server, is_lost
-from lowregret.online.stores.postgresql_format import EVENT, TYPES, create, format_of
+from lowregret.online.stores.postgresql_connection import Link
+from lowregret.online.stores.postgresql_database import Database, LostError
+from lowregret.online.stores.postgresql_format import EVENT, TYPES
 from lowregret.online.stores.session import Session
 
-OPENING = 5.0
-"""How many seconds at most a server that is down is waited for when a store is opened."""
 CHUNK = 10_000
 """How many events one statement inserts at most."""
-INSERT = (
-    f"INSERT INTO lowregret_log (agent, position, {EVENT}, call) SELECT %s, %s + n, {EVENT}, "
-    "CASE n WHEN 1 THEN %s::uuid END FROM unnest("
+FEW = 5
+"""Up to how many events one statement for each is quicker than one for all."""
+_COLUMNS = f"INSERT INTO lowregret_log (agent, position, {EVENT}, call)"
+INSERT_ONE = f"{_COLUMNS} VALUES (%s, %s, {', '.join('%s' for _ in TYPES)}, %s)"
+INSERT_MANY = (
+    f"{_COLUMNS} SELECT %s, %s + n, {EVENT}, CASE n WHEN 1 THEN %s::uuid END FROM unnest("
     f"{', '.join(f'%s::{kind}[]' for kind in TYPES)}) WITH ORDINALITY AS new ({EVENT}, n)"
 )
 SELECT = f"SELECT {EVENT} FROM lowregret_log WHERE agent = %s AND "
@@ -65,27 +64,20 @@ class PostgreSQLStore:
         timeout: float = TIMEOUT,
         creating: bool = True,
     ) -> None:
-        self._link: Link | None = None
-        self._process, self._server = os.getpid(), Server(url)
-        self.notes: list[str] = []
-        self.name, self._read_only, self._timeout = name, read_only, timeout
+        self._database = Database(url, name, read_only, timeout, creating)
+        self.notes, self.title = self._database.notes, self._database.title
+        self.name, self._read_only = name, read_only
         self._id: int | None = None
-        self._lock = 0
         self._staged: list[Callable[[Link], None]] = []
         self._appended: list[Event] = []
         self._begun = False  # the agent, in the present session
         self._last: int | None = None  # the last position of the agent, as far as this session has seen it
-        self._end: float | None = None  # of the wait of the present session
-        self._waited = timeout
-        self._creating = creating and not read_only
-        self._connect(monotonic() + min(timeout, OPENING))
-        self._creating = False
+        self._end = 0.0  # of the wait of the present session
+        self._waited = timeout  # seconds
+        self._seen: tuple[int, Event] | None = (
+            None  # the last event that this process knows, and its position
+        )
         self.head()
-
-    @property
-    def title(self) -> str:
-        """The URL without the password, for messages."""
-        return self._server.title
 
     def names(self) -> list[str]:
         """Return the names of the agents in the database, in the order in which they were created."""
@@ -98,26 +90,10 @@ class PostgreSQLStore:
     def _enter(self, timeout: float) -> None:
         if self._read_only:
             raise StoreError(f"{self.title} was opened read-only: open it without read_only")
-        self._check_process()
+        self._database.check_process()
         self._staged, self._appended, self._last = [], [], None
         self._end, self._waited = monotonic() + timeout, timeout
-        self._begin(self._end)
-
-    def _begin(self, end: float) -> None:
-        """Begin a transaction, and wait for the lock of the agent; connect again where that is needed."""
-        while True:
-            link = self._connected(end)
-            wait = min(max(1, round(1e3 * (end - monotonic()))), 2**31 - 1)
-            try:
-                if link.pgconn.transaction_status != TransactionStatus.IDLE:  # left open by an interrupt
-                    link.execute("ROLLBACK")
-                link.execute(
-                    f"BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = {wait}; "
-                    f"SELECT pg_advisory_xact_lock({self._lock})"
-                )
-                return
-            except psycopg.Error as error:
-                self._handle(error, monotonic() < end)
+        self._database.begin(self._end, timeout)
 
     def _commit(self) -> None:
         """Write what was staged; a commit whose answer was lost is looked up, and repeated if need be."""
@@ -125,62 +101,68 @@ class PostgreSQLStore:
             return
         call, first = uuid4(), 0
         while True:
+            if self._appended:
+                first = self._last_position() + 1
             try:
-                link = self._present()
-                if self._appended:
-                    first = self._last_position() + 1
-                with link.pipeline() if psycopg.Pipeline.is_supported() else nullcontext():
-                    for write in self._staged:
-                        write(link)
-                    self._insert(link, first, call)
-                    link.execute("COMMIT")
-                self._begun = False
-                return
-            except psycopg.Error as error:
-                self._handle(error, True)
-            if self._was_stored(first, call):
-                return
+                self._write(first, call)
+            except LostError:
+                if not self._was_stored(first, call):
+                    continue
+            self._begun = False
+            if self._appended:
+                self._seen = first + len(self._appended) - 1, self._appended[-1]
+            return
+
+    def _write(self, first: int, call: UUID) -> None:
+        with self._database.translating():
+            link = self._database.present()
+            with link.pipeline() if psycopg.Pipeline.is_supported() else nullcontext():
+                for write in self._staged:
+                    write(link)
+                self._insert(link, first, call)
+                link.execute("COMMIT")
 
     def _was_stored(self, first: int, call: UUID) -> bool:
         """Return whether a commit was made whose answer was lost; raise an error if it cannot be repeated."""
         unknown = "the call may have been stored, so repeat it with the same request or reward"
-        try:
+        while True:
             self._last = None
-            self._begin(self._end or 0.0)  # waits for a commit that is still under way
-            found = self._rows(
-                "SELECT call FROM lowregret_log WHERE agent = %s AND position = %s", self._id, first
-            )
-            base, last = self._base(), self._last_position()
-        except StoreError as error:
-            raise StoreError(f"{error}; {unknown}") from None
-        if first > 0 and found:
-            if found[0][0] == call:
-                return True
-        elif first <= base:
+            try:
+                self._database.begin(self._end, self._waited)  # waits for a commit that is still under way
+                query = "SELECT call FROM lowregret_log WHERE agent = %s AND position = %s"
+                found = self._rows(query, self._id, first)
+                base, last = self._base(), self._last_position()
+                break
+            except LostError:
+                if monotonic() > self._end:
+                    raise StoreError(f"the connection to {self.title} was lost: {unknown}") from None
+            except StoreError as error:
+                raise StoreError(f"{error}; {unknown}") from None
+        if found and found[0][0] == call:
+            return True
+        if first <= base:
             raise StoreError(f"the connection to {self.title} was lost: {unknown}")
         if last != first - 1:
             raise StoreError(f"the connection to {self.title} was lost, and nothing was stored: try again")
         return False
 
     def _insert(self, link: Link, first: int, call: UUID) -> None:
-        """Insert the events of the session from a position on."""
-        for start in range(0, len(self._appended), CHUNK):
-            columns = map(list, zip(*self._appended[start : start + CHUNK], strict=True))
-            link.execute(INSERT, (self._id, first + start - 1, None if start else call, *columns))
+        """Insert the events of the session from a position on; the first row has the number of the call."""
+        events = self._appended
+        if len(events) <= FEW:
+            for place, event in enumerate(events):
+                link.execute(INSERT_ONE, (self._id, first + place, *event, None if place else call))
+            return
+        for start in range(0, len(events), CHUNK):
+            columns = map(list, zip(*events[start : start + CHUNK], strict=True))
+            link.execute(INSERT_MANY, (self._id, first + start - 1, None if start else call, *columns))
 
     def _roll_back(self) -> None:
         """Roll back what was not committed."""
-        self._end = self._last = None
+        self._last = None
         if self._begun:
             self._id, self._begun = None, False
-        link = self._link
-        if link is None or os.getpid() != self._process:
-            return
-        try:
-            if link.pgconn.transaction_status != TransactionStatus.IDLE:
-                link.execute("ROLLBACK")
-        except psycopg.Error:
-            self._disconnect()
+        self._database.roll_back()
 
     def head(self) -> str | None:
         """Return the text that the agent begins with, None if it is new."""
@@ -226,11 +208,20 @@ class PostgreSQLStore:
                 raise CompactedError(f"the events up to {base} were replaced by a snapshot")
             if base != after or positions != list(range(after + 1, after + 1 + len(rows))):
                 raise StoreError(f"{self.title} has lost rows of its log: restore it from a copy")
+        if self._seen and self._seen[0] == after and rows and rows[0][-1] == after:
+            self._check_seen(new_tuple(Event, rows[0][:-1]), self._seen[1])
         found = [new_tuple(Event, row[:-1]) for row in rows if row[-1] > after]
+        if found:
+            self._seen = after + len(found), found[-1]
         if limit is None or len(found) <= limit:
             self._last = after + len(found)
             return found
         return found[:limit]
+
+    def _check_seen(self, event: Event, seen: Event) -> None:
+        """Reject a log whose event was replaced, as after a failover; the request may be erased."""
+        if event._replace(request=None) != seen._replace(request=None):
+            raise StoreError(f"{self.title} has lost events that this process has seen: open the agent again")
 
     def latest(self) -> tuple[int, str] | None:
         """Return the latest snapshot and its position."""
@@ -286,11 +277,10 @@ class PostgreSQLStore:
 
     def close(self) -> None:
         """Close the connection."""
-        if os.getpid() == self._process:
-            self._disconnect()
+        self._database.close()
 
     def __del__(self) -> None:
-        if hasattr(self, "_process"):
+        if hasattr(self, "_database"):
             self.close()
 
     def _stage(self, query: str, *values: Any, agent_last: tuple[Any, ...] = ()) -> None:
@@ -322,79 +312,4 @@ class PostgreSQLStore:
         return self._last
 
     def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Return the rows of a query; outside a session, connect again where that is needed."""
-        self._check_process()
-        end = monotonic() + self._timeout
-        while True:
-            link = self._present() if self._end else self._connected(end)
-            try:
-                return link.execute(query, values).fetchall()
-            except psycopg.Error as error:
-                self._handle(error, not self._end and monotonic() < end)
-
-    def _handle(self, error: psycopg.Error, again: bool) -> None:
-        """Raise the error of a statement, unless the connection was lost and it may be made again."""
-        link = self._link
-        if link is not None and not is_lost(link, error):
-            raise self._translated(error) from None
-        self._disconnect()
-        if not again:
-            raise StoreError(
-                f"the connection to {self.title} was lost, and nothing was stored: try again"
-            ) from None
-
-    def _translated(self, error: psycopg.Error) -> LowRegretError:
-        if error.sqlstate == "55P03":
-            reason = f"another process has held this agent for {self._waited:.3g} s: try again"
-        elif isinstance(error, psycopg.DataError) and "NUL" in str(error):
-            return InputError("PostgreSQL cannot store the character NUL: leave it out of names")
-        else:
-            reason = self._server.reason(error)
-        return StoreError(f"cannot use {self.title}: {reason}")
-
-    def _present(self) -> Link:
-        """Return the connection of the present session."""
-        if self._link is None:
-            raise StoreError(f"the connection to {self.title} was lost, and nothing was stored: try again")
-        return self._link
-
-    def _connected(self, end: float) -> Link:
-        """Return the connection; if there is none, connect, and wait for a server that is down."""
-        if self._link is None or self._link.closed:
-            self._connect(end)
-        assert self._link is not None
-        return self._link
-
-    def _connect(self, end: float) -> None:
-        link = None
-        try:
-            link = self._server.connect(end, self._read_only)
-            if format_of(link, self.title) == 0:
-                if not self._creating:
-                    raise StoreError(f"{self.title} has no agents: create one with open_agent")
-                create(link, self.title)
-            table = link.execute("SELECT 'lowregret_agents'::regclass::oid::bigint").fetchone()
-            found = link.execute("SELECT current_setting('fsync')").fetchone()
-        except BaseException as error:
-            if link is not None:
-                link.close()
-            if isinstance(error, psycopg.Error):
-                raise self._translated(error) from None
-            raise
-        words = f"{table and table[0]} {self.name}".encode()
-        self._lock = int.from_bytes(blake2b(words, digest_size=8).digest(), signed=True)
-        if found == ("off",) and not self.notes:
-            self.notes.append(
-                "the server has fsync = off: what it has confirmed may be lost in a power failure"
-            )
-        self._link = link
-
-    def _disconnect(self) -> None:
-        link, self._link = self._link, None
-        if link is not None:
-            with suppress(psycopg.Error):
-                link.close()
-
-    def _check_process(self) -> None:
-        if os.getpid() != self._process:
-            raise StoreError(f"{self.title} was opened before a fork: open it in each process")
+        return self._database.rows(query, values)

@@ -17,7 +17,14 @@ PAUSE = 0.05
 """How many seconds between attempts to connect."""
 LOST = ("08", "57P", "53300")
 """How the SQLSTATE of an error begins after which there is no connection: lost, shut down, or too many."""
-WRONG = ("authentication failed", "does not exist", "no pg_hba.conf entry", "failed to resolve", "password")
+WRONG = (
+    "authentication failed",
+    "does not exist",
+    "no pg_hba.conf entry",
+    "failed to resolve",
+    "password",
+    "invalid ",
+)
 """What a message has after which another attempt to connect would fail in the same way."""
 ADVICE = {
     "53100": "the disk of the server is full: free some space and try again",
@@ -71,12 +78,12 @@ class Server:
     def __repr__(self) -> str:
         return f"Server({self.title})"
 
-    def connect(self, end: float, read_only: bool) -> Link:
+    def connect(self, end: float) -> Link:
         """Connect; try again until a time, on the clock of ``monotonic``."""
         while True:
             rest = end - monotonic()
             try:
-                link: Link = psycopg.connect(
+                return psycopg.connect(
                     self._url,
                     autocommit=True,
                     connect_timeout=max(2, ceil(rest)),
@@ -86,17 +93,7 @@ class Server:
             except psycopg.Error as error:
                 if not _may_come_back(error) or rest <= PAUSE:
                     raise StoreError(f"cannot use {self.title}: {self.reason(error)}") from None
-                sleep(PAUSE)
-                continue
-            try:
-                link.execute(SETTINGS)
-                if read_only:
-                    link.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
-                return link
-            except BaseException as error:
-                link.close()
-                if not isinstance(error, psycopg.Error) or not is_lost(link, error) or rest <= PAUSE:
-                    raise
+            sleep(PAUSE)
 
     def reason(self, error: psycopg.Error) -> str:
         """Return the reason of an error, and what to do about it where that is known."""
