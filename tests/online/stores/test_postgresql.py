@@ -375,3 +375,23 @@ def test_a_log_that_lost_its_end_and_went_on_is_noticed(postgres_url):
                 call()
     with opened(postgres_url) as agent:
         assert agent.ask().time == 5
+
+
+def test_requests_are_looked_up_together(postgres_url):
+    names = [f"visit {number} \u2603'\\%s" for number in range(5)] + ["x" * 300 + "a", "x" * 300 + "b"]
+    with opened(postgres_url) as agent:
+        for number, name in enumerate(names[:-1]):
+            agent.ask(number + 1, request=name)
+        store = agent._transactions.store
+        one_by_one = [store.requested(name) for name in names]
+        with store.session(1.0):
+            store.look_up([*names, "a\0b"])
+            link, store._database.link = store._database.link, None  # nothing is asked of the server any more
+            assert [store.requested(name) for name in names] == one_by_one
+            store._database.link = link
+            with pytest.raises(lr.InputError, match="NUL"):
+                store.requested("a\0b")
+            store.look_up([])
+        agent.ask(request=names[-1])
+        assert len(store.requested(names[-1])) == 1
+        assert [len(found) for found in one_by_one] == [1, 2, 3, 4, 5, 6, 0]

@@ -72,6 +72,7 @@ class PostgreSQLStore:
         self._appended: list[Event] = []
         self._begun = False  # the agent, in the present session
         self._last: int | None = None  # the last position of the agent, as far as this session has seen it
+        self._found: dict[str, list[Event]] = {}  # requests that this session has looked up
         self._end = 0.0  # of the wait of the present session
         self._waited = timeout  # seconds
         self._seen: tuple[int, Event] | None = (
@@ -91,7 +92,7 @@ class PostgreSQLStore:
         if self._read_only:
             raise StoreError(f"{self.title} was opened read-only: open it without read_only")
         self._database.check_process()
-        self._staged, self._appended, self._last = [], [], None
+        self._staged, self._appended, self._last, self._found = [], [], None, {}
         self._end, self._waited = monotonic() + timeout, timeout
         self._database.begin(self._end, timeout)
 
@@ -159,7 +160,7 @@ class PostgreSQLStore:
 
     def _roll_back(self) -> None:
         """Roll back what was not committed."""
-        self._last = None
+        self._last, self._found = None, {}
         if self._begun:
             self._id, self._begun = None, False
         self._database.roll_back()
@@ -253,8 +254,22 @@ class PostgreSQLStore:
         )
         return [Event(*row) for row in rows]
 
+    def look_up(self, requests: Sequence[str]) -> None:
+        """Look up requests by one query; ``requested`` then returns what was found until the session ends."""
+        wanted = [request for request in requests if "\0" not in request]
+        query = f"{SELECT} left(request, 200) = ANY(%s) AND request = ANY(%s) ORDER BY position"
+        found: dict[str, list[Event]] = {request: [] for request in wanted}
+        for row in (
+            self._rows(query, self._id, [request[:200] for request in wanted], wanted) if wanted else ()
+        ):
+            event = Event(*row)
+            found[str(event.request)].append(event)
+        self._found = found
+
     def requested(self, request: str) -> list[Event]:
         """Return the events of a request."""
+        if request in self._found:
+            return self._found[request]
         query = f"{SELECT} left(request, 200) = left(%s, 200) AND request = %s ORDER BY position"
         return [Event(*row) for row in self._rows(query, self._id, request, request)]
 
