@@ -298,6 +298,9 @@ def test_names_of_any_characters_and_sizes(postgres_url):
             agent.ask(request="a\0b")
         with pytest.raises(lr.InputError, match="PostgreSQL cannot store the character NUL"):
             agent.add_arm("a\0b")
+        with pytest.raises(lr.InputError, match="PostgreSQL cannot store the character NUL"):
+            opened(postgres_url, arms=["a\0b", "c"], name="other")
+        assert agent_names(postgres_url) == ["default"]
     with opened(postgres_url, arms=arms) as agent:
         assert agent.ask(12, request=request) == choices
         assert {choice.arm for choice in choices} == set(arms)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
@@ -11,7 +12,7 @@ from uuid import UUID, uuid4
 
 import psycopg
 
-from lowregret.errors import StoreError
+from lowregret.errors import InputError, StoreError
 from lowregret.online.agent_settings import DEFAULT_NAME
 from lowregret.online.decisions import Event, new_tuple
 from lowregret.online.stores import TIMEOUT, CompactedError
@@ -22,15 +23,21 @@ from lowregret.online.stores.session import Session
 
 CHUNK = 10_000
 """How many events one statement inserts at most."""
+NUL = "PostgreSQL cannot store the character NUL: leave it out of names"
 FEW = 5
 """Up to how many events one statement for each is quicker than one for all."""
 _COLUMNS = f"INSERT INTO lowregret_log (agent, position, {EVENT}, call)"
 INSERT_ONE = f"{_COLUMNS} VALUES (%s, %s, {', '.join('%s' for _ in TYPES)}, %s)"
 INSERT_MANY = (
-    f"{_COLUMNS} SELECT %s, %s + n, {EVENT}, CASE n WHEN 1 THEN %s::uuid END FROM unnest("
-    f"{', '.join(f'%s::{kind}[]' for kind in TYPES)}) WITH ORDINALITY AS new ({EVENT}, n)"
+    f"{_COLUMNS} SELECT %s, %s + n, {EVENT}, CASE n WHEN 1 THEN %s::uuid END FROM ROWS FROM "
+    "(json_to_recordset(%s::json) AS ("
+    f"{', '.join(f'{name} {kind}' for name, kind in zip(Event._fields, TYPES, strict=True))}"
+    f")) WITH ORDINALITY AS new ({EVENT}, n)"
 )
 SELECT = f"SELECT {EVENT} FROM lowregret_log WHERE agent = %s AND "
+
+
+_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 class PostgreSQLStore:
@@ -155,8 +162,8 @@ class PostgreSQLStore:
                 link.execute(INSERT_ONE, (self._id, first + place, *event, None if place else call))
             return
         for start in range(0, len(events), CHUNK):
-            columns = map(list, zip(*events[start : start + CHUNK], strict=True))
-            link.execute(INSERT_MANY, (self._id, first + start - 1, None if start else call, *columns))
+            rows = _json([event._asdict() for event in events[start : start + CHUNK]])
+            link.execute(INSERT_MANY, (self._id, first + start - 1, None if start else call, rows))
 
     def _roll_back(self) -> None:
         """Roll back what was not committed."""
@@ -173,6 +180,8 @@ class PostgreSQLStore:
 
     def begin(self, head: str) -> None:
         """Begin a new agent."""
+        if "\\u0000" in head:
+            raise InputError(NUL)
         rows = self._rows(
             "INSERT INTO lowregret_agents (name, head) VALUES (%s, %s) RETURNING id", self.name, head
         )
@@ -181,6 +190,9 @@ class PostgreSQLStore:
 
     def append(self, events: Sequence[Event]) -> None:
         """Append events."""
+        for _, _, arm, _, _, _, _, request, _, _ in events:
+            if "\0" in (arm or "") or "\0" in (request or ""):
+                raise InputError(NUL)
         self._appended.extend(events)
 
     def keep(self, position: int, snapshot: str) -> None:
@@ -268,6 +280,8 @@ class PostgreSQLStore:
 
     def requested(self, request: str) -> list[Event]:
         """Return the events of a request."""
+        if "\0" in request:
+            raise InputError(NUL)
         if request in self._found:
             return self._found[request]
         query = f"{SELECT} left(request, 200) = left(%s, 200) AND request = %s ORDER BY position"

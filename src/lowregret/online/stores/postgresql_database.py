@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from lowregret.errors import InputError, LowRegretError, StoreError
+from lowregret.errors import StoreError
 from lowregret.online.stores.postgresql_connection import SETTINGS, Link, Server, is_lost
 from lowregret.online.stores.postgresql_format import create, format_of
 
@@ -136,11 +136,9 @@ class Database:
     def _lost(self) -> str:
         return f"the connection to {self.title} was lost, and nothing was stored: try again"
 
-    def _translated(self, error: psycopg.Error, waited: float) -> LowRegretError:
+    def _translated(self, error: psycopg.Error, waited: float) -> StoreError:
         if error.sqlstate == "55P03":
             reason = f"another process has held this agent for {waited:.3g} s: try again"
-        elif isinstance(error, psycopg.DataError) and "NUL" in str(error):
-            return InputError("PostgreSQL cannot store the character NUL: leave it out of names")
         else:
             reason = self._server.reason(error)
         return StoreError(f"cannot use {self.title}: {reason}")
