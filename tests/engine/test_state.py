@@ -6,6 +6,7 @@ from numba import njit
 from scipy import stats
 
 import lowregret as lr
+from lowregret.engine import step
 from lowregret.engine.rewards import GIVEN, reward
 from lowregret.engine.state import lay_out, rows_of, rows_of_table
 from lowregret.engine.statistics import add_reward, read_sums, write_sums
@@ -128,3 +129,12 @@ def test_a_constant_has_no_variance():
     assert arm_view(lr.MOSS(), arms, 0) == Arm(0, 0, 0.0, 0.0)
     observe_all(arms, np.full(1000, 0.1))
     assert arm_view(lr.MOSS(), arms, 0) == Arm(0, 1000, 0.1, 0.0)
+
+
+def test_counts_of_arms_are_those_of_the_loops_that_compile():
+    random, rows = np.random.default_rng(3), rows_of(lr.bernoulli([0.5] * 7))
+    for _ in range(200):
+        rows["active"], rows["pulls"] = random.random(7) < 0.4, random.integers(0, 4, 7)
+        for warmup in range(5):
+            assert step.in_warmup(rows, warmup) is step._in_warmup(rows, warmup)
+        assert step.count_active(rows) == step._count_active(rows)

@@ -75,6 +75,7 @@ def test_a_worker_that_lags_far_behind_many_arms_compiles(tmp_path, monkeypatch)
     idle, busy = (opened(tmp_path / "agent.db", arms=names) for _ in range(2))
     monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", 10**9)
     monkeypatch.setattr(transactions, "COMPILED_FROM", 150_000)
+    monkeypatch.setattr(AgentState, "has_code", lambda state: False)
     busy.ask(200)
     assert (idle.time, compiled) == (200, [])
     busy.ask(300)
@@ -159,3 +160,20 @@ def test_a_deleted_file_of_sqlite_is_noticed(tmp_path, end, settled):
         for _ in range(2):
             with pytest.raises(lr.StoreError, match=f"agent.db{end}' was moved or deleted while it was open"):
                 agent.ask()
+
+
+def test_a_worker_loads_machine_code_that_is_on_the_disk(tmp_path, monkeypatch):
+    """Also for a lag that is not worth a compilation."""
+    names = [f"arm {number}" for number in range(600)]
+    idle, stranger, busy = (opened(tmp_path / "agent.db", arms=names) for _ in range(3))
+    busy.compile()
+    monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", 10**9)
+    busy.ask(20)
+    assert (idle.time, idle._transactions.state.is_compiled) == (20, False)
+    busy.ask(80)
+    monkeypatch.setattr(AgentState, "has_code", lambda state: False)
+    assert (stranger.time, stranger._transactions.state.is_compiled) == (100, False)
+    monkeypatch.undo()
+    assert idle._transactions.state.has_code()
+    assert (idle.time, idle._transactions.state.is_compiled) == (100, True)
+    check_replay(idle)

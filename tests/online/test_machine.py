@@ -5,6 +5,7 @@ The model is a dictionary of what each decision was told and a count by arm; it 
 
 import shutil
 import tempfile
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -247,13 +248,54 @@ class Journal(Durable):
     name = "agent.journal"
 
 
+class PostgreSQL(Live):
+    """On PostgreSQL, over connections that break, with a second process that sometimes takes over."""
+
+    names, url = count(1), ""
+
+    def first(self):
+        self.name = f"agent-{next(self.names)}"
+        return self.opened()
+
+    def opened(self):
+        return lr.open_agent(self.url, *self.made_with, **self.window, name=self.name)
+
+    def again(self):
+        self.agent.close()
+        return self.opened()
+
+    @rule()
+    def lose_connection(self):
+        link = self.agent._transactions.store._database.link
+        if link is not None and not link.closed:
+            with pytest.importorskip("psycopg").connect(self.url) as other:
+                other.execute("SELECT pg_terminate_backend(%s, 5000)", [link.info.backend_pid])
+
+    @rule()
+    def another(self):
+        other = self.opened()
+        one, same = self.agent._transactions.state, other._transactions.state
+        assert write(one, for_store=True) == write(same, for_store=True)
+        self.agent.close()
+        self.agent = other
+
+    def agrees_with_itself(self):
+        check_replay(self.agent)
+
+
+@pytest.fixture
+def _postgresql(postgres_url, monkeypatch):
+    monkeypatch.setattr(PostgreSQL, "url", postgres_url)
+
+
 @pytest.fixture(autouse=True)
 def _often(monkeypatch):
     """Keep a snapshot every few events, so that many are taken and used."""
     monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", 7)
 
 
-for machine in (Memory, SQLite, Journal):
+for machine in (Memory, SQLite, Journal, PostgreSQL):
     machine.TestCase.settings = settings(max_examples=40, stateful_step_count=30)
 
+TestPostgreSQL = pytest.mark.usefixtures("_postgresql")(PostgreSQL.TestCase)
 TestMemory, TestSQLite, TestJournal = Memory.TestCase, SQLite.TestCase, Journal.TestCase

@@ -171,3 +171,10 @@ def test_a_file_that_sqlite_cannot_read_in_its_place_is_read_from_a_copy(tmp_pat
     with lr.open_agent(folder / "agent.db", read_only=True) as agent:
         assert agent.time == 3
     assert sorted(path.name for path in folder.iterdir()) == ["agent.db", "agent.db-wal"]
+
+
+def test_an_agent_knows_its_name(tmp_path):
+    for place, name in ((tmp_path / "agent.db", "buttons"), (tmp_path / "a.journal", "default")):
+        with lr.open_agent(place, lr.UCB1(), ARMS, name=name) as agent:
+            assert agent.name == name
+    assert lr.Agent(lr.UCB1(), ARMS).name is None

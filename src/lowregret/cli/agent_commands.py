@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 agent = typer.Typer(no_args_is_help=True, help="List, show, verify, export and maintain live agents.")
 
-Store = Annotated[str, typer.Argument(help="A file, or a URL such as sqlite:///choices.db.")]
+Store = Annotated[
+    str,
+    typer.Argument(help="A file, or a URL such as sqlite:///choices.db or postgresql://user@host/database."),
+]
 Name = Annotated[
     str | None, typer.Argument(help="The agent; not needed if the store has only one.", show_default=False)
 ]
@@ -47,8 +50,7 @@ def show(store: Store, name: Name = None, json: Json = False) -> None:
     from lowregret.cli.terminal_tables import text_table
 
     with _opened(store, name) as one:
-        title = one._transactions.store.name  # type: ignore[attr-defined]
-        overview, table = _overview(title, one), one.summary().to_dicts()
+        overview, table = _overview(one.name, one), one.summary().to_dicts()
         notes = one.notes
     if json:
         print_json({**overview, "arms": table, "notes": list(notes)})
@@ -133,13 +135,34 @@ def erase_request(
         print(f"erased from {count(one.erase_request(request), 'decision')}")
 
 
+@agent.command()
+def copy(
+    source: Annotated[str, typer.Argument(metavar="FROM", help="A file, or a URL of a store.")],
+    target: Annotated[
+        str,
+        typer.Argument(metavar="TO", help="A file, or a URL such as postgresql://user@host/database."),
+    ],
+    name: Annotated[
+        str | None, typer.Argument(help="The agent; all of them by default.", show_default=False)
+    ] = None,
+) -> None:
+    """Copy an agent, or all agents, to another store, and compare the copy; nothing is overwritten."""
+    from lowregret.online.copying import check_free, copy_agent
+    from lowregret.online.stores.locations import agent_names
+
+    names = agent_names(source) if name is None else [name]
+    check_free(names, target)
+    for each in names:
+        print(f"{each}: {count(copy_agent(source, target, each), 'event')} copied and compared")
+
+
 def _opened(store: str, name: str | None, read_only: bool = True) -> Agent:
     from lowregret.online.open_agent import open_agent
 
     return open_agent(store, name=name, read_only=read_only)
 
 
-def _overview(name: str, one: Agent) -> dict[str, str | int]:
+def _overview(name: str | None, one: Agent) -> dict[str, str | int | None]:
     return {
         "agent": name,
         "policy": str(one.policy),

@@ -52,6 +52,7 @@ __all__ = [
     "compiled_inline",
     "counts",
     "entry",
+    "is_on_disk",
     "policy_type",
     "shared",
     "shared_inline",
@@ -231,6 +232,19 @@ def entry(function: Callable[..., Any], policy: Policy, *others: Any) -> Callabl
                 _compiled[key] = _compile(function, policy, kinds)
             _entries[shape] = _compiled[key]
     return _entries[shape]
+
+
+def is_on_disk(function: Callable[..., Any], policy: Policy, *others: Any) -> bool:
+    """Return whether ``entry`` need not compile: the machine code is in this process or on the disk."""
+    assert isinstance(function, FunctionType)
+    if (function, policy_type(type(policy)), _shape(others)) in _entries:
+        return True
+    with lock:
+        kinds = tuple(typeof(each) for each in (policy, *others))
+        path = _path(
+            function, type(policy), tuple(map(_without_class, kinds)) if _returns_int(function) else kinds
+        )
+    return path is not None and code_cache.has_code(path)
 
 
 def _shape(value: Any) -> Any:

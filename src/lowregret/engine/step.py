@@ -7,12 +7,20 @@ ties are broken. Whatever plays faster (``engine.lazy``) is tested against them.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba.extending import overload
 
-from lowregret.engine.compile import INLINED, by_policy_class, class_of, shared, shared_inline
+from lowregret.engine.compile import (
+    INLINED,
+    by_policy_class,
+    class_of,
+    compiled_form,
+    shared,
+    shared_inline,
+)
 from lowregret.engine.observe import observe
 from lowregret.engine.rng import Rng
 from lowregret.engine.state import CLOSED, Floats, Rows
@@ -50,6 +58,7 @@ def admits_later(kind: type[Policy]) -> bool:
     return kind.overrides("initially_active") and kind.overrides("next_round")
 
 
+@cache
 def rules_of_class(kind: type[Policy]) -> Rules:
     """Return the rules of a class of policies."""
     return Rules(
@@ -69,12 +78,14 @@ def rules_of_class(kind: type[Policy]) -> Rules:
 
 def rules_of(policy: Any) -> Rules:
     """Return the rules of a policy."""
-    return rules_of_class(type(policy))
+    kind: Any = type(policy)
+    return rules_of_class(kind)
 
 
 @overload(rules_of, strict=False, jit_options=INLINED)
 def _rules_of(policy: Any) -> Any:
-    a, b, c, d, e, f, g, h, i, j, k = rules_of_class(class_of(policy))
+    kind: Any = class_of(policy)
+    a, b, c, d, e, f, g, h, i, j, k = rules_of_class(kind)
     return lambda policy: Rules(a, b, c, d, e, f, g, h, i, j, k)
 
 
@@ -91,13 +102,32 @@ def next_in_warmup(rows: Rows, warmup: int) -> int:
     return place
 
 
-@shared
 def in_warmup(rows: Rows, warmup: int) -> bool:
     """Return whether an active arm has fewer rewards than the warm-up gives it."""
+    return bool((rows["active"] & (rows["pulls"] < warmup)).any())
+
+
+@compiled_form(in_warmup)
+def _in_warmup(rows: Rows, warmup: int) -> bool:
+    """Do what ``in_warmup`` does, without an array."""
     warm = False
     for i in range(len(rows)):
         warm |= bool(rows[i]["active"] and rows[i]["pulls"] < warmup)
     return warm
+
+
+def count_active(rows: Rows) -> int:
+    """Return how many arms are active."""
+    return int(np.count_nonzero(rows["active"]))
+
+
+@compiled_form(count_active)
+def _count_active(rows: Rows) -> int:
+    """Do what ``count_active`` does, without an array."""
+    active = 0
+    for i in range(len(rows)):
+        active += int(rows[i]["active"])
+    return active
 
 
 @shared

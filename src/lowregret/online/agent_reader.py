@@ -27,6 +27,11 @@ class AgentReader:
         return self._transactions.state.settings.policy
 
     @property
+    def name(self) -> str | None:
+        """The name of the agent in its store, None if it has none, as in memory."""
+        return getattr(self._transactions.store, "name", None)
+
+    @property
     def arms(self) -> tuple[str, ...]:
         """The names of the arms that are not retired."""
         with self._transactions.reading() as state:

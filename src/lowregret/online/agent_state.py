@@ -8,7 +8,7 @@ requests. It is idempotent, so an interrupted commit is simply repeated.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from itertools import takewhile
 from typing import Any, TypeAlias
@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from lowregret._common.validation import short_repr
-from lowregret.engine.compile import entry
+from lowregret.engine.compile import entry, is_on_disk
 from lowregret.engine.observe import observe
 from lowregret.engine.rng import POLICY_STREAM, shuffle, stream
 from lowregret.engine.state import CLOSED, Rows, first_round, initialise_memory, new_rewards, new_rows
@@ -124,14 +124,23 @@ class AgentState:
 
     def compile(self) -> None:
         """Choose and learn by compiled code from now on; compile it, or load it from the disk cache."""
-        policy, horizon = self.settings.policy, int(self.models[0]["horizon"])
-        first = first_round(policy, len(self.rows), horizon)  # every round has its types
+        policy = self.settings.policy
+        choose, learn = (entry(function, policy, *rest) for function, rest in self._entries())
+        self.steps = choose, learn, policy
+
+    def has_code(self) -> bool:
+        """Return whether ``compile`` would only load machine code, in less than half a second."""
+        return all(is_on_disk(function, self.settings.policy, *rest) for function, rest in self._entries())
+
+    def _entries(self) -> list[tuple[Callable[..., Any], tuple[Any, ...]]]:
+        """Return the functions that are compiled, with examples of their arguments after the policy."""
+        horizon = int(self.models[0]["horizon"])
+        first = first_round(self.settings.policy, len(self.rows), horizon)  # every round has its types
         arguments = self.rows, self.models, first
-        self.steps = (
-            entry(choose_step, policy, *arguments, self.scores, self.rewards),
-            entry(apply_step, policy, *arguments, 0, 0.5, self.rewards),
-            policy,
-        )
+        return [
+            (choose_step, (*arguments, self.scores, self.rewards)),
+            (apply_step, (*arguments, 0, 0.5, self.rewards)),
+        ]
 
     def save(self) -> Saved:
         """Return a copy of the model."""

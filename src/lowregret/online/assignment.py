@@ -9,6 +9,7 @@ s is the minimum share, c the share of the control arm and n the number of other
 
 from __future__ import annotations
 
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -113,7 +114,8 @@ class Assignment:
         index = int((places == place).argmax())
         if places[index] != place:
             return 0.0
-        return None if shares is None or np.isnan(shares[index]) else float(shares[index])
+        share = nan if shares is None else float(shares[index])
+        return None if isnan(share) else share
 
 
 CONTROL = -2
@@ -125,6 +127,7 @@ class CandidateArms:
 
     def __init__(self, policy: Policy, rows: Rows, places: Integers, pending: Integers) -> None:
         self._policy, self._rows, self._places, self._pending = policy, rows, places, pending
+        self._known = (rows["pulls"] - rows["reset"])[places]
 
     @property
     def number(self) -> Any:
@@ -137,10 +140,10 @@ class CandidateArms:
         pending = self._pending[self._places]
         if not self._policy.counts_pending:
             if self._policy.warmup == 0:
-                return self._known()
+                return self._known
             missing = self._policy.warmup - self._rows["pulls"][self._places]
             pending = np.maximum(np.minimum(pending, missing), 0)
-        return self._known() + pending
+        return self._known + pending
 
     @property
     def mean(self) -> Any:
@@ -150,8 +153,8 @@ class CandidateArms:
     @property
     def variance(self) -> Any:
         """Their population variances."""
-        known, rows = self._known(), self._rows[self._places]
-        squares = known * rows["squares"] - rows["total"] ** 2
+        known, rows, places = self._known, self._rows, self._places
+        squares = known * rows["squares"][places] - rows["total"][places] ** 2
         return np.maximum(squares, 0.0) / np.maximum(known, 1) ** 2
 
     @property
@@ -159,6 +162,3 @@ class CandidateArms:
         """The policy's memory of them, None if it has none."""
         names = [name for name, _ in memory_fields(self._policy.Memory)]
         return self._policy.Memory(*(self._rows[name][self._places] for name in names)) if names else None
-
-    def _known(self) -> Any:
-        return (self._rows["pulls"] - self._rows["reset"])[self._places]

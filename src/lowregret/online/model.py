@@ -14,7 +14,7 @@ from lowregret.engine.pending_step import apply_pending, choose_pending, clock_w
 from lowregret.engine.rng import STATE, Rng, bits, uniform
 from lowregret.engine.state import Floats, Rows
 from lowregret.engine.statistics import best_mean
-from lowregret.engine.step import count_playing, in_warmup, rules_of
+from lowregret.engine.step import count_active, count_playing, in_warmup, rules_of
 from lowregret.policies import Clock
 
 MODEL = np.dtype(
@@ -71,10 +71,8 @@ def apply_live(
     model["told"] += 1
     t = int(model["told"])
     clock = live_clock(policy, rows, model, t)
-    left = 0
-    for i in range(len(rows)):
-        left += int(rows[i]["active"])
     warm = in_warmup(rows, rules_of(policy).warmup)
+    left = count_active(rows)
     round, left = apply_pending(policy, rows, place, reward, t, clock, round, rng, warm, left)
     return left, round
 

@@ -63,8 +63,9 @@ def open_agent(
     ----------
     where : path, URL or Store
         An SQLite file, which several processes and several agents may share, as a path or as a URL such as
-        ``sqlite:///choices.db``; or, if the name ends in ``.journal``, a journal for one process and one
-        agent; or a store of your own.
+        ``sqlite:///choices.db``; a PostgreSQL database, which several hosts may share, as a URL such as
+        ``postgresql://user:password@host/database``; or, if the name ends in ``.journal``, a journal for one
+        process and one agent; or a store of your own.
     policy, arms, horizon, seed, reward_range, outside, matures_after, expires_after, default_reward, \
     minimum_share, control, log_propensities
         As for ``Agent``. For an existing agent they must be those it was created with; ``arms`` may also be
@@ -122,7 +123,8 @@ def open_agent(
         if rest != (None, 0, (0, 1), "refuse", None, None, None, 0.0, None, None):
             raise InputError("open_agent: pass the policy and the arms as well, or nothing but the name")
         given = None if policy is None else policy_of(policy)
-    store, title = open_store(where, name, creating=arms is not None and not read_only, read_only=read_only)
+    creating = arms is not None and not read_only
+    store, title = open_store(where, name, creating=creating, read_only=read_only, timeout=wait)
     try:
         state, position, snapshot = _open(store, given, title, wait, read_only)
         transactions = Transactions(state, store, position, snapshot, wait, clock)

@@ -28,6 +28,8 @@ ARM_UPDATES = 5_000
 """How many events times arms an agent applies while others wait: some 50 ms in plain Python."""
 COMPILED_FROM = 4_000_000
 """From how many events times arms on compilation is worth its time: some 30 s in plain Python."""
+LOADED_FROM = 20_000
+"""The same for machine code that is on the disk: some 0.2 s in plain Python."""
 ROUNDS = 5
 """How often an agent that is behind catches up before it excludes others."""
 
@@ -287,8 +289,9 @@ class Transactions:
 
 
 def prepare(state: AgentState, events: int) -> None:
-    """Compile a policy that is about to replay so much that plain Python would take longer."""
-    if not state.is_compiled and events * len(state.rows) > COMPILED_FROM:
+    """Compile a policy, or load its code, if plain Python would take longer for so many events."""
+    updates = 0 if state.is_compiled else events * len(state.rows)
+    if updates > COMPILED_FROM or (updates > LOADED_FROM and state.has_code()):
         with suppress(LowRegretError):  # plain Python can do it
             state.compile()
 

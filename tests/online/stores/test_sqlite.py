@@ -5,7 +5,7 @@ from agent_workers import check_replay, interrupted
 
 import lowregret as lr
 from lowregret.online import transactions
-from lowregret.online.stores import sqlite, sqlite_session
+from lowregret.online.stores import session, sqlite
 
 ARMS = ["red", "green", "blue"]
 
@@ -36,9 +36,7 @@ def test_an_interrupt_at_any_bytecode_leaves_the_file_to_others(tmp_path, monkey
     for after in range(2_000):
         time, visit = agent.time, f"visit {after}"
         try:
-            interrupted(
-                lambda visit=visit: agent.ask(2, request=visit), after, sqlite, sqlite_session, transactions
-            )
+            interrupted(lambda visit=visit: agent.ask(2, request=visit), after, session, sqlite, transactions)
             break
         except KeyboardInterrupt:
             if link.in_transaction:  # which the next session of this agent ends

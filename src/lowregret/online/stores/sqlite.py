@@ -18,8 +18,8 @@ from lowregret.errors import StoreError
 from lowregret.online.agent_settings import DEFAULT_NAME
 from lowregret.online.decisions import Event, new_tuple
 from lowregret.online.stores import TIMEOUT, CompactedError, changed_at, check_place
+from lowregret.online.stores.session import Session
 from lowregret.online.stores.sqlite_format import EVENT, FORMAT, create, format_of, migrate
-from lowregret.online.stores.sqlite_session import Session
 
 PAUSE = 0.001
 """How many seconds between attempts; SQLite's own pauses grow to 0.1 s, which starves some processes."""

@@ -1,4 +1,4 @@
-"""Sessions of an SQLite store, which an interrupt may end at any moment."""
+"""Sessions of a store that stages its writes, which an interrupt may end at any moment."""
 
 from __future__ import annotations
 

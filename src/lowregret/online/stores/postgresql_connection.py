@@ -1,0 +1,118 @@
+"""Connections to a PostgreSQL server: its address, its name without secrets, and its errors."""
+
+from __future__ import annotations
+
+from math import ceil
+from time import monotonic, sleep
+from typing import Any, TypeAlias
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
+from lowregret.errors import InputError, StoreError
+
+Link: TypeAlias = psycopg.Connection[tuple[Any, ...]]
+
+PAUSE = 0.05
+"""How many seconds between attempts to connect."""
+LOST = ("08", "57P", "53300")
+"""How the SQLSTATE of an error begins after which there is no connection: lost, shut down, or too many."""
+WRONG = (
+    "authentication failed",
+    "does not exist",
+    "no pg_hba.conf entry",
+    "failed to resolve",
+    "password",
+    "invalid ",
+)
+"""What a message has after which another attempt to connect would fail in the same way."""
+ADVICE = {
+    "53100": "the disk of the server is full: free some space and try again",
+    "25006": "it cannot be written to: open it with read_only=True to read it",
+    "23505": "another program has written to the log of this agent: open the agent again",
+    "22021": "its encoding cannot represent a character: use a database with the encoding UTF8",
+    "22P05": "its encoding cannot represent a character: use a database with the encoding UTF8",
+}
+SETTINGS = """
+SELECT set_config('synchronous_commit', 'on', false)
+WHERE current_setting('synchronous_commit') IN ('off', 'local');
+SET client_min_messages = warning;
+SET tcp_keepalives_idle = 30;
+SET tcp_keepalives_interval = 10;
+SET tcp_keepalives_count = 3;
+SET plan_cache_mode = force_generic_plan;
+SET enable_seqscan = off;
+SET jit = off;
+"""
+"""A commit waits for the disk. The server soon notices that a client is gone, whose lock it then frees. Plans
+use the indexes, also those that were made while the tables were small."""
+
+
+class Server:
+    """A PostgreSQL server, as a URL names it.
+
+    Parameters
+    ----------
+    url : str
+        The URL, which may contain a password.
+
+    Attributes
+    ----------
+    title : str
+        The URL without the password and the options, for messages.
+    """
+
+    def __init__(self, url: str) -> None:
+        try:
+            parts = conninfo_to_dict(url)
+        except psycopg.Error:  # whose message may have a part of the password
+            raise InputError(
+                "a PostgreSQL store must be a URL such as 'postgresql://user:password@host/database', with "
+                "special characters percent-encoded"
+            ) from None
+        self._url, self._password = url, str(parts.get("password") or "")
+        user, host, port = (parts.get(key) for key in ("user", "host", "port"))
+        place = f"{host or ''}{f':{port}' if port else ''}"
+        self.title = f"'postgresql://{f'{user}@' if user else ''}{place}/{parts.get('dbname') or ''}'"
+
+    def __repr__(self) -> str:
+        return f"Server({self.title})"
+
+    def connect(self, end: float) -> Link:
+        """Connect; try again until a time, on the clock of ``monotonic``."""
+        while True:
+            rest = end - monotonic()
+            try:
+                return psycopg.connect(
+                    self._url,
+                    autocommit=True,
+                    connect_timeout=max(2, ceil(rest)),
+                    fallback_application_name="lowregret",
+                    client_encoding="UTF8",
+                )
+            except psycopg.Error as error:
+                if not _may_come_back(error) or rest <= PAUSE:
+                    raise StoreError(f"cannot use {self.title}: {self.reason(error)}") from None
+            sleep(PAUSE)
+
+    def reason(self, error: psycopg.Error) -> str:
+        """Return the reason of an error, and what to do about it where that is known."""
+        known = ADVICE.get(error.sqlstate or "")
+        if known is not None:
+            return known
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        text = lines[0] if lines else type(error).__name__
+        return text.replace(self._password, "***") if self._password else text
+
+
+def is_lost(link: Link, error: psycopg.Error) -> bool:
+    """Return whether a connection has ended."""
+    return link.closed or (error.sqlstate or "").startswith(LOST)
+
+
+def _may_come_back(error: psycopg.Error) -> bool:
+    """Return whether another attempt to connect may succeed: the server is down or starts."""
+    if not isinstance(error, psycopg.OperationalError):
+        return False
+    known = (error.sqlstate or "").startswith(LOST)
+    return known or not any(part in str(error) for part in WRONG)

@@ -1,0 +1,75 @@
+"""The tables of a PostgreSQL store.
+
+======================  ==============================================================================
+``lowregret_store``     one row: the format of the tables
+``lowregret_agents``    as ``agents`` in ``sqlite_format``
+``lowregret_log``       as ``log`` there; ``call`` is a random number in the first row of each session,
+                        by which a process finds out whether a commit was made whose answer was lost
+``lowregret_snapshots`` as ``snapshots`` there
+======================  ==============================================================================
+
+The tables are in the first schema of the ``search_path``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+
+from lowregret.errors import StoreError
+from lowregret.online.decisions import Event
+
+FORMAT = 2
+"""The format of the tables: that of SQLite files with the same events and snapshots."""
+CREATION_LOCK = 0x6C6F7772
+"""The advisory lock of a process that creates the tables."""
+
+TABLES = f"""
+CREATE TABLE lowregret_agents (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text COLLATE "C" NOT NULL UNIQUE,
+    head text NOT NULL,
+    base bigint NOT NULL DEFAULT 0
+);
+CREATE TABLE lowregret_snapshots (
+    agent bigint NOT NULL, position bigint NOT NULL, text text NOT NULL, PRIMARY KEY (agent, position)
+);
+CREATE TABLE lowregret_log (
+    agent bigint NOT NULL, position bigint NOT NULL, kind text NOT NULL, decision bigint, arm text,
+    reward double precision, time bigint, propensity double precision, drawn bigint, request text, key text,
+    timestamp double precision, call uuid,
+    PRIMARY KEY (agent, position)
+);
+CREATE UNIQUE INDEX lowregret_asked ON lowregret_log (agent, decision) WHERE kind = 'asked';
+CREATE UNIQUE INDEX lowregret_answered ON lowregret_log (agent, decision) WHERE kind IN ('told', 'forgot');
+CREATE INDEX lowregret_requested ON lowregret_log (agent, left(request, 200)) WHERE request IS NOT NULL;
+CREATE TABLE lowregret_store (format integer NOT NULL);
+INSERT INTO lowregret_store VALUES ({FORMAT});
+"""
+"""The index of requests has their beginnings, because PostgreSQL limits the size of an entry."""
+EVENT = ", ".join(Event._fields)
+TYPES = "text", "bigint", "text", "float8", "bigint", "float8", "bigint", "text", "text", "float8"
+"""The types of the fields of an event."""
+
+
+def format_of(link: psycopg.Connection[Any], title: str) -> int:
+    """Return the format of the tables, 0 if there are none."""
+    known = link.execute("SELECT to_regclass('lowregret_store') IS NOT NULL").fetchone()
+    if not known or not known[0]:
+        return 0
+    found = link.execute("SELECT max(format) FROM lowregret_store").fetchone()
+    number = int(found[0] or 0) if found else 0
+    if number > FORMAT:
+        raise StoreError(f"{title} has format {number}, and this lowregret knows {FORMAT}: upgrade it")
+    if number < FORMAT:
+        raise StoreError(f"{title} was not written by lowregret: restore it from a copy, or use another")
+    return number
+
+
+def create(link: psycopg.Connection[Any], title: str) -> None:
+    """Create the tables, unless another process does so at the same time."""
+    with link.transaction():
+        link.execute(f"SELECT pg_advisory_xact_lock({CREATION_LOCK})")
+        if format_of(link, title) == 0:
+            link.execute(TABLES)

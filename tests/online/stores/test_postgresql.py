@@ -1,0 +1,400 @@
+"""Agents that share a database: each has a lock of its own, and no commit is lost or made twice."""
+
+import builtins
+import os
+import sys
+import threading
+from time import monotonic, sleep
+
+import pytest
+from agent_workers import check_replay, contents, interrupted
+
+import lowregret as lr
+from lowregret.online import transactions
+from lowregret.online.stores.locations import agent_names
+
+psycopg = pytest.importorskip("psycopg")
+
+from lowregret.online.stores import postgresql, postgresql_database, session  # noqa: E402
+from lowregret.online.stores.postgresql import PostgreSQLStore  # noqa: E402
+
+ARMS = ["red", "green", "blue"]
+
+
+def opened(url, **changed):
+    return lr.open_agent(url, **{"policy": lr.UCB1(), "arms": ARMS, "seed": 3, **changed})
+
+
+def events(agent):
+    return agent._transactions.store.events(0)
+
+
+def executed(url, query, *values):
+    with psycopg.connect(url, autocommit=True) as link:
+        cursor = link.execute(query, values)
+        return cursor.fetchall() if cursor.description else None
+
+
+def test_the_store_conforms(postgres_url):
+    lr.testing.check_store(lambda name: PostgreSQLStore(postgres_url, name))
+
+
+def test_agents_on_one_database_see_one_another(postgres_url):
+    with opened(postgres_url) as one, opened(postgres_url) as other:
+        choice = one.ask()
+        assert other.pending == (choice,)
+        assert other.ask().arm != choice.arm
+        assert other.tell(choice, 1)
+        assert not one.tell(choice, 1)
+        one.add_arm("yellow")
+        one.retire_arm("red")
+        assert set(other.arms) == {"green", "blue", "yellow"}
+        assert one.to_json() == other.to_json()
+
+
+@pytest.mark.parametrize("policy", [lr.EUCBV(), lr.ThompsonBeta()], ids=str)
+def test_two_processes_choose_what_one_would(postgres_url, policy):
+    alone = lr.Agent(policy, ARMS, seed=3, log_propensities=True)
+    with opened(postgres_url, policy=policy) as one, opened(postgres_url, policy=policy) as other:
+        for step in range(120):
+            for agent in (one, other, other)[step % 3 :]:
+                choice, same = agent.ask(), alone.ask()
+                assert choice[1:4] == same[1:4]
+                (other if step % 2 else one).tell(choice, step % 4 / 3)
+                alone.tell(same, step % 4 / 3)
+        expected = contents(alone)
+        for agent in (one, other):
+            assert {**contents(agent), "answers": {}, "made_with": {}} == {
+                **expected,
+                "answers": {},
+                "made_with": {},
+            }
+            check_replay(agent)
+
+
+def test_many_agents_in_one_database(postgres_url):
+    with opened(postgres_url, name="one") as one, opened(postgres_url, name="two") as two:
+        assert [agent.ask(4)[3].time for agent in (one, two)] == [4, 4]
+        assert agent_names(postgres_url) == ["one", "two"]
+        with pytest.raises(lr.InputError, match="has several agents, pass one of the names: one, two"):
+            lr.open_agent(postgres_url)
+    with lr.open_agent(postgres_url, name="two") as two:
+        assert (two.name, two.time, two.notes[0][:27]) == ("two", 4, "the server has fsync = off:")
+    with pytest.raises(
+        lr.InputError, match="agent 'three' in 'postgresql://.*' does not exist: pass a policy"
+    ):
+        lr.open_agent(postgres_url, name="three")
+
+
+def test_only_the_same_agent_is_waited_for_and_not_longer_than_agreed(postgres_url):
+    with opened(postgres_url, name="one") as one, opened(postgres_url, name="two") as two:
+        hasty = opened(postgres_url, name="one", timeout=0.2)
+        with one._transactions.store.session(1.0):
+            assert two.ask().time == 1
+            assert hasty.time == 0  # reading waits for nobody
+            began = monotonic()
+            with pytest.raises(
+                lr.StoreError, match="another process has held this agent for 0.2 s: try again"
+            ):
+                hasty.ask()
+            assert 0.15 < monotonic() - began < 1.0
+        assert hasty.ask().time == 1
+        hasty.close()
+
+
+@pytest.mark.parametrize("how", [["before"], ["after"], ["late"], ["after", "before", "late"]], ids="-".join)
+def test_a_commit_whose_answer_was_lost_is_made_once(postgres_url, tmp_path_factory, how):
+    from postgres_server import Proxy
+
+    proxy = Proxy(postgres_url, tmp_path_factory.mktemp("p"))
+    with opened(proxy.url) as agent, opened(postgres_url) as other:
+        for step in range(3):
+            proxy.lose = list(how)
+            choices = agent.ask(2, request=f"visit {step}")
+            assert proxy.lose in ([], how[1:])
+            assert other.ask(2, request=f"visit {step}") == choices
+            proxy.lose = list(how)
+            assert agent.tell(choices[0], 0.5) is True
+            assert other.tell(choices[0], 0.5) is False
+            proxy.lose = list(how)
+            agent.add_arm(f"arm {step}")
+        assert proxy.connections > 6
+        kinds = [event.kind for event in events(other)]
+        assert kinds == ["asked", "asked", "told", "added"] * 3
+        assert agent.verify() == other.verify() == 12
+    proxy.close()
+
+
+def test_a_lost_commit_is_not_repeated_after_the_commit_of_another(
+    postgres_url, tmp_path_factory, monkeypatch
+):
+    """Its decision was made from a state that is no longer the latest."""
+    from postgres_server import Proxy
+
+    proxy = Proxy(postgres_url, tmp_path_factory.mktemp("p"))
+    with opened(proxy.url) as agent, opened(postgres_url) as other:
+        agent.ask()
+        real = PostgreSQLStore._was_stored
+        monkeypatch.setattr(PostgreSQLStore, "_was_stored", lambda *rest: [other.ask(), real(*rest)][1])
+        proxy.lose = ["before"]
+        with pytest.raises(lr.StoreError, match="was lost, and nothing was stored: try again"):
+            agent.ask()
+        monkeypatch.undo()
+        assert [agent.time, other.time] == [2, 2]
+        assert agent.ask().time == 3
+        assert agent.verify() == other.verify() == 3
+    proxy.close()
+
+
+def test_a_lost_connection_is_made_again(postgres_url):
+    with opened(postgres_url) as agent:
+        for call in (agent.ask, lambda: agent.time, agent.to_json, lambda: agent.tell(agent.pending[0], 1)):
+            executed(
+                postgres_url,
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+                "WHERE application_name = 'lowregret' AND pid <> pg_backend_pid()",
+            )
+            call()
+        assert agent.time == 1
+
+
+def test_a_server_that_is_down_is_waited_for(postgres, postgres_url):
+    with opened(postgres_url, timeout=0.3) as hasty, opened(postgres_url) as agent:
+        choice = agent.ask()
+        postgres.stop_immediately()
+        try:
+            for call in (hasty.ask, lambda: hasty.time):
+                began = monotonic()
+                with pytest.raises(lr.StoreError, match="cannot use 'postgresql://postgres@.*/postgres': "):
+                    call()
+                assert monotonic() - began < 1.5
+            told = []
+            thread = threading.Thread(target=lambda: told.append(agent.tell(choice, 1)))
+            thread.start()
+            sleep(0.3)
+            assert told == []
+        finally:
+            postgres.start()
+        thread.join(20)
+        assert told == [True]
+        assert hasty.ask().time == agent.time == 2
+        check_replay(agent)
+
+
+def test_reading_writes_nothing(postgres_url):
+    with pytest.raises(lr.StoreError, match="has no agents: create one with open_agent"):
+        lr.open_agent(postgres_url, read_only=True)
+    assert executed(postgres_url, "SELECT to_regclass('lowregret_store')") == [(None,)]
+    with opened(postgres_url) as writer, lr.open_agent(postgres_url, read_only=True) as reader:
+        writer.ask(3)
+        assert (reader.time, reader.verify()) == (3, 3)
+        for call in (reader.ask, lambda: reader.tell(reader.pending[0], 1), lambda: reader.add_arm("x")):
+            with pytest.raises(lr.StoreError, match="was opened read-only: open it without read_only"):
+                call()
+        with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
+            reader._transactions.store._database.link.execute("DELETE FROM lowregret_log")
+
+
+def test_passwords_are_in_no_message(postgres):
+    secret, allowed = "s3cret", ("such as", "does not exist", "invalid integer")
+    user = postgres.url.replace("postgres:@", f"nobody:{secret}@")
+    bad = "postgresql://me:s3cret@127.0.0.1:port/x", "mysql://me:s3cret@host/x", "postgresql://me:s3cret@[x/y"
+    for url in (user, f"{postgres.url}&password={secret}&user=nobody", *bad):
+        for call in (lambda url=url: opened(url), lambda url=url: agent_names(url)):
+            with pytest.raises(lr.LowRegretError) as caught:
+                call()
+            assert secret not in str(caught.value) and any(part in str(caught.value) for part in allowed)
+    with opened(postgres.url.replace("postgres:@", f"postgres:{secret}@")) as agent:  # trusted
+        store = agent._transactions.store
+        assert secret not in f"{agent!r} {store!r} {store.title} {store._database.link!r}"
+        executed(postgres.url, "DROP TABLE lowregret_log")
+        with pytest.raises(lr.StoreError) as caught:
+            agent.ask()
+        assert secret not in str(caught.value) and 'relation "lowregret_log" does not exist' in str(
+            caught.value
+        )
+    executed(postgres.url, "DROP TABLE lowregret_store, lowregret_agents, lowregret_snapshots")
+
+
+def test_a_wrong_address_is_told_at_once(postgres):
+    began = monotonic()
+    for url, message in (
+        (postgres.url.replace("/postgres?", "/nothing?"), 'database "nothing" does not exist'),
+        (postgres.url.replace("postgres:@", "nobody:@"), 'role "nobody" does not exist'),
+    ):
+        with pytest.raises(lr.StoreError, match=message):
+            opened(url)
+    assert monotonic() - began < 1.0
+
+
+def test_a_newer_format_is_refused(postgres_url):
+    opened(postgres_url).close()
+    executed(postgres_url, "UPDATE lowregret_store SET format = 9")
+    with pytest.raises(lr.StoreError, match="has format 9, and this lowregret knows 2: upgrade it"):
+        opened(postgres_url)
+
+
+def test_without_psycopg_the_extra_is_named(monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *rest, **named):
+        if name.startswith("psycopg"):
+            raise ImportError(name)
+        return real(name, *rest, **named)
+
+    monkeypatch.delitem(sys.modules, "lowregret.online.stores.postgresql", raising=False)
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(lr.InputError, match=r"needs the package psycopg: .* as lowregret\[service\]"):
+        opened("postgresql://localhost/x")
+
+
+@pytest.mark.parametrize(
+    "damage", ["DELETE FROM lowregret_log WHERE position = 2", "DELETE FROM lowregret_log"]
+)
+def test_lost_rows_are_noticed(postgres_url, damage):
+    with opened(postgres_url) as agent:
+        agent.ask(3)
+        executed(postgres_url, damage)
+        if "=" in damage:
+            with pytest.raises(lr.StoreError, match="has lost rows of its log: restore it from a copy"):
+                lr.open_agent(postgres_url)
+        else:
+            with pytest.raises(lr.StoreError, match="has lost rows of its log: restore it from a copy"):
+                agent.ask()
+
+
+def test_two_writers_cannot_append_the_same_event(postgres_url):
+    """Whoever writes without the lock of the agent."""
+    with opened(postgres_url) as agent:
+        agent.ask()
+        with pytest.raises(psycopg.errors.UniqueViolation):
+            executed(postgres_url, "INSERT INTO lowregret_log (agent, position, kind) VALUES (1, 1, 'told')")
+        real = agent._transactions.store._last_position
+        agent._transactions.store._last_position = lambda: real() - 1
+        with pytest.raises(lr.StoreError, match="another program has written to the log of this agent"):
+            agent.ask()
+
+
+def test_a_store_is_not_carried_over_a_fork(postgres_url):
+    with opened(postgres_url) as agent:
+        process = os.fork()
+        if process == 0:
+            try:
+                agent.ask()
+            except lr.StoreError as error:
+                agent.close()
+                os._exit(17 if "was opened before a fork" in str(error) else 1)
+            finally:
+                os._exit(2)
+        assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 17
+        agent.tell(agent.ask(), 1)
+
+
+def test_names_of_any_characters_and_sizes(postgres_url):
+    arms, request = ["%s {} \\ ' \"", "\u2603", "x" * 5_000, "{NULL}", "NULL", ""], "\u2603'\\%s" * 200
+    with opened(postgres_url, arms=arms) as agent:
+        choices = agent.ask(12, request=request)
+        with pytest.raises(lr.InputError, match="PostgreSQL cannot store the character NUL"):
+            agent.ask(request="a\0b")
+        with pytest.raises(lr.InputError, match="PostgreSQL cannot store the character NUL"):
+            agent.add_arm("a\0b")
+        with pytest.raises(lr.InputError, match="PostgreSQL cannot store the character NUL"):
+            opened(postgres_url, arms=["a\0b", "c"], name="other")
+        assert agent_names(postgres_url) == ["default"]
+    with opened(postgres_url, arms=arms) as agent:
+        assert agent.ask(12, request=request) == choices
+        assert {choice.arm for choice in choices} == set(arms)
+        assert agent.erase_request(request) == 12
+        assert agent.ask(12, request=request) != choices
+        check_replay(agent)
+
+
+def test_large_batches(postgres_url, monkeypatch):
+    monkeypatch.setattr(postgresql, "CHUNK", 100)
+    with opened(postgres_url) as agent:
+        agent.tell_many((choice, 0.1) for choice in agent.ask(1_234))
+        assert agent.verify() == 2_468
+        assert executed(postgres_url, "SELECT count(call) FROM lowregret_log") == [(2,)]
+
+
+def test_an_interrupt_at_any_bytecode_comes_before_or_after_the_call(postgres_url, monkeypatch):
+    monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", 5)
+    modules = postgresql, postgresql_database, session, transactions
+    with opened(postgres_url) as agent, opened(postgres_url) as other:
+        for after in range(0, 3_000, 3):
+            time, visit = agent.time, f"visit {after}"
+            try:
+                interrupted(lambda visit=visit: agent.ask(2, request=visit), after, *modules)
+                break
+            except KeyboardInterrupt:
+                agent.ask(2, request=visit)
+            choices = other.ask(2, request=visit)
+            assert agent.time == other.time == time + 2
+            assert other.tell_many((choice, 1) for choice in choices) == 2
+        assert after > 200
+        check_replay(agent)
+
+
+def test_no_call_reads_the_whole_log(postgres_url, monkeypatch):
+    queries = []
+    with opened(postgres_url) as agent:
+        first = agent.ask(request="first")
+        agent.tell(first, 1)
+        agent.tell_many((choice, 1) for choice in agent.ask(1_100))  # more than it has in memory
+        real = psycopg.Connection.execute
+
+        def execute(link, query, values=None, **named):
+            queries.append((query, values))
+            return real(link, query, values, **named)
+
+        monkeypatch.setattr(psycopg.Connection, "execute", execute)
+        agent.ask(request="second")
+        agent.ask(request="first")
+        agent.tell(first, 1)
+        agent.erase_request("first")
+        monkeypatch.undo()
+        link, plans = agent._transactions.store._database.link, []
+        for query, values in queries:
+            if "FROM lowregret_log" in query or query.startswith("UPDATE lowregret_log"):
+                plans.append("\n".join(row[0] for row in link.execute(f"EXPLAIN {query}", values)))
+    assert len(plans) > 5
+    for plan in plans:
+        assert "Seq Scan" not in plan and "Index Cond: ((agent = " in plan, plan
+
+
+def test_a_log_that_lost_its_end_and_went_on_is_noticed(postgres_url):
+    """As after a failover to a copy that was behind."""
+    with opened(postgres_url) as agent:
+        agent.ask(2, request="first")
+        agent.erase_request("first")
+        assert agent.time == 2
+        executed(postgres_url, "DELETE FROM lowregret_log WHERE position = 2")
+        with opened(postgres_url) as other:
+            other.ask(3)
+        for call in (agent.ask, lambda: agent.time):
+            with pytest.raises(
+                lr.StoreError, match="has lost events that this process has seen: open the agent"
+            ):
+                call()
+    with opened(postgres_url) as agent:
+        assert agent.ask().time == 5
+
+
+def test_requests_are_looked_up_together(postgres_url):
+    names = [f"visit {number} \u2603'\\%s" for number in range(5)] + ["x" * 300 + "a", "x" * 300 + "b"]
+    with opened(postgres_url) as agent:
+        for number, name in enumerate(names[:-1]):
+            agent.ask(number + 1, request=name)
+        store = agent._transactions.store
+        one_by_one = [store.requested(name) for name in names]
+        with store.session(1.0):
+            store.look_up([*names, "a\0b"])
+            link, store._database.link = store._database.link, None  # nothing is asked of the server any more
+            assert [store.requested(name) for name in names] == one_by_one
+            store._database.link = link
+            with pytest.raises(lr.InputError, match="NUL"):
+                store.requested("a\0b")
+            store.look_up([])
+        agent.ask(request=names[-1])
+        assert len(store.requested(names[-1])) == 1
+        assert [len(found) for found in one_by_one] == [1, 2, 3, 4, 5, 6, 0]
