@@ -169,11 +169,13 @@ class Agents:
             task.add_done_callback(self._closing.discard)
 
     async def _close_one(self, live: LiveAgent) -> None:
-        with suppress(LowRegretError):
-            await live.commits.close()
-        async with live.reading_log:
+        async with (
+            live.reading_log
+        ):  # first: the last connection to an SQLite file that may write tidies it up
             with suppress(LowRegretError):
                 await self.in_thread(live.log.close)
+        with suppress(LowRegretError):
+            await live.commits.close()
 
 
 def unknown_agent(name: str) -> RefusedError:

@@ -36,9 +36,17 @@ def _limited_window(window: int | dict[str, float] | None) -> int | dict[str, fl
     return window
 
 
-Name = Annotated[str, AfterValidator(valid_name), Field(max_length=64, examples=["buttons"])]
+Name = Annotated[
+    str,
+    AfterValidator(valid_name),
+    Field(max_length=64, examples=["buttons"], json_schema_extra={"pattern": "^[A-Za-z0-9][A-Za-z0-9._-]*$"}),
+]
 Arm = Annotated[str, Field(min_length=1, max_length=MAX_ARM, examples=["red"])]
-Request = Annotated[str, AfterValidator(valid_request), Field(max_length=MAX_REQUEST, examples=["visit 17"])]
+Request = Annotated[
+    str,
+    AfterValidator(valid_request),
+    Field(max_length=MAX_REQUEST, examples=["visit 17"], json_schema_extra={"minLength": 1}),
+]
 DecisionId = Annotated[str, Field(max_length=100, examples=["0f6b9c1d2e3f4a5b6c7d8e9f00112233-1"])]
 Number = Annotated[float, Field(ge=-MAX_MAGNITUDE, le=MAX_MAGNITUDE)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
@@ -112,13 +120,13 @@ class Reward(Model):
 class Tell(Model):
     """Rewards: all of them are accepted, or none."""
 
-    rewards: Annotated[list[Reward], Field(min_length=1, max_length=MAX_BATCH)]
+    rewards: Annotated[list[Reward], Field(max_length=MAX_BATCH)]
 
 
 class Forget(Model):
     """Decisions whose rewards will never be reported: all of them are discarded, or none."""
 
-    ids: Annotated[list[DecisionId], Field(min_length=1, max_length=MAX_BATCH)]
+    ids: Annotated[list[DecisionId], Field(max_length=MAX_BATCH)]
 
 
 class ChangeArms(Model):
