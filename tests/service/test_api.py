@@ -264,3 +264,14 @@ def test_two_services_share_an_agent(tmp_path):
         assert tables[0] == tables[1] and tables[0]["pulls"] == 40
     with lr.open_agent(tmp_path / "a.db", name="buttons") as agent:
         assert agent.verify() == 80
+
+
+def test_an_agent_can_be_paused_and_retired(client, agent):
+    assert client.post(f"{agent}/status", json={"status": "paused"}).json()["status"] == "paused"
+    assert "paused" in problem(client.post(f"{agent}/ask", json={}), 409)
+    for _ in range(2):
+        assert client.post(f"{agent}/status", json={"status": "active"}).json()["status"] == "active"
+    assert client.post(f"{agent}/ask", json={}).status_code == 200
+    assert client.post(f"{agent}/status", json={"status": "retired"}).json()["status"] == "retired"
+    problem(client.post(f"{agent}/status", json={"status": "active"}), 409)
+    problem(client.post(f"{agent}/status", json={"status": "gone"}), 400)

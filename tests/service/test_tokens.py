@@ -24,6 +24,7 @@ ROUTES = [
     ("GET", "/v1/agents/buttons/summary", "read"),
     ("GET", "/v1/agents/buttons/arms", "read"),
     ("POST", "/v1/agents/buttons/arms", "admin"),
+    ("POST", "/v1/agents/buttons/status", "admin"),
     ("GET", "/v1/agents/buttons/events", "read"),
     ("GET", "/v1/agents/buttons/history", "read"),
     ("GET", "/v1/agents/buttons/export", "read"),

@@ -14,7 +14,7 @@ from lowregret.errors import ConflictError, InputError, LowRegretError, StoreErr
 from lowregret.online import calls
 from lowregret.online.agent_state import REMEMBERED, AgentState, Saved
 from lowregret.online.calls import Change
-from lowregret.online.decisions import Decision, Event
+from lowregret.online.decisions import Decision, Event, Kind
 from lowregret.online.event_replay import reapply, replay
 from lowregret.online.sealed_snapshot import read_sealed, write_sealed
 from lowregret.online.stores import TIMEOUT, CompactedError
@@ -117,6 +117,10 @@ class Transactions:
     def retire(self, arm: object) -> None:
         """Retire an arm."""
         self._execute(calls.retire, arm)
+
+    def change_status(self, kind: Kind) -> bool:
+        """Pause, resume or end the agent; return whether that changed anything."""
+        return bool(self._execute(calls.change_status, kind))
 
     def settle(self) -> int:
         """End the windows that are due; return how many decisions were pending in them."""

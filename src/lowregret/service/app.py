@@ -58,6 +58,7 @@ ROUTES = (
     Route("GET", f"{AGENT}/summary", "read", handlers.summary, None, models.Summary),
     Route("GET", f"{AGENT}/arms", "read", handlers.arms, None, models.ArmNames),
     Route("POST", f"{AGENT}/arms", "admin", handlers.change_arms, models.ChangeArms, models.ArmNames),
+    Route("POST", f"{AGENT}/status", "admin", handlers.change_status, models.ChangeStatus, models.Overview),
     Route("GET", f"{AGENT}/events", "read", handlers.events, None, dict, ("after", "limit")),
     Route("GET", f"{AGENT}/history", "read", handlers.history, None, dict),
     Route("GET", f"{AGENT}/export", "read", handlers.export, None, "text/csv"),

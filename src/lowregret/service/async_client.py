@@ -18,6 +18,7 @@ from lowregret.service.protocol import (
     asked,
     asking,
     changing_arms,
+    changing_status,
     forgetting,
     headers,
     reading,
@@ -85,6 +86,18 @@ class AsyncRemoteAgent:
     async def retire_arm(self, arm: str) -> None:
         """Retire an arm permanently; one that is retired changes nothing."""
         await self._send(changing_arms(self.name, "retire", arm))
+
+    async def pause(self) -> None:
+        """Make no decisions until ``resume``; see ``Agent.pause``."""
+        await self._send(changing_status(self.name, "paused"))
+
+    async def resume(self) -> None:
+        """Make decisions again."""
+        await self._send(changing_status(self.name, "active"))
+
+    async def retire(self) -> None:
+        """Make no decisions any more, which is final."""
+        await self._send(changing_status(self.name, "retired"))
 
     async def summary(self) -> polars.DataFrame:
         """Return a table of the arms; see ``Agent.summary``."""

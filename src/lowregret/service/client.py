@@ -19,6 +19,7 @@ from lowregret.service.protocol import (
     asked,
     asking,
     changing_arms,
+    changing_status,
     creating,
     forgetting,
     given_settings,
@@ -152,6 +153,18 @@ class RemoteAgent:
     def retire_arm(self, arm: str) -> None:
         """Retire an arm permanently; one that is retired changes nothing."""
         self._send(changing_arms(self.name, "retire", arm))
+
+    def pause(self) -> None:
+        """Make no decisions until ``resume``; see ``Agent.pause``."""
+        self._send(changing_status(self.name, "paused"))
+
+    def resume(self) -> None:
+        """Make decisions again."""
+        self._send(changing_status(self.name, "active"))
+
+    def retire(self) -> None:
+        """Make no decisions any more, which is final."""
+        self._send(changing_status(self.name, "retired"))
 
     def summary(self) -> polars.DataFrame:
         """Return a table of the arms; see ``Agent.summary``."""

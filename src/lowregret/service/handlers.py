@@ -13,7 +13,7 @@ from lowregret.service import readings
 from lowregret.service.agents import MOST_OPEN, Agents
 from lowregret.service.checks import warnings_of
 from lowregret.service.metrics import Metrics, agent_lines
-from lowregret.service.models import Ask, ChangeArms, Forget, NewAgent
+from lowregret.service.models import Ask, ChangeArms, ChangeStatus, Forget, NewAgent
 
 if TYPE_CHECKING:
     from lowregret.service.agents import LiveAgent
@@ -116,6 +116,14 @@ async def change_arms(call: Call) -> dict[str, Any]:
     except InputError as error:
         await _check_done(live, wanted, error)
     return dict(await live.commits.read(readings.arm_names, live.agent))
+
+
+async def change_status(call: Call) -> dict[str, Any]:
+    """Pause, resume or retire an agent. The call is idempotent; to retire is final."""
+    wanted: ChangeStatus = call.body
+    live = await call.agent()
+    await live.commits.call(calls.change_status, wanted.event())
+    return dict(await live.commits.read(readings.overview, live.agent, live.name))
 
 
 async def _check_done(live: LiveAgent, wanted: ChangeArms, error: InputError) -> None:

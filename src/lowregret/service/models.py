@@ -18,6 +18,7 @@ from lowregret.online.agent_settings import (
     valid_settings,
     window_from,
 )
+from lowregret.online.decisions import STATUS_EVENTS, Kind, Status
 
 MAX_BODY = 1_000_000
 """The most bytes of a body."""
@@ -136,6 +137,16 @@ class ChangeArms(Model):
     retire: Arm | None = None
 
 
+class ChangeStatus(Model):
+    """Whether the agent makes decisions; "retired" is final."""
+
+    status: Status
+
+    def event(self) -> Kind:
+        """Return the kind of event that changes the status to this."""
+        return next(kind for kind, status in STATUS_EVENTS.items() if status == self.status)
+
+
 class Decided(BaseModel):
     """A decision."""
 
@@ -179,7 +190,7 @@ class Overview(BaseModel):
     pulls: int
     pending: int
     conflicts: int
-    status: Literal["active", "paused", "retired"]
+    status: Status
 
 
 class Overviews(BaseModel):

@@ -18,7 +18,7 @@ from lowregret.online.agent_settings import (
     valid_reward,
     valid_settings,
 )
-from lowregret.online.decisions import Decision
+from lowregret.online.decisions import Decision, Status
 from lowregret.policies import Policy
 
 if TYPE_CHECKING:
@@ -122,6 +122,11 @@ def forgetting(name: str, decisions: Iterable[Decision | str]) -> Sent:
 def changing_arms(name: str, key: str, arm: str) -> Sent:
     """Return the call that adds or retires an arm."""
     return Sent("POST", f"/v1/agents/{name}/arms", {key: arm})
+
+
+def changing_status(name: str, status: Status) -> Sent:
+    """Return the call that pauses, resumes or retires an agent."""
+    return Sent("POST", f"/v1/agents/{name}/status", {"status": status})
 
 
 def asked(answer: dict[str, Any]) -> list[Decision]:

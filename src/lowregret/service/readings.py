@@ -73,5 +73,5 @@ def _overview(state: AgentState, name: str) -> dict[str, Any]:
         "pulls": state.time,
         "pending": len(state.pending) - len(state.early),
         "conflicts": state.conflicts,
-        "status": "active",
+        "status": state.status,
     }
