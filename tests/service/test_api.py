@@ -191,7 +191,8 @@ def test_metrics_are_in_the_format_of_prometheus(client, agent):
 
 
 def test_health_and_readiness(client):
-    assert client.get("/health").json() == client.get("/ready").json() == {"status": "ok"}
+    assert client.get("/health").json() == {"status": "ok", "tokens": False}
+    assert client.get("/ready").json() == {"status": "ok"}
 
 
 def test_an_unknown_agent_is_404(client):

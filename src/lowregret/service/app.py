@@ -134,7 +134,8 @@ class Service:
             if route.body is not None:
                 body = models.parsed(route.body, await body_of(headers, receive))
             query = _query(scope, route.query) if route.query else {}
-            answer = await route.handler(Call(self.agents, self.metrics, name, body, query))
+            call = Call(self.agents, self.metrics, name, body, query, self.tokens is not None)
+            answer = await route.handler(call)
             if not isinstance(answer, Answer):
                 answer = Answer(json.dumps(answer))
         except Exception as error:

@@ -39,6 +39,7 @@ class Call(NamedTuple):
     name: str
     body: Any
     query: dict[str, int]
+    needs_token: bool
 
     async def agent(self) -> LiveAgent:
         """Return the agent of the call."""
@@ -180,8 +181,8 @@ async def export(call: Call) -> Answer:
 
 
 async def health(call: Call) -> dict[str, Any]:
-    """Say that the process answers."""
-    return {"status": "ok"}
+    """Say that the process answers, and whether it needs a token."""
+    return {"status": "ok", "tokens": call.needs_token}
 
 
 async def ready(call: Call) -> dict[str, Any]:
