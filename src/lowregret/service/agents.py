@@ -91,6 +91,15 @@ class Agents:
             raise ConflictError(str(error)) from None
         return live, not known
 
+    async def read_log(self, live: LiveAgent, function: Callable[..., Result], *arguments: Any) -> Result:
+        """Call a function that reads the log of an agent, while others use the agent."""
+        async with live.reading_log:
+            try:
+                return await self.in_thread(function, live, *arguments)
+            except StoreError:
+                live.commits.failed = True  # so that the next call opens both connections again
+                raise
+
     async def close(self) -> None:
         """Finish all calls and close the agents."""
         for name in list(self._open):

@@ -146,36 +146,35 @@ def _table(live: LiveAgent) -> list[dict[str, Any]]:
 async def events(call: Call) -> dict[str, Any]:
     """List events of the log: those after a position, by default the latest."""
     live, limit = await call.agent(), call.query["limit"]
-    async with live.reading_log:
-        found, position = await call.agents.in_thread(_events, live, call.query.get("after"), limit)
+    last = await live.commits.read(readings.position, live.agent)
+    found, position = await call.agents.read_log(live, _events, last, call.query.get("after"), limit)
     rows = [{"position": number, **event._asdict()} for number, event in enumerate(found, position + 1)]
     return {"events": rows, "position": position + len(rows)}
 
 
-def _events(live: LiveAgent, after: int | None, limit: int) -> tuple[list[Event], int]:
-    first, last = live.log.first(), live.agent._transactions.position
-    base = first[0] if first else 0
-    start = last - limit if after is None else min(after, last)
-    start = max(start, base)
+def _events(live: LiveAgent, last: int, after: int | None, limit: int) -> tuple[list[Event], int]:
+    first = live.log.first()
+    start = max(last - limit if after is None else min(after, last), first[0] if first else 0)
     return live.log.events(start, limit), start
 
 
 async def history(call: Call) -> dict[str, Any]:
     """Show decisions and rewards over time, and warnings."""
     live = await call.agent()
-    async with live.reading_log:
-        complete = await call.agents.in_thread(live.history.read)
-        found = live.history.described(complete)
+    found = await call.agents.read_log(live, _history)
     state = await live.commits.read(readings.summary, live.agent, live.name)
     now = live.agent._transactions.clock()
     return {**found, "now": now, "warnings": warnings_of(state, live.history, now)}
 
 
+def _history(live: LiveAgent) -> dict[str, Any]:
+    return live.history.described(live.history.read())
+
+
 async def export(call: Call) -> Answer:
     """Return the decisions whose rewards are known as CSV, which ``lowregret replay`` reads."""
     live = await call.agent()
-    async with live.reading_log:
-        text = await call.agents.in_thread(lambda: reward_table(live.log).write_csv())
+    text = await call.agents.read_log(live, lambda one: reward_table(one.log).write_csv())
     name = f'attachment; filename="{live.name}.csv"'
     return Answer(text, media_type="text/csv; charset=utf-8", headers={"Content-Disposition": name})
 

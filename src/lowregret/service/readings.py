@@ -32,6 +32,12 @@ def arm_names(agent: Agent) -> dict[str, Any]:
     return {"arms": list(agent.arms)}
 
 
+def position(agent: Agent) -> int:
+    """Return how many events the log of an agent has."""
+    with agent._transactions.reading():
+        return agent._transactions.position
+
+
 def measured(agent: Agent) -> dict[str, float | None]:
     """Return the metrics of an agent; see ``metrics.AGENT_METRICS``."""
     with agent._transactions.reading() as state:

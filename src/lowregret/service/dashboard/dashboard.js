@@ -65,8 +65,8 @@ function drawAgents(agents) {
   find("agent-rows").replaceChildren(...agents.map((agent) => {
     const link = element("a", agent.name);
     link.href = `#${encodeURIComponent(agent.name)}`;
-    return row([[link, "name"], [agent.policy], [agent.status], [whole(agent.arms), "number"],
-      [whole(agent.pulls), "number"], [whole(agent.pending), "number"], [whole(agent.conflicts), "number"]]);
+    return row([[link, "name"], [agent.status], [whole(agent.pulls), "number"], [whole(agent.pending), "number"],
+      [whole(agent.conflicts), "number"], [whole(agent.arms), "number"], [agent.policy]]);
   }));
 }
 
@@ -90,8 +90,8 @@ function drawArms(summary) {
     retire.disabled = arm.state === "retired" || arm.state === "control";
     retire.addEventListener("click", () => askToRetire(summary.name, arm.arm));
     const interval = arm.low === null ? "–" : `${short(arm.low)} to ${short(arm.high)}`;
-    return row([[arm.arm, "name"], [arm.state], [percent(arm.share), "number"], [whole(arm.pulls), "number"],
-      [whole(arm.pending), "number"], [short(arm.mean), "number"], [interval, "number"], [retire, "number"]]);
+    return row([[arm.arm, "name"], [arm.state], [percent(arm.share), "number"], [short(arm.mean), "number"],
+      [interval, "number"], [whole(arm.pulls), "number"], [whole(arm.pending), "number"], [retire, "number"]]);
   }));
 }
 
