@@ -104,7 +104,7 @@ class Browser:
     @contextmanager
     def tab(
         self,
-        path: Path,
+        path: Path | str,
         width: int = 1400,
         height: int = 1000,
         *,
@@ -112,7 +112,7 @@ class Browser:
         scripts: bool = True,
         all_in_view: bool = True,
     ) -> Iterator["Tab"]:
-        """Open a file in a window of a size, and wait until its charts are drawn."""
+        """Open a file or an address in a window of a size, and wait until its charts are drawn."""
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
         session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         tab = Tab(self, session)
@@ -142,9 +142,11 @@ class Tab:
         """Call a method of the protocol for this page."""
         return self._browser.send(method, self._session, **parameters)
 
-    def go(self, path: Path, scripts: bool = True) -> None:
-        """Load a file."""
-        self.send("Page.navigate", url=path.as_uri())
+    def go(self, path: Path | str, scripts: bool = True) -> None:
+        """Load a file or an address."""
+        url = path if isinstance(path, str) else path.as_uri()
+        self._own = ("file:", "data:", "blob:", *([url.partition("#")[0]] if isinstance(path, str) else []))
+        self.send("Page.navigate", url=url)
         ready = "document.readyState === 'complete'"
         if scripts:
             ready += " && !document.querySelector('html.still:has(#packed)')"
@@ -219,7 +221,7 @@ class Tab:
         path.write_bytes(b64decode(data))
 
     def complaints(self) -> list[str]:
-        """Return the errors and warnings of the page, and its requests to anything but its own file."""
+        """Return the errors and warnings of the page, and its requests to anything but its own place."""
         self.evaluate("1")
         found = []
         for event in self._browser.events[self._first :]:
@@ -233,7 +235,7 @@ class Tab:
                 case "Log.entryAdded", {"entry": {"level": "error" | "warning", "text": text}}:
                     found.append(text)
                 case "Network.requestWillBeSent", {"request": {"url": url}}:
-                    if not url.startswith(("file:", "data:", "blob:")):
+                    if not url.startswith(self._own):
                         found.append(f"request {url}")
         return found
 

@@ -55,6 +55,7 @@ if TYPE_CHECKING:  # for type checkers; at run time __getattr__ finds the same n
     from lowregret.results import Results as Results
     from lowregret.results import compare as compare
     from lowregret.results import report as report
+    from lowregret.service.client import connect as connect
     from lowregret.simulation import simulate as simulate
     from lowregret.simulation import trace as trace
     from lowregret.suite.league import League as League
@@ -100,6 +101,7 @@ _HOMES = {
     "online.decisions": ("Decision",),
     "online.open_agent": ("open_agent",),
     "planning.plan": ("Plan", "plan"),
+    "service.client": ("connect",),
     "simulation": ("simulate", "trace"),
     "suite.league": ("League", "league"),
     "suite.worst_case": ("WorstCase", "worst_case"),

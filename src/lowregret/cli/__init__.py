@@ -28,6 +28,7 @@ from lowregret.cli.replay_command import replay
 from lowregret.cli.reproduce_command import reproduce
 from lowregret.cli.results_commands import compare, report
 from lowregret.cli.run_command import new, run
+from lowregret.cli.serve_command import serve, token
 from lowregret.cli.simulate_command import simulate
 from lowregret.cli.watch_command import watch
 from lowregret.errors import LowRegretError
@@ -78,10 +79,25 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-COMMANDS = simulate, plan, policies, bounds, reproduce, new, run, compare, report, watch, replay, league
+COMMANDS = (
+    simulate,
+    plan,
+    policies,
+    bounds,
+    reproduce,
+    new,
+    run,
+    compare,
+    report,
+    watch,
+    replay,
+    league,
+    serve,
+)
 for command in COMMANDS:
     app.command()(command)
 app.add_typer(agent, name="agent")
+app.add_typer(token, name="token")
 
 
 def main() -> None:

@@ -10,9 +10,9 @@ from typing import Self, overload
 
 from lowregret._common.validation import integer, short_repr
 from lowregret.errors import InputError, LowRegretError
-from lowregret.online.agent_reader import AgentReader
 from lowregret.online.agent_settings import Outside, Window, valid_only, valid_request, valid_settings
 from lowregret.online.agent_state import AgentState
+from lowregret.online.agent_status import AgentStatus
 from lowregret.online.decisions import Decision
 from lowregret.online.snapshot import check_playable, read
 from lowregret.online.stores.in_memory import MemoryStore
@@ -22,7 +22,7 @@ from lowregret.policies import Policy
 MOST_AT_ONCE = 1_000_000
 
 
-class Agent(AgentReader):
+class Agent(AgentStatus):
     """A policy in live use: ``ask`` which arm to pull, ``tell`` its reward.
 
     While no reward is pending, its choices are those of run 0 of ``simulate`` with the same seed, pull by

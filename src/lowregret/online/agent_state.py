@@ -24,7 +24,7 @@ from lowregret.engine.step import MESSAGES, NOT_A_NUMBER
 from lowregret.errors import InputError
 from lowregret.online.agent_settings import Settings, require_shares, valid_string
 from lowregret.online.assignment import CONTROL, Assignment
-from lowregret.online.decisions import ANSWERS, Decision, Event, decision_of, new_key, new_tuple
+from lowregret.online.decisions import ANSWERS, Decision, Event, Status, decision_of, new_key, new_tuple
 from lowregret.online.epochs import first_horizon, start_epoch
 from lowregret.online.model import (
     MODEL,
@@ -40,8 +40,11 @@ REMEMBERED = 1_000
 """How many of the latest answers and requests are held in memory; a store on disk holds them all."""
 
 
-Saved: TypeAlias = tuple[bytes, bytes, Any, int, dict[str, Rows], list[str], dict[str, int], int, int, int]
-"""A copy of the model: rows, models, round, epoch, retired, names, places, asked, conflicts, matured.
+Saved: TypeAlias = tuple[
+    bytes, bytes, Any, int, dict[str, Rows], list[str], dict[str, int], int, int, int, Status
+]
+"""A copy of the model: rows, models, round, epoch, retired, names, places, asked, conflicts, matured,
+status.
 
 Arrays are bytes, because NumPy copies structured arrays field by field. Lists and dictionaries are not
 copied: the agent replaces them and never changes them.
@@ -68,6 +71,8 @@ class AgentState:
         The number of decisions, and the number of rewards rejected because they contradict an earlier one.
     matured : int
         The number of the latest decision whose window has ended; see ``windows``.
+    status : str
+        Whether decisions are made: "active", "paused" or "retired".
     pending : dict of int to Decision
         The decisions whose pulls the model counts as pending, by their numbers in increasing order.
     early : dict of int to float
@@ -101,6 +106,7 @@ class AgentState:
         if self.control is not None:
             self.retired[self.control] = self._new_row(size)
         self.asked = self.conflicts = self.matured = 0
+        self.status: Status = "active"
         self.pending: dict[int, Decision] = {}
         self.early: dict[int, float] = {}
         self.answers: OrderedDict[str, float | None] = OrderedDict()
@@ -155,15 +161,16 @@ class AgentState:
             self.asked,
             self.conflicts,
             self.matured,
+            self.status,
         )
 
     def restore(self, saved: Saved) -> None:
         """Set the model back to a copy."""
-        rows, models, self.round, self.epoch, self.retired, self.names, self.places, *counts = saved
+        rows, models, self.round, self.epoch, self.retired, self.names, self.places, *_ = saved
         self.rows = np.frombuffer(rows, self.rows.dtype).copy()
         self.scores = np.zeros(len(self.rows))
         self.models = np.frombuffer(models, MODEL).copy()
-        self.asked, self.conflicts, self.matured = counts
+        self.asked, self.conflicts, self.matured, self.status = saved[7:]
         self.control_allowed = True
 
     def check_only(self, only: Iterable[object]) -> None:

@@ -16,6 +16,16 @@ MISSED = 0.05
 """The probability that an interval ever misses the true mean."""
 PRIOR = 126.0
 """The prior number of rewards of the mixture, which makes it tightest at about 1,000."""
+COLUMNS = {
+    "arm": pl.String,
+    "pulls": pl.Int64,
+    "pending": pl.Int64,
+    "mean": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "state": pl.String,
+    "share": pl.Float64,
+}
 
 
 def half_width(pulls: int, deviation: float) -> float:
@@ -43,16 +53,7 @@ def summary_table(state: AgentState) -> pl.DataFrame:
     total = max(state.time, 1)
     return pl.DataFrame(
         [_summary_row(state, arm, row, total) for arm, row in rows],
-        schema={
-            "arm": pl.String,
-            "pulls": pl.Int64,
-            "pending": pl.Int64,
-            "mean": pl.Float64,
-            "low": pl.Float64,
-            "high": pl.Float64,
-            "state": pl.String,
-            "share": pl.Float64,
-        },
+        schema=COLUMNS,
         orient="row",
     )
 

@@ -10,7 +10,15 @@ from lowregret._common.validation import short_repr
 from lowregret.errors import ConflictError, InputError, UnknownDecisionError
 from lowregret.online.agent_settings import valid_reward
 from lowregret.online.agent_state import AgentState
-from lowregret.online.decisions import Decision, Event, decision_number, decision_of, new_tuple
+from lowregret.online.decisions import (
+    STATUS_EVENTS,
+    Decision,
+    Event,
+    Kind,
+    decision_number,
+    decision_of,
+    new_tuple,
+)
 from lowregret.online.windows import end_windows
 
 if TYPE_CHECKING:
@@ -40,6 +48,9 @@ def ask(
                     "not in only: use another request for a new choice"
                 )
         return known, []
+    if state.status != "active":
+        remedy = ": resume it" if state.status == "paused" else ""
+        raise ConflictError(f"this agent is {state.status} and makes no decisions{remedy}")
     events = [] if state.settings.window is None else end_windows(state, now)
     if only is not None:
         state.allow(only)
@@ -118,6 +129,17 @@ def retire(state: AgentState, store: Store, now: float, arm: object) -> Change:
     name = state.check_retirement(arm)
     state.retire(name)
     return None, [Event("retired", arm=name, timestamp=now)]
+
+
+def change_status(state: AgentState, store: Store, now: float, kind: Kind) -> Change:
+    """Pause, resume or end an agent; return whether that changed anything."""
+    status = STATUS_EVENTS[kind]
+    if state.status == status:
+        return False, []
+    if state.status == "retired":
+        raise ConflictError("this agent is retired, which is final: create another one")
+    state.status = status
+    return True, [Event(kind, timestamp=now)]
 
 
 def _requested(state: AgentState, store: Store, request: str) -> list[Decision]:

@@ -5,7 +5,13 @@ from __future__ import annotations
 import os
 from typing import Literal, NamedTuple
 
-Kind = Literal["asked", "told", "forgot", "conflict", "added", "retired", "matured"]
+Kind = Literal[
+    "asked", "told", "forgot", "conflict", "added", "retired", "matured", "paused", "resumed", "ended"
+]
+Status = Literal["active", "paused", "retired"]
+"""Whether an agent makes decisions: yes, not now, or never again."""
+STATUS_EVENTS: dict[Kind, Status] = {"paused": "paused", "resumed": "active", "ended": "retired"}
+"""The kinds of events that change the status, and what it is after them."""
 new_tuple = tuple.__new__
 """Creates a named tuple from all its fields, in half the time of its own constructor."""
 ANSWERS = ("told", "forgot")
@@ -57,6 +63,9 @@ class Event(NamedTuple):
     conflict decision, reward: contradicts an earlier reward, rejected
     added    arm
     retired  arm
+    paused   no decisions are made from here on
+    resumed  decisions are made again
+    ended    no decisions are made any more
     matured  decision, reward: the window of this and all earlier decisions has ended; the reward is that
              of decisions without one, None if they are discarded
     ======== ==========================================================================================

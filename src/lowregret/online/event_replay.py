@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from lowregret.errors import StoreError
 from lowregret.online.agent_state import AgentState
-from lowregret.online.decisions import ANSWERS, Event
+from lowregret.online.decisions import ANSWERS, STATUS_EVENTS, Event
 from lowregret.online.windows import mature
 
 
@@ -33,6 +33,8 @@ def reapply(state: AgentState, event: Event) -> None:
         state.retire(str(event.arm))
     elif event.kind == "conflict":
         state.conflicts += 1
+    elif event.kind in STATUS_EVENTS:
+        state.status = STATUS_EVENTS[event.kind]
     elif event.kind == "matured":
         mature(state, event.decision or 0, event.reward)
     elif event.reward is None:
@@ -55,4 +57,6 @@ def _can_follow(state: AgentState, event: Event) -> bool:
     if event.kind == "matured":
         fits = event.reward is None or isinstance(event.reward, float)
         return fits and isinstance(event.decision, int) and state.matured < event.decision <= state.asked
+    if event.kind in STATUS_EVENTS:
+        return state.status not in ("retired", STATUS_EVENTS[event.kind])
     return event.kind == "conflict" or (event.kind == "retired" and event.arm in state.places)

@@ -23,7 +23,7 @@ from lowregret.engine.state import Rows, new_rows
 from lowregret.errors import InputError
 from lowregret.online.agent_settings import Outside, Settings, policy_from, valid_settings, window_from
 from lowregret.online.agent_state import AgentState
-from lowregret.online.decisions import Decision, decision_number
+from lowregret.online.decisions import Decision, Status, decision_number
 from lowregret.online.former_formats import upgraded
 from lowregret.policies import Policy
 from lowregret.policies.arm_memory import PREFIX
@@ -116,6 +116,7 @@ class Snapshot(Part):
     early: dict[str, float]
     answers: dict[str, float | None]
     requests: dict[str, DecisionsPart]
+    status: Status = "active"
 
 
 def write(state: AgentState, for_store: bool = False) -> str:
@@ -153,6 +154,8 @@ def write(state: AgentState, for_store: bool = False) -> str:
         "answers": answers,
         "requests": {key: _decisions(made.values()) for key, made in requests.items()},
     }
+    if state.status != "active":  # so that an older lowregret reads those that are
+        data["status"] = state.status
     return json.dumps(data, ensure_ascii=False, allow_nan=False, indent=None if for_store else 1)
 
 
@@ -174,7 +177,7 @@ def read(text: str, policy: Policy | None = None) -> AgentState:
     model["told"], model["waiting"], model["drawn"] = parts.told, len(parts.pending.id), parts.drawn
     model["horizon"], model["discarded"] = parts.horizon, parts.discarded
     state.epoch, state.asked, state.conflicts = parts.epoch, parts.asked, parts.conflicts
-    state.matured = parts.matured
+    state.matured, state.status = parts.matured, parts.status
     state.round = _round(settings.policy, state.round, parts.round)
     state.pending = _by_number(parts.pending)
     state.early = {_early_number(number, state): reward for number, reward in parts.early.items()}

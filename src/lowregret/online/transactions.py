@@ -12,9 +12,9 @@ from weakref import WeakSet
 
 from lowregret.errors import ConflictError, InputError, LowRegretError, StoreError
 from lowregret.online import calls
-from lowregret.online.agent_state import AgentState, Saved
+from lowregret.online.agent_state import REMEMBERED, AgentState, Saved
 from lowregret.online.calls import Change
-from lowregret.online.decisions import Decision, Event
+from lowregret.online.decisions import Decision, Event, Kind
 from lowregret.online.event_replay import reapply, replay
 from lowregret.online.sealed_snapshot import read_sealed, write_sealed
 from lowregret.online.stores import TIMEOUT, CompactedError
@@ -32,11 +32,15 @@ LOADED_FROM = 20_000
 """The same for machine code that is on the disk: some 0.2 s in plain Python."""
 ROUNDS = 5
 """How often an agent that is behind catches up before it excludes others."""
+GROUP_EVENTS = REMEMBERED // 2
+"""After how many events a group of calls ends: the records in memory must hold all that is not stored yet."""
 
 Stored: TypeAlias = tuple[Sequence[Event], int, int | None]
 """Events that are stored, the position after them, and that of the latest snapshot."""
 Loaded: TypeAlias = tuple[AgentState, int, int | None]
 """A state, the number of events in it, and the position of the latest snapshot."""
+Call: TypeAlias = tuple[Callable[..., Change], tuple[Any, ...]]
+"""A function of ``calls``, and its arguments after the state, the store and the time."""
 
 
 class _FarBehindError(Exception):
@@ -49,7 +53,8 @@ class Transactions:
     A transaction changes the model, appends its events to the store, and commits them to the records. An
     interrupt may come at any moment, and the next call recovers. While ``_stored`` is set, it repeats the
     commit. Else, while ``_before`` is set, it restores the model. Whether the events of that transaction are
-    stored is decided by reading the store. While ``_loaded`` is set, it replaces the state.
+    stored is decided by reading the store. While ``_loaded`` is set, it replaces the state. While ``_ahead``
+    is set, a group of calls may have changed the state and not the store, so the state is loaded again.
 
     Parameters
     ----------
@@ -81,6 +86,7 @@ class Transactions:
         self._before: Saved | None = None
         self._stored: Stored | None = None
         self._loaded: Loaded | None = None
+        self._ahead = False
         self.closed = False
         self._lock, self._owner = Lock(), 0  # the thread that holds the lock
         self._wait = (True,), (timeout,)
@@ -114,9 +120,34 @@ class Transactions:
         """Retire an arm."""
         self._execute(calls.retire, arm)
 
+    def change_status(self, kind: Kind) -> bool:
+        """Pause, resume or end the agent; return whether that changed anything."""
+        return bool(self._execute(calls.change_status, kind))
+
     def settle(self) -> int:
         """End the windows that are due; return how many decisions were pending in them."""
         return int(self._execute(calls.settle))
+
+    def together(self, group: Sequence[Call]) -> list[Any]:
+        """Run several calls in one session of the store, and return the result or the error of each.
+
+        They run in their order, and each sees what those before it did. One that fails changes nothing, and
+        leaves the others alone. All that succeed are durable when this returns. The list may be shorter than
+        the group, but is not empty: calls after ``GROUP_EVENTS`` events are left for the next group. An error
+        of the store is raised, and then none of the calls took effect.
+        """
+        if len(group) == 1 or getattr(self.store, "history", True) is False:
+            (transaction, arguments), *_ = group
+            try:
+                return [self._execute(transaction, *arguments)]
+            except StoreError:
+                raise
+            except Exception as error:
+                return [error]
+        end = monotonic() + self.timeout if self.store.shared else 0.0
+        with self._waiting():
+            outcomes: list[Any] = self._when_near(self._run_group, (group,), end)
+            return outcomes
 
     @contextmanager
     def reading(self) -> Iterator[AgentState]:
@@ -137,13 +168,13 @@ class Transactions:
         end = monotonic() + self.timeout if self.store.shared else 0.0
         if self._lock.locked():
             with self._waiting():
-                return self._run_when_near(transaction, arguments, end)
+                return self._when_near(self._run, (transaction, arguments), end)
         with self._lock:
             self._owner = get_ident()
             try:
                 return self._run(transaction, arguments, end, True)
             except _FarBehindError:
-                return self._run_when_near(transaction, arguments, end)
+                return self._when_near(self._run, (transaction, arguments), end)
             finally:
                 self._owner = 0
 
@@ -163,17 +194,15 @@ class Transactions:
                 self._owner = 0
                 self._lock.release()
 
-    def _run_when_near(
-        self, transaction: Callable[..., Change], arguments: tuple[Any, ...], end: float
-    ) -> Any:
-        """Catch up while others go on, and then run a transaction."""
+    def _when_near(self, run: Callable[..., Any], what: tuple[Any, ...], end: float) -> Any:
+        """Catch up while others go on, and then run a transaction or a group."""
         for _ in range(ROUNDS):
             self._recover()
             self._catch_up()
             with suppress(_FarBehindError):
-                return self._run(transaction, arguments, end, True)
+                return run(*what, end, True)
         try:
-            return self._run(transaction, arguments, end, False)
+            return run(*what, end, False)
         except _FarBehindError:
             raise StoreError("other processes have compacted the log of this agent: try again") from None
 
@@ -185,13 +214,7 @@ class Transactions:
         store, state = self.store, self.state
         try:
             with store.session(end - monotonic() if end else self.timeout):
-                most = self._most_at_once() + 1 if end and patient else None
-                missed = store.events(self._position, most)
-                if missed:
-                    if most is not None and len(missed) == most:
-                        raise _FarBehindError
-                    for event in missed:
-                        self._apply(event)
+                self._apply_missed(self._most_at_once() + 1 if end and patient else None)
                 self._before = state.save()
                 result, events = transaction(state, store, self.clock(), *arguments)
                 position, snapshot = self._position + len(events), self._snapshot
@@ -208,6 +231,60 @@ class Transactions:
         except BaseException:
             self._recover()
             raise
+
+    def _run_group(self, group: Sequence[Call], end: float, patient: bool) -> list[Any]:
+        """Run a group of calls; an error of the store discards all of them."""
+        self._recover()
+        store, state = self.store, self.state
+        outcomes: list[Any] = []
+        events: list[Event] = []
+        try:
+            with store.session(end - monotonic() if end else self.timeout):
+                self._apply_missed(self._most_at_once() + 1 if end and patient else None)
+                self._ahead = True
+                for transaction, arguments in group:
+                    outcome, new = self._attempt(state, transaction, arguments)
+                    outcomes.append(outcome)
+                    events += new
+                    if len(events) >= GROUP_EVENTS:
+                        break
+                position, snapshot = self._position + len(events), self._snapshot
+                if events:
+                    store.append(events)
+                    if snapshot is not None and self._snapshot_due(position):
+                        store.keep(position, write_sealed(state, position))
+                        snapshot = position
+            self._position, self._snapshot, self._ahead = position, snapshot, False
+            return outcomes
+        except CompactedError:
+            self._recover()
+            raise _FarBehindError from None
+        except BaseException:
+            self._recover()
+            raise
+
+    def _attempt(
+        self, state: AgentState, transaction: Callable[..., Change], arguments: tuple[Any, ...]
+    ) -> tuple[Any, list[Event]]:
+        """Run one call of a group; return its result or its error, and its events."""
+        before = state.save()
+        try:
+            result, events = transaction(state, self.store, self.clock(), *arguments)
+        except StoreError:
+            raise
+        except Exception as error:
+            state.restore(before)
+            return error, []
+        return state.commit(events) or result, events
+
+    def _apply_missed(self, most: int | None) -> None:
+        """Apply what other processes have stored, unless it is so much that they would wait for long."""
+        missed = self.store.events(self._position, most)
+        if missed:
+            if most is not None and len(missed) == most:
+                raise _FarBehindError
+            for event in missed:
+                self._apply(event)
 
     def _most_at_once(self) -> int:
         """Return how many events may be applied while other processes wait."""
@@ -232,10 +309,13 @@ class Transactions:
         for event in missed:
             self._apply(event)
 
-    def _load(self, latest: tuple[int, str]) -> None:
-        """Replace the state by a snapshot and the events after it."""
-        position, text = latest
-        state = read_sealed(position, text, self.state.settings.policy, self.state.token)
+    def _load(self, latest: tuple[int, str] | None) -> None:
+        """Replace the state by a snapshot, or that of a new agent, and the events after it."""
+        settings, token = self.state.settings, self.state.token
+        position = 0 if latest is None else latest[0]
+        state = (
+            AgentState(settings, token) if latest is None else read_sealed(*latest, settings.policy, token)
+        )
         state.steps, state.assignment = self.state.steps, self.state.assignment
         events = self.store.events(position)
         prepare(state, len(events))
@@ -264,7 +344,9 @@ class Transactions:
         if self._loaded is not None:
             self._before = self._stored = None
             self.state, self._position, self._snapshot = self._loaded
-            self._loaded = None
+            self._ahead, self._loaded = False, None
+        elif self._ahead:
+            self._load(self.store.latest())
         elif self._stored is not None:
             self._commit()
         elif self._before is not None:

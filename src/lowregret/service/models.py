@@ -1,0 +1,247 @@
+"""What the service reads and answers; names and rules are those of the library."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from lowregret._common.spec_errors import first_error
+from lowregret._common.validation import MAX_HORIZON, MAX_MAGNITUDE, MAX_SEED
+from lowregret.errors import InputError
+from lowregret.online.agent_settings import (
+    MAX_REQUEST,
+    Settings,
+    valid_name,
+    valid_request,
+    valid_settings,
+    window_from,
+)
+from lowregret.online.decisions import STATUS_EVENTS, Kind, Status
+
+MAX_BODY = 1_000_000
+"""The most bytes of a body."""
+MAX_BATCH = 1_000
+"""The most decisions or rewards of one call."""
+MAX_ARM = 200
+"""The most characters of the name of an arm."""
+MAX_ARMS = 10_000
+"""The most arms of an agent of the service."""
+
+
+def _limited_window(window: int | dict[str, float] | None) -> int | dict[str, float] | None:
+    """Allow a window that a date can represent."""
+    if isinstance(window, dict) and (len(window) != 1 or not 0.0 < next(iter(window.values())) <= 1e9):
+        raise InputError('a window is a number of decisions or {"seconds": S} with 0 < S <= 1e9')
+    return window
+
+
+Name = Annotated[
+    str,
+    AfterValidator(valid_name),
+    Field(max_length=64, examples=["buttons"], json_schema_extra={"pattern": "^[A-Za-z0-9][A-Za-z0-9._-]*$"}),
+]
+Arm = Annotated[str, Field(min_length=1, max_length=MAX_ARM, examples=["red"])]
+Request = Annotated[
+    str,
+    AfterValidator(valid_request),
+    Field(max_length=MAX_REQUEST, examples=["visit 17"], json_schema_extra={"minLength": 1}),
+]
+DecisionId = Annotated[str, Field(max_length=100, examples=["0f6b9c1d2e3f4a5b6c7d8e9f00112233-1"])]
+Number = Annotated[float, Field(ge=-MAX_MAGNITUDE, le=MAX_MAGNITUDE)]
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Window = Annotated[
+    Annotated[int, Field(ge=1, le=MAX_HORIZON)] | dict[Literal["seconds"], float],
+    AfterValidator(_limited_window),
+    Field(examples=[1_000, {"seconds": 3600}]),
+]
+
+
+class Model(BaseModel):
+    """A JSON object with no other keys and no conversion between types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class NewAgent(Model):
+    """The agent to create; the keys are the arguments of ``lowregret.open_agent``."""
+
+    name: Name
+    policy: Annotated[str, Field(max_length=200, examples=["EUCBV", "UCB1(alpha=1)"])]
+    arms: Annotated[list[Arm], Field(min_length=1, max_length=MAX_ARMS, examples=[["red", "green", "blue"]])]
+    horizon: Annotated[int, Field(ge=1, le=MAX_HORIZON)] | None = None
+    seed: Annotated[int, Field(ge=0, le=MAX_SEED)] = 0
+    reward_range: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = [0.0, 1.0]
+    outside: Literal["refuse", "clip"] = "refuse"
+    matures_after: Window | None = None
+    expires_after: Window | None = None
+    default_reward: Number | None = None
+    minimum_share: Share = 0.0
+    control: Annotated[list[Arm | Share], Field(min_length=2, max_length=2)] | None = None
+    log_propensities: bool | None = None
+
+    def settings(self) -> Settings:
+        """Return the settings of the agent, validated."""
+        return valid_settings(
+            self.policy,
+            self.arms,
+            self.horizon,
+            self.seed,
+            self.reward_range,  # type: ignore[arg-type]
+            self.outside,
+            _window(self.matures_after),
+            _window(self.expires_after),
+            self.default_reward,
+            self.minimum_share,
+            self.control,
+            self.log_propensities,
+        )
+
+
+def _window(window: int | dict[Literal["seconds"], float] | None) -> int | timedelta | None:
+    return window if window is None or isinstance(window, int) else window_from(window)
+
+
+class Ask(Model):
+    """How many decisions, among which arms, and the name that makes the call idempotent."""
+
+    n: Annotated[int, Field(ge=1, le=MAX_BATCH)] = 1
+    only: Annotated[list[Arm], Field(min_length=1, max_length=MAX_ARMS)] | None = None
+    request: Request | None = None
+
+
+class Reward(Model):
+    """The reward of a decision."""
+
+    id: DecisionId
+    reward: Number
+
+
+class Tell(Model):
+    """Rewards: all of them are accepted, or none."""
+
+    rewards: Annotated[list[Reward], Field(max_length=MAX_BATCH)]
+
+
+class Forget(Model):
+    """Decisions whose rewards will never be reported: all of them are discarded, or none."""
+
+    ids: Annotated[list[DecisionId], Field(max_length=MAX_BATCH)]
+
+
+class ChangeArms(Model):
+    """An arm to add, or one to retire."""
+
+    add: Arm | None = None
+    retire: Arm | None = None
+
+
+class ChangeStatus(Model):
+    """Whether the agent makes decisions; "retired" is final."""
+
+    status: Status
+
+    def event(self) -> Kind:
+        """Return the kind of event that changes the status to this."""
+        return next(kind for kind, status in STATUS_EVENTS.items() if status == self.status)
+
+
+class Decided(BaseModel):
+    """A decision."""
+
+    id: DecisionId
+    arm: Arm
+    time: int
+    propensity: float | None
+    timestamp: float | None
+
+
+class Decisions(BaseModel):
+    """Decisions, in the order in which they were made."""
+
+    decisions: list[Decided]
+
+
+class Told(BaseModel):
+    """How many rewards were not reported before."""
+
+    new: int
+
+
+class Forgotten(BaseModel):
+    """How many decisions were pending."""
+
+    new: int
+
+
+class ArmNames(BaseModel):
+    """The arms that are not retired."""
+
+    arms: list[Arm]
+
+
+class Overview(BaseModel):
+    """The state of an agent."""
+
+    name: str
+    policy: str
+    arms: int
+    pulls: int
+    pending: int
+    conflicts: int
+    status: Status
+
+
+class Overviews(BaseModel):
+    """The agents of the store."""
+
+    agents: list[Overview]
+
+
+class ArmSummary(BaseModel):
+    """One arm: see ``Agent.summary``."""
+
+    arm: str
+    pulls: int
+    pending: int
+    mean: float | None
+    low: float | None
+    high: float | None
+    state: str
+    share: float
+
+
+class Loss(BaseModel):
+    """The estimated loss of reward so far, from the means of the arms."""
+
+    against_best: float | None
+    against_equal_split: float | None
+
+
+class Summary(Overview):
+    """An agent and its arms."""
+
+    settings: dict[str, Any]
+    table: list[ArmSummary]
+    loss: Loss
+
+
+class Problem(BaseModel):
+    """What went wrong, in one sentence: problem details of RFC 9457."""
+
+    type: Annotated[str, Field(examples=["urn:lowregret:conflict"])]
+    title: str
+    status: int
+    detail: str
+
+
+def parsed(model: type[Model], body: bytes) -> Any:
+    """Return a body as a model; an error is one sentence."""
+    try:
+        return model.model_validate_json(body or b"{}")
+    except ValidationError as error:
+        details = error.errors(include_url=False, include_input=False)[0]
+        if details["type"] == "json_invalid":
+            raise InputError(f"the body is not JSON: {details['ctx']['error']}") from None
+        raise InputError(str(first_error(error, model))) from None

@@ -1,0 +1,172 @@
+"""What clients send and how they read the answers, whichever way they send it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lowregret._common.validation import integer, short_repr
+from lowregret.errors import ConflictError, InputError, StoreError, UnknownDecisionError
+from lowregret.online.agent_settings import (
+    Settings,
+    policy_text,
+    valid_name,
+    valid_only,
+    valid_request,
+    valid_reward,
+    valid_settings,
+)
+from lowregret.online.decisions import Decision, Status
+from lowregret.policies import Policy
+
+if TYPE_CHECKING:
+    import polars
+
+ATTEMPTS = 100
+"""How often a call is sent, at most; the timeout ends it earlier."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.05, 2.0
+"""Seconds before a call is sent again; they double, and half of them is random."""
+DEFAULTS: tuple[Any, ...] = (None, 0, (0, 1), "refuse", None, None, None, 0.0, None, None)
+
+ERRORS: dict[str, type[Exception]] = {
+    "urn:lowregret:unknown-decision": UnknownDecisionError,
+    "urn:lowregret:conflict": ConflictError,
+    "urn:lowregret:store": StoreError,
+    "urn:lowregret:internal": StoreError,
+}
+"""The error that a problem of the service raises; ``InputError`` for all others."""
+
+
+class Sent(NamedTuple):
+    """A call: its method, path and body."""
+
+    method: str
+    path: str
+    body: Any = None
+
+
+def valid_address(url: object) -> str:
+    """Return the address of a service without a slash at its end."""
+    if isinstance(url, str) and url.startswith(("http://", "https://")):
+        return url.rstrip("/")
+    raise InputError(f"the address of a service begins with http:// or https://, got {short_repr(url)}")
+
+
+def headers(token: str | None) -> dict[str, str]:
+    """Return the headers of every call."""
+    if token is None:
+        return {}
+    if not isinstance(token, str) or not token.isascii() or not token.isprintable():
+        raise InputError("a token is a string as 'lowregret token add' prints it")
+    return {"Authorization": f"Bearer {token}"}
+
+
+def given_settings(
+    policy: Policy | str | None, arms: Iterable[str] | None, *rest: Any
+) -> dict[str, Any] | None:
+    """Return the settings of an agent to create as JSON, None if it must exist."""
+    if policy is None or arms is None:
+        if policy is not None or arms is not None or rest != DEFAULTS:
+            raise InputError("connect: pass the policy and the arms, or nothing but the name")
+        return None
+    settings: Settings = valid_settings(policy, arms, *rest)
+    found = settings.described()
+    if ":" in found["policy"]["class"]:
+        raise InputError(f"{settings.policy} is not in lowregret: a service creates its own policies alone")
+    for key in ("matures_after", "expires_after"):
+        if found[key] and "decisions" in found[key]:
+            found[key] = found[key]["decisions"]
+    return {**found, "policy": policy_text(found["policy"])}
+
+
+def creating(name: str, settings: dict[str, Any]) -> Sent:
+    """Return the call that creates an agent."""
+    return Sent("POST", "/v1/agents", {"name": valid_name(name), **settings})
+
+
+def reading(name: str, what: str = "") -> Sent:
+    """Return a call that reads."""
+    return Sent("GET", f"/v1/agents/{valid_name(name)}{what}")
+
+
+def asking(name: str, n: int | None, only: Iterable[str] | None, request: str | None) -> Sent:
+    """Return the call that asks; it has a request, so that it can be repeated."""
+    body: dict[str, Any] = {
+        "n": 1 if n is None else integer("ask", "n", n),
+        "request": token_hex(16) if request is None else valid_request(request),
+    }
+    if only is not None:
+        body["only"] = valid_only(only)
+    return Sent("POST", f"/v1/agents/{name}/ask", body)
+
+
+def telling(name: str, rewards: Iterable[tuple[Decision | str, float]]) -> Sent:
+    """Return the call that tells."""
+    try:
+        pairs = [(decision, reward) for decision, reward in rewards]
+    except (TypeError, ValueError):
+        raise InputError("tell_many takes pairs of a decision and its reward") from None
+    found = [{"id": _key(decision), "reward": valid_reward(reward)} for decision, reward in pairs]
+    return Sent("POST", f"/v1/agents/{name}/tell", {"rewards": found})
+
+
+def forgetting(name: str, decisions: Iterable[Decision | str]) -> Sent:
+    """Return the call that forgets."""
+    if isinstance(decisions, str | Decision) or not isinstance(decisions, Iterable):
+        raise InputError(f"forget_many takes a list of decisions, got {short_repr(decisions)}")
+    return Sent("POST", f"/v1/agents/{name}/forget", {"ids": [_key(decision) for decision in decisions]})
+
+
+def changing_arms(name: str, key: str, arm: str) -> Sent:
+    """Return the call that adds or retires an arm."""
+    return Sent("POST", f"/v1/agents/{name}/arms", {key: arm})
+
+
+def changing_status(name: str, status: Status) -> Sent:
+    """Return the call that pauses, resumes or retires an agent."""
+    return Sent("POST", f"/v1/agents/{name}/status", {"status": status})
+
+
+def asked(answer: dict[str, Any]) -> list[Decision]:
+    """Return the decisions of an answer."""
+    return [
+        Decision(made["id"], made["arm"], made["time"], made["propensity"], made["timestamp"])
+        for made in answer["decisions"]
+    ]
+
+
+def summarised(answer: dict[str, Any]) -> polars.DataFrame:
+    """Return the table of the arms of an answer."""
+    import polars as pl
+
+    from lowregret.online.arm_summary import COLUMNS
+
+    return pl.DataFrame(answer["table"], schema=COLUMNS)
+
+
+def result_of(status: int, content: bytes) -> Any:
+    """Return what an answer contains, or raise the error of the library that it stands for."""
+    try:
+        found = json.loads(content)
+    except ValueError:
+        found = None
+    if status < 300 and found is not None:
+        return found
+    if isinstance(found, dict) and isinstance(found.get("detail"), str):
+        raise ERRORS.get(str(found.get("type")), InputError)(found["detail"])
+    raise StoreError(f"the service has answered with status {status}, and not as lowregret does")
+
+
+def unreachable(url: str, reason: str) -> StoreError:
+    """Return the error of a service that does not answer."""
+    return StoreError(f"the service at {url} cannot be used: {reason}: try again")
+
+
+def _key(decision: Decision | str) -> str:
+    if isinstance(decision, Decision):
+        return decision.id
+    if isinstance(decision, str):
+        return decision
+    raise InputError(f"a decision must be a Decision or its id, got {short_repr(decision)}")

@@ -1,0 +1,105 @@
+"""Checks of a request before it is answered: where it comes from, how large it is, and how long it takes."""
+
+from __future__ import annotations
+
+import asyncio
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+
+from lowregret._common.validation import short_repr
+from lowregret.service.models import MAX_BODY
+from lowregret.service.problems import RefusedError
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope
+
+BODY_SECONDS = 10.0
+"""How many seconds a client has to send a body."""
+API_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+PAGE_HEADERS = {
+    **API_HEADERS,
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host name is this machine's own, whatever a name server says."""
+    name = host.strip("[]").lower()
+    if name == "localhost":
+        return True
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def headers_of(scope: Scope) -> dict[str, str]:
+    """Return the headers of a request."""
+    return {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
+
+
+def check_local(headers: dict[str, str]) -> None:
+    """Refuse what a page of another site makes a browser send; for a service that needs no token.
+
+    A page cannot choose the header Host: with a name that its own server resolves to this machine, the
+    header has that name.
+    """
+    host = headers.get("host", "")
+    name = host if host.endswith("]") else host.rsplit(":", 1)[0]
+    if not is_loopback(name):
+        raise RefusedError(
+            403,
+            "forbidden",
+            f"without tokens this service answers to localhost alone, not to {short_repr(host)}",
+        )
+    if headers.get("sec-fetch-site") in ("cross-site", "same-site"):
+        raise RefusedError(403, "forbidden", "without tokens this service answers to no page of another site")
+
+
+async def body_of(headers: dict[str, str], receive: Receive) -> bytes:
+    """Return the body of a request that is JSON, small enough, and sent in time."""
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise RefusedError(
+            415, "input", f"send the body as Content-Type: application/json, got {short_repr(kind)}"
+        )
+    announced = headers.get("content-length", "0")
+    if len(announced) > 12 or (announced.isdecimal() and int(announced) > MAX_BODY):
+        raise _too_large()
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            return await _received(receive)
+    except TimeoutError:
+        raise RefusedError(
+            408, "input", f"the body did not arrive within {BODY_SECONDS:g} s", {"Connection": "close"}
+        ) from None
+
+
+async def _received(receive: Receive) -> bytes:
+    """Return all parts of a body."""
+    size, parts = 0, []
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise RefusedError(400, "input", "the client has gone")
+        part = message.get("body", b"")
+        size += len(part)
+        if size > MAX_BODY:
+            raise _too_large()
+        parts.append(part)
+        if not message.get("more_body", False):
+            return b"".join(parts)
+
+
+def _too_large() -> RefusedError:
+    detail = f"the body must have at most {MAX_BODY:,} bytes"
+    return RefusedError(413, "too-large", detail, {"Connection": "close"})

@@ -1,0 +1,66 @@
+"""An agent that is paused or retired makes no decisions, and its log says so."""
+
+import json
+
+import pytest
+
+import lowregret as lr
+from lowregret.online.snapshot import write
+from lowregret.online.stores.in_memory import MemoryStore
+
+ARMS = ["red", "green"]
+
+
+@pytest.mark.parametrize("name", ["a.db", "a.journal", None])
+def test_a_pause_is_stored(tmp_path, name):
+    where = MemoryStore() if name is None else tmp_path / name
+    agent = lr.open_agent(where, lr.UCB1(), ARMS)
+    choice = agent.ask(request="x")
+    assert agent.pause() and not agent.pause()
+    with pytest.raises(lr.ConflictError, match="paused"):
+        agent.ask()
+    assert agent.ask(request="x") == choice and agent.tell(choice, 1)
+    agent.close()
+    agent = lr.open_agent(where, lr.UCB1(), ARMS)
+    assert agent.status == "paused"
+    with pytest.raises(lr.ConflictError, match="paused"):
+        agent.ask()
+    assert agent.resume() and not agent.resume() and agent.ask().time == 2
+    assert agent.retire() and not agent.retire()
+    for change in (agent.pause, agent.resume, agent.ask):
+        with pytest.raises(lr.ConflictError, match="retired"):
+            change()
+    assert agent.events()["kind"].to_list() == ["asked", "paused", "told", "resumed", "asked", "ended"]
+    assert agent.verify() == 6
+    agent.close()
+
+
+def test_json_says_it_and_others_stay_as_they_were():
+    agent = lr.Agent(lr.UCB1(), ARMS)
+    assert "status" not in json.loads(agent.to_json())
+    agent.pause()
+    copy = lr.Agent.from_json(agent.to_json())
+    assert copy.status == "paused"
+    copy.resume()
+    assert write(copy._transactions.state) == write(lr.Agent.from_json(copy.to_json())._transactions.state)
+
+
+def test_a_failed_call_restores_the_status(tmp_path, monkeypatch):
+    agent = lr.open_agent(tmp_path / "a.db", lr.UCB1(), ARMS)
+    with monkeypatch.context() as patch:
+        patch.setattr(agent._transactions.store, "append", lambda events: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            agent.pause()
+    assert agent.status == "active"
+    agent.close()
+
+
+def test_another_process_sees_it(tmp_path):
+    agents = [lr.open_agent(tmp_path / "a.db", lr.UCB1(), ARMS) for _ in range(2)]
+    agents[0].pause()
+    with pytest.raises(lr.ConflictError, match="paused"):
+        agents[1].ask()
+    agents[1].resume()
+    assert agents[0].ask().time == 1
+    for agent in agents:
+        agent.close()

@@ -1,0 +1,140 @@
+"""The dashboard in a real browser: it loads, follows what happens, changes agents, and needs its token."""
+
+import os
+from pathlib import Path
+
+import pytest
+from browser import CHROMIUM, Browser
+from serving import served
+
+import lowregret as lr
+from lowregret.service.tokens import new_token
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+
+ARMS = ["red", "green", "blue", "a button with a rather long name <b>and markup</b>"]
+PICTURES = os.environ.get("LOWREGRET_PICTURES")
+"""A folder for screenshots, to be looked at."""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with Browser() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dashboard")
+    with served(folder / "a.db") as client:
+        url = f"{str(client.base_url).rstrip('/')}/"
+        with lr.connect(url, "EUCBV", ARMS, horizon=5_000, seed=1, name="buttons") as agent:
+            rates = dict(zip(ARMS, (0.02, 0.05, 0.3, 0.1), strict=True))
+            for turn in range(12):
+                choices = agent.ask(100)
+                some = [(c, float((c.time * 37 % 100) / 100 < rates[c.arm])) for c in choices[: 98 - turn]]
+                agent.tell_many(some)
+            with pytest.raises(lr.ConflictError):
+                agent.tell(some[0][0], 1 - some[0][1])
+        lr.connect(url, "UCB1", ["a", "b"], name="second").close()
+        yield url, client
+
+
+def rows(tab, name):
+    return tab.evaluate(f"[...document.querySelectorAll('#{name} tr')].map(row => row.innerText)")
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [375, 1400])
+def test_it_loads(browser, service, width, dark):
+    url, _ = service
+    with browser.tab(url, width, 900, dark=dark, all_in_view=False) as tab:
+        tab.wait("document.querySelectorAll('#agent-rows tr').length === 2")
+        picture(tab, f"agents-{width}-{dark}")
+        tab.click("#agent-rows a")
+        tab.wait("document.querySelectorAll('#arm-rows tr').length >= 4")
+        tab.wait("!!document.querySelector('#shares polygon') && !!document.querySelector('#means circle')")
+        assert "markup" in rows(tab, "arm-rows")[3] and not tab.evaluate("!!document.querySelector('td b')")
+        assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth"), "it scrolls sideways"
+        assert tab.evaluate("document.querySelector('#event-rows td:nth-child(3)').textContent") == "conflict"
+        for text in ("1,200", "lost against the best arm", "expired or discarded"):
+            assert text in tab.evaluate("document.querySelector('#figures').innerText")
+        picture(tab, f"agent-{width}-{dark}")
+        assert tab.complaints() == []
+
+
+def test_it_follows_what_happens_elsewhere(browser, service):
+    url, client = service
+    with browser.tab(f"{url}#second", all_in_view=False) as tab:
+        tab.wait("document.querySelectorAll('#arm-rows tr').length === 2")
+        client.post("/v1/agents/second/ask", json={"n": 77})
+        tab.wait("document.querySelector('#figures').innerText.includes('77')")
+        assert tab.complaints() == []
+
+
+def test_it_adds_and_retires_an_arm_and_pauses(browser, service):
+    url, client = service
+    lr.connect(url, "UCB1", ["a", "b"], name="changed").close()
+    with browser.tab(f"{url}#changed", 375, all_in_view=False) as tab:
+        tab.wait("document.querySelectorAll('#arm-rows tr').length === 2")
+        tab.write("#new-arm", "violet")
+        tab.click("#add-arm button")
+        tab.wait("document.querySelectorAll('#arm-rows tr').length === 3")
+        assert "violet" in client.get("/v1/agents/changed/arms").json()["arms"]
+        tab.click("#arm-rows tr:first-child button")
+        tab.wait("document.querySelector('#question').open")
+        tab.click("#question button[value=no]")
+        assert "a" in client.get("/v1/agents/changed/arms").json()["arms"]
+        tab.click("#arm-rows tr:first-child button")
+        tab.wait("document.querySelector('#question').open")
+        tab.click("#question button[value=yes]")
+        tab.wait("document.querySelector('#arm-rows tr').innerText.includes('retired')")
+        assert "a" not in client.get("/v1/agents/changed/arms").json()["arms"]
+        tab.click("#pause")
+        tab.wait("document.querySelector('#agent-status').textContent === 'paused'")
+        assert client.post("/v1/agents/changed/ask", json={}).status_code == 409
+        tab.click("#pause")
+        tab.wait("document.querySelector('#agent-status').textContent === 'active'")
+        assert tab.complaints() == []
+
+
+def test_it_refuses_without_a_token(browser, tmp_path):
+    admin = new_token(tmp_path / "t.json", "admin", ["admin"])
+    reader = new_token(tmp_path / "t.json", "reader", ["read"])
+    with served(tmp_path / "a.db", tmp_path / "t.json", admin) as client:
+        new = {"name": "x", "policy": "UCB1", "arms": ["a", "b"]}
+        assert client.post("/v1/agents", json=new).status_code == 201
+        url = f"{str(client.base_url).rstrip('/')}/"
+        with browser.tab(f"{url}#x", 375, all_in_view=False) as tab:
+            tab.wait("!document.querySelector('#sign-in').hidden")
+            assert tab.evaluate("document.querySelector('#agent').hidden") and tab.complaints() == []
+            picture(tab, "sign-in")
+            sign_in(tab, "lrt_wrong")
+            tab.wait("document.querySelector('#message').textContent.includes('unknown or was removed')")
+            assert tab.evaluate("document.querySelector('#agent').hidden")
+            sign_in(tab, reader)
+            tab.wait("!document.querySelector('#agent').hidden")
+            tab.write("#new-arm", "violet")
+            tab.click("#add-arm button")
+            tab.wait("document.querySelector('#message').textContent.includes(\"scope 'admin'\")")
+            picture(tab, "refused")
+            assert len(client.get("/v1/agents/x/arms").json()["arms"]) == 2
+            tab.click("#sign-out")
+            sign_in(tab, admin)
+            tab.wait("!document.querySelector('#agent').hidden")
+            tab.write("#new-arm", "violet")
+            tab.click("#add-arm button")
+            tab.wait("document.querySelectorAll('#arm-rows tr').length === 3")
+            assert reader not in tab.text() and admin not in tab.text()
+            assert all("status of 40" in complaint for complaint in tab.complaints())
+
+
+def sign_in(tab, token):
+    tab.wait("!document.querySelector('#sign-in').hidden")
+    tab.write("#token", token)
+    tab.click("#sign-in button")
+
+
+def picture(tab, name):
+    if PICTURES:
+        tab.screenshot(Path(PICTURES) / f"{name}.png")

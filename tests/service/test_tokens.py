@@ -1,0 +1,129 @@
+"""Tokens: what each scope allows, that they are stored hashed, and where a service listens without them."""
+
+import json
+import logging
+from hashlib import sha256
+
+import pytest
+from serving import AGENT, served
+from typer.testing import CliRunner
+
+import lowregret as lr
+from lowregret.cli import app
+from lowregret.service.app_options import Options
+from lowregret.service.serve import serve
+from lowregret.service.tokens import Tokens, new_token, remove_token
+
+ROUTES = [
+    ("POST", "/v1/agents", "admin"),
+    ("GET", "/v1/agents", "read"),
+    ("GET", "/v1/agents/buttons", "read"),
+    ("POST", "/v1/agents/buttons/ask", "decide"),
+    ("POST", "/v1/agents/buttons/tell", "decide"),
+    ("POST", "/v1/agents/buttons/forget", "decide"),
+    ("GET", "/v1/agents/buttons/summary", "read"),
+    ("GET", "/v1/agents/buttons/arms", "read"),
+    ("POST", "/v1/agents/buttons/arms", "admin"),
+    ("POST", "/v1/agents/buttons/status", "admin"),
+    ("GET", "/v1/agents/buttons/events", "read"),
+    ("GET", "/v1/agents/buttons/history", "read"),
+    ("GET", "/v1/agents/buttons/export", "read"),
+    ("GET", "/metrics", "read"),
+]
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    """Serve a store with one token for each scope; yield a client without a token, and the tokens."""
+    folder = tmp_path_factory.mktemp("tokens")
+    secrets = {scope: new_token(folder / "t.json", scope, [scope]) for scope in ("decide", "read", "admin")}
+    with served(folder / "a.db", folder / "t.json") as client:
+        head = {"Authorization": f"Bearer {secrets['admin']}"}
+        assert client.post("/v1/agents", json=AGENT, headers=head).status_code == 201
+        yield client, secrets, folder / "t.json"
+
+
+@pytest.mark.parametrize(("method", "path", "scope"), ROUTES)
+def test_each_route_needs_its_scope(service, method, path, scope):
+    client, secrets, _ = service
+    for given, secret in {**secrets, "none": None, "unknown": "lrt_unknown"}.items():
+        head = {} if secret is None else {"Authorization": f"Bearer {secret}"}
+        answer = client.request(method, path, json=None if method == "GET" else {"x": 1}, headers=head)
+        if given in ("none", "unknown"):
+            assert answer.status_code == 401 and answer.headers["www-authenticate"].startswith("Bearer")
+        elif given in (scope, "admin"):
+            assert answer.status_code == (200 if method == "GET" else 400)
+        else:
+            assert answer.status_code == 403 and scope in answer.json()["detail"]
+
+
+def test_every_route_is_in_the_table():
+    from lowregret.service.app import ROUTES as ALL
+
+    named = {(route.method, route.path.replace("{name}", "buttons"), route.scope) for route in ALL}
+    assert named == {*ROUTES, ("GET", "/health", None), ("GET", "/ready", None)}
+
+
+@pytest.mark.parametrize("header", ["", "Bearer", "Basic eDp5", "Token lrt_x", "Bearer lrt_x y", "Bearer é"])
+def test_a_malformed_header_is_401(service, header):
+    client, _, _ = service
+    answer = client.get("/v1/agents", headers={"Authorization": header.encode("latin-1")})
+    assert answer.status_code == 401
+
+
+def test_the_file_holds_hashes_alone(service):
+    _, secrets, path = service
+    text = path.read_text()
+    for secret in secrets.values():
+        assert secret not in text and sha256(secret.encode()).hexdigest() in text
+        assert len(secret) >= 43
+    assert path.stat().st_mode & 0o77 == 0
+
+
+def test_a_removed_token_is_refused_at_once(service):
+    client, _, path = service
+    secret = new_token(path, "guest", ["read"])
+    head = {"Authorization": f"Bearer {secret}"}
+    assert client.get("/v1/agents", headers=head).status_code == 200
+    remove_token(path, "guest")
+    assert client.get("/v1/agents", headers=head).status_code == 401
+
+
+def test_a_damaged_file_lets_nobody_in(tmp_path):
+    secret = new_token(tmp_path / "t.json", "me", ["admin"])
+    tokens = Tokens(tmp_path / "t.json")
+    assert tokens.scopes_of(secret) == {"decide", "read", "admin"}
+    (tmp_path / "t.json").write_text("[{}]")
+    with pytest.raises(lr.StoreError, match="not a file of tokens"):
+        tokens.scopes_of(secret)
+    (tmp_path / "t.json").unlink()
+    with pytest.raises(lr.StoreError):
+        tokens.scopes_of(secret)
+
+
+def test_no_secret_is_logged(service, caplog):
+    client, secrets, _ = service
+    with caplog.at_level(logging.DEBUG):
+        for secret in (*secrets.values(), "lrt_wrong"):
+            client.get("/v1/agents", headers={"Authorization": f"Bearer {secret}"})
+            client.get(f"/v1/agents/{secret}", headers={"Authorization": f"Bearer {secret}"})
+    ours = [record for record in caplog.records if not record.name.startswith(("httpx", "httpcore"))]
+    assert not any(secret in record.getMessage() for record in ours for secret in secrets.values())
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_others_need_tokens(tmp_path, host):
+    with pytest.raises(lr.InputError, match="pass --tokens"):
+        serve(Options(str(tmp_path / "a.db")), host=host, port=0)
+    assert not (tmp_path / "a.db").exists()
+
+
+def test_tokens_on_the_command_line(tmp_path):
+    path = str(tmp_path / "t.json")
+    done = CliRunner().invoke(app, ["token", "add", path, "shop", "--scope", "decide", "--scope", "read"])
+    assert done.exit_code == 0 and done.stdout.startswith("lrt_")
+    assert "decide, read" in CliRunner().invoke(app, ["token", "list", path]).stdout
+    assert CliRunner().invoke(app, ["token", "add", path, "shop", "--scope", "read"]).exit_code == 2
+    assert CliRunner().invoke(app, ["token", "remove", path, "nobody"]).exit_code == 2
+    assert CliRunner().invoke(app, ["token", "remove", path, "shop"]).exit_code == 0
+    assert json.loads((tmp_path / "t.json").read_text()) == []
