@@ -1,7 +1,7 @@
 """Enter the league with a policy of your own.
 
-The policy plays on named testbeds beside others. ``found.report("folder")`` writes a page with all tables. The command
-is ``lowregret league --policy my_policies:Mine``.
+The policy plays on named testbeds beside others. ``found.report("folder")`` writes a page with all tables.
+The command is ``lowregret league --policy my_policies:Mine``.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Play 10,000 arms on one core.
 
-The simulator evaluates only the arms that could be chosen, and still chooses the same arms as a scan of all. The
-figure shows the time a step against the number of arms, with 100 steps for each arm.
+The simulator evaluates only the arms that could be chosen, and still chooses the same arms as a scan of
+all. The figure shows the time a step against the number of arms, with 100 steps for each arm.
 """
 
 import sys

@@ -1,8 +1,8 @@
 """Write a policy of your own, at compiled speed.
 
-The class below is MOSS without its horizon. It is plain Python: the simulator compiles it when it is first used.
-``index_trend`` states that the score of an arm that is not pulled never decreases, which lets the simulator evaluate
-fewer arms.
+The class below is MOSS without its horizon. It is plain Python: the simulator compiles it when it is first
+used. ``index_trend`` states that the score of an arm that is not pulled never decreases, which lets the
+simulator evaluate fewer arms.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Evaluate policies on a log.
 
-A live agent with a minimum share for every arm logs the propensity of each decision. What would other policies have
-earned? ``examples/open_bandit.py`` does the same with the Open Bandit Dataset.
+A live agent with a minimum share for every arm logs the propensity of each decision. What would other
+policies have earned? ``examples/open_bandit.py`` does the same with the Open Bandit Dataset.
 """
 
 import random

@@ -1,7 +1,8 @@
 """Play the paper's four experiments with the successor MOSSV.
 
-Mean regret of MOSSV, with and without a known horizon, beside EUCBV, MOSS and UCB-V. A second argument is the number
-of runs: ``python examples/successor.py docs/successor.svg 40`` draws the figure in docs/successor.md.
+Mean regret of MOSSV, with and without a known horizon, beside EUCBV, MOSS and UCB-V. A second argument is
+the number of runs: ``python examples/successor.py docs/successor.svg 40`` draws the figure in
+docs/successor.md.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Look at the tail, not only at the mean.
 
-The share of runs whose regret exceeds a value. A policy with a small mean may have a few runs in which it never finds
-the best arm.
+The share of runs whose regret exceeds a value. A policy with a small mean may have a few runs in which it
+never finds the best arm.
 """
 
 import sys

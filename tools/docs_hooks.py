@@ -1,7 +1,7 @@
 """What the documentation site is made of besides docs/: the reference, the gallery, contributing, changelog.
 
-MkDocs calls ``on_files`` once a build. Each page is written anew from its source: the reference from the public
-names of the package and from the commands, the gallery from the scripts in examples/, which are run.
+MkDocs calls ``on_files`` once a build. Each page is written anew from its source: the reference from the
+public names of the package and from the commands, the gallery from the scripts in examples/, which are run.
 """
 
 from __future__ import annotations
