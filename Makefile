@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 RUNS ?= 100
 
-.PHONY: setup reproduce test verify lint benchmark clean
+.PHONY: setup reproduce test verify lint benchmark docs dist clean
 
 setup: .venv/ready
 
@@ -28,9 +28,17 @@ lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/codespell
+
+docs: setup  # site/index.html
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+dist: setup  # dist/*.tar.gz, dist/*.whl
+	$(BIN)/python -m build
+	$(BIN)/python tools/verify_wheel.py
 
 benchmark: setup
 	$(BIN)/python benchmarks/all.py
 
 clean:
-	rm -rf .venv .venv-oldest .venv-peers benchmarks/results reproduction .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-oldest .venv-peers .cache dist site benchmarks/results reproduction .pytest_cache .mypy_cache .ruff_cache .hypothesis

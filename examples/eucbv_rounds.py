@@ -1,6 +1,8 @@
-"""Draw the rounds and the confidence intervals of one run of EUCBV: the figure in docs/paper.md.
+"""Draw the rounds and the confidence intervals of EUCBV.
 
-python examples/eucbv_rounds.py [FILE.svg]
+One run with three arms: bands are the confidence intervals, lines the means, and dashed lines the ends of
+the rounds. An arm is eliminated when its upper bound is below the lower bound of another. This is the
+figure in docs/paper.md.
 """
 
 import sys

@@ -1,18 +1,28 @@
-"""Search the worst bandits of some policies at growing horizons: the table in docs/successor.md.
+"""Search the bandit on which a policy is worst.
 
-python examples/worst_case.py [RUNS [HORIZON ...]]
+The search varies the number of arms, gaps and variances so that regret over sqrt(K T) is largest, and
+evaluates what it found on new seeds. Further arguments are the number of runs and horizons: ``python
+examples/worst_case.py worst.svg 400 1000 10000`` prints the table in docs/successor.md.
 """
 
 import sys
+
+import altair as alt
 
 import lowregret as lr
 
 POLICIES = [lr.EUCBV(), lr.MOSS(), lr.MOSSV(), lr.MOSSV(anytime=True)]
 
 if __name__ == "__main__":
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 50
-    horizons = [int(each) for each in sys.argv[2:]] or [1_000]
+    runs = int(sys.argv[2]) if len(sys.argv) > 2 else 50
+    horizons = [int(each) for each in sys.argv[3:]] or [1_000]
+    rows = []
     for horizon in horizons:
         for policy in POLICIES:
             found = lr.worst_case(policy, horizon=horizon, runs=runs)
             print(f"T = {horizon:,}: {found}; worst 5% {found.worst05:.2f}", flush=True)
+            rows.append({"policy": str(policy), "horizon": f"T = {horizon:,}", "ratio": found.ratio})
+    if len(sys.argv) > 1:
+        bars = alt.Chart(alt.InlineData(values=rows)).mark_bar()
+        ratio = alt.X("ratio:Q", title="regret over sqrt(K T)")
+        bars.encode(ratio, alt.Y("policy:N", sort=None), row="horizon:N").save(sys.argv[1])

@@ -1,0 +1,17 @@
+"""Compare four policies on one bandit.
+
+Nineteen arms of mean 0.07 and one of 0.10, 60,000 pulls. Lines are means over the runs, bands reach from
+the 5% to the 95% quantile.
+"""
+
+import sys
+
+import lowregret as lr
+
+if __name__ == "__main__":
+    bandit = lr.bernoulli([0.07] * 19 + [0.10])
+    policies = [lr.UCB1(), lr.EUCBV(), lr.MOSS(), lr.MOSSV()]
+    result = lr.simulate(policies, bandit, horizon=60_000, runs=100, seed=1)
+    print(result.summary().select("policy", "mean", "se", "median", "p95", "worst05"))
+    if len(sys.argv) > 1:
+        result.plot().save(sys.argv[1])

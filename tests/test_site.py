@@ -1,0 +1,69 @@
+"""The documentation site: complete, without broken links, and readable without a network."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from browser import CHROMIUM, Browser
+
+import lowregret as lr
+
+ROOT = Path(__file__).parents[1]
+OUTSIDE = re.compile(r'<(?:script|img|link|iframe)[^>]+(?:src|href)="(https?:)?//')
+LARGEST = 1.5e6
+"""Bytes of a page with its own figures."""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Build the site without the gallery, whose scripts test_examples.py runs."""
+    folder = tmp_path_factory.mktemp("site")
+    call = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    settings = {"RUN_EXAMPLES": "false", "NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(call, cwd=ROOT, env=os.environ | settings, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr  # strict: a broken link, also to an anchor, is an error
+    return folder
+
+
+def test_every_public_name_is_in_the_reference(site):
+    pages = "".join(page.read_text(encoding="utf-8") for page in (site / "reference").glob("*.html"))
+    missing = [name for name in dir(lr) if name[0] != "_" and f'id="lowregret.{name}"' not in pages]
+    assert not missing
+
+
+def test_every_command_is_in_the_reference(site):
+    from typer.main import get_command
+
+    from lowregret.cli import app
+
+    page = (site / "reference/commands.html").read_text(encoding="utf-8")
+    assert [name for name in get_command(app).commands if f"lowregret {name}" not in page] == []
+
+
+def test_pages_request_nothing_from_outside_and_are_small(site):
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 25
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        assert not OUTSIDE.search(text), page.name
+        own = {
+            page,
+            *((page.parent / name).resolve() for name in re.findall(r'<img[^>]+src="([^"]+)"', text)),
+        }
+        assert sum(path.stat().st_size for path in own) < LARGEST, page.name
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+def test_search_works_in_a_file_and_pages_fit_a_phone(site):
+    with Browser() as browser:
+        with browser.tab(site / "index.html") as tab:
+            tab.click(".md-search__input")
+            tab.write(".md-search__input", "propensity")
+            tab.wait("document.querySelectorAll('.md-search-result__item').length > 2")
+            assert tab.complaints() == []
+        for page in ("index", "policies", "live", "reference/simulation"):
+            with browser.tab(site / f"{page}.html", width=375) as tab:
+                assert tab.evaluate("document.documentElement.scrollWidth") <= 375, page

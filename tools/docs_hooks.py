@@ -1,0 +1,224 @@
+"""What the documentation site is made of besides docs/: the reference, the gallery, contributing, changelog.
+
+MkDocs calls ``on_files`` once a build. Each page is written anew from its source: the reference from the
+public names of the package and from the commands, the gallery from the scripts in examples/, which are run.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mkdocs.structure.files import File
+
+ROOT = Path(__file__).parents[1]
+CACHE = ROOT / ".cache" / "gallery"
+
+REFERENCE = {
+    "simulation": ("Simulation", ("simulate", "trace", "bounds")),
+    "environments": ("Environments", ("Bandit", "Sampled")),
+    "results": ("Results", ("Results", "Metric", "compare", "report", "open_results")),
+    "experiments": ("Experiments", ("Experiment",)),
+    "live": ("Live agents", ("open_agent", "Agent", "AsyncAgent", "Decision", "replay", "Replay")),
+    "suite": ("League and worst case", ("league", "League", "worst_case", "WorstCase")),
+    "errors": (
+        "Errors and testing",
+        ("LowRegretError", "InputError", "StoreError", "ConflictError", "UnknownDecisionError"),
+    ),
+}
+"""Pages of the reference: title and names; ``reference_pages`` adds policies, environments and testing."""
+
+GALLERY = (
+    "first_simulation",
+    "own_policy",
+    "sweep",
+    "tails",
+    "paired_comparison",
+    "eucbv_rounds",
+    "successor",
+    "worst_case",
+    "league_entry",
+    "many_arms",
+    "replay_log",
+    "live_agent",
+    "cluster",
+)
+"""Scripts of examples/ that the gallery shows, in its order."""
+
+
+class Example(NamedTuple):
+    """A script, what it printed and the figure it drew, if it draws one."""
+
+    name: str
+    title: str
+    text: str
+    code: str
+    printed: str
+    figure: Path | None
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the generated pages."""
+    for path, text in {**reference_pages(), **copied_pages()}.items():
+        files.append(File.generated(config, path, content=text))
+    examples = run_gallery(GALLERY if config.extra["run_examples"] else ())
+    for path, content in gallery_pages(examples).items():
+        files.append(File.generated(config, path, content=content))
+    for path in sorted([*(ROOT / "examples").glob("*.*"), *(ROOT / "src").rglob("*.py")]):
+        place = path.relative_to(ROOT).as_posix()
+        files.append(File.generated(config, place, abs_src_path=str(path)))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Point links out of docs/ to the copies in the site."""
+    return re.sub(r"\]\(\.\./(examples|src)/", r"](\1/", markdown)
+
+
+def reference_pages() -> dict[str, str]:
+    """Return the pages of the reference, in which every public name is documented."""
+    import lowregret as lr
+    from lowregret import environments, policies
+
+    pages = {}
+    for page, (title, names) in REFERENCE.items():
+        pages[f"reference/{page}.md"] = _reference(title, names)
+    constructors = sorted(name for name in environments.__all__ if name in dir(lr) and name[0].islower())
+    pages["reference/environments.md"] += _entries(constructors)
+    protocol = ("Policy", "Arm", "Arms", "Clock", "Random", "NEVER")
+    pages["reference/policies.md"] = (
+        "# Policies\n\n## Protocol\n\n"
+        + _entries(protocol, "heading_level: 3")
+        + "## Policies of the package\n\n"
+        + _entries(policies.POLICIES, "heading_level: 3, members: false")
+    )
+    pages["reference/errors.md"] += "\n\n::: lowregret.testing\n    options: {members_order: alphabetical}\n"
+    pages["reference/commands.md"] = commands_page()
+    return pages
+
+
+def _reference(title: str, names: Any) -> str:
+    return f"# {title}\n\n{_entries(names)}"
+
+
+def _entries(names: Any, options: str = "") -> str:
+    return "".join(f"::: lowregret.{name}\n    options: {{{options}}}\n\n" for name in names)
+
+
+def commands_page() -> str:
+    """Return the page of all commands, from their own help."""
+    import click
+    from typer.main import get_command
+
+    from lowregret.cli import app
+
+    def sections(command: click.Command, context: click.Context, level: int) -> str:
+        found = f"{'#' * level} `{context.command_path}`\n\n```text\n{command.get_help(context)}\n```\n\n"
+        for name, inner in getattr(command, "commands", {}).items():
+            found += sections(inner, click.Context(inner, info_name=name, parent=context), level + 1)
+        return found
+
+    command = get_command(app)
+    context = click.Context(command, info_name="lowregret", terminal_width=100, max_content_width=100)
+    return "# Command line\n\n" + sections(command, context, 2)
+
+
+def copied_pages() -> dict[str, str]:
+    """Return the pages whose source is at the root of the repository, with their links moved."""
+    pages = {}
+    for name in ("CONTRIBUTING", "CHANGELOG"):
+        text = (ROOT / f"{name}.md").read_text(encoding="utf-8")
+        pages[f"{name.lower()}.md"] = re.sub(r"\]\(docs/", "](", text)
+    return pages
+
+
+def run_gallery(names: Any) -> list[Example]:
+    """Run the scripts, two at a time; one that ran before with the same code is not run again."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(run_example, names))
+
+
+def run_example(name: str) -> Example:
+    """Run a script as a user does, with the name of a figure to draw."""
+    path = ROOT / "examples" / f"{name}.py"
+    code = path.read_text(encoding="utf-8")
+    docstring = ast.get_docstring(ast.parse(code)) or ""
+    title, _, text = docstring.partition("\n")
+    stem = CACHE / f"{name}-{_digest(code)}"
+    output, figure = stem.with_suffix(".txt"), stem.with_suffix(".svg")
+    if not output.exists():
+        for old in CACHE.glob(f"{name}-*"):
+            old.unlink()
+        done = subprocess.run(
+            [sys.executable, str(path), str(figure)], capture_output=True, text=True, cwd=CACHE
+        )
+        if done.returncode != 0:
+            raise RuntimeError(f"examples/{name}.py failed:\n{done.stderr}")
+        output.write_text(done.stdout, encoding="utf-8")
+    printed = output.read_text(encoding="utf-8")
+    code = code.split('"""', 2)[2].strip()
+    return Example(name, title.rstrip("."), text.strip(), code, printed, figure if figure.exists() else None)
+
+
+def _digest(code: str) -> str:
+    """Hash a script together with the package, so that a change of either runs it again."""
+    digest = hashlib.sha256(code.encode())
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def gallery_pages(examples: list[Example]) -> dict[str, str]:
+    """Return a page for each example, and one with all figures."""
+    cards, pages = [], {}
+    for each in examples:
+        figure = "" if each.figure is None else f"![{each.title}]({each.name}.svg)\n\n"
+        pages[f"gallery/{each.name}.md"] = (
+            f"# {each.title}\n\n{each.text}\n\n{figure}```python\n{each.code}\n```\n\n"
+            f"```text\n{each.printed.rstrip()}\n```\n\nScript: `examples/{each.name}.py`\n"
+        )
+        if each.figure is not None:
+            pages[f"gallery/{each.name}.svg"] = each.figure.read_text(encoding="utf-8")
+        image = "" if each.figure is None else f"[![]({each.name}.svg)]({each.name}.md)\n\n"
+        cards.append(f'<div class="card" markdown>\n\n**[{each.title}]({each.name}.md)**\n\n{image}</div>\n')
+    heading = "# Gallery\n\nShort scripts, each run when this site was built.\n\n"
+    pages["gallery/index.md"] = f'{heading}<div class="gallery" markdown>\n\n{"".join(cards)}\n</div>\n'
+    return pages
+
+
+SHIM = '<script src="https://unpkg.com/iframe-worker/shim"></script>'
+"""What the theme loads from outside, so that search works in a page that was opened as a file."""
+
+WORKER = """if (location.protocol === "file:") {
+  const code = URL.createObjectURL(new Blob([%s], {type: "text/javascript"}));
+  const Plain = Worker;
+  window.Worker = class extends Plain { constructor() { super(code); } };
+}
+"""
+"""A browser refuses a worker from a file; one made of text that the page has loaded is allowed."""
+
+
+def on_post_page(output: str, page: Any, **_: Any) -> str:
+    """Load the search worker from the site itself."""
+    return output.replace(SHIM, f'<script src="{"../" * page.url.count("/")}search/worker.js"></script>')
+
+
+def on_post_template(output_content: str, **_: Any) -> str:
+    """Do the same in the page for a missing address."""
+    return output_content.replace(SHIM, "")
+
+
+def on_post_build(config: Any) -> None:
+    """Write the search worker as text."""
+    site = Path(config.site_dir)
+    (worker,) = (site / "assets/javascripts/workers").glob("search.*.min.js")
+    text = json.dumps(worker.read_text(encoding="utf-8"))
+    (site / "search/worker.js").write_text(WORKER % text, encoding="utf-8")
