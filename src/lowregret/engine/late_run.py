@@ -12,7 +12,6 @@ from lowregret.engine.rng import Rng
 from lowregret.engine.simulated_run import (
     STOPPED,
     Run,
-    count_active,
     draw_nth_reward,
     finish,
     record_if_due,
@@ -20,7 +19,7 @@ from lowregret.engine.simulated_run import (
 )
 from lowregret.engine.state import Floats, Integers, Rows
 from lowregret.engine.statistics import best_mean, clipped
-from lowregret.engine.step import NOT_A_NUMBER, in_warmup, rules_of
+from lowregret.engine.step import NOT_A_NUMBER, count_active, in_warmup, rules_of
 from lowregret.environments.drift import PIECEWISE
 from lowregret.policies import Policy
 

@@ -9,7 +9,6 @@ from lowregret.engine.simulated_run import (
     STOPPED,
     Run,
     clock_now,
-    count_active,
     draw_reward,
     finish,
     record_if_due,
@@ -17,7 +16,7 @@ from lowregret.engine.simulated_run import (
     warm_up,
 )
 from lowregret.engine.statistics import best_mean
-from lowregret.engine.step import NOT_A_NUMBER, choose, in_warmup, rules_of, update
+from lowregret.engine.step import NOT_A_NUMBER, choose, count_active, in_warmup, rules_of, update
 
 
 def play_scanning(policy: Any, first: Any, rng: Rng, run: Run) -> int:

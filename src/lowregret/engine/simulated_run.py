@@ -19,7 +19,7 @@ from lowregret.engine.rewards import exhausted, nth_reward, reward_source
 from lowregret.engine.rng import POLICY_STREAM, STATE, Rng, stream
 from lowregret.engine.state import Floats, Integers, Rows, lay_out, new_rewards
 from lowregret.engine.statistics import best_mean, clipped
-from lowregret.engine.step import rules_of
+from lowregret.engine.step import count_active, rules_of
 from lowregret.policies import Clock, Policy
 from lowregret.policies.views import clock_at
 
@@ -147,15 +147,6 @@ def finish(run: Run, number: int, t: int) -> int:
             record_if_due(run, t, at)
     rows[last]["pulls"] += horizon - t
     return horizon
-
-
-@compiled
-def count_active(rows: Rows) -> int:
-    """Return how many arms are active."""
-    active = 0
-    for i in range(len(rows)):
-        active += rows[i]["active"]
-    return active
 
 
 @compiled

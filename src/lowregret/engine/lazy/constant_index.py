@@ -15,7 +15,6 @@ from lowregret.engine.simulated_run import (
     STOPPED,
     Run,
     clock_now,
-    count_active,
     finish,
     record_if_due,
     record_step,
@@ -23,7 +22,14 @@ from lowregret.engine.simulated_run import (
 )
 from lowregret.engine.state import Rows
 from lowregret.engine.statistics import add_reward, arm_from_sums, clipped, read_sums, write_sums
-from lowregret.engine.step import NOT_A_NUMBER, eliminate_dominated, end_round, log_eliminated, rules_of
+from lowregret.engine.step import (
+    NOT_A_NUMBER,
+    count_active,
+    eliminate_dominated,
+    end_round,
+    log_eliminated,
+    rules_of,
+)
 from lowregret.policies import Clock
 from lowregret.policies.views import arm_view
 

@@ -18,7 +18,6 @@ from lowregret.engine.simulated_run import (
     STOPPED,
     Run,
     clock_now,
-    count_active,
     finish,
     record_if_due,
     record_step,
@@ -26,7 +25,7 @@ from lowregret.engine.simulated_run import (
 )
 from lowregret.engine.state import Floats, Rows
 from lowregret.engine.statistics import add_reward, clipped, read_sums, write_sums
-from lowregret.engine.step import end_round, rules_of
+from lowregret.engine.step import count_active, end_round, rules_of
 from lowregret.policies import NEVER
 from lowregret.policies.views import mean_of
 

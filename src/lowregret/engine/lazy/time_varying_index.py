@@ -23,7 +23,6 @@ from lowregret.engine.simulated_run import (
     STOPPED,
     Run,
     clock_now,
-    count_active,
     finish,
     record_if_due,
     record_step,
@@ -31,7 +30,7 @@ from lowregret.engine.simulated_run import (
 )
 from lowregret.engine.state import Integers, Rows
 from lowregret.engine.statistics import add_reward, arm_from_sums, clipped, read_sums, write_sums
-from lowregret.engine.step import NOT_A_NUMBER, rules_of
+from lowregret.engine.step import NOT_A_NUMBER, count_active, rules_of
 from lowregret.policies import Arm, Clock
 from lowregret.policies.views import arm_view
 
