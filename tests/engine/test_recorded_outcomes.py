@@ -43,6 +43,7 @@ POLICIES = (
     "CCB(r='log')",
     "DMED",
     "DMED(genuine=False)",
+    "DiscountedThompson",
     "DiscountedUCB",
     "EUCBV",
     "EUCBV(width='released')",
@@ -52,6 +53,8 @@ POLICIES = (
     "EpsilonGreedy",
     "ExpTSPlus",
     "FixedArm(arm=1)",
+    "GLRKLUCB",
+    "GLRKLUCB(alpha=0.2, delta=0.5, local=True)",
     "IMED",
     "KLUCB",
     "KLUCBGauss",
@@ -83,6 +86,8 @@ POLICIES = (
     "UCBTuned",
     "UCBV",
     "RoundRobin",
+    "SlidingWindowUCB",
+    "SlidingWindowUCB(tau=100)",
 )
 
 

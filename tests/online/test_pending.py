@@ -8,7 +8,7 @@ import pytest
 import lowregret as lr
 from lowregret.policies import POLICIES
 
-SAMPLING = {"BESA", "EpsilonGreedy", "ExpTSPlus", "MOTS", "NPTS", "PHE", "TsallisINF"}
+SAMPLING = {"BESA", "DiscountedThompson", "EpsilonGreedy", "ExpTSPlus", "MOTS", "NPTS", "PHE", "TsallisINF"}
 SAMPLING |= {"ThompsonBeta", "ThompsonGauss", "ThompsonNormal"}
 
 

@@ -1,7 +1,8 @@
 """BESA: its choice probabilities by enumeration, whole games of a second program, and its protocol."""
 
+from collections import Counter
 from itertools import combinations, permutations, product
-from math import sqrt
+from math import comb, sqrt
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from lowregret.engine.reference import policy_rng
 from lowregret.engine.state import new_rewards, new_rows
 from lowregret.engine.step import choose
 from lowregret.policies import clock_at
+from lowregret.policies.subsampling import drawn_skip, subsample_sum
 
 HISTORIES = [
     [[1, 0, 1, 0], [0, 1], [0, 1, 1]],
@@ -66,6 +68,36 @@ def test_choices_have_the_probabilities_of_the_paper(histories):
     possible = shares > 0
     assert counts[~possible].sum() == 0
     assert chisquare(counts[possible], 6_000 * shares[possible]).pvalue > 1e-3
+
+
+@pytest.mark.parametrize(("size", "n"), [(70, 2), (35, 1), (40, 2)])
+def test_every_subsample_is_as_likely(size, n):
+    rng, codes = policy_rng(2, 0), []
+    while len(codes) < size:  # numbers of which no two pairs have the same sum
+        sums = {a + b for a, b in combinations(codes, 2)} | set(codes)
+        new = max(codes, default=0) + 1
+        while any(new + x in sums for x in codes):
+            new += 1
+        codes.append(new)
+    codes = np.array(codes, float)
+    draws = 20 * (size * (size - 1) // 2 if n == 2 else size)
+    counts = Counter(subsample_sum(codes, n, rng) for _ in range(draws))
+    possible = [sum(pair) for pair in combinations(codes, n)]
+    assert len(set(possible)) == len(possible)
+    assert set(counts) <= set(possible)
+    assert chisquare([counts[each] for each in possible]).pvalue > 1e-3
+
+
+@pytest.mark.parametrize(("n", "left"), [(3, 100), (6, 200), (1, 40)])
+def test_skips_have_the_distribution_of_the_first_of_a_random_set(n, left):
+    rng = policy_rng(3, 0)
+    counts = np.bincount([drawn_skip(n, left, rng) for _ in range(20_000)], minlength=left)
+    expected = np.array([comb(left - s - 1, n - 1) / comb(left, n) for s in range(left)])
+    often = 20_000 * expected > 5
+    found = [*counts[often], counts[~often].sum()]
+    wanted = [*20_000 * expected[often], 20_000 * expected[~often].sum()]
+    keep = slice(None) if wanted[-1] > 0 else slice(-1)
+    assert chisquare(found[keep], wanted[keep]).pvalue > 1e-3
 
 
 def game(means, horizon, draws):

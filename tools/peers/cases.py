@@ -17,6 +17,7 @@ GAUSS = "Garivier, Cappe 2011, Algorithm 1: t; Cappe et al. 2013: t - 1"
 MOSS = "Audibert, Bubeck 2009: no t"
 SWITCH = "Garivier et al. 2022: no t; exponents 1/5 and 8/9"
 DUCB = "Garivier, Moulines 2011, section 2.1: every arm at every step"
+SWUCB = "Garivier, Moulines 2011: the plays so far"
 BAYES = "Kaufmann et al. 2012, Algorithm 1: t, no initial pulls"
 
 PAST = "t - 1 in place of t"
@@ -176,6 +177,7 @@ def _discounted_and_bayesian() -> list[Case]:
             DUCB,
             "both",
         ),
+        _in_smpybandits("SlidingWindowUCB(tau=300)", "SWUCB", SWUCB, tau=300, alpha=0.6),
         _in_smpybandits("BayesUCBBeta", "BayesUCB", BAYES, rewards="binary", warmup=0),
         Case(
             "BayesUCBBeta",

@@ -128,6 +128,21 @@ def every_arm_discounted(kind: Any) -> Any:
     return Changed
 
 
+def other_arms_discounted(kind: Any) -> Any:
+    """Discount the arms that are not pulled, in place of the one that is."""
+
+    class Changed(kind):
+        def getReward(self, arm: int, reward: float) -> None:  # noqa: N802
+            for number, posterior in enumerate(self.posterior):
+                if number == arm:
+                    posterior.update(reward)
+                else:
+                    posterior.discount()
+            self.t += 1
+
+    return Changed
+
+
 def one_step_later(kind: Any) -> Any:
     """Count the step about to be made."""
 

@@ -82,6 +82,16 @@ def draws() -> list[Draw]:
     return [
         Draw("BESA", "SMPyBandits BESA", of_smpybandits("BESA", ties=False), SUBSAMPLED, "continuous"),
         Draw("BESA", "SMPyBandits BESA", of_smpybandits("BESA", ties=False), SUBSAMPLED, "binary"),
+        Draw(
+            "DiscountedThompson",
+            "SMPyBandits DiscountedThompson",
+            of_smpybandits("DiscountedThompson", gamma=0.99),
+            "Raj, Kalyani 2017: every arm at every step",
+            "binary",
+            "lowregret",
+            "discounts the pulled arm for each of the others, and not these",
+            of_smpybandits("DiscountedThompson", change=changes.other_arms_discounted, gamma=0.99),
+        ),
         Draw("PHE", "SMPyBandits PHE", of_smpybandits("PHE", perturbation_scale=1.1), PERTURBED, "binary"),
         Draw(
             "TsallisINF",
@@ -179,7 +189,10 @@ def of_lowregret(policy: lr.Policy, table: Any) -> Any:
             round, left = update(policy, rows, arm, float(reward), t, clock, round, rng, False, left)
     counts = np.zeros(arms, dtype=int)
     for k in range(DRAWS):
-        clock = clock_at(steps + 1 + k, 10**6, arms, 0.0)  # a step of its own for every choice
+        later = (
+            0 if policy.Memory else k
+        )  # a step of its own for every choice, unless the state depends on it
+        clock = clock_at(steps + 1 + later, 10**6, arms, 0.0)
         counts[choose(policy, rows, clock, round, rng, scores, False, arms, 0)] += 1
     return counts
 

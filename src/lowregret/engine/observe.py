@@ -45,13 +45,21 @@ def _observe_with_rewards(policy: Any, rows: Rows, place: int, reward: float, cl
     _add_with_memory(policy, rows, place, x, clock)
 
 
+def _observe_with_times(policy: Any, rows: Rows, place: int, reward: float, clock: Clock, rng: Rng) -> None:
+    x = policy.transform_reward(reward, rng)
+    number, pulls = int(rows[place]["number"]), int(rows[place]["pulls"])
+    rng.rewards[number, pulls, 0] = x
+    rng.rewards[number, pulls, 1] = clock.t
+    _add_with_memory(policy, rows, place, x, clock)
+
+
 @by_policy_class
 def observe(kind: type[Policy]) -> Any:
     """Add a reward to the statistics of an arm, and to what else the policy keeps of it."""
     if observes_plainly(kind):
         return _observe_plain
     if kind.uses_rewards:
-        return _observe_with_rewards
+        return _observe_with_times if kind.uses_times else _observe_with_rewards
     return _observe if kind.Memory is None else _observe_with_memory
 
 

@@ -75,9 +75,9 @@ def new_rewards(policy: Policy, arms: int, pulls: int) -> Floats | None:
     if not policy.uses_rewards:
         return None
     try:
-        return np.empty((arms, pulls))
+        return np.empty((arms, pulls, 2) if policy.uses_times else (arms, pulls))
     except (MemoryError, ValueError):
-        gigabytes = arms * pulls * 8 / 1e9
+        gigabytes = arms * pulls * (16 if policy.uses_times else 8) / 1e9
         raise InputError(
             f"{policy}: the rewards of {arms} arms over {pulls} steps need {gigabytes:.3g} GB of memory: "
             "use a shorter horizon"

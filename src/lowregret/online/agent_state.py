@@ -243,9 +243,10 @@ class AgentState:
         """Let ``rewards``, if the policy uses them, have room for so many of the arm of this number."""
         if self.rewards is None:
             return
-        arms, room = self.rewards.shape
+        arms, room, *columns = self.rewards.shape
         if number >= arms or pulls > room:
-            grown = np.empty((max(arms, number + 1), room if pulls <= room else max(2 * room, pulls)))
+            wide = room if pulls <= room else max(2 * room, pulls)
+            grown = np.empty((max(arms, number + 1), wide, *columns))
             grown[:arms, :room] = self.rewards
             self.rewards = grown
 

@@ -82,6 +82,7 @@ class ArmsPart(Part):
     listed: list[bool]
     memory: dict[str, list[bool | int | float]] | None = None
     rewards: list[list[float]] | None = None
+    times: list[list[float]] | None = None
 
 
 class DecisionsPart(Part):
@@ -280,22 +281,32 @@ def _arms(state: AgentState, names: Iterable[str], rows: Rows) -> dict[str, Any]
     if policy.Memory:
         table["memory"] = {name: rows[PREFIX + name].tolist() for name in policy.Memory._fields}
     if state.rewards is not None:
-        table["rewards"] = [state.rewards[row["number"], : row["pulls"]].tolist() for row in rows]
+        kept = [state.rewards[row["number"], : row["pulls"]] for row in rows]
+        table["rewards"] = [(each[:, 0] if policy.uses_times else each).tolist() for each in kept]
+        if policy.uses_times:
+            table["times"] = [each[:, 1].tolist() for each in kept]
     return table
 
 
 def _set_rewards(state: AgentState, arms: ArmsPart) -> None:
-    """Set the rewards of the arms of an agent whose policy uses them."""
-    uses = state.settings.policy.uses_rewards
-    rewards = arms.rewards or [[] for _ in arms.name]
-    if len(rewards) != len(arms.name):
-        raise damaged(f"rewards of {len(arms.name)} arms has {len(rewards)} entries")
-    for name, number, pulls, given in zip(arms.name, arms.number, arms.pulls, rewards, strict=True):
-        if len(given) != (pulls if uses else 0):
-            raise damaged(f"arm {name!r} has {len(given)} rewards for {pulls} pulls")
+    """Set the rewards of the arms of an agent whose policy uses them, and the steps of these."""
+    policy = state.settings.policy
+    none: list[list[float]] = [[] for _ in arms.name]
+    rewards, times = arms.rewards or none, arms.times or none
+    for what, lists in (("rewards", rewards), ("times", times)):
+        if len(lists) != len(arms.name):
+            raise damaged(f"{what} of {len(arms.name)} arms has {len(lists)} entries")
+    uses = {"rewards": policy.uses_rewards, "times": policy.uses_times}
+    columns = zip(arms.name, arms.number, arms.pulls, rewards, times, strict=True)
+    for name, number, pulls, known, when in columns:
+        for what, given in (("rewards", known), ("times", when)):
+            if len(given) != (pulls if uses[what] else 0):
+                raise damaged(f"arm {name!r} has {len(given)} {what} for {pulls} pulls")
         state.make_room(number, pulls)
-        if state.rewards is not None:
-            state.rewards[number, :pulls] = given
+        if state.rewards is not None and policy.uses_times:
+            state.rewards[number, :pulls, 0], state.rewards[number, :pulls, 1] = known, when
+        elif state.rewards is not None:
+            state.rewards[number, :pulls] = known
 
 
 def _rows(policy: Policy, arms: ArmsPart, pending: Mapping[str, int]) -> Rows:

@@ -20,6 +20,7 @@ from lowregret.policies.npts import NPTS
 from lowregret.policies.ocucb import OCUCB
 from lowregret.policies.perturbed_history import PHE
 from lowregret.policies.rounds import CCB, MedianElimination, UCBImproved
+from lowregret.policies.sliding_window import SlidingWindowUCB
 from lowregret.policies.subsampling import BESA, LBSDA
 from lowregret.policies.thompson import ThompsonBeta, ThompsonGauss, ThompsonNormal
 from lowregret.policies.tsallis import TsallisINF
@@ -74,6 +75,7 @@ __all__ = [
     "Policy",
     "Random",
     "RoundRobin",
+    "SlidingWindowUCB",
     "ThompsonBeta",
     "ThompsonGauss",
     "ThompsonNormal",

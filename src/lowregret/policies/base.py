@@ -106,6 +106,8 @@ class Policy:
     uses_rewards : bool
         Whether the policy looks at all rewards of an arm, which are then ``arm.rewards``, an array. The
         simulator then evaluates all arms at every step.
+    uses_times : bool
+        Whether ``arm.rewards`` has two columns, the reward and the step at which it became known.
     uses_best : bool
         Whether a score depends on ``clock.best``, the largest mean of all arms. Unless ``index_trend`` is
         ``"arbitrary"``, such a score must not increase with it.
@@ -139,6 +141,7 @@ class Policy:
     uses_arms: ClassVar[bool] = False
     uses_best: ClassVar[bool] = False
     uses_rewards: ClassVar[bool] = False
+    uses_times: ClassVar[bool] = False
     needs: ClassVar[tuple[Need, ...]] = ()
     source: ClassVar[str] = ""
     Memory: ClassVar[Any] = None
@@ -336,6 +339,7 @@ def _validate_class(cls: type[Policy]) -> None:
             cls.index_trend in get_args(IndexTrend),
             f"index_trend must be one of {trends}, got {cls.index_trend!r}",
         ),
+        (cls.uses_rewards or not cls.uses_times, "uses_times needs uses_rewards = True"),
         (integer, f"warmup must be an integer of at least 0, got {cls.warmup!r}"),
         *flags,
         (len(ways) < 2, f"a policy has one of {' and '.join(ways)}, not both"),

@@ -27,9 +27,9 @@ from lowregret.suite.testbeds import common_variance
 VARIANTS = ("MOSSV(anytime=True)",)
 """Policies with other parameters than the defaults that take part as well."""
 
-FAMILY_MODULES = ("bayesucb", "divergence", "expts", "klucb", "thompson")
+FAMILY_MODULES = ("bayesucb", "change_detection", "divergence", "expts", "klucb", "thompson")
 """The modules of policies that are derived from the likelihood of a reward family."""
-FAMILY_POLICIES = ("UCBNormal",)
+FAMILY_POLICIES = ("DiscountedThompson", "UCBNormal")
 """Such policies in other modules."""
 
 TRIALS = (1_500, 5_000, 15_000, 50_000)

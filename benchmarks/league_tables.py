@@ -1,0 +1,63 @@
+"""Print the tables of docs/league.md as Markdown, from the folder of a league.
+
+    lowregret league --size quick --out FOLDER
+    python benchmarks/league_tables.py FOLDER [FOLDER_OF_STANDARD]
+
+The second folder, of a league of size standard or full, gives the column of worst cases.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from lowregret.suite.successor import counted
+
+
+def interval(row: dict[str, Any], name: str) -> str:
+    """Return an estimate with its 95% interval."""
+    return f"{row[name]:.2f} ({row[name + '_low']:.2f} to {row[name + '_high']:.2f})"
+
+
+def standings(table: pl.DataFrame, scope: str, worst: dict[str, float]) -> None:
+    """Print the standings of a scope."""
+    part = table.filter(scope=scope)
+    print(f"\n{scope}, {part['testbeds'].max()} testbeds\n")
+    print("| policy | rank | tail rank | regret to MOSS |" + (" worst case |" if worst else ""))
+    print("|---|---|---|---|" + ("---|" if worst else ""))
+    for row in part.iter_rows(named=True):
+        cells = [row["policy"], *(interval(row, name) for name in ("rank", "tail_rank", "to_moss"))]
+        if worst:
+            cells.append(f"{worst[row['policy']]:.2f}" if row["policy"] in worst else "-")
+        print(f"| {' | '.join(cells)} |")
+
+
+def requirements(checks: pl.DataFrame) -> None:
+    """Print how often each requirement on MOSSV holds, and where it does not."""
+    print("\n| requirement | rival | half | holds | inconclusive | fails | largest ratio |")
+    print("|---|---|---|---|---|---|---|")
+    for row in counted(checks).iter_rows(named=True):
+        names = ("requirement", "rival", "half", "holds", "inconclusive", "fails")
+        print(f"| {' | '.join(str(row[name]) for name in names)} | {row['worst']:.2f} |")
+    print("\n| requirement | rival | half | testbed | ratio | verdict |\n|---|---|---|---|---|---|")
+    for row in checks.filter(pl.col("verdict") != "holds").iter_rows(named=True):
+        ratio = f"{row['value']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
+        names = row["requirement"], row["rival"], row["half"], row["testbed"] or "all", ratio, row["verdict"]
+        print(f"| {' | '.join(names)} |")
+
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    table, scores = pl.read_csv(folder / "standings.csv"), pl.read_csv(folder / "scores.csv")
+    worst = {}
+    if len(sys.argv) > 2:
+        cases = pl.read_csv(Path(sys.argv[2]) / "worst_cases.csv")
+        worst = dict(zip(cases["policy"], cases["ratio"], strict=True))
+    runs = scores.filter(pl.col("runs") > 0)["runs"]
+    print(f"{scores['policy'].n_unique()} policies, {runs.min()} to {runs.max()} runs")
+    for scope in table["scope"].unique(maintain_order=True):
+        standings(table, scope, worst)
+    requirements(pl.read_csv(folder / "checks.csv"))
+    left_out = scores.filter(pl.col("note").str.starts_with("a run would take")).group_by("policy").len()
+    print("\nToo slow for some testbeds:", dict(left_out.sort("policy").iter_rows()))

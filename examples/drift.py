@@ -1,0 +1,32 @@
+"""Show what EUCBV does when the best arm changes, and what to do: the figure in docs/drift.md.
+
+python examples/drift.py [RUNS [FILE.svg]]
+"""
+
+import sys
+
+import polars as pl
+
+import lowregret as lr
+
+CHANGE, HORIZON = 5_001, 10_000
+BANDIT = lr.piecewise_drift(lr.bernoulli([0.6, 0.5, 0.5, 0.4, 0.4]), {CHANGE: [0.6, 0.5, 0.5, 0.4, 0.8]})
+POLICIES = [
+    lr.EUCBV(),
+    lr.MOSSV(),
+    lr.DiscountedUCB(gamma=0.9975),
+    lr.SlidingWindowUCB(tau=600),
+    lr.DiscountedThompson(gamma=0.9975),
+    lr.GLRKLUCB(every=10),
+]
+
+if __name__ == "__main__":
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 4
+    result = lr.simulate(POLICIES, BANDIT, HORIZON, runs=runs, seed=1, grid=100)
+    before = result.curves().filter(t=CHANGE - 1).select("policy", before="mean")
+    table = result.summary().join(before, on="policy").with_columns(after=pl.col("mean") - pl.col("before"))
+    with pl.Config(float_precision=0, tbl_width_chars=120):
+        print(table.select("policy", "before", "after", "mean", "se"))
+    if len(sys.argv) > 2:
+        title = f"Arm 4 becomes the best one at step {CHANGE:,}"
+        result.plot().properties(title=title).save(sys.argv[2])
