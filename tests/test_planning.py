@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 import lowregret as lr
 from lowregret.cli import app
 from lowregret.planning import assumptions as numbers
-from lowregret.planning.fixed_split import REPETITIONS
+from lowregret.planning.fixed_split import REPETITIONS, FixedSplit
+from lowregret.planning.recommendation import recommend
 
 SMALL = {"options": 3, "rate": 0.2, "lift": 0.3, "visitors": 200, "days": 10, "delay_days": 1}
 FEW = {"policies": ["ThompsonBeta", "UCB1"], "runs": 60}
@@ -102,18 +103,48 @@ def test_the_table_and_the_recommendation(small):
     assert "Use ThompsonBeta" in shown and "Assumed:" in shown and "fixed split" in shown
 
 
-def test_the_code_runs(small, tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def revenue():
+    case = {"mean": 5, "sd": 9, "options": 2, "lift": 0.5, "visitors": 90, "days": 9, "delay_days": 2}
+    return lr.plan(**case, policies=["KLUCBGauss(variance=81)", "ThompsonNormal"], runs=40)
+
+
+def test_which_policy_is_recommended(small):
+    """The smallest loss; of those within the error, none that needs the variance, then the best tail."""
+    steady, spread = np.full(40, 50.0), np.tile([41.0, 59.0], 20)
+    losses = {
+        "KLUCBGauss": steady - 0.1,
+        "ThompsonNormal": spread,
+        "EpsilonGreedy": steady,
+        "UCB1": steady + 2.0,
+    }
+    policies = {name: getattr(lr, name)() for name in losses}
+
+    def advice(*names, split=90.0):
+        known = {name: losses[name] for name in names} | {"fixed split": steady * 0 + split}
+        chosen = {name: policies[name] for name in names}
+        return recommend(small.given, FixedSplit(100, 0.5, 9.0), chosen, known, "fixed split")
+
+    assert advice("KLUCBGauss", "ThompsonNormal").policy == "ThompsonNormal"
+    assert "must be given the variance" in advice("KLUCBGauss", "ThompsonNormal").reason
+    assert advice("ThompsonNormal", "EpsilonGreedy").policy == "EpsilonGreedy"
+    assert advice("EpsilonGreedy", "UCB1").policy == "EpsilonGreedy"
+    assert advice("KLUCBGauss", "UCB1").policy == "KLUCBGauss"
+    none = advice("ThompsonNormal", split=50.5)
+    assert none.policy == "fixed split" and "no policy loses clearly less" in none.reason
+    assert "RoundRobin" in none.code
+
+
+def test_the_code_runs(small, revenue, tmp_path, monkeypatch):
     from datetime import timedelta
 
     monkeypatch.chdir(tmp_path)
-    for plan in (
-        small,
-        lr.plan(options=2, mean=5, sd=9, lift=0.2, visitors=90, days=9, runs=2, policies="MOTS(variance=81)"),
-    ):
+    for number, plan in enumerate((small, revenue)):
         scope = {"lr": lr, "timedelta": timedelta}
-        exec(plan.code.replace("experiment.db", f"{plan.given.options}.db"), scope)
+        exec(plan.code.replace("experiment.db", f"{number}.db"), scope)
         with scope["agent"] as agent:
             assert len(agent.arms) == plan.given.options
+            agent.tell(agent.ask(), 1)
 
 
 def test_where_no_reward_is_known_in_time_a_fixed_split_is_recommended():
@@ -140,7 +171,7 @@ def test_large_traffic_is_scaled_and_says_so(monkeypatch):
 
 
 def test_traffic_too_large_for_a_large_lift_is_refused():
-    with pytest.raises(lr.InputError, match="are too many to simulate in a minute for a lift of 0.5"):
+    with pytest.raises(lr.InputError, match="300,000,000 visitors are too many .* use at most 700,000 "):
         lr.plan(options=5, rate=0.05, lift=0.5, visitors=10_000_000, days=30)
 
 

@@ -159,3 +159,14 @@ def test_rewards_are_recorded_whether_they_are_known_or_not():
     assert results.finals["reward"].to_list() == plain.finals["reward"].to_list()
     path = lr.trace("UCB1", BANDIT, 300, run=2, delay="geometric(30)")
     assert results.finals["reward"][2] == path.reward.sum()
+
+
+@pytest.mark.parametrize("policy", [lr.EUCBV(), lr.UCB1(), lr.ThompsonBeta(), lr.DMED()], ids=str)
+def test_a_window_of_d_decisions_is_a_delay_of_d(policy):
+    path = lr.trace(policy, BANDIT, 400, seed=3, delay=50)
+    agent = lr.Agent(policy, ["0", "1", "2"], horizon=400, seed=3, matures_after=50, default_reward=0)
+    for arm, reward in zip(path.arm, path.reward, strict=True):
+        choice = agent.ask()
+        assert choice.arm == str(arm)
+        if reward:
+            agent.tell(choice, 1)

@@ -3,8 +3,10 @@
 import json
 
 import pytest
+from typer.testing import CliRunner
 
 import lowregret as lr
+from lowregret.cli import app
 
 
 def test_a_file_with_a_sweep_over_delays(tmp_path) -> None:
@@ -70,3 +72,10 @@ def test_bad_values_name_their_key(key, value, message) -> None:
     with pytest.raises(lr.InputError) as error:
         lr.Experiment(environments="bernoulli:0.1,0.9", policies="MOSS", horizon=50, **{key: value})
     assert str(error.value) == message
+
+
+def test_the_command_says_how_late_rewards_are(tmp_path) -> None:
+    path = tmp_path / "late.toml"
+    path.write_text('environments = ["bernoulli:0.2,0.8"]\npolicies = ["MOSS"]\nhorizon = 50\ndelay = 5\n')
+    printed = CliRunner().invoke(app, ["run", str(path), "--out", str(tmp_path / "out")]).stdout
+    assert "horizon 50, 100 runs, seed 0, delay 5\n" in printed

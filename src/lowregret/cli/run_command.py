@@ -127,5 +127,6 @@ def _print_results(results: Results) -> None:
         console().print(regret_table(summary, str(environment)))
         horizon = results.horizons[str(environment)]
         size = f"horizon {horizon:,}, {count(results.runs, 'run')}, seed {results.seed}"
-        console().print(f"{size}\n", soft_wrap=True)
+        late = results.lateness.get(str(environment), "")
+        console().print(f"{size}{late and ', '}{late}\n", soft_wrap=True)
     print_notes(results.notes)

@@ -82,11 +82,10 @@ class Assumptions:
         runs = max(int(self.runs / max(excess / scale, 1.0)), min(LEAST_RUNS, self.runs))
         decisions = int(self.total / scale)
         if decisions * runs > 1.01 * most:
-            enough = int(most * scale / runs / self.visitors)
+            enough = int(most * scale / runs)
             raise InputError(
-                f"plan: {count(self.total, 'visitor')} are too many to simulate in a minute for a lift of "
-                f"{self.lift:g}, which far fewer can show: use {count(max(enough, 1), 'day')}"
-                + (" or fewer visitors" if enough < 1 else "")
+                f"plan: {self.total:,} visitors are too many to simulate in a minute with {self.options} "
+                f"options and a lift of {self.lift:g}: use at most {enough:,} visitors in all"
             )
         delay = round(self.delay_days * decisions / self.days)
         return Simulated(runs, max(decisions, self.options), delay, scale)

@@ -14,6 +14,8 @@ from lowregret.policies import Policy
 
 CLEAR = 2.0
 """A difference of more standard errors than this is taken to be real."""
+KNOWN = "known variance"
+"""What a policy should not need if another one is as good without."""
 
 
 class Recommendation(NamedTuple):
@@ -33,7 +35,8 @@ def recommend(
 ) -> Recommendation:
     """Return the policy of the smallest expected loss; among those that are as good, that of the best tail.
 
-    Where no policy is clearly better than the fixed split, that is recommended, whose estimates are unbiased.
+    One that must be given the variance of the rewards comes after those that need not. Where no policy is
+    clearly better than the fixed split, that is recommended, whose estimates are unbiased.
     """
     if given.delay_days >= given.days:
         return Recommendation(
@@ -42,7 +45,8 @@ def recommend(
     order = sorted(policies, key=lambda each: losses[each].mean())
     first = order[0]
     close = [each for each in order if not _is_clear(losses[each] - losses[first])]
-    chosen = min(close, key=lambda each: tail_mean(losses[each]))
+    easy = [each for each in close if KNOWN not in policies[each].needs]
+    chosen = min(easy or close, key=lambda each: tail_mean(losses[each]))
     fixed = losses[name]
     if not _is_clear(fixed - losses[chosen]):
         reason = (
@@ -55,7 +59,9 @@ def recommend(
         f"it loses {_size(losses[chosen])} {given.unit}, {saved:.0%} less than a fixed split ({_size(fixed)})"
     )
     others = [each for each in close if each != chosen]
-    if chosen != first:
+    if chosen != first and first not in easy:
+        reason += f"; {first} is as good, but must be given the variance of the rewards"
+    elif chosen != first:
         reason += f"; {first} is as good on average, but its worst 5% of the runs are worse"
     elif others:
         reason += f"; {' and '.join(others)} {'is' if len(others) == 1 else 'are'} as good within the error"
@@ -95,6 +101,5 @@ def code(given: Assumptions, policy: Policy | None = None) -> str:
         parts.append("reward_range=None")
     if given.delay_days:
         parts.append(f"matures_after=timedelta(days={given.delay_days:g})")
-        if given.rate is not None:
-            parts.append("default_reward=0")
+        parts.append("default_reward=0")
     return f"agent = lr.open_agent({', '.join(parts)})"
