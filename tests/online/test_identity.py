@@ -124,3 +124,11 @@ def test_a_changed_digit_in_a_snapshot_is_found(tmp_path, monkeypatch):
     link.close()
     with pytest.raises(lr.StoreError, match="the snapshot at event 40 is damaged: its checksum does not"):
         opened(tmp_path / "agent.db")
+
+
+def test_names_that_not_every_store_can_hold():
+    agent = lr.Agent(lr.UCB1(), ["red", "green"])
+    with pytest.raises(lr.InputError, match="a request must not contain the character NUL, got 'a.x00b'"):
+        agent.ask(request="a\0b")
+    with pytest.raises(lr.InputError, match="the name of an arm must not contain the character NUL"):
+        agent.add_arm("a\0b")

@@ -187,7 +187,14 @@ def valid_request(request: object) -> str:
         raise InputError("a request must not be empty: leave it out for a new decision")
     if len(request) > MAX_REQUEST:
         raise InputError(f"a request must have at most {MAX_REQUEST:,} characters, got {len(request):,}")
-    return request
+    return without_nul("a request", request)
+
+
+def without_nul(what: str, name: str) -> str:
+    """Reject a name that not every store can hold."""
+    if "\0" in name:
+        raise InputError(f"{what} must not contain the character NUL, got {short_repr(name)}")
+    return name
 
 
 def valid_string(what: str, value: object) -> str:

@@ -22,7 +22,7 @@ from lowregret.engine.rng import POLICY_STREAM, shuffle, stream
 from lowregret.engine.state import CLOSED, Rows, first_round, initialise_memory, new_rewards, new_rows
 from lowregret.engine.step import MESSAGES, NOT_A_NUMBER
 from lowregret.errors import InputError
-from lowregret.online.agent_settings import Settings, require_shares, valid_string
+from lowregret.online.agent_settings import Settings, require_shares, valid_string, without_nul
 from lowregret.online.assignment import CONTROL, Assignment
 from lowregret.online.decisions import ANSWERS, Decision, Event, Status, decision_of, new_key, new_tuple
 from lowregret.online.epochs import first_horizon, start_epoch
@@ -282,7 +282,7 @@ class AgentState:
 
     def check_new(self, arm: object) -> str:
         """Check the name of a new arm."""
-        new = valid_string("the name of an arm", arm)
+        new = without_nul("the name of an arm", valid_string("the name of an arm", arm))
         if new in self.places or new == self.control:
             raise InputError(f"arm {short_repr(new)} exists already: give the new arm another name")
         if new in self.retired:

@@ -23,7 +23,6 @@ from lowregret.online.stores.session import Session
 
 CHUNK = 10_000
 """How many events one statement inserts at most."""
-NUL = "PostgreSQL cannot store the character NUL: leave it out of names"
 FEW = 5
 """Up to how many events one statement for each is quicker than one for all."""
 _COLUMNS = f"INSERT INTO lowregret_log (agent, position, {EVENT}, call)"
@@ -79,7 +78,6 @@ class PostgreSQLStore:
         self._appended: list[Event] = []
         self._begun = False  # the agent, in the present session
         self._last: int | None = None  # the last position of the agent, as far as this session has seen it
-        self._found: dict[str, list[Event]] = {}  # requests that this session has looked up
         self._end = 0.0  # of the wait of the present session
         self._waited = timeout  # seconds
         self._seen: tuple[int, Event] | None = (
@@ -99,7 +97,7 @@ class PostgreSQLStore:
         if self._read_only:
             raise StoreError(f"{self.title} was opened read-only: open it without read_only")
         self._database.check_process()
-        self._staged, self._appended, self._last, self._found = [], [], None, {}
+        self._staged, self._appended, self._last = [], [], None
         self._end, self._waited = monotonic() + timeout, timeout
         self._database.begin(self._end, timeout)
 
@@ -167,7 +165,7 @@ class PostgreSQLStore:
 
     def _roll_back(self) -> None:
         """Roll back what was not committed."""
-        self._last, self._found = None, {}
+        self._last = None
         if self._begun:
             self._id, self._begun = None, False
         self._database.roll_back()
@@ -181,7 +179,7 @@ class PostgreSQLStore:
     def begin(self, head: str) -> None:
         """Begin a new agent."""
         if "\\u0000" in head:
-            raise InputError(NUL)
+            raise InputError("PostgreSQL cannot store the character NUL: leave it out of the names of arms")
         rows = self._rows(
             "INSERT INTO lowregret_agents (name, head) VALUES (%s, %s) RETURNING id", self.name, head
         )
@@ -190,9 +188,6 @@ class PostgreSQLStore:
 
     def append(self, events: Sequence[Event]) -> None:
         """Append events."""
-        for _, _, arm, _, _, _, _, request, _, _ in events:
-            if "\0" in (arm or "") or "\0" in (request or ""):
-                raise InputError(NUL)
         self._appended.extend(events)
 
     def keep(self, position: int, snapshot: str) -> None:
@@ -266,26 +261,16 @@ class PostgreSQLStore:
         )
         return [Event(*row) for row in rows]
 
-    def look_up(self, requests: Sequence[str]) -> None:
-        """Look up requests by one query; ``requested`` then returns what was found until the session ends."""
-        wanted = [request for request in requests if "\0" not in request]
-        query = f"{SELECT} left(request, 200) = ANY(%s) AND request = ANY(%s) ORDER BY position"
-        found: dict[str, list[Event]] = {request: [] for request in wanted}
-        for row in (
-            self._rows(query, self._id, [request[:200] for request in wanted], wanted) if wanted else ()
-        ):
-            event = Event(*row)
-            found[str(event.request)].append(event)
-        self._found = found
-
     def requested(self, request: str) -> list[Event]:
         """Return the events of a request."""
-        if "\0" in request:
-            raise InputError(NUL)
-        if request in self._found:
-            return self._found[request]
         query = f"{SELECT} left(request, 200) = left(%s, 200) AND request = %s ORDER BY position"
         return [Event(*row) for row in self._rows(query, self._id, request, request)]
+
+    def requested_among(self, requests: Sequence[str]) -> list[Event]:
+        """Return the events of several requests, in their order."""
+        query = f"{SELECT} left(request, 200) = ANY(%s) AND request = ANY(%s) ORDER BY position"
+        starts = [request[:200] for request in requests]
+        return [Event(*row) for row in self._rows(query, self._id, starts, list(requests))]
 
     def compact(self, position: int, snapshot: str) -> None:
         """Drop the events up to a position."""
