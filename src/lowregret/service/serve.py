@@ -155,11 +155,13 @@ def work(options: Options, listening: socket.socket, alive: Connection) -> None:
     import uvicorn
 
     from lowregret.service.app import create_app
+    from lowregret.service.connections import Connection as HTTPConnection
 
     sys.setswitchinterval(SWITCH)
     Thread(target=_end_with, args=(alive,), daemon=True).start()
     config = uvicorn.Config(
         create_app(options),
+        http=HTTPConnection,
         access_log=False,
         log_level="warning",
         server_header=False,
