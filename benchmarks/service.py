@@ -166,6 +166,28 @@ def measure(store: str, most_together: int, seconds: float, tells: bool, clients
     }
 
 
+def memory(store: str, decisions: int) -> dict:
+    """Give the memory of a worker after a tenth of so many decisions, and after all of them."""
+    sizes = []
+
+    async def play(port: int) -> None:
+        _, link = await asyncio.get_running_loop().create_connection(Client, "127.0.0.1", port)
+        for turn in range(1, decisions // 1_000 + 1):
+            answer = await link.post("/v1/agents/load/ask", b'{"n": 1000, "request": "%d"}' % turn)
+            rewards = [{"id": made["id"], "reward": 1} for made in json.loads(answer)["decisions"]]
+            await link.post("/v1/agents/load/tell", json.dumps({"rewards": rewards}).encode())
+            if turn % 20 == 0:  # as a dashboard does
+                urlopen(f"http://127.0.0.1:{port}/v1/agents/load/history").read()
+            if turn in (decisions // 10_000, decisions // 1_000):
+                sizes.append(resident(port))
+        link.transport.close()
+
+    with served(store, 256) as port:
+        create(port)
+        asyncio.run(play(port))
+    return {"decisions": decisions, "first": sizes[0], "last": sizes[-1]}
+
+
 def benchmark(quick: bool, store: str | None = None) -> Report:
     """Measure all variants."""
     seconds, rows = 2.0 if quick else 10.0, []
@@ -182,12 +204,16 @@ def benchmark(quick: bool, store: str | None = None) -> Report:
         ):
             say(f"{clients} clients, {'ask and tell' if tells else 'ask'}, {most} together")
             rows.append(measure(store or f"{folder}/{number}.db", most, seconds, tells, clients))
+        decisions = 20_000 if quick else 1_000_000
+        say(f"memory over {decisions:,} decisions")
+        grown = memory(f"{folder}/memory.db", decisions)
     best = rows[0]
     claims = [
         Claim("decisions a second, 64 clients", best["rate"], 1_500, at_least=True),
         Claim("99% of the calls, milliseconds", best["p99"], 100),
         Claim("ratio to one transaction per call", best["rate"] / rows[1]["rate"], 2.5, at_least=True),
         Claim("one client: median against one transaction per call", rows[4]["p50"] / rows[5]["p50"], 1.1),
+        Claim("memory at the end against a tenth of the decisions", grown["last"] / grown["first"], 1.1),
     ]
     columns = ("calls", "clients", "most together", "decisions a second", "50%, ms", "99%", "99.9%", "MB")
     keys = ("rate", "p50", "p99", "p99.9", "MB")
@@ -195,7 +221,7 @@ def benchmark(quick: bool, store: str | None = None) -> Report:
         (row["calls"], str(row["clients"]), str(row["together"]), *(shown(row[key]) for key in keys))
         for row in rows
     ]
-    return Report([Sheet("A service on one worker", columns, cells)], claims, rows)
+    return Report([Sheet("A service on one worker", columns, cells)], claims, [*rows, grown])
 
 
 def main() -> None:

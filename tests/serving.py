@@ -15,6 +15,7 @@ import uvicorn
 from lowregret.service.agents import check_store
 from lowregret.service.app import create_app
 from lowregret.service.app_options import Options
+from lowregret.service.connections import Connection
 
 PATIENCE = 60.0
 """Seconds until a test stops waiting."""
@@ -26,7 +27,9 @@ def served(store, tokens=None, token=None, **options):
     """Serve a store by a thread; yield a client."""
     check_store(str(store))
     app = create_app(Options(str(store), None if tokens is None else str(tokens), **options))
-    config = uvicorn.Config(app, access_log=False, log_level="error", ws="none", lifespan="on")
+    config = uvicorn.Config(
+        app, http=Connection, access_log=False, log_level="error", ws="none", lifespan="on"
+    )
     server = uvicorn.Server(config)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -8,7 +8,7 @@ from time import monotonic
 import pytest
 from serving import AGENT, served
 
-from lowregret.service import requests
+from lowregret.service import connections, requests
 from lowregret.service.models import MAX_BODY
 
 ASK, TELL = "/v1/agents/buttons/ask", "/v1/agents/buttons/tell"
@@ -142,6 +142,24 @@ def test_a_slow_client_holds_nobody(client, monkeypatch):
     for link in slow:
         assert b" 408 " in link.recv(1_000).split(b"\r\n")[0]
         link.close()
+
+
+@pytest.mark.parametrize(
+    "sent", [b"", b"GET /health HTTP/1.1\r\nHost: lo"], ids=["nothing", "part of a header"]
+)
+@pytest.mark.parametrize("before", [False, True], ids=["at first", "after an answer"])
+def test_a_client_that_sends_no_headers_is_cut_off(client, monkeypatch, sent, before):
+    monkeypatch.setattr(connections, "HEADER_SECONDS", 0.3)
+    with connected(client) as link:
+        if before:
+            link.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert b" 200 " in link.recv(10_000)
+            if not sent:
+                return  # an idle connection, which stays open for the next call
+        link.sendall(sent)
+        began = monotonic()
+        assert link.recv(1_000) == b""
+        assert monotonic() - began < 10
 
 
 def test_two_lengths_are_refused(client):

@@ -4,6 +4,8 @@ import json
 import os
 import random
 import signal
+import subprocess
+import sys
 from contextlib import suppress
 from threading import Event, Thread
 from time import monotonic, sleep
@@ -142,3 +144,25 @@ def reachable(url):
         return json.loads(httpx.get(f"{url}/ready", timeout=5).text) == {"status": "ok"}
     except (httpx.TransportError, ValueError):
         return False
+
+
+def test_workers_killed_while_they_start_are_started_again(tmp_path):
+    with commanded(tmp_path / "a.db") as (process, url):
+        for _ in range(7):
+            until(lambda: len(workers_of(process)) == 1)
+            os.kill(workers_of(process)[0], signal.SIGKILL)
+        until(lambda: reachable(url))
+
+
+def test_a_service_that_cannot_start_ends(tmp_path, capfd):
+    """A worker that ends by itself again and again is not started for ever."""
+    program = (
+        "import sys; from lowregret.service import serve; from lowregret.service.app_options import Options\n"
+        "serve.work = print\n"  # which ends at once
+        "if __name__ == '__main__':\n"
+        "    serve.serve(Options(sys.argv[1]), port=0)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "a.db")], timeout=120, capture_output=True, text=True
+    )
+    assert done.returncode == 1 and "failed to start" in done.stderr

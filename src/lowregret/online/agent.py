@@ -390,7 +390,7 @@ class Agent(AgentStatus):
             found = len(transactions.store.requested(request)) or len(state.requests.get(request, ()))
             with transactions.store.session(transactions.timeout):
                 transactions.store.erase(request)
-            state.requests.pop(request, None)
+            state.requested -= len(state.requests.pop(request, ()))
         return found
 
 

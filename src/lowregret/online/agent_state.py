@@ -38,6 +38,8 @@ FIRST_ROOM = 64
 """How many rewards of an arm a new agent has room for; it doubles when they are more."""
 REMEMBERED = 1_000
 """How many of the latest answers and requests are held in memory; a store on disk holds them all."""
+REMEMBERED_DECISIONS = 10 * REMEMBERED
+"""How many decisions these requests have together, unless the latest one alone has more."""
 
 
 Saved: TypeAlias = tuple[
@@ -111,6 +113,7 @@ class AgentState:
         self.early: dict[int, float] = {}
         self.answers: OrderedDict[str, float | None] = OrderedDict()
         self.requests: OrderedDict[str, dict[int, Decision]] = OrderedDict()
+        self.requested = 0  # decisions of these requests
         self.steps: tuple[Any, Any, Any] = (choose_step, apply_step, policy)
 
     @property
@@ -340,7 +343,9 @@ class AgentState:
                 decision = decision_of(event)
                 self.pending[number] = decision
                 if event.request is not None:
-                    self.requests.setdefault(event.request, {})[number] = decision
+                    known = self.requests.setdefault(event.request, {})
+                    self.requested += number not in known
+                    known[number] = decision
                 made.append(decision)
             elif kind in ANSWERS:
                 self._commit_answer(number, event.reward)
@@ -348,8 +353,10 @@ class AgentState:
                 self._commit_matured(number, event.reward)
         while len(self.answers) > REMEMBERED:
             self.answers.popitem(last=False)
-        while len(self.requests) > REMEMBERED:
-            self.requests.popitem(last=False)
+        while len(self.requests) > REMEMBERED or (
+            self.requested > REMEMBERED_DECISIONS and len(self.requests) > 1
+        ):
+            self.requested -= len(self.requests.popitem(last=False)[1])
         return made
 
     def _commit_answer(self, number: int, reward: float | None) -> None:
@@ -373,7 +380,7 @@ class AgentState:
         """Return a view of the state whose records include events that are not stored yet."""
         view = copy(self)
         view.pending, view.early = {**self.pending}, {**self.early}
-        view.answers, view.requests = OrderedDict(), OrderedDict()
+        view.answers, view.requests, view.requested = OrderedDict(), OrderedDict(), 0
         view.commit(events)
         return view
 

@@ -22,7 +22,10 @@ from lowregret.online.decisions import (
 from lowregret.online.windows import end_windows
 
 if TYPE_CHECKING:
-    from lowregret.online.stores import Store
+    from lowregret.online.known_requests import KnownRequests
+    from lowregret.online.stores import Store as WholeStore
+
+    Store: TypeAlias = WholeStore | KnownRequests
 
 Change: TypeAlias = tuple[Any, list[Event]]
 """The result of a transaction and its events."""

@@ -185,6 +185,7 @@ def read(text: str, policy: Policy | None = None) -> AgentState:
     state.answers.update(parts.answers)
     for request, made in parts.requests.items():
         state.requests[request] = _by_number(made)
+        state.requested += len(made.id)
     return state
 
 

@@ -16,6 +16,7 @@ from lowregret.online.agent_state import REMEMBERED, AgentState, Saved
 from lowregret.online.calls import Change
 from lowregret.online.decisions import Decision, Event, Kind
 from lowregret.online.event_replay import reapply, replay
+from lowregret.online.known_requests import Call, KnownRequests
 from lowregret.online.sealed_snapshot import read_sealed, write_sealed
 from lowregret.online.stores import TIMEOUT, CompactedError
 
@@ -39,8 +40,6 @@ Stored: TypeAlias = tuple[Sequence[Event], int, int | None]
 """Events that are stored, the position after them, and that of the latest snapshot."""
 Loaded: TypeAlias = tuple[AgentState, int, int | None]
 """A state, the number of events in it, and the position of the latest snapshot."""
-Call: TypeAlias = tuple[Callable[..., Change], tuple[Any, ...]]
-"""A function of ``calls``, and its arguments after the state, the store and the time."""
 
 
 class _FarBehindError(Exception):
@@ -241,9 +240,9 @@ class Transactions:
         try:
             with store.session(end - monotonic() if end else self.timeout):
                 self._apply_missed(self._most_at_once() + 1 if end and patient else None)
-                self._ahead = True
+                self._ahead, known = True, KnownRequests(store, group)
                 for transaction, arguments in group:
-                    outcome, new = self._attempt(state, transaction, arguments)
+                    outcome, new = self._attempt(state, known, transaction, arguments)
                     outcomes.append(outcome)
                     events += new
                     if len(events) >= GROUP_EVENTS:
@@ -264,12 +263,12 @@ class Transactions:
             raise
 
     def _attempt(
-        self, state: AgentState, transaction: Callable[..., Change], arguments: tuple[Any, ...]
+        self, state: AgentState, known: KnownRequests, transaction: Callable[..., Change], arguments: Any
     ) -> tuple[Any, list[Event]]:
         """Run one call of a group; return its result or its error, and its events."""
         before = state.save()
         try:
-            result, events = transaction(state, self.store, self.clock(), *arguments)
+            result, events = transaction(state, known, self.clock(), *arguments)
         except StoreError:
             raise
         except Exception as error:

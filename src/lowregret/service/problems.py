@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Iterable
 from http import HTTPStatus
 
@@ -11,6 +12,7 @@ from lowregret.errors import ConflictError, InputError, LowRegretError, StoreErr
 
 MEDIA_TYPE = "application/problem+json"
 log = logging.getLogger("lowregret.service")
+_DATABASE = re.compile(r"'?postgres(ql)?://[^\s']*'?")
 
 
 class RefusedError(LowRegretError):
@@ -60,6 +62,7 @@ def problem_of(error: BaseException, hidden: Iterable[str] = ()) -> tuple[int, s
         detail = "the service failed to answer this call: try again, or look into its log"
     for name in hidden:
         detail = detail.replace(repr(name), "the store").replace(name, "the store")
+    detail = _DATABASE.sub("the store", detail)
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         headers = {"Retry-After": "1", **headers}
     body = {

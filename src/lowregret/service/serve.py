@@ -114,7 +114,8 @@ def _supervise(options: Options, listening: socket.socket, workers: int) -> None
             wait([process.sentinel for process in running])
             for process in [each for each in running if each.exitcode is not None]:
                 lived = monotonic() - running.pop(process)
-                failures = failures + 1 if lived < SHORT_LIFE else 0
+                ended = (process.exitcode or 0) >= 0  # by itself, not by a signal
+                failures = failures + 1 if ended and lived < SHORT_LIFE else 0
                 if failures >= FAILURES:
                     raise StoreError("the service failed to start: see the messages above")
                 sleep(0.1 * failures)
@@ -154,11 +155,13 @@ def work(options: Options, listening: socket.socket, alive: Connection) -> None:
     import uvicorn
 
     from lowregret.service.app import create_app
+    from lowregret.service.connections import Connection as HTTPConnection
 
     sys.setswitchinterval(SWITCH)
     Thread(target=_end_with, args=(alive,), daemon=True).start()
     config = uvicorn.Config(
         create_app(options),
+        http=HTTPConnection,
         access_log=False,
         log_level="warning",
         server_header=False,

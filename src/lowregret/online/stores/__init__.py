@@ -26,6 +26,9 @@ class Store(Protocol):
     ``compact`` and ``erase`` write in it is durable when it ends, and discarded if it raises. Where several
     processes share a store, the sessions of an agent exclude one another.
 
+    A store may also have ``requested_among(requests)``, which returns the events of several requests in their
+    order. Calls that share a transaction then ask it once, and not ``requested`` for each of them.
+
     Attributes
     ----------
     notes : list of str

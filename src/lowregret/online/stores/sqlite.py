@@ -288,11 +288,14 @@ class SQLiteStore:
 
     def requested(self, request: str) -> list[Event]:
         """Return the events of a request."""
+        return self.requested_among([request])
+
+    def requested_among(self, requests: Sequence[str]) -> list[Event]:
+        """Return the events of several requests, in their order."""
         # SQLite would rather read the whole log in its order than sort the few rows of a request.
-        query = (
-            f"SELECT {EVENT} FROM log INDEXED BY requested WHERE agent = ? AND request = ? ORDER BY position"
-        )
-        return [Event(*row) for row in self._rows(query, request)]
+        query = f"SELECT {EVENT} FROM log INDEXED BY requested WHERE agent = ? AND request IN "
+        query += f"({', '.join('?' * len(requests))}) ORDER BY position"
+        return [Event(*row) for row in self._rows(query, *requests)]
 
     def compact(self, position: int, snapshot: str) -> None:
         """Drop the events up to a position."""

@@ -1,0 +1,72 @@
+"""Connections that do not stay open for clients that send nothing, or their headers too slowly."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+HEADER_SECONDS = 10.0
+"""How many seconds a client has from connecting, or from the first byte of a further request, to its end."""
+
+if TYPE_CHECKING:
+
+    class HTTPProtocol(asyncio.Protocol):
+        """The protocol of uvicorn, whichever parser is installed."""
+
+        cycle: Any
+        transport: asyncio.Transport
+
+        def __init__(self, *arguments: Any, **options: Any) -> None: ...
+
+else:
+    HTTPProtocol = AutoHTTPProtocol
+
+
+class Connection(HTTPProtocol):
+    """A connection of uvicorn that is closed if no request begins in time.
+
+    uvicorn itself only closes connections that are idle after an answer. Clients that connect and send
+    nothing would use up the connections that a worker has.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin."""
+        super().connection_made(transport)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        """Receive a part of a request."""
+        super().data_received(data)
+        if self._answers():
+            self._unwatch()
+        elif self._deadline is None:
+            self._watch()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """End."""
+        self._unwatch()
+        super().connection_lost(error)
+
+    def _answers(self) -> bool:
+        """Return whether the headers of a request are complete, and its answer is not."""
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _watch(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._deadline = loop.call_later(HEADER_SECONDS, self._close_if_silent)
+
+    def _unwatch(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _close_if_silent(self) -> None:
+        self._deadline = None
+        if not self._answers() and not self.transport.is_closing():
+            self.transport.close()
