@@ -1,6 +1,9 @@
-"""Show what EUCBV does when the best arm changes, and what to do: the figure in docs/drift.md.
+"""See what a policy does when the best arm changes.
 
-python examples/drift.py [RUNS [FILE.svg]]
+The last arm becomes the best one at step 5,001. A policy for constant means returns to it late, or never if
+it has eliminated it. Policies made for means that change forget old rewards, or detect the change. A second
+argument is the number of runs: ``python examples/drift.py docs/drift.svg 100`` draws the figure in
+docs/drift.md.
 """
 
 import sys
@@ -21,12 +24,12 @@ POLICIES = [
 ]
 
 if __name__ == "__main__":
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 4
+    runs = int(sys.argv[2]) if len(sys.argv) > 2 else 4
     result = lr.simulate(POLICIES, BANDIT, HORIZON, runs=runs, seed=1, grid=100)
     before = result.curves().filter(t=CHANGE - 1).select("policy", before="mean")
     table = result.summary().join(before, on="policy").with_columns(after=pl.col("mean") - pl.col("before"))
     with pl.Config(float_precision=0, tbl_width_chars=120):
         print(table.select("policy", "before", "after", "mean", "se"))
-    if len(sys.argv) > 2:
+    if len(sys.argv) > 1:
         title = f"Arm 4 becomes the best one at step {CHANGE:,}"
-        result.plot().properties(title=title).save(sys.argv[2])
+        result.plot().properties(title=title).save(sys.argv[1])

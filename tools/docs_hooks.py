@@ -23,10 +23,11 @@ CACHE = ROOT / ".cache" / "gallery"
 
 REFERENCE = {
     "simulation": ("Simulation", ("simulate", "trace", "bounds")),
-    "environments": ("Environments", ("Bandit", "Sampled")),
+    "environments": ("Environments", ("Bandit", "DriftingBandit", "Sampled", "Delay")),
     "results": ("Results", ("Results", "Metric", "compare", "report", "open_results")),
     "experiments": ("Experiments", ("Experiment",)),
     "live": ("Live agents", ("open_agent", "Agent", "AsyncAgent", "Decision", "replay", "Replay")),
+    "planning": ("Planning and service", ("plan", "Plan", "connect")),
     "suite": ("League and worst case", ("league", "League", "worst_case", "WorstCase")),
     "errors": (
         "Errors and testing",
@@ -46,6 +47,9 @@ GALLERY = (
     "worst_case",
     "league_entry",
     "many_arms",
+    "late_rewards",
+    "drift",
+    "planning",
     "replay_log",
     "live_agent",
     "cluster",
