@@ -122,18 +122,3 @@ def test_an_experiment_stores_what_simulate_returns(tmp_path):
 
 def direct_averages(text):
     return lr.environment(text).averages(400)[0].tolist()
-
-
-@pytest.mark.parametrize("policy", ["EUCBV", "UCB1", "ThompsonBeta"])
-def test_late_rewards_on_a_drifting_bandit_are_drawn_when_the_arm_is_pulled(policy):
-    bandit = lr.piecewise_drift(lr.bernoulli([0.2, 0.7]), {51: [0.9, 0.1]})
-    late = {"delay": lr.Delay.geometric(20), "batch": 3}
-    engines = "compiled", "reference"
-    both = [lr.trace(policy, bandit, 200, seed=3, engine=engine, **late) for engine in engines]
-    assert (both[0].arm == both[1].arm).all()
-    assert (both[0].reward == both[1].reward).all()
-    means = np.where(np.arange(1, 201)[:, None] < 51, [0.2, 0.7], [0.9, 0.1])
-    regret = (means.max(axis=1) - means[np.arange(200), both[0].arm]).cumsum()
-    for engine in engines:
-        results = lr.simulate(policy, bandit, 200, runs=1, seed=3, grid=[50, 200], engine=engine, **late)
-        assert results.curves()["mean"].to_list() == pytest.approx([regret[49], regret[199]])
