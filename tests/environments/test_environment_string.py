@@ -244,7 +244,7 @@ BAD_FILES = [
     ('arms = "x"', "arms must be [[arms]] tables, got 'x'"),
     (
         'colour = 1\n[[arms]]\nfamily = "bernoulli"\nprobability = 0.1',
-        "unknown key 'colour', use arms, name, horizon and scale",
+        "unknown key 'colour', use arms, name, horizon, scale and drift",
     ),
     ("[[arms]]\nprobability = 0.1", f"family is missing, {KNOWN} in [[arms]] table 0"),
     (
