@@ -102,13 +102,18 @@ CALLS = {
 
 
 def attempt(agent, diary, call, *what):
-    """Write down what is tried, try it, and write down what the agent has acknowledged."""
-    os.write(diary, json.dumps([call, *what]).encode() + b"\n")
-    try:
-        done = CALLS[call](agent, *what)
-    except lr.LowRegretError as error:
-        done = str(error)
-    os.write(diary, json.dumps(["done", done]).encode() + b"\n")
+    """Write down what is tried, try it, and write down what the agent has acknowledged.
+
+    What finds no store is tried again.
+    """
+    lost = True
+    while lost:
+        os.write(diary, json.dumps([call, *what]).encode() + b"\n")
+        try:
+            done, lost = CALLS[call](agent, *what), False
+        except lr.LowRegretError as error:
+            done, lost = str(error), isinstance(error, lr.StoreError)
+        os.write(diary, json.dumps(["done", done]).encode() + b"\n")
 
 
 def live(path: str, diary: int, seed: int, requests: list[tuple[int, str]], names: list[str]) -> None:

@@ -197,7 +197,14 @@ def check_state(place, log):
 
 def test_four_processes_lose_and_double_nothing(tmp_path):
     """20,000 rewards: 4 times 200 alone and 96 batches of 50. Sums of quarters are exact."""
-    path = str(tmp_path / "agent.db")
+    check_four(str(tmp_path / "agent.db"))
+
+
+def test_four_processes_on_postgresql(postgres_url):
+    check_four(postgres_url)
+
+
+def check_four(path):
     with get_context("spawn").Pool(4) as pool:
         done = pool.starmap(worker, [(path, seed, 200, 96) for seed in range(4)])
     counts, sums = sum((part[0] for part in done), Counter()), sum((part[1] for part in done), Counter())

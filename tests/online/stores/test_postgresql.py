@@ -191,8 +191,10 @@ def test_reading_writes_nothing(postgres_url):
         for call in (reader.ask, lambda: reader.tell(reader.pending[0], 1), lambda: reader.add_arm("x")):
             with pytest.raises(lr.StoreError, match="was opened read-only: open it without read_only"):
                 call()
-        with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
-            reader._transactions.store._database.link.execute("DELETE FROM lowregret_log")
+        with pytest.raises(
+            lr.StoreError, match="cannot be written to: open it with read_only=True to read it"
+        ):
+            reader._transactions.store._rows("DELETE FROM lowregret_log")
 
 
 def test_passwords_are_in_no_message(postgres):
@@ -206,7 +208,7 @@ def test_passwords_are_in_no_message(postgres):
             assert secret not in str(caught.value) and any(part in str(caught.value) for part in allowed)
     with opened(postgres.url.replace("postgres:@", f"postgres:{secret}@")) as agent:  # trusted
         store = agent._transactions.store
-        assert secret not in f"{agent!r} {store!r} {store.title} {store._database.link!r}"
+        assert secret not in f"{agent!r} {store!r} {store.title} {store._database!r}"
         executed(postgres.url, "DROP TABLE lowregret_log")
         with pytest.raises(lr.StoreError) as caught:
             agent.ask()
@@ -313,6 +315,9 @@ def test_large_batches(postgres_url, monkeypatch):
         assert executed(postgres_url, "SELECT count(call) FROM lowregret_log") == [(2,)]
 
 
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning"
+)  # an idle connection may be lost
 def test_an_interrupt_at_any_bytecode_comes_before_or_after_the_call(postgres_url, monkeypatch):
     monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", 5)
     modules = postgresql, postgresql_database, session, transactions
@@ -349,10 +354,10 @@ def test_no_call_reads_the_whole_log(postgres_url, monkeypatch):
         agent.tell(first, 1)
         agent.erase_request("first")
         monkeypatch.undo()
-        link, plans = agent._transactions.store._database.link, []
+        rows, plans = agent._transactions.store._rows, []
         for query, values in queries:
             if "FROM lowregret_log" in query or query.startswith("UPDATE lowregret_log"):
-                plans.append("\n".join(row[0] for row in link.execute(f"EXPLAIN {query}", values)))
+                plans.append("\n".join(row[0] for row in rows(f"EXPLAIN {query}", *values)))
     assert len(plans) > 5
     for plan in plans:
         assert "Seq Scan" not in plan and "Index Cond: ((agent = " in plan, plan
@@ -386,3 +391,60 @@ def test_requests_are_looked_up_together(postgres_url):
             expected = [event for name in some for event in store.requested(name)]
             assert store.requested_among(some) == expected
         assert len(store.requested_among(names)) == 21
+
+
+def connections(url):
+    query = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'lowregret'"
+    return executed(url, query)[0][0]
+
+
+def test_agents_of_a_process_share_connections(postgres_url):
+    before = connections(postgres_url)
+    agents = [opened(postgres_url, name=f"agent-{number}") for number in range(60)]  # of 50 that there can be
+    for agent in agents:
+        agent.tell(agent.ask(), 1)
+    assert connections(postgres_url) == before + 1
+    with agents[0]._transactions.store.session(1.0), agents[1]._transactions.store.session(1.0):
+        assert agents[2].ask().time == 2
+        assert connections(postgres_url) == before + 3
+    for agent in agents:
+        agent.close()
+    agents[0].close()
+    sleep(0.2)
+    assert connections(postgres_url) == before
+    with pytest.raises(lr.InputError, match="this agent is closed"):
+        agents[0].ask()
+
+
+def test_threads_of_many_agents(postgres_url):
+    """At the same time, while connections break."""
+    agents, done, errors = [opened(postgres_url, name=f"agent-{number}") for number in range(8)], [], set()
+
+    def insisting(call):
+        while True:
+            try:
+                return call()
+            except lr.StoreError as error:
+                errors.add(str(error).partition("' ")[2])
+
+    def use(agent):
+        for turn in range(40):
+            choice = insisting(lambda visit=f"visit {turn}": agent.ask(request=visit))
+            insisting(lambda choice=choice: agent.tell(choice, 0.5))
+        done.append(insisting(lambda: agent.time))
+
+    threads = [threading.Thread(target=use, args=[agent]) for agent in agents]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        executed(
+            postgres_url,
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lowregret' "
+            "ORDER BY random() LIMIT 3",
+        )
+        sleep(0.01)
+    assert done == [40] * 8
+    assert errors <= {"was lost, and nothing was stored: try again"}
+    for agent in agents:
+        assert agent.verify() == 80
+        agent.close()

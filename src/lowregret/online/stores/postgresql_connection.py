@@ -106,8 +106,9 @@ class Server:
 
 
 def is_lost(link: Link, error: psycopg.Error) -> bool:
-    """Return whether a connection has ended."""
-    return link.closed or (error.sqlstate or "").startswith(LOST)
+    """Return whether a connection has ended, or is in a state from which nothing more is to be expected."""
+    unexplained = error.sqlstate is None and isinstance(error, psycopg.OperationalError)  # not by the server
+    return link.closed or unexplained or (error.sqlstate or "").startswith(LOST)
 
 
 def _may_come_back(error: psycopg.Error) -> bool:

@@ -1,4 +1,4 @@
-"""A database in which agents are stored, over a connection that is made again when it was lost."""
+"""A database in which agents are stored, over connections that are made again when they are lost."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from psycopg.pq import TransactionStatus
 from lowregret.errors import StoreError
 from lowregret.online.stores.postgresql_connection import SETTINGS, Link, Server, is_lost
 from lowregret.online.stores.postgresql_format import create, format_of
+from lowregret.online.stores.postgresql_pool import join, leave
 
 OPENING = 5.0
 """How many seconds at most a server that is down is waited for when a database is opened."""
@@ -45,21 +46,28 @@ class Database:
     title : str
         The URL without the password, for messages.
     link : psycopg.Connection or None
-        The connection, None while there is none.
+        The connection of the present call, None between calls.
     notes : list of str
         What was found when it was opened.
     """
 
     def __init__(self, url: str, agent: str, read_only: bool, timeout: float, creating: bool) -> None:
         self.link: Link | None = None
-        self.notes: list[str] = []
         self._process, self._server = os.getpid(), Server(url)
         self.title = self._server.title
         self._agent, self._read_only, self._timeout = agent, read_only, timeout
-        self._lock, self._inside = 0, False  # inside a transaction
+        self._inside, self._closed = False, False  # inside a transaction
+        self._key, self._pool = join(url, read_only)
         self._creating = creating and not read_only
-        self._connect(monotonic() + min(timeout, OPENING))
+        try:
+            self._connected(monotonic() + min(timeout, OPENING))
+            self._release()
+        except BaseException:
+            self.close()
+            raise
         self._creating = False
+        off = "the server has fsync = off: what it has confirmed may be lost in a power failure"
+        self.notes: list[str] = [off] if self._pool.fsync == "off" else []
 
     def check_process(self) -> None:
         """Reject a process that was forked after the connection was made."""
@@ -80,6 +88,8 @@ class Database:
             except LostError:
                 if monotonic() > end:
                     raise
+            finally:
+                self._release()
 
     def present(self) -> Link:
         """Return the connection of the present transaction."""
@@ -99,7 +109,7 @@ class Database:
                     wait = min(max(1, round(1e3 * (end - monotonic()))), 2**31 - 1)
                     link.execute(
                         f"BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = {wait}; "
-                        f"SELECT pg_advisory_xact_lock({self._lock})"
+                        f"SELECT pg_advisory_xact_lock({self._lock_number()})"
                     )
                     return
             except LostError:
@@ -107,20 +117,23 @@ class Database:
                     raise
 
     def roll_back(self) -> None:
-        """End a transaction that was not committed."""
+        """End a transaction that was not committed, and leave the connection to others."""
         link, self._inside = self.link, False
         if link is None or os.getpid() != self._process:
             return
         try:
             if link.pgconn.transaction_status != TransactionStatus.IDLE:
                 link.execute("ROLLBACK")
+            self._release()
         except psycopg.Error:
             self._disconnect()
 
     def close(self) -> None:
-        """Close the connection."""
-        if os.getpid() == self._process:
+        """Close the connection of a call that was interrupted, and the others if nobody else uses them."""
+        if os.getpid() == self._process and not self._closed:
+            self._closed = True
             self._disconnect()
+            leave(self._key)
 
     @contextmanager
     def translating(self, waited: float = 0.0) -> Iterator[None]:
@@ -144,11 +157,24 @@ class Database:
         return StoreError(f"cannot use {self.title}: {reason}")
 
     def _connected(self, end: float) -> Link:
-        """Return the connection; if there is none, connect, and wait for a server that is down."""
+        """Return a connection; if there is none, connect, and wait for a server that is down."""
         if self.link is None or self.link.closed:
+            self.link = self._pool.take()
+        if self.link is None:
             self._connect(end)
         assert self.link is not None
         return self.link
+
+    def _release(self) -> None:
+        """Leave the connection to other agents of the process."""
+        link, self.link = self.link, None
+        if link is not None:
+            self._pool.give(link)
+
+    def _lock_number(self) -> int:
+        """Return the number of the advisory lock of the agent."""
+        words = f"{self._pool.table} {self._agent}".encode()
+        return int.from_bytes(blake2b(words, digest_size=8).digest(), signed=True)
 
     def _connect(self, end: float) -> None:
         self.link = self._server.connect(end)
@@ -171,13 +197,7 @@ class Database:
         found = link.execute(
             "SELECT 'lowregret_agents'::regclass::oid::bigint, current_setting('fsync')"
         ).fetchone()
-        table, fsync = found or (0, "")
-        words = f"{table} {self._agent}".encode()
-        self._lock = int.from_bytes(blake2b(words, digest_size=8).digest(), signed=True)
-        if fsync == "off" and not self.notes:
-            self.notes.append(
-                "the server has fsync = off: what it has confirmed may be lost in a power failure"
-            )
+        self._pool.table, self._pool.fsync = found or (0, "")
 
     def _disconnect(self) -> None:
         link, self.link = self.link, None
