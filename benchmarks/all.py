@@ -11,6 +11,7 @@ import growth
 import late_rewards
 import live
 import peers
+import service
 import stores
 import whole
 from charts import floor_chart, growth_chart, peers_chart
@@ -23,6 +24,7 @@ BENCHMARKS = {
     "whole": whole,
     "live": live,
     "stores": stores,
+    "service": service,
     "late rewards": late_rewards,
     "anytime": anytime,
 }
