@@ -12,6 +12,7 @@ import late_rewards
 import late_steps
 import live
 import peers
+import service
 import stores
 import whole
 from charts import floor_chart, growth_chart, peers_chart
@@ -24,6 +25,7 @@ BENCHMARKS = {
     "whole": whole,
     "live": live,
     "stores": stores,
+    "service": service,
     "late rewards": late_rewards,
     "late steps": late_steps,
     "anytime": anytime,

@@ -1,17 +1,19 @@
 """Services for tests: in a thread of this process, or as a command with processes of its own."""
 
 import os
+import random
 import signal
 import socket
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Thread
 from time import monotonic, sleep
 
 import httpx
 import uvicorn
 
+import lowregret as lr
 from lowregret.service.agents import check_store
 from lowregret.service.app import create_app
 from lowregret.service.app_options import Options
@@ -91,3 +93,71 @@ def until(condition, patience=PATIENCE):
     while not condition():
         assert monotonic() < end, "never true"
         sleep(0.01)
+
+
+class Oracle(Thread):
+    """A client that writes down what it was answered, and repeats what was not answered."""
+
+    def __init__(self, url, number, stop):
+        super().__init__(daemon=True)
+        self.url, self.number, self.stop = url, number, stop
+        self.asked, self.told, self.statuses, self.failure = {}, {}, set(), None
+
+    def run(self):
+        try:
+            self._play()
+        except BaseException as error:
+            self.failure = error
+
+    def _play(self):
+        turn = 0
+        with httpx.Client(base_url=self.url, timeout=30, trust_env=False) as link:
+            while not self.stop.is_set():
+                turn += 1
+                request = f"client {self.number}, {turn}"
+                answer = self._sent(link, "ask", {"request": request})
+                if answer is None:
+                    return
+                (made,) = answer["decisions"]
+                self.asked[request] = made
+                reward = turn * 7 % 5 / 4
+                answer = self._sent(link, "tell", {"rewards": [{"id": made["id"], "reward": reward}]})
+                if answer is None:
+                    return
+                self.told[made["id"]] = reward
+                if random.random() < 0.3:  # repeated, though it was answered
+                    again = self._sent(link, "ask", {"request": request})
+                    assert again is None or again["decisions"] == [made]
+
+    def _sent(self, link, path, body):
+        """Send a call until it is answered; return None if the test ends meanwhile."""
+        while True:
+            with suppress(httpx.TransportError):
+                answer = link.post(f"/v1/agents/buttons/{path}", json=body)
+                self.statuses.add(answer.status_code)
+                if answer.status_code == 200:
+                    return answer.json()
+                assert answer.status_code == 503, answer.text
+            if self.stop.is_set():
+                return None
+            sleep(0.02)
+
+
+def check_log(path, oracles):
+    """Compare the log with what the clients were answered."""
+    with lr.open_agent(path, name="buttons", read_only=True) as agent:
+        assert agent.verify() > 0
+        rows = agent.events().to_dicts()
+    asked = [row for row in rows if row["kind"] == "asked"]
+    requests = [row["request"] for row in asked]
+    assert len(set(requests)) == len(requests), "a request was decided twice"
+    by_request = {row["request"]: f"{row['key']}-{row['decision']}" for row in asked}
+    told = {row["decision"]: row["reward"] for row in rows if row["kind"] == "told"}
+    assert len(told) == sum(row["kind"] == "told" for row in rows), "a reward was told twice"
+    assert not any(row["kind"] == "conflict" for row in rows)
+    for oracle in oracles:
+        assert oracle.asked and oracle.statuses <= {200, 503}
+        for request, made in oracle.asked.items():
+            assert by_request[request] == made["id"]
+        for key, reward in oracle.told.items():
+            assert told[int(key.rpartition("-")[2])] == reward

@@ -8,6 +8,7 @@ const find = (id) => document.getElementById(id);
 let token = sessionStorage.getItem(KEY);
 let timer = 0;
 let latest = null;
+let drawn = "";
 
 class Refused extends Error {
   constructor(status, detail) {
@@ -119,9 +120,12 @@ function drawCharts() {
 }
 
 function drawAgent(summary, history, events) {
-  latest = { summary, history };
   find("agents").hidden = true;
   find("agent").hidden = false;
+  const content = JSON.stringify([summary, { ...history, now: 0 }, events]);
+  if (content === drawn) return; // so that nothing moves under a click
+  drawn = content;
+  latest = { summary, history };
   find("agent-name").textContent = summary.name;
   find("agent-policy").textContent = summary.policy;
   find("agent-status").textContent = summary.status;
@@ -150,6 +154,7 @@ async function refresh() {
       if (name === chosen()) drawAgent(summary, history, events);
     } else {
       latest = null;
+      drawn = "";
       const { agents } = await call("v1/agents");
       if (!chosen()) drawAgents(agents);
     }

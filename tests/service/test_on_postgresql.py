@@ -1,0 +1,73 @@
+"""Services on PostgreSQL: two make the decisions of one, and a server that stops loses nothing."""
+
+import os
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from random import Random
+from threading import Event
+from time import sleep
+
+import pytest
+from serving import AGENT, Oracle, check_log, served, until
+
+import lowregret as lr
+
+postgres_server = pytest.importorskip("postgres_server")
+STOPS = int(os.environ.get("LOWREGRET_STOPS", "3"))
+"""How often the server stops; the issue's 20 with LOWREGRET_STOPS=20."""
+
+
+@pytest.fixture(scope="module")
+def server():
+    with tempfile.TemporaryDirectory(prefix="lowregret-pg-") as folder:
+        server = postgres_server.PostgresServer(Path(folder))
+        yield server
+        server.remove()
+
+
+def test_two_services_are_one(server):
+    with served(server.url) as one, served(server.url) as other:
+        assert one.post("/v1/agents", json={**AGENT, "name": "shared"}).status_code == 201
+        assert other.post("/v1/agents", json={**AGENT, "name": "shared"}).status_code == 200
+
+        def play(number):
+            for turn in range(15):
+                client = (one, other)[(number + turn) % 2]
+                body = {"request": f"{number} {turn}"}
+                found = client.post("/v1/agents/shared/ask", json=body).json()
+                again = (other, one)[(number + turn) % 2].post("/v1/agents/shared/ask", json=body).json()
+                assert found == again
+                told = {"rewards": [{"id": found["decisions"][0]["id"], "reward": turn % 2}]}
+                assert client.post("/v1/agents/shared/tell", json=told).json() == {"new": 1}
+
+        with ThreadPoolExecutor(6) as pool:
+            list(pool.map(play, range(6)))
+        summaries = [client.get("/v1/agents/shared/summary").json() for client in (one, other)]
+        assert summaries[0] == summaries[1] and summaries[0]["pulls"] == 90
+        text = one.post("/v1/agents", json={**AGENT, "name": "shared", "seed": 9}).text
+        assert "postgres" not in text and "the store" in text
+    with lr.open_agent(server.url, name="shared") as agent:
+        assert agent.verify() == 180
+
+
+def test_a_server_that_stops_loses_nothing(server):
+    choose, stop = Random(1), Event()
+    with served(server.url) as client:
+        assert client.post("/v1/agents", json=AGENT).status_code == 201
+        oracles = [Oracle(str(client.base_url), number, stop) for number in range(6)]
+        for oracle in oracles:
+            oracle.start()
+        for _ in range(STOPS):
+            before = sum(len(oracle.told) for oracle in oracles)
+            until(lambda before=before: sum(len(oracle.told) for oracle in oracles) > before + 20)
+            sleep(choose.uniform(0, 0.1))
+            server.stop_immediately()
+            sleep(choose.uniform(0, 0.3))
+            server.start()
+        until(lambda: client.get("/ready").status_code == 200)
+        stop.set()
+        for oracle in oracles:
+            oracle.join(60)
+            assert oracle.failure is None and not oracle.is_alive()
+    check_log(server.url, oracles)
