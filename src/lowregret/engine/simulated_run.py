@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lowregret.engine.compile import by_policy_class, compiled, compiled_inline
+from lowregret.engine.lazy.arm_groups import Groups, new_groups
 from lowregret.engine.lazy.tournament import Tournament, new_tournament
 from lowregret.engine.observe import observe, observes_plainly
 from lowregret.engine.rewards import exhausted, nth_reward, reward_source
@@ -41,6 +42,7 @@ class Scratch(NamedTuple):
     scores: Floats
     places: Integers
     lines: Floats  # four numbers for each arm
+    groups: Groups
     rewards: Any  # of each arm so far, for a policy that uses them
 
 
@@ -49,7 +51,7 @@ def new_scratch(policy: Policy, rows: Rows, horizon: int) -> Scratch:
     size = len(rows)
     trees = new_tournament(size), new_tournament(size)
     stack, places = np.zeros(128, np.int64), np.zeros(size, np.int64)
-    lists = stack, np.zeros(size), places, np.zeros((4, size))
+    lists = stack, np.zeros(size), places, np.zeros((4, size)), new_groups(size)
     rewards = new_rewards(policy, size, horizon)
     return Scratch(rows.copy(), np.arange(size), np.zeros(1, STATE), *trees, *lists, rewards)
 

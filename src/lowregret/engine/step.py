@@ -43,6 +43,7 @@ class Rules(NamedTuple):
     index_increases: bool
     admits_later: bool
     counts_pending: bool
+    uses_variance: bool  # as far as ``index_depends_on`` says
 
 
 def admits_later(kind: type[Policy]) -> bool:
@@ -64,6 +65,7 @@ def rules_of_class(kind: type[Policy]) -> Rules:
         kind.index_trend == "increasing",
         admits_later(kind),
         kind.counts_pending,
+        "variance" in kind.index_depends_on,
     )
 
 
@@ -74,8 +76,8 @@ def rules_of(policy: Any) -> Rules:
 
 @overload(rules_of, strict=False, jit_options=INLINED)
 def _rules_of(policy: Any) -> Any:
-    a, b, c, d, e, f, g, h, i, j, k = rules_of_class(class_of(policy))
-    return lambda policy: Rules(a, b, c, d, e, f, g, h, i, j, k)
+    a, b, c, d, e, f, g, h, i, j, k, m = rules_of_class(class_of(policy))
+    return lambda policy: Rules(a, b, c, d, e, f, g, h, i, j, k, m)
 
 
 @shared

@@ -59,6 +59,9 @@ IndexTrend = Literal["constant", "increasing", "decreasing", "arbitrary"]
 
 Need = Literal["horizon", "rewards in [0, 1]", "bounded rewards", "known variance"]
 
+DEPENDENCIES = ((), ("pulls", "mean"), ("pulls", "mean", "variance"))
+"""What ``index_depends_on`` may be."""
+
 COMPARISONS = ("score", "sample", "normal_posterior", "list_index", "round_robin")
 """How a policy compares arms; each policy has one of them."""
 
@@ -81,6 +84,11 @@ class Policy:
     index_trend : {"constant", "increasing", "decreasing", "arbitrary"}
         How the score of an arm that is not pulled changes with time. A correct value lets the simulator
         evaluate fewer arms; ``"arbitrary"`` (the default) promises nothing and is always correct.
+    index_depends_on : tuple of str
+        On which statistics of an arm its score depends, besides the clock: ``("pulls", "mean")`` or
+        ``("pulls", "mean", "variance")``. The score must not decrease as the mean or the variance increases
+        while all else stays. The simulator then compares one arm of each number of pulls, not all arms;
+        empty (the default) promises nothing. A class that defines ``score`` states it again.
     warmup : int
         How often every arm is pulled, in turn, before the first score is computed.
     eliminates_permanently : bool
@@ -126,6 +134,7 @@ class Policy:
     """
 
     index_trend: ClassVar[IndexTrend] = "arbitrary"
+    index_depends_on: ClassVar[tuple[str, ...]] = ()
     warmup: ClassVar[int] = 1
     eliminates_permanently: ClassVar[bool] = True
     learns: ClassVar[bool] = True
@@ -147,6 +156,8 @@ class Policy:
     def __init_subclass__(cls) -> None:
         """Validate the class, make it a frozen dataclass and select how it compares arms."""
         super().__init_subclass__()
+        if "score" in vars(cls) and "index_depends_on" not in vars(cls):
+            cls.index_depends_on = ()
         _validate_class(cls)
         dataclass(frozen=True)(cls)
         if not any("counts_pending" in vars(base) for base in cls.__mro__ if base is not Policy):
@@ -361,6 +372,7 @@ def _validate_class(cls: type[Policy]) -> None:
     reserved = sorted((methods | {*COMPARISONS, "Memory"}) & annotated)
     integer = isinstance(cls.warmup, int) and not isinstance(cls.warmup, bool) and cls.warmup >= 0
     trends = ", ".join(map(repr, get_args(IndexTrend)))
+    dependencies = ", ".join(map(repr, DEPENDENCIES))
     ways = [name for name in COMPARISONS if getattr(cls, name, False)]
     rounds = [name for name in ("first_round", "lower_bound", "next_round") if cls.overrides(name)]
     alone = [name for name in ("normal_posterior", "list_index") if name in ways and rounds]
@@ -372,6 +384,10 @@ def _validate_class(cls: type[Policy]) -> None:
         (
             cls.index_trend in get_args(IndexTrend),
             f"index_trend must be one of {trends}, got {cls.index_trend!r}",
+        ),
+        (
+            cls.index_depends_on in DEPENDENCIES,
+            f"index_depends_on must be one of {dependencies}, got {cls.index_depends_on!r}",
         ),
         (integer, f"warmup must be an integer of at least 0, got {cls.warmup!r}"),
         *flags,

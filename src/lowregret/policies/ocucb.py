@@ -35,6 +35,7 @@ class OCUCB(Policy):
     psi: float = 2.0
 
     index_trend = "decreasing"
+    index_depends_on = ("pulls", "mean")
     needs = ("horizon",)
     source: ClassVar[str] = "Lattimore 2015, Algorithm 1"
 
