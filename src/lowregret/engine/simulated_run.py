@@ -43,6 +43,7 @@ class Scratch(NamedTuple):
     places: Integers
     lines: Floats  # four numbers for each arm
     groups: Groups
+    padded: Floats  # six numbers for each of up to 255 arms
     rewards: Any  # of each arm so far, for a policy that uses them
 
 
@@ -51,7 +52,7 @@ def new_scratch(policy: Policy, rows: Rows, horizon: int) -> Scratch:
     size = len(rows)
     trees = new_tournament(size), new_tournament(size)
     stack, places = np.zeros(128, np.int64), np.zeros(size, np.int64)
-    lists = stack, np.zeros(size), places, np.zeros((4, size)), new_groups(size)
+    lists = stack, np.zeros(size), places, np.zeros((4, size)), new_groups(size), np.zeros((6, 256))
     rewards = new_rewards(policy, size, horizon)
     return Scratch(rows.copy(), np.arange(size), np.zeros(1, STATE), *trees, *lists, rewards)
 

@@ -89,6 +89,10 @@ class Policy:
         ``("pulls", "mean", "variance")``. The score must not decrease as the mean or the variance increases
         while all else stays. The simulator then compares one arm of each number of pulls, not all arms;
         empty (the default) promises nothing. A class that defines ``score`` states it again.
+    separable_width : bool
+        Whether the score is the mean of the arm plus a width that is a function of its pulls times a function
+        of the time. The simulator then compares few arms by one multiplication each. It needs
+        ``index_depends_on = ("pulls", "mean")``, and is stated again by a class that defines ``score``.
     warmup : int
         How often every arm is pulled, in turn, before the first score is computed.
     eliminates_permanently : bool
@@ -135,6 +139,7 @@ class Policy:
 
     index_trend: ClassVar[IndexTrend] = "arbitrary"
     index_depends_on: ClassVar[tuple[str, ...]] = ()
+    separable_width: ClassVar[bool] = False
     warmup: ClassVar[int] = 1
     eliminates_permanently: ClassVar[bool] = True
     learns: ClassVar[bool] = True
@@ -156,8 +161,10 @@ class Policy:
     def __init_subclass__(cls) -> None:
         """Validate the class, make it a frozen dataclass and select how it compares arms."""
         super().__init_subclass__()
-        if "score" in vars(cls) and "index_depends_on" not in vars(cls):
-            cls.index_depends_on = ()
+        if "score" in vars(cls):
+            for claim in ("index_depends_on", "separable_width"):
+                if claim not in vars(cls):
+                    setattr(cls, claim, getattr(Policy, claim))
         _validate_class(cls)
         dataclass(frozen=True)(cls)
         if not any("counts_pending" in vars(base) for base in cls.__mro__ if base is not Policy):
@@ -388,6 +395,10 @@ def _validate_class(cls: type[Policy]) -> None:
         (
             cls.index_depends_on in DEPENDENCIES,
             f"index_depends_on must be one of {dependencies}, got {cls.index_depends_on!r}",
+        ),
+        (
+            not cls.separable_width or cls.index_depends_on == DEPENDENCIES[1],
+            f"separable_width needs index_depends_on = {DEPENDENCIES[1]}, got {cls.index_depends_on!r}",
         ),
         (integer, f"warmup must be an integer of at least 0, got {cls.warmup!r}"),
         *flags,

@@ -76,6 +76,7 @@ class BayesUCBGauss(Policy):
 
     index_trend = "increasing"
     index_depends_on = ("pulls", "mean")
+    separable_width = True
     needs = ("known variance",)
     source: ClassVar[str] = "Kaufmann, Cappe, Garivier 2012, Gaussian case"
 

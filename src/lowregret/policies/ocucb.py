@@ -36,6 +36,7 @@ class OCUCB(Policy):
 
     index_trend = "decreasing"
     index_depends_on = ("pulls", "mean")
+    separable_width = True
     needs = ("horizon",)
     source: ClassVar[str] = "Lattimore 2015, Algorithm 1"
 

@@ -33,6 +33,7 @@ class UCB1(Policy):
 
     index_trend = "increasing"
     index_depends_on = ("pulls", "mean")
+    separable_width = True
     needs = ("bounded rewards",)
     source: ClassVar[str] = "Auer, Cesa-Bianchi, Fischer 2002, Figure 1"
 

@@ -35,9 +35,12 @@ NODE = np.dtype(
         ("rest_mean", np.float64),
         ("rest_spread", np.float64),
         ("unused", np.float64),  # so that a node fills one line of the processor's cache
-    ]
+    ],
+    align=True,
 )
-GROUP = np.dtype([("leader", np.int64), ("pulls", np.int64), ("before", np.int64), ("after", np.int64)])
+GROUP = np.dtype(
+    [("leader", np.int64), ("pulls", np.int64), ("before", np.int64), ("after", np.int64)], align=True
+)
 
 NONE = -1
 """In place of an arm or a group where there is none."""

@@ -38,7 +38,7 @@ from lowregret.policies.views import arm_view
 
 SLACK = 1e-12
 """By how much, relative to its size, a bound may be too small, since scores are rounded."""
-FEW = 64
+FEW = 32
 """Up to so many arms, each has a leaf of its own: groups would cost more than they save."""
 SPARE = 8
 """How many new groups a tree has room for at least."""
