@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lowregret.engine.compile import by_policy_class, compiled, compiled_inline
-from lowregret.engine.lazy.arm_groups import Groups, new_groups
+from lowregret.engine.lazy.arm_groups import Groups, in_lines, new_groups
 from lowregret.engine.lazy.tournament import Tournament, new_tournament
 from lowregret.engine.observe import observe, observes_plainly
 from lowregret.engine.rewards import exhausted, nth_reward, reward_source
@@ -54,7 +54,7 @@ def new_scratch(policy: Policy, rows: Rows, horizon: int) -> Scratch:
     stack, places = np.zeros(128, np.int64), np.zeros(size, np.int64)
     lists = stack, np.zeros(size), places, np.zeros((4, size)), new_groups(size), np.zeros((6, 256))
     rewards = new_rewards(policy, size, horizon)
-    return Scratch(rows.copy(), np.arange(size), np.zeros(1, STATE), *trees, *lists, rewards)
+    return Scratch(in_lines(rows), np.arange(size), np.zeros(1, STATE), *trees, *lists, rewards)
 
 
 @compiled

@@ -44,6 +44,7 @@ class Rules(NamedTuple):
     admits_later: bool
     counts_pending: bool
     uses_variance: bool  # as far as ``index_depends_on`` says
+    separable_width: bool
 
 
 def admits_later(kind: type[Policy]) -> bool:
@@ -66,6 +67,7 @@ def rules_of_class(kind: type[Policy]) -> Rules:
         admits_later(kind),
         kind.counts_pending,
         "variance" in kind.index_depends_on,
+        kind.separable_width,
     )
 
 
@@ -76,8 +78,8 @@ def rules_of(policy: Any) -> Rules:
 
 @overload(rules_of, strict=False, jit_options=INLINED)
 def _rules_of(policy: Any) -> Any:
-    a, b, c, d, e, f, g, h, i, j, k, m = rules_of_class(class_of(policy))
-    return lambda policy: Rules(a, b, c, d, e, f, g, h, i, j, k, m)
+    a, b, c, d, e, f, g, h, i, j, k, m, n = rules_of_class(class_of(policy))
+    return lambda policy: Rules(a, b, c, d, e, f, g, h, i, j, k, m, n)
 
 
 @shared

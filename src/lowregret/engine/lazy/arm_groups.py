@@ -56,10 +56,23 @@ class Groups(NamedTuple):
     used: npt.NDArray[np.int64]
 
 
+LINE = 64
+"""The length of a line of the processor's cache in bytes."""
+
+
+def in_lines(records: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
+    """Copy records to where a line of the cache begins, so that none lies in more lines than it must."""
+    room = np.zeros(records.nbytes + LINE, np.uint8)
+    start = -room.ctypes.data % LINE
+    copied = room[start : start + records.nbytes].view(records.dtype)
+    copied[:] = records
+    return copied
+
+
 def new_groups(arms: int) -> Groups:
     """Return groups for a number of arms, none of them in a group."""
     lists = np.zeros(arms, np.int64), np.zeros(arms, np.int64), np.zeros(2, np.int64)
-    return Groups(np.zeros(arms, GROUP), np.zeros(arms, NODE), *lists)
+    return Groups(np.zeros(arms, GROUP), in_lines(np.zeros(arms, NODE)), *lists)
 
 
 @compiled_inline

@@ -123,10 +123,13 @@ def _best_of_group(
     node = groups.node[i]
     arm = arm_of(policy, rows, pulls, node["mean"], node["variance"])
     score = at_least(policy.arm_index(arm, clock, round, rng))
-    matters = score >= enough or (rules_of(policy).uses_variance and node["spread"] > node["variance"])
-    if matters and node["rest_mean"] > -np.inf:
-        rest = arm_of(policy, rows, pulls, node["rest_mean"], node["rest_spread"])
-        limit = policy.arm_index(rest, clock, round, rng)
+    rules, mean, rest_mean = rules_of(policy), node["mean"], node["rest_mean"]
+    matters = score >= enough or (rules.uses_variance and node["spread"] > node["variance"])
+    if rules.separable_width:  # the scores differ as the means do
+        matters &= not mean - rest_mean > slack(abs(mean) + abs(score))
+    if matters and rest_mean > -np.inf:
+        rest = arm_of(policy, rows, pulls, rest_mean, node["rest_spread"])
+        limit = at_least(policy.arm_index(rest, clock, round, rng))
         if not limit < max(enough, score - slack(score)):
             return best_member(policy, rows, clock, round, rng, groups, slot)
     return i, score
