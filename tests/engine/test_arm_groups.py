@@ -156,7 +156,7 @@ keys = st.tuples(st.sampled_from([0.0, 0.25, 0.5]), st.sampled_from([0.0, 0.1]))
 
 
 def check(groups, states):
-    """Compare every group with the arms it should have, among ``states``: pulls, mean and variance by place."""
+    """Compare every group with the arms it should have; ``states`` are pulls, mean and variance by place."""
     seen = {}
     for slot in range(groups.used[0]):
         group = groups.group[slot]

@@ -50,11 +50,20 @@ class Scratch(NamedTuple):
 def new_scratch(policy: Policy, rows: Rows, horizon: int) -> Scratch:
     """Return the working memory for runs of a policy on a table of arms."""
     size = len(rows)
-    trees = new_tournament(size), new_tournament(size)
-    stack, places = np.zeros(128, np.int64), np.zeros(size, np.int64)
-    lists = stack, np.zeros(size), places, np.zeros((4, size)), new_groups(size), np.zeros((6, 256))
-    rewards = new_rewards(policy, size, horizon)
-    return Scratch(in_lines(rows), np.arange(size), np.zeros(1, STATE), *trees, *lists, rewards)
+    return Scratch(
+        rows=in_lines(rows),
+        order=np.arange(size),
+        states=np.zeros(1, STATE),
+        tree=new_tournament(size),
+        means=new_tournament(size),
+        stack=np.zeros(128, np.int64),
+        scores=np.zeros(size),
+        places=np.zeros(size, np.int64),
+        lines=np.zeros((4, size)),
+        groups=new_groups(size),
+        padded=np.zeros((6, 256)),
+        rewards=new_rewards(policy, size, horizon),
+    )
 
 
 @compiled

@@ -47,7 +47,7 @@ NONE = -1
 
 
 class Groups(NamedTuple):
-    """Groups by slot, arms by place; ``used`` has the number of slots that were ever used and of those free."""
+    """Groups by slot, arms by place; ``used`` has the numbers of slots used so far and of those now free."""
 
     group: npt.NDArray[np.void]
     node: npt.NDArray[np.void]

@@ -6,7 +6,7 @@ alone: the arms within the slack of the largest are compared by their scores, an
 
 Two things make a step short, since each step must wait for the choice of the one before it:
 
-- The reward of an arm's next pull is known beforehand, being a function of the arm and the number of the pull.
+- The reward of an arm's next pull is known beforehand, a function of the arm and the number of the pull.
   So its mean and width after that pull are computed when it is pulled, and are ready when it is chosen again.
 - The arm that was pulled last is left out of the comparison and compared afterwards, from values at hand. The
   processor would have to wait to read a number in a vector that was written just before.
@@ -33,7 +33,7 @@ from lowregret.engine.simulated_run import (
     record_step,
     warm_up,
 )
-from lowregret.engine.state import Floats, Integers, Rows
+from lowregret.engine.state import Floats
 from lowregret.engine.statistics import add_reward, clipped, read_sums
 from lowregret.engine.step import NOT_A_NUMBER, rules_of
 from lowregret.policies import Clock, Policy
@@ -45,15 +45,15 @@ BLOCK = 32
 """The number of lines is a multiple of this, so that all are compared in whole vectors."""
 LARGE = 1e300
 """Beyond this, means and widths are not compared by lines."""
-PLACE_BITS = np.int64(255)
+PLACE_BITS: Any = np.int64(255)
 """The bits of a key that hold the place of an arm."""
-SIGN = np.int64(63)
-OTHER_BITS = np.int64(2**63 - 1)
-LEAST_KEY = np.int64(-(2**63))
+SIGN: Any = np.int64(63)
+OTHER_BITS: Any = np.int64(2**63 - 1)
+LEAST_KEY: Any = np.int64(-(2**63))
 
 
 @compiled_inline
-def key_of(value: float, k: int) -> int:
+def key_of(value: float, k: int) -> Any:
     """Return an integer that is larger for a larger value, or where 256 units in the last place are one.
 
     Integers are compared in vectors; Numba compares floating-point numbers one by one.
@@ -64,7 +64,7 @@ def key_of(value: float, k: int) -> int:
 
 
 @compiled_inline
-def value_of(key: int) -> float:
+def value_of(key: Any) -> float:
     """Return a value with this key, the least."""
     bits = key & ~PLACE_BITS
     bits ^= (bits >> SIGN) & OTHER_BITS
@@ -72,7 +72,7 @@ def value_of(key: int) -> float:
 
 
 @compiled_inline
-def largest_key(means: Floats, widths: Floats, pace: float, besides: int) -> int:
+def largest_key(means: Floats, widths: Floats, pace: float, besides: int) -> Any:
     """Return the largest key of all arms but one."""
     top = LEAST_KEY
     for k in range(len(means)):
@@ -84,7 +84,7 @@ def largest_key(means: Floats, widths: Floats, pace: float, besides: int) -> int
 def count_rivals(
     means: Floats, widths: Floats, pulls: Floats, pace: float, enough: float, chosen: int
 ) -> int:
-    """Return how many arms are not below a value, besides those with the pulls and the mean of one of them."""
+    """Return how many arms are not below a value, besides those with the pulls and the mean of one."""
     mean, pulled, count = means[chosen], pulls[chosen], 0
     for k in range(len(means)):
         other = (means[k] != mean) | (pulls[k] != pulled)
@@ -96,7 +96,10 @@ def count_rivals(
 def first_of_best(
     policy: Any, clock: Clock, round: Any, rng: Rng, run: Run, left: int, pace: float, enough: float
 ) -> int:
-    """Return the first of the best arms by the scores of those that are not below a value; -1 if one is nan."""
+    """Return the first of the best arms, by the scores of all that are not below a value.
+
+    Returns -1 if a score is nan.
+    """
     rows, places = run.rows, run.scratch.places
     means, widths = run.scratch.padded[0], run.scratch.padded[1]
     chosen, best = -1, -np.inf
