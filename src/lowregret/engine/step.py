@@ -45,6 +45,7 @@ class Rules(NamedTuple):
     counts_pending: bool
     uses_variance: bool  # as far as ``index_depends_on`` says
     separable_width: bool
+    transforms_rewards: bool
 
 
 def admits_later(kind: type[Policy]) -> bool:
@@ -68,6 +69,7 @@ def rules_of_class(kind: type[Policy]) -> Rules:
         kind.counts_pending,
         "variance" in kind.index_depends_on,
         kind.separable_width,
+        kind.overrides("transform_reward"),
     )
 
 
@@ -78,8 +80,8 @@ def rules_of(policy: Any) -> Rules:
 
 @overload(rules_of, strict=False, jit_options=INLINED)
 def _rules_of(policy: Any) -> Any:
-    a, b, c, d, e, f, g, h, i, j, k, m, n = rules_of_class(class_of(policy))
-    return lambda policy: Rules(a, b, c, d, e, f, g, h, i, j, k, m, n)
+    a, b, c, d, e, f, g, h, i, j, k, m, n, o = rules_of_class(class_of(policy))
+    return lambda policy: Rules(a, b, c, d, e, f, g, h, i, j, k, m, n, o)
 
 
 @shared
