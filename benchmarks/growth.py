@@ -4,7 +4,7 @@ Bernoulli arms as in the paper's first testbed: all of mean 0.07 but one of 0.10
 100 K; against T there are 20 arms. Regret is recorded at the horizon alone, so that a short run is not all
 recording.
 
-    python benchmarks/growth.py [--quick]
+    python benchmarks/growth.py [--quick] [POLICY ...]
 """
 
 import warnings
@@ -27,11 +27,19 @@ from common import (
 
 import lowregret as lr
 
-POLICIES = ("EUCBV", "UCB1", "ThompsonGauss")
+LIMITS = (
+    (3.0, 10_000, 20, ("EUCBV",)),
+    (5.0, 10_000, 20, ("UCB1", "KLUCBGauss", "MOSSAnytime")),
+    (5.0, 1_000, 20, ("UCBTuned", "UCBV", "BayesUCBGauss", "OCUCB", "IMED", "KLUCB")),
+    (3.0, 1_000, 100, ("ThompsonGauss",)),
+)
+"""How many times a step may cost at one number of arms what it costs at another, for which policies."""
+OTHERS = ("DMED",)
+"""Policies without such a limit."""
 ARMS = (2, 10, 20, 100, 1_000, 10_000)
 HORIZONS = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
-MOST_SAMPLED = 1_000
-"""A policy that samples is not asked to play more arms than this."""
+MOST_EVALUATED = 1_000
+"""A policy of which all arms are evaluated at every step is not asked to play more arms than this."""
 STEPS = 2_000_000
 """At least about so many steps make one measurement, so that it is long enough to time."""
 
@@ -44,16 +52,18 @@ def time(policy: lr.Policy, arms: int, horizon: int, quick: bool) -> float:
     return min(in_turn([lambda: ours(policy, bandit, horizon, runs, grid=1)], repeats, budget, least=2)[0])
 
 
-def benchmark(quick: bool) -> Report:
-    """Measure both curves of every policy."""
+def benchmark(quick: bool, wanted: list[str] | None = None) -> Report:
+    """Measure both curves of every policy, or of those that are wanted."""
     warnings.filterwarnings("ignore", message="EUCBV: the paper's guarantee")  # 100 K is short for many arms
     numbers: dict[str, dict[str, dict[int, float]]] = {"arms": {}, "horizon": {}}
-    for name in POLICIES:
+    for name in (*(name for *_, names in LIMITS for name in names), *OTHERS):
+        if wanted and name not in wanted:
+            continue
         say(f"measuring {name}")
         policy = getattr(lr, name)()
         lr.simulate(policy, "bernoulli:0.1,0.2", 100, 1)  # compiles
-        sampled = samples(policy)
-        sizes = [arms for arms in ARMS if not sampled or arms <= MOST_SAMPLED]
+        evaluated = samples(policy) or name in OTHERS
+        sizes = [arms for arms in ARMS if not evaluated or arms <= MOST_EVALUATED]
         horizons = HORIZONS[:4] if quick else HORIZONS
         numbers["arms"][name] = {arms: time(policy, arms, 100 * arms, quick) for arms in sizes}
         numbers["horizon"][name] = {horizon: time(policy, 20, horizon, quick) for horizon in horizons}
@@ -61,15 +71,12 @@ def benchmark(quick: bool) -> Report:
         _sheet("Nanoseconds a step against the number of arms K, T = 100 K", "K =", numbers["arms"]),
         _sheet("Nanoseconds a step against the horizon T, K = 20", "T =", numbers["horizon"]),
     ]
-    eucbv, thompson = numbers["arms"]["EUCBV"], numbers["arms"]["ThompsonGauss"]
-    claims = [
-        Claim("EUCBV at K = 10,000 against K = 20: times a step", eucbv[10_000] / eucbv[20], 3.0),
-        Claim(
-            "ThompsonGauss at K = 1,000 against K = 100, for one that need not draw every arm: times a step",
-            thompson[1_000] / thompson[100],
-            3.0,
-        ),
-    ]
+    claims = []
+    for limit, many, few, names in LIMITS:
+        for name in filter(numbers["arms"].get, names):
+            curve = numbers["arms"][name]
+            text = f"{name} at K = {many:,} against K = {few}: times a step"
+            claims.append(Claim(text, curve[many] / curve[few], limit))
     return Report(sheets, claims, numbers)
 
 
@@ -80,8 +87,8 @@ def _sheet(title: str, letter: str, curves: dict[str, dict[int, float]]) -> Shee
 
 
 def main() -> None:
-    options = arguments(__doc__.splitlines()[0])
-    report = benchmark(options.quick)
+    options = arguments(__doc__.splitlines()[0], policies=True)
+    report = benchmark(options.quick, options.policies)
     show([*report.sheets, claim_sheet(report.claims)])
     write("growth", report.numbers)
 

@@ -45,6 +45,50 @@ class SaysStillButMoves(lr.Policy):
         return arm.mean * ((clock.t * 7) % 5 - 2)
 
 
+class SaysMeanButUsesVariance(lr.Policy):
+    index_depends_on = ("pulls", "mean")
+
+    def score(self, arm, clock):
+        return arm.mean + arm.variance
+
+
+class DecreasesWithVariance(lr.Policy):
+    index_depends_on = ("pulls", "mean", "variance")
+
+    def score(self, arm, clock):
+        return arm.mean - arm.variance
+
+
+class DecreasesWithMean(lr.Policy):
+    index_depends_on = ("pulls", "mean")
+
+    def score(self, arm, clock):
+        return abs(arm.mean - 0.5)
+
+
+class HasNumber(lr.Policy):
+    index_depends_on = ("pulls", "mean")
+
+    def score(self, arm, clock):
+        return arm.mean + 0.001 * arm.number
+
+
+class NoProduct(lr.Policy):
+    index_depends_on = ("pulls", "mean")
+    separable_width = True
+
+    def score(self, arm, clock):
+        return arm.mean + (clock.t / arm.pulls) ** 0.5 + 1.0
+
+
+class NoSum(NoProduct):
+    index_depends_on = ("pulls", "mean")
+    separable_width = True
+
+    def score(self, arm, clock):
+        return 2.0 * arm.mean + clock.t / arm.pulls
+
+
 class Unchecked(lr.Policy):
     width: float = 1.0
 
@@ -61,6 +105,12 @@ class Unchecked(lr.Policy):
         (LooksAtTheNumber(), "Permuting the arms permutes the pulls: it looks at arm.number"),
         (Worst(), "regret is below that of uniform play on an easy bandit"),
         (SaysStillButMoves(), "Compiled, it pulls the same arms as plain: they differ at step"),
+        (SaysMeanButUsesVariance(), "Scores depend on what .* says.*: it depends on arm.variance"),
+        (DecreasesWithVariance(), "Scores depend on what .* says.*: it decreases with the variance"),
+        (DecreasesWithMean(), "Scores depend on what .* says.*: it decreases with the mean"),
+        (HasNumber(), "Scores depend on what .* says.*: it depends on arm.number"),
+        (NoProduct(), "Widths are .*: the width is no such product"),
+        (NoSum(), "Widths are .*: the score is not the mean and a width"),
         (Unchecked(), "Parameters are immutable and validated: width=nan is accepted"),
     ],
     ids=str,

@@ -149,6 +149,30 @@ def test_an_unknown_way_to_move_is_refused():
             index_trend = "sideways"
 
 
+def test_what_an_index_depends_on_is_validated():
+    with pytest.raises(InputError, match=r"Odd: index_depends_on must be one of \(\), .*, got 'mean'"):
+
+        class Odd(Policy):
+            index_depends_on = "mean"
+
+    with pytest.raises(InputError, match=r"Even: separable_width needs index_depends_on = \('pulls', 'mean'\)"):
+
+        class Even(Policy):
+            separable_width = True
+
+
+def test_a_class_with_another_score_promises_nothing_about_it():
+    class Same(lr.UCB1):
+        alpha: float = 3.0
+
+    class Other(lr.UCB1):
+        def score(self, arm, clock):
+            return arm.number
+
+    assert (Same.index_depends_on, Same.separable_width) == (("pulls", "mean"), True)
+    assert (Other.index_depends_on, Other.separable_width) == ((), False)
+
+
 def test_a_policy_without_a_score_is_told_what_to_define():
     class Empty(Policy):
         pass

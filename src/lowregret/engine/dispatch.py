@@ -9,6 +9,7 @@ from lowregret.engine.lazy.arm_lists import play_lists
 from lowregret.engine.lazy.constant_index import play_constant_index
 from lowregret.engine.lazy.normal_sampling import play_normal_sampling
 from lowregret.engine.lazy.round_robin import play_round_robin
+from lowregret.engine.lazy.separable_index import play_separable_index
 from lowregret.engine.lazy.time_varying_index import play_time_varying_index
 from lowregret.engine.scan import play_scanning
 from lowregret.engine.step import admits_later
@@ -30,8 +31,11 @@ def _select(kind: type[Policy]) -> Any:
         return play_scanning
     if kind.index_trend == "constant" and not kind.uses_best:
         return play_constant_index
-    eliminates = any(map(kind.overrides, ("first_round", "lower_bound")))
-    return play_scanning if eliminates else play_time_varying_index
+    if any(map(kind.overrides, ("first_round", "lower_bound"))):
+        return play_scanning
+    sees_more = kind.uses_best or kind.uses_arms or kind.overrides("transform_reward")
+    separable = kind.separable_width and kind.warmup > 0 and not sees_more
+    return play_separable_index if separable else play_time_varying_index
 
 
 play = by_policy_class(_select, OPTIONS)

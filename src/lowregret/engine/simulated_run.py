@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lowregret.engine.compile import by_policy_class, compiled, compiled_inline
+from lowregret.engine.lazy.arm_groups import Groups, in_lines, new_groups
 from lowregret.engine.lazy.tournament import Tournament, new_tournament
 from lowregret.engine.observe import observe, observes_plainly
 from lowregret.engine.rewards import exhausted, nth_reward, reward_source
@@ -41,17 +42,28 @@ class Scratch(NamedTuple):
     scores: Floats
     places: Integers
     lines: Floats  # four numbers for each arm
+    groups: Groups
+    padded: Floats  # six numbers for each of up to 255 arms
     rewards: Any  # of each arm so far, for a policy that uses them
 
 
 def new_scratch(policy: Policy, rows: Rows, horizon: int) -> Scratch:
     """Return the working memory for runs of a policy on a table of arms."""
     size = len(rows)
-    trees = new_tournament(size), new_tournament(size)
-    stack, places = np.zeros(128, np.int64), np.zeros(size, np.int64)
-    lists = stack, np.zeros(size), places, np.zeros((4, size))
-    rewards = new_rewards(policy, size, horizon)
-    return Scratch(rows.copy(), np.arange(size), np.zeros(1, STATE), *trees, *lists, rewards)
+    return Scratch(
+        rows=in_lines(rows),
+        order=np.arange(size),
+        states=np.zeros(1, STATE),
+        tree=new_tournament(size),
+        means=new_tournament(size),
+        stack=np.zeros(128, np.int64),
+        scores=np.zeros(size),
+        places=np.zeros(size, np.int64),
+        lines=np.zeros((4, size)),
+        groups=new_groups(size),
+        padded=np.zeros((6, 256)),
+        rewards=new_rewards(policy, size, horizon),
+    )
 
 
 @compiled

@@ -51,6 +51,9 @@ class Rules(NamedTuple):
     index_increases: bool
     admits_later: bool
     counts_pending: bool
+    uses_variance: bool  # as far as ``index_depends_on`` says
+    separable_width: bool
+    transforms_rewards: bool
 
 
 def admits_later(kind: type[Policy]) -> bool:
@@ -73,6 +76,9 @@ def rules_of_class(kind: type[Policy]) -> Rules:
         kind.index_trend == "increasing",
         admits_later(kind),
         kind.counts_pending,
+        "variance" in kind.index_depends_on,
+        kind.separable_width,
+        kind.overrides("transform_reward"),
     )
 
 
@@ -85,8 +91,8 @@ def rules_of(policy: Any) -> Rules:
 @overload(rules_of, strict=False, jit_options=INLINED)
 def _rules_of(policy: Any) -> Any:
     kind: Any = class_of(policy)
-    a, b, c, d, e, f, g, h, i, j, k = rules_of_class(kind)
-    return lambda policy: Rules(a, b, c, d, e, f, g, h, i, j, k)
+    a, b, c, d, e, f, g, h, i, j, k, m, n, o = rules_of_class(kind)
+    return lambda policy: Rules(a, b, c, d, e, f, g, h, i, j, k, m, n, o)
 
 
 @shared

@@ -63,6 +63,9 @@ IndexTrend = Literal["constant", "increasing", "decreasing", "arbitrary"]
 
 Need = Literal["horizon", "rewards in [0, 1]", "bounded rewards", "known variance"]
 
+DEPENDENCIES = ((), ("pulls", "mean"), ("pulls", "mean", "variance"))
+"""What ``index_depends_on`` may be."""
+
 COMPARISONS = ("score", "sample", "normal_posterior", "list_index", "duel", "round_robin")
 """How a policy compares arms; each policy has one of them."""
 
@@ -85,6 +88,15 @@ class Policy:
     index_trend : {"constant", "increasing", "decreasing", "arbitrary"}
         How the score of an arm that is not pulled changes with time. A correct value lets the simulator
         evaluate fewer arms; ``"arbitrary"`` (the default) promises nothing and is always correct.
+    index_depends_on : tuple of str
+        On which statistics of an arm its score depends, besides the clock: ``("pulls", "mean")`` or
+        ``("pulls", "mean", "variance")``. The score must not decrease as the mean or the variance increases
+        while all else stays. The simulator then compares one arm of each number of pulls, not all arms;
+        empty (the default) promises nothing. A class that defines ``score`` states it again.
+    separable_width : bool
+        Whether the score is the mean of the arm plus a width that is a function of its pulls times a function
+        of the time. The simulator then compares few arms by one multiplication each. It needs
+        ``index_depends_on = ("pulls", "mean")``, and is stated again by a class that defines ``score``.
     warmup : int
         How often every arm is pulled, in turn, before the first score is computed.
     eliminates_permanently : bool
@@ -132,6 +144,8 @@ class Policy:
     """
 
     index_trend: ClassVar[IndexTrend] = "arbitrary"
+    index_depends_on: ClassVar[tuple[str, ...]] = ()
+    separable_width: ClassVar[bool] = False
     warmup: ClassVar[int] = 1
     eliminates_permanently: ClassVar[bool] = True
     learns: ClassVar[bool] = True
@@ -154,6 +168,10 @@ class Policy:
     def __init_subclass__(cls) -> None:
         """Validate the class, make it a frozen dataclass and select how it compares arms."""
         super().__init_subclass__()
+        if "score" in vars(cls):
+            for claim in ("index_depends_on", "separable_width"):
+                if claim not in vars(cls):
+                    setattr(cls, claim, getattr(Policy, claim))
         _validate_class(cls)
         dataclass(frozen=True)(cls)
         if not any("counts_pending" in vars(base) for base in cls.__mro__ if base is not Policy):
@@ -327,6 +345,7 @@ def _validate_class(cls: type[Policy]) -> None:
     reserved = sorted((methods | {*COMPARISONS, "Memory"}) & annotated)
     integer = isinstance(cls.warmup, int) and not isinstance(cls.warmup, bool) and cls.warmup >= 0
     trends = ", ".join(map(repr, get_args(IndexTrend)))
+    dependencies = ", ".join(map(repr, DEPENDENCIES))
     ways = [name for name in COMPARISONS if getattr(cls, name, False)]
     rounds = [name for name in ("first_round", "lower_bound", "next_round") if cls.overrides(name)]
     alone = [name for name in ("normal_posterior", "list_index", "duel") if name in ways and rounds]
@@ -340,6 +359,14 @@ def _validate_class(cls: type[Policy]) -> None:
             f"index_trend must be one of {trends}, got {cls.index_trend!r}",
         ),
         (cls.uses_rewards or not cls.uses_times, "uses_times needs uses_rewards = True"),
+        (
+            cls.index_depends_on in DEPENDENCIES,
+            f"index_depends_on must be one of {dependencies}, got {cls.index_depends_on!r}",
+        ),
+        (
+            not cls.separable_width or cls.index_depends_on == DEPENDENCIES[1],
+            f"separable_width needs index_depends_on = {DEPENDENCIES[1]}, got {cls.index_depends_on!r}",
+        ),
         (integer, f"warmup must be an integer of at least 0, got {cls.warmup!r}"),
         *flags,
         (len(ways) < 2, f"a policy has one of {' and '.join(ways)}, not both"),

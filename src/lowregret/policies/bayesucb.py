@@ -34,6 +34,7 @@ class BayesUCBBeta(Policy):
     c: NonNegative = 0.0
 
     index_trend = "increasing"
+    index_depends_on = ("pulls", "mean")
     warmup = 0
     needs = ("rewards in [0, 1]",)
     source: ClassVar[str] = "Kaufmann, Cappe, Garivier 2012, Algorithm 1"
@@ -74,6 +75,8 @@ class BayesUCBGauss(Policy):
     variance: Positive = 0.25
 
     index_trend = "increasing"
+    index_depends_on = ("pulls", "mean")
+    separable_width = True
     needs = ("known variance",)
     source: ClassVar[str] = "Kaufmann, Cappe, Garivier 2012, Gaussian case"
 
@@ -97,6 +100,7 @@ class BayesUCBStudent(Policy):
     """
 
     index_trend = "increasing"
+    index_depends_on = ("pulls", "mean", "variance")
     warmup = 2
     source: ClassVar[str] = "Kaufmann, Cappe, Garivier 2012, Gaussian case"
 

@@ -62,6 +62,7 @@ class IMED(Policy):
     """
 
     index_trend = "constant"
+    index_depends_on = ("pulls", "mean")
     uses_best = True
     needs = ("rewards in [0, 1]",)
     source: ClassVar[str] = "Honda, Takemura 2015, IMED"

@@ -34,6 +34,7 @@ class KLUCB(Policy):
     c: NonNegative = 0.0
 
     index_trend = "increasing"
+    index_depends_on = ("pulls", "mean")
     needs = ("rewards in [0, 1]",)
     source: ClassVar[str] = "Garivier, Cappe 2011, Algorithm 1"
 
@@ -59,6 +60,7 @@ class KLUCBPlus(Policy):
     """
 
     index_trend = "increasing"
+    index_depends_on = ("pulls", "mean")
     needs = ("rewards in [0, 1]",)
     source: ClassVar[str] = "Garivier, Cappe 2011, KL-UCB+"
 
@@ -158,6 +160,7 @@ class KLUCBGauss(Policy):
     plus: bool = False
 
     index_trend = "increasing"
+    index_depends_on = ("pulls", "mean")
     needs = ("known variance",)
     source: ClassVar[str] = "Cappe et al. 2013, Gaussian kl-UCB"
 

@@ -55,6 +55,7 @@ class MOSSAnytime(Policy):
     alpha: Positive = 1.35
 
     index_trend = "increasing"
+    index_depends_on = ("pulls", "mean")
     needs = ("bounded rewards",)
     source: ClassVar[str] = "Degenne, Perchet 2016, MOSS-anytime"
 

@@ -35,6 +35,8 @@ class OCUCB(Policy):
     psi: float = 2.0
 
     index_trend = "decreasing"
+    index_depends_on = ("pulls", "mean")
+    separable_width = True
     needs = ("horizon",)
     source: ClassVar[str] = "Lattimore 2015, Algorithm 1"
 

@@ -32,6 +32,8 @@ class UCB1(Policy):
     alpha: Positive = 2.0
 
     index_trend = "increasing"
+    index_depends_on = ("pulls", "mean")
+    separable_width = True
     needs = ("bounded rewards",)
     source: ClassVar[str] = "Auer, Cesa-Bianchi, Fischer 2002, Figure 1"
 
@@ -55,6 +57,7 @@ class UCBTuned(Policy):
     """
 
     index_trend = "increasing"
+    index_depends_on = ("pulls", "mean", "variance")
     needs = ("bounded rewards",)
     source: ClassVar[str] = "Auer, Cesa-Bianchi, Fischer 2002, section 4"
 
@@ -93,6 +96,7 @@ class UCBV(Policy):
     b: Positive = 1.0
 
     index_trend = "increasing"
+    index_depends_on = ("pulls", "mean", "variance")
     needs = ("bounded rewards",)
     source: ClassVar[str] = "Audibert, Munos, Szepesvari 2009, UCB-V"
 
@@ -116,6 +120,7 @@ class UCBNormal(Policy):
     """
 
     index_trend = "increasing"
+    index_depends_on = ("pulls", "mean", "variance")
     warmup = 2
     source: ClassVar[str] = "Auer, Cesa-Bianchi, Fischer 2002, UCB1-NORMAL"
 

@@ -15,7 +15,18 @@ from typing import Any
 import numpy as np
 
 from lowregret.engine.compile import compiled, compiled_inline
-from lowregret.engine.lazy.tournament import Tournament, at_least, enter, rebuild, rival
+from lowregret.engine.lazy.arm_groups import Groups
+from lowregret.engine.lazy.leaves import (
+    best_at,
+    bound,
+    leaves_of,
+    make_groups,
+    put_back,
+    set_bounds,
+    slack,
+    take,
+)
+from lowregret.engine.lazy.tournament import Tournament, enter, rebuild, rival
 from lowregret.engine.rewards import exhausted, nth_reward, reward_source
 from lowregret.engine.rng import Rng
 from lowregret.engine.simulated_run import (
@@ -31,39 +42,11 @@ from lowregret.engine.simulated_run import (
 from lowregret.engine.state import Integers, Rows
 from lowregret.engine.statistics import add_reward, arm_from_sums, clipped, read_sums, write_sums
 from lowregret.engine.step import NOT_A_NUMBER, count_active, rules_of
-from lowregret.policies import Arm, Clock
+from lowregret.policies import Clock
 from lowregret.policies.views import arm_view
 
-SLACK = 1e-12
-"""By how much, relative to its size, a bound may be too small, since scores are rounded."""
 WEIGHT = 5.0
 """What an arm scored in vain costs, against one whose bound is set with those of all others."""
-
-
-@compiled_inline
-def slack(score: float) -> float:
-    """Return by how much a bound near this score may be too small."""
-    return SLACK * (1.0 + min(abs(score), 1e300))
-
-
-@compiled_inline
-def bound(policy: Any, arm: Arm, clock: Clock, round: Any, rng: Rng) -> float:
-    """Return what a score cannot pass but for the slack, from the clock at which it is largest."""
-    best = max(clock.best, arm.mean) if arm.pulls > 0 else clock.best
-    clock = Clock(clock.t, clock.horizon, clock.arms, clock.log_t, best)
-    score = policy.arm_index(arm, clock, round, rng)
-    return at_least(score) if score == score else np.inf
-
-
-@compiled
-def set_bounds(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, tree: Tournament) -> None:
-    """Set the bounds of all arms."""
-    size = len(tree.best) // 2
-    for i in range(len(rows)):
-        tree.best[size + i] = -np.inf
-        if rows[i]["active"]:
-            tree.best[size + i] = bound(policy, arm_view(policy, rows, i), clock, round, rng)
-    rebuild(tree)
 
 
 @compiled_inline
@@ -74,19 +57,21 @@ def search(
     round: Any,
     rng: Rng,
     tree: Tournament,
+    groups: Groups,
     stack: Integers,
+    slot: int,
     leader: int,
     top: float,
-) -> tuple[int, float, int]:
-    """Find the first of the best arms and its score, given one arm and its score to begin with.
+) -> tuple[int, int, float, int]:
+    """Find the leaf and the place of the first of the best arms, and its score, given one to begin with.
 
-    Goes up the tree from that arm, and down into all that is not bounded below the best so far. Also returns
-    how many arms were scored. The score is nan where one is.
+    Goes up the tree from that leaf, and down into all that is not bounded below the best so far. Also returns
+    how many leaves were scored. The score is nan where one is.
     """
     size = len(tree.best) // 2
-    chosen, best, scored = leader, top, 0
+    found, chosen, best, scored = slot, leader, top, 0
     enough = best - slack(best)
-    way = size + leader
+    way = size + slot
     while way > 1:
         stack[0] = way ^ 1
         depth = 1
@@ -99,22 +84,21 @@ def search(
                     stack[depth + 1] = 2 * node + 1
                     depth += 2
                 else:
-                    i = node - size
-                    score = at_least(policy.arm_index(arm_view(policy, rows, i), clock, round, rng))
+                    i, score = best_at(policy, rows, clock, round, rng, groups, node - size, enough)
                     scored += 1
                     if score != score:
-                        return i, score, scored
+                        return node - size, i, score, scored
                     if score > best or (score == best and i < chosen):
-                        chosen, best = i, score
+                        found, chosen, best = node - size, i, score
                         enough = best - slack(best)
         way >>= 1
-    return chosen, best, scored
+    return found, chosen, best, scored
 
 
 def play_time_varying_index(policy: Any, first: Any, rng: Rng, run: Run) -> int:
     """Play one run, scoring at each step only the arms that could lead."""
     rows, data, horizon, grid, path = run.rows, run.data, run.horizon, run.grid, run.path
-    size, rules = len(rows), rules_of(policy)
+    rules = rules_of(policy)
     moving, increasing, uses_best = rules.index_moves, rules.index_increases, rules.uses_best
     t, at = warm_up(policy, rng, first.number, run)
     if t < 0:
@@ -123,28 +107,33 @@ def play_time_varying_index(policy: Any, first: Any, rng: Rng, run: Run) -> int:
     if left == 1:
         return finish(run, first.number, t) if t < horizon else t
     recording = len(path) > 0
-    tree, means, stack = run.scratch.tree, run.scratch.means, run.scratch.stack
+    means, groups, stack = run.scratch.means, run.scratch.groups, run.scratch.stack
+    make_groups(policy, rows, groups, left)
     best, floor, ceiling = 0.0, -np.inf, np.inf
     reach = 1.0
     while t < horizon:
-        last = min(horizon, t + 1 + (int(reach * size) if moving else t // 8))
+        tree, leaves = leaves_of(policy, rows, run.scratch.tree, groups)
+        last = min(horizon, t + 1 + (int(reach * leaves) if moving else t // 8))
         if uses_best:
             best, floor, ceiling = best_range(policy, rows, means)
         ahead = clock_now(run, last if increasing else t + 1, floor)
-        set_bounds(policy, rows, ahead, first, rng, tree)
+        set_bounds(policy, rows, ahead, first, rng, tree, groups)
         scored = 0
-        i = tree.place[1]
+        slot = tree.place[1]
         while t < last:
             clock = clock_now(run, t + 1, best)
-            top = at_least(policy.arm_index(arm_view(policy, rows, i), clock, first, rng))
-            bar, runner = rival(tree, i)
+            i, top = best_at(policy, rows, clock, first, rng, groups, slot, -np.inf)
+            bar, runner = rival(tree, slot)
             if not top > bar + slack(bar):
-                i, top, more = search(policy, rows, clock, first, rng, tree, stack, i, top)
+                slot, i, top, more = search(
+                    policy, rows, clock, first, rng, tree, groups, stack, slot, i, top
+                )
                 scored += more
-                bar, runner = rival(tree, i)
-            bar += slack(bar)
+                bar, runner = rival(tree, slot)
             if top != top:
                 return NOT_A_NUMBER
+            bar, runner = take(policy, rows, ahead, first, rng, tree, groups, slot, i, bar, runner)
+            bar += slack(bar)
             end = min(last, t + POLL_STEPS)
             if at < len(grid):
                 end = min(end, grid[at])
@@ -178,15 +167,17 @@ def play_time_varying_index(policy: Any, first: Any, rng: Rng, run: Run) -> int:
                 if not policy.arm_index(arm, clock_now(run, t + 1, best), first, rng) > bar:
                     break
             write_sums(row, sums, arm.mean)
-            if t < last:
-                if not fresh or t >= end:
-                    limit = bound(policy, arm, ahead, first, rng)
-                enter(tree, i, limit)
-                i = runner if limit < bar else tree.place[1]
+            if t < last and (not fresh or t >= end):
+                limit = bound(policy, arm, ahead, first, rng)
+            slot = put_back(
+                policy, rows, ahead, first, rng, tree, groups, slot, i, bar, runner, arm, limit, t < last
+            )
+            if slot < 0:
+                last = t
             at = record_if_due(run, t, at)
             if run.stop[0]:
                 return STOPPED
-        factor = np.sqrt(size / (WEIGHT * scored + 1.0))
+        factor = np.sqrt(leaves / (WEIGHT * scored + 1.0))
         reach = min(reach * min(max(factor, 0.5), 2.0), float(horizon))
     return t
 
