@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lowregret.engine.exceedances import new_scores
 from lowregret.engine.outcome import Outcome, eliminates
 from lowregret.engine.rewards import reward
 from lowregret.engine.rng import POLICY_STREAM, STATE, Rng, shuffle, stream
@@ -49,7 +50,7 @@ def play(
     """Play one run on a table of arms, in the order of its rows."""
     round, size = start(policy, rows, horizon), len(rows)
     rng = rng._replace(rewards=new_rewards(policy, size, horizon))
-    steps, rewards, scores = np.zeros((3, horizon), np.int64), np.zeros(horizon), np.zeros(size)
+    steps, rewards, scores = np.zeros((3, horizon), np.int64), np.zeros(horizon), new_scores(policy, size)
     left, regret = int(rows["active"].sum()), []
     times = {int(time) for time in grid}
     for t in range(1, horizon + 1):

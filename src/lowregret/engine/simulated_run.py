@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lowregret.engine.compile import by_policy_class, compiled, compiled_inline
+from lowregret.engine.exceedances import new_scores
 from lowregret.engine.lazy.tournament import Tournament, new_tournament
 from lowregret.engine.observe import observe, observes_plainly
 from lowregret.engine.rewards import exhausted, nth_reward, reward_source
@@ -49,7 +50,7 @@ def new_scratch(policy: Policy, rows: Rows, horizon: int) -> Scratch:
     size = len(rows)
     trees = new_tournament(size), new_tournament(size)
     stack, places = np.zeros(128, np.int64), np.zeros(size, np.int64)
-    lists = stack, np.zeros(size), places, np.zeros((4, size))
+    lists = stack, new_scores(policy, size), places, np.zeros((4, size))
     rewards = new_rewards(policy, size, horizon)
     return Scratch(rows.copy(), np.arange(size), np.zeros(1, STATE), *trees, *lists, rewards)
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lowregret.engine.compile import adopt, compiled, shared_inline
+from lowregret.engine.exceedances import first_sampling_round, samples_posteriors
 from lowregret.engine.own_sampler import sampler_address
 from lowregret.engine.rng import stream
 from lowregret.environments import Bandit, Sampled
@@ -121,7 +122,7 @@ def first_round(policy: Policy, arms: int, horizon: int) -> Any:
     _validate_methods(policy)
     clock = clock_at(0, horizon, arms, 0.0)
     policy.validate_problem(clock)
-    first = policy.first_round(clock)
+    first = first_sampling_round() if samples_posteriors(type(policy)) else policy.first_round(clock)
     fields = getattr(first, "_fields", ())
     if not {"number", "until"} <= set(fields):
         raise InputError(
@@ -153,6 +154,7 @@ def _validate_methods(policy: Policy) -> None:
         "score": "arm, clock, round" if policy.overrides("first_round") else "arm, clock",
         "sample": "arm, clock, rng",
         "normal_posterior": "arm",
+        "beta_posterior": "arm",
         "list_index": "arm, clock",
         "list_index_slope": "arm, clock",
         "lower_bound": "arm, clock, round",
@@ -161,10 +163,11 @@ def _validate_methods(policy: Policy) -> None:
         "update_memory": "arm, reward, clock",
         "propensities": "arms, clock",
     }
-    if not policy.round_robin and not any(hasattr(policy, name) for name in list(signatures)[:4]):
+    if not policy.round_robin and not any(hasattr(policy, name) for name in list(signatures)[:5]):
         raise InputError(
             f"{policy}: define score(self, arm, clock), sample(self, arm, clock, rng), "
-            "normal_posterior(self, arm) or list_index(self, arm, clock), or set round_robin"
+            "normal_posterior(self, arm), beta_posterior(self, arm) or list_index(self, arm, clock), "
+            "or set round_robin"
         )
     for method, wanted in signatures.items():
         if hasattr(policy, method):

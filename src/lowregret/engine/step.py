@@ -13,6 +13,14 @@ import numpy as np
 from numba.extending import overload
 
 from lowregret.engine.compile import INLINED, by_policy_class, class_of, shared, shared_inline
+from lowregret.engine.exceedances import (
+    SamplingRound,
+    is_due,
+    largest_sample,
+    samples_posteriors,
+    weight_of,
+    with_new_threshold,
+)
 from lowregret.engine.observe import observe
 from lowregret.engine.rng import Rng
 from lowregret.engine.state import CLOSED, Floats, Rows
@@ -140,6 +148,7 @@ def arm_as_seen(policy: Any, rows: Rows, i: int, waiting: int, rng: Rng) -> Arm:
     return Arm(arm.number, arm.pulls + pending, arm.mean, arm.variance, arm.memory, arm.arms, arm.rewards)
 
 
+@shared_inline
 def _largest_index(
     policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, scores: Floats, playing: int, waiting: int
 ) -> int:
@@ -170,10 +179,22 @@ def _next_on_list(
     return first_candidate(rows, playing)
 
 
+def _largest_sample(
+    policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, scores: Floats, playing: int, waiting: int
+) -> int:
+    """Return the candidate with the largest sample; most are not drawn if all arms are candidates."""
+    size = len(rows)
+    if round.threshold == -np.inf or waiting > 0 or playing < size:
+        return _largest_index(policy, rows, clock, round, rng, scores[:size], playing, waiting)
+    return largest_sample(policy, rows, round.threshold, rng, scores)
+
+
 @by_policy_class
 def best_candidate(kind: type[Policy]) -> Any:
     """Return the place of the arm that the policy prefers, -1 if an index is nan."""
-    return _next_on_list if kind.overrides("list_index") else _largest_index
+    if kind.overrides("list_index"):
+        return _next_on_list
+    return _largest_sample if samples_posteriors(kind) else _largest_index
 
 
 @shared_inline
@@ -317,11 +338,42 @@ def start_list(rows: Rows, listed: int) -> int:
     return active
 
 
+def _keep_round(policy: Any, rows: Rows, place: int, round: Any, rng: Rng) -> Any:
+    """Return the round as it is, for a policy without a threshold."""
+    return round
+
+
+def _less_weight(policy: Any, rows: Rows, place: int, round: Any, rng: Rng) -> Any:
+    """Subtract an arm from the weight of the threshold."""
+    if round.threshold == -np.inf:
+        return round
+    weight = round.weight - weight_of(policy, rows, place, rng.rewards, round.threshold)
+    return SamplingRound(round.number, round.until, round.threshold, weight, round.aim)
+
+
+@by_policy_class
+def before_reward(kind: type[Policy]) -> Any:
+    """Return the round without the arm that is about to change."""
+    return _less_weight if samples_posteriors(kind) else _keep_round
+
+
+def _update_threshold(
+    policy: Any, rows: Rows, place: int, t: int, clock: Clock, round: Any, rng: Rng, left: int
+) -> tuple[Any, int]:
+    """Add the arm that has changed to the weight of the threshold, and set that anew if it is due."""
+    if round.threshold > -np.inf:
+        weight = round.weight + weight_of(policy, rows, place, rng.rewards, round.threshold)
+        round = SamplingRound(round.number, round.until, round.threshold, weight, round.aim)
+    return (with_new_threshold(policy, rows, rng.rewards, t, round) if is_due(round, t) else round), left
+
+
 @by_policy_class
 def after_reward(kind: type[Policy]) -> Any:
     """Change which arms are active, and the round, after a reward; return the round and the active arms."""
     if kind.overrides("list_index"):
         return _extend_list
+    if samples_posteriors(kind):
+        return _update_threshold
     return _eliminate if any(map(kind.overrides, ("first_round", "lower_bound"))) else _eliminate_none
 
 
@@ -362,6 +414,7 @@ def update(
         is nan.
     """
     rules = rules_of(policy)
+    round = before_reward(policy, rows, place, round, rng)
     observe(policy, rows, place, reward, clock, rng)
     if warm or (left == 1 and rules.eliminates_permanently and not rules.plays_lists):
         return round, left

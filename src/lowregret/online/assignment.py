@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lowregret.engine.exceedances import samples_posteriors
 from lowregret.engine.rng import ASSIGNMENT_STREAM, stream, uniform
 from lowregret.engine.state import Integers, Rows
 from lowregret.online.agent_settings import Settings
@@ -39,7 +40,7 @@ class Assignment:
         self.mixes = self.minimum > 0.0 or self.control is not None
         self.randomized = is_randomized(kind)
         self._by_default = settings.log_propensities is None
-        self._stated = kind.overrides("propensities") or kind.overrides("normal_posterior")
+        self._stated = kind.overrides("propensities") or samples_posteriors(kind)
         wanted = self.mixes if self._by_default else settings.log_propensities
         self.states = self._stated and (wanted or not kind.slow_propensities)
         self._key = stream(settings.seed, 0, ASSIGNMENT_STREAM)

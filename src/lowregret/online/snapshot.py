@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lowregret._common.spec_errors import first_error
 from lowregret._common.validation import MAX_HORIZON, short_repr
+from lowregret.engine.exceedances import new_scores
 from lowregret.engine.state import Rows, new_rows
 from lowregret.errors import InputError
 from lowregret.online.agent_settings import Outside, Settings, policy_from, valid_settings, window_from
@@ -166,7 +167,7 @@ def read(text: str, policy: Policy | None = None) -> AgentState:
     retired = _rows(settings.policy, parts.retired, pending)
     _check(parts)
     state.places = {arm: place for place, arm in enumerate(state.names)}
-    state.scores = np.zeros(len(state.rows))
+    state.scores = new_scores(settings.policy, len(state.rows))
     state.retired = {arm: retired[place : place + 1].copy() for place, arm in enumerate(parts.retired.name)}
     for part in (parts.arms, parts.retired):
         _set_rewards(state, part)

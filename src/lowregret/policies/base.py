@@ -8,6 +8,8 @@ A policy states how it compares arms, by exactly one of
     A sampling policy: the same, with a score that is drawn anew for every arm at every step.
 ``normal_posterior(self, arm)``
     A sampling policy whose scores are normal: return their mean and standard deviation.
+``beta_posterior(self, arm)``
+    A sampling policy whose scores have a beta distribution: return its two parameters, at least 1.
 ``list_index(self, arm, clock)``
     A policy that plays lists of arms. The arms on the list are pulled in turn. An arm that has a positive
     index after any pull, while it is not on the list, is on the next one; if none has, all arms are.
@@ -32,8 +34,8 @@ The other methods have defaults; a policy overrides those it needs.
     index + log(t' / t) - slope * (best' - best), infinite if there is none. The simulator then evaluates
     fewer arms.
 ``propensities(self, arms, clock)``
-    The probability of each arm, for a policy with ``sample`` that can state it; for one with
-    ``normal_posterior`` it is computed. ``arms`` is an ``Arm`` of arrays, one entry for each arm that may be
+    The probability of each arm, for a policy with ``sample`` that can state it; for one with a posterior it
+    is computed. ``arms`` is an ``Arm`` of arrays, one entry for each arm that may be
     chosen; a tie goes to the first entry.
 
 The same source runs as Python (the reference engine, live use) and compiled by Numba (the simulator).
@@ -59,7 +61,7 @@ IndexTrend = Literal["constant", "increasing", "decreasing", "arbitrary"]
 
 Need = Literal["horizon", "rewards in [0, 1]", "bounded rewards", "known variance"]
 
-COMPARISONS = ("score", "sample", "normal_posterior", "list_index", "round_robin")
+COMPARISONS = ("score", "sample", "normal_posterior", "beta_posterior", "list_index", "round_robin")
 """How a policy compares arms; each policy has one of them."""
 
 NUMBERS = ((float, Real, "a finite number"), (int, Integral, "an integer"))
@@ -91,8 +93,8 @@ class Policy:
         Whether the active arms are pulled in turn; such a policy has no score.
     counts_pending : bool
         Whether a live agent shows the policy pulls whose reward is pending as pulls of their arm, at its
-        current mean. By default False for a policy with ``sample`` or ``normal_posterior``, which would take
-        them for evidence, and True for all others, whose decisions would otherwise be equal until a reward
+        current mean. By default False for a policy with ``sample`` or a posterior, which would take them for
+        evidence, and True for all others, whose decisions would otherwise be equal until a reward
         arrives.
     slow_propensities : bool
         Whether ``propensities`` takes so long that an agent in memory leaves it out unless it is wanted.
@@ -222,7 +224,10 @@ class Policy:
 
     def propensities(self, arms: Arm, clock: Clock) -> Any:
         """Return the probability of each arm, None if the policy does not state it."""
-        return _normal_propensities(self, arms) if self.overrides("normal_posterior") else None
+        for family in ("normal", "beta"):
+            if self.overrides(f"{family}_posterior"):
+                return _propensities(self, arms, family)
+        return None
 
     def arm_index(self, arm: Arm, clock: Clock, round: Any, rng: Random) -> float:
         """Return the number by which arms are compared; each class has its own."""
@@ -255,7 +260,7 @@ class Policy:
 
 def is_randomized(kind: type[Policy]) -> bool:
     """Return whether the choices of a class of policies are random."""
-    return kind.overrides("sample") or kind.overrides("normal_posterior")
+    return any(map(kind.overrides, ("sample", "normal_posterior", "beta_posterior")))
 
 
 def label_of(policy: Policy, named: Iterable[str] = ()) -> str:
@@ -274,17 +279,19 @@ def fields_of(policy: Policy | type[Policy]) -> tuple[Any, ...]:
     return fields(policy)  # type: ignore[arg-type]  # __init_subclass__ makes every policy a dataclass
 
 
-def _normal_propensities(policy: Any, arms: Any) -> Any:
-    """Return the probability of each arm to have the largest of the samples from normal posteriors."""
+def _propensities(policy: Any, arms: Any, family: str) -> Any:
+    """Return the probability of each arm to have the largest of the samples from posteriors of a family."""
     import numpy as np
 
-    from lowregret.special.argmax_probabilities import normal_argmax
+    from lowregret.special.argmax_probabilities import beta_argmax, normal_argmax
 
     columns = [column.tolist() for column in (arms.number, arms.pulls, arms.mean, arms.variance)]
     memories = starmap(policy.Memory, zip(*arms.memory, strict=True)) if policy.Memory else repeat(None)
-    posteriors = list(map(policy.normal_posterior, map(Arm, *columns, memories)))
-    means, deviations = np.array(posteriors, np.float64).T
-    return normal_argmax(means, deviations)
+    posterior, argmax = {
+        "normal": (getattr(policy, "normal_posterior", None), normal_argmax),
+        "beta": (getattr(policy, "beta_posterior", None), beta_argmax),
+    }[family]
+    return argmax(*np.array(list(map(posterior, map(Arm, *columns, memories))), np.float64).T)
 
 
 def _all_arms(self: Any, rows: Any, rewards: Any) -> Arms:
@@ -317,6 +324,11 @@ def _by_normal_posterior(self: Any, arm: Arm, clock: Clock, round: Any, rng: Ran
     return mean + deviation * rng.normal()
 
 
+def _by_beta_posterior(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> Any:
+    a, b = self.beta_posterior(arm)
+    return rng.beta(a, b)
+
+
 def _by_sample(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> Any:
     return self.sample(arm, clock, rng)
 
@@ -333,6 +345,7 @@ _INDEX_METHODS = {
     "round_robin": _by_round_robin,
     "list_index": _by_list_index,
     "normal_posterior": _by_normal_posterior,
+    "beta_posterior": _by_beta_posterior,
     "sample": _by_sample,
 }
 
@@ -363,7 +376,8 @@ def _validate_class(cls: type[Policy]) -> None:
     trends = ", ".join(map(repr, get_args(IndexTrend)))
     ways = [name for name in COMPARISONS if getattr(cls, name, False)]
     rounds = [name for name in ("first_round", "lower_bound", "next_round") if cls.overrides(name)]
-    alone = [name for name in ("normal_posterior", "list_index") if name in ways and rounds]
+    lone = "normal_posterior", "beta_posterior", "list_index"
+    alone = [name for name in lone if name in ways and rounds]
     flags = [
         (isinstance(getattr(cls, flag), bool), f"{flag} must be True or False, got {getattr(cls, flag)!r}")
         for flag in (name for name, value in vars(Policy).items() if isinstance(value, bool))
