@@ -14,12 +14,12 @@ from numba.extending import overload
 
 from lowregret.engine.compile import INLINED, by_policy_class, class_of, shared, shared_inline
 from lowregret.engine.exceedances import (
-    SamplingRound,
     is_due,
     largest_sample,
     samples_posteriors,
     weight_of,
     with_new_threshold,
+    with_weight,
 )
 from lowregret.engine.observe import observe
 from lowregret.engine.rng import Rng
@@ -186,7 +186,7 @@ def _largest_sample(
     size = len(rows)
     if round.threshold == -np.inf or waiting > 0 or playing < size:
         return _largest_index(policy, rows, clock, round, rng, scores[:size], playing, waiting)
-    return largest_sample(policy, rows, round.threshold, rng, scores)
+    return largest_sample(policy, rows, round, rng, scores)
 
 
 @by_policy_class
@@ -347,8 +347,8 @@ def _less_weight(policy: Any, rows: Rows, place: int, round: Any, rng: Rng) -> A
     """Subtract an arm from the weight of the threshold."""
     if round.threshold == -np.inf:
         return round
-    weight = round.weight - weight_of(policy, rows, place, rng.rewards, round.threshold)
-    return SamplingRound(round.number, round.until, round.threshold, weight, round.aim)
+    weight = round.weight - weight_of(policy, rows, place, rng.rewards, round)
+    return with_weight(round, weight)
 
 
 @by_policy_class
@@ -362,8 +362,8 @@ def _update_threshold(
 ) -> tuple[Any, int]:
     """Add the arm that has changed to the weight of the threshold, and set that anew if it is due."""
     if round.threshold > -np.inf:
-        weight = round.weight + weight_of(policy, rows, place, rng.rewards, round.threshold)
-        round = SamplingRound(round.number, round.until, round.threshold, weight, round.aim)
+        weight = round.weight + weight_of(policy, rows, place, rng.rewards, round)
+        round = with_weight(round, weight)
     return (with_new_threshold(policy, rows, rng.rewards, t, round) if is_due(round, t) else round), left
 
 

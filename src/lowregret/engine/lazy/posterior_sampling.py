@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from lowregret.engine.compile import by_policy_class, compiled, compiled_inline
+from lowregret.engine.compile import compiled, compiled_inline
 from lowregret.engine.exceedances import (
     Level,
-    SamplingRound,
     Table,
     draw,
+    draw_all,
     exceedance,
     fill,
     is_due,
@@ -27,9 +27,10 @@ from lowregret.engine.exceedances import (
     set_rate,
     table_in,
     with_new_threshold,
+    with_weight,
 )
 from lowregret.engine.observe import observe
-from lowregret.engine.rng import Rng, beta, normal
+from lowregret.engine.rng import Rng
 from lowregret.engine.simulated_run import (
     STOPPED,
     Run,
@@ -44,24 +45,7 @@ from lowregret.engine.simulated_run import (
 from lowregret.engine.state import Floats, Integers
 from lowregret.engine.statistics import first_largest
 from lowregret.engine.step import NOT_A_NUMBER
-from lowregret.policies import Policy
 from lowregret.policies.views import arm_view
-
-
-def _draw_normals(policy: Any, means: Floats, deviations: Floats, key: Any, drawn: int, scores: Floats) -> None:
-    for k in range(len(scores)):
-        scores[k] = means[k] + deviations[k] * normal(key, drawn + k + 1)
-
-
-def _draw_betas(policy: Any, a: Floats, b: Floats, key: Any, drawn: int, scores: Floats) -> None:
-    for k in range(len(scores)):
-        scores[k] = beta(a[k], b[k], key, drawn + k + 1)
-
-
-@by_policy_class
-def draw_all(kind: type[Policy]) -> Any:
-    """Draw a sample of every arm."""
-    return _draw_normals if kind.overrides("normal_posterior") else _draw_betas
 
 
 @compiled_inline
@@ -142,8 +126,8 @@ def play_drawing_all(policy: Any, round: Any, rng: Rng, run: Run, t: int, at: in
 def play_with_threshold(policy: Any, round: Any, rng: Rng, run: Run, t: int, at: int) -> tuple[int, int, Any]:
     """Draw few arms at a step, until the threshold changes; return as above."""
     rows, horizon, always = run.rows, run.horizon, run.scratch.places
-    table, level = table_in(run.scratch.scores, len(rows)), level_of(policy, round.threshold)
-    first, second, rates, tree = table
+    table, level = table_in(run.scratch.scores, len(rows)), level_of(policy, round.threshold, round.steepness)
+    first, second, rates, tree, _ = table
     fill(policy, rows, None, level, table)
     count, weight = list_always_drawn(table, always), round.weight
     while t < horizon:
@@ -162,7 +146,7 @@ def play_with_threshold(policy: Any, round: Any, rng: Rng, run: Run, t: int, at:
         rate = exceedance(policy, first[i], second[i], level).rate
         rates[i] = rate
         weight = weight - abs(before) + abs(rate)
-        now = SamplingRound(round.number, round.until, round.threshold, weight, round.aim)
+        now = with_weight(round, weight)
         if is_due(now, t):
             return t, at, with_new_threshold(policy, rows, None, t, now)
         if (rate < 0.0) != (before < 0.0):
