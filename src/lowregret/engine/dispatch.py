@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from lowregret.engine.compile import OPTIONS, by_policy_class
-from lowregret.engine.exceedances import samples_posteriors
 from lowregret.engine.lazy.arm_lists import play_lists
 from lowregret.engine.lazy.constant_index import play_constant_index
 from lowregret.engine.lazy.posterior_sampling import play_posterior_sampling
@@ -14,6 +13,7 @@ from lowregret.engine.lazy.time_varying_index import play_time_varying_index
 from lowregret.engine.scan import play_scanning
 from lowregret.engine.step import admits_later
 from lowregret.policies import Policy
+from lowregret.policies.base import samples_posteriors
 
 
 def _select(kind: type[Policy]) -> Any:

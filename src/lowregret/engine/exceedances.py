@@ -1,41 +1,43 @@
 """The arm with the largest of many samples, found without a sample of every arm.
 
-Each arm has a distribution of its own, normal or beta, that changes only with its pulls. A threshold divides
-the arms. An arm that is likely to exceed it is drawn at every step. The rate of any other arm is such that
-a Poisson process of this rate has a point with a probability of at least that of exceeding the threshold; only
-arms with a point are looked at, and the sum tree of the rates finds them. If no sample exceeds the threshold,
-all arms are drawn. ``docs/simulator.md`` proves that the arm is distributed as with a sample of every arm.
+Each arm has a distribution of its own, normal or beta, that changes only with its pulls. An arm that is
+likely to exceed a threshold is drawn at every step. Each other arm has an interval on a line, so long that a
+Poisson process of rate 1 has a point in it with at least the probability that the arm exceeds the threshold.
+Only arms with a point are looked at; the sum tree of the lengths, called rates, finds them. If no sample
+exceeds the threshold, all arms are drawn. ``docs/simulator.md`` has the proof that this is exact.
 
 The threshold changes with rewards alone, so all who know the rewards know the threshold.
 """
 
 from __future__ import annotations
 
-from math import exp, expm1, log, log1p, sqrt
+from math import exp, expm1, log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from lowregret.engine.compile import by_policy_class, shared, shared_inline
-from lowregret.engine.rng import beta, normal
-from lowregret.policies import Policy
+from lowregret.engine.compile import shared, shared_inline
+from lowregret.engine.posteriors import (
+    Level,
+    distance_of,
+    draw,
+    draw_above,
+    draw_all,
+    exceedance,
+    exponential_draw,
+    least_arms,
+    level_of,
+    posterior,
+    quantile_of,
+)
+from lowregret.policies import Clock, Policy
+from lowregret.policies.base import samples_posteriors
 from lowregret.policies.views import arm_with_rewards
-from lowregret.special.divergences import poisson_kl
-from lowregret.special.tails import beta_depth, log_peak, stirling_rest
-
-for _function in (beta_depth, log_peak, poisson_kl, stirling_rest):
-    shared(_function)
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.void]
 
-_DENSITY = 0.3989422804014327  # of a standard normal variable at 0
-LEAST_NORMAL, LEAST_BETA = 80, 8
-"""With fewer arms than this, a sample of every arm is faster."""
-DIRECT_NORMAL, DIRECT_BETA = 1.35, 0.4
-"""An arm is drawn at every step if the threshold is fewer standard deviations than this above its mean, or
-if the bound on its probability to exceed the threshold is larger than this."""
 
 AIM, AIM_GROWTH = -0.7, 1.1
 """The weight of a new threshold is AIM + AIM_GROWTH log K."""
@@ -62,34 +64,6 @@ class SamplingRound(NamedTuple):
     aim: float
 
 
-class Level(NamedTuple):
-    """A threshold, the least steepness, the sample that the threshold is, and 1 less that for a beta."""
-
-    threshold: float
-    steepness: float
-    x: float
-    rest: float
-
-
-class Exceedance(NamedTuple):
-    """How an arm relates to a threshold.
-
-    ``rate`` is the rate of its Poisson process, or less than 0 for an arm that is drawn at every step. Its
-    absolute value counts in the weight of the threshold, and falls by ``slope`` as the threshold rises by 1.
-    The logarithm of its density falls by at least ``steepness`` as a sample above the threshold rises by 1;
-    infinite for an arm that is drawn at every step.
-    """
-
-    rate: float
-    slope: float
-    steepness: float
-
-
-def samples_posteriors(kind: type[Policy]) -> bool:
-    """Return whether a class of policies states the distribution of its samples."""
-    return kind.overrides("normal_posterior") or kind.overrides("beta_posterior")
-
-
 def first_sampling_round() -> SamplingRound:
     """Return the round before the first reward, in which every arm is drawn."""
     return SamplingRound(0, 0, -np.inf, 0.0, 0.0, 0.0)
@@ -112,7 +86,7 @@ def new_scores(policy: Policy, arms: int) -> Floats:
 
 
 class Table(NamedTuple):
-    """The distributions of all arms, their rates, the sum tree of the rates that are not negative, and room."""
+    """The distributions of all arms, their rates, the sum tree of the rates (0 if negative), and room."""
 
     first: Floats
     second: Floats
@@ -126,169 +100,6 @@ def table_in(scores: Floats, size: int) -> Table:
     """Return the parts of the working memory."""
     first, second, rate = scores[:size], scores[size : 2 * size], scores[2 * size : 3 * size]
     return Table(first, second, rate, scores[4 * size :], scores[3 * size : 4 * size])
-
-
-# Normal and beta distributions, given by two numbers: mean and deviation, or a and b.
-
-
-def _normal_posterior(policy: Any, arm: Any) -> Any:
-    return policy.normal_posterior(arm)
-
-
-def _beta_posterior(policy: Any, arm: Any) -> Any:
-    return policy.beta_posterior(arm)
-
-
-def _normal_least(policy: Any) -> int:
-    return LEAST_NORMAL
-
-
-def _beta_least(policy: Any) -> int:
-    return LEAST_BETA
-
-
-def _normal_level(policy: Any, threshold: float, steepness: float) -> Level:
-    return Level(threshold, steepness, threshold, 0.0)
-
-
-def _beta_level(policy: Any, threshold: float, steepness: float) -> Level:
-    small = exp(-abs(threshold))
-    large = 1.0 / (1.0 + small)
-    small *= large
-    x, rest = (large, small) if threshold > 0.0 else (small, large)
-    return Level(threshold, steepness, x, rest)
-
-
-def _normal_distance(policy: Any, level: Level, x: float) -> float:
-    return x - level.x
-
-
-def _beta_distance(policy: Any, level: Level, x: float) -> float:
-    return log(x / (1.0 - x)) - level.threshold if x < 1.0 else np.inf
-
-
-def _normal_quantile(policy: Any, mean: float, deviation: float, z: float) -> float:
-    return mean + z * abs(deviation)
-
-
-def _beta_quantile(policy: Any, a: float, b: float, z: float) -> float:
-    return log(a / b) + z * sqrt(1.0 / a + 1.0 / b)
-
-
-@shared_inline
-def drawn_always(z: float, scale: float) -> Exceedance:
-    """Return how an arm that is drawn at every step relates to a threshold z deviations above its mean.
-
-    About half the logarithm of the probability to stay below the threshold. Half, since such an arm costs the
-    same wherever the threshold is.
-    """
-    if z > 0.0:
-        weight = 0.35 * exp(-z * (1.15 + 0.4 * z))
-        return Exceedance(-weight, weight * (1.15 + 0.8 * z) / scale, np.inf)
-    u = min(-z, 10.0)
-    return Exceedance(-(0.35 + u * (0.4 + 0.195 * u)), (0.4 + 0.39 * u) / scale, np.inf)
-
-
-def _normal_exceedance(policy: Any, mean: float, deviation: float, level: Level) -> Exceedance:
-    """The density right of z is at most its tangent on the log scale, of mass density(z) / z."""
-    scale = abs(deviation)
-    if scale == 0.0:
-        if mean >= level.x:
-            return Exceedance(-1.0, 0.0, np.inf)
-        return Exceedance(0.0 if mean < level.x else np.nan, 0.0, np.inf)
-    z = (level.x - mean) / scale
-    if z != z:
-        return Exceedance(np.nan, 0.0, np.inf)
-    steepness = z / scale
-    if z < DIRECT_NORMAL or steepness < level.steepness:
-        return drawn_always(z, scale)
-    bound = _DENSITY * exp(-0.5 * z * z) / z
-    return Exceedance(-log1p(-bound), bound * (steepness + 1.0 / (z * scale)), steepness)
-
-
-def _beta_exceedance(policy: Any, a: float, b: float, level: Level) -> Exceedance:
-    """The same for log(X / (1 - X)), whose density is log-concave for all a and b."""
-    total = a + b
-    fall = total * level.x - a if level.x < level.rest else b - total * level.rest
-    if not fall > 0.0:
-        if fall != fall:
-            return Exceedance(np.nan, 0.0, np.inf)
-        root = sqrt(a * b / total)
-        return drawn_always(fall / root, 1.0 / root)
-    bound = exp(log_peak(a, b) - beta_depth(a, b, level.x, level.rest)) / fall
-    if bound > DIRECT_BETA or fall < level.steepness:
-        root = sqrt(a * b / total)
-        return drawn_always(fall / root, 1.0 / root)
-    return Exceedance(-log1p(-bound), bound * (fall + total * level.x * level.rest / fall), fall)
-
-
-def _normal_draw(policy: Any, mean: float, deviation: float, rng: Any) -> float:
-    return mean + deviation * rng.normal()
-
-
-def _beta_draw(policy: Any, a: float, b: float, rng: Any) -> float:
-    return rng.beta(a, b)
-
-
-@shared_inline
-def exponential_draw(rng: Any) -> float:
-    """Draw from the exponential distribution of mean 1."""
-    return -log(1.0 - rng.uniform())
-
-
-@shared_inline
-def survives(excess: float, rng: Any) -> bool:
-    """Return True with probability exp(-excess)."""
-    u = rng.uniform()
-    if u < 1.0 - excess:
-        return True
-    return u * (1.0 + excess) < 1.0 and u < exp(-excess)
-
-
-def _normal_draw_above(policy: Any, mean: float, deviation: float, level: Level, ahead: float, best: float, rng: Any) -> float:
-    """Draw from the tangent; keep the draw with the ratio of the density to the tangent, if it leads.
-
-    On the scale of the tangent, the draw is above the threshold by at least ``ahead``.
-    """
-    scale = abs(deviation)
-    step = (ahead + exponential_draw(rng)) * scale / (level.x - mean)
-    x = level.x + scale * step
-    return x if x > best and survives(0.5 * step * step, rng) else -np.inf
-
-
-def _beta_draw_above(policy: Any, a: float, b: float, level: Level, ahead: float, best: float, rng: Any) -> float:
-    total = a + b
-    fall = total * level.x - a if level.x < level.rest else b - total * level.rest
-    step = min((ahead + exponential_draw(rng)) / fall, 700.0)
-    growth = level.x * expm1(step)
-    odds = level.x + growth
-    x = odds / (odds + level.rest)
-    return x if x > best and survives(total * (log1p(growth) - level.x * step), rng) else -np.inf
-
-
-def _draw_normals(policy: Any, mean: Floats, deviation: Floats, key: Any, drawn: int, samples: Floats) -> None:
-    for i in range(len(samples)):
-        samples[i] = mean[i] + deviation[i] * normal(key, drawn + i + 1)
-
-
-def _draw_betas(policy: Any, a: Floats, b: Floats, key: Any, drawn: int, samples: Floats) -> None:
-    for i in range(len(samples)):
-        samples[i] = beta(a[i], b[i], key, drawn + i + 1)
-
-
-def _of_family(normal: Any, beta: Any) -> Any:
-    return by_policy_class(lambda kind: normal if kind.overrides("normal_posterior") else beta)
-
-
-posterior = _of_family(_normal_posterior, _beta_posterior)
-least_arms = _of_family(_normal_least, _beta_least)
-level_of = _of_family(_normal_level, _beta_level)
-quantile_of = _of_family(_normal_quantile, _beta_quantile)
-exceedance = _of_family(_normal_exceedance, _beta_exceedance)
-distance_of = _of_family(_normal_distance, _beta_distance)
-draw = _of_family(_normal_draw, _beta_draw)
-draw_all = _of_family(_draw_normals, _draw_betas)
-draw_above = _of_family(_normal_draw_above, _beta_draw_above)
 
 
 @shared_inline
@@ -431,6 +242,22 @@ def with_weight(round: SamplingRound, weight: float) -> SamplingRound:
     return SamplingRound(number, until, threshold, steepness, weight, aim)
 
 
+def without_weight(policy: Any, rows: Rows, place: int, round: Any, rng: Any) -> Any:
+    """Return the round without the weight of an arm that is about to change."""
+    if round.threshold == -np.inf:
+        return round
+    return with_weight(round, round.weight - weight_of(policy, rows, place, rng.rewards, round))
+
+
+def update_threshold(
+    policy: Any, rows: Rows, place: int, t: int, clock: Clock, round: Any, rng: Any, left: int
+) -> tuple[Any, int]:
+    """Add the weight of an arm that has changed, and set the threshold anew if it is due."""
+    if round.threshold > -np.inf:
+        round = with_weight(round, round.weight + weight_of(policy, rows, place, rng.rewards, round))
+    return (with_new_threshold(policy, rows, rng.rewards, t, round) if is_due(round, t) else round), left
+
+
 @shared_inline
 def is_due(round: SamplingRound, t: int) -> bool:
     """Return whether the threshold is to be set anew after ``t`` rewards."""
@@ -459,7 +286,7 @@ def with_new_threshold(policy: Any, rows: Rows, rewards: Any, t: int, round: Sam
         threshold += distance * weight / slope
     steepness = STEEP * least if least < np.inf else 0.0
     usable = abs(threshold) < np.inf and weight < np.inf
-    return SamplingRound(round.number + 1, until, threshold, steepness, weight, weight) if usable else plain
+    return SamplingRound(round.number, until, threshold, steepness, weight, weight) if usable else plain
 
 
 @shared

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lowregret.engine.compile import adopt, compiled, shared_inline
-from lowregret.engine.exceedances import first_sampling_round, samples_posteriors
+from lowregret.engine.exceedances import first_sampling_round
 from lowregret.engine.own_sampler import sampler_address
 from lowregret.engine.rng import stream
 from lowregret.environments import Bandit, Sampled
@@ -22,6 +22,7 @@ from lowregret.environments.families import SAMPLED
 from lowregret.errors import InputError
 from lowregret.policies import Arms, Policy
 from lowregret.policies.arm_memory import memory_fields
+from lowregret.policies.base import samples_posteriors
 from lowregret.policies.views import arm_view, arm_with_rewards, clock_at, mean_of, variance_of
 
 for _function in (arm_view, arm_with_rewards, clock_at, mean_of, variance_of):

@@ -13,19 +13,13 @@ import numpy as np
 from numba.extending import overload
 
 from lowregret.engine.compile import INLINED, by_policy_class, class_of, shared, shared_inline
-from lowregret.engine.exceedances import (
-    is_due,
-    largest_sample,
-    samples_posteriors,
-    weight_of,
-    with_new_threshold,
-    with_weight,
-)
+from lowregret.engine.exceedances import largest_sample, update_threshold, without_weight
 from lowregret.engine.observe import observe
 from lowregret.engine.rng import Rng
 from lowregret.engine.state import CLOSED, Floats, Rows
 from lowregret.engine.statistics import best_mean, first_largest
 from lowregret.policies import Arm, Arms, Clock, Policy
+from lowregret.policies.base import samples_posteriors
 from lowregret.policies.views import arm_with_rewards, clock_at
 
 ELIMINATED_ALL, NOT_A_NUMBER = -(2**62), -(2**62) - 1
@@ -343,28 +337,10 @@ def _keep_round(policy: Any, rows: Rows, place: int, round: Any, rng: Rng) -> An
     return round
 
 
-def _less_weight(policy: Any, rows: Rows, place: int, round: Any, rng: Rng) -> Any:
-    """Subtract an arm from the weight of the threshold."""
-    if round.threshold == -np.inf:
-        return round
-    weight = round.weight - weight_of(policy, rows, place, rng.rewards, round)
-    return with_weight(round, weight)
-
-
 @by_policy_class
 def before_reward(kind: type[Policy]) -> Any:
     """Return the round without the arm that is about to change."""
-    return _less_weight if samples_posteriors(kind) else _keep_round
-
-
-def _update_threshold(
-    policy: Any, rows: Rows, place: int, t: int, clock: Clock, round: Any, rng: Rng, left: int
-) -> tuple[Any, int]:
-    """Add the arm that has changed to the weight of the threshold, and set that anew if it is due."""
-    if round.threshold > -np.inf:
-        weight = round.weight + weight_of(policy, rows, place, rng.rewards, round)
-        round = with_weight(round, weight)
-    return (with_new_threshold(policy, rows, rng.rewards, t, round) if is_due(round, t) else round), left
+    return without_weight if samples_posteriors(kind) else _keep_round
 
 
 @by_policy_class
@@ -373,7 +349,7 @@ def after_reward(kind: type[Policy]) -> Any:
     if kind.overrides("list_index"):
         return _extend_list
     if samples_posteriors(kind):
-        return _update_threshold
+        return update_threshold
     return _eliminate if any(map(kind.overrides, ("first_round", "lower_bound"))) else _eliminate_none
 
 

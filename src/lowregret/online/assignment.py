@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lowregret.engine.exceedances import samples_posteriors
 from lowregret.engine.rng import ASSIGNMENT_STREAM, stream, uniform
 from lowregret.engine.state import Integers, Rows
 from lowregret.online.agent_settings import Settings
 from lowregret.online.model import live_clock
 from lowregret.policies import Policy
 from lowregret.policies.arm_memory import memory_fields
-from lowregret.policies.base import is_randomized
+from lowregret.policies.base import is_randomized, samples_posteriors
 
 if TYPE_CHECKING:
     from lowregret.online.agent_state import AgentState

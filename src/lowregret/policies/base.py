@@ -47,7 +47,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from html import escape
-from itertools import repeat, starmap
 from math import inf, isfinite
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple, Self, dataclass_transform, get_args
@@ -55,6 +54,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, dataclass_transform
 from lowregret.errors import InputError
 from lowregret.policies.annotations import literal_values, parameters_of
 from lowregret.policies.arm_memory import memory_methods
+from lowregret.policies.posterior_propensities import posterior_propensities
 from lowregret.policies.views import NEVER, Arm, Arms, Clock, Random
 
 IndexTrend = Literal["constant", "increasing", "decreasing", "arbitrary"]
@@ -224,10 +224,7 @@ class Policy:
 
     def propensities(self, arms: Arm, clock: Clock) -> Any:
         """Return the probability of each arm, None if the policy does not state it."""
-        for family in ("normal", "beta"):
-            if self.overrides(f"{family}_posterior"):
-                return _propensities(self, arms, family)
-        return None
+        return posterior_propensities(self, arms) if samples_posteriors(type(self)) else None
 
     def arm_index(self, arm: Arm, clock: Clock, round: Any, rng: Random) -> float:
         """Return the number by which arms are compared; each class has its own."""
@@ -260,7 +257,12 @@ class Policy:
 
 def is_randomized(kind: type[Policy]) -> bool:
     """Return whether the choices of a class of policies are random."""
-    return any(map(kind.overrides, ("sample", "normal_posterior", "beta_posterior")))
+    return kind.overrides("sample") or samples_posteriors(kind)
+
+
+def samples_posteriors(kind: type[Policy]) -> bool:
+    """Return whether a class of policies states the distributions of its samples."""
+    return kind.overrides("normal_posterior") or kind.overrides("beta_posterior")
 
 
 def label_of(policy: Policy, named: Iterable[str] = ()) -> str:
@@ -277,21 +279,6 @@ def label_of(policy: Policy, named: Iterable[str] = ()) -> str:
 def fields_of(policy: Policy | type[Policy]) -> tuple[Any, ...]:
     """Return the parameters of a policy or of a class of policies as dataclass fields."""
     return fields(policy)  # type: ignore[arg-type]  # __init_subclass__ makes every policy a dataclass
-
-
-def _propensities(policy: Any, arms: Any, family: str) -> Any:
-    """Return the probability of each arm to have the largest of the samples from posteriors of a family."""
-    import numpy as np
-
-    from lowregret.special.argmax_probabilities import beta_argmax, normal_argmax
-
-    columns = [column.tolist() for column in (arms.number, arms.pulls, arms.mean, arms.variance)]
-    memories = starmap(policy.Memory, zip(*arms.memory, strict=True)) if policy.Memory else repeat(None)
-    posterior, argmax = {
-        "normal": (getattr(policy, "normal_posterior", None), normal_argmax),
-        "beta": (getattr(policy, "beta_posterior", None), beta_argmax),
-    }[family]
-    return argmax(*np.array(list(map(posterior, map(Arm, *columns, memories))), np.float64).T)
 
 
 def _all_arms(self: Any, rows: Any, rewards: Any) -> Arms:

@@ -1,8 +1,8 @@
 """One run of a policy that states the distribution of its samples.
 
-An arm's distribution changes only with its pulls. While there is no threshold, a step is one draw for each arm
-and the search for the largest. With a threshold the table of ``engine.exceedances`` is kept from step to step,
-and a reward changes one arm of it.
+An arm's distribution changes only with its pulls. While there is no threshold, a step is one draw for each
+arm and the search for the largest. With a threshold the table of ``engine.exceedances`` is kept from step to
+step, and a reward changes one arm of it.
 """
 
 from __future__ import annotations
@@ -13,23 +13,18 @@ import numpy as np
 
 from lowregret.engine.compile import compiled, compiled_inline
 from lowregret.engine.exceedances import (
-    Level,
     Table,
-    draw,
-    draw_all,
-    exceedance,
     fill,
     is_due,
     largest_above,
     largest_below,
-    level_of,
-    posterior,
     set_rate,
     table_in,
     with_new_threshold,
     with_weight,
 )
 from lowregret.engine.observe import observe
+from lowregret.engine.posteriors import Level, draw, draw_all, exceedance, level_of, posterior
 from lowregret.engine.rng import Rng
 from lowregret.engine.simulated_run import (
     STOPPED,
@@ -42,7 +37,7 @@ from lowregret.engine.simulated_run import (
     record_step,
     warm_up,
 )
-from lowregret.engine.state import Floats, Integers
+from lowregret.engine.state import Integers
 from lowregret.engine.statistics import first_largest
 from lowregret.engine.step import NOT_A_NUMBER
 from lowregret.policies.views import arm_view
@@ -50,7 +45,7 @@ from lowregret.policies.views import arm_view
 
 @compiled_inline
 def set_always_drawn(always: Integers, count: int, i: int, wanted: bool) -> int:
-    """Add an arm to the sorted list of those that are drawn at every step, or remove it; return its length."""
+    """Add an arm to the sorted list of those drawn at every step, or remove it; return its length."""
     place = 0
     while place < count and always[place] < i:
         place += 1
@@ -90,7 +85,7 @@ def choose_lazily(policy: Any, table: Table, always: Integers, count: int, level
 
 @compiled
 def play_drawing_all(policy: Any, round: Any, rng: Rng, run: Run, t: int, at: int) -> tuple[int, int, Any]:
-    """Draw every arm at every step, until a threshold is set; return the time, the grid entry and the round."""
+    """Draw every arm until a threshold is set; return the time, the next grid entry and the round."""
     rows, horizon, places = run.rows, run.horizon, run.scratch.places
     first, second, left = run.scratch.lines[0], run.scratch.lines[1], 0
     for i in range(len(rows)):
