@@ -53,7 +53,7 @@ class ConstantNormals(lr.Policy):
 
 
 class ConstantBetas(lr.Policy):
-    """Beta distributions that never change: uniform, with one leader, skewed, or with very large parameters."""
+    """Beta distributions that never change: uniform, with one leader, skewed, or with large parameters."""
 
     shape: int = 0
     warmup = 0
@@ -89,14 +89,19 @@ class PlainGauss(lr.Policy):
         return arm.mean * arm.pulls / count + sqrt(1.0 / count) * rng.normal()
 
 
+class Ones(NamedTuple):
+    """The sum of an arm's rewards."""
+
+    ones: float = 0.0
+
+
 class Counting(lr.ThompsonBeta):
     """Thompson sampling with a memory, which the compiled engine scans."""
 
-    class Memory(NamedTuple):
-        ones: float = 0.0
+    Memory = Ones
 
     def update_memory(self, arm, reward, clock):
-        return self.Memory(arm.memory.ones + reward)
+        return Ones(arm.memory.ones + reward)
 
     def beta_posterior(self, arm):
         return 1.0 + arm.memory.ones, 1.0 + arm.pulls - arm.memory.ones
@@ -116,14 +121,7 @@ def threshold_of(policy, size):
 
 @pytest.mark.parametrize(
     "policy",
-    [
-        lr.ThompsonGauss(),
-        lr.ThompsonGauss(variance=0.01),
-        lr.ThompsonBeta(),
-        Counting(),
-        OddOnly(),
-        *POSTERIORS,
-    ],
+    [*map(lr.ThompsonGauss, (1.0, 0.01)), lr.ThompsonBeta(), Counting(), OddOnly(), *POSTERIORS],
     ids=str,
 )
 def test_choices_are_those_of_the_reference(policy):
@@ -176,14 +174,14 @@ def chi_square(counts, expected):
 
 @pytest.mark.parametrize(
     ("policy", "plain", "size"),
-    [(lr.ThompsonBeta(), PlainBeta(), 20), (lr.ThompsonGauss(), PlainGauss(), 90)],
+    [(lr.ThompsonBeta(), PlainBeta(), 20), (lr.ThompsonGauss(), PlainGauss(), 80)],
     ids=["beta", "normal"],
 )
 def test_regret_is_that_of_drawing_every_arm(policy, plain, size):
     """Over 12,000 runs, with independent rewards: means, spreads and pulls of the best arm."""
     bandit = lr.bernoulli([0.2] * (size - 1) + [0.6])
     found = [
-        lr.simulate(each, bandit, 12 * size, 12_000, seed=seed, grid=3)[each]
+        lr.simulate(each, bandit, 6 * size, 12_000, seed=seed, grid=3)[each]
         for each, seed in ((policy, 1), (plain, 2))
     ]
     for at in range(3):
@@ -218,13 +216,13 @@ class PlainContested(lr.Policy):
 
 
 def test_short_paths_have_the_same_distribution():
-    """Chi-square of two samples over paths of five arms, all arms but four counted as one."""
-    runs, table = 10_000, np.tile([1.0, 0.0], (LEAST_BETA, 3))
+    """Chi-square of two samples over paths of four arms, all arms but four counted as one."""
+    runs, table = 4_000, np.tile([1.0, 0.0], (LEAST_BETA, 2))
     counts = []
     for policy, start in ((Contested(), 0), (PlainContested(), runs)):
-        paths = [lr.trace(policy, table, 5, seed=8 + start + run).arm for run in range(runs)]
-        codes = np.minimum(np.array(paths), 4) @ 5 ** np.arange(5)
-        counts.append(np.bincount(codes, minlength=5**5))
+        paths = [lr.trace(policy, table, 4, seed=8 + start + run).arm for run in range(runs)]
+        codes = np.minimum(np.array(paths), 4) @ 5 ** np.arange(4)
+        counts.append(np.bincount(codes, minlength=5**4))
     both = np.array(counts)
     many = both.sum(axis=0) >= 20
     cells = np.column_stack([both[:, many], both[:, ~many].sum(axis=1)])
@@ -242,7 +240,7 @@ def test_normal_tails_are_bounded(z):
 
 
 @pytest.mark.parametrize(("a", "b"), [(1, 1), (1, 50), (3, 700), (40, 2), (2e5, 3e5), (0.4, 0.3), (1e9, 1)])
-@pytest.mark.parametrize("tail", [0.2, 1e-3, 1e-12, 1e-200])
+@pytest.mark.parametrize("tail", [0.2, 1e-3, 1e-12, 1e-60])
 def test_beta_tails_are_bounded(a, b, tail):
     policy = lr.ThompsonBeta()
     rest = stats.beta.ppf(tail, b, a)  # 1 - x
@@ -274,17 +272,15 @@ def test_degenerate_distributions_have_rates():
 class Breaking(lr.Policy):
     """Distributions of which one is none after some pulls."""
 
-    kind: int = 0
+    deviation: bool = False
 
     def normal_posterior(self, arm):
         broken = arm.pulls >= 3
-        if self.kind == 0:
-            return (nan if broken else 0.0), 1.0
-        return (inf if broken else 0.0), (inf if broken else 1.0)
+        return (nan if broken and not self.deviation else 0.0), (nan if broken and self.deviation else 1.0)
 
 
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
-@pytest.mark.parametrize(("policy", "size"), [(Fixed(breaks=5), 2), (Breaking(), 90), (Breaking(kind=1), 90)])
+@pytest.mark.parametrize(("policy", "size"), [(Fixed(breaks=5), 2), (Breaking(), 90), (Breaking(True), 90)])
 def test_a_distribution_that_is_none_is_refused(policy, size, engine):
     with pytest.raises(InputError, match=r"a score must be a number, got nan"):
         lr.trace(policy, np.zeros((size, 500)), 500, engine=engine)
