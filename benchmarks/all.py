@@ -12,6 +12,7 @@ import late_rewards
 import live
 import peers
 import stores
+import thompson
 import whole
 from charts import floor_chart, growth_chart, peers_chart
 from common import RESULTS, arguments, claim_sheet, machine, markdown, say, show, write
@@ -20,6 +21,7 @@ BENCHMARKS = {
     "floor": floor,
     "peers": peers,
     "growth": growth,
+    "thompson": thompson,
     "whole": whole,
     "live": live,
     "stores": stores,

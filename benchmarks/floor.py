@@ -28,7 +28,7 @@ LIMITS = (
     (4.0, (1, 4), ("EUCBV", "MOSS")),
     (8.0, (1, 4), ("UCB1", "UCBTuned", "UCBV", "OCUCB", "KLUCBGauss", "BayesUCBGauss")),
     (8.0, (1,), ("KLUCB", "KLUCBPlus", "IMED", "DMED")),
-    (1.2, (1,), ("ThompsonBeta",)),
+    (0.6, (1,), ("ThompsonBeta",)),
     (1.2, (1, 4), ("ThompsonGauss",)),
 )
 """How many times the floor a step may cost, on which of the paper's testbeds, for which policies."""
@@ -62,7 +62,7 @@ def scoring(policy, round, rng, rows, best, horizon):
         source, sums = reward_source(rows[i]), read_sums(rows[i])
         for n in range(1, horizon // size + 1):
             sums = add_reward(sums, draw(source, n))
-            arm = arm_from_sums(i, sums)
+            arm = arm_from_sums(policy, rows, i, sums)
             clock = clock_at(n * size, horizon, size, max(best, arm.mean))
             scores += policy.arm_index(arm, clock, round, rng)
     return scores
@@ -80,7 +80,7 @@ def sampling(policy, round, rng, rows, steps, horizon):
         tops += top
         row = rows[i]
         sums = add_reward(read_sums(row), draw(reward_source(row), row["pulls"] + 1))
-        write_sums(row, sums, arm_from_sums(i, sums).mean)
+        write_sums(row, sums, arm_from_sums(policy, rows, i, sums).mean)
         i = i + 1 if i + 1 < size else 0
     return tops
 
