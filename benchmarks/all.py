@@ -14,6 +14,7 @@ import live
 import peers
 import service
 import stores
+import thompson
 import whole
 from charts import floor_chart, growth_chart, peers_chart
 from common import RESULTS, arguments, claim_sheet, machine, markdown, say, show, write
@@ -22,6 +23,7 @@ BENCHMARKS = {
     "floor": floor,
     "peers": peers,
     "growth": growth,
+    "thompson": thompson,
     "whole": whole,
     "live": live,
     "stores": stores,

@@ -96,7 +96,7 @@ def ours(policy: lr.Policy, bandit: lr.Bandit, horizon: int, runs: int, **option
 
 def samples(policy: lr.Policy) -> bool:
     """Say whether a policy draws its scores."""
-    return hasattr(policy, "sample") or hasattr(policy, "normal_posterior")
+    return any(hasattr(policy, name) for name in ("sample", "normal_posterior", "beta_posterior"))
 
 
 def shown(value: float | None) -> str:

@@ -28,7 +28,7 @@ LIMITS = (
     (4.0, (1, 4), ("EUCBV", "MOSS")),
     (8.0, (1, 4), ("UCB1", "UCBTuned", "UCBV", "OCUCB", "KLUCBGauss", "BayesUCBGauss")),
     (8.0, (1,), ("KLUCB", "KLUCBPlus", "IMED", "DMED")),
-    (1.2, (1,), ("ThompsonBeta",)),
+    (0.6, (1,), ("ThompsonBeta",)),
     (1.2, (1, 4), ("ThompsonGauss",)),
 )
 """How many times the floor a step may cost, on which of the paper's testbeds, for which policies."""

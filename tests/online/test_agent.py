@@ -1,5 +1,7 @@
 """The agent against the simulator, pull by pull; late rewards, subsets, arms that come and go."""
 
+import json
+
 import numpy as np
 import pytest
 from helpers import POLICIES as FORMS
@@ -12,6 +14,7 @@ from lowregret.engine import reference
 from lowregret.engine.rewards import reward
 from lowregret.engine.rng import shuffle
 from lowregret.engine.state import lay_out, rows_of
+from lowregret.errors import InputError
 from lowregret.online import epochs
 from lowregret.policies import POLICIES
 
@@ -85,6 +88,31 @@ def test_compiled_it_chooses_the_same(policy, problem, stops):
     truth = reference.run(policy, bandit, horizon, seed, 0).arm.tolist()
     agent = lr.Agent(policy, names(bandit), horizon, seed)
     assert played(agent, bandit, horizon, seed, stops, compiled=True) == truth
+
+
+@pytest.mark.parametrize(("policy", "size"), [(lr.ThompsonBeta(), 20), (lr.ThompsonGauss(), 85)], ids=str)
+@pytest.mark.parametrize("compiled", [False, True])
+def test_with_many_arms_it_samples_as_the_simulator_does(policy, size, compiled):
+    bandit, horizon, seed = lr.bernoulli(np.linspace(0.1, 0.5, size)), 250, 4
+    truth = reference.run(policy, bandit, horizon, seed, 0).arm.tolist()
+    agent = lr.Agent(policy, names(bandit), horizon, seed)
+    assert played(agent, bandit, horizon, seed, {40, 41, 200}, compiled) == truth
+
+
+def test_an_agent_that_sampled_every_arm_continues():
+    """Former versions stored no threshold."""
+    agent = lr.Agent(lr.ThompsonBeta(), [f"arm {number}" for number in range(20)], seed=1)
+    for _ in range(30):
+        agent.tell(agent.ask(), 1.0)
+    stored = json.loads(agent.to_json())
+    assert float(stored["round"]["threshold"]) > -np.inf
+    stored["round"] = {"number": 0, "until": lr.NEVER}
+    former = lr.Agent.from_json(json.dumps(stored))
+    former.tell(former.ask(), 0.0)
+    assert float(json.loads(former.to_json())["round"]["threshold"]) > -np.inf
+    del stored["round"]["until"]
+    with pytest.raises(InputError, match="a round of ThompsonBeta has number, until, threshold"):
+        lr.Agent.from_json(json.dumps(stored))
 
 
 @pytest.mark.parametrize("policy", [lr.ThompsonBeta(), lr.EUCBV(), lr.IMED(), lr.DMED()], ids=str)

@@ -157,7 +157,8 @@ class Fixed:
 def test_thompson_samplers_ask_for_the_posterior():
     clock = clock_at(50, 100, 3, 0.0)
     rng = Fixed(0.7)
-    assert lr.ThompsonBeta().sample(Arm(0, 10, 0.3, 0.1), clock, rng) == 0.7
+    assert lr.ThompsonBeta().beta_posterior(Arm(0, 10, 0.3, 0.1)) == (4.0, 8.0)
+    assert lr.ThompsonBeta().arm_index(Arm(0, 10, 0.3, 0.1), clock, None, rng) == 0.7
     assert rng.asked == pytest.approx((4.0, 8.0))
     expected = 10 * 0.3 / 11, sqrt(4.0 / 11)
     assert lr.ThompsonGauss(variance=4).normal_posterior(Arm(0, 10, 0.3, 0.1)) == pytest.approx(expected)

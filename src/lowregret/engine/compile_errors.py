@@ -79,6 +79,8 @@ def _wanted(name: str, arguments: tuple[Any, ...], kind: Any) -> str | None:
         return "a number"
     if name == "normal_posterior" and not (isinstance(kind, types.BaseTuple) and len(cast(Any, kind)) == 2):
         return "a mean and a standard deviation"
+    if name == "beta_posterior" and not (isinstance(kind, types.BaseTuple) and len(cast(Any, kind)) == 2):
+        return "the two parameters of a beta distribution"
     remembers = getattr(arguments[0], "instance_class", Policy).Memory is not None if arguments else False
     if name == "update_memory" and remembers and not isinstance(kind, types.BaseNamedTuple):
         return "a Memory"

@@ -7,13 +7,14 @@ from typing import Any
 from lowregret.engine.compile import OPTIONS, by_policy_class
 from lowregret.engine.lazy.arm_lists import play_lists
 from lowregret.engine.lazy.constant_index import play_constant_index
-from lowregret.engine.lazy.normal_sampling import play_normal_sampling
+from lowregret.engine.lazy.posterior_sampling import play_posterior_sampling
 from lowregret.engine.lazy.round_robin import play_round_robin
 from lowregret.engine.lazy.separable_index import play_separable_index
 from lowregret.engine.lazy.time_varying_index import play_time_varying_index
 from lowregret.engine.scan import play_scanning
 from lowregret.engine.step import admits_later
 from lowregret.policies import Policy
+from lowregret.policies.base import samples_posteriors
 
 
 def _select(kind: type[Policy]) -> Any:
@@ -25,8 +26,8 @@ def _select(kind: type[Policy]) -> Any:
         return play_scanning if watches else play_round_robin
     if kind.overrides("list_index"):
         return play_lists
-    if kind.overrides("normal_posterior"):
-        return play_normal_sampling
+    if samples_posteriors(kind):
+        return play_scanning if kind.uses_arms else play_posterior_sampling
     if kind.overrides("sample") or kind.index_trend == "arbitrary":
         return play_scanning
     if kind.index_trend == "constant" and not kind.uses_best:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lowregret.engine.drifting import MeanPath, drifting_reward, mean_at, mean_path, part_at
+from lowregret.engine.exceedances import new_scores
 from lowregret.engine.late_rewards import Lateness, delay_key, lateness_of, nth_delay
 from lowregret.engine.outcome import Outcome, eliminates
 from lowregret.engine.pending_step import apply_pending, choose_pending, clock_with_pending
@@ -72,7 +73,7 @@ def play(
         return _play_late(policy, rows, data, horizon, rng, clip, grid, late, path)
     round, size = start(policy, rows, horizon), len(rows)
     rng = rng._replace(rewards=new_rewards(policy, size, horizon))
-    steps, rewards, scores = np.zeros((3, horizon), np.int64), np.zeros(horizon), np.zeros(size)
+    steps, rewards, scores = np.zeros((3, horizon), np.int64), np.zeros(horizon), new_scores(policy, size)
     left, regret = int(rows["active"].sum()), []
     times, lost = {int(time) for time in grid}, 0.0
     for t in range(1, horizon + 1):
@@ -123,7 +124,7 @@ def _play_late(
     """Play one run whose rewards are late: at the end of a step, those that are due by then are applied."""
     round, size = start(policy, rows, horizon), len(rows)
     rng = rng._replace(rewards=new_rewards(policy, size, horizon))
-    steps, rewards, scores = np.zeros((4, horizon), np.int64), np.zeros(horizon), np.zeros(size)
+    steps, rewards, scores = np.zeros((4, horizon), np.int64), np.zeros(horizon), new_scores(policy, size)
     left, told, regret, total = int(rows["active"].sum()), 0, [], 0.0
     times, pending = {int(time) for time in grid}, list[tuple[int, int, int, float]]()
     pulls, eliminated = np.zeros((2, size), np.int64)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lowregret.engine.compile import by_policy_class, compiled, compiled_inline
+from lowregret.engine.exceedances import new_scores
 from lowregret.engine.lazy.arm_groups import Groups, in_lines, new_groups
 from lowregret.engine.lazy.tournament import Tournament, new_tournament
 from lowregret.engine.observe import observe, observes_plainly
@@ -57,7 +58,7 @@ def new_scratch(policy: Policy, rows: Rows, horizon: int) -> Scratch:
         tree=new_tournament(size),
         means=new_tournament(size),
         stack=np.zeros(128, np.int64),
-        scores=np.zeros(size),
+        scores=new_scores(policy, size),
         places=np.zeros(size, np.int64),
         lines=np.zeros((4, size)),
         groups=new_groups(size),

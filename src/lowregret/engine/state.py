@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lowregret.engine.compile import adopt, compiled, shared_inline
+from lowregret.engine.exceedances import first_sampling_round
 from lowregret.engine.own_sampler import sampler_address
 from lowregret.engine.rng import stream
 from lowregret.environments import Bandit, Sampled
@@ -21,6 +22,7 @@ from lowregret.environments.families import SAMPLED
 from lowregret.errors import InputError
 from lowregret.policies import Arms, Policy
 from lowregret.policies.arm_memory import memory_fields
+from lowregret.policies.base import samples_posteriors
 from lowregret.policies.views import arm_view, arm_with_rewards, clock_at, mean_of, variance_of
 
 for _function in (arm_view, arm_with_rewards, clock_at, mean_of, variance_of):
@@ -121,7 +123,7 @@ def first_round(policy: Policy, arms: int, horizon: int) -> Any:
     _validate_methods(policy)
     clock = clock_at(0, horizon, arms, 0.0)
     policy.validate_problem(clock)
-    first = policy.first_round(clock)
+    first = first_sampling_round() if samples_posteriors(type(policy)) else policy.first_round(clock)
     fields = getattr(first, "_fields", ())
     if not {"number", "until"} <= set(fields):
         raise InputError(
@@ -153,6 +155,7 @@ def _validate_methods(policy: Policy) -> None:
         "score": "arm, clock, round" if policy.overrides("first_round") else "arm, clock",
         "sample": "arm, clock, rng",
         "normal_posterior": "arm",
+        "beta_posterior": "arm",
         "list_index": "arm, clock",
         "duel": "one, other, clock, rng",
         "list_index_slope": "arm, clock",
@@ -162,10 +165,10 @@ def _validate_methods(policy: Policy) -> None:
         "update_memory": "arm, reward, clock",
         "propensities": "arms, clock",
     }
-    if not policy.round_robin and not any(hasattr(policy, name) for name in list(signatures)[:5]):
+    if not policy.round_robin and not any(hasattr(policy, name) for name in list(signatures)[:6]):
         raise InputError(
             f"{policy}: define score(self, arm, clock), sample(self, arm, clock, rng), "
-            "normal_posterior(self, arm), list_index(self, arm, clock) or "
+            "normal_posterior(self, arm), beta_posterior(self, arm), list_index(self, arm, clock) or "
             "duel(self, one, other, clock, rng), or set round_robin"
         )
     for method, wanted in signatures.items():

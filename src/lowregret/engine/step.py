@@ -21,11 +21,13 @@ from lowregret.engine.compile import (
     shared,
     shared_inline,
 )
+from lowregret.engine.exceedances import largest_sample, update_threshold, without_weight
 from lowregret.engine.observe import observe
 from lowregret.engine.rng import Rng
 from lowregret.engine.state import CLOSED, Floats, Rows
 from lowregret.engine.statistics import best_mean, first_largest
 from lowregret.policies import Arm, Arms, Clock, Policy
+from lowregret.policies.base import samples_posteriors
 from lowregret.policies.views import arm_with_rewards, clock_at
 
 ELIMINATED_ALL, NOT_A_NUMBER = -(2**62), -(2**62) - 1
@@ -176,6 +178,7 @@ def arm_as_seen(policy: Any, rows: Rows, i: int, waiting: int, rng: Rng) -> Arm:
     return Arm(arm.number, arm.pulls + pending, arm.mean, arm.variance, arm.memory, arm.arms, arm.rewards)
 
 
+@shared_inline
 def _largest_index(
     policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, scores: Floats, playing: int, waiting: int
 ) -> int:
@@ -236,12 +239,24 @@ def _tournament_winner(
     return int(scores[0])
 
 
+def _largest_sample(
+    policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, scores: Floats, playing: int, waiting: int
+) -> int:
+    """Return the candidate with the largest sample; most are not drawn if all arms are candidates."""
+    size = len(rows)
+    if round.threshold == -np.inf or waiting > 0 or playing < size:
+        return _largest_index(policy, rows, clock, round, rng, scores[:size], playing, waiting)
+    return largest_sample(policy, rows, round, rng, scores)
+
+
 @by_policy_class
 def best_candidate(kind: type[Policy]) -> Any:
     """Return the place of the arm that the policy prefers, -1 if an index is nan."""
     if kind.overrides("duel"):
         return _tournament_winner
-    return _next_on_list if kind.overrides("list_index") else _largest_index
+    if kind.overrides("list_index"):
+        return _next_on_list
+    return _largest_sample if samples_posteriors(kind) else _largest_index
 
 
 @shared_inline
@@ -385,11 +400,24 @@ def start_list(rows: Rows, listed: int) -> int:
     return active
 
 
+def _keep_round(policy: Any, rows: Rows, place: int, round: Any, rng: Rng) -> Any:
+    """Return the round as it is, for a policy without a threshold."""
+    return round
+
+
+@by_policy_class
+def before_reward(kind: type[Policy]) -> Any:
+    """Return the round without the arm that is about to change."""
+    return without_weight if samples_posteriors(kind) else _keep_round
+
+
 @by_policy_class
 def after_reward(kind: type[Policy]) -> Any:
     """Change which arms are active, and the round, after a reward; return the round and the active arms."""
     if kind.overrides("list_index"):
         return _extend_list
+    if samples_posteriors(kind):
+        return update_threshold
     return _eliminate if any(map(kind.overrides, ("first_round", "lower_bound"))) else _eliminate_none
 
 
@@ -430,6 +458,7 @@ def update(
         is nan.
     """
     rules = rules_of(policy)
+    round = before_reward(policy, rows, place, round, rng)
     observe(policy, rows, place, reward, clock, rng)
     if warm or (left == 1 and rules.eliminates_permanently and not rules.plays_lists):
         return round, left

@@ -17,6 +17,7 @@ import numpy as np
 
 from lowregret._common.validation import short_repr
 from lowregret.engine.compile import entry, is_on_disk
+from lowregret.engine.exceedances import new_scores
 from lowregret.engine.observe import observe
 from lowregret.engine.rng import POLICY_STREAM, shuffle, stream
 from lowregret.engine.state import CLOSED, Rows, first_round, initialise_memory, new_rewards, new_rows
@@ -94,7 +95,7 @@ class AgentState:
         self.rows = new_rows(size, policy)
         shuffle(settings.seed, 0, self.rows["number"])
         initialise_memory(policy, self.rows)
-        self.scores = np.zeros(size)
+        self.scores = new_scores(policy, size)
         self.rewards = new_rewards(policy, size, FIRST_ROOM)
         self.models = np.zeros(1, MODEL)
         model = self.models[0]
@@ -171,7 +172,7 @@ class AgentState:
         """Set the model back to a copy."""
         rows, models, self.round, self.epoch, self.retired, self.names, self.places, *_ = saved
         self.rows = np.frombuffer(rows, self.rows.dtype).copy()
-        self.scores = np.zeros(len(self.rows))
+        self.scores = new_scores(self.settings.policy, len(self.rows))
         self.models = np.frombuffer(models, MODEL).copy()
         self.asked, self.conflicts, self.matured, self.status = saved[7:]
         self.control_allowed = True
@@ -312,7 +313,7 @@ class AgentState:
         row["active"], row["eliminated"] = opened, 0 if opened else CLOSED
         rows = np.concatenate([self.rows, row])
         self.rows, self.names, self.places = rows, [*self.names, arm], {**self.places, arm: size}
-        self.scores = np.zeros(size + 1)
+        self.scores = new_scores(policy, size + 1)
 
     def _new_row(self, number: int) -> Rows:
         """Return the row of an arm that was not pulled."""
@@ -327,7 +328,7 @@ class AgentState:
         place = self.places[arm]
         self.retired = {**self.retired, arm: self.rows[place : place + 1].copy()}
         self.rows = np.delete(self.rows, place)
-        self.scores = np.zeros(len(self.rows))
+        self.scores = new_scores(self.settings.policy, len(self.rows))
         self.names = [other for other in self.names if other != arm]
         self.places = {other: i for i, other in enumerate(self.names)}
         if not self.rows["active"].any():

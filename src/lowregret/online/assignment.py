@@ -20,7 +20,7 @@ from lowregret.online.agent_settings import Settings
 from lowregret.online.model import live_clock
 from lowregret.policies import Policy
 from lowregret.policies.arm_memory import memory_fields
-from lowregret.policies.base import is_randomized
+from lowregret.policies.base import is_randomized, samples_posteriors
 
 if TYPE_CHECKING:
     from lowregret.online.agent_state import AgentState
@@ -40,7 +40,7 @@ class Assignment:
         self.mixes = self.minimum > 0.0 or self.control is not None
         self.randomized = is_randomized(kind)
         self._by_default = settings.log_propensities is None
-        self._stated = kind.overrides("propensities") or kind.overrides("normal_posterior")
+        self._stated = kind.overrides("propensities") or samples_posteriors(kind)
         wanted = self.mixes if self._by_default else settings.log_propensities
         self.states = self._stated and (wanted or not kind.slow_propensities)
         self._key = stream(settings.seed, 0, ASSIGNMENT_STREAM)

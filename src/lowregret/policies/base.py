@@ -8,6 +8,8 @@ A policy states how it compares arms, by exactly one of
     A sampling policy: the same, with a score that is drawn anew for every arm at every step.
 ``normal_posterior(self, arm)``
     A sampling policy whose scores are normal: return their mean and standard deviation.
+``beta_posterior(self, arm)``
+    A sampling policy whose scores have a beta distribution: return its two parameters, at least 1.
 ``list_index(self, arm, clock)``
     A policy that plays lists of arms. The arms on the list are pulled in turn. An arm that has a positive
     index after any pull, while it is not on the list, is on the next one; if none has, all arms are.
@@ -35,8 +37,8 @@ The other methods have defaults; a policy overrides those it needs.
     index + log(t' / t) - slope * (best' - best), infinite if there is none. The simulator then evaluates
     fewer arms.
 ``propensities(self, arms, clock)``
-    The probability of each arm, for a policy with ``sample`` that can state it; for one with
-    ``normal_posterior`` it is computed. ``arms`` is an ``Arm`` of arrays, one entry for each arm that may be
+    The probability of each arm, for a policy with ``sample`` that can state it; for one with a posterior it
+    is computed. ``arms`` is an ``Arm`` of arrays, one entry for each arm that may be
     chosen; a tie goes to the first entry.
 
 The same source runs as Python (the reference engine, live use) and compiled by Numba (the simulator).
@@ -48,7 +50,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from html import escape
-from itertools import repeat, starmap
 from math import inf, isfinite
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple, Self, dataclass_transform, get_args
@@ -57,6 +58,7 @@ from lowregret.errors import InputError
 from lowregret.policies.annotations import literal_values, parameters_of
 from lowregret.policies.arm_memory import memory_methods
 from lowregret.policies.comparisons import index_method
+from lowregret.policies.posterior_propensities import posterior_propensities
 from lowregret.policies.views import NEVER, Arm, Arms, Clock, Random
 
 IndexTrend = Literal["constant", "increasing", "decreasing", "arbitrary"]
@@ -66,7 +68,8 @@ Need = Literal["horizon", "rewards in [0, 1]", "bounded rewards", "known varianc
 DEPENDENCIES = ((), ("pulls", "mean"), ("pulls", "mean", "variance"))
 """What ``index_depends_on`` may be."""
 
-COMPARISONS = ("score", "sample", "normal_posterior", "list_index", "duel", "round_robin")
+POSTERIORS = ("normal_posterior", "beta_posterior")
+COMPARISONS = ("score", "sample", *POSTERIORS, "list_index", "duel", "round_robin")
 """How a policy compares arms; each policy has one of them."""
 
 NUMBERS = ((float, Real, "a finite number"), (int, Integral, "an integer"))
@@ -107,9 +110,9 @@ class Policy:
         Whether the active arms are pulled in turn; such a policy has no score.
     counts_pending : bool
         Whether a live agent shows the policy pulls whose reward is pending as pulls of their arm, at its
-        current mean. By default False for a policy with ``sample``, ``normal_posterior`` or ``duel``, which
-        would take them for evidence, and True for all others, whose decisions would otherwise be equal until
-        a reward arrives.
+        current mean. By default False for a policy with ``sample``, a posterior or ``duel``, which would take
+        them for evidence, and True for all others, whose decisions would otherwise be equal until a reward
+        arrives.
     slow_propensities : bool
         Whether ``propensities`` takes so long that an agent in memory leaves it out unless it is wanted.
     uses_arms : bool
@@ -247,7 +250,7 @@ class Policy:
 
     def propensities(self, arms: Arm, clock: Clock) -> Any:
         """Return the probability of each arm, None if the policy does not state it."""
-        return _normal_propensities(self, arms) if self.overrides("normal_posterior") else None
+        return posterior_propensities(self, arms) if samples_posteriors(type(self)) else None
 
     def arm_index(self, arm: Arm, clock: Clock, round: Any, rng: Random) -> float:
         """Return the number by which arms are compared; each class has its own."""
@@ -280,7 +283,12 @@ class Policy:
 
 def is_randomized(kind: type[Policy]) -> bool:
     """Return whether the choices of a class of policies are random."""
-    return any(map(kind.overrides, ("sample", "normal_posterior", "duel")))
+    return any(map(kind.overrides, ("sample", *POSTERIORS, "duel")))
+
+
+def samples_posteriors(kind: type[Policy]) -> bool:
+    """Return whether a class of policies states the distributions of its samples."""
+    return any(map(kind.overrides, POSTERIORS))
 
 
 def label_of(policy: Policy, named: Iterable[str] = ()) -> str:
@@ -297,19 +305,6 @@ def label_of(policy: Policy, named: Iterable[str] = ()) -> str:
 def fields_of(policy: Policy | type[Policy]) -> tuple[Any, ...]:
     """Return the parameters of a policy or of a class of policies as dataclass fields."""
     return fields(policy)  # type: ignore[arg-type]  # __init_subclass__ makes every policy a dataclass
-
-
-def _normal_propensities(policy: Any, arms: Any) -> Any:
-    """Return the probability of each arm to have the largest of the samples from normal posteriors."""
-    import numpy as np
-
-    from lowregret.special.argmax_probabilities import normal_argmax
-
-    columns = [column.tolist() for column in (arms.number, arms.pulls, arms.mean, arms.variance)]
-    memories = starmap(policy.Memory, zip(*arms.memory, strict=True)) if policy.Memory else repeat(None)
-    posteriors = list(map(policy.normal_posterior, map(Arm, *columns, memories)))
-    means, deviations = np.array(posteriors, np.float64).T
-    return normal_argmax(means, deviations)
 
 
 def _all_arms(self: Any, rows: Any, rewards: Any) -> Arms:
@@ -348,7 +343,7 @@ def _validate_class(cls: type[Policy]) -> None:
     dependencies = ", ".join(map(repr, DEPENDENCIES))
     ways = [name for name in COMPARISONS if getattr(cls, name, False)]
     rounds = [name for name in ("first_round", "lower_bound", "next_round") if cls.overrides(name)]
-    alone = [name for name in ("normal_posterior", "list_index", "duel") if name in ways and rounds]
+    alone = [name for name in (*POSTERIORS, "list_index", "duel") if name in ways and rounds]
     flags = [
         (isinstance(getattr(cls, flag), bool), f"{flag} must be True or False, got {getattr(cls, flag)!r}")
         for flag in (name for name, value in vars(Policy).items() if isinstance(value, bool))

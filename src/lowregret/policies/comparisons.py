@@ -24,6 +24,11 @@ def _by_normal_posterior(self: Any, arm: Arm, clock: Clock, round: Any, rng: Ran
     return mean + deviation * rng.normal()
 
 
+def _by_beta_posterior(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> Any:
+    a, b = self.beta_posterior(arm)
+    return rng.beta(a, b)
+
+
 def _by_sample(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> Any:
     return self.sample(arm, clock, rng)
 
@@ -41,6 +46,7 @@ INDEX_METHODS = {
     "list_index": _by_list_index,
     "duel": _by_duels,
     "normal_posterior": _by_normal_posterior,
+    "beta_posterior": _by_beta_posterior,
     "sample": _by_sample,
 }
 

@@ -36,17 +36,10 @@ class ThompsonBeta(Policy):
             return 1.0 if rng.uniform() < reward else 0.0
         return reward
 
-    def sample(self, arm: Arm, clock: Clock, rng: Random) -> float:
-        """Sample the mean of an arm."""
+    def beta_posterior(self, arm: Arm) -> tuple[float, float]:
+        """Return the parameters of the beta distribution of what is sampled."""
         successes = arm.mean * arm.pulls
-        return rng.beta(1.0 + successes, 1.0 + (arm.pulls - successes))
-
-    def propensities(self, arms: Arm, clock: Clock) -> Any:
-        """Return the probability of each arm to have the largest sample."""
-        from lowregret.special.argmax_probabilities import beta_argmax
-
-        successes: Any = arms.mean * arms.pulls
-        return beta_argmax(1.0 + successes, 1.0 + (arms.pulls - successes))
+        return 1.0 + successes, 1.0 + (arm.pulls - successes)
 
 
 class ThompsonGauss(Policy):
