@@ -180,7 +180,8 @@ def piecewise_drift(bandit: Bandit, changes: Mapping[int, Numbers]) -> DriftingB
     --------
     >>> import lowregret as lr
     >>> bandit = lr.piecewise_drift(lr.bernoulli([0.2, 0.5]), {5_001: [0.6, 0.5]})
-    >>> lr.simulate("FixedArm(1)", bandit, horizon=10_000, runs=1).regret("FixedArm(1)").round(6).item()
+    >>> result = lr.simulate(lr.FixedArm(1), bandit, horizon=10_000, runs=1)
+    >>> result.regret(lr.FixedArm(1)).round(6).item()
     500.0
     """
     if not isinstance(changes, Mapping) or not changes:

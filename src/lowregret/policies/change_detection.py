@@ -59,9 +59,9 @@ class GLRKLUCB(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> bandit = lr.piecewise_drift(lr.bernoulli([0.8, 0.2]), {1001: [0.2, 0.8]})
-    >>> result = lr.simulate([lr.GLRKLUCB(), lr.KLUCB()], bandit, horizon=2_000, runs=20, seed=1)
-    >>> [bool(result.regret(name).mean() < 100) for name in result.policies]
+    >>> bandit = lr.piecewise_drift(lr.bernoulli([0.5, 0.2]), {1001: [0.5, 0.9]})
+    >>> result = lr.simulate([lr.GLRKLUCB(), lr.MOSSV()], bandit, horizon=2_000, runs=20, seed=1)
+    >>> [bool(result.regret(name).mean() < 200) for name in result.policies]
     [True, False]
     """
 

@@ -31,7 +31,7 @@ class SlidingWindowUCB(Policy):
     --------
     >>> import lowregret as lr
     >>> lr.trace(lr.SlidingWindowUCB(tau=5), [[1] * 12, [0] * 12], horizon=12).arm.tolist()
-    [0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]
+    [0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0]
     """
 
     tau: Annotated[int, Rule("at least 1", lambda value: value >= 1)] = 1000

@@ -18,7 +18,7 @@ class Arm(NamedTuple):
 
     ``memory`` is an instance of the policy's ``Memory``, None for a policy without one. ``arms`` are all
     arms, None for a policy without ``uses_arms``. ``rewards`` is an array of the arm's rewards in their
-    order, None for a policy without ``uses_rewards``; with ``uses_times`` a second column has their steps.
+    order, None for a policy without ``uses_rewards``; with ``uses_times`` it has a second column, the steps.
     """
 
     number: int

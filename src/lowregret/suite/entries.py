@@ -52,7 +52,7 @@ class Size(NamedTuple):
 
 
 SIZES = {
-    "quick": Size(4_000_000, 0.5, 20, 200),
+    "quick": Size(4_000_000, 0.4, 20, 200),
     "standard": Size(20_000_000, 8.0, 100, 2_000),
     "full": Size(200_000_000, 60.0, 1_000, 20_000),
 }
