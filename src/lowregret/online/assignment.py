@@ -104,7 +104,9 @@ class Assignment:
             return certain
         if not self.states:
             return None
-        places = np.flatnonzero(playing if playing.any() else rows["allowed"])
+        places = playing.nonzero()[0]
+        if len(places) == 0:
+            places = rows["allowed"].nonzero()[0]
         if len(places) == 1:
             return certain
         if state.models[0]["waiting"] > 1:

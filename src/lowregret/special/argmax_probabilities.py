@@ -184,7 +184,7 @@ def _probabilities(family: Family, count: int, data: bytes, floor: float) -> tup
     centre, scale, reach = family.ranges(*parameters)
     low, high = np.maximum(centre - reach, family.low), np.minimum(centre + reach, family.high)
     start = max(float(low.max()), floor)
-    rivals = np.flatnonzero(high > start)
+    rivals = (high > start).nonzero()[0]
     shares = np.zeros(count)
     if len(rivals) == 0:
         return shares, 1.0

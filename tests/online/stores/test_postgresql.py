@@ -35,7 +35,10 @@ def executed(url, query, *values):
         return cursor.fetchall() if cursor.description else None
 
 
-def test_the_store_conforms(postgres_url):
+@pytest.mark.parametrize("pipelines", [True, False])
+def test_the_store_conforms(postgres_url, monkeypatch, pipelines):
+    """Also with a libpq that has no pipelines."""
+    monkeypatch.setattr(psycopg.Pipeline, "is_supported", lambda: pipelines)
     lr.testing.check_store(lambda name: PostgreSQLStore(postgres_url, name))
 
 
