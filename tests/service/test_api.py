@@ -8,6 +8,7 @@ import pytest
 from serving import AGENT, served
 
 import lowregret as lr
+from lowregret.service import agents
 from lowregret.service.models import MAX_BATCH
 
 ASK, TELL = "/v1/agents/buttons/ask", "/v1/agents/buttons/tell"
@@ -252,6 +253,44 @@ def test_a_store_that_is_gone_is_503_and_comes_back(tmp_path):
             away.with_name(away.name + end).rename(path.with_name(path.name + end))
         assert client.post(ASK, json={"request": "x"}).json() == before
         assert client.get("/ready").status_code == 200
+
+
+class Mine(lr.Policy):
+    """A policy that the service does not have."""
+
+    def score(self, arm, clock):
+        return arm.mean
+
+
+def test_an_agent_that_cannot_be_opened_hides_no_other(tmp_path):
+    lr.open_agent(tmp_path / "a.db", Mine(), ["a", "b"], name="mine").close()
+    with served(tmp_path / "a.db") as client:
+        client.post("/v1/agents", json=AGENT)
+        found = client.get("/v1/agents").json()
+        assert [each["name"] for each in found["agents"]] == ["buttons"]
+        assert [each["name"] for each in found["unavailable"]] == ["mine"]
+        assert "Mine" in problem(client.post("/v1/agents/mine/ask", json={}), 409)
+        assert client.get("/metrics").status_code == 200
+
+
+def test_an_agent_that_is_closed_for_another_is_opened_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(agents, "MOST_OPEN", 2)
+    with served(tmp_path / "a.db") as client:
+        for name in "abcd":
+            client.post("/v1/agents", json={**AGENT, "name": name})
+
+        def play(number):
+            for turn in range(10):
+                path = f"/v1/agents/{'abcd'[(number + turn) % 4]}/ask"
+                while True:  # one that is just being closed is 503
+                    answer = client.post(path, json={"request": f"{number} {turn}"})
+                    if answer.status_code == 200:
+                        break
+                    assert answer.status_code == 503, answer.text
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(play, range(4)))
+        assert sum(client.get(f"/v1/agents/{name}").json()["pulls"] for name in "abcd") == 40
 
 
 def test_two_services_share_an_agent(tmp_path):

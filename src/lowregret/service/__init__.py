@@ -11,4 +11,4 @@ def require_extra(*modules: str) -> None:
     """Refuse to go on without the packages of the extra ``service``."""
     missing = [name for name in modules if find_spec(name) is None]
     if missing:
-        raise InputError(f"{', '.join(missing)} is not installed: pip install lowregret[service]")
+        raise InputError(f"this needs {' and '.join(missing)}: pip install lowregret[service]")

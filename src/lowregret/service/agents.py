@@ -141,7 +141,10 @@ class Agents:
         if new is None:
             if name not in agent_names(self.where):
                 raise unknown_agent(name)
-            agent = open_agent(self.where, name=name, timeout=TIMEOUT)
+            try:
+                agent = open_agent(self.where, name=name, timeout=TIMEOUT)
+            except InputError as error:  # a policy of the user's own, whose class the service does not have
+                raise ConflictError(str(error)) from None
         else:
             settings = new.settings()
             agent = open_agent(

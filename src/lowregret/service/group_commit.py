@@ -41,7 +41,7 @@ class GroupCommit:
         self.agent, self._executor, self._most = agent, executor, most_together
         self._waiting: deque[Waiting] = deque()
         self._task: asyncio.Task[None] | None = None
-        self.failed = False
+        self.failed = self._closing = False
         self.groups = self.calls = 0
 
     @property
@@ -58,12 +58,15 @@ class GroupCommit:
         return await self._answer(function, arguments, False)
 
     async def close(self) -> None:
-        """Finish the calls that wait, and close the agent."""
+        """Finish the calls that wait, and close the agent; further calls are refused."""
+        self._closing = True
         while self._task is not None:
             await asyncio.wait([self._task])
         await asyncio.get_running_loop().run_in_executor(self._executor, self.agent.close)
 
     async def _answer(self, function: Callable[..., Any], arguments: tuple[Any, ...], shares: bool) -> Any:
+        if self._closing:
+            raise StoreError("this agent is being opened again: try again")
         if len(self._waiting) >= MOST_WAITING:
             raise StoreError(f"more than {MOST_WAITING:,} calls wait for this agent: try again")
         loop = asyncio.get_running_loop()

@@ -56,11 +56,14 @@ async def create(call: Call) -> Answer:
 
 async def list_agents(call: Call) -> dict[str, Any]:
     """List the agents of the store."""
-    found = []
+    found, unavailable = [], []
     for name in (await call.agents.names())[-MOST_OPEN:]:
-        live = await call.agents.get(name)
-        found.append(await live.commits.read(readings.overview, live.agent, name))
-    return {"agents": found}
+        try:
+            live = await call.agents.get(name)
+            found.append(await live.commits.read(readings.overview, live.agent, name))
+        except ConflictError as error:
+            unavailable.append({"name": name, "detail": str(error)})
+    return {"agents": found, "unavailable": unavailable}
 
 
 async def ask(call: Call) -> dict[str, Any]:
@@ -196,8 +199,8 @@ async def metrics(call: Call) -> Answer:
 
     found = {}
     for name in (await call.agents.names())[-MOST_OPEN:]:
-        live = await call.agents.get(name)
         try:
+            live = await call.agents.get(name)
             found[name] = await live.commits.read(readings.measured, live.agent)
         except LowRegretError:  # one that is closed or broken must not hide the others
             continue

@@ -193,10 +193,18 @@ class Overview(BaseModel):
     status: Status
 
 
+class Unavailable(BaseModel):
+    """An agent that the service cannot use, and why."""
+
+    name: str
+    detail: str
+
+
 class Overviews(BaseModel):
     """The agents of the store."""
 
     agents: list[Overview]
+    unavailable: list[Unavailable]
 
 
 class ArmSummary(BaseModel):

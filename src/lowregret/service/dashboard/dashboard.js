@@ -146,6 +146,7 @@ function drawAgent(summary, history, events) {
 async function refresh() {
   clearTimeout(timer);
   const name = chosen();
+  let problems = "";
   try {
     if (name) {
       const [summary, history, events] = await Promise.all([
@@ -155,10 +156,11 @@ async function refresh() {
     } else {
       latest = null;
       drawn = "";
-      const { agents } = await call("v1/agents");
+      const { agents, unavailable } = await call("v1/agents");
       if (!chosen()) drawAgents(agents);
+      problems = unavailable.map(({ name, detail }) => `${name}: ${detail}`).join("; ");
     }
-    say("");
+    say(problems);
     find("updated").textContent = `updated ${new Date().toLocaleTimeString()}`;
   } catch (error) {
     if (error instanceof Refused && error.status === 401) return signIn(error.message);
