@@ -53,6 +53,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, dataclass_transform
 from lowregret.errors import InputError
 from lowregret.policies.annotations import literal_values, parameters_of
 from lowregret.policies.arm_memory import memory_methods
+from lowregret.policies.index_methods import index_method
 from lowregret.policies.views import NEVER, Arm, Arms, Clock, Random
 
 IndexTrend = Literal["constant", "increasing", "decreasing", "arbitrary"]
@@ -169,7 +170,7 @@ class Policy:
         dataclass(frozen=True)(cls)
         if not any("counts_pending" in vars(base) for base in cls.__mro__ if base is not Policy):
             cls.counts_pending = not is_randomized(cls)
-        cls.arm_index = _index_method(cls)  # type: ignore[method-assign]
+        cls.arm_index = index_method(cls)  # type: ignore[method-assign]
         cls.view_arms = _all_arms if cls.uses_arms else _no_arms
         cls.view_rewards = _all_rewards if cls.uses_rewards else _no_rewards
         for name, method in memory_methods(cls.Memory, cls.__name__).items():
@@ -320,47 +321,6 @@ def _all_rewards(self: Any, row: Any, rewards: Any) -> tuple[Any]:
 
 def _no_rewards(self: Any, row: Any, rewards: Any) -> tuple[None]:
     return (None,)
-
-
-def _by_round_robin(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> float:
-    return -float(arm.pulls)
-
-
-def _by_list_index(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> Any:
-    return self.list_index(arm, clock)
-
-
-def _by_normal_posterior(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> Any:
-    mean, deviation = self.normal_posterior(arm)
-    return mean + deviation * rng.normal()
-
-
-def _by_sample(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> Any:
-    return self.sample(arm, clock, rng)
-
-
-def _by_score(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> Any:
-    return self.score(arm, clock)
-
-
-def _by_score_in_round(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> Any:
-    return self.score(arm, clock, round)
-
-
-_INDEX_METHODS = {
-    "round_robin": _by_round_robin,
-    "list_index": _by_list_index,
-    "normal_posterior": _by_normal_posterior,
-    "sample": _by_sample,
-}
-
-
-def _index_method(cls: type[Policy]) -> Any:
-    """Select the function that compares the arms of a class."""
-    for name, method in _INDEX_METHODS.items():
-        if getattr(cls, name, False):
-            return method
-    return _by_score_in_round if cls.overrides("first_round") else _by_score
 
 
 def numeric_fields(cls: type[Policy]) -> dict[str, type]:
