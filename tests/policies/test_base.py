@@ -155,7 +155,9 @@ def test_what_an_index_depends_on_is_validated():
         class Odd(Policy):
             index_depends_on = "mean"
 
-    with pytest.raises(InputError, match=r"Even: separable_width needs index_depends_on = \('pulls', 'mean'\)"):
+    with pytest.raises(
+        InputError, match=r"Even: separable_width needs index_depends_on = \('pulls', 'mean'\)"
+    ):
 
         class Even(Policy):
             separable_width = True

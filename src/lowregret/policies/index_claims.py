@@ -1,0 +1,68 @@
+"""Test what a class of policies says about its index, on random arms; used by ``lowregret.testing``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lowregret.policies.base import Policy
+from lowregret.policies.views import Arm, Clock, clock_at
+
+
+def _score(policy: Policy, arm: Arm, clock: Clock) -> float:
+    no_draws: Any = None
+    return policy.arm_index(arm, clock, policy.first_round(clock), no_draws)
+
+
+def _states(policy: Policy) -> list[tuple[Arm, Clock]]:
+    """Return some arms with rewards in [0, 1] and clocks at which their scores are computed."""
+    draws, states = np.random.default_rng(9), []
+    for _ in range(300):
+        pulls = max(int(10.0 ** (4.0 * draws.random())), policy.warmup, 2)
+        t = 1 + pulls + int(10.0 ** (5.0 * draws.random()))
+        mean, best = (float(each) for each in np.sort(draws.random(2).round(3)))
+        clock = clock_at(t, t + int(1e4 * draws.random()), 5, best if policy.uses_best else 0.0)
+        states.append((Arm(1, pulls, mean, float(draws.random()) * mean * (1.0 - mean)), clock))
+    return states
+
+
+def index_depends_on_what_it_says(policy: Policy) -> None:
+    """Scores depend on what index_depends_on says, and do not decrease with it."""
+    if not policy.index_depends_on:
+        return
+    uses_variance = "variance" in policy.index_depends_on
+
+    for arm, clock in _states(policy):
+        here, at = _score(policy, arm, clock), f"{arm} at {clock}"
+        slack = 1e-12 * (1.0 + min(abs(here), 1e300))
+        assert here == _score(policy, arm._replace(number=3), clock), f"it depends on arm.number for {at}"
+        wider = _score(policy, arm._replace(variance=arm.mean * (1.0 - arm.mean)), clock)
+        assert wider == here or uses_variance, f"it depends on arm.variance for {at}"
+        assert wider >= here - slack, f"it decreases with the variance of {at}"
+        for step in (1e-15, 1e-6, 0.01, 0.3):
+            top = clock.best if policy.uses_best else 1.0
+            higher = _score(policy, arm._replace(mean=min(arm.mean + step, top)), clock)
+            assert higher >= here - slack, f"it decreases with the mean of {at}"
+
+
+def width_is_separable(policy: Policy) -> None:
+    """Widths are a function of the pulls times one of time, as separable_width says."""
+    if not policy.separable_width:
+        return
+
+    def score(pulls: int, mean: float, clock: Clock) -> float:
+        return _score(policy, Arm(0, pulls, mean, 0.0), clock)
+
+    for arm, clock in _states(policy):
+        clock = clock_at(clock.t, clock.horizon + 50, 5, 0.0)
+        other = clock_at(clock.t + 50, clock.horizon, 5, 0.0)
+        width, one = score(arm.pulls, 0.0, clock), score(2, 0.0, clock)
+        later, one_later = score(arm.pulls, 0.0, other), score(2, 0.0, other)
+        slack = 1e-12 * (1.0 + arm.mean + abs(width))
+        assert abs(score(arm.pulls, arm.mean, clock) - arm.mean - width) <= slack, (
+            f"the score is not the mean and a width for {arm} at {clock}"
+        )
+        assert abs(width * one_later - later * one) <= 1e-12 * abs(width * one_later), (
+            f"the width is no such product for {arm} at {clock}"
+        )
