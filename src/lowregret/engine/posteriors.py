@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lowregret.engine.compile import by_policy_class, shared, shared_inline
+from lowregret.engine.compile import INLINED, OPTIONS, by_policy_class, shared, shared_inline
 from lowregret.engine.rng import beta, normal
 from lowregret.special.divergences import poisson_kl
 from lowregret.special.tails import beta_depth, log_peak, stirling_rest
@@ -206,16 +206,16 @@ def _draw_betas(policy: Any, a: Floats, b: Floats, key: Any, drawn: int, samples
         samples[i] = beta(a[i], b[i], key, drawn + i + 1)
 
 
-def _of_family(normal: Any, beta: Any) -> Any:
-    return by_policy_class(lambda kind: normal if kind.overrides("normal_posterior") else beta)
+def _of_family(normal: Any, beta: Any, options: Any = INLINED) -> Any:
+    return by_policy_class(lambda kind: normal if kind.overrides("normal_posterior") else beta, options)
 
 
 posterior = _of_family(_normal_posterior, _beta_posterior)
 least_arms = _of_family(_normal_least, _beta_least)
 level_of = _of_family(_normal_level, _beta_level)
-quantile_of = _of_family(_normal_quantile, _beta_quantile)
-exceedance = _of_family(_normal_exceedance, _beta_exceedance)
+quantile_of = _of_family(_normal_quantile, _beta_quantile, OPTIONS)
+exceedance = _of_family(_normal_exceedance, _beta_exceedance, OPTIONS)
 distance_of = _of_family(_normal_distance, _beta_distance)
 draw = _of_family(_normal_draw, _beta_draw)
-draw_all = _of_family(_draw_normals, _draw_betas)
+draw_all = _of_family(_draw_normals, _draw_betas, OPTIONS)
 draw_above = _of_family(_normal_draw_above, _beta_draw_above)

@@ -84,7 +84,7 @@ def choose_lazily(policy: Any, table: Table, always: Integers, count: int, level
 
 @compiled
 def play_drawing_all(policy: Any, round: Any, rng: Rng, run: Run, t: int, at: int) -> tuple[int, int, Any]:
-    """Draw every arm until a threshold is set; return the time, the next grid entry and the round."""
+    """Draw every arm until a threshold is due; return the time, the next grid entry and the round."""
     rows, horizon, places = run.rows, run.horizon, run.scratch.places
     first, second, left = run.scratch.lines[0], run.scratch.lines[1], 0
     for i in range(len(rows)):
@@ -93,7 +93,7 @@ def play_drawing_all(policy: Any, round: Any, rng: Rng, run: Run, t: int, at: in
             first[left], second[left] = posterior(policy, arm_view(policy, rows, i))
             left += 1
     scores, key, state = run.scratch.scores[:left], rng.state["key"], rng.state
-    while t < horizon and round.threshold == -np.inf:
+    while t < horizon:
         drawn = state["drawn"]
         draw_all(policy, first, second, key, drawn, scores)
         state["drawn"] = drawn + left
@@ -111,14 +111,14 @@ def play_drawing_all(policy: Any, round: Any, rng: Rng, run: Run, t: int, at: in
         at = record_if_due(run, t, at)
         if run.stop[0]:
             return STOPPED, at, round
-        if t >= round.until:
-            round = with_new_threshold(policy, rows, None, t, round)
+        if is_due(round, t):
+            break
     return t, at, round
 
 
 @compiled
 def play_with_threshold(policy: Any, round: Any, rng: Rng, run: Run, t: int, at: int) -> tuple[int, int, Any]:
-    """Draw few arms at a step, until the threshold changes; return as above."""
+    """Draw few arms at a step, until another threshold is due; return as above."""
     rows, horizon, always = run.rows, run.horizon, run.scratch.places
     table, level = table_in(run.scratch.scores, len(rows)), level_of(policy, round.threshold, round.steepness)
     first, second, rates, tree, _ = table
@@ -140,14 +140,13 @@ def play_with_threshold(policy: Any, round: Any, rng: Rng, run: Run, t: int, at:
         rate = exceedance(policy, first[i], second[i], level).rate
         rates[i] = rate
         weight = weight - abs(before) + abs(rate)
-        now = with_weight(round, weight)
-        if is_due(now, t):
-            return t, at, with_new_threshold(policy, rows, None, t, now)
+        if is_due(with_weight(round, weight), t):
+            break
         if (rate < 0.0) != (before < 0.0):
             count = set_always_drawn(always, count, i, rate < 0.0)
         if rate >= 0.0 or before >= 0.0:
             set_rate(tree, i, max(rate, 0.0))
-    return t, at, round
+    return t, at, with_weight(round, weight)
 
 
 def play_posterior_sampling(policy: Any, first: Any, rng: Rng, run: Run) -> int:
@@ -161,4 +160,6 @@ def play_posterior_sampling(policy: Any, first: Any, rng: Rng, run: Run) -> int:
             t, at, round = play_drawing_all(policy, round, rng, run, t, at)
         else:
             t, at, round = play_with_threshold(policy, round, rng, run, t, at)
+        if 0 <= t < run.horizon:
+            round = with_new_threshold(policy, run.rows, None, t, round)
     return t
