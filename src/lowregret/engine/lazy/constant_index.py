@@ -100,13 +100,10 @@ def play_constant_index(policy: Any, first: Any, rng: Rng, run: Run) -> int:
             bar, runner = rival(tree, i)
             row = rows[i]
             number, source = row["number"], reward_source(row)
-            if ready == i:
+            known = ready == i
+            sums, mean, score, lower = read_sums(row), 0.0, 0.0, 0.0
+            if known:
                 sums, mean, score, lower = later, later_mean, later_score, later_lower
-            else:
-                sums = read_sums(row)
-                if exhausted(source, sums.before + sums.pulls + 1):
-                    return -i - 1
-                sums, mean, score, lower = pull(policy, run, source, number, sums, t + 1, round, rng)
             ready = -1
             if looks_ahead and runner >= 0:
                 next_row = rows[runner]
@@ -117,16 +114,17 @@ def play_constant_index(policy: Any, first: Any, rng: Rng, run: Run) -> int:
                         policy, run, next_source, next_row["number"], next_sums, t + 1, round, rng
                     )
             while True:
+                if not known:
+                    if exhausted(source, sums.before + sums.pulls + 1):
+                        return -i - 1
+                    sums, mean, score, lower = pull(policy, run, source, number, sums, t + 1, round, rng)
+                known = False
                 t += 1
-                lowest = min(lowest, score)
-                highest = max(highest, lower)
+                lowest, highest = min(lowest, score), max(highest, lower)
                 if recording:
                     record_step(run, t, number, round.number, left)
                 if not score > bar or t >= end or lowest < highest:  # also where the score is nan
                     break
-                if exhausted(source, sums.before + sums.pulls + 1):
-                    return -i - 1
-                sums, mean, score, lower = pull(policy, run, source, number, sums, t + 1, round, rng)
             if score != score:
                 return NOT_A_NUMBER
             score = at_least(score)
