@@ -56,7 +56,7 @@ def live_arms(policy, path, batch, horizon, seed):
 @pytest.mark.parametrize("policy", [*OURS, Impatient(), *FORMS], ids=str)
 def test_an_agent_makes_the_choices_of_the_simulator(policy, late):
     delay, batch = late
-    path = lr.trace(policy, BANDIT, horizon=250, seed=3, delay=delay, batch=batch)
+    path = lr.trace(policy, BANDIT, horizon=250, seed=3, delay=delay, batch=batch, engine="reference")
     assert live_arms(policy, path, batch, 250, 3) == path.arm.tolist()
 
 
@@ -93,7 +93,7 @@ def test_the_engines_agree(policy, data, bandit, horizon, seed, delay, batch):
             assert path.active.tolist() == played.active.tolist()
 
 
-@pytest.mark.parametrize("policy", [*OURS, *FORMS], ids=str)
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
 def test_with_a_delay_of_0_late_rewards_are_no_different(policy):
     grid = np.array([17, 300], np.int64)
     plain = cpu.simulate(policy, BANDIT, 300, 3, 5, grid, 1)
