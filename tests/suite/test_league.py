@@ -77,7 +77,7 @@ def test_a_known_variance_is_given(found):
 
 
 def test_a_league_is_continued_and_takes_a_policy_from_a_file(found, folder, tmp_path, monkeypatch):
-    (tmp_path / "mine.py").write_text(OWN)
+    (tmp_path / "entrant.py").write_text(OWN)
     monkeypatch.chdir(tmp_path)
     computed = []
 
@@ -96,7 +96,12 @@ def test_a_league_is_continued_and_takes_a_policy_from_a_file(found, folder, tmp
         patch.setitem(entries.SIZES, "quick", entries.Size(6_000, 60.0, 4, 20))
         patch.setitem(league_module.SEARCH, "quick", {})
         more = lr.league(
-            out=folder, testbeds=BEDS, policies=POLICIES, seed=7, progress_bar=bar, policy="mine:Greedy"
+            out=folder,
+            testbeds=BEDS,
+            policies=POLICIES,
+            seed=7,
+            progress_bar=bar,
+            policy="entrant:Greedy",
         )
     assert more.policies.filter("own")["policy"].to_list() == ["Greedy"]
     assert max(computed) == 1  # only its own shard on each testbed

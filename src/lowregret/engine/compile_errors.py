@@ -127,9 +127,15 @@ def _place(function: FunctionType, line: int | None = None) -> str:
     return f"{function.__name__} ({Path(code.co_filename).name}, line {line or code.co_firstlineno})"
 
 
+def message_lines(error: Exception) -> list[str]:
+    """Return the lines of a message of Numba, which are coloured where the package colorama is installed."""
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    return [line.strip() for line in plain.splitlines() if line.strip()]
+
+
 def _reason(error: Exception, policy: Policy) -> str:
     """Return what Numba says is wrong: of its many lines, the one that says most."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    lines = message_lines(error)
     telling = [line.partition(": ")[2] for line in lines if line.startswith(("TypingError: ", "NameError: "))]
     skipped = "Failed in ", "- Resolution failure", "During: ", "File "
     plain = [line for line in lines if not line.startswith(skipped)]

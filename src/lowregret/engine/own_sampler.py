@@ -13,6 +13,7 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import cfunc, njit, types
 from numba.extending import intrinsic
 
+from lowregret.engine.compile_errors import message_lines
 from lowregret.engine.rng import STATE, Rng, bits
 from lowregret.environments import Sampled
 from lowregret.errors import InputError
@@ -50,7 +51,7 @@ def sampler_address(arm: Sampled) -> int:
             _samplers[arm.sample] = cfunc("float64(uint64, int64)", error_model="numpy")(draw)
         except Exception as error:  # of Numba's many kinds, some are not its own
             name = getattr(arm.sample, "__name__", arm.sample)
-            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+            lines = message_lines(error)
             reasons = [line for line in lines if not line.startswith(("Failed", "During", "File"))]
             reason = re.sub(r"( of type \w+)\(.*", r"\1", (reasons or lines)[0])
             raise InputError(f"sampled: Numba cannot compile {name}: {reason}") from error

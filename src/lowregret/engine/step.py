@@ -7,7 +7,6 @@ ties are broken. Whatever plays faster (``engine.lazy``) is tested against them.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,7 +62,6 @@ def admits_later(kind: type[Policy]) -> bool:
     return kind.overrides("initially_active") and kind.overrides("next_round")
 
 
-@cache
 def rules_of_class(kind: type[Policy]) -> Rules:
     """Return the rules of a class of policies."""
     return Rules(

@@ -173,7 +173,7 @@ class Policy:
         super().__init_subclass__()
         if "score" in vars(cls):
             for claim in ("index_depends_on", "separable_width"):
-                if claim not in vars(cls):
+                if claim not in vars(cls) and getattr(cls, claim) != getattr(Policy, claim):
                     setattr(cls, claim, getattr(Policy, claim))
         _validate_class(cls)
         dataclass(frozen=True)(cls)
