@@ -11,7 +11,7 @@ import lowregret as lr
 from lowregret.engine import reference
 from lowregret.engine.cpu import simulate, trace
 from lowregret.engine.lazy.arm_groups import insert, insert_first, list_members, new_groups, remove
-from lowregret.engine.lazy.leaves import FEW
+from lowregret.engine.lazy.leaves import FEW, FEW_UNEQUAL
 from lowregret.engine.state import rows_of
 
 MANY = FEW + 13
@@ -126,6 +126,13 @@ def test_recorded_regret_and_pulls_of_many_arms(policy, data, size, horizon, see
         counts = np.stack([np.bincount(played.arm[:t], minlength=size) for t in grid])
         assert outcome.pulls[run].tolist() == counts[-1].tolist()
         np.testing.assert_allclose(outcome.regret[run], counts @ bandit.gaps, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("policy", [lr.UCB1(), lr.KLUCBGauss(), lr.UCBV(), Saturated()], ids=str)
+def test_very_many_arms_whose_rewards_are_seldom_equal(policy):
+    bandit, horizon = lr.gaussian(np.linspace(0, 1, FEW_UNEQUAL + 20), 0.1), FEW_UNEQUAL + 400
+    found = simulate(policy, bandit, horizon, 1, 5, np.array([horizon]))
+    assert found.pulls[0].tolist() == reference.run(policy, bandit, horizon, 5, 0).pulls.tolist()
 
 
 @pytest.mark.parametrize("policy", [lr.UCB1(), lr.UCBTuned(), lr.IMED()], ids=str)

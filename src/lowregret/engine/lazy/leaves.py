@@ -33,13 +33,15 @@ from lowregret.engine.lazy.tournament import Tournament, at_least, enter, rebuil
 from lowregret.engine.rng import Rng
 from lowregret.engine.state import Rows
 from lowregret.engine.step import rules_of
+from lowregret.environments.families import BERNOULLI
 from lowregret.policies import Arm, Clock, Policy
 from lowregret.policies.views import arm_view
 
 SLACK = 1e-12
 """By how much, relative to its size, a bound may be too small, since scores are rounded."""
-FEW = 32
-"""Up to so many arms, each has a leaf of its own: groups would cost more than they save."""
+FEW, FEW_UNEQUAL = 32, 250
+"""Up to so many arms, each has a leaf of its own: groups would cost more than they save. The second number is
+for arms that are not all Bernoulli, since those are seldom in equal states."""
 SPARE = 8
 """How many new groups a tree has room for at least."""
 
@@ -150,7 +152,11 @@ def _leave_alone(policy: Any, rows: Rows, groups: Groups, active: int) -> None:
 
 def _put_into_one_group(policy: Any, rows: Rows, groups: Groups, active: int) -> None:
     groups.used[0], groups.used[1] = 0, 0
-    if active > FEW:
+    binary = True
+    for i in range(len(rows)):
+        binary &= rows[i]["kind"] == BERNOULLI
+    # Without a function from the mean to the variance, the bound of a group with variances is far too large.
+    if active > (FEW if binary else FEW_UNEQUAL) and (binary or not rules_of(policy).uses_variance):
         for i in range(len(rows)):
             if rows[i]["active"]:
                 arm = arm_view(policy, rows, i)
