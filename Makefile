@@ -16,10 +16,11 @@ reproduce: setup
 	$(BIN)/lowregret reproduce --runs $(RUNS)
 
 test: setup
-	$(BIN)/pytest --numprocesses auto --durations 15 --quiet
+	$(BIN)/pytest --numprocesses auto --durations 15 --quiet -m "not heavy"
 
-# The oldest supported Numba, in .venv-oldest, and the policies of other packages, in .venv-peers.
-verify:
+# Tests that take long, the oldest supported Numba, in .venv-oldest, and the policies of other packages, in .venv-peers.
+verify: setup
+	$(BIN)/pytest --numprocesses auto --quiet -m heavy
 	$(PYTHON) tools/verify_numba.py
 	$(PYTHON) tools/verify_peers.py
 

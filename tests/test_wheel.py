@@ -7,6 +7,8 @@ import pytest
 
 from lowregret import __version__
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):

@@ -58,6 +58,7 @@ def test_killed_two_hundred_times_on_postgresql(postgres_url, tmp_path, at_once,
     check_all(postgres_url, tmp_path, agents, KILLS)
 
 
+@pytest.mark.heavy
 def test_postgresql_is_stopped_at_once_and_started_twenty_times(postgres, postgres_url, tmp_path):
     """Workers go on by themselves when the server is back."""
     random, agents, grown = Random(2018), ["one", "two"], []

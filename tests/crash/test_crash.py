@@ -30,6 +30,7 @@ environment = "bernoulli:0.2,{p/1000}"
 """
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 def test_killed_twenty_times_and_resumed(tmp_path: Path) -> None:
     spec, out = tmp_path / "many.toml", tmp_path / "many"

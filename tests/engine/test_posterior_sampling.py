@@ -150,6 +150,7 @@ def test_an_arm_is_chosen_as_often_as_it_is_likely_to_be_best():
     assert abs(share - propensity) < 4.0 * sqrt(propensity * (1.0 - propensity) / steps)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("policy", POSTERIORS, ids=str)
 def test_frequencies_are_those_of_numerical_integration(policy):
     """Chi-square over 400,000 independent choices; by chance one of the eight fails once in 1,000 seeds."""
@@ -172,6 +173,7 @@ def chi_square(counts, expected):
     return stats.chisquare(counts[keep], expected[keep] * counts.sum() / expected[keep].sum()).pvalue
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("policy", "plain", "size"),
     [(lr.ThompsonBeta(), PlainBeta(), 20), (lr.ThompsonGauss(), PlainGauss(), 80)],
@@ -215,6 +217,7 @@ class PlainContested(lr.Policy):
         return rng.beta(2.0, 12.0)
 
 
+@pytest.mark.heavy
 def test_short_paths_have_the_same_distribution():
     """Chi-square of two samples over paths of four arms, all arms but four counted as one."""
     runs, table = 4_000, np.tile([1.0, 0.0], (LEAST_BETA, 2))

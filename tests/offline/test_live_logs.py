@@ -8,6 +8,8 @@ import pytest
 
 import lowregret as lr
 
+pytestmark = pytest.mark.heavy
+
 RATES = np.array([0.3, 0.5, 0.7])
 ARMS = ["a", "b", "c"]
 METHODS = ("IPS", "SNIPS", "DR")

@@ -49,6 +49,7 @@ def test_probabilities_are_those_of_the_source(reduced, arms, horizon):
     assert rows["memory_probability"].sum() == pytest.approx(1, rel=1e-12)
 
 
+@pytest.mark.heavy
 def test_an_arm_is_drawn_with_its_probability():
     """20,000 draws; a correct sampler fails for one seed in ten thousand, and the seed is fixed."""
     shares, clock, rng = (

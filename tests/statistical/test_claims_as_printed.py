@@ -8,6 +8,8 @@ import pytest
 from lowregret.reproduction.readings import experiments_to_run
 from lowregret.reproduction.verdicts import claim_comparisons, claim_verdicts
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture(scope="module")
 def verdicts():

@@ -3,7 +3,11 @@
 from collections import deque
 from random import Random
 
+import pytest
+
 import lowregret as lr
+
+pytestmark = pytest.mark.heavy
 
 MEANS = {"a": 0.02, "b": 0.03, "c": 0.04, "d": 0.05, "e": 0.10}
 HORIZON = 10_000

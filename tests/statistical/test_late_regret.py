@@ -5,6 +5,8 @@ import pytest
 
 import lowregret as lr
 
+pytestmark = pytest.mark.heavy
+
 MEANS = np.array([0.1, 0.3, 0.5])
 HORIZON, RUNS = 1_500, 300
 POLICIES = ("UCB1", "MOSS", "UCBV", "ThompsonBeta", "EpsilonGreedy")

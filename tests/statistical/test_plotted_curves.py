@@ -9,6 +9,8 @@ import pytest
 from lowregret.reproduction.matching import candidate_points, match_curves
 from lowregret.reproduction.readings import experiments_to_run
 
+pytestmark = pytest.mark.heavy
+
 RELEASED = "EUCBV(width='released')"
 
 

@@ -8,6 +8,8 @@ import pytest
 
 import lowregret as lr
 
+pytestmark = pytest.mark.heavy
+
 REFERENCE = {
     "EUCBV": [(963.8, 10.8), (5568.7, 47.5), (3617.7, 5.7), (3894.3, 6.5)],
     "UCB1": [(1604.3, 2.4), (8341.3, 8.3), (3723.1, 1.0), (3947.6, 1.1)],
