@@ -25,7 +25,7 @@ from lowregret.engine.statistics import add_reward, arm_from_sums, read_sums, wr
 from lowregret.policies.views import arm_view, clock_at
 
 LIMITS = (
-    (4.0, (1, 4), ("EUCBV", "MOSS")),
+    (2.5, (1, 4), ("EUCBV", "MOSS")),
     (8.0, (1, 4), ("UCB1", "UCBTuned", "UCBV", "OCUCB", "KLUCBGauss", "BayesUCBGauss")),
     (8.0, (1,), ("KLUCB", "KLUCBPlus", "IMED", "DMED")),
     (0.6, (1,), ("ThompsonBeta",)),

@@ -38,7 +38,7 @@ class ConflictError(LowRegretError):
 class StoreError(LowRegretError):
     """An agent file or experiment folder that cannot be used: full, locked, moved or damaged.
 
-    Nothing was changed.
+    Nothing was changed, unless the message says that a call may have been stored.
 
     Examples
     --------
