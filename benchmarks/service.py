@@ -44,7 +44,7 @@ class Load(NamedTuple):
     latencies: list[float]
 
     def quantile(self, part: float) -> float:
-        """Give a quantile of the latency of a call, in milliseconds."""
+        """Return a quantile of the latency of a call, in milliseconds."""
         ordered = sorted(self.latencies)
         return 1e3 * ordered[min(int(part * len(ordered)), len(ordered) - 1)]
 
@@ -137,7 +137,7 @@ def create(port: int) -> None:
 
 
 def resident(port: int) -> float:
-    """Give the memory of the process that listens on a port, in MB."""
+    """Return the memory of the process that listens on a port, in MB."""
     found = subprocess.run(["ss", "-ltnpH", f"sport = :{port}"], capture_output=True, text=True).stdout
     pids = [part.split(",")[0] for part in found.split("pid=")[1:]]
     sizes = [
@@ -167,7 +167,7 @@ def measure(store: str, most_together: int, seconds: float, tells: bool, clients
 
 
 def memory(store: str, decisions: int) -> dict:
-    """Give the memory of a worker after a tenth of so many decisions, and after all of them."""
+    """Return the memory of a worker after a tenth of so many decisions, and after all of them."""
     sizes = []
 
     async def play(port: int) -> None:

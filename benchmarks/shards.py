@@ -80,7 +80,7 @@ def short(rounds: int) -> None:
 
 
 def _rounds(shards: int, horizon: int, rounds: int) -> Iterator[tuple[Taken, Taken]]:
-    """Give the time of a bare simulation and of the same in shards, again and again."""
+    """Return the time of a bare simulation and of the same in shards, again and again."""
     runs = RUNS * shards
     experiment = lr.Experiment(environments="paper-1", policies="EUCBV", horizon=horizon, runs=runs)
     lr.simulate("EUCBV", "paper-1", runs=1)

@@ -70,7 +70,7 @@ def server() -> Iterator[str]:
 
 
 def place(case: Case, folder: Path, url: str) -> str:
-    """Give the path or the URL of a new store."""
+    """Return the path or the URL of a new store."""
     name = "-".join(map(str, case))
     if case.store != "postgresql":
         return str(folder / f"{name}.{'db' if case.store == 'sqlite' else 'journal'}")
@@ -83,7 +83,7 @@ def place(case: Case, folder: Path, url: str) -> str:
 
 
 def size_of(path: str) -> int:
-    """Give the bytes of a store."""
+    """Return the bytes of a store."""
     if "://" not in path:
         return Path(path).stat().st_size
     import psycopg
@@ -98,7 +98,7 @@ def opened(path: str, arms: int) -> lr.Agent:
 
 
 def reward(choice: lr.Decision) -> float:
-    """Give a reward that is 1 in a tenth of the decisions or so."""
+    """Return a reward that is 1 in a tenth of the decisions or so."""
     return float(hash(choice.id) % 10 == 0)
 
 
@@ -127,7 +127,7 @@ def timed(path: str, arms: int, calls: int, begin: float, seed: int) -> tuple[li
 
 
 def measure(case: Case, path: str, calls: int) -> dict:
-    """Give quantiles of the microseconds of a call, the calls a second of all processes, and sizes."""
+    """Return quantiles of the microseconds of a call, the calls a second of all processes, and sizes."""
     fill(path, case)
     size = size_of(path)
     began = perf_counter()
