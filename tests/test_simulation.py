@@ -54,7 +54,7 @@ def test_pulls_and_regret_agree(result):
 def test_a_policy_is_found_by_itself_or_its_name(result):
     assert result[lr.UCB1(alpha=1)] is result["UCB1(alpha=1)"]
     with pytest.raises(
-        InputError, match=r"no policy 'MOSS' in environment '.*': it has EUCBV, UCB1\(alpha=1\)"
+        InputError, match=r"unknown policy 'MOSS': environment '.*' has EUCBV, UCB1\(alpha=1\)"
     ):
         result[lr.MOSS()]
 
@@ -131,3 +131,39 @@ def test_refusals(changes, message):
 
 def test_good_is_good():
     assert good().runs == 1
+
+
+def test_a_policy_of_a_module_in_this_folder(tmp_path, monkeypatch):
+    (tmp_path / "own_bandits.py").write_text(
+        "import lowregret as lr\n\nclass Last(lr.Policy):\n    at: float = 0.0\n\n"
+        "    def score(self, arm, clock):\n        return arm.number + self.at\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    trace = lr.trace("own_bandits:Last(at=1)", [[0] * 9, [0] * 9], horizon=5, engine="reference")
+    assert trace.arm.tolist() == [0, 1, 1, 1, 1]
+    result = lr.simulate(["own_bandits:Last", "UCB1"], "bernoulli:0,1", 20, runs=2, engine="reference")
+    assert result.regret("Last").tolist() == [1.0, 1.0]
+    with pytest.raises(InputError, match="no module 'own_bandit'"):
+        lr.simulate("own_bandit:Last", "bernoulli:0,1", 20)
+
+
+def test_an_agent_loads_no_module_by_name(tmp_path, monkeypatch):
+    """The service takes the names of policies from requests."""
+    (tmp_path / "own_agents.py").write_text("raise RuntimeError('imported')")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="cannot read the policy 'own_agents:Last'"):
+        lr.Agent("own_agents:Last", ["a", "b"])
+
+
+def test_an_integer_written_as_a_float_is_refused_with_advice():
+    with pytest.raises(InputError, match=r"^simulate: horizon must be .*, got 100\.0: write 100$"):
+        lr.simulate("UCB1", "bernoulli:0,1", 1e2)
+    with pytest.raises(InputError, match=r"got 2\.5$"):
+        lr.simulate("UCB1", "bernoulli:0,1", 2.5)
+
+
+def test_a_misspelt_policy_is_corrected():
+    result = lr.simulate(["MOSS", "UCB1"], "bernoulli:0,1", 20, runs=2, engine="reference")
+    for call in (result.compare, result.regret, result.outcome):
+        with pytest.raises(InputError, match=r"unknown policy 'MOS': did you mean 'MOSS'\?$"):
+            call("MOS")

@@ -28,11 +28,29 @@ class InputError(LowRegretError, ValueError):
 
 
 class UnknownDecisionError(LowRegretError, LookupError):
-    """A decision that this agent did not make, or no longer remembers."""
+    """A decision that this agent did not make, or no longer remembers.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.Agent(lr.UCB1(), ["red", "green"]).tell("5f-1", 1)
+    Traceback (most recent call last):
+    lowregret.errors.UnknownDecisionError: unknown decision '5f-1': this agent did not make it
+    """
 
 
 class ConflictError(LowRegretError):
-    """A request that contradicts one accepted earlier, such as a second, different reward for a decision."""
+    """A request that contradicts one accepted earlier, such as a second, different reward for a decision.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
+    >>> choice = agent.ask(request="visit")
+    >>> agent.ask(2, request="visit")
+    Traceback (most recent call last):
+    lowregret.errors.ConflictError: request 'visit' asked for 1 decision before, not for 2
+    """
 
 
 class StoreError(LowRegretError):

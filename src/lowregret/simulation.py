@@ -16,8 +16,9 @@ from lowregret.engine.state import Floats, Integers, rows_of, rows_of_table
 from lowregret.environments import Bandit, Delay, DriftingBandit, environment
 from lowregret.environments.delays import delay_of
 from lowregret.errors import InputError
+from lowregret.experiments.policy_loading import load_policy
 from lowregret.policies import Policy, clock_at
-from lowregret.policies.inputs import clips, policies_of, policy_of, reward_note
+from lowregret.policies.inputs import clips, policies_of, reward_note
 
 if TYPE_CHECKING:
     from lowregret.results import Results
@@ -52,7 +53,8 @@ def simulate(
     Parameters
     ----------
     policies : Policy or str, or several
-        Policies or their names, such as ``"UCB1(alpha=1)"``.
+        Policies or their names, such as ``"UCB1(alpha=1)"``, or ``"module:Class"`` for your own in this
+        folder or on the path.
     bandit : Bandit or str
         A bandit, or a string such as ``"paper-1"`` or ``"bernoulli:0.1,0.2"``.
     horizon : int, optional
@@ -108,7 +110,7 @@ def simulate(
     threads = None if threads is None else integer("simulate", "threads", threads)
     times = _grid(grid, horizon)
     late, batch = delay_of(delay), integer("simulate", "batch", batch, MAX_HORIZON)
-    chosen = policies_of("simulate", policies)
+    chosen = policies_of("simulate", policies, load_policy)
     clipped = {}
     for name, policy in chosen.items():
         policy.validate_problem(clock_at(0, horizon, len(bandit), 0.0))
@@ -154,7 +156,7 @@ def trace(
     Parameters
     ----------
     policy : Policy or str
-        The policy.
+        The policy, its name, or ``"module:Class"``.
     bandit : Bandit, str, or sequence of sequences of float
         A bandit or its string, on which the run is that of `simulate`; or a table of rewards with a row for
         each arm. Entry n of a row is the reward of the arm's n-th pull. Arms of a table keep their order, and
@@ -189,7 +191,7 @@ def trace(
     >>> path.arm.shape, path.reward.sum().item() > 600
     ((1000,), True)
     """
-    policy, seed, run = policy_of(policy), seed_of(seed), integer("trace", "run", run, least=0)
+    policy, seed, run = load_policy(policy), seed_of(seed), integer("trace", "run", run, least=0)
     _validate_engine("trace", engine)
     late, batch = delay_of(delay), integer("trace", "batch", batch, MAX_HORIZON)
     if isinstance(bandit, Bandit | str):

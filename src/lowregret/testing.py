@@ -18,6 +18,7 @@ from lowregret.engine.state import rows_of
 from lowregret.environments import Bandit, bernoulli, beta, gaussian
 from lowregret.environments.families import Bernoulli
 from lowregret.errors import InputError
+from lowregret.experiments.policy_loading import load_policy
 from lowregret.online.agent import Agent
 from lowregret.online.decisions import Event
 from lowregret.online.open_agent import open_agent
@@ -26,7 +27,6 @@ from lowregret.policies import UCB1, Policy
 from lowregret.policies.annotations import parameters_of
 from lowregret.policies.base import fields_of
 from lowregret.policies.index_claims import index_depends_on_what_it_says, width_is_separable
-from lowregret.policies.inputs import policy_of
 from lowregret.simulation import simulate
 
 
@@ -50,7 +50,7 @@ def check_policy(policy: Policy | str) -> None:
     >>> import lowregret as lr
     >>> lr.testing.check_policy(lr.MOSS())
     """
-    policy = policy_of(policy)
+    policy = load_policy(policy)
     skipped = () if policy.learns else (_numbers_do_not_matter, _beats_uniform)
     _run([check for check in CHECKS if check not in skipped], policy, f"{policy}: ")
 

@@ -150,7 +150,7 @@ def test_environments_without_the_baseline_are_left_out() -> None:
 
 
 def test_an_unknown_baseline_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^compare: no policy 'C' in these results: they have A, B$"):
+    with pytest.raises(InputError, match=r"^compare: unknown policy 'C': these results have A, B$"):
         compare(frames_of({"e": {"A": [1.0], "B": [1.0]}}), baseline="C")
 
 

@@ -205,7 +205,7 @@ def test_bad_options_are_refused(options, sentence):
 
 def test_an_unknown_policy_is_told():
     result = lr.replay({"arm": [0, 1], "reward": [0, 1]}, "MOSS")
-    with pytest.raises(lr.InputError, match="no policy 'UCB1' in this replay: it has MOSS"):
+    with pytest.raises(lr.InputError, match="unknown policy 'UCB1': this replay has MOSS"):
         result["UCB1"]
 
 

@@ -70,7 +70,7 @@ def test_the_baseline_is_the_first_policy_that_plays_everywhere() -> None:
 
 
 def test_an_unknown_baseline_is_refused() -> None:
-    with pytest.raises(InputError, match="report: no policy 'X' in these results: they have A, B"):
+    with pytest.raises(InputError, match="report: unknown policy 'X': these results have A, B"):
         report_sections(frames_of({"e": {"A": [1.0], "B": [1.0]}}), "X")
 
 

@@ -149,7 +149,7 @@ def test_several_environments_need_a_name() -> None:
     for call in (results.plot, results.to_dict, lambda: results["A"]):
         with pytest.raises(lr.InputError, match="name the environment: these results have e, f"):
             call()
-    with pytest.raises(lr.InputError, match="no environment 'g': these results have e, f"):
+    with pytest.raises(lr.InputError, match="unknown environment 'g': these results have e, f"):
         results.outcome("A", "g")
     assert results.regret("A", "f").tolist() == [2.0]
     assert results.plot("f").title.text == "f"
@@ -157,7 +157,7 @@ def test_several_environments_need_a_name() -> None:
 
 def test_the_error_for_an_unknown_policy_lists_those_of_the_environment() -> None:
     results = frames_of({"e": {"A": [1.0]}, "f": {"B": [2.0], "C": [3.0]}})
-    with pytest.raises(lr.InputError, match=r"^no policy 'A' in environment 'f': it has B, C$"):
+    with pytest.raises(lr.InputError, match=r"^unknown policy 'A': environment 'f' has B, C$"):
         results.outcome("A", "f")
 
 

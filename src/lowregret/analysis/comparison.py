@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from lowregret._common.text import unknown
 from lowregret.analysis.intervals import (
     LEVEL,
     NEGLIGIBLE,
@@ -159,7 +160,8 @@ def _pairs(finals: pl.DataFrame, baseline: str | None) -> Iterator[tuple[str, st
     """Yield every environment, policy and baseline with the differences of their runs."""
     policies = finals["policy"].unique(maintain_order=True).to_list()
     if baseline is not None and baseline not in policies:
-        raise InputError(f"compare: no policy {baseline!r} in these results: they have {', '.join(policies)}")
+        known = f"these results have {', '.join(policies)}"
+        raise InputError(f"compare: {unknown('policy', baseline, policies, known)}")
     if len(policies) < 2:
         raise InputError(f"compare: two policies are needed, and these results have only {policies[0]}")
     for (environment,), part in finals.group_by("environment", maintain_order=True):

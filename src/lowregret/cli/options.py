@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -30,14 +29,6 @@ def integer_option(given: str | int) -> int:
 
 def policies_option(given: Iterable[str]) -> list[Policy]:
     """Read policies: names, or ``module:Class`` with a module of this folder or of the path."""
-    from lowregret.experiments.policy_loading import read_reference
-    from lowregret.policies.policy_string import policy
+    from lowregret.experiments.policy_loading import load_policy
 
-    found: list[Policy] = []
-    for text in given:
-        if ":" in text.partition("(")[0]:
-            kind, parameters, _ = read_reference(text, Path())
-            found.append(kind(**parameters))
-        else:
-            found.append(policy(text))
-    return found
+    return [load_policy(text) for text in given]

@@ -39,8 +39,10 @@ class Bandit:
     >>> bandit = Bandit((Bernoulli(0.5), Gaussian(0.75, 0.25)), name="mixed")
     >>> bandit
     Bandit('mixed', arms=2, best mean 0.75)
-    >>> bandit.means, bandit.gaps, bandit.best, len(bandit)
-    (array([0.5 , 0.75]), array([0.25, 0.  ]), 1, 2)
+    >>> bandit.means, bandit.variances, bandit.gaps
+    (array([0.5 , 0.75]), array([0.25, 0.25]), array([0.25, 0.  ]))
+    >>> bandit.best, bandit.optimal, bandit.support, bandit.binary, len(bandit)
+    (1, array([False,  True]), (-inf, inf), False, 2)
     """
 
     arms: tuple[Family, ...]
@@ -101,6 +103,11 @@ class Bandit:
         seed : int or numpy.random.Generator, default 0
             The generator, or its seed.
 
+        Returns
+        -------
+        array of float
+            The rewards.
+
         Examples
         --------
         >>> from lowregret.environments import bernoulli
@@ -124,6 +131,16 @@ class Bandit:
 
     def scaled(self, low: float, high: float) -> "Bandit":
         """Return the bandit whose rewards are ``(reward - low) / (high - low)``.
+
+        Parameters
+        ----------
+        low, high : float
+            The rewards that become 0 and 1.
+
+        Returns
+        -------
+        Bandit
+            The scaled bandit; its regret is in the new unit.
 
         Examples
         --------
@@ -178,17 +195,39 @@ class Bandit:
 
     @cached_property
     def kinds(self) -> NDArray[np.int64]:
-        """Sampler of each arm, for the engine."""
+        """Sampler of each arm, for the engine.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> lr.bernoulli([0.1, 0.9]).kinds
+        array([0, 0])
+        """
         return _frozen([arm.kind for arm in self.arms], np.int64)
 
     @cached_property
     def data(self) -> Floats:
-        """Values of all empirical arms, one after the other, for the engine."""
+        """Values of all empirical arms, one after the other, for the engine.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> lr.empirical([[0, 3], [2]]).data
+        array([0., 3., 2.])
+        """
         return _frozen([value for arm in self.arms if isinstance(arm, Empirical) for value in arm.values])
 
     @cached_property
     def encodings(self) -> Floats:
-        """Four numbers per arm, for the engine; those of an empirical arm point into ``data``."""
+        """Four numbers per arm, for the engine; those of an empirical arm point into ``data``.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> lr.empirical([[0, 3], [2]]).encodings[:, :2]  # where the values of an arm begin, and their number
+        array([[0., 2.],
+               [2., 1.]])
+        """
         encodings = np.array([arm.encoding for arm in self.arms], dtype=np.float64)
         resampled = self.kinds == Empirical.kind
         sizes = encodings[resampled, 1]

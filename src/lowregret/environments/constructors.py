@@ -24,6 +24,11 @@ def bernoulli(probabilities: Numbers, *, scale: Scale = None) -> Bandit:
     scale : (float, float), optional
         Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
 
+    Returns
+    -------
+    Bandit
+        The bandit, with an arm for each value.
+
     Examples
     --------
     >>> from lowregret.environments import bernoulli
@@ -45,6 +50,11 @@ def gaussian(means: Numbers, variances: Numbers, *, scale: Scale = None) -> Band
     scale : (float, float), optional
         Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
 
+    Returns
+    -------
+    Bandit
+        The bandit, with an arm for each value.
+
     Examples
     --------
     >>> from lowregret.environments import gaussian
@@ -63,6 +73,11 @@ def beta(a: Numbers, b: Numbers, *, scale: Scale = None) -> Bandit:
         Shapes of each arm, positive; one number applies to all arms.
     scale : (float, float), optional
         Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
+
+    Returns
+    -------
+    Bandit
+        The bandit, with an arm for each value.
 
     Examples
     --------
@@ -83,6 +98,11 @@ def exponential(means: Numbers, *, scale: Scale = None) -> Bandit:
     scale : (float, float), optional
         Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
 
+    Returns
+    -------
+    Bandit
+        The bandit, with an arm for each value.
+
     Examples
     --------
     >>> from lowregret.environments import exponential
@@ -101,6 +121,11 @@ def poisson(means: Numbers, *, scale: Scale = None) -> Bandit:
         Mean reward of each arm, at least 0.
     scale : (float, float), optional
         Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
+
+    Returns
+    -------
+    Bandit
+        The bandit, with an arm for each value.
 
     Examples
     --------
@@ -121,6 +146,11 @@ def uniform(lows: Numbers, highs: Numbers, *, scale: Scale = None) -> Bandit:
     scale : (float, float), optional
         Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
 
+    Returns
+    -------
+    Bandit
+        The bandit, with an arm for each value.
+
     Examples
     --------
     >>> from lowregret.environments import uniform
@@ -140,6 +170,11 @@ def lognormal(mus: Numbers, sigmas: Numbers, *, scale: Scale = None) -> Bandit:
     scale : (float, float), optional
         Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
 
+    Returns
+    -------
+    Bandit
+        The bandit, with an arm for each value.
+
     Examples
     --------
     >>> from lowregret.environments import lognormal
@@ -158,6 +193,11 @@ def pareto(shapes: Numbers, minima: Numbers, *, scale: Scale = None) -> Bandit:
         P(reward > y) = (minimum / y)^shape. A shape is above 2, so that the variance is finite.
     scale : (float, float), optional
         Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
+
+    Returns
+    -------
+    Bandit
+        The bandit, with an arm for each value.
 
     Examples
     --------
@@ -182,6 +222,11 @@ def truncnormal(
     scale : (float, float), optional
         Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
 
+    Returns
+    -------
+    Bandit
+        The bandit, with an arm for each value.
+
     Examples
     --------
     >>> from lowregret.environments import truncnormal
@@ -200,6 +245,11 @@ def empirical(data: Sequence[Sequence[float]] | NDArray[Any], *, scale: Scale = 
         The values of each arm, each drawn with equal probability.
     scale : (float, float), optional
         Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
+
+    Returns
+    -------
+    Bandit
+        The bandit, with an arm for each sequence of values.
 
     Examples
     --------

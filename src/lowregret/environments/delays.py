@@ -51,13 +51,27 @@ class Delay:
 
     Every method but `by_reward` takes ``lost``, the probability that a reward is never reported.
 
+    Parameters
+    ----------
+    positive, other : DelayPart
+        The delays of rewards above 0, and of all others.
+    name : str
+        The delay as a string, which ``simulate`` and experiment files accept.
+
     Examples
     --------
     >>> import lowregret as lr
     >>> lr.Delay.geometric(mean=50)
     Delay('geometric(mean=50)')
-    >>> lr.Delay.by_reward(positive=20, other=lr.Delay.constant(1_000, lost=0.1))
+    >>> lr.Delay.lognormal(median=50, sigma=1)
+    Delay('lognormal(median=50, sigma=1)')
+    >>> delay = lr.Delay.by_reward(positive=20, other=lr.Delay.constant(1_000, lost=0.1))
+    >>> delay
     Delay('by_reward(positive=20, other=constant(1000, lost=0.1))')
+    >>> delay.longest, delay.is_zero
+    (1000, False)
+    >>> lr.Delay.empirical([3, 10, 250]).longest
+    250
     """
 
     positive: DelayPart  # of rewards above 0
@@ -74,6 +88,11 @@ class Delay:
             The delay, at least 0.
         lost : float, default 0
             Probability that a reward is never reported.
+
+        Returns
+        -------
+        Delay
+            The delay.
         """
         steps = integer("delay", "constant", steps, MAX_HORIZON, least=0)
         name = f"constant({steps}{_lost(lost)})" if lost else str(steps)
@@ -89,6 +108,11 @@ class Delay:
             Its mean, at least 0.
         lost : float, default 0
             Probability that a reward is never reported.
+
+        Returns
+        -------
+        Delay
+            The delay.
         """
         mean = number("delay", "the mean of geometric", mean, _AT_LEAST_0)
         scale = 1.0 / np.log1p(1.0 / mean) if mean > 0.0 else 0.0
@@ -107,6 +131,11 @@ class Delay:
             Standard deviation of its logarithm; with 1, one delay in 44 is more than 7.4 times the median.
         lost : float, default 0
             Probability that a reward is never reported.
+
+        Returns
+        -------
+        Delay
+            The delay.
         """
         median = number("delay", "the median of lognormal", median, _AT_LEAST_0)
         sigma = number("delay", "the sigma of lognormal", sigma, Rule("{name} must be from 0 to 20", _small))
@@ -125,6 +154,11 @@ class Delay:
             Delays in decisions, rounded to integers; or a CSV or Parquet file with one column of them.
         lost : float, default 0
             Probability that a reward is never reported.
+
+        Returns
+        -------
+        Delay
+            The delay.
         """
         share = _share(lost)
         if isinstance(values, str | os.PathLike):
@@ -151,6 +185,11 @@ class Delay:
             The delay of rewards above 0, such as clicks.
         other : int, str or Delay
             The delay of all others, such as the time-out after which there was no click.
+
+        Returns
+        -------
+        Delay
+            The delay.
         """
         first, second = delay_of(positive), delay_of(other)
         for each in (first, second):

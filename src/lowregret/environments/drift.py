@@ -85,6 +85,26 @@ class DriftingBandit(Bandit):
     Its ``arms``, ``means``, ``gaps`` and ``best`` are those of the first step. A Bernoulli arm changes its
     probability. The rewards of any other family are shifted. The regret of a step is the difference between
     the best mean at this step and the mean of the pulled arm at this step.
+
+    Parameters
+    ----------
+    arms : tuple of Family
+        Reward distribution of each arm at the first step.
+    name : str
+        Name in tables and reports.
+    horizon : int, optional
+        Suggested number of steps.
+    drift : Drift
+        How the means change.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> bandit = lr.piecewise_drift(lr.bernoulli([0.2, 0.5]), {101: [0.6, 0.5]})
+    >>> bandit
+    DriftingBandit('bernoulli', arms=2)
+    >>> bandit.means, bandit.means_at(101), bandit.support
+    (array([0.2, 0.5]), array([0.6, 0.5]), (0.0, 1.0))
     """
 
     drift: Drift = field(kw_only=True)
@@ -110,11 +130,48 @@ class DriftingBandit(Bandit):
         raise InputError(f"{self.name!r} drifts: join the bandits first, then add the drift")
 
     def sample(self, arm: int, n: int, seed: int | np.random.Generator = 0) -> NoReturn:
-        """Refuse: the distribution of a reward depends on its step."""
+        """Refuse: the distribution of a reward depends on its step.
+
+        Parameters
+        ----------
+        arm, n, seed : int
+            As for ``Bandit.sample``.
+
+        Raises
+        ------
+        InputError
+            Always; use ``trace``.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> lr.linear_drift(lr.bernoulli([0.2, 0.5]), [0.6, 0.5], steps=100).sample(0, 10)
+        Traceback (most recent call last):
+        lowregret.errors.InputError: sample: the rewards of 'bernoulli' depend on the step, use trace
+        """
         raise InputError(f"sample: the rewards of {self.name!r} depend on the step, use trace")
 
     def scaled(self, low: float, high: float) -> "DriftingBandit":
-        """Return the bandit whose rewards are ``(reward - low) / (high - low)``."""
+        """Return the bandit whose rewards are ``(reward - low) / (high - low)``.
+
+        Parameters
+        ----------
+        low, high : float
+            The rewards that become 0 and 1.
+
+        Returns
+        -------
+        DriftingBandit
+            The scaled bandit; its regret is in the new unit.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> bandit = lr.linear_drift(lr.gaussian([2, 5], 1), [6, 5], steps=100)
+        >>> bandit.scaled(0, 10).means_at([1, 100])
+        array([[0.2, 0.5],
+               [0.6, 0.5]])
+        """
         arms = tuple(arm.scaled(low, high) for arm in self.arms)
         return replace(self, arms=arms, drift=self.drift.scaled(low, high))
 
@@ -145,7 +202,26 @@ class DriftingBandit(Bandit):
         return np.asarray(found[0] if np.ndim(t) == 0 else found)
 
     def averages(self, horizon: int) -> tuple[Floats, float]:
-        """Return the mean of every arm and the best mean, averaged over the steps to a horizon."""
+        """Return the mean of every arm and the best mean, averaged over the steps to a horizon.
+
+        Parameters
+        ----------
+        horizon : int
+            The number of steps.
+
+        Returns
+        -------
+        means : array of float
+            The mean of every arm.
+        best : float
+            The best mean of each step, averaged.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> lr.piecewise_drift(lr.bernoulli([0.2, 0.5]), {101: [0.7, 0.5]}).averages(200)
+        (array([0.45, 0.5 ]), 0.6)
+        """
         means, best = np.zeros(len(self)), 0.0
         for start in range(1, horizon + 1, BLOCK):
             part = self.drift.means_at(np.arange(start, min(start + BLOCK, horizon + 1)))
@@ -176,13 +252,18 @@ def piecewise_drift(bandit: Bandit, changes: Mapping[int, Numbers]) -> DriftingB
     changes : mapping of int to sequence of float
         From which step on the arms have which means. The first step of a run is 1.
 
+    Returns
+    -------
+    DriftingBandit
+        The bandit; ``means_at`` returns its means at a step.
+
     Examples
     --------
     >>> import lowregret as lr
     >>> bandit = lr.piecewise_drift(lr.bernoulli([0.2, 0.5]), {5_001: [0.6, 0.5]})
-    >>> result = lr.simulate(lr.FixedArm(1), bandit, horizon=10_000, runs=1)
-    >>> result.regret(lr.FixedArm(1)).round(6).item()
-    500.0
+    >>> bandit.means_at([5_000, 5_001])
+    array([[0.2, 0.5],
+           [0.6, 0.5]])
     """
     if not isinstance(changes, Mapping) or not changes:
         raise InputError(
@@ -208,6 +289,11 @@ def linear_drift(bandit: Bandit, means: Numbers, steps: int) -> DriftingBandit:
         Their means at step ``steps``, and later.
     steps : int
         The number of steps, at least 2.
+
+    Returns
+    -------
+    DriftingBandit
+        The bandit; ``means_at`` returns its means at a step.
 
     Examples
     --------
@@ -235,6 +321,11 @@ def sinusoidal_drift(
         The period in steps, positive.
     phases : float or sequence of float, default 0
         The phase of each arm, as a share of the period.
+
+    Returns
+    -------
+    DriftingBandit
+        The bandit; ``means_at`` returns its means at a step.
 
     Examples
     --------
@@ -266,6 +357,11 @@ def tabulated_drift(
         A row of means for each step. The last row holds for all later steps.
     every : int, default 1
         The number of steps for which a row holds.
+
+    Returns
+    -------
+    DriftingBandit
+        The bandit; ``means_at`` returns its means at a step.
 
     Examples
     --------

@@ -31,6 +31,11 @@ def environment(source: "str | os.PathLike[str] | Bandit") -> Bandit:
         repeats a value and a single value applies to all arms; the path of a ``.toml`` file; any of
         these followed by ``|`` and how its means change; or a bandit, which is returned unchanged.
 
+    Returns
+    -------
+    Bandit
+        The bandit, a `DriftingBandit` where its means change.
+
     Notes
     -----
     A file holds either one ``family`` with its parameters as arrays, named as in the constructors,

@@ -23,12 +23,19 @@ def to_gymnasium(bandit: Bandit | str, horizon: int | None = None) -> Any:
     horizon : int, optional
         The number of steps of an episode; by default the horizon of the bandit, without which it never ends.
 
+    Returns
+    -------
+    gymnasium.Env
+        The environment.
+
     Examples
     --------
     >>> import lowregret as lr
-    >>> env = lr.to_gymnasium("bernoulli:0.1,0.9", horizon=100)  # doctest: +SKIP
-    >>> env.reset(seed=1)  # doctest: +SKIP
+    >>> env = lr.to_gymnasium("bernoulli:0,1", horizon=100)
+    >>> env.reset(seed=1)
     (0, {})
+    >>> env.step(1)
+    (0, 1.0, False, False, {'regret': 0.0})
     """
     try:
         gymnasium: Any = import_module("gymnasium")

@@ -1,5 +1,4 @@
 """A reward distribution of one's own: a sampler that Numba compiles, with its mean and variance."""
-# ruff: noqa: D102  # `Family` describes the members
 
 import math
 from collections.abc import Callable
@@ -38,8 +37,10 @@ class Sampled:
     >>> import lowregret as lr
     >>> def square(rng):
     ...     return rng.uniform() ** 2
-    >>> bandit = lr.Bandit((lr.Sampled(square, 1 / 3, 4 / 45, 0, 1), *lr.bernoulli(0.5).arms), "mixed")
-    >>> bandit.gaps.round(3)
+    >>> arm = lr.Sampled(square, 1 / 3, 4 / 45, 0, 1)
+    >>> arm.support, arm.scaled(0, 2).support
+    ((0.0, 1.0), (0.0, 0.5))
+    >>> lr.Bandit((arm, *lr.bernoulli(0.5).arms), "mixed").gaps.round(3)
     array([0.167, 0.   ])
     """
 
@@ -64,14 +65,35 @@ class Sampled:
 
     @property
     def support(self) -> tuple[float, float]:
+        """Infimum and supremum of the reward."""
         return float(self.low), float(self.high)
 
     @property
     def encoding(self) -> Encoding:
         # The engine sets the first number to the address of the compiled sampler in its process.
+        """Four numbers, for the engine.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> lr.Sampled(lambda rng: rng.uniform(), 1 / 2, 1 / 12, 0, 1).encoding
+        (0.0, 0.0, 1.0, 0.0)
+        """
         return 0.0, self.shift, self.factor, 0.0
 
     def scaled(self, low: float, high: float) -> "Sampled":
+        """Return the distribution of ``(reward - low) / (high - low)``.
+
+        Parameters
+        ----------
+        low, high : float
+            The rewards that become 0 and 1.
+
+        Returns
+        -------
+        Sampled
+            The scaled distribution.
+        """
         low, width = scale_interval(low, high)
         mean, bottom, top, shift = (
             (value - low) / width for value in (self.mean, self.low, self.high, self.shift)

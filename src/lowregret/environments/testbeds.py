@@ -31,6 +31,11 @@ def paper(number: int) -> Bandit:
     number : int
         The experiment, 1 to 4.
 
+    Returns
+    -------
+    Bandit
+        The testbed; its ``horizon`` is that of the paper.
+
     Notes
     -----
     The paper draws the variances given as intervals uniformly but does not print them. Here they

@@ -19,6 +19,7 @@ from lowregret._common.text import unknown
 from lowregret.engine.identity import NoIdentity, identity_of
 from lowregret.errors import InputError
 from lowregret.policies import POLICIES, Policy
+from lowregret.policies.inputs import policy_of
 from lowregret.policies.policy_string import parameters_of_call
 
 
@@ -84,6 +85,14 @@ def read_reference(text: str, folder: Path) -> tuple[type[Policy], dict[str, Any
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         raise InputError(f"cannot read the policy {text!r}: write Name or Name(parameter=value)")
     return kind, parameters_of_call(kind, call, text), reference
+
+
+def load_policy(policy: Policy | str) -> Policy:
+    """Return a policy, or read it from its name, or from ``module:Class`` in this folder or on the path."""
+    if isinstance(policy, str) and ":" in policy.partition("(")[0]:
+        kind, parameters, _ = read_reference(policy, Path())
+        return kind(**parameters)
+    return policy_of(policy)
 
 
 def refer_to(kind: type[Policy]) -> Reference:

@@ -248,8 +248,12 @@ class Experiment(Part):
     ['bernoulli:0.5*1,0.6', 'bernoulli:0.5*4,0.6']
     >>> [player.name for player in experiment.players]
     ['MOSS', 'UCB1(alpha=1)', 'UCB1(alpha=2)']
+    >>> len(experiment.players_on(experiment.cases[0]))
+    3
     >>> experiment.run().finals.height
     60
+    >>> experiment.model_copy(update={"runs": 20}).runs
+    20
     """
 
     name: Annotated[str, AfterValidator(_plain_name)] = Field(
@@ -299,6 +303,29 @@ class Experiment(Part):
         ----------
         path : str or path
             A TOML file; ``lowregret new`` writes one to start from.
+
+        Returns
+        -------
+        Experiment
+            The experiment; relative paths in it start at the folder of the file.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read or a value is not allowed; it names the line.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import lowregret as lr
+        >>> lines = ['environments = "paper-1"', 'policies = ["EUCBV", "MOSS"]', "runs = 20"]
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder) / "first.toml"
+        ...     with open(file, "w") as text:
+        ...         print(*lines, sep=chr(10), file=text)
+        ...     lr.Experiment.from_toml(file).runs
+        20
         """
         file = Path(path)
         try:
@@ -328,11 +355,35 @@ class Experiment(Part):
         return players(self)
 
     def players_on(self, case: Case) -> tuple[Player, ...]:
-        """Return the policies that play on an environment."""
+        """Return the policies that play on an environment.
+
+        Parameters
+        ----------
+        case : Case
+            One of ``cases``.
+
+        Returns
+        -------
+        tuple of Player
+            The policies.
+        """
         return tuple(player for player in self.players if player.plays_on(case))
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Return the experiment with some fields changed and validated again."""
+        """Return the experiment with some fields changed and validated again.
+
+        Parameters
+        ----------
+        update : mapping, optional
+            The fields to change, with their values.
+        deep : bool, default False
+            Not used; an experiment is immutable.
+
+        Returns
+        -------
+        Experiment
+            The changed experiment.
+        """
         given = {name: getattr(self, name) for name in self.model_fields_set}
         return type(self)(**{**given, **(update or {})})
 
@@ -357,6 +408,11 @@ class Experiment(Part):
             Number of threads where no executor is given; by default one per core.
         progress : callable, optional
             Called with a `Progress` as the work proceeds.
+
+        Returns
+        -------
+        Results
+            The results of all runs.
         """
         from lowregret.experiments.run import run
 

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lowregret._common.text import count
+from lowregret._common.text import count, unknown
 from lowregret._common.validation import MAX_HORIZON, integer, seed_of, short_repr
 from lowregret.engine import log_replay as engine
 from lowregret.engine.state import Floats, Integers
 from lowregret.errors import InputError
+from lowregret.experiments.policy_loading import load_policy
 from lowregret.offline.estimators import Estimate, doubly_robust, ips, snips
 from lowregret.offline.log import Given, Log, read_log
 from lowregret.policies import Policy, clock_at
@@ -60,6 +61,20 @@ class Replay:
         every policy, so that policies can be compared in pairs.
     notes : dict of str to str
         How rewards were changed for a policy, and whether its source assumes others; empty where neither.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> log = {"arm": ["a", "b", "c"] * 200, "reward": [0, 1, 0] * 200}
+    >>> result = lr.replay(log, lr.FixedArm(1), resamples=0)
+    >>> result
+    Replay('the log': 1 policy, 600 rows, horizon 200, seed 0)
+    >>> result.summary().select("method", "mean").rows()[:3]
+    [('replay', 1.0), ('IPS', 1.0), ('SNIPS', 1.0)]
+    >>> result.arms().filter(method="SNIPS").select("arm", "mean").rows()
+    [('a', 0.0), ('b', 1.0), ('c', 0.0)]
+    >>> result.to_dict()["rows"]
+    600
     """
 
     log: Log
@@ -77,11 +92,18 @@ class Replay:
     def __getitem__(self, policy: Policy | str) -> dict[str, Estimate]:
         """Return the estimates of one policy, by method."""
         if str(policy) not in self.estimates:
-            raise InputError(f"no policy {str(policy)!r} in this replay: it has {', '.join(self.estimates)}")
+            known = f"this replay has {', '.join(self.estimates)}"
+            raise InputError(unknown("policy", str(policy), self.estimates, known))
         return self.estimates[str(policy)]
 
     def summary(self) -> polars.DataFrame:
-        """Return a table: policy, method, matched rows, mean reward, standard error, 95% interval."""
+        """Return the estimates as a table.
+
+        Returns
+        -------
+        polars.DataFrame
+            The columns are policy, method, matched rows, mean reward, standard error and 95% interval.
+        """
         import polars as pl
 
         rows = [
@@ -92,7 +114,13 @@ class Replay:
         return pl.DataFrame(rows, schema=SCHEMA)
 
     def arms(self) -> polars.DataFrame:
-        """Return a table of the arms: number, name, and the mean reward by IPS, SNIPS and DR."""
+        """Estimate the mean reward of every arm by IPS, SNIPS and DR.
+
+        Returns
+        -------
+        polars.DataFrame
+            The columns are the number and the name of the arm, and those of ``summary``.
+        """
         import polars as pl
 
         rows = []
@@ -105,7 +133,13 @@ class Replay:
         return pl.DataFrame(rows, schema=schema)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the replay as plain data, as ``lowregret replay --json`` prints it."""
+        """Return the replay as plain data, as ``lowregret replay --json`` prints it.
+
+        Returns
+        -------
+        dict
+            What JSON can hold.
+        """
         return {
             "log": self.log.name,
             "rows": len(self.log.arm),
@@ -186,7 +220,7 @@ def replay(
     read, seed = read_log(log), seed_of(seed)
     resamples = integer("replay", "resamples", resamples, least=0)
     threads = None if threads is None else integer("replay", "threads", threads)
-    size, chosen = len(read.arms), policies_of("replay", policies)
+    size, chosen = len(read.arms), policies_of("replay", policies, load_policy)
     if horizon is None:
         horizon = max(round(read.least * int(read.used.sum())), 1)
     horizon = integer("replay", "horizon", horizon, MAX_HORIZON)

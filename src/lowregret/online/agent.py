@@ -70,10 +70,16 @@ class Agent(AgentStatus):
     >>> import lowregret as lr
     >>> agent = lr.Agent(lr.EUCBV(), ["red", "green", "blue"], horizon=10_000, seed=1)
     >>> choice = agent.ask()
+    >>> agent.pending == (choice,), agent.time
+    (True, 1)
     >>> agent.tell(choice, 1)
     True
     >>> agent.summary().filter(arm=choice.arm)["pulls"].item()
     1
+    >>> str(agent.policy), sorted(agent.arms), agent.status
+    ('EUCBV', ['blue', 'green', 'red'], 'active')
+    >>> agent.conflicts, agent.name, agent.notes  # an agent in memory has no name, and no store to note
+    (0, None, ())
     """
 
     def __init__(
@@ -268,7 +274,12 @@ class Agent(AgentStatus):
         return self._transactions.forget(list(decisions))
 
     def forget_expired(self) -> int:
-        """End the windows that are due, as the next ``ask`` would; return how many decisions had no reward.
+        """End the windows that are due, as the next ``ask`` would.
+
+        Returns
+        -------
+        int
+            The number of decisions whose window ended without a reward.
 
         Examples
         --------
@@ -280,29 +291,16 @@ class Agent(AgentStatus):
         """
         return self._transactions.settle()
 
-    def add_arm(self, arm: str) -> None:
-        """Add an arm; it is pulled first, as often as the warm-up of the policy requires.
-
-        Examples
-        --------
-        >>> import lowregret as lr
-        >>> agent = lr.Agent(lr.UCB1(), ["red"])
-        >>> agent.add_arm("green")
-        >>> agent.retire_arm("red")
-        >>> agent.arms
-        ('green',)
-        """
-        self._transactions.add(arm)
-
-    def retire_arm(self, arm: str) -> None:
-        """Retire an arm permanently; rewards of its pulls may still be reported."""
-        self._transactions.retire(arm)
-
     def compile(self) -> Self:
         """Compile the policy; the choices stay the same.
 
         It takes some seconds the first time the class of a policy is compiled on a machine, and some
         milliseconds after that.
+
+        Returns
+        -------
+        Agent
+            The agent itself.
 
         Examples
         --------
@@ -324,6 +322,11 @@ class Agent(AgentStatus):
             The JSON.
         policy : Policy, optional
             The policy, if its class is not part of lowregret.
+
+        Returns
+        -------
+        Agent
+            The agent, in memory; it continues exactly where the other one was.
 
         Examples
         --------
@@ -372,7 +375,17 @@ class Agent(AgentStatus):
             return compact(state, transactions.store, before, transactions.timeout)
 
     def erase_request(self, request: str) -> int:
-        """Remove the name of a request from the store; return how many decisions, which stay, had it.
+        """Remove the name of a request from the store; its decisions stay.
+
+        Parameters
+        ----------
+        request : str
+            The name, as it was passed to ``ask``.
+
+        Returns
+        -------
+        int
+            The number of decisions that had it.
 
         Examples
         --------

@@ -63,11 +63,14 @@ class AgentReader:
     def summary(self) -> polars.DataFrame:
         """Return a table of the arms, in the order in which they were added.
 
-        The columns are ``arm``, ``pulls`` (with a reward), ``pending``, ``mean``, ``low`` and ``high``,
-        ``state`` and ``share`` of all pulls. The state is "active", "eliminated", "inactive" (not chosen now,
-        but not eliminated) or "retired". The mean is that of the rewards as the policy records them:
-        ``ThompsonBeta`` records a Bernoulli draw for each. The interval from low to high covers the true mean
-        with probability 95% at all times simultaneously, whatever the agent chose; see docs/live.md.
+        Returns
+        -------
+        polars.DataFrame
+            The columns are ``arm``, ``pulls`` (with a reward), ``pending``, ``mean``, ``low`` and ``high``,
+            ``state`` and ``share`` of all pulls. The state is "active", "eliminated", "inactive" (not chosen
+            now, but not eliminated) or "retired". The mean is that of the rewards as the policy records them:
+            ``ThompsonBeta`` records a Bernoulli draw for each. The interval from low to high covers the true
+            mean with probability 95% at all times simultaneously, whatever the agent chose; see docs/live.md.
 
         Examples
         --------
@@ -82,13 +85,31 @@ class AgentReader:
             return summary_table(state)
 
     def plot(self) -> altair.LayerChart:
-        """Draw the mean of every arm with its interval."""
+        """Draw the mean of every arm with its interval.
+
+        Returns
+        -------
+        altair.LayerChart
+            The chart.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> chart = lr.Agent(lr.UCB1(), ["red", "green"]).plot()
+        >>> type(chart).__name__
+        'LayerChart'
+        """
         from lowregret.reporting.agent_chart import arms_chart
 
         return arms_chart(self.summary(), str(self.policy))
 
     def to_json(self) -> str:
         """Return the agent as JSON, without loss.
+
+        Returns
+        -------
+        str
+            The JSON, for ``from_json``.
 
         Examples
         --------
@@ -107,7 +128,14 @@ class AgentReader:
         return agent
 
     def close(self) -> None:
-        """Close the store; the agent cannot be used after that."""
+        """Close the store; the agent cannot be used after that.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
+        >>> agent.close()
+        """
         self._transactions.close()
 
     def __enter__(self) -> Self:
@@ -128,8 +156,11 @@ class AgentReader:
     def events(self) -> polars.DataFrame:
         """Return the events of the log, oldest first: what happened, when, and to which decision.
 
-        An agent in memory has none. The columns are those of ``lowregret.online.decisions.Event``, with the
-        timestamp as a date in UTC.
+        Returns
+        -------
+        polars.DataFrame
+            The columns are those of ``lowregret.online.decisions.Event``, with the timestamp as a date in
+            UTC. An agent in memory has no log, and no rows.
 
         Examples
         --------
@@ -149,9 +180,12 @@ class AgentReader:
     def rewards(self) -> polars.DataFrame:
         """Return the decisions whose rewards are known, as ``replay`` reads them.
 
-        The columns are ``decision`` (its number), ``time``, ``timestamp``, ``arm``, ``reward`` and
-        ``propensity``. The reward is the reported one, or ``default_reward`` where the window of a decision
-        ended without one.
+        Returns
+        -------
+        polars.DataFrame
+            The columns are ``decision`` (its number), ``time``, ``timestamp``, ``arm``, ``reward`` and
+            ``propensity``. The reward is the reported one, or ``default_reward`` where the window of a
+            decision ended without one.
 
         Examples
         --------

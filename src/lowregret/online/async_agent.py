@@ -38,9 +38,20 @@ class AsyncAgent:
     >>> async def main():
     ...     async with lr.AsyncAgent(lr.Agent(lr.UCB1(), ["red", "green"])) as agent:
     ...         choice = await agent.ask()
-    ...         return await agent.tell(choice, 1)
+    ...         print(await agent.tell(choice, 1))
+    ...         first, *others = await agent.ask(4)
+    ...         print(await agent.forget(first), await agent.forget_many(others[:1]))
+    ...         print(await agent.tell_many((each, 0) for each in others[1:]), await agent.pending())
+    ...         await agent.add_arm("blue")
+    ...         await agent.retire_arm("red")
+    ...         table = await agent.summary()
+    ...         await agent.close()  # at the latest, the end of the block closes it
+    ...     return table["state"].to_list()
     >>> asyncio.run(main())
     True
+    True 1
+    2 ()
+    ['retired', 'active', 'active']
     """
 
     def __init__(self, agent: Agent) -> None:
@@ -62,39 +73,124 @@ class AsyncAgent:
     async def ask(
         self, n: int | None = None, *, only: Iterable[str] | None = None, request: str | None = None
     ) -> Decision | list[Decision]:
-        """Choose an arm to pull; see ``Agent.ask``."""
+        """Choose an arm to pull; see ``Agent.ask``.
+
+        Parameters
+        ----------
+        n : int, optional
+            The number of decisions to make at once; they are returned as a list.
+        only : list of str, optional
+            The arms to choose from.
+        request : str, optional
+            A name that makes the call idempotent: a repeated call returns the same decisions.
+
+        Returns
+        -------
+        Decision, or list of Decision
+            The arms to pull.
+        """
         return await self._call(self.agent.ask, n, only=only, request=request)
 
     async def tell(self, decision: Decision | str, reward: float) -> bool:
-        """Report the reward of a decision; see ``Agent.tell``."""
+        """Report the reward of a decision; see ``Agent.tell``.
+
+        Parameters
+        ----------
+        decision : Decision or str
+            The decision, or its id.
+        reward : float
+            The reward.
+
+        Returns
+        -------
+        bool
+            True if the reward is new, False if it was reported before.
+        """
         return await self._call(self.agent.tell, decision, reward)
 
     async def tell_many(self, rewards: Iterable[tuple[Decision | str, float]]) -> int:
-        """Report several rewards at once; see ``Agent.tell_many``."""
+        """Report several rewards at once; see ``Agent.tell_many``.
+
+        Parameters
+        ----------
+        rewards : iterable of (Decision or str, float)
+            Decisions or their ids, each with its reward.
+
+        Returns
+        -------
+        int
+            The number of rewards that were not reported before.
+        """
         return await self._call(self.agent.tell_many, rewards)
 
     async def forget(self, decision: Decision | str) -> bool:
-        """Discard a decision; see ``Agent.forget``."""
+        """Discard a decision; see ``Agent.forget``.
+
+        Parameters
+        ----------
+        decision : Decision or str
+            The decision, or its id.
+
+        Returns
+        -------
+        bool
+            True if the decision was pending, False if it was discarded before.
+        """
         return await self._call(self.agent.forget, decision)
 
     async def forget_many(self, decisions: Iterable[Decision | str]) -> int:
-        """Discard several decisions at once; see ``Agent.forget_many``."""
+        """Discard several decisions at once; see ``Agent.forget_many``.
+
+        Parameters
+        ----------
+        decisions : iterable of (Decision or str)
+            The decisions or their ids.
+
+        Returns
+        -------
+        int
+            The number of decisions that were pending.
+        """
         return await self._call(self.agent.forget_many, decisions)
 
     async def add_arm(self, arm: str) -> None:
-        """Add an arm; see ``Agent.add_arm``."""
+        """Add an arm; see ``Agent.add_arm``.
+
+        Parameters
+        ----------
+        arm : str
+            The name of the arm.
+        """
         await self._call(self.agent.add_arm, arm)
 
     async def retire_arm(self, arm: str) -> None:
-        """Retire an arm; see ``Agent.retire_arm``."""
+        """Retire an arm; see ``Agent.retire_arm``.
+
+        Parameters
+        ----------
+        arm : str
+            The name of the arm.
+        """
         await self._call(self.agent.retire_arm, arm)
 
     async def summary(self) -> polars.DataFrame:
-        """Return a table of the arms; see ``Agent.summary``."""
+        """Return a table of the arms; see ``Agent.summary``.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row per arm.
+        """
         return await self._call(self.agent.summary)
 
     async def pending(self) -> tuple[Decision, ...]:
-        """Return the decisions whose rewards have not been reported, oldest first."""
+        """Return the decisions whose rewards have not been reported, oldest first.
+
+        Returns
+        -------
+        tuple of Decision
+            The decisions.
+        """
         return await self._call(lambda: self.agent.pending)
 
     async def close(self) -> None:

@@ -16,6 +16,7 @@ from lowregret.analysis.summary import tail_mean
 from lowregret.engine import cpu
 from lowregret.engine.state import Floats, Integers, rows_of
 from lowregret.environments import Delay
+from lowregret.experiments.policy_loading import load_policy
 from lowregret.planning.assumptions import Assumptions, Simulated, assumptions, means_of
 from lowregret.planning.fixed_split import FixedSplit, best_observed, fixed_split
 from lowregret.planning.recommendation import Recommendation, recommend
@@ -69,6 +70,19 @@ class Plan:
         The lines to start with.
     assumptions : list of str
         What was assumed.
+    given, simulated : Assumptions, Simulated
+        The numbers that were given, and the traffic that was simulated.
+    played : dict of str to Played
+        The runs of every policy.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> found = lr.plan(options=2, rate=0.2, lift=0.5, visitors=100, days=5, policies="UCB1", runs=10)
+    >>> found.table["policy"].sort().to_list()
+    ['UCB1', 'fixed split']
+    >>> found.to_dict()["power"] == found.power
+    True
     """
 
     table: pl.DataFrame
@@ -103,7 +117,13 @@ class Plan:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plan as plain data, as ``lowregret plan --json`` prints it."""
+        """Return the plan as plain data, as ``lowregret plan --json`` prints it.
+
+        Returns
+        -------
+        dict
+            What JSON can hold.
+        """
         return {
             "recommended": self.recommended,
             "reason": self.reason,
@@ -117,12 +137,26 @@ class Plan:
         }
 
     def report(self, folder: str | Path) -> list[Path]:
-        """Write the page ``plan.html`` with charts, and the table as CSV, to a folder; return the paths.
+        """Write the page ``plan.html`` with charts, and the table as CSV, to a folder.
 
         Parameters
         ----------
         folder : str or path
             The folder.
+
+        Returns
+        -------
+        list of Path
+            The files.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import lowregret as lr
+        >>> found = lr.plan(options=2, rate=0.2, lift=0.5, visitors=100, days=5, policies="UCB1", runs=10)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     found.report(folder)[0].name
+        'plan.html'
         """
         from lowregret.planning.plan_page import write_files
 
@@ -198,7 +232,7 @@ def plan(
     'ThompsonBeta'
     """
     given = assumptions(options, rate, mean, sd, lift, visitors, days, delay_days, spread, alpha, runs, seed)
-    chosen = policies_of("plan", _suitable(given) if policies is None else policies)
+    chosen = policies_of("plan", _suitable(given) if policies is None else policies, load_policy)
     simulated = given.simulated(len(chosen))
     for policy in chosen.values():
         policy.validate_problem(clock_at(0, simulated.decisions, given.options, 0.0))

@@ -25,7 +25,7 @@ class AdaUCB(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> lr.trace(lr.AdaUCB(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    >>> lr.trace(lr.AdaUCB(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
 

@@ -19,27 +19,7 @@ A policy states how it compares arms, by exactly one of
 ``round_robin = True``
     No method: the active arm with the fewest pulls is next, the first of them in case of a tie.
 
-The other methods have defaults; a policy overrides those it needs.
-
-``first_round(self, clock)`` and ``next_round(self, arms, clock, round)``
-    Rounds. ``first_round`` returns a ``NamedTuple`` of numbers with at least ``number`` and ``until``. After
-    the first step at or after ``round.until``, ``next_round`` returns the following round and may eliminate
-    or reactivate arms. ``score`` then takes the round as a third argument.
-``lower_bound(self, arm, clock, round)``
-    After every pull, an active arm whose score is below the largest ``lower_bound`` is eliminated.
-``transform_reward(self, reward, rng)``
-    Return the reward as it enters the statistics.
-``Memory`` and ``update_memory(self, arm, reward, clock)``
-    Statistics of the policy's own for each arm: a ``NamedTuple`` of numbers with defaults. ``arm.memory`` is
-    its value, and ``update_memory`` returns the value after a reward.
-``list_index_slope(self, arm, clock)``
-    A number such that at any later time t' the list index is at most
-    index + log(t' / t) - slope * (best' - best), infinite if there is none. The simulator then evaluates
-    fewer arms.
-``propensities(self, arms, clock)``
-    The probability of each arm, for a policy with ``sample`` that can state it; for one with a posterior it
-    is computed. ``arms`` is an ``Arm`` of arrays, one entry for each arm that may be
-    chosen; a tie goes to the first entry.
+The other methods of `Policy` have defaults; a policy overrides those it needs.
 
 The same source runs as Python (the reference engine, live use) and compiled by Numba (the simulator).
 ``first_round``, ``initially_active``, ``propensities`` and the ``validate`` methods always run as Python.
@@ -50,40 +30,29 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from html import escape
-from math import inf, isfinite
+from math import isfinite
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, NamedTuple, Self, dataclass_transform, get_args
+from typing import Any, ClassVar, Literal, Self, dataclass_transform
 
 from lowregret.errors import InputError
 from lowregret.policies.annotations import literal_values, parameters_of
 from lowregret.policies.arm_memory import memory_methods
+from lowregret.policies.class_validation import IndexTrend as IndexTrend
+from lowregret.policies.class_validation import validate_class
 from lowregret.policies.comparisons import index_method
-from lowregret.policies.posterior_propensities import posterior_propensities
-from lowregret.policies.views import NEVER, Arm, Arms, Clock, Random
-
-IndexTrend = Literal["constant", "increasing", "decreasing", "arbitrary"]
+from lowregret.policies.optional_methods import NoRound as NoRound
+from lowregret.policies.optional_methods import OptionalMethods
+from lowregret.policies.optional_methods import is_randomized as is_randomized
+from lowregret.policies.optional_methods import samples_posteriors as samples_posteriors
+from lowregret.policies.views import Arms
 
 Need = Literal["horizon", "rewards in [0, 1]", "bounded rewards", "known variance"]
-
-DEPENDENCIES = ((), ("pulls", "mean"), ("pulls", "mean", "variance"))
-"""What ``index_depends_on`` may be."""
-
-POSTERIORS = ("normal_posterior", "beta_posterior")
-COMPARISONS = ("score", "sample", *POSTERIORS, "list_index", "duel", "round_robin")
-"""How a policy compares arms; each policy has one of them."""
 
 NUMBERS = ((float, Real, "a finite number"), (int, Integral, "an integer"))
 
 
-class NoRound(NamedTuple):
-    """The only round of a policy without rounds."""
-
-    number: int
-    until: int
-
-
 @dataclass_transform(frozen_default=True)
-class Policy:
+class Policy(OptionalMethods):
     """The base of every policy. A subclass becomes a frozen dataclass of its annotated fields.
 
     Attributes
@@ -140,10 +109,20 @@ class Policy:
     >>> class Mine(lr.Policy):
     ...     width: float = 1.0
     ...     index_trend = "increasing"
+    ...     def validate(self):
+    ...         self.require("width", "positive", self.width > 0)
     ...     def score(self, arm, clock):
     ...         return arm.mean + self.width * sqrt(log(clock.t) / arm.pulls)
     >>> print(Mine(width=0.5))
     Mine(width=0.5)
+    >>> Mine(width=-1)
+    Traceback (most recent call last):
+    lowregret.errors.InputError: Mine: width must be positive, got -1
+    >>> arm, clock = lr.Arm(0, 4, 0.5, 0.25), lr.Clock(t=55, horizon=100, arms=2, log_t=log(55), best=0.0)
+    >>> round(Mine().arm_index(arm, clock, None, None), 3)
+    1.501
+    >>> Mine.overrides("validate"), Mine.overrides("lower_bound")
+    (True, False)
     """
 
     index_trend: ClassVar[IndexTrend] = "arbitrary"
@@ -175,7 +154,7 @@ class Policy:
             for claim in ("index_depends_on", "separable_width"):
                 if claim not in vars(cls) and getattr(cls, claim) != getattr(Policy, claim):
                     setattr(cls, claim, getattr(Policy, claim))
-        _validate_class(cls)
+        validate_class(cls, Policy)
         dataclass(frozen=True)(cls)
         if not any("counts_pending" in vars(base) for base in cls.__mro__ if base is not Policy):
             cls.counts_pending = not is_randomized(cls)
@@ -214,57 +193,36 @@ class Policy:
                 self.require(name, rule.words, rule.holds(getattr(self, name)))
         self.validate()
 
-    def validate(self) -> None:
-        """Raise ``InputError`` if a parameter is out of range."""
-
-    def validate_problem(self, clock: Clock) -> None:
-        """Raise ``InputError`` if the parameters do not fit the horizon or the number of arms."""
-
-    def initially_active(self, number: int) -> bool:
-        """Return whether the arm of this number is active from the start."""
-        return True
-
-    def first_round(self, clock: Clock) -> Any:
-        """Return the first round; this one never ends."""
-        return NoRound(0, NEVER)
-
-    def next_round(self, arms: Arms, clock: Clock, round: Any) -> Any:
-        """Return the round after ``round``."""
-        return round
-
-    def lower_bound(self, arm: Arm, clock: Clock, round: Any) -> float:
-        """Return the value below which the score of another arm eliminates it."""
-        return -inf
-
-    def transform_reward(self, reward: float, rng: Random) -> float:
-        """Return the reward as it enters the statistics."""
-        return reward
-
-    def list_index_slope(self, arm: Arm, clock: Clock) -> float:
-        """Return the slope of a bound on the list index, infinite if there is none."""
-        return inf
-
-    def update_memory(self, arm: Arm, reward: float, clock: Clock) -> Any:
-        """Return the memory of an arm after a reward; ``arm`` is the arm before it."""
-        return arm.memory
-
-    def propensities(self, arms: Arm, clock: Clock) -> Any:
-        """Return the probability of each arm, None if the policy does not state it."""
-        return posterior_propensities(self, arms) if samples_posteriors(type(self)) else None
-
-    def arm_index(self, arm: Arm, clock: Clock, round: Any, rng: Random) -> float:
-        """Return the number by which arms are compared; each class has its own."""
-        raise NotImplementedError
-
     def require(self, field: str, allowed: str, holds: bool) -> None:
-        """Raise ``InputError``, naming the field, its value and what is allowed, unless it ``holds``."""
+        """Raise ``InputError``, naming a parameter, its value and what is allowed, unless a condition holds.
+
+        Parameters
+        ----------
+        field : str
+            The name of the parameter.
+        allowed : str
+            What is allowed, such as ``"positive"``.
+        holds : bool
+            The condition.
+        """
         if not holds:
             value = getattr(self, field)
             raise InputError(f"{type(self).__name__}: {field} must be {allowed}, got {_short(value)}")
 
     @classmethod
     def overrides(cls, method: str) -> bool:
-        """Return whether the class defines a method that the base has not, or has a default for."""
+        """Return whether the class defines a method that `Policy` lacks, or has a default for.
+
+        Parameters
+        ----------
+        method : str
+            The name of the method.
+
+        Returns
+        -------
+        bool
+            False for a method that is inherited from `Policy`, or that does not exist.
+        """
         return getattr(cls, method, None) is not getattr(Policy, method, None)
 
     def __str__(self) -> str:
@@ -279,16 +237,6 @@ class Policy:
         )
         source = f": {escape(self.source)}" if self.source else ""
         return f"<p><b>{escape(str(self))}</b>{source}</p>" + (f"<table>{rows}</table>" if rows else "")
-
-
-def is_randomized(kind: type[Policy]) -> bool:
-    """Return whether the choices of a class of policies are random."""
-    return any(map(kind.overrides, ("sample", *POSTERIORS, "duel")))
-
-
-def samples_posteriors(kind: type[Policy]) -> bool:
-    """Return whether a class of policies states the distributions of its samples."""
-    return any(map(kind.overrides, POSTERIORS))
 
 
 def label_of(policy: Policy, named: Iterable[str] = ()) -> str:
@@ -331,45 +279,6 @@ def numeric_fields(cls: type[Policy]) -> dict[str, type]:
     """
     found = {name: types[0] for name, (types, _) in parameters_of(cls).items() if len(types) == 1}
     return {name: kind for name, kind in found.items() if kind in (float, int, bool)}
-
-
-def _validate_class(cls: type[Policy]) -> None:
-    """Refuse class attributes that the engine could not work with."""
-    methods = {name for name in vars(Policy) if not name.startswith("__") and callable(getattr(Policy, name))}
-    annotated = set(vars(cls).get("__annotations__", {}))
-    reserved = sorted((methods | {*COMPARISONS, "Memory"}) & annotated)
-    integer = isinstance(cls.warmup, int) and not isinstance(cls.warmup, bool) and cls.warmup >= 0
-    trends = ", ".join(map(repr, get_args(IndexTrend)))
-    dependencies = ", ".join(map(repr, DEPENDENCIES))
-    ways = [name for name in COMPARISONS if getattr(cls, name, False)]
-    rounds = [name for name in ("first_round", "lower_bound", "next_round") if cls.overrides(name)]
-    alone = [name for name in (*POSTERIORS, "list_index", "duel") if name in ways and rounds]
-    flags = [
-        (isinstance(getattr(cls, flag), bool), f"{flag} must be True or False, got {getattr(cls, flag)!r}")
-        for flag in (name for name, value in vars(Policy).items() if isinstance(value, bool))
-    ]
-    for holds, problem in (
-        (
-            cls.index_trend in get_args(IndexTrend),
-            f"index_trend must be one of {trends}, got {cls.index_trend!r}",
-        ),
-        (cls.uses_rewards or not cls.uses_times, "uses_times needs uses_rewards = True"),
-        (
-            cls.index_depends_on in DEPENDENCIES,
-            f"index_depends_on must be one of {dependencies}, got {cls.index_depends_on!r}",
-        ),
-        (
-            not cls.separable_width or cls.index_depends_on == DEPENDENCIES[1],
-            f"separable_width needs index_depends_on = {DEPENDENCIES[1]}, got {cls.index_depends_on!r}",
-        ),
-        (integer, f"warmup must be an integer of at least 0, got {cls.warmup!r}"),
-        *flags,
-        (len(ways) < 2, f"a policy has one of {' and '.join(ways)}, not both"),
-        (not alone, f"a policy with {''.join(alone)} has no {''.join(rounds[:1])}"),
-        (not reserved, f"a parameter cannot be called {reserved[0] if reserved else ''}: that is a method"),
-    ):
-        if not holds:
-            raise InputError(f"{cls.__name__}: {problem}")
 
 
 def _alternatives(values: tuple[Any, ...]) -> str:

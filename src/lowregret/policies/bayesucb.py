@@ -27,7 +27,7 @@ class BayesUCBBeta(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> lr.trace(lr.BayesUCBBeta(), [[0] * 9, [1] * 9], horizon=9).arm.tolist()
+    >>> lr.trace(lr.BayesUCBBeta(), [[0] * 9, [1] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 1, 1, 1, 1, 1, 1, 1]
     """
 
@@ -68,7 +68,7 @@ class BayesUCBGauss(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> lr.trace(lr.BayesUCBGauss(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    >>> lr.trace(lr.BayesUCBGauss(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
 
@@ -95,7 +95,8 @@ class BayesUCBStudent(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> lr.trace(lr.BayesUCBStudent(), [[1, 0.9] * 4, [0, 0.1] * 4], horizon=8).arm.tolist()
+    >>> rewards = [[1, 0.9] * 4, [0, 0.1] * 4]
+    >>> lr.trace(lr.BayesUCBStudent(), rewards, horizon=8, engine="reference").arm.tolist()
     [0, 1, 0, 1, 0, 0, 0, 0]
     """
 

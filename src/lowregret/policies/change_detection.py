@@ -59,10 +59,10 @@ class GLRKLUCB(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> bandit = lr.piecewise_drift(lr.bernoulli([0.5, 0.2]), {1001: [0.5, 0.9]})
-    >>> result = lr.simulate([lr.GLRKLUCB(), lr.MOSSV()], bandit, horizon=2_000, runs=20, seed=1)
-    >>> [bool(result.regret(name).mean() < 200) for name in result.policies]
-    [True, False]
+    >>> bandit = lr.piecewise_drift(lr.bernoulli([0.9, 0.1]), {201: [0.1, 0.9]})
+    >>> run = lr.trace(lr.GLRKLUCB(), bandit, horizon=400, seed=1, engine="reference")
+    >>> [run.arm[start : start + 20].mean().item() for start in (180, 380)]  # the share of arm 1
+    [0.05, 1.0]
     """
 
     alpha: float = 0.03

@@ -28,7 +28,7 @@ class EmpiricalKLUCB(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> lr.trace(lr.EmpiricalKLUCB(), [[0.9] * 9, [0.1] * 9], horizon=9).arm.tolist()
+    >>> lr.trace(lr.EmpiricalKLUCB(), [[0.9] * 9, [0.1] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
 
@@ -58,7 +58,7 @@ class EmpiricalIMED(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> lr.trace(lr.EmpiricalIMED(), [[0.9] * 9, [0.1] * 9], horizon=9).arm.tolist()
+    >>> lr.trace(lr.EmpiricalIMED(), [[0.9] * 9, [0.1] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
 

@@ -22,9 +22,9 @@ class ExpTSPlus(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> result = lr.simulate(lr.ExpTSPlus(), lr.bernoulli([0.2, 0.8]), horizon=1_000, runs=20, seed=1)
-    >>> bool(result.regret("ExpTSPlus").mean() < 20)
-    True
+    >>> run = lr.trace(lr.ExpTSPlus(), "bernoulli:0.2,0.8", horizon=300, seed=1, engine="reference")
+    >>> run.arm[-9:].tolist()
+    [1, 1, 1, 1, 1, 1, 1, 1, 1]
     """
 
     needs = ("rewards in [0, 1]",)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from inspect import getdoc
 
 from lowregret.errors import InputError
@@ -51,11 +51,15 @@ def policy_of(policy: Policy | str) -> Policy:
     return policy
 
 
-def policies_of(owner: str, policies: Policy | str | Iterable[Policy | str]) -> dict[str, Policy]:
+def policies_of(
+    owner: str,
+    policies: Policy | str | Iterable[Policy | str],
+    read: Callable[[Policy | str], Policy] = policy_of,
+) -> dict[str, Policy]:
     """Return the policies by their names; refuse none at all, and the same twice."""
     chosen: dict[str, Policy] = {}
     given = policies if isinstance(policies, Iterable) and not isinstance(policies, str) else [policies]
-    for policy in map(policy_of, given):
+    for policy in map(read, given):
         if str(policy) in chosen:
             raise InputError(f"{owner}: {policy} is given twice")
         chosen[str(policy)] = policy

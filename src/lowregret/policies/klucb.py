@@ -27,7 +27,7 @@ class KLUCB(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> lr.trace(lr.KLUCB(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    >>> lr.trace(lr.KLUCB(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
 
@@ -55,7 +55,7 @@ class KLUCBPlus(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> lr.trace(lr.KLUCBPlus(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    >>> lr.trace(lr.KLUCBPlus(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
 
@@ -78,7 +78,7 @@ class KLUCBPlusPlus(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> lr.trace(lr.KLUCBPlusPlus(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    >>> lr.trace(lr.KLUCBPlusPlus(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
 
@@ -111,7 +111,7 @@ class KLUCBSwitch(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> lr.trace(lr.KLUCBSwitch(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    >>> lr.trace(lr.KLUCBSwitch(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
 
@@ -152,7 +152,7 @@ class KLUCBGauss(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> lr.trace(lr.KLUCBGauss(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    >>> lr.trace(lr.KLUCBGauss(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
 

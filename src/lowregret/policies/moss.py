@@ -19,7 +19,7 @@ class MOSS(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> trace = lr.trace(lr.MOSS(), [[1, 1, 1, 1], [0, 0, 0, 0]], horizon=5)
+    >>> trace = lr.trace(lr.MOSS(), [[1, 1, 1, 1], [0, 0, 0, 0]], horizon=5, engine="reference")
     >>> trace.arm.tolist()
     [0, 1, 0, 0, 0]
     """
@@ -48,7 +48,7 @@ class MOSSAnytime(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> lr.trace(lr.MOSSAnytime(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    >>> lr.trace(lr.MOSSAnytime(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 1, 0, 0, 0, 0]
     """
 

@@ -29,9 +29,9 @@ class MOTS(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> result = lr.simulate(lr.MOTS(), lr.bernoulli([0.2, 0.8]), horizon=1_000, runs=20, seed=1)
-    >>> bool(result.regret("MOTS").mean() < 20)
-    True
+    >>> run = lr.trace(lr.MOTS(), "bernoulli:0.2,0.8", horizon=300, seed=1, engine="reference")
+    >>> run.arm[-9:].tolist()
+    [1, 1, 1, 1, 1, 1, 1, 1, 1]
     """
 
     rho: float = 0.9999

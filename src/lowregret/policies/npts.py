@@ -19,9 +19,9 @@ class NPTS(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> result = lr.simulate(lr.NPTS(), lr.beta([1, 4], [4, 1]), horizon=1_000, runs=20, seed=1)
-    >>> bool(result.regret("NPTS").mean() < 20)
-    True
+    >>> run = lr.trace(lr.NPTS(), "beta:a=1,4;b=4,1", horizon=300, seed=1, engine="reference")
+    >>> run.arm[-9:].tolist()
+    [1, 1, 1, 1, 1, 1, 1, 1, 1]
     """
 
     uses_rewards = True

@@ -26,9 +26,9 @@ class PHE(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> result = lr.simulate(lr.PHE(), lr.bernoulli([0.2, 0.8]), horizon=1_000, runs=20, seed=1)
-    >>> bool(result.regret("PHE").mean() < 30)
-    True
+    >>> run = lr.trace(lr.PHE(), "bernoulli:0.2,0.8", horizon=300, seed=1, engine="reference")
+    >>> run.arm[-9:].tolist()
+    [1, 1, 1, 1, 1, 1, 1, 1, 1]
     """
 
     a: Positive = 1.1

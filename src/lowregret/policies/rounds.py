@@ -50,7 +50,7 @@ class UCBImproved(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> trace = lr.trace(lr.UCBImproved(), [[1] * 90, [0] * 90], horizon=90)
+    >>> trace = lr.trace(lr.UCBImproved(), [[1] * 90, [0] * 90], horizon=90, engine="reference")
     >>> trace.arm[:6].tolist(), trace.active[[16, 17, 18]].tolist()
     ([0, 1, 0, 1, 0, 1], [2, 1, 1])
     """
@@ -169,7 +169,7 @@ class CCB(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> lr.trace(lr.CCB(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    >>> lr.trace(lr.CCB(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
 

@@ -35,7 +35,7 @@ class LBSDA(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> lr.trace(lr.LBSDA(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    >>> lr.trace(lr.LBSDA(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 1, 0, 0, 0, 0]
     """
 
@@ -109,7 +109,7 @@ class BESA(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> lr.trace(lr.BESA(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    >>> lr.trace(lr.BESA(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
 

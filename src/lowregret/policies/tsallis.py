@@ -33,9 +33,9 @@ class TsallisINF(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> result = lr.simulate(lr.TsallisINF(), lr.bernoulli([0.2, 0.8]), horizon=1_000, runs=20, seed=1)
-    >>> bool(result.regret("TsallisINF").mean() < 40)
-    True
+    >>> run = lr.trace(lr.TsallisINF(), "bernoulli:0.2,0.8", horizon=300, seed=1, engine="reference")
+    >>> run.arm[-9:].tolist()
+    [1, 1, 1, 1, 1, 1, 1, 1, 1]
     """
 
     reduced_variance: bool = False

@@ -25,7 +25,7 @@ class UCB1(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> lr.trace(lr.UCB1(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    >>> lr.trace(lr.UCB1(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 1, 0, 0]
     """
 
@@ -52,7 +52,7 @@ class UCBTuned(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> lr.trace(lr.UCBTuned(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    >>> lr.trace(lr.UCBTuned(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
 
@@ -87,7 +87,7 @@ class UCBV(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> lr.trace(lr.UCBV(), [[1] * 9, [0] * 9], horizon=9).arm.tolist()
+    >>> lr.trace(lr.UCBV(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 1, 0, 1, 0, 0, 1]
     """
 
@@ -115,7 +115,8 @@ class UCBNormal(Policy):
     Examples
     --------
     >>> import lowregret as lr
-    >>> lr.trace(lr.UCBNormal(), [[1, 0.9] * 40, [0, 0.1] * 40], horizon=80).arm[-9:].tolist()
+    >>> rewards = [[1, 0.9] * 40, [0, 0.1] * 40]
+    >>> lr.trace(lr.UCBNormal(), rewards, horizon=80, engine="reference").arm[-9:].tolist()
     [0, 0, 0, 0, 0, 0, 0, 0, 1]
     """
 

@@ -14,11 +14,30 @@ NEVER = 2**62
 
 
 class Arm(NamedTuple):
-    """One arm: its number, pulls, mean reward, population variance, and the policy's memory of it.
+    """One arm, as a policy sees it.
 
-    ``memory`` is an instance of the policy's ``Memory``, None for a policy without one. ``arms`` are all
-    arms, None for a policy without ``uses_arms``. ``rewards`` is an array of the arm's rewards in their
-    order, None for a policy without ``uses_rewards``; with ``uses_times`` it has a second column, the steps.
+    Attributes
+    ----------
+    number : int
+        Its position in the bandit.
+    pulls : int
+        How often it was pulled.
+    mean, variance : float
+        Mean and population variance (divided by ``pulls``) of its rewards.
+    memory
+        An instance of the policy's ``Memory``, None for a policy without one.
+    arms : Arms
+        All arms, None for a policy without ``uses_arms``.
+    rewards : array of float
+        Its rewards in their order, None for a policy without ``uses_rewards``. With ``uses_times`` the array
+        has a second column, the steps.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> arm = lr.Arm(number=0, pulls=4, mean=0.5, variance=0.25)
+    >>> round(lr.UCB1().score(arm, lr.Clock(t=100, horizon=1_000, arms=2, log_t=4.605, best=0.5)), 3)
+    2.016
     """
 
     number: int
@@ -31,10 +50,28 @@ class Arm(NamedTuple):
 
 
 class Clock(NamedTuple):
-    """The time ``t`` of the pull (the first is 1), the horizon and the number of arms.
+    """The time of a pull, and the size of the problem.
 
-    ``log_t`` is the logarithm of t, computed once for all arms. ``best`` is the largest mean of all arms for
-    a policy with ``uses_best``, else 0.
+    Attributes
+    ----------
+    t : int
+        The number of the pull; the first is 1.
+    horizon, arms : int
+        The number of pulls, and of arms.
+    log_t : float
+        The logarithm of ``t``, computed once for all arms.
+    best : float
+        The largest mean of all arms for a policy with ``uses_best``, else 0.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> class Greedy(lr.Policy):
+    ...     def score(self, arm, clock):
+    ...         return arm.mean + 1 / clock.t
+    >>> clock = lr.Clock(t=4, horizon=1_000, arms=2, log_t=1.386, best=0.0)
+    >>> Greedy().score(lr.Arm(0, 1, 0.5, 0.0), clock)
+    0.75
     """
 
     t: int
@@ -50,25 +87,96 @@ def clock_at(t: int, horizon: int, arms: int, best: float) -> Clock:
 
 
 class Random(Protocol):
-    """The random draws of a policy."""
+    """The random draws of a policy: what ``sample``, ``duel`` and ``transform_reward`` see as ``rng``.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> class Draws(lr.Policy):
+    ...     warmup = 0
+    ...     def sample(self, arm, clock, rng):
+    ...         total = rng.uniform() + rng.normal() + rng.beta(2.0, 3.0) + rng.student(5.0)
+    ...         return total + rng.binomial(arm.pulls, 0.5) + rng.uniform_at(clock.t)
+    >>> run = lr.trace(Draws(), lr.bernoulli([0.2, 0.8]), horizon=10, engine="reference")
+    >>> len(run.arm)
+    10
+    """
 
     def uniform(self) -> float:
-        """Draw from [0, 1)."""
+        """Draw from [0, 1).
+
+        Returns
+        -------
+        float
+            The draw.
+        """
 
     def normal(self) -> float:
-        """Draw from the standard normal distribution."""
+        """Draw from the standard normal distribution.
+
+        Returns
+        -------
+        float
+            The draw.
+        """
 
     def beta(self, a: float, b: float) -> float:
-        """Draw from a beta distribution."""
+        """Draw from a beta distribution.
+
+        Parameters
+        ----------
+        a, b : float
+            The parameters of the distribution, positive.
+
+        Returns
+        -------
+        float
+            The draw.
+        """
 
     def student(self, degrees: float) -> float:
-        """Draw from Student's t distribution."""
+        """Draw from Student's t distribution.
+
+        Parameters
+        ----------
+        degrees : float
+            The degrees of freedom, positive.
+
+        Returns
+        -------
+        float
+            The draw.
+        """
 
     def binomial(self, trials: int, p: float) -> float:
-        """Draw the number of successes in a number of trials, each of probability p."""
+        """Draw a number of successes.
+
+        Parameters
+        ----------
+        trials : int
+            The number of trials.
+        p : float
+            The probability of a success.
+
+        Returns
+        -------
+        float
+            The draw.
+        """
 
     def uniform_at(self, t: int) -> float:
-        """Return the uniform draw of step ``t``, the same for every arm."""
+        """Return the uniform draw of step ``t``, the same for every arm.
+
+        Parameters
+        ----------
+        t : int
+            The step, ``clock.t``.
+
+        Returns
+        -------
+        float
+            A number from [0, 1).
+        """
 
 
 def mean_of(pulls: int, origin: float, total: float) -> float:
@@ -111,41 +219,134 @@ def arm_with_rewards(policy: Any, rows: npt.NDArray[np.void], i: int, rewards: A
 
 
 class Arms(NamedTuple):
-    """All arms, in the order in which ties are broken; only ``next_round`` may change them."""
+    """All arms, in the order in which ties are broken; only ``next_round`` may change them.
+
+    Attributes
+    ----------
+    policy : Policy
+        The policy.
+    rows : array
+        The state of the arms, for the engine.
+    rewards : array, or None
+        The rewards of the arms, for the engine.
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> import lowregret as lr
+    >>> class Round(NamedTuple):
+    ...     number: int
+    ...     until: int
+    >>> class Seen(NamedTuple):
+    ...     round: int = 0
+    >>> class Cycle(lr.Policy):
+    ...     round_robin = True
+    ...     eliminates_permanently = False
+    ...     Memory = Seen
+    ...     def first_round(self, clock):
+    ...         return Round(1, 20)
+    ...     def next_round(self, arms, clock, round):
+    ...         alone = arms.count_active() == 1
+    ...         for i in range(clock.arms):
+    ...             if alone:
+    ...                 arms.reactivate(i)
+    ...                 arms.reset(i)
+    ...             elif arms.active(i) and arms.at(i).mean < 0.5:
+    ...                 arms.eliminate(i)
+    ...             arms.set_memory(i, Seen(round.number))
+    ...         return Round(round.number + 1, clock.t + 20)
+    >>> run = lr.trace(Cycle(), lr.bernoulli([0, 1]), horizon=60, engine="reference")
+    >>> [run.arm[start : start + 20].mean().item() for start in (0, 20, 40)]
+    [0.5, 1.0, 0.5]
+    """
 
     policy: Any
     rows: npt.NDArray[np.void]
     rewards: Any
 
     def at(self, i: int) -> Arm:
-        """Return the arm in place ``i``."""
+        """Return the arm in place ``i``.
+
+        Parameters
+        ----------
+        i : int
+            The place, from 0 to ``clock.arms - 1``.
+
+        Returns
+        -------
+        Arm
+            The arm.
+        """
         return arm_with_rewards(self.policy, self.rows, i, self.rewards)
 
     def active(self, i: int) -> bool:
-        """Return whether the arm in place ``i`` may be pulled."""
+        """Return whether the arm in place ``i`` may be pulled.
+
+        Parameters
+        ----------
+        i : int
+            The place, from 0 to ``clock.arms - 1``.
+
+        Returns
+        -------
+        bool
+            False for an eliminated arm.
+        """
         return bool(self.rows[i]["active"])
 
     def eliminate(self, i: int) -> None:
-        """Stop pulling the arm in place ``i``."""
+        """Stop pulling the arm in place ``i``.
+
+        Parameters
+        ----------
+        i : int
+            The place, from 0 to ``clock.arms - 1``.
+        """
         self.rows[i]["active"] = False
 
     def reactivate(self, i: int) -> None:
-        """Let the arm in place ``i`` be pulled again."""
+        """Let the arm in place ``i`` be pulled again.
+
+        Parameters
+        ----------
+        i : int
+            The place, from 0 to ``clock.arms - 1``.
+        """
         self.rows[i]["active"] = True
 
     def reset(self, i: int) -> None:
-        """Clear the statistics and the memory of the arm in place ``i``."""
+        """Clear the statistics and the memory of the arm in place ``i``.
+
+        Parameters
+        ----------
+        i : int
+            The place, from 0 to ``clock.arms - 1``.
+        """
         row = self.rows[i]
         row["reset"] = row["pulls"]
         row["total"], row["squares"], row["mean"] = 0.0, 0.0, 0.0
         self.policy.write_memory(row, self.policy.initial_memory())
 
     def set_memory(self, i: int, memory: Any) -> None:
-        """Set the policy's memory of the arm in place ``i``."""
+        """Set the policy's memory of the arm in place ``i``.
+
+        Parameters
+        ----------
+        i : int
+            The place, from 0 to ``clock.arms - 1``.
+        memory
+            An instance of ``Memory``.
+        """
         self.policy.write_memory(self.rows[i], memory)
 
     def count_active(self) -> int:
-        """Return how many arms may be pulled."""
+        """Return how many arms may be pulled.
+
+        Returns
+        -------
+        int
+            The number.
+        """
         total = 0
         for i in range(len(self.rows)):
             if self.rows[i]["active"]:

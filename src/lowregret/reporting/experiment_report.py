@@ -12,6 +12,7 @@ import polars as pl
 from altair.utils.schemapi import debug_mode
 
 from lowregret._common.durable_files import as_store_error, write_atomically
+from lowregret._common.text import unknown
 from lowregret.analysis.comparison import compare
 from lowregret.analysis.ranks import average_ranks, ranks
 from lowregret.analysis.summary import summarise, summarise_curves
@@ -279,7 +280,8 @@ def _baseline(summary: pl.DataFrame, wanted: str | None) -> str | None:
     """Choose the baseline: the first of the policies that occur in most environments."""
     policies = summary["policy"].unique(maintain_order=True).to_list()
     if wanted is not None and wanted not in policies:
-        raise InputError(f"report: no policy {wanted!r} in these results: they have {', '.join(policies)}")
+        known = f"these results have {', '.join(policies)}"
+        raise InputError(f"report: {unknown('policy', wanted, policies, known)}")
     if len(policies) < 2 or wanted is not None:
         return wanted if len(policies) > 1 else None
     spread = summary.group_by("policy", maintain_order=True).agg(pl.col("environment").n_unique())

@@ -17,7 +17,6 @@ sweep are columns after ``environment`` and ``policy``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -26,10 +25,9 @@ import polars as pl
 from lowregret._common.text import count
 from lowregret._common.validation import plain_text
 from lowregret.analysis.summary import SUMMARY, TAIL_COLUMNS
-from lowregret.analysis.tables import COLUMNS, Floats, Runs
-from lowregret.errors import InputError
+from lowregret.analysis.tables import Runs
 from lowregret.results.description import Description
-from lowregret.results.table_runs import TableRuns
+from lowregret.results.tabulated_results import KEYS, TabulatedResults
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,10 +37,8 @@ if TYPE_CHECKING:
     from lowregret.policies import Policy
     from lowregret.results.metrics import Metric
 
-KEYS = ("environment", "policy")
 
-
-class Results:
+class Results(TabulatedResults):
     """The runs of policies on environments: tables, summaries, comparisons, figures and a report.
 
     `simulate`, `Experiment.run` and `open_results` return it. A table is read or made when it is first used.
@@ -69,10 +65,20 @@ class Results:
     Results('bernoulli:0.1,0.9': 2 policies, 1 environment, horizon 50, 4 runs, seed 0)
     >>> result.finals.columns
     ['environment', 'policy', 'run', 'regret']
+    >>> result.paths.height, result.pulls.height, result.events.height, result.arms.height
+    (400, 16, 0, 2)
     >>> result["MOSS"].pulls.shape
     (4, 2)
+    >>> result.regret("RoundRobin").round(6)
+    array([20., 20., 20., 20.])
+    >>> result.summary().select("policy", "runs", "median").rows()[1]
+    ('RoundRobin', 4, 20.0)
     >>> result.compare("RoundRobin").select("policy", "verdict").row(0)
     ('MOSS', 'inconclusive')
+    >>> result.exceedance(19.5)["share"].to_list()
+    [0.0, 1.0]
+    >>> result.curves().filter(policy="RoundRobin", t=10)["mean"].item()
+    4.0
     """
 
     def __init__(
@@ -86,113 +92,6 @@ class Results:
         self.outcomes = outcomes or {}
         self.metrics: tuple[Metric, ...] = ()
         self._slices: dict[str, dict[tuple[str, str], tuple[int, int]]] = {}
-
-    @property
-    def name(self) -> str:
-        """The name of the experiment."""
-        return self.description.name
-
-    @property
-    def seed(self) -> int | None:
-        """The seed of the rewards; None where parts of the results have different seeds."""
-        return self.description.seed
-
-    @property
-    def runs(self) -> int:
-        """The number of runs of each policy."""
-        return self.description.runs
-
-    @property
-    def horizons(self) -> dict[str, int]:
-        """The horizon of every environment."""
-        return self.description.horizons
-
-    @property
-    def lateness(self) -> Mapping[str, str]:
-        """The delay and the batches in words, by environment, where rewards are late."""
-        return self.description.lateness
-
-    @property
-    def environments(self) -> tuple[str, ...]:
-        """The names of the environments."""
-        return tuple(self.horizons)
-
-    @property
-    def policies(self) -> tuple[str, ...]:
-        """The names of the policies."""
-        return self.description.policies
-
-    @property
-    def notes(self) -> dict[str, str]:
-        """By policy: how rewards were changed for it, and whether its source assumes other rewards."""
-        return self.description.notes
-
-    @property
-    def parameters(self) -> dict[str, pl.DataFrame]:
-        """The parameters of a sweep: a table with a column each, by ``"environment"`` and by ``"policy"``."""
-        return self.description.parameter_tables
-
-    @property
-    def planned_runs(self) -> int | None:
-        """The number of runs of all policies in all environments of an unfinished experiment, else None."""
-        return self.description.planned_runs
-
-    @property
-    def horizon(self) -> int:
-        """The horizon, of results with one environment."""
-        return self.horizons[self._environment(None)]
-
-    def scan(self, table: str) -> pl.LazyFrame:
-        """Return a table as a LazyFrame, for results that do not fit into memory.
-
-        Parameters
-        ----------
-        table : {"finals", "paths", "pulls", "events", "arms"}
-            The name of the table.
-        """
-        stored = "curves" if table == "paths" else table
-        if stored not in COLUMNS or table == "curves":
-            raise InputError(f"no table {table!r}: use finals, paths, pulls, events or arms")
-        found = self.load_table(stored)
-        if table == "finals" and "reward" in found.collect_schema().names():
-            from lowregret.results.metrics import add_realised_regret
-
-            found = add_realised_regret(found, self.arms, self.horizons)
-        return self._with_parameters(found)
-
-    @cached_property
-    def finals(self) -> pl.DataFrame:
-        """Regret at the horizon: environment, policy, run, regret.
-
-        With recorded rewards also ``reward``, their sum, and ``realised_regret``: the horizon times the best
-        mean, less that sum. Its mean is that of ``regret``, and its variance is larger.
-        """
-        return self.scan("finals").collect()
-
-    @cached_property
-    def paths(self) -> pl.DataFrame:
-        """Regret of every run at the recorded times: environment, policy, run, t, regret."""
-        return self.scan("paths").collect()
-
-    @cached_property
-    def pulls(self) -> pl.DataFrame:
-        """Pulls at the horizon: environment, policy, run, arm, pulls."""
-        return self.scan("pulls").collect()
-
-    @cached_property
-    def events(self) -> pl.DataFrame:
-        """Events of a run: environment, policy, run, t, arm, event ("eliminated")."""
-        return self.scan("events").collect()
-
-    @cached_property
-    def arms(self) -> pl.DataFrame:
-        """The arms: environment, arm, mean, variance, gap, optimal."""
-        return self.scan("arms").collect()
-
-    @cached_property
-    def pairs(self) -> list[tuple[str, str]]:
-        """Every environment and policy that have runs, in the order of the results."""
-        return self.finals.select(KEYS).unique(maintain_order=True).rows()
 
     def summary(self) -> pl.DataFrame:
         """Summarize the final regret of every policy in every environment.
@@ -216,13 +115,52 @@ class Results:
         return self._with_parameters(summarise(self).lazy()).collect()
 
     def add_metrics(self, summary: pl.DataFrame) -> pl.DataFrame:
-        """Add the means of recorded rewards, and of metrics of one's own, to a summary."""
+        """Add the means of recorded rewards, and of metrics of one's own, to a summary.
+
+        Parameters
+        ----------
+        summary : polars.DataFrame
+            One row per environment and policy.
+
+        Returns
+        -------
+        polars.DataFrame
+            The summary with further columns.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> result = lr.simulate("MOSS", "bernoulli:0,1", horizon=50, runs=4)
+        >>> least = lr.Metric("least pulls", lambda pulls, rewards: pulls.min(axis=1))
+        >>> table = result.finals.select("environment", "policy").unique()
+        >>> result.with_metrics(least).add_metrics(table).columns
+        ['environment', 'policy', 'metric.least pulls', 'metric.least pulls se']
+        """
         from lowregret.results.metrics import add_metrics
 
         return add_metrics(summary, self, self.metrics)
 
     def with_metrics(self, *metrics: Metric) -> Results:
-        """Return these results with metrics of one's own, which `summary` and reports then show."""
+        """Return these results with metrics of one's own, which `summary` and reports then show.
+
+        Parameters
+        ----------
+        *metrics : Metric
+            The metrics.
+
+        Returns
+        -------
+        Results
+            The same results.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0,1", horizon=50, runs=4)
+        >>> least = lr.Metric("least pulls", lambda pulls, rewards: pulls.min(axis=1))
+        >>> result.with_metrics(least).summary()["metric.least pulls"].to_list()
+        [3.0, 25.0]
+        """
         found = Results(self.description, self.load_table, self.outcomes)
         found.metrics = (*self.metrics, *metrics)
         return found
@@ -246,7 +184,14 @@ class Results:
         return self._with_parameters(exceedance(self, regret).lazy()).collect()
 
     def curves(self) -> pl.DataFrame:
-        """Return the regret over time: mean, standard error, interval and quantiles at each recorded time."""
+        """Return the regret over time.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row per environment, policy and recorded time ``t``: mean, standard error, 95% interval and
+            quantiles.
+        """
         from lowregret.analysis.summary import summarise_curves
 
         return self._with_parameters(summarise_curves(self).lazy()).collect()
@@ -265,6 +210,11 @@ class Results:
             The seed of the bootstrap's resamples.
         metric : Metric, optional
             A metric to compare in place of the regret.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row per comparison.
         """
         from lowregret.analysis.comparison import compare
         from lowregret.results.metrics import compare_metrics, compare_with
@@ -292,6 +242,14 @@ class Results:
         altair.LayerChart
             Over time the bands go from the 5% to the 95% quantile of the runs; against a parameter they are
             95% intervals of the mean.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=50, runs=4)
+        >>> chart = result.plot()  # chart.save("regret.svg") writes it
+        >>> type(chart).__name__
+        'LayerChart'
         """
         from lowregret.reporting.curve_charts import regret_chart
         from lowregret.reporting.sweep_charts import plot_against
@@ -323,6 +281,20 @@ class Results:
             Which figures to write as files: none, SVG, or SVG, PNG and PDF.
         progress : callable, optional
             Called with what is being made, how much of it is done, and of how much.
+
+        Returns
+        -------
+        list of Path
+            The files, the page first.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import lowregret as lr
+        >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=50, runs=4)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     [path.name for path in result.report(folder, figures="none")]
+        ['report.html']
         """
         from lowregret.reporting.experiment_report import write_report
 
@@ -331,34 +303,21 @@ class Results:
         chosen = None if baseline is None else str(baseline)
         return write_report(self, folder, chosen, figures=figures, progress=progress)
 
-    def outcome(self, policy: Policy | str, environment: str | None = None) -> Runs:
-        """Return the runs of a policy as arrays: ``grid``, ``regret``, ``pulls`` and ``eliminated``.
-
-        Parameters
-        ----------
-        policy : Policy or str
-            The policy.
-        environment : str, optional
-            The environment; needed where the results have several.
-        """
-        pair = self._environment(environment), str(policy)
-        if pair not in self.outcomes and pair not in self.pairs:
-            found = ", ".join(policy for environment, policy in self.pairs if environment == pair[0])
-            raise InputError(f"no policy {pair[1]!r} in environment {pair[0]!r}: it has {found}")
-        return self.outcomes.get(pair) or TableRuns(self, *pair)
-
-    def __getitem__(self, policy: Policy | str) -> Runs:
-        """Return the runs of a policy as arrays, of results with one environment."""
-        return self.outcome(policy)
-
-    def regret(self, policy: Policy | str, environment: str | None = None) -> Floats:
-        """Return the final regret of every run of a policy."""
-        self.outcome(policy, environment)  # refuses what is not there
-        part = self.finals.filter(environment=self._environment(environment), policy=str(policy))
-        return part["regret"].to_numpy()
-
     def to_dict(self) -> dict[str, Any]:
-        """Return results with one environment as plain data, as ``lowregret simulate --json`` prints it."""
+        """Return results with one environment as plain data, as ``lowregret simulate --json`` prints it.
+
+        Returns
+        -------
+        dict
+            What JSON can hold.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> data = lr.simulate("RoundRobin", "bernoulli:0.1,0.9", horizon=50, runs=4).to_dict()
+        >>> data["runs"], data["policies"][0]["regret"]["median"]
+        (4, 20.0)
+        """
         environment, curves = self._environment(None), self.curves()
         return {
             "environment": environment,
@@ -383,39 +342,6 @@ class Results:
             "seconds": outcome.seconds,
             "threads": outcome.threads,
         }
-
-    def slice(self, table: str, environment: str, policy: str) -> pl.DataFrame:
-        """Return the rows of an environment and a policy, without copying them."""
-        found: pl.DataFrame = getattr(self, table)
-        if table not in self._slices:
-            rows = found.select(KEYS).with_row_index("first")
-            rows = rows.group_by(KEYS).agg(pl.col("first").min(), pl.len())
-            self._slices[table] = {(e, p): (first, count) for e, p, first, count in rows.iter_rows()}
-        return found.slice(*self._slices[table].get((environment, policy), (0, 0)))
-
-    def _environment(self, given: str | None) -> str:
-        if given is None and len(self.environments) == 1:
-            return self.environments[0]
-        if given in self.environments:
-            return str(given)
-        what = "name the environment" if given is None else f"no environment {given!r}"
-        raise InputError(f"{what}: these results have {', '.join(self.environments)}")
-
-    def _with_parameters(self, table: pl.LazyFrame) -> pl.LazyFrame:
-        """Add the parameters of a sweep after the names of environment and policy.
-
-        A parameter that is called as a property of an arm, such as gap, is not added to the table of arms.
-        """
-        columns = table.collect_schema().names()
-        keys = [key for key in columns if key in (*KEYS, "baseline")]
-        added = []
-        for key, values in self.description.parameter_tables.items():
-            new = [name for name in values.columns if name not in columns]
-            if key in columns and new:
-                table = table.join(values.select(key, *new).lazy(), on=key, how="left", maintain_order="left")
-                added += new
-        rest = [column for column in columns if column not in keys]
-        return table.select(*keys, *added, *rest) if added else table
 
     def __repr__(self) -> str:
         horizons = sorted(set(self.horizons.values()))

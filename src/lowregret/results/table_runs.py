@@ -14,7 +14,7 @@ from lowregret.errors import InputError
 
 if TYPE_CHECKING:
     from lowregret.environments import Bandit
-    from lowregret.results.results import Results
+    from lowregret.results.tabulated_results import TabulatedResults
 
 
 class TableRuns:
@@ -26,7 +26,7 @@ class TableRuns:
     seconds: float | None = None
     threads: int | None = None
 
-    def __init__(self, results: Results, environment: str, policy: str) -> None:
+    def __init__(self, results: TabulatedResults, environment: str, policy: str) -> None:
         self._results = results
         self._pair = environment, policy
 

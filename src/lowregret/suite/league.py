@@ -87,6 +87,19 @@ class League:
         What `MOSSV` must hold, testbed by testbed; see `suite.successor.checks`.
     regrets : dict
         The final regret of every run, by testbed and policy.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import lowregret as lr
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = lr.league(testbeds=["short"], policies=["MOSS", "UCB1"], out=folder)
+    ...     "league.html" in [path.name for path in found.report(folder)]
+    True
+    >>> found.standings.filter(scope="all testbeds").select("policy", "rank").rows()
+    [('MOSS', 1.0), ('UCB1', 2.0)]
+    >>> found.tables()["testbeds"]["testbed"].to_list()
+    ['short']
     """
 
     size: str
@@ -102,19 +115,30 @@ class League:
     regrets: Mapping[str, Mapping[str, Floats]] = field(repr=False)
 
     def tables(self) -> dict[str, pl.DataFrame]:
-        """Return all tables by name."""
+        """Return all tables by name.
+
+        Returns
+        -------
+        dict of str to polars.DataFrame
+            The tables, by the names of the attributes.
+        """
         names = (
             "testbeds", "policies", "scores", "standings", "wins", "profiles", "worst_cases", "checks"
         )  # fmt: skip
         return {name: getattr(self, name) for name in names}
 
     def report(self, folder: str | Path) -> list[Path]:
-        """Write the page ``league.html``, its figures, and the tables as CSV and JSON; return the paths.
+        """Write the page ``league.html``, its figures, and the tables as CSV and JSON.
 
         Parameters
         ----------
         folder : str or path
             The folder.
+
+        Returns
+        -------
+        list of Path
+            The files.
         """
         from lowregret.suite.league_page import write_files
 

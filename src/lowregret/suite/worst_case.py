@@ -15,8 +15,8 @@ from lowregret._common.validation import integer, seed_of
 from lowregret.analysis.summary import tail_mean
 from lowregret.engine.state import Floats
 from lowregret.environments import Bandit, bernoulli, beta
+from lowregret.experiments.policy_loading import load_policy
 from lowregret.policies import Policy
-from lowregret.policies.inputs import policy_of
 from lowregret.simulation import simulate
 
 ROUNDS, KEPT, CHILDREN, FINALISTS = 4, 6, 4, 3
@@ -67,6 +67,13 @@ class WorstCase:
     candidates : polars.DataFrame
         The problems that were evaluated again. The first is the worst of them in runs that neither the search
         nor the report has used.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> found = lr.worst_case("MOSS", horizon=100, arms=2, starts=4, runs=20)
+    >>> found.horizon, len(found.bandit), found.ratio > 0
+    (100, 2, True)
     """
 
     policy: Policy
@@ -135,7 +142,7 @@ def worst_case(
     >>> found.ratio > 0.2
     True
     """
-    policy = policy_of(policy)
+    policy = load_policy(policy)
     horizon, starts, runs = (
         integer("worst_case", name, value)
         for name, value in (("horizon", horizon), ("starts", starts), ("runs", runs))

@@ -1,0 +1,293 @@
+"""The methods that a policy may override, with their defaults.
+
+``validate``, ``validate_problem``, ``first_round``, ``initially_active`` and ``propensities`` always run as
+Python; the others also compiled.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any, NamedTuple
+
+from lowregret.policies.class_validation import POSTERIORS
+from lowregret.policies.posterior_propensities import posterior_propensities
+from lowregret.policies.views import NEVER, Arm, Arms, Clock, Random
+
+
+class NoRound(NamedTuple):
+    """The only round of a policy without rounds."""
+
+    number: int
+    until: int
+
+
+class OptionalMethods:
+    """What `Policy` inherits, and a policy overrides where it needs something else."""
+
+    def validate(self) -> None:
+        """Raise ``InputError`` if a parameter is out of range."""
+
+    def validate_problem(self, clock: Clock) -> None:
+        """Raise ``InputError`` if the parameters do not fit the horizon or the number of arms.
+
+        Parameters
+        ----------
+        clock : Clock
+            The time, the horizon and the number of arms. Its ``t`` is 0.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> lr.FixedArm(3).validate_problem(lr.Clock(t=0, horizon=100, arms=2, log_t=0.0, best=0.0))
+        Traceback (most recent call last):
+        lowregret.errors.InputError: FixedArm: arm must be below the number of arms, 2, got 3
+        """
+
+    def initially_active(self, number: int) -> bool:
+        """Return whether the arm of this number is active from the start.
+
+        Parameters
+        ----------
+        number : int
+            The position of the arm in the bandit.
+
+        Returns
+        -------
+        bool
+            True, unless a policy overrides it.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> [lr.FixedArm(1).initially_active(number) for number in range(3)]
+        [False, True, False]
+        """
+        return True
+
+    def first_round(self, clock: Clock) -> Any:
+        """Return the first round; by default it never ends.
+
+        With it, ``score`` takes the round as a third argument.
+
+        Parameters
+        ----------
+        clock : Clock
+            The time, the horizon and the number of arms.
+
+        Returns
+        -------
+        NamedTuple
+            The round: numbers, among them ``number`` and ``until``. The round ends after the first step at or
+            after ``until``.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> lr.UCB1().first_round(lr.Clock(t=0, horizon=100, arms=2, log_t=0.0, best=0.0)).until == lr.NEVER
+        True
+        """
+        return NoRound(0, NEVER)
+
+    def next_round(self, arms: Arms, clock: Clock, round: Any) -> Any:
+        """Return the round after ``round``; eliminate or reactivate arms; see `Arms` for an example.
+
+        Parameters
+        ----------
+        arms : Arms
+            All arms; at least one must stay active.
+        clock : Clock
+            The time, the horizon and the number of arms.
+        round : NamedTuple
+            The current round.
+
+        Returns
+        -------
+        NamedTuple
+            The round, with fields of the same types as ``round``.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> class Epochs(lr.UCB1):
+        ...     def next_round(self, arms, clock, round):
+        ...         return type(round)(round.number + 1, 2 * round.until)
+        >>> first = lr.UCB1().first_round(None)._replace(until=10)
+        >>> Epochs().next_round(None, None, first)
+        NoRound(number=1, until=20)
+        """
+        return round
+
+    def lower_bound(self, arm: Arm, clock: Clock, round: Any) -> float:
+        """Return a lower bound on the mean of an arm.
+
+        After every pull, an active arm whose score is below the largest lower bound is eliminated.
+
+        Parameters
+        ----------
+        arm : Arm
+            The arm.
+        clock : Clock
+            The time, the horizon and the number of arms.
+        round : NamedTuple
+            The current round.
+
+        Returns
+        -------
+        float
+            The bound; by default minus infinity, which eliminates nothing.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> clock = lr.Clock(t=100, horizon=1_000, arms=2, log_t=4.605, best=0.0)
+        >>> lr.UCB1().lower_bound(lr.Arm(0, 50, 0.9, 0.1), clock, None)
+        -inf
+        >>> policy = lr.EUCBV()
+        >>> round(policy.lower_bound(lr.Arm(0, 50, 0.9, 0.1), clock, policy.first_round(clock)), 3)
+        0.645
+        """
+        return -inf
+
+    def transform_reward(self, reward: float, rng: Random) -> float:
+        """Return the reward as it enters the statistics.
+
+        Parameters
+        ----------
+        reward : float
+            The reward, scaled to [0, 1] where the policy sees scaled rewards.
+        rng : Random
+            The random draws of the policy.
+
+        Returns
+        -------
+        float
+            The transformed reward; regret and the log of an agent have the reward itself.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> class Clicks(lr.UCB1):
+        ...     def transform_reward(self, reward, rng):
+        ...         return 1.0 if reward > 0 else 0.0
+        >>> Clicks().transform_reward(0.3, None)
+        1.0
+        """
+        return reward
+
+    def list_index_slope(self, arm: Arm, clock: Clock) -> float:
+        """Return the slope of a bound on the list index, infinite if there is none.
+
+        At any later time t' the list index must be at most index + log(t' / t) - slope * (best' - best). The
+        simulator then evaluates fewer arms.
+
+        Parameters
+        ----------
+        arm : Arm
+            The arm.
+        clock : Clock
+            The time, the horizon and the number of arms.
+
+        Returns
+        -------
+        float
+            The slope.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> clock = lr.Clock(t=100, horizon=1_000, arms=2, log_t=4.605, best=0.0)
+        >>> lr.UCB1().list_index_slope(lr.Arm(0, 50, 0.9, 0.1), clock)
+        inf
+        """
+        return inf
+
+    def update_memory(self, arm: Arm, reward: float, clock: Clock) -> Any:
+        """Return the memory of an arm after a reward.
+
+        Parameters
+        ----------
+        arm : Arm
+            The arm before the reward.
+        reward : float
+            The reward, as ``transform_reward`` returned it.
+        clock : Clock
+            The time, the horizon and the number of arms.
+
+        Returns
+        -------
+        NamedTuple
+            The new memory, an instance of ``Memory``.
+
+        Examples
+        --------
+        >>> from typing import NamedTuple
+        >>> import lowregret as lr
+        >>> class Last(NamedTuple):
+        ...     time: int = 0
+        >>> class LeastRecent(lr.Policy):
+        ...     Memory = Last
+        ...     def score(self, arm, clock):
+        ...         return -float(arm.memory.time)
+        ...     def update_memory(self, arm, reward, clock):
+        ...         return Last(clock.t)
+        >>> lr.trace(LeastRecent(), [[1, 1], [0, 0]], horizon=4, engine="reference").arm
+        array([0, 1, 0, 1])
+        """
+        return arm.memory
+
+    def propensities(self, arms: Arm, clock: Clock) -> Any:
+        """Return the probability of each arm, None if the policy does not state it.
+
+        Parameters
+        ----------
+        arms : Arm
+            An ``Arm`` whose fields are arrays, one entry for each arm that may be chosen; a tie goes to the
+            first entry.
+        clock : Clock
+            The time, the horizon and the number of arms.
+
+        Returns
+        -------
+        array of float, or None
+            The probabilities. They are computed for a policy with a posterior.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import lowregret as lr
+        >>> arms = lr.Arm(np.arange(2), np.array([9, 9]), np.array([0.5, 0.5]), np.array([0.25, 0.25]))
+        >>> lr.ThompsonGauss().propensities(arms, None).round(6)
+        array([0.5, 0.5])
+        """
+        return posterior_propensities(self, arms) if samples_posteriors(type(self)) else None
+
+    def arm_index(self, arm: Arm, clock: Clock, round: Any, rng: Random) -> float:
+        """Return the number by which arms are compared; each class has its own.
+
+        Parameters
+        ----------
+        arm : Arm
+            The arm.
+        clock : Clock
+            The time, the horizon and the number of arms.
+        round : NamedTuple
+            The current round.
+        rng : Random
+            The random draws of the policy.
+
+        Returns
+        -------
+        float
+            The score or sample of an index or sampling policy, the list index of a policy of lists.
+        """
+        raise NotImplementedError
+
+
+def is_randomized(kind: Any) -> bool:
+    """Return whether the choices of a class of policies are random."""
+    return any(map(kind.overrides, ("sample", *POSTERIORS, "duel")))
+
+
+def samples_posteriors(kind: Any) -> bool:
+    """Return whether a class of policies states the distributions of its samples."""
+    return any(map(kind.overrides, POSTERIORS))

@@ -1,0 +1,95 @@
+"""Every public name has a complete docstring, with an example that runs (pytest runs them as doctests).
+
+Public names are those of ``lowregret`` and ``lowregret.testing``, and the public methods and properties of
+their classes. The policies of the package have the methods of ``Policy``, so only their classes count.
+
+A docstring is complete if it has a summary; describes every parameter under Parameters (of a class also under
+Attributes); says under Returns what is returned, if that is not None; and has an example, none of it skipped.
+For a method or property, the example may be that of its class, if it uses or overrides the method.
+"""
+
+import inspect
+import re
+from functools import cached_property
+from typing import NoReturn
+
+import pytest
+
+import lowregret as lr
+
+SECTION = re.compile(r"^(\w+)\n-{3,}\n(.*?)(?=^\w+\n-{3,}\n|\Z)", re.DOTALL | re.MULTILINE)
+NAMES = re.compile(r"^([*\w][\w*, ]*?)(?: : .*)?$", re.MULTILINE)
+
+
+def public_names():
+    """Yield each public name with its object and the docstring of its class, if it has one."""
+    for name in dir(lr):
+        value = getattr(lr, name)
+        if inspect.ismodule(value):
+            for inner, part in vars(value).items():
+                if inspect.isfunction(part) and part.__module__ == value.__name__ and inner[0] != "_":
+                    yield f"{name}.{inner}", part, ""
+        elif inspect.isclass(value) or inspect.isfunction(value):
+            yield name, value, ""
+            if inspect.isclass(value) and (value is lr.Policy or not issubclass(value, lr.Policy)):
+                yield from members(name, value)
+
+
+def members(name, kind):
+    """Yield the methods and properties that the package defines for a class."""
+    for base in kind.__mro__:
+        if not base.__module__.startswith("lowregret"):
+            continue
+        for inner, part in vars(base).items():
+            part = getattr(part, "__func__", part)
+            method = inspect.isfunction(part) or isinstance(part, property | cached_property)
+            if method and inner[0] != "_" and inspect.getattr_static(kind, inner) is vars(base)[inner]:
+                yield f"{name}.{inner}", part, f"{inspect.getdoc(kind)}\n{inspect.getdoc(base)}"
+
+
+def problems(value, of_class):
+    """Return what a docstring lacks."""
+    text = inspect.getdoc(value) or ""
+    sections = dict(SECTION.findall(text))
+    found = []
+    if not text.partition("\n")[0].rstrip().endswith("."):
+        found.append("a summary of one line")
+    if not isinstance(value, property | cached_property):
+        described = sections.get("Parameters", "") + (
+            sections.get("Attributes", "") if inspect.isclass(value) else ""
+        )
+        names = {name.strip(" *") for line in NAMES.findall(described) for name in line.split(",")}
+        found += [name for name in parameters(value) if name not in names]
+        returned = None if inspect.isclass(value) else inspect.signature(value).return_annotation
+        if returned not in (None, "None", NoReturn) and "Returns" not in sections:
+            found.append("Returns")
+    if (">>>" not in text and not used(value, of_class)) or "+SKIP" in text:
+        found.append("an example")
+    return found
+
+
+def parameters(value):
+    """Return the names of the parameters that a caller may give."""
+    if inspect.isclass(value) and issubclass(value, Exception):
+        return []
+    given = inspect.signature(value).parameters
+    return [name for name in given if name not in ("self", "cls", "args", "kwargs") and name[0] != "_"]
+
+
+def used(value, text):
+    """Return whether the example in a docstring uses or overrides a method or property."""
+    name = getattr(value, "attrname", None) or getattr(value, "fget", value).__name__  # a cached property
+    code = "\n".join(line for line in text.splitlines() if line.lstrip()[:3] in (">>>", "..."))
+    return re.search(rf"(\.|def ){name}\b", code) is not None
+
+
+NAMED = {name: rest for name, *rest in public_names()}
+
+
+def test_there_are_public_names():
+    assert {"simulate", "Agent.ask", "Agent.summary", "Bandit.means", "testing.check_policy"} <= set(NAMED)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_docstring(name):
+    assert problems(*NAMED[name]) == []
