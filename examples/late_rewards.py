@@ -31,7 +31,9 @@ if __name__ == "__main__":
             alt.Chart(table)
             .mark_bar()
             .encode(
-                alt.X("mean", title="mean regret"), alt.Y("delay", sort=None), alt.Color("delay", legend=None)
+                alt.X("mean", title="mean regret"),
+                alt.Y("delay", sort=None, title=None),
+                alt.Color("delay", legend=None),
             )
         )
-        bars.properties(width=180).facet("policy").save(sys.argv[1])
+        bars.properties(width=180).facet(alt.Facet("policy", title=None)).save(sys.argv[1])

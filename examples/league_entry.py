@@ -31,5 +31,11 @@ if __name__ == "__main__":
     scores = found.scores.select("testbed", "policy", "mean", "se", "worst05")
     print(scores)
     if len(sys.argv) > 1:
-        bars = alt.Chart(scores).mark_bar().encode(alt.X("mean", title="mean regret"), y="policy")
-        bars.properties(width=180).facet("testbed").resolve_scale(x="independent").save(sys.argv[1])
+        bars = (
+            alt.Chart(scores)
+            .mark_bar()
+            .encode(alt.X("mean", title="mean regret"), alt.Y("policy", title=None))
+        )
+        bars.properties(width=180).facet(alt.Facet("testbed", title=None)).resolve_scale(
+            x="independent"
+        ).save(sys.argv[1])

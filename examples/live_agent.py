@@ -38,7 +38,7 @@ if __name__ == "__main__":
             alt.Chart(shares)
             .mark_bar()
             .encode(
-                alt.X("decision:O"),
+                alt.X("decision:O", title="decision", axis=alt.Axis(labelAngle=0, labelOverlap=True)),
                 alt.Y("count()", stack="normalize", title="share of the decisions"),
                 alt.Color("arm"),
             )

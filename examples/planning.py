@@ -24,6 +24,6 @@ if __name__ == "__main__":
     print(f"Use {plan.recommended}: {plan.reason}")
     if len(sys.argv) > 1:
         bars = alt.Chart(plan.table).mark_bar()
-        bars.encode(alt.X("loss", title="expected loss, conversions"), alt.Y("policy", sort="x")).save(
-            sys.argv[1]
-        )
+        bars.encode(
+            alt.X("loss", title="expected loss, conversions"), alt.Y("policy", sort="x", title=None)
+        ).save(sys.argv[1])

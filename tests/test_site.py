@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 from browser import CHROMIUM, Browser
+from docs_terms import TERMS, linked
 
 import lowregret as lr
 
 ROOT = Path(__file__).parents[1]
 OUTSIDE = re.compile(r'<(?:script|img|link|iframe)[^>]+(?:src|href)="(https?:)?//')
 LARGEST = 1.5e6
-"""Bytes of a page with its own figures."""
+"""Bytes of a page with all that it loads: figures, scripts, styles and the search index."""
 
 
 @pytest.fixture(scope="module")
@@ -49,10 +50,10 @@ def test_pages_request_nothing_from_outside_and_are_small(site):
     for page in pages:
         text = page.read_text(encoding="utf-8")
         assert not OUTSIDE.search(text), page.name
-        own = {
-            page,
-            *((page.parent / name).resolve() for name in re.findall(r'<img[^>]+src="([^"]+)"', text)),
-        }
+        loaded = re.findall(r'<(?:img|script)[^>]+src="([^"#]+)"|<link rel="stylesheet" href="([^"]+)"', text)
+        own = {page, site / "search/search_index.js"}
+        if page.name != "404.html":  # whose addresses are absolute
+            own |= {(page.parent / (name or style)).resolve() for name, style in loaded}
         assert sum(path.stat().st_size for path in own) < LARGEST, page.name
 
 
@@ -67,3 +68,18 @@ def test_search_works_in_a_file_and_pages_fit_a_phone(site):
         for page in ("index", "policies", "live", "reference/simulation"):
             with browser.tab(site / f"{page}.html", width=375) as tab:
                 assert tab.evaluate("document.documentElement.scrollWidth") <= 375, page
+
+
+def test_terms_are_linked_once_to_where_they_are_explained(site):
+    concepts = (site / "concepts.html").read_text(encoding="utf-8")
+    assert [anchor for anchor in TERMS.values() if f'id="{anchor}"' not in concepts] == []
+    for page, anchor in (("live", "propensity"), ("experiments", "shard"), ("league", "regret")):
+        text = (site / f"{page}.html").read_text(encoding="utf-8")
+        assert text.count(f'href="concepts.html#{anchor}"') == 1, page
+
+
+def test_only_the_first_use_in_prose_is_linked():
+    text = "# Regret\n\n`regret` [regret](a.md) worst-case regret, Regrets.\n\n```python\nregret\n```\n"
+    assert linked(text, "c.md") == text.replace("case regret", "case [regret](c.md#regret)")
+    assert linked("a [tail](concepts.md#tail), tails", "c.md") == "a [tail](concepts.md#tail), tails"
+    assert linked("surround, paired-up, gap.svg", "c.md") == "surround, paired-up, gap.svg"

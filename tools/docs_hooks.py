@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from docs_terms import linked
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).parents[1]
@@ -36,8 +38,10 @@ REFERENCE = {
 }
 """Pages of the reference: title and names; ``reference_pages`` adds policies, environments and testing."""
 
+WITH_INHERITED = ("Agent", "Results", "Policy")
+"""Classes whose bases are not public, so that their pages have the methods of these too."""
+
 GALLERY = (
-    "first_simulation",
     "own_policy",
     "sweep",
     "tails",
@@ -68,6 +72,31 @@ class Example(NamedTuple):
     figure: Path | None
 
 
+STYLE = """
+import runpy, sys
+import altair as alt
+from lowregret.reporting.chart_style import CONFIG
+from lowregret.reporting.policy_styles import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, VIOLET
+
+colours = [BLUE, VERMILION, GREEN, VIOLET, ORANGE, SKY, PURPLE, BLACK]
+size = {"continuousWidth": 480, "continuousHeight": 260, "discreteHeight": {"step": 32}}
+style = {**CONFIG, "range": {"category": colours}, "mark": {"color": BLUE}, "view": {"stroke": None, **size}}
+alt.theme.register("site", enable=True)(lambda: {"config": style})
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+"""Runs a script whose charts have the fonts and colours of the package, unless it sets others."""
+
+
+def on_config(config: Any) -> Any:
+    """Add the examples to the navigation."""
+    if config.extra["run_examples"]:
+        for entry in config.nav:
+            if "Gallery" in entry:
+                entry["Gallery"] = ["gallery/index.md", *(f"gallery/{name}.md" for name in GALLERY)]
+    return config
+
+
 def on_files(files: Any, config: Any) -> Any:
     """Add the generated pages."""
     for path, text in {**reference_pages(), **copied_pages()}.items():
@@ -81,9 +110,13 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Point links out of docs/ to the copies in the site."""
-    return re.sub(r"\]\(\.\./(examples|src)/", r"](\1/", markdown)
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Point links out of docs/ to the copies in the site, and link terms to where they are explained."""
+    markdown = re.sub(r"\]\(\.\./(examples|src)/", r"](\1/", markdown)
+    path = page.file.src_uri
+    if path in ("concepts.md", "changelog.md") or path.startswith("reference/"):
+        return markdown
+    return linked(markdown, "../" * path.count("/") + "concepts.md")
 
 
 def reference_pages() -> dict[str, str]:
@@ -99,9 +132,9 @@ def reference_pages() -> dict[str, str]:
     protocol = ("Policy", "Arm", "Arms", "Clock", "Random", "NEVER")
     pages["reference/policies.md"] = (
         "# Policies\n\n## Protocol\n\n"
-        + _entries(protocol, "heading_level: 3")
+        + _entries(protocol, 3)
         + "## Policies of the package\n\n"
-        + _entries(policies.POLICIES, "heading_level: 3, members: false")
+        + _entries(policies.POLICIES, 3, members=False)
     )
     pages["reference/errors.md"] += "\n\n::: lowregret.testing\n    options: {members_order: alphabetical}\n"
     pages["reference/commands.md"] = commands_page()
@@ -112,8 +145,12 @@ def _reference(title: str, names: Any) -> str:
     return f"# {title}\n\n{_entries(names)}"
 
 
-def _entries(names: Any, options: str = "") -> str:
-    return "".join(f"::: lowregret.{name}\n    options: {{{options}}}\n\n" for name in names)
+def _entries(names: Any, level: int = 2, **options: bool) -> str:
+    text = ""
+    for name in names:
+        chosen = {"heading_level": level, "inherited_members": name in WITH_INHERITED, **options}
+        text += f"::: lowregret.{name}\n    options: {json.dumps(chosen)}\n\n"
+    return text
 
 
 def commands_page() -> str:
@@ -151,7 +188,7 @@ def run_gallery(names: Any) -> list[Example]:
 
 
 def run_example(name: str) -> Example:
-    """Run a script as a user does, with the name of a figure to draw."""
+    """Run a script with the name of a figure to draw."""
     path = ROOT / "examples" / f"{name}.py"
     code = path.read_text(encoding="utf-8")
     docstring = ast.get_docstring(ast.parse(code)) or ""
@@ -161,9 +198,9 @@ def run_example(name: str) -> Example:
     if not output.exists():
         for old in CACHE.glob(f"{name}-*"):
             old.unlink()
-        done = subprocess.run(
-            [sys.executable, str(path), str(figure)], capture_output=True, text=True, cwd=CACHE
-        )
+        call = [sys.executable, "-c", STYLE, str(path), str(figure)]
+        env = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+        done = subprocess.run(call, capture_output=True, text=True, cwd=CACHE, env=env)
         if done.returncode != 0:
             raise RuntimeError(f"examples/{name}.py failed:\n{done.stderr}")
         output.write_text(done.stdout, encoding="utf-8")
@@ -174,7 +211,7 @@ def run_example(name: str) -> Example:
 
 def _digest(code: str) -> str:
     """Hash a script together with the package, so that a change of either runs it again."""
-    digest = hashlib.sha256(code.encode())
+    digest = hashlib.sha256(code.encode() + STYLE.encode())
     for path in sorted((ROOT / "src").rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

@@ -66,14 +66,30 @@ def open_agent(
         ``sqlite:///choices.db``; a PostgreSQL database, which several hosts may share, as a URL such as
         ``postgresql://user:password@host/database``; or, if the name ends in ``.journal``, a journal for one
         process and one agent; or a store of your own.
-    policy, arms, horizon, seed, reward_range, outside, matures_after, expires_after, default_reward, \
-    minimum_share, control, log_propensities
-        As for ``Agent``. For an existing agent they must be those it was created with; ``arms`` may also be
-        its current arms. Leave all of them out to open an existing agent as it is. Pass only ``policy`` if
-        its class is not part of lowregret.
+    policy : Policy or str, optional
+        The policy. For an existing agent leave it out, unless its class is not part of lowregret.
+    arms : sequence of str, optional
+        The names of the arms. For an existing agent leave them out, or pass those it was created with or has
+        now. With them, all settings must be those it was created with.
+    horizon, seed : int, optional
+        As for ``Agent``.
+    reward_range : (float, float) or None, default (0, 1)
+        As for ``Agent``.
     name : str, optional
         The name of the agent in the store: letters, digits, ``.``, ``_`` and ``-``. "default" if it is left
         out; without ``arms``, the only agent of the store.
+    outside : {"refuse", "clip"}, default "refuse"
+        As for ``Agent``.
+    matures_after, expires_after : int or datetime.timedelta, optional
+        As for ``Agent``.
+    default_reward : float, optional
+        As for ``Agent``.
+    minimum_share : float, default 0
+        As for ``Agent``.
+    control : (str, float), optional
+        As for ``Agent``.
+    log_propensities : bool, optional
+        As for ``Agent``; by default propensities are computed.
     timeout : float, default 60
         How many seconds a call waits for other threads and processes before it raises ``StoreError``.
     read_only : bool, default False

@@ -15,13 +15,14 @@ from lowregret.policies import POLICIES
 VERMILION, BLUE, GREEN, PURPLE = "#D55E00", "#0072B2", "#009E73", "#CC79A7"
 ORANGE, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#616161"
 
-YELLOW, INDIGO, PLUM, PALE = "#BBCC33", "#332288", "#600058", "#A6CEE3"
+YELLOW, INDIGO, PLUM, PALE, VIOLET = "#BBCC33", "#332288", "#600058", "#A6CEE3", "#6A3CF0"
 
 COLOURS = {
     "eucbv": VERMILION,
     "ucb": BLUE,
     "UCBV": ORANGE,
     "moss": GREEN,
+    "mossv": VIOLET,
     "ocucb": PURPLE,
     "thompson": SKY,
     "bayesucb": INDIGO,
@@ -35,7 +36,7 @@ COLOURS = {
 A new policy has the colour of its module, and a new module one of the others, without a change here.
 """
 
-FALLBACK = (PALE, PURPLE, ORANGE, SKY, BLACK, GREEN, BLUE)
+FALLBACK = (PURPLE, SKY, ORANGE, BLACK, GREEN, BLUE, PALE)
 """The colours of other policies, in the order in which they are used."""
 
 ON_DARK = {
@@ -51,6 +52,7 @@ ON_DARK = {
     INDIGO: "#9D90F5",
     PLUM: "#D66BCB",
     PALE: "#D6E9F2",
+    VIOLET: "#8A66FF",
 }
 """The colours in place of these on a dark page."""
 

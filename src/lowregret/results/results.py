@@ -52,11 +52,6 @@ class Results(TabulatedResults):
     outcomes : mapping of (str, str) to Runs, optional
         The arrays of every environment and policy, where they are in memory.
 
-    Attributes
-    ----------
-    description, load_table, outcomes
-        As given.
-
     Examples
     --------
     >>> import lowregret as lr
