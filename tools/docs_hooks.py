@@ -81,6 +81,7 @@ from lowregret.reporting.policy_styles import BLACK, BLUE, GREEN, ORANGE, PURPLE
 colours = [BLUE, VERMILION, GREEN, VIOLET, ORANGE, SKY, PURPLE, BLACK]
 size = {"continuousWidth": 480, "continuousHeight": 260, "discreteHeight": {"step": 32}}
 style = {**CONFIG, "range": {"category": colours}, "mark": {"color": BLUE}, "view": {"stroke": None, **size}}
+style["legend"] = {key: value for key, value in CONFIG["legend"].items() if not key.startswith("symbol")}
 alt.theme.register("site", enable=True)(lambda: {"config": style})
 sys.argv = sys.argv[1:]
 runpy.run_path(sys.argv[0], run_name="__main__")
@@ -230,7 +231,7 @@ def gallery_pages(examples: list[Example]) -> dict[str, str]:
             pages[f"gallery/{each.name}.svg"] = each.figure.read_text(encoding="utf-8")
         image = "" if each.figure is None else f"[![]({each.name}.svg)]({each.name}.md)\n\n"
         cards.append(f'<div class="card" markdown>\n\n**[{each.title}]({each.name}.md)**\n\n{image}</div>\n')
-    heading = "# Gallery\n\nShort scripts, each run when this site was built.\n\n"
+    heading = "---\nhide: [toc]\n---\n\n# Gallery\n\nShort scripts, each run when this site was built.\n\n"
     pages["gallery/index.md"] = f'{heading}<div class="gallery" markdown>\n\n{"".join(cards)}\n</div>\n'
     return pages
 
