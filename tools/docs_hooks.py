@@ -24,19 +24,28 @@ ROOT = Path(__file__).parents[1]
 CACHE = ROOT / ".cache" / "gallery"
 
 REFERENCE = {
-    "simulation": ("Simulation", ("simulate", "trace", "bounds")),
+    "simulation": ("Simulation", ("simulate", "trace", "engine.outcome.Trace", "bounds")),
     "environments": ("Environments", ("Bandit", "DriftingBandit", "Sampled", "Delay")),
-    "results": ("Results", ("Results", "Metric", "compare", "report", "open_results")),
-    "experiments": ("Experiments", ("Experiment",)),
+    "results": (
+        "Results",
+        ("Results", "analysis.tables.Runs", "Metric", "compare", "report", "open_results"),
+    ),
+    "experiments": (
+        "Experiments",
+        ("Experiment", "experiments.spec.EnvironmentEntry", "experiments.spec.PolicyEntry"),
+    ),
     "live": ("Live agents", ("open_agent", "Agent", "AsyncAgent", "Decision", "replay", "Replay")),
-    "planning": ("Planning and service", ("plan", "Plan", "connect")),
+    "planning": ("Planning and service", ("plan", "Plan", "connect", "service.client.RemoteAgent")),
     "suite": ("League and worst case", ("league", "League", "worst_case", "WorstCase")),
     "errors": (
         "Errors and testing",
         ("LowRegretError", "InputError", "StoreError", "ConflictError", "UnknownDecisionError"),
     ),
 }
-"""Pages of the reference: title and names; ``reference_pages`` adds policies, environments and testing."""
+"""Pages of the reference: title and names, those with a dot of what public functions take or return.
+
+``reference_pages`` adds policies, environments and testing.
+"""
 
 WITH_INHERITED = ("Agent", "Results", "Policy")
 """Classes whose bases are not public, so that their pages have the methods of these too."""

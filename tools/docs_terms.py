@@ -32,7 +32,6 @@ TERMS = {
     "batch": "delay-batch",
     "agent": "agent-decision-pending",
     "pending": "agent-decision-pending",
-    "matures_after": "maturity-window",
     "maturity window": "maturity-window",
     "idempotent": "idempotent",
     "propensity": "propensity",
@@ -41,9 +40,8 @@ TERMS = {
 }
 """Each term with the anchor of the section that explains it."""
 
-_NOT_PROSE = (
-    r"(?:<!--.*?-->|```.*?^```|`[^`\n]*`|!?\[[^\]]*\]\([^)]*\)|^#.*?$|^\*\*.*?\*\*|<[^>\n]+>|^:::.*?$)"
-)
+_CODE = r"```.*?^```|``.*?``|`[^`\n]*`"
+_NOT_PROSE = rf"(?:{_CODE}|<!--.*?-->|!?\[[^\]]*\]\([^)]*\)|^#.*?$|^\*\*.*?\*\*|<[^>\n]+>|^:::.*?$)"
 _WORD = "|".join(sorted(map(re.escape, TERMS), key=len, reverse=True))
 _TOKEN = re.compile(
     rf"{_NOT_PROSE}|(?<![\w.-])({_WORD})(es|s)?(?![\w-]|\.\w)", re.DOTALL | re.MULTILINE | re.IGNORECASE

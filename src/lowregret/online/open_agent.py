@@ -71,7 +71,9 @@ def open_agent(
     arms : sequence of str, optional
         The names of the arms. For an existing agent leave them out, or pass those it was created with or has
         now. With them, all settings must be those it was created with.
-    horizon, seed : int, optional
+    horizon : int, optional
+        As for ``Agent``.
+    seed : int, default 0
         As for ``Agent``.
     reward_range : (float, float) or None, default (0, 1)
         As for ``Agent``.
