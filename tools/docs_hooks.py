@@ -14,6 +14,7 @@ import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -221,10 +222,24 @@ def run_example(name: str) -> Example:
 
 def _digest(code: str) -> str:
     """Hash a script together with the package, so that a change of either runs it again."""
-    digest = hashlib.sha256(code.encode() + STYLE.encode())
+    return hashlib.sha256((code + STYLE + _package()).encode()).hexdigest()[:16]
+
+
+@cache
+def _package() -> str:
+    """Return the code of the package without comments and docstrings."""
+    dumped = []
     for path in sorted((ROOT / "src").rglob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(getattr(node, "body", None), list):
+                node.body = [each for each in node.body if not _is_text(each)]  # type: ignore[attr-defined]
+        dumped.append(ast.dump(tree))
+    return hashlib.sha256("".join(dumped).encode()).hexdigest()
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def gallery_pages(examples: list[Example]) -> dict[str, str]:
