@@ -15,6 +15,7 @@ import numpy as np
 from lowregret.engine.compile import by_policy_class, compiled, compiled_inline
 from lowregret.engine.exceedances import new_scores
 from lowregret.engine.lazy.arm_groups import Groups, in_lines, new_groups
+from lowregret.engine.lazy.streaks import Ahead, new_ahead
 from lowregret.engine.lazy.tournament import Tournament, new_tournament
 from lowregret.engine.observe import observe, observes_plainly
 from lowregret.engine.rewards import exhausted, nth_reward, reward_source
@@ -44,6 +45,7 @@ class Scratch(NamedTuple):
     places: Integers
     lines: Floats  # four numbers for each arm
     groups: Groups
+    ahead: Ahead
     padded: Floats  # six numbers for each of up to 255 arms
     rewards: Any  # of each arm so far, for a policy that uses them
 
@@ -62,6 +64,7 @@ def new_scratch(policy: Policy, rows: Rows, horizon: int) -> Scratch:
         places=np.zeros(size, np.int64),
         lines=np.zeros((4, size)),
         groups=new_groups(size),
+        ahead=new_ahead(policy, size),
         padded=np.zeros((6, 256)),
         rewards=new_rewards(policy, size, horizon),
     )
