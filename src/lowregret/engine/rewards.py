@@ -108,7 +108,9 @@ def reward(row: np.void, data: Floats, n: int) -> float:
 
 
 @compiled
-def draw_rewards(source: RewardSource, data: Floats, after: int, count: int, clip: bool, rewards: Floats) -> None:
+def draw_rewards(
+    source: RewardSource, data: Floats, after: int, count: int, clip: bool, rewards: Floats
+) -> None:
     """Write the next rewards of an arm after its first ``after`` ones, clipped to [0, 1] if wanted."""
     if source.kind == BERNOULLI:  # in vectors
         for k in range(count):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lowregret.engine.compile import compiled, compiled_inline
-from lowregret.engine.lazy.streaks import SHARE, forget, write_all_made, write_made
+from lowregret.engine.lazy.streaks import SHARE, find_streaks, forget, write_all_made, write_made
 from lowregret.engine.lazy.tournament import Tournament, at_least, enter, rebuild
 from lowregret.engine.rewards import GIVEN, RewardSource, draw_rewards, reward_source
 from lowregret.engine.rng import Rng
@@ -69,111 +69,127 @@ def count_ahead(policy: Any, source: RewardSource, sums: Sums, depth: int, most:
 
 @compiled_inline
 def look_ahead(policy: Any, run: Run, i: int, t: int, most: int, round: Any, rng: Rng) -> bool:
-    """Compute the next pulls of an arm, at most ``most``; return whether it has a reward left."""
+    """Compute the next pulls of an arm, at most ``most``; return whether it has a reward left.
+
+    One quantity after the other, so that the processor computes those of several pulls at once.
+    """
     ahead, tree, row = run.scratch.ahead, run.scratch.tree, run.rows[i]
     write_made(run.rows, ahead, i)
-    pulls, streaks = ahead.pulls[i], ahead.streaks[i]
     source, sums, number = reward_source(row), read_sums(row), row["number"]
-    length = count_ahead(policy, source, sums, len(pulls), most)
-    rewards = ahead.rewards
+    length = count_ahead(policy, source, sums, len(ahead.scores), most)
+    if length < 1:
+        return False
+    rewards, totals, squares = ahead.scores, ahead.totals[i], ahead.squares[i]
     draw_rewards(source, run.data, sums.before + sums.pulls, length, run.clip, rewards)
-    score, highest, count = tree.best[len(tree.best) // 2 + i], -np.inf, 0
-    clock = clock_now(run, t + 1, 0.0)
+    pulls = sums.pulls + 1
     for k in range(length):
         sums = add_reward(sums, policy.transform_reward(rewards[k], rng))
-        arm = arm_from_sums(policy, run.rows, number, sums)
-        later = at_least(policy.arm_index(arm, clock, round, rng))
-        highest = max(highest, policy.lower_bound(arm, clock, round))
-        pulls[k]["total"], pulls[k]["squares"] = sums.total, sums.squares
-        streak = streaks[count]
-        streak["end"], streak["score"], streak["highest"] = k + 1, later, highest
-        falls = not later >= score  # also where it is nan
-        score = later if falls else score
-        count += falls
-    if length > 0 and (count == 0 or streaks[count - 1]["end"] < length):  # a streak that goes on
-        streak = streaks[count]
-        streak["end"], streak["score"], streak["highest"] = length, score, highest
-        count += 1
+        totals[k], squares[k] = sums.total, sums.squares
     row["origin"] = sums.origin
-    arm_ahead = ahead.arms[i]
-    arm_ahead["made"], arm_ahead["streak"], arm_ahead["streaks"] = 0, 0, count
-    return length > 0
+    clock, scores, lower_bounds = clock_now(run, t + 1, 0.0), ahead.scores, ahead.lower_bounds
+    for k in range(length):
+        after = Sums(sums.before, pulls + k, sums.origin, totals[k], squares[k])
+        arm = arm_from_sums(policy, run.rows, number, after)
+        scores[k] = at_least(policy.arm_index(arm, clock, round, rng))
+        if rules_of(policy).eliminates_dominated:
+            lower_bounds[k] = policy.lower_bound(arm, clock, round)
+    find_streaks(ahead, i, length, tree.best[len(tree.best) // 2 + i])
+    return True
+
+
+@compiled_inline
+def make_pulls(run: Run, i: int, t: int, count: int, round: Any, left: int) -> int:
+    """Pull an arm so many times, as computed; return the time."""
+    if len(run.path) > 0:
+        for step in range(t + 1, t + count + 1):
+            record_step(run, step, run.rows[i]["number"], round.number, left)
+    run.rows[i]["pulls"] += count
+    run.scratch.ahead.arms[i]["made"] += count
+    return t + count
+
+
+@compiled
+def eliminate(policy: Any, run: Run, i: int, t: int, round: Any, rng: Rng, left: int) -> int:
+    """Eliminate the dominated arms after a pull of one; return how many are left."""
+    rows = run.rows
+    write_all_made(rows, run.scratch.ahead)
+    if eliminate_dominated(policy, rows, clock_now(run, t, 0.0), round, rng):
+        left = log_eliminated(rows, t)
+        if left > 0:
+            record_step(run, t, rows[i]["number"], round.number, left)
+    return left
+
+
+@compiled
+def start_round(policy: Any, run: Run, i: int, t: int, round: Any, rng: Rng) -> tuple[Any, int]:
+    """Return the round that follows a pull of an arm, and how many arms are left."""
+    rows, ahead = run.rows, run.scratch.ahead
+    write_all_made(rows, ahead)
+    forget(ahead)
+    round, left = end_round(policy, rows, t, clock_now(run, t, 0.0), round, rng)
+    if left > 0:
+        record_step(run, t, rows[i]["number"], round.number, left)
+    return round, left
 
 
 def play_constant_index(policy: Any, first: Any, rng: Rng, run: Run) -> int:
     """Play one run of a policy whose scores stand still.
 
-    The arm of the largest score is pulled for a whole streak, at the cost of one draw, one update and one
-    score for each pull. ``lowest`` and ``highest`` bound all scores from below and all lower bounds from
-    above. No arm can have to leave while they have not crossed; a streak in which they would is pulled one
-    by one.
+    The arm of the largest score is pulled for a whole streak. ``lowest`` and ``highest`` bound all scores
+    from below and all lower bounds from above. No arm can have to leave while they have not crossed; in a
+    streak in which they would, arms are eliminated after each pull.
     """
     rows, horizon, grid = run.rows, run.horizon, run.grid
     rules, tree, ahead, round = rules_of(policy), run.scratch.tree, run.scratch.ahead, first
     t, at = warm_up(policy, rng, round.number, run)
     if t < 0:
         return t
-    left, recording = count_active(rows), len(run.path) > 0
+    left = count_active(rows)
     forget(ahead)
     lowest, highest = rescore(policy, rows, clock_now(run, t, 0.0), round, rng, tree)
     if lowest != lowest and t < horizon:
         return NOT_A_NUMBER
-    leader = tree.place[1]
+    i = tree.place[1]
     while t < horizon and (left > 1 or not rules.eliminates_permanently):
         due = min(max(round.until, t + 1), horizon)
         end = min(due, t + POLL_STEPS)
         if at < len(grid):
             end = min(end, grid[at])
         while t < end:
-            i = leader
-            arm = ahead.arms[i]
+            pulled, arm = i, ahead.arms[i]
             if arm["streak"] == arm["streaks"] and not look_ahead(policy, run, i, t, due - t, round, rng):
                 return -i - 1
             streak = ahead.streaks[i, arm["streak"]]
-            count, score = min(streak["end"] - arm["made"], end - t), streak["score"]
-            crosses = False
+            count, score, crosses = min(streak["end"] - arm["made"], end - t), streak["score"], False
             if rules.eliminates_dominated:
                 low, high = min(lowest, score), max(highest, streak["highest"])
-                crosses = not low >= high
+                crosses = not low >= high  # also where one is nan
                 lowest, highest = (lowest, highest) if crosses else (low, high)
                 count = 1 if crosses else count
-            if recording:
-                for step in range(t + 1, t + count + 1):
-                    record_step(run, step, rows[i]["number"], round.number, left)
-            t += count
-            rows[i]["pulls"] += count
-            arm["made"] += count
+            t = make_pulls(run, i, t, count, round, left)
+            if not rules.looks_ahead:
+                write_made(rows, ahead, i)
             if arm["made"] == streak["end"]:
                 if score != score:
                     return NOT_A_NUMBER
                 arm["streak"] += 1
-                leader = enter(tree, i, score)
-            if not rules.looks_ahead:
-                write_made(rows, ahead, i)
+                i = enter(tree, i, score)
             if crosses:
-                write_all_made(rows, ahead)
-                clock = clock_now(run, t, 0.0)
-                if eliminate_dominated(policy, rows, clock, round, rng):
-                    left = log_eliminated(rows, t)
-                    if left < 0:
-                        return left
-                    record_step(run, t, rows[i]["number"], round.number, left)
-                lowest, highest = rescore(policy, rows, clock, round, rng, tree)
-                leader = tree.place[1]
+                left = eliminate(policy, run, pulled, t, round, rng, left)
+                if left < 0:
+                    return left
+                lowest, highest = rescore(policy, rows, clock_now(run, t, 0.0), round, rng, tree)
+                i = tree.place[1]
                 if left == 1:
                     break
         if t >= round.until:
-            write_all_made(rows, ahead)
-            forget(ahead)
-            clock = clock_now(run, t, 0.0)
-            round, left = end_round(policy, rows, t, clock, round, rng)
+            round, left = start_round(policy, run, pulled, t, round, rng)
             if left < 0:
                 return left
-            record_step(run, t, rows[i]["number"], round.number, left)
-            lowest, highest = rescore(policy, rows, clock, round, rng, tree)
-            leader = tree.place[1]
+            lowest, highest = rescore(policy, rows, clock_now(run, t, 0.0), round, rng, tree)
             if lowest != lowest:
                 return NOT_A_NUMBER
+            i = tree.place[1]
         at = record_if_due(run, t, at)
         if run.stop[0]:
             return STOPPED

@@ -1,9 +1,9 @@
-"""Streaks: pulls of one arm that no other arm can come between, while scores change with an arm's pulls alone.
+"""Streaks: pulls of one arm in succession, while scores change with the pulls of their arm alone.
 
-The rewards of an arm are a function of the arm and the number of the pull. So, within a round, are its scores,
-whatever the other arms do, and they are computed for many pulls at a time. An arm that is chosen at score s is
-chosen again until its score is below s: all other scores stay at most s, and in case of a tie the first arm
-stays the first. These pulls are a streak. So the policy compares the arms only at the ends of streaks.
+The n-th reward of an arm is a function of the arm and of n. So, within a round, is its score after n pulls,
+whatever the other arms do, and the scores after many pulls are computed at a time. An arm that is chosen at
+score s is chosen again until its score is below s: all other scores stay at most s, and in case of a tie the
+first arm stays the first. These pulls are a streak. So arms are compared only at the ends of streaks.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lowregret.engine.compile import compiled, compiled_inline
-from lowregret.engine.state import Rows
+from lowregret.engine.state import Floats, Rows
 from lowregret.policies import Policy
 from lowregret.policies.views import mean_of
 
@@ -33,12 +33,11 @@ ARM = np.dtype(
     ],
     align=True,
 )
-PULL = np.dtype([("total", np.float64), ("squares", np.float64)], align=True)  # the sums after a pull
 STREAK = np.dtype(
     [
         ("end", np.int64),  # the number of pulls computed up to its last
         ("score", np.float64),  # after its last pull
-        ("highest", np.float64),  # the largest lower bound after one of the pulls computed, up to its last
+        ("highest", np.float64),  # the largest lower bound after one of its pulls
     ],
     align=True,
 )
@@ -48,17 +47,41 @@ class Ahead(NamedTuple):
     """The pulls computed ahead, a row for each arm."""
 
     arms: npt.NDArray[np.void]
-    pulls: npt.NDArray[np.void]
     streaks: npt.NDArray[np.void]
-    rewards: npt.NDArray[np.float64]  # of the pulls of one arm
+    totals: Floats
+    squares: Floats
+    scores: Floats  # after each pull of one arm; before that, its rewards
+    lower_bounds: Floats  # after each pull of one arm
 
 
 def new_ahead(policy: Policy, arms: int) -> Ahead:
     """Return room for pulls ahead; none for a policy whose index is not constant."""
     size = arms if policy.index_trend == "constant" else 0
     depth = max(min(MEMORY // max(size, 1), DEPTH), 2)
-    pulls, streaks = np.zeros((size, depth), PULL), np.zeros((size, depth), STREAK)
-    return Ahead(np.zeros(size, ARM), pulls, streaks, np.zeros(depth))
+    totals, squares = np.zeros((2, size, depth))
+    scores, lower_bounds = np.zeros((2, depth))
+    streaks = np.zeros((size, depth), STREAK)
+    return Ahead(np.zeros(size, ARM), streaks, totals, squares, scores, lower_bounds)
+
+
+@compiled_inline
+def find_streaks(ahead: Ahead, i: int, length: int, score: float) -> None:
+    """Divide the pulls computed for an arm, chosen at a score, into streaks; the last may not be at its end."""
+    arm, streaks, count, highest = ahead.arms[i], ahead.streaks[i], 0, -np.inf
+    for k in range(length):
+        later = ahead.scores[k]
+        highest = max(highest, ahead.lower_bounds[k])
+        streak = streaks[count]
+        streak["end"], streak["score"], streak["highest"] = k + 1, later, highest
+        falls = not later >= score  # also where it is nan
+        score = min(later, score)
+        highest = -np.inf if falls else highest
+        count += falls
+    if count == 0 or streaks[count - 1]["end"] < length:
+        streak = streaks[count]
+        streak["end"], streak["score"], streak["highest"] = length, score, highest
+        count += 1
+    arm["made"], arm["streak"], arm["streaks"] = 0, 0, count
 
 
 @compiled
@@ -74,9 +97,8 @@ def write_made(rows: Rows, ahead: Ahead, i: int) -> None:
     """Write the sums and the mean of an arm after the pulls made into its row."""
     row, made = rows[i], ahead.arms[i]["made"]
     if made > 0:
-        pull = ahead.pulls[i, made - 1]
-        row["total"], row["squares"] = pull["total"], pull["squares"]
-        row["mean"] = mean_of(row["pulls"] - row["reset"], row["origin"], pull["total"])
+        row["total"], row["squares"] = ahead.totals[i, made - 1], ahead.squares[i, made - 1]
+        row["mean"] = mean_of(row["pulls"] - row["reset"], row["origin"], row["total"])
 
 
 @compiled

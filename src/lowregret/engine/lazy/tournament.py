@@ -54,7 +54,7 @@ def enter(tree: Tournament, i: int, score: float) -> int:
     while node > 1:
         other = node ^ 1
         challenger, where = tree.best[other], tree.place[other]
-        wins = (challenger > score) | ((challenger == score) & (where < place))
+        wins = (challenger > score) | ((challenger == score) & (other < node))
         place = where if wins else place
         score = max(challenger, score)
         node >>= 1
