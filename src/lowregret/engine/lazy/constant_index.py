@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from lowregret.engine.compile import compiled, compiled_inline
-from lowregret.engine.lazy.streaks import SHARE, find_streaks, forget, write_all_made, write_made
+from lowregret.engine.lazy.streaks import count_ahead, find_streaks, forget, write_all_made, write_made
 from lowregret.engine.lazy.tournament import Tournament, at_least, enter, rebuild
-from lowregret.engine.rewards import GIVEN, RewardSource, draw_rewards, reward_source
+from lowregret.engine.rewards import draw_rewards, reward_source
 from lowregret.engine.rng import Rng
 from lowregret.engine.simulated_run import (
     POLL_STEPS,
@@ -58,16 +58,6 @@ def rescore(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, tree: T
 
 
 @compiled_inline
-def count_ahead(policy: Any, source: RewardSource, sums: Sums, depth: int, most: int) -> int:
-    """Return how many pulls of an arm to compute, 0 if it has no reward left."""
-    if not rules_of(policy).looks_ahead:
-        most = 1
-    pulls = sums.before + sums.pulls
-    length = min(most, depth, max(sums.pulls // SHARE, 2))
-    return min(length, int(source.b) - pulls) if source.kind == GIVEN else length
-
-
-@compiled_inline
 def look_ahead(policy: Any, run: Run, i: int, t: int, most: int, round: Any, rng: Rng) -> bool:
     """Compute the next pulls of an arm, at most ``most``; return whether it has a reward left.
 
@@ -76,7 +66,8 @@ def look_ahead(policy: Any, run: Run, i: int, t: int, most: int, round: Any, rng
     ahead, tree, row = run.scratch.ahead, run.scratch.tree, run.rows[i]
     write_made(run.rows, ahead, i)
     source, sums, number = reward_source(row), read_sums(row), row["number"]
-    length = count_ahead(policy, source, sums, len(ahead.scores), most)
+    most = min(most, len(ahead.scores)) if rules_of(policy).looks_ahead else 1
+    length = count_ahead(source, sums, most)
     if length < 1:
         return False
     rewards, totals, squares = ahead.scores, ahead.totals[i], ahead.squares[i]

@@ -14,7 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from lowregret.engine.compile import compiled, compiled_inline
+from lowregret.engine.rewards import GIVEN, RewardSource
 from lowregret.engine.state import Floats, Rows
+from lowregret.engine.statistics import Sums
 from lowregret.policies import Policy
 from lowregret.policies.views import mean_of
 
@@ -65,8 +67,15 @@ def new_ahead(policy: Policy, arms: int) -> Ahead:
 
 
 @compiled_inline
+def count_ahead(source: RewardSource, sums: Sums, most: int) -> int:
+    """Return how many pulls of an arm to compute, 0 if it has no reward left."""
+    length = min(most, max(sums.pulls // SHARE, 2))
+    return min(length, int(source.b) - sums.before - sums.pulls) if source.kind == GIVEN else length
+
+
+@compiled_inline
 def find_streaks(ahead: Ahead, i: int, length: int, score: float) -> None:
-    """Divide the pulls computed for an arm, chosen at a score, into streaks; the last may not be at its end."""
+    """Divide the pulls computed for an arm, chosen at a score, into streaks; the last may be unfinished."""
     arm, streaks, count, highest = ahead.arms[i], ahead.streaks[i], 0, -np.inf
     for k in range(length):
         later = ahead.scores[k]
