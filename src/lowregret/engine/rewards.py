@@ -10,6 +10,7 @@ from lowregret.engine.compile import compiled, compiled_inline, shared
 from lowregret.engine.own_sampler import call_sampler
 from lowregret.engine.rng import beta, exponential, normal, poisson, positive, uniform
 from lowregret.engine.state import Floats
+from lowregret.engine.statistics import clipped
 from lowregret.environments.families import (
     BERNOULLI,
     BETA,
@@ -104,3 +105,19 @@ def reward(row: np.void, data: Floats, n: int) -> float:
     """Return the n-th reward of an arm, nan if a table of given rewards has ended."""
     source = reward_source(row)
     return np.nan if exhausted(source, n) else nth_reward(source, data, n)
+
+
+@compiled
+def draw_rewards(
+    source: RewardSource, data: Floats, after: int, count: int, clip: bool, rewards: Floats
+) -> None:
+    """Write the next rewards of an arm after its first ``after`` ones, clipped to [0, 1] if wanted."""
+    if source.kind == BERNOULLI:  # in vectors
+        for k in range(count):
+            rewards[k] = source.c if uniform(source.key, after + 1 + k) < source.a else source.b
+    else:
+        for k in range(count):
+            rewards[k] = nth_reward(source, data, after + 1 + k)
+    if clip:
+        for k in range(count):
+            rewards[k] = clipped(rewards[k], clip)

@@ -15,6 +15,8 @@ import numpy as np
 from lowregret.engine.compile import by_policy_class, compiled, compiled_inline
 from lowregret.engine.exceedances import new_scores
 from lowregret.engine.lazy.arm_groups import Groups, in_lines, new_groups
+from lowregret.engine.lazy.paces import Paces, new_paces
+from lowregret.engine.lazy.streaks import Ahead, new_ahead
 from lowregret.engine.lazy.tournament import Tournament, new_tournament
 from lowregret.engine.observe import observe, observes_plainly
 from lowregret.engine.rewards import exhausted, nth_reward, reward_source
@@ -44,7 +46,9 @@ class Scratch(NamedTuple):
     places: Integers
     lines: Floats  # four numbers for each arm
     groups: Groups
-    padded: Floats  # six numbers for each of up to 255 arms
+    ahead: Ahead
+    padded: Floats  # five numbers for each of up to 255 arms
+    paces: Paces
     rewards: Any  # of each arm so far, for a policy that uses them
 
 
@@ -62,7 +66,9 @@ def new_scratch(policy: Policy, rows: Rows, horizon: int) -> Scratch:
         places=np.zeros(size, np.int64),
         lines=np.zeros((4, size)),
         groups=new_groups(size),
-        padded=np.zeros((6, 256)),
+        ahead=new_ahead(policy, size),
+        padded=np.zeros((5, 256)),
+        paces=new_paces(policy, horizon),
         rewards=new_rewards(policy, size, horizon),
     )
 

@@ -54,7 +54,7 @@ class Rules(NamedTuple):
     counts_pending: bool
     uses_variance: bool  # as far as ``index_depends_on`` says
     separable_width: bool
-    transforms_rewards: bool
+    looks_ahead: bool  # whether the scores of an arm depend on its own rewards alone, also those to come
 
 
 def admits_later(kind: type[Policy]) -> bool:
@@ -78,7 +78,7 @@ def rules_of_class(kind: type[Policy]) -> Rules:
         kind.counts_pending,
         "variance" in kind.index_depends_on,
         kind.separable_width,
-        kind.overrides("transform_reward"),
+        not kind.overrides("transform_reward") and not kind.uses_arms,
     )
 
 

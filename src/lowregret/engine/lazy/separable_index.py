@@ -20,6 +20,7 @@ import numpy as np
 
 from lowregret.engine.compile import by_policy_class, compiled, compiled_inline
 from lowregret.engine.lazy.leaves import SLACK, arm_of
+from lowregret.engine.lazy.paces import STRETCH
 from lowregret.engine.lazy.time_varying_index import play_time_varying_index
 from lowregret.engine.rewards import exhausted, nth_reward, reward_source
 from lowregret.engine.rng import Rng
@@ -120,10 +121,18 @@ def width(policy: Any, clock: Clock, round: Any, rng: Rng, run: Run, pulls: int)
 
 
 @compiled
-def set_paces(policy: Any, round: Any, rng: Rng, run: Run, start: int, end: int, paces: Floats) -> None:
-    """Compute the pace of each step from ``start`` to ``end``."""
-    for t in range(start, end + 1):
-        paces[t - start] = width(policy, clock_now(run, t, 0.0), round, rng, run, 1)
+def set_paces(policy: Any, round: Any, rng: Rng, run: Run, start: int, end: int) -> int:
+    """Compute the pace of each step from ``start`` to ``end``; return where they are in ``paces.values``."""
+    paces = run.scratch.paces
+    kept = len(paces.values) - STRETCH
+    if end > kept:
+        for t in range(start, end + 1):
+            paces.values[kept + t - start] = width(policy, clock_now(run, t, 0.0), round, rng, run, 1)
+        return kept
+    for t in range(paces.known[0] + 1, end + 1):
+        paces.values[t - 1] = width(policy, clock_now(run, t, 0.0), round, rng, run, 1)
+    paces.known[0] = max(paces.known[0], end)
+    return start - 1
 
 
 @compiled_inline
@@ -176,15 +185,15 @@ def _play_few(policy: Any, first: Any, rng: Rng, run: Run, fixed: Clock, unit: f
     largest, widest = 0.0, 0.0
     for k in range(left):
         largest, widest = max(largest, abs(means[k])), max(widest, abs(widths[k]))
-    paces = run.scratch.padded[5]
+    paces = run.scratch.paces.values
     while t < horizon:
-        start, end = t + 1, min(horizon, t + len(paces))
+        end = min(horizon, t + STRETCH)
         if at < len(grid):
             end = min(end, grid[at])
-        set_paces(policy, first, rng, run, start, end, paces)
+        offset = set_paces(policy, first, rng, run, t + 1, end) - t
         while t < end:
+            pace = paces[offset + t]
             t += 1
-            pace = paces[t - start]
             key = max(largest_key(means, widths, pace, latest), key_of(mean + wide * pace, latest))
             means[latest], widths[latest], pulls[latest] = mean, wide, pulled
             k = PLACE_BITS - (key & PLACE_BITS)

@@ -47,18 +47,19 @@ def rebuild(tree: Tournament) -> None:
 
 
 @compiled_inline
-def enter(tree: Tournament, i: int, score: float) -> None:
-    """Set the score of place ``i`` and play the matches on its way up."""
-    node = len(tree.best) // 2 + i
+def enter(tree: Tournament, i: int, score: float) -> int:
+    """Set the score of place ``i`` and play the matches on its way up; return the place that is best."""
+    node, place = len(tree.best) // 2 + i, i
     tree.best[node] = score
     while node > 1:
-        left = node & ~1
-        first, second = tree.best[left], tree.best[left + 1]
-        wins = first >= second
-        place = tree.place[left] if wins else tree.place[left + 1]
+        other = node ^ 1
+        challenger, where = tree.best[other], tree.place[other]
+        wins = (challenger > score) | ((challenger == score) & (other < node))
+        place = where if wins else place
+        score = max(challenger, score)
         node >>= 1
-        tree.best[node] = first if wins else second
-        tree.place[node] = place
+        tree.best[node], tree.place[node] = score, place
+    return place
 
 
 @compiled_inline
