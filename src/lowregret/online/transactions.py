@@ -143,10 +143,8 @@ class Transactions:
                 raise
             except Exception as error:
                 return [error]
-        end = monotonic() + self.timeout if self.store.shared else 0.0
-        with self._waiting():
-            outcomes: list[Any] = self._when_near(self._run_group, (group,), end)
-            return outcomes
+        outcomes: list[Any] = self._locked(self._run_group, (group,))
+        return outcomes
 
     @contextmanager
     def reading(self) -> Iterator[AgentState]:
@@ -164,16 +162,20 @@ class Transactions:
 
     def _execute(self, transaction: Callable[..., Change], *arguments: Any) -> Any:
         """Run a transaction while no other thread uses the agent."""
+        return self._locked(self._run, (transaction, arguments))
+
+    def _locked(self, run: Callable[..., Any], what: tuple[Any, ...]) -> Any:
+        """Run a transaction or a group while no other thread uses the agent."""
         end = monotonic() + self.timeout if self.store.shared else 0.0
         if self._lock.locked():
             with self._waiting():
-                return self._when_near(self._run, (transaction, arguments), end)
+                return self._when_near(run, what, end)
         with self._lock:
             self._owner = get_ident()
             try:
-                return self._run(transaction, arguments, end, True)
+                return run(*what, end, True)
             except _FarBehindError:
-                return self._when_near(self._run, (transaction, arguments), end)
+                return self._when_near(run, what, end)
             finally:
                 self._owner = 0
 

@@ -10,13 +10,14 @@ import pytest
 from agent_workers import check_replay, contents, interrupted
 
 import lowregret as lr
-from lowregret.online import transactions
+from lowregret.online import calls, transactions
 from lowregret.online.stores.locations import agent_names
 
 psycopg = pytest.importorskip("psycopg")
 
 from lowregret.online.stores import postgresql, postgresql_database, session  # noqa: E402
 from lowregret.online.stores.postgresql import PostgreSQLStore  # noqa: E402
+from lowregret.online.stores.postgresql_connection import SETTINGS  # noqa: E402
 
 ARMS = ["red", "green", "blue"]
 
@@ -355,15 +356,58 @@ def test_no_call_reads_the_whole_log(postgres_url, monkeypatch):
         agent.ask(request="second")
         agent.ask(request="first")
         agent.tell(first, 1)
+        agent._transactions.together([(calls.ask, (1, None, request)) for request in ("second", "third")])
         agent.erase_request("first")
         monkeypatch.undo()
-        rows, plans = agent._transactions.store._rows, []
-        for query, values in queries:
-            if "FROM lowregret_log" in query or query.startswith("UPDATE lowregret_log"):
-                plans.append("\n".join(row[0] for row in rows(f"EXPLAIN {query}", *values)))
-    assert len(plans) > 5
+        plans = explained(postgres_url, queries)
+    assert len(plans) > 12 and sum("lowregret_requested" in plan for plan in plans) >= 8
     for plan in plans:
         assert "Seq Scan" not in plan and "Index Cond: ((agent = " in plan, plan
+
+
+@pytest.mark.parametrize("analyzed", [False, True])
+def test_no_plan_for_a_short_log_is_used_for_a_long_one(postgres_url, analyzed):
+    """For a short log a scan may be the best plan, and a connection keeps its plans."""
+
+    def groups(first):
+        for turn in range(first, first + 10):
+            names = [f"{turn} {number}" for number in range(60)]
+            agent._transactions.together([(calls.ask, (1, None, name)) for name in names])
+
+    with opened(postgres_url) as agent:
+        agent.ask()
+        if analyzed:
+            executed(postgres_url, "VACUUM ANALYZE lowregret_log")
+            for turn in range(10):
+                agent.ask(request=f"single {turn}")
+        groups(0)  # the statements are prepared meanwhile
+        before = rows_read(agent, postgres_url)
+        groups(10)
+        for turn in range(10, 20):
+            agent.ask(request=f"single {turn}")
+        assert rows_read(agent, postgres_url) - before < 100
+
+
+def rows_read(agent, url):
+    """Return how many entries of indexes the calls of an agent have read so far."""
+    agent._transactions.store._rows("SELECT pg_stat_force_next_flush()")
+    query = "SELECT sum(idx_tup_read)::bigint FROM pg_stat_user_indexes WHERE schemaname = current_schema()"
+    return executed(url, query)[0][0]
+
+
+def explained(url, queries):
+    """Return the plans of the queries that use the log, for these values and for any."""
+    plans = []
+    for query, values in queries:
+        if "FROM lowregret_log" in query or query.startswith("UPDATE lowregret_log"):
+            general = query
+            for number in range(len(values)):
+                general = general.replace("%s", f"${number + 1}", 1)
+            with psycopg.connect(url, autocommit=True) as link:
+                link.execute(SETTINGS)
+                plans.append(link.execute(f"EXPLAIN {query}", values).fetchall())
+                plans.append(link.execute(f"EXPLAIN (GENERIC_PLAN) {general}").fetchall())
+    return ["\n".join(row[0] for row in plan) for plan in plans]
 
 
 def test_a_log_that_lost_its_end_and_went_on_is_noticed(postgres_url):
