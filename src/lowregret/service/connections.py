@@ -1,4 +1,4 @@
-"""Connections that do not stay open for clients that send nothing, or their headers too slowly or without end."""
+"""Connections that do not stay open for clients that send nothing, or headers too slowly or without end."""
 
 from __future__ import annotations
 

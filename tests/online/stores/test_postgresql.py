@@ -2,6 +2,7 @@
 
 import builtins
 import os
+import socket
 import sys
 import threading
 from time import monotonic, sleep
@@ -129,25 +130,69 @@ def test_a_commit_whose_answer_was_lost_is_made_once(postgres_url, tmp_path_fact
     proxy.close()
 
 
-def test_a_lost_commit_is_not_repeated_after_the_commit_of_another(
-    postgres_url, tmp_path_factory, monkeypatch
-):
+def test_a_lost_commit_is_made_anew_after_the_commit_of_another(postgres_url, tmp_path_factory, monkeypatch):
     """Its decision was made from a state that is no longer the latest."""
     from postgres_server import Proxy
 
     proxy = Proxy(postgres_url, tmp_path_factory.mktemp("p"))
     with opened(proxy.url) as agent, opened(postgres_url) as other:
-        agent.ask()
+        first, between = agent.ask(), []
         real = PostgreSQLStore._was_stored
-        monkeypatch.setattr(PostgreSQLStore, "_was_stored", lambda *rest: [other.ask(), real(*rest)][1])
+
+        def was_stored(*arguments):
+            between.append(other.ask())
+            return real(*arguments)
+
+        monkeypatch.setattr(PostgreSQLStore, "_was_stored", was_stored)
         proxy.lose = ["before"]
-        with pytest.raises(lr.StoreError, match="was lost, and nothing was stored: try again"):
-            agent.ask()
-        monkeypatch.undo()
-        assert [agent.time, other.time] == [2, 2]
-        assert agent.ask().time == 3
+        last = agent.ask()
+        assert [first.time, between[0].time, last.time] == [1, 2, 3]
+        assert len({first.arm, between[0].arm, last.arm}) == 3
         assert agent.verify() == other.verify() == 3
     proxy.close()
+
+
+@pytest.mark.parametrize("group", [False, True], ids=["single", "group"])
+@pytest.mark.parametrize("crashes", [False, True], ids=["terminated", "unexplained"])
+def test_a_connection_lost_at_any_statement_is_made_again(postgres_url, monkeypatch, crashes, group):
+    """With a message of the server, or without."""
+    monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", 4)
+    real, left = psycopg.Cursor.execute, [0]
+
+    def lose(connection):
+        left[0] = -1
+        if crashes:
+            with socket.fromfd(connection.fileno(), socket.AF_UNIX, socket.SOCK_STREAM) as link:
+                link.shutdown(socket.SHUT_RDWR)
+            return
+        executed(postgres_url, "SELECT pg_terminate_backend(%s, 5000)", connection.info.backend_pid)
+
+    def execute(cursor, query, *arguments, **options):
+        left[0] -= 1
+        if left[0] == 1:
+            lose(cursor.connection)
+        return real(cursor, query, *arguments, **options)
+
+    with opened(postgres_url) as agent, opened(postgres_url) as other:
+        for statement in range(1, 30):
+            names = [f"{statement} {number}" for number in range(3)]
+            monkeypatch.setattr(psycopg.Cursor, "execute", execute)
+            left[0] = statement + 1
+            if group:
+                made = agent._transactions.together([(calls.ask, (1, None, name)) for name in names])
+            else:
+                made = [agent.ask(request=name) for name in names]
+            finished = left[0] > 0
+            monkeypatch.setattr(psycopg.Cursor, "execute", real)
+            found = [each[0] if group else each for each in made]
+            assert found == [other.ask(request=name) for name in names]
+            assert agent.time == other.time == 3 * statement
+            assert agent.tell_many((choice, 1) for choice in found) == 3
+            if finished:
+                break
+        assert statement > 4, "no statement was interrupted"
+        assert finished, "not every statement was interrupted"
+        check_replay(agent)
 
 
 def test_a_lost_connection_is_made_again(postgres_url):

@@ -15,9 +15,9 @@ import psycopg
 from lowregret.errors import InputError, StoreError
 from lowregret.online.agent_settings import DEFAULT_NAME
 from lowregret.online.decisions import Event, new_tuple
-from lowregret.online.stores import TIMEOUT, CompactedError
+from lowregret.online.stores import TIMEOUT, CompactedError, LostError
 from lowregret.online.stores.postgresql_connection import Link
-from lowregret.online.stores.postgresql_database import Database, LostError
+from lowregret.online.stores.postgresql_database import Database
 from lowregret.online.stores.postgresql_format import EVENT, TYPES
 from lowregret.online.stores.session import Session
 
@@ -159,8 +159,8 @@ class PostgreSQLStore:
             return True
         if first <= base:
             raise StoreError(f"the connection to {self.title} was lost: {unknown}")
-        if last != first - 1:
-            raise StoreError(f"the connection to {self.title} was lost, and nothing was stored: try again")
+        if last != first - 1:  # another process has stored events meanwhile
+            raise LostError(f"the connection to {self.title} was lost, and nothing was stored: try again")
         return False
 
     def _insert(self, link: Link, first: int, call: UUID) -> None:
