@@ -19,6 +19,7 @@ from lowregret.service.protocol import (
     asking,
     changing_arms,
     changing_status,
+    counted,
     forgetting,
     headers,
     reading,
@@ -60,7 +61,7 @@ class AsyncRemoteAgent:
         self, n: int | None = None, *, only: Iterable[str] | None = None, request: str | None = None
     ) -> Decision | list[Decision]:
         """Choose an arm to pull; see ``Agent.ask``."""
-        made = asked(await self._send(asking(self.name, n, only, request)))
+        made = asked(await self._send_all(asking(self.name, n, only, request)))
         return made[0] if n is None else made
 
     async def tell(self, decision: Decision | str, reward: float) -> bool:
@@ -68,16 +69,16 @@ class AsyncRemoteAgent:
         return await self.tell_many([(decision, reward)]) == 1
 
     async def tell_many(self, rewards: Iterable[tuple[Decision | str, float]]) -> int:
-        """Report several rewards at once, all or none of them; see ``Agent.tell_many``."""
-        return int((await self._send(telling(self.name, rewards)))["new"])
+        """Report several rewards, all or none of each 1,000; see ``Agent.tell_many``."""
+        return counted(await self._send_all(telling(self.name, rewards)))
 
     async def forget(self, decision: Decision | str) -> bool:
         """Discard a decision; see ``Agent.forget``."""
         return await self.forget_many([decision]) == 1
 
     async def forget_many(self, decisions: Iterable[Decision | str]) -> int:
-        """Discard several decisions at once, all or none of them; see ``Agent.forget_many``."""
-        return int((await self._send(forgetting(self.name, decisions)))["new"])
+        """Discard several decisions, all or none of each 1,000; see ``Agent.forget_many``."""
+        return counted(await self._send_all(forgetting(self.name, decisions)))
 
     async def add_arm(self, arm: str) -> None:
         """Add an arm; one that exists changes nothing."""
@@ -115,6 +116,10 @@ class AsyncRemoteAgent:
 
     def __repr__(self) -> str:
         return f"AsyncRemoteAgent({self.name!r}, {self.url!r})"
+
+    async def _send_all(self, calls: list[Sent]) -> list[Any]:
+        """Send calls one after the other."""
+        return [await self._send(call) for call in calls]
 
     async def _send(self, call: Sent) -> Any:
         """Send a call until it is answered."""

@@ -20,6 +20,7 @@ from lowregret.service.protocol import (
     asking,
     changing_arms,
     changing_status,
+    counted,
     creating,
     forgetting,
     given_settings,
@@ -127,7 +128,7 @@ class RemoteAgent:
         self, n: int | None = None, *, only: Iterable[str] | None = None, request: str | None = None
     ) -> Decision | list[Decision]:
         """Choose an arm to pull; see ``Agent.ask``."""
-        made = asked(self._send(asking(self.name, n, only, request)))
+        made = asked(self._send_all(asking(self.name, n, only, request)))
         return made[0] if n is None else made
 
     def tell(self, decision: Decision | str, reward: float) -> bool:
@@ -135,16 +136,16 @@ class RemoteAgent:
         return self.tell_many([(decision, reward)]) == 1
 
     def tell_many(self, rewards: Iterable[tuple[Decision | str, float]]) -> int:
-        """Report several rewards at once, all or none of them; see ``Agent.tell_many``."""
-        return int(self._send(telling(self.name, rewards))["new"])
+        """Report several rewards, all or none of each 1,000; see ``Agent.tell_many``."""
+        return counted(self._send_all(telling(self.name, rewards)))
 
     def forget(self, decision: Decision | str) -> bool:
         """Discard a decision; see ``Agent.forget``."""
         return self.forget_many([decision]) == 1
 
     def forget_many(self, decisions: Iterable[Decision | str]) -> int:
-        """Discard several decisions at once, all or none of them; see ``Agent.forget_many``."""
-        return int(self._send(forgetting(self.name, decisions))["new"])
+        """Discard several decisions, all or none of each 1,000; see ``Agent.forget_many``."""
+        return counted(self._send_all(forgetting(self.name, decisions)))
 
     def add_arm(self, arm: str) -> None:
         """Add an arm; one that exists changes nothing."""
@@ -206,6 +207,10 @@ class RemoteAgent:
 
     def __repr__(self) -> str:
         return f"RemoteAgent({self.name!r}, {self.url!r})"
+
+    def _send_all(self, calls: list[Sent]) -> list[Any]:
+        """Send calls one after the other."""
+        return [self._send(call) for call in calls]
 
     def _send(self, call: Sent) -> Any:
         """Send a call until it is answered."""

@@ -3,12 +3,14 @@
 import { OTHERS, colours, drawMeans, drawShares } from "./charts.js";
 
 const EVERY = 2000;
+const PAGE = 50;
 const KEY = "lowregret token";
 const find = (id) => document.getElementById(id);
 let token = sessionStorage.getItem(KEY);
 let timer = 0;
 let latest = null;
 let drawn = "";
+let after = null; // the position before the agents that are listed; null for the latest
 
 class Refused extends Error {
   constructor(status, detail) {
@@ -59,16 +61,28 @@ function say(text) {
   find("message").hidden = !text;
 }
 
-function drawAgents(agents) {
+function drawAgents({ agents, unavailable, position, total }) {
+  const first = position - agents.length - unavailable.length;
   find("agents").hidden = false;
   find("agent").hidden = true;
-  find("no-agents").hidden = agents.length > 0;
+  find("no-agents").hidden = total > 0;
+  find("pages").hidden = first === 0 && position === total;
+  find("range").textContent = `${whole(first + 1)} to ${whole(position)} of ${whole(total)}`;
+  find("earlier").disabled = first === 0;
+  find("earlier").onclick = () => turnTo(Math.max(first - PAGE, 0));
+  find("later").disabled = position === total;
+  find("later").onclick = () => turnTo(position + PAGE >= total ? null : position);
   find("agent-rows").replaceChildren(...agents.map((agent) => {
     const link = element("a", agent.name);
     link.href = `#${encodeURIComponent(agent.name)}`;
     return row([[link, "name"], [agent.status], [whole(agent.pulls), "number"], [whole(agent.pending), "number"],
       [whole(agent.conflicts), "number"], [whole(agent.arms), "number"], [agent.policy]]);
   }));
+}
+
+function turnTo(position) {
+  after = position;
+  refresh();
 }
 
 function figures(summary, history) {
@@ -80,6 +94,7 @@ function figures(summary, history) {
     ["expired or discarded", whole(counts.expired + counts.forgot)],
     ["conflicts", whole(summary.conflicts)],
     ["lost against the best arm", short(loss.against_best)],
+    ["regret at most (95%)", short(loss.regret_bound)],
     ["gained over an equal split", short(loss.against_equal_split === null ? null : -loss.against_equal_split)],
   ];
 }
@@ -156,9 +171,9 @@ async function refresh() {
     } else {
       latest = null;
       drawn = "";
-      const { agents, unavailable } = await call("v1/agents");
-      if (!chosen()) drawAgents(agents);
-      problems = unavailable.map(({ name, detail }) => `${name}: ${detail}`).join("; ");
+      const found = await call(`v1/agents?limit=${PAGE}${after === null ? "" : `&after=${after}`}`);
+      if (!chosen()) drawAgents(found);
+      problems = found.unavailable.map(({ name, detail }) => `${name}: ${detail}`).join("; ");
     }
     say(problems);
     find("updated").textContent = `updated ${new Date().toLocaleTimeString()}`;
