@@ -1,9 +1,10 @@
 // The dashboard: reads the interface of the service every few seconds, and draws what it says.
 
-import { OTHERS, colours, drawMeans, drawShares } from "./charts.js";
+import { OTHERS, colours, drawMeans, drawShares, largest } from "./charts.js";
 
 const EVERY = 2000;
 const PAGE = 50;
+const MOST_ARMS = 200;
 const KEY = "lowregret token";
 const find = (id) => document.getElementById(id);
 let token = sessionStorage.getItem(KEY);
@@ -42,18 +43,28 @@ function element(name, text, kind) {
   return made;
 }
 
+// A name that may be long: a few lines of it are shown, and all of it by a mouse that rests on it.
+function named(text) {
+  const made = element("span", text, "clamp");
+  made.title = text;
+  return made;
+}
+
 function row(cells) {
   const made = element("tr");
   for (const [content, kind] of cells) {
-    const cell = element("td", content instanceof Node ? undefined : content, kind);
-    if (content instanceof Node) cell.append(content);
+    const cell = element("td", undefined, kind);
+    cell.append(kind === "name" && !(content instanceof Node) ? named(content) : content);
     made.append(cell);
   }
   return made;
 }
 
 const whole = (value) => value.toLocaleString("en");
-const short = (value) => (value === null || value === undefined ? "–" : String(Number(value.toPrecision(4))));
+const short = (value) => {
+  if (value === null || value === undefined) return "–";
+  return Math.abs(value) >= 1000 ? whole(Math.round(value)) : String(Number(value.toPrecision(4)));
+};
 const percent = (value) => `${(100 * value).toFixed(1)}%`;
 
 function say(text) {
@@ -100,7 +111,10 @@ function figures(summary, history) {
 }
 
 function drawArms(summary) {
-  find("arm-rows").replaceChildren(...summary.table.map((arm) => {
+  const shown = largest(summary.table, MOST_ARMS);
+  const note = `${whole(shown.length)} of ${whole(summary.table.length)} arms: those with the largest shares`;
+  find("arm-note").textContent = shown.length < summary.table.length ? note : "";
+  find("arm-rows").replaceChildren(...shown.map((arm) => {
     const retire = element("button", "Retire");
     retire.type = "button";
     retire.disabled = arm.state === "retired" || arm.state === "control";
@@ -128,7 +142,8 @@ function drawCharts() {
   const shown = summary.table.filter((arm) => colour.get(arm.arm) < OTHERS).map((arm) => [arm.arm, colour.get(arm.arm)]);
   if (shown.length < summary.table.length) shown.push(["all others", OTHERS]);
   find("legend").replaceChildren(...shown.map(([name, number]) => {
-    const item = element("li", name);
+    const item = element("li");
+    item.append(named(name));
     item.prepend(element("i", undefined, `arm-${number}`));
     return item;
   }));
