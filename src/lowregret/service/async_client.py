@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Iterable
-from random import uniform
 from typing import TYPE_CHECKING, Any, Self, overload
 
 from lowregret.online.decisions import Decision
 from lowregret.service import require_extra
 from lowregret.service.protocol import (
-    ATTEMPTS,
-    FIRST_PAUSE,
-    LONGEST_PAUSE,
+    Retries,
     Sent,
     asked,
     asking,
@@ -26,7 +22,6 @@ from lowregret.service.protocol import (
     result_of,
     summarised,
     telling,
-    unreachable,
     valid_address,
 )
 
@@ -125,11 +120,9 @@ class AsyncRemoteAgent:
         """Send a call until it is answered."""
         import httpx
 
-        end, pause, reason = time.monotonic() + self.timeout, FIRST_PAUSE, "it does not answer"
-        for _ in range(ATTEMPTS):
-            left = end - time.monotonic()
-            if left <= 0.0:
-                break
+        retries = Retries(self.url, self.timeout)
+        while True:
+            left = retries.left()
             try:
                 answer = await self._link.request(call.method, call.path, json=call.body, timeout=left)
             except httpx.TransportError as error:
@@ -138,6 +131,4 @@ class AsyncRemoteAgent:
                 if answer.status_code != httpx.codes.SERVICE_UNAVAILABLE:
                     return result_of(answer.status_code, answer.content)
                 reason = "it is unavailable"
-            await asyncio.sleep(min(uniform(0.5, 1.0) * pause, max(end - time.monotonic(), 0.0)))
-            pause = min(2.0 * pause, LONGEST_PAUSE)
-        raise unreachable(self.url, reason)
+            await asyncio.sleep(retries.pause(reason))

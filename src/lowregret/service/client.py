@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from random import uniform
 from typing import TYPE_CHECKING, Any, Self, overload
 
 from lowregret.online.agent_settings import Outside, Window
@@ -12,9 +11,7 @@ from lowregret.online.decisions import Decision
 from lowregret.policies import Policy
 from lowregret.service import require_extra
 from lowregret.service.protocol import (
-    ATTEMPTS,
-    FIRST_PAUSE,
-    LONGEST_PAUSE,
+    Retries,
     Sent,
     asked,
     asking,
@@ -28,7 +25,6 @@ from lowregret.service.protocol import (
     reading,
     result_of,
     telling,
-    unreachable,
     valid_address,
 )
 
@@ -216,11 +212,9 @@ class RemoteAgent:
         """Send a call until it is answered."""
         import httpx
 
-        end, pause, reason = time.monotonic() + self.timeout, FIRST_PAUSE, "it does not answer"
-        for _ in range(ATTEMPTS):
-            left = end - time.monotonic()
-            if left <= 0.0:
-                break
+        retries = Retries(self.url, self.timeout)
+        while True:
+            left = retries.left()
             try:
                 answer = self._link.request(call.method, call.path, json=call.body, timeout=left)
             except httpx.TransportError as error:
@@ -229,9 +223,7 @@ class RemoteAgent:
                 if answer.status_code != httpx.codes.SERVICE_UNAVAILABLE:
                     return result_of(answer.status_code, answer.content)
                 reason = "it is unavailable"
-            time.sleep(min(uniform(0.5, 1.0) * pause, max(end - time.monotonic(), 0.0)))
-            pause = min(2.0 * pause, LONGEST_PAUSE)
-        raise unreachable(self.url, reason)
+            time.sleep(retries.pause(reason))
 
 
 if TYPE_CHECKING:

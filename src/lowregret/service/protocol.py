@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from random import uniform
 from secrets import token_hex
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lowregret._common.validation import integer, short_repr
@@ -24,8 +26,6 @@ from lowregret.policies import Policy
 if TYPE_CHECKING:
     import polars
 
-ATTEMPTS = 100
-"""How often a call is sent, at most; the timeout ends it earlier."""
 MAX_BATCH = 1_000
 """The most decisions or rewards of one call."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 2.0
@@ -179,9 +179,33 @@ def result_of(status: int, content: bytes) -> Any:
     raise StoreError(f"the service has answered with status {status}, and not as lowregret does")
 
 
-def unreachable(url: str, reason: str) -> StoreError:
-    """Return the error of a service that does not answer."""
-    return StoreError(f"the service at {url} cannot be used: {reason}: try again")
+class Retries:
+    """How long a call may still take, and how long to wait before it is sent again.
+
+    Parameters
+    ----------
+    url : str
+        The address of the service.
+    timeout : float
+        How many seconds the call may take, including its repetitions.
+    """
+
+    def __init__(self, url: str, timeout: float) -> None:
+        self._url, self._end, self._pause = url, monotonic() + timeout, FIRST_PAUSE
+        self._reason = "it does not answer"
+
+    def left(self) -> float:
+        """Return how many seconds are left; raise ``StoreError`` if there are none."""
+        left = self._end - monotonic()
+        if left <= 0.0:
+            raise StoreError(f"the service at {self._url} cannot be used: {self._reason}: try again")
+        return left
+
+    def pause(self, reason: str) -> float:
+        """Note why a call failed, and return how many seconds to wait."""
+        pause, self._reason = uniform(0.5, 1.0) * self._pause, reason
+        self._pause = min(2.0 * self._pause, LONGEST_PAUSE)
+        return min(pause, max(self._end - monotonic(), 0.0))
 
 
 def _key(decision: Decision | str) -> str:
