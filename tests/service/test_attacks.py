@@ -165,6 +165,18 @@ def test_a_client_that_sends_no_headers_is_cut_off(client, monkeypatch, sent, be
         assert monotonic() - began < 10
 
 
+def test_headers_without_end_are_cut_off(client):
+    with connected(client) as link:
+        link.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n")
+        with suppress(ConnectionError):
+            for number in range(1_000):
+                link.sendall(b"X-%d: %s\r\n" % (number, b"x" * 10_000))
+            pytest.fail("10 MB of headers were read")
+        with suppress(ConnectionError):  # which may overtake the answer
+            assert link.recv(1_000).split()[1] in (b"400", b"431")
+    assert client.get("/health").status_code == 200
+
+
 def test_two_lengths_are_refused(client):
     head = f"POST {ASK} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     answer = raw(client, head.encode() + b"Content-Length: 2\r\nContent-Length: 50\r\n\r\n{}")

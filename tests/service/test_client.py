@@ -109,6 +109,31 @@ def test_a_lost_answer_is_asked_for_again(url):
         assert agent.summary()["pending"].sum() == 0
 
 
+def test_large_batches_are_sent_in_parts(url):
+    with lr.connect(url, "UCB1", ["a", "b"], name="parts") as agent:
+        made = agent.ask(2_300, request="many")
+        assert [choice.time for choice in made] == list(range(1, 2_301))
+        assert agent.ask(2_300, request="many") == made
+        for other in (2_200, 700):
+            with pytest.raises(lr.ConflictError, match="request 'many.*asked for"):
+                agent.ask(other, request="many")
+        rewards = [(choice, choice.time % 2) for choice in made[:2_100]]
+        assert agent.tell_many(rewards) == 2_100
+        assert agent.tell_many(rewards) == 0
+        assert agent.forget_many(made[2_100:]) == 200
+        assert agent.tell_many([]) == agent.forget_many([]) == 0
+        with pytest.raises(lr.InputError):
+            agent.tell_many([*rewards, (made[0], "much")])
+        assert agent.time == 2_100
+
+    async def play():
+        async with lr.connect(url, name="parts").asynchronous() as agent:
+            made = await agent.ask(1_001)
+            return len(made), await agent.tell_many((choice, 1) for choice in made)
+
+    assert asyncio.run(play()) == (1_001, 1_001)
+
+
 def test_nobody_answers():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -98,6 +98,30 @@ def test_it_adds_and_retires_an_arm_and_pauses(browser, service):
         assert tab.complaints() == []
 
 
+def test_long_lists_are_shown_in_parts(browser, tmp_path):
+    for number in range(53):
+        arms = [f"arm {place}" for place in range(201 if number == 0 else 2)]
+        lr.open_agent(tmp_path / "a.db", "UCB1", arms, name=f"agent-{number}").close()
+    with served(tmp_path / "a.db") as client:
+        url = f"{str(client.base_url).rstrip('/')}/"
+        client.post("/v1/agents/agent-0/ask", json={"n": 200})
+        with browser.tab(url, 375, all_in_view=False) as tab:
+            tab.wait("document.querySelector('#range').textContent === '4 to 53 of 53'")
+            assert len(rows(tab, "agent-rows")) == 50
+            tab.click("#earlier")
+            tab.wait("document.querySelector('#range').textContent === '1 to 50 of 53'")
+            assert rows(tab, "agent-rows")[0].startswith("agent-0")
+            tab.click("#later")
+            tab.wait("document.querySelector('#range').textContent === '4 to 53 of 53'")
+            assert tab.complaints() == []
+        with browser.tab(f"{url}#agent-0", 375, all_in_view=False) as tab:
+            tab.wait("document.querySelectorAll('#arm-rows tr').length === 200")
+            assert tab.evaluate("document.querySelector('#arm-note').textContent").startswith(
+                "200 of 201 arms"
+            )
+            assert tab.complaints() == []
+
+
 def test_it_refuses_without_a_token(browser, tmp_path):
     admin = new_token(tmp_path / "t.json", "admin", ["admin"])
     reader = new_token(tmp_path / "t.json", "reader", ["read"])

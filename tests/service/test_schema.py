@@ -1,5 +1,6 @@
 """Generated calls over the whole interface: none is answered with 500, and answers are as described."""
 
+import os
 from contextlib import suppress
 
 import pytest
@@ -14,8 +15,8 @@ from schemathesis.specs.openapi.checks import (
 )
 from serving import AGENT, served
 
-COUNT = 25
-"""How many calls of each route are generated, valid ones and invalid ones."""
+COUNT = int(os.environ.get("LOWREGRET_CASES", "12"))
+"""How many calls of each route are generated, valid ones and invalid ones; try 250 after a change."""
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 
 

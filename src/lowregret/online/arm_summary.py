@@ -28,12 +28,12 @@ COLUMNS = {
 }
 
 
-def half_width(pulls: int, deviation: float) -> float:
-    """Compute the half-width of a 95% confidence sequence for a mean, valid at all times simultaneously.
+def half_width(pulls: int, deviation: float, missed: float = MISSED) -> float:
+    """Compute the half-width of a confidence sequence for a mean, valid at all times simultaneously.
 
     The normal mixture of Robbins, "Statistical methods related to the law of the iterated logarithm", Annals
     of Mathematical Statistics 41, 1970, for rewards that are sub-Gaussian with this deviation; rewards in
-    [0, 1] are with 1/2.
+    [0, 1] are with 1/2. The probability that it ever misses the mean is at most ``missed``.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def half_width(pulls: int, deviation: float) -> float:
     (0.048, 1.4363)
     """
     count = pulls + PRIOR
-    return deviation * sqrt(count * log(count / (PRIOR * MISSED**2))) / pulls
+    return deviation * sqrt(count * log(count / (PRIOR * missed**2))) / pulls
 
 
 def summary_table(state: AgentState) -> pl.DataFrame:
@@ -56,6 +56,38 @@ def summary_table(state: AgentState) -> pl.DataFrame:
         schema=COLUMNS,
         orient="row",
     )
+
+
+def regret_bound(state: AgentState) -> float | None:
+    """Compute an upper bound of the regret so far; None for rewards of unknown range.
+
+    With probability 95% it holds at all times while the arms stay the same: each arm has a confidence
+    sequence that misses its mean with probability 0.05 / K. An arm loses at most the difference between the
+    highest upper end of the others and its own lower end at each pull, and nothing if it is the best. Retired
+    arms are no rivals. Decisions that were discarded do not count.
+    """
+    settings = state.settings
+    if settings.reward_range is None:
+        return None
+    rows = [
+        *zip(state.names, state.rows, strict=True),
+        *((arm, row[0]) for arm, row in state.retired.items()),
+    ]
+    missed = MISSED / len(rows)
+    lows, highs, pulls = np.zeros(len(rows)), np.ones(len(rows)), np.zeros(len(rows))
+    for place, (arm, row) in enumerate(rows):
+        _, known, mean, *_ = arm_view(settings.policy, row.reshape(1), 0)
+        if known:
+            wide = half_width(known, 0.5, missed)
+            lows[place], highs[place] = max(mean - wide, 0.0), min(mean + wide, 1.0)
+        if arm in state.retired and arm != state.control:
+            highs[place] = 0.0
+        pulls[place] = int(row["pulls"]) + int(row["pending"])
+    best = int(highs.argmax())
+    others = np.full(len(rows), highs[best])
+    others[best] = np.delete(highs, best).max(initial=0.0)
+    low, high = settings.reward_range
+    return float(np.maximum(others - lows, 0.0) @ pulls) * (high - low)
 
 
 def _summary_row(state: AgentState, arm: str, row: np.void, total: int) -> tuple[Any, ...]:

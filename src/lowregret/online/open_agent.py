@@ -141,11 +141,23 @@ def open_agent(
         if rest != (None, 0, (0, 1), "refuse", None, None, None, 0.0, None, None):
             raise InputError("open_agent: pass the policy and the arms as well, or nothing but the name")
         given = None if policy is None else policy_of(policy)
-    creating = arms is not None and not read_only
-    store, title = open_store(where, name, creating=creating, read_only=read_only, timeout=wait)
+    return open_given(where, given, name, wait, read_only, clock)
+
+
+def open_given(
+    where: str | os.PathLike[str] | Store,
+    given: Settings | Policy | None,
+    name: str | None,
+    timeout: float,
+    read_only: bool = False,
+    clock: Callable[[], float] = time,
+) -> Agent:
+    """Open an agent; create it if there are settings and it does not exist."""
+    creating = isinstance(given, Settings) and not read_only
+    store, title = open_store(where, name, creating=creating, read_only=read_only, timeout=timeout)
     try:
-        state, position, snapshot = _open(store, given, title, wait, read_only)
-        transactions = Transactions(state, store, position, snapshot, wait, clock)
+        state, position, snapshot = _open(store, given, title, timeout, read_only)
+        transactions = Transactions(state, store, position, snapshot, timeout, clock)
     except BaseException:
         store.close()
         raise

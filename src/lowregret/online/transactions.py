@@ -18,7 +18,7 @@ from lowregret.online.decisions import Decision, Event, Kind
 from lowregret.online.event_replay import reapply, replay
 from lowregret.online.known_requests import Call, KnownRequests
 from lowregret.online.sealed_snapshot import read_sealed, write_sealed
-from lowregret.online.stores import TIMEOUT, CompactedError
+from lowregret.online.stores import TIMEOUT, CompactedError, LostError
 
 if TYPE_CHECKING:
     from lowregret.online.stores import Store
@@ -143,10 +143,8 @@ class Transactions:
                 raise
             except Exception as error:
                 return [error]
-        end = monotonic() + self.timeout if self.store.shared else 0.0
-        with self._waiting():
-            outcomes: list[Any] = self._when_near(self._run_group, (group,), end)
-            return outcomes
+        outcomes: list[Any] = self._locked(self._run_group, (group,))
+        return outcomes
 
     @contextmanager
     def reading(self) -> Iterator[AgentState]:
@@ -164,16 +162,20 @@ class Transactions:
 
     def _execute(self, transaction: Callable[..., Change], *arguments: Any) -> Any:
         """Run a transaction while no other thread uses the agent."""
+        return self._locked(self._run, (transaction, arguments))
+
+    def _locked(self, run: Callable[..., Any], what: tuple[Any, ...]) -> Any:
+        """Run a transaction or a group while no other thread uses the agent."""
         end = monotonic() + self.timeout if self.store.shared else 0.0
         if self._lock.locked():
             with self._waiting():
-                return self._when_near(self._run, (transaction, arguments), end)
+                return self._when_near(run, what, end)
         with self._lock:
             self._owner = get_ident()
             try:
-                return self._run(transaction, arguments, end, True)
+                return self._repeated(run, what, end, True)
             except _FarBehindError:
-                return self._when_near(self._run, (transaction, arguments), end)
+                return self._when_near(run, what, end)
             finally:
                 self._owner = 0
 
@@ -199,11 +201,20 @@ class Transactions:
             self._recover()
             self._catch_up()
             with suppress(_FarBehindError):
-                return run(*what, end, True)
+                return self._repeated(run, what, end, True)
         try:
-            return run(*what, end, False)
+            return self._repeated(run, what, end, False)
         except _FarBehindError:
             raise StoreError("other processes have compacted the log of this agent: try again") from None
+
+    def _repeated(self, run: Callable[..., Any], what: tuple[Any, ...], end: float, patient: bool) -> Any:
+        """Run a transaction or a group, again if the connection was lost before anything was stored."""
+        while True:
+            try:
+                return run(*what, end, patient)
+            except LostError:
+                if monotonic() >= end:
+                    raise
 
     def _run(
         self, transaction: Callable[..., Change], arguments: tuple[Any, ...], end: float, patient: bool

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from lowregret._common.validation import short_repr
 from lowregret.errors import ConflictError, InputError, LowRegretError, StoreError
 from lowregret.online.agent import Agent
-from lowregret.online.open_agent import open_agent
+from lowregret.online.open_agent import open_given
 from lowregret.online.stores.locations import agent_names, open_store, path_of
 from lowregret.service.app_options import MOST_TOGETHER
 from lowregret.service.group_commit import GroupCommit
@@ -138,32 +138,15 @@ class Agents:
         return live
 
     def _connect(self, name: str, new: NewAgent | None) -> tuple[Agent, Store]:
-        if new is None:
-            if name not in agent_names(self.where):
-                raise unknown_agent(name)
+        if new is not None:
+            agent = open_given(self.where, new.settings(), name, TIMEOUT)
+        elif name not in agent_names(self.where):
+            raise unknown_agent(name)
+        else:
             try:
-                agent = open_agent(self.where, name=name, timeout=TIMEOUT)
+                agent = open_given(self.where, None, name, TIMEOUT)
             except InputError as error:  # a policy of the user's own, whose class the service does not have
                 raise ConflictError(str(error)) from None
-        else:
-            settings = new.settings()
-            agent = open_agent(
-                self.where,
-                settings.policy,
-                settings.arms,
-                settings.horizon,
-                settings.seed,
-                settings.reward_range,
-                name=name,
-                outside=settings.outside,
-                matures_after=settings.matures_after,
-                expires_after=settings.expires_after,
-                default_reward=settings.default_reward,
-                minimum_share=settings.minimum_share,
-                control=settings.control,
-                log_propensities=settings.log_propensities,
-                timeout=TIMEOUT,
-            )
         try:
             log, _ = open_store(self.where, name, creating=False, read_only=True)
             log.head()  # finds the agent
@@ -181,9 +164,8 @@ class Agents:
             task.add_done_callback(self._closing.discard)
 
     async def _close_one(self, live: LiveAgent) -> None:
-        async with (
-            live.reading_log
-        ):  # first: the last connection to an SQLite file that may write tidies it up
+        # First, since the last connection to an SQLite file that may write tidies it up.
+        async with live.reading_log:
             with suppress(LowRegretError):
                 await self.in_thread(live.log.close)
         with suppress(LowRegretError):

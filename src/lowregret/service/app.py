@@ -21,7 +21,7 @@ from lowregret import __version__
 from lowregret._common.validation import short_repr
 from lowregret.errors import InputError
 from lowregret.service import handlers, models
-from lowregret.service.agents import Agents, hidden_names
+from lowregret.service.agents import MOST_OPEN, Agents, hidden_names
 from lowregret.service.app_options import Options
 from lowregret.service.handlers import MOST_EVENTS, Answer, Call
 from lowregret.service.metrics import Metrics
@@ -35,6 +35,13 @@ Handler = Callable[[Call], Awaitable[Any]]
 _API_HEADERS = [(key.lower().encode(), value.encode()) for key, value in API_HEADERS.items()]
 
 
+class Pages(NamedTuple):
+    """How many entries of a list are returned if nothing else is said, and at most."""
+
+    default: int
+    most: int
+
+
 class Route(NamedTuple):
     """A route: its method and path, the scope it needs, what it does, reads and answers."""
 
@@ -44,13 +51,14 @@ class Route(NamedTuple):
     handler: Handler
     body: type[models.Model] | None = None
     answer: Any = None
-    query: tuple[str, ...] = ()
+    pages: Pages | None = None
 
 
 AGENT = "/v1/agents/{name}"
+AGENTS = Pages(MOST_OPEN, MOST_OPEN)
 ROUTES = (
     Route("POST", "/v1/agents", "admin", handlers.create, models.NewAgent, models.Overview),
-    Route("GET", "/v1/agents", "read", handlers.list_agents, None, models.Overviews),
+    Route("GET", "/v1/agents", "read", handlers.list_agents, None, models.Overviews, AGENTS),
     Route("GET", AGENT, "read", handlers.show, None, models.Overview),
     Route("POST", f"{AGENT}/ask", "decide", handlers.ask, models.Ask, models.Decisions),
     Route("POST", f"{AGENT}/tell", "decide", handlers.tell, models.Tell, models.Told),
@@ -59,15 +67,15 @@ ROUTES = (
     Route("GET", f"{AGENT}/arms", "read", handlers.arms, None, models.ArmNames),
     Route("POST", f"{AGENT}/arms", "admin", handlers.change_arms, models.ChangeArms, models.ArmNames),
     Route("POST", f"{AGENT}/status", "admin", handlers.change_status, models.ChangeStatus, models.Overview),
-    Route("GET", f"{AGENT}/events", "read", handlers.events, None, dict, ("after", "limit")),
+    Route("GET", f"{AGENT}/events", "read", handlers.events, None, dict, Pages(100, MOST_EVENTS)),
     Route("GET", f"{AGENT}/history", "read", handlers.history, None, dict),
     Route("GET", f"{AGENT}/export", "read", handlers.export, None, "text/csv"),
     Route("GET", "/health", None, handlers.health, None, dict),
     Route("GET", "/ready", None, handlers.ready, None, dict),
-    Route("GET", "/metrics", "read", handlers.metrics, None, "text/plain"),
+    Route("GET", "/metrics", "read", handlers.metrics, None, "text/plain", AGENTS),
 )
-QUERY = {"after": (None, 2**53), "limit": (100, MOST_EVENTS)}
-"""The default and the largest value of each number in a query."""
+MOST_AFTER = 2**53
+"""The largest position in a query."""
 PAGES = {
     "/": ("index.html", "text/html; charset=utf-8"),
     "/dashboard.css": ("dashboard.css", "text/css; charset=utf-8"),
@@ -133,7 +141,7 @@ class Service:
             body = None
             if route.body is not None:
                 body = models.parsed(route.body, await body_of(headers, receive))
-            query = _query(scope, route.query) if route.query else {}
+            query = {} if route.pages is None else _query(scope, route.pages)
             call = Call(self.agents, self.metrics, name, body, query, self.tokens is not None)
             answer = await route.handler(call)
             if not isinstance(answer, Answer):
@@ -199,19 +207,16 @@ def _response(answer: Answer) -> Response:
     )
 
 
-def _query(scope: Scope, allowed: tuple[str, ...]) -> dict[str, int]:
-    """Return the numbers in the query of a request."""
-    given, found = QueryParams(scope["query_string"]), {}
-    for key in allowed:
-        default, most = QUERY[key]
+def _query(scope: Scope, pages: Pages) -> dict[str, int]:
+    """Return the part of a list that the query of a request means: its ``limit``, and ``after`` if given."""
+    given, found = QueryParams(scope["query_string"]), {"limit": pages.default}
+    for key, most in (("after", MOST_AFTER), ("limit", pages.most)):
         text = given.get(key)
         if text is None:
-            if default is not None:
-                found[key] = default
-        elif text.isascii() and text.isdecimal() and len(text) < 20 and int(text) <= most:
-            found[key] = int(text)
-        else:
+            continue
+        if not (text.isascii() and text.isdecimal() and len(text) < 20 and int(text) <= most):
             raise InputError(f"{key} must be an integer from 0 to {most:,}, got {short_repr(text)}")
+        found[key] = int(text)
     return found
 
 

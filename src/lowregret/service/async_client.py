@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Iterable
-from random import uniform
 from typing import TYPE_CHECKING, Any, Self, overload
 
 from lowregret.online.decisions import Decision
 from lowregret.service import require_extra
 from lowregret.service.protocol import (
-    ATTEMPTS,
-    FIRST_PAUSE,
-    LONGEST_PAUSE,
+    Retries,
     Sent,
     asked,
     asking,
     changing_arms,
     changing_status,
+    counted,
     forgetting,
     headers,
     reading,
     result_of,
     summarised,
     telling,
-    unreachable,
     valid_address,
 )
 
@@ -60,7 +56,7 @@ class AsyncRemoteAgent:
         self, n: int | None = None, *, only: Iterable[str] | None = None, request: str | None = None
     ) -> Decision | list[Decision]:
         """Choose an arm to pull; see ``Agent.ask``."""
-        made = asked(await self._send(asking(self.name, n, only, request)))
+        made = asked(await self._send_all(asking(self.name, n, only, request)))
         return made[0] if n is None else made
 
     async def tell(self, decision: Decision | str, reward: float) -> bool:
@@ -68,16 +64,16 @@ class AsyncRemoteAgent:
         return await self.tell_many([(decision, reward)]) == 1
 
     async def tell_many(self, rewards: Iterable[tuple[Decision | str, float]]) -> int:
-        """Report several rewards at once, all or none of them; see ``Agent.tell_many``."""
-        return int((await self._send(telling(self.name, rewards)))["new"])
+        """Report several rewards, all or none of each 1,000; see ``Agent.tell_many``."""
+        return counted(await self._send_all(telling(self.name, rewards)))
 
     async def forget(self, decision: Decision | str) -> bool:
         """Discard a decision; see ``Agent.forget``."""
         return await self.forget_many([decision]) == 1
 
     async def forget_many(self, decisions: Iterable[Decision | str]) -> int:
-        """Discard several decisions at once, all or none of them; see ``Agent.forget_many``."""
-        return int((await self._send(forgetting(self.name, decisions)))["new"])
+        """Discard several decisions, all or none of each 1,000; see ``Agent.forget_many``."""
+        return counted(await self._send_all(forgetting(self.name, decisions)))
 
     async def add_arm(self, arm: str) -> None:
         """Add an arm; one that exists changes nothing."""
@@ -116,15 +112,17 @@ class AsyncRemoteAgent:
     def __repr__(self) -> str:
         return f"AsyncRemoteAgent({self.name!r}, {self.url!r})"
 
+    async def _send_all(self, calls: list[Sent]) -> list[Any]:
+        """Send calls one after the other."""
+        return [await self._send(call) for call in calls]
+
     async def _send(self, call: Sent) -> Any:
         """Send a call until it is answered."""
         import httpx
 
-        end, pause, reason = time.monotonic() + self.timeout, FIRST_PAUSE, "it does not answer"
-        for _ in range(ATTEMPTS):
-            left = end - time.monotonic()
-            if left <= 0.0:
-                break
+        retries = Retries(self.url, self.timeout)
+        while True:
+            left = retries.left()
             try:
                 answer = await self._link.request(call.method, call.path, json=call.body, timeout=left)
             except httpx.TransportError as error:
@@ -133,6 +131,4 @@ class AsyncRemoteAgent:
                 if answer.status_code != httpx.codes.SERVICE_UNAVAILABLE:
                     return result_of(answer.status_code, answer.content)
                 reason = "it is unavailable"
-            await asyncio.sleep(min(uniform(0.5, 1.0) * pause, max(end - time.monotonic(), 0.0)))
-            pause = min(2.0 * pause, LONGEST_PAUSE)
-        raise unreachable(self.url, reason)
+            await asyncio.sleep(retries.pause(reason))

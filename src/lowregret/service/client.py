@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from random import uniform
 from typing import TYPE_CHECKING, Any, Self, overload
 
 from lowregret.online.agent_settings import Outside, Window
@@ -12,14 +11,13 @@ from lowregret.online.decisions import Decision
 from lowregret.policies import Policy
 from lowregret.service import require_extra
 from lowregret.service.protocol import (
-    ATTEMPTS,
-    FIRST_PAUSE,
-    LONGEST_PAUSE,
+    Retries,
     Sent,
     asked,
     asking,
     changing_arms,
     changing_status,
+    counted,
     creating,
     forgetting,
     given_settings,
@@ -27,7 +25,6 @@ from lowregret.service.protocol import (
     reading,
     result_of,
     telling,
-    unreachable,
     valid_address,
 )
 
@@ -127,7 +124,7 @@ class RemoteAgent:
         self, n: int | None = None, *, only: Iterable[str] | None = None, request: str | None = None
     ) -> Decision | list[Decision]:
         """Choose an arm to pull; see ``Agent.ask``."""
-        made = asked(self._send(asking(self.name, n, only, request)))
+        made = asked(self._send_all(asking(self.name, n, only, request)))
         return made[0] if n is None else made
 
     def tell(self, decision: Decision | str, reward: float) -> bool:
@@ -135,16 +132,16 @@ class RemoteAgent:
         return self.tell_many([(decision, reward)]) == 1
 
     def tell_many(self, rewards: Iterable[tuple[Decision | str, float]]) -> int:
-        """Report several rewards at once, all or none of them; see ``Agent.tell_many``."""
-        return int(self._send(telling(self.name, rewards))["new"])
+        """Report several rewards, all or none of each 1,000; see ``Agent.tell_many``."""
+        return counted(self._send_all(telling(self.name, rewards)))
 
     def forget(self, decision: Decision | str) -> bool:
         """Discard a decision; see ``Agent.forget``."""
         return self.forget_many([decision]) == 1
 
     def forget_many(self, decisions: Iterable[Decision | str]) -> int:
-        """Discard several decisions at once, all or none of them; see ``Agent.forget_many``."""
-        return int(self._send(forgetting(self.name, decisions))["new"])
+        """Discard several decisions, all or none of each 1,000; see ``Agent.forget_many``."""
+        return counted(self._send_all(forgetting(self.name, decisions)))
 
     def add_arm(self, arm: str) -> None:
         """Add an arm; one that exists changes nothing."""
@@ -207,15 +204,17 @@ class RemoteAgent:
     def __repr__(self) -> str:
         return f"RemoteAgent({self.name!r}, {self.url!r})"
 
+    def _send_all(self, calls: list[Sent]) -> list[Any]:
+        """Send calls one after the other."""
+        return [self._send(call) for call in calls]
+
     def _send(self, call: Sent) -> Any:
         """Send a call until it is answered."""
         import httpx
 
-        end, pause, reason = time.monotonic() + self.timeout, FIRST_PAUSE, "it does not answer"
-        for _ in range(ATTEMPTS):
-            left = end - time.monotonic()
-            if left <= 0.0:
-                break
+        retries = Retries(self.url, self.timeout)
+        while True:
+            left = retries.left()
             try:
                 answer = self._link.request(call.method, call.path, json=call.body, timeout=left)
             except httpx.TransportError as error:
@@ -224,9 +223,7 @@ class RemoteAgent:
                 if answer.status_code != httpx.codes.SERVICE_UNAVAILABLE:
                     return result_of(answer.status_code, answer.content)
                 reason = "it is unavailable"
-            time.sleep(min(uniform(0.5, 1.0) * pause, max(end - time.monotonic(), 0.0)))
-            pause = min(2.0 * pause, LONGEST_PAUSE)
-        raise unreachable(self.url, reason)
+            time.sleep(retries.pause(reason))
 
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Connections that do not stay open for clients that send nothing, or their headers too slowly."""
+"""Connections that do not stay open for clients that send nothing, or headers too slowly or without end."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 HEADER_SECONDS = 10.0
 """How many seconds a client has from connecting, or from the first byte of a further request, to its end."""
+MOST_HEADER_BYTES = 65_536
+"""How many bytes the headers of a request have, at most; ``httptools`` itself has no limit."""
+TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 if TYPE_CHECKING:
 
@@ -25,15 +28,16 @@ else:
 
 
 class Connection(HTTPProtocol):
-    """A connection of uvicorn that is closed if no request begins in time.
+    """A connection of uvicorn that is closed if no request begins in time, or its headers are too large.
 
     uvicorn itself only closes connections that are idle after an answer. Clients that connect and send
-    nothing would use up the connections that a worker has.
+    nothing would use up the connections that a worker has, and headers without end its memory.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._deadline: asyncio.TimerHandle | None = None
+        self._header_bytes = 0
 
     def connection_made(self, transport: Any) -> None:
         """Begin."""
@@ -45,6 +49,13 @@ class Connection(HTTPProtocol):
         super().data_received(data)
         if self._answers():
             self._unwatch()
+            self._header_bytes = 0
+            return
+        if self.cycle is None or not self.cycle.more_body:  # else it is the rest of a body
+            self._header_bytes += len(data)
+        if self._header_bytes > MOST_HEADER_BYTES and not self.transport.is_closing():
+            self.transport.write(TOO_LARGE)
+            self.transport.close()
         elif self._deadline is None:
             self._watch()
 

@@ -10,9 +10,9 @@ from lowregret.online import calls
 from lowregret.online.decisions import Decision, Event
 from lowregret.online.event_tables import reward_table
 from lowregret.service import readings
-from lowregret.service.agents import MOST_OPEN, Agents
+from lowregret.service.agents import Agents
 from lowregret.service.checks import warnings_of
-from lowregret.service.metrics import Metrics, agent_lines
+from lowregret.service.metrics import MEDIA_TYPE, Metrics, agent_lines
 from lowregret.service.models import Ask, ChangeArms, ChangeStatus, Forget, NewAgent
 
 if TYPE_CHECKING:
@@ -55,15 +55,24 @@ async def create(call: Call) -> Answer:
 
 
 async def list_agents(call: Call) -> dict[str, Any]:
-    """List the agents of the store."""
+    """List agents of the store: those after a position, by default the latest."""
     found, unavailable = [], []
-    for name in (await call.agents.names())[-MOST_OPEN:]:
+    names, position, total = await _page(call)
+    for name in names:
         try:
             live = await call.agents.get(name)
             found.append(await live.commits.read(readings.overview, live.agent, name))
         except ConflictError as error:
             unavailable.append({"name": name, "detail": str(error)})
-    return {"agents": found, "unavailable": unavailable}
+    return {"agents": found, "unavailable": unavailable, "position": position, "total": total}
+
+
+async def _page(call: Call) -> tuple[list[str], int, int]:
+    """Return the names of the agents that a query means, the position after them, and how many there are."""
+    names, limit = await call.agents.names(), call.query["limit"]
+    start = call.query.get("after", max(len(names) - limit, 0))
+    page = names[start : start + limit]
+    return page, min(start, len(names)) + len(page), len(names)
 
 
 async def ask(call: Call) -> dict[str, Any]:
@@ -194,11 +203,9 @@ async def ready(call: Call) -> dict[str, Any]:
 
 
 async def metrics(call: Call) -> Answer:
-    """Return metrics in the text format of Prometheus."""
-    from lowregret.service.metrics import MEDIA_TYPE
-
+    """Return metrics in the text format of Prometheus; agents are listed as in the list of agents."""
     found = {}
-    for name in (await call.agents.names())[-MOST_OPEN:]:
+    for name in (await _page(call))[0]:
         try:
             live = await call.agents.get(name)
             found[name] = await live.commits.read(readings.measured, live.agent)

@@ -51,6 +51,11 @@ AGENT_METRICS = {
     "discarded": ("lowregret_discarded_total", "counter", "Decisions discarded or expired without reward."),
     "arms": ("lowregret_arms", "gauge", "Arms that are not retired."),
     "loss": ("lowregret_estimated_loss", "gauge", "Estimated loss of reward so far against the best arm."),
+    "bound": (
+        "lowregret_regret_bound",
+        "gauge",
+        "Regret so far, at most: a 95% bound that holds at all times.",
+    ),
 }
 """Metrics of an agent, which all processes agree on."""
 

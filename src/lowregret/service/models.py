@@ -19,11 +19,10 @@ from lowregret.online.agent_settings import (
     window_from,
 )
 from lowregret.online.decisions import STATUS_EVENTS, Kind, Status
+from lowregret.service.protocol import MAX_BATCH
 
 MAX_BODY = 1_000_000
 """The most bytes of a body."""
-MAX_BATCH = 1_000
-"""The most decisions or rewards of one call."""
 MAX_ARM = 200
 """The most characters of the name of an arm."""
 MAX_ARMS = 10_000
@@ -201,10 +200,12 @@ class Unavailable(BaseModel):
 
 
 class Overviews(BaseModel):
-    """The agents of the store."""
+    """Agents in the order of their creation, the position of the last, and how many the store has."""
 
     agents: list[Overview]
     unavailable: list[Unavailable]
+    position: int
+    total: int
 
 
 class ArmSummary(BaseModel):
@@ -221,10 +222,11 @@ class ArmSummary(BaseModel):
 
 
 class Loss(BaseModel):
-    """The estimated loss of reward so far, from the means of the arms."""
+    """The estimated loss of reward so far, from the means of the arms, and an upper bound of the regret."""
 
     against_best: float | None
     against_equal_split: float | None
+    regret_bound: float | None
 
 
 class Summary(Overview):

@@ -36,12 +36,14 @@ NAME = {
     "example": "buttons",
 }
 
+AFTER = {"type": "integer", "minimum": 0, "maximum": 2**53}
+
 
 def operation(route: Route, needs_token: bool) -> dict[str, Any]:
     """Return how FastAPI describes a route."""
     statuses = [503] + ([403, 401] if route.scope else [])
     statuses += [400, 408, 409, 413, 415] if route.body else []
-    statuses += [400] if route.query else []
+    statuses += [400] if route.pages else []
     statuses += [404, 400] if "{name}" in route.path else []
     responses: dict[int | str, dict[str, Any]] = {
         status: {
@@ -61,7 +63,10 @@ def operation(route: Route, needs_token: bool) -> dict[str, Any]:
     if route.method == "POST" and route.path.endswith("agents"):
         responses[201] = {"description": "Created.", **answered}
     parameters = [NAME] if "{name}" in route.path else []
-    parameters += [{"name": key, "in": "query", "schema": _number(key)} for key in route.query]
+    if route.pages is not None:
+        limit = {"type": "integer", "minimum": 0, "maximum": route.pages.most, "default": route.pages.default}
+        parameters.append({"name": "limit", "in": "query", "schema": limit})
+        parameters.append({"name": "after", "in": "query", "schema": AFTER})
     if parameters:
         extra["parameters"] = parameters
     if route.body is not None:
@@ -88,11 +93,3 @@ def described(app: FastAPI, bodies: Iterable[type[Model]]) -> dict[str, Any]:
     components.setdefault("schemas", {}).update(found["$defs"])
     components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     return document
-
-
-def _number(key: str) -> dict[str, Any]:
-    from lowregret.service.app import QUERY
-
-    default, most = QUERY[key]
-    found = {"type": "integer", "minimum": 0, "maximum": most}
-    return found if default is None else {**found, "default": default}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from random import uniform
 from secrets import token_hex
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lowregret._common.validation import integer, short_repr
@@ -24,8 +26,8 @@ from lowregret.policies import Policy
 if TYPE_CHECKING:
     import polars
 
-ATTEMPTS = 100
-"""How often a call is sent, at most; the timeout ends it earlier."""
+MAX_BATCH = 1_000
+"""The most decisions or rewards of one call."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 2.0
 """Seconds before a call is sent again; they double, and half of them is random."""
 DEFAULTS: tuple[Any, ...] = (None, 0, (0, 1), "refuse", None, None, None, 0.0, None, None)
@@ -91,32 +93,44 @@ def reading(name: str, what: str = "") -> Sent:
     return Sent("GET", f"/v1/agents/{valid_name(name)}{what}")
 
 
-def asking(name: str, n: int | None, only: Iterable[str] | None, request: str | None) -> Sent:
-    """Return the call that asks; it has a request, so that it can be repeated."""
-    body: dict[str, Any] = {
-        "n": 1 if n is None else integer("ask", "n", n),
-        "request": token_hex(16) if request is None else valid_request(request),
-    }
-    if only is not None:
-        body["only"] = valid_only(only)
-    return Sent("POST", f"/v1/agents/{name}/ask", body)
+def asking(name: str, n: int | None, only: Iterable[str] | None, request: str | None) -> list[Sent]:
+    """Return the calls that ask; each has a request, so that it can be repeated.
+
+    The first has the given request, and further ones have a number after it.
+    """
+    left = 1 if n is None else integer("ask", "n", n)
+    request = token_hex(16) if request is None else valid_request(request)
+    rest = {} if only is None else {"only": valid_only(only)}
+    calls: list[Sent] = []
+    while left:
+        key = f"{request}, part {len(calls) + 1}" if calls else request
+        body = {"n": min(left, MAX_BATCH), "request": valid_request(key), **rest}
+        calls.append(Sent("POST", f"/v1/agents/{name}/ask", body))
+        left -= min(left, MAX_BATCH)
+    return calls
 
 
-def telling(name: str, rewards: Iterable[tuple[Decision | str, float]]) -> Sent:
-    """Return the call that tells."""
+def telling(name: str, rewards: Iterable[tuple[Decision | str, float]]) -> list[Sent]:
+    """Return the calls that tell."""
     try:
         pairs = [(decision, reward) for decision, reward in rewards]
     except (TypeError, ValueError):
         raise InputError("tell_many takes pairs of a decision and its reward") from None
     found = [{"id": _key(decision), "reward": valid_reward(reward)} for decision, reward in pairs]
-    return Sent("POST", f"/v1/agents/{name}/tell", {"rewards": found})
+    return [Sent("POST", f"/v1/agents/{name}/tell", {"rewards": part}) for part in _parts(found)]
 
 
-def forgetting(name: str, decisions: Iterable[Decision | str]) -> Sent:
-    """Return the call that forgets."""
+def forgetting(name: str, decisions: Iterable[Decision | str]) -> list[Sent]:
+    """Return the calls that forget."""
     if isinstance(decisions, str | Decision) or not isinstance(decisions, Iterable):
         raise InputError(f"forget_many takes a list of decisions, got {short_repr(decisions)}")
-    return Sent("POST", f"/v1/agents/{name}/forget", {"ids": [_key(decision) for decision in decisions]})
+    found = [_key(decision) for decision in decisions]
+    return [Sent("POST", f"/v1/agents/{name}/forget", {"ids": part}) for part in _parts(found)]
+
+
+def _parts(entries: list[Any]) -> list[list[Any]]:
+    """Divide a list into parts that the service accepts; an empty one is a part."""
+    return [entries[start : start + MAX_BATCH] for start in range(0, max(len(entries), 1), MAX_BATCH)]
 
 
 def changing_arms(name: str, key: str, arm: str) -> Sent:
@@ -129,12 +143,18 @@ def changing_status(name: str, status: Status) -> Sent:
     return Sent("POST", f"/v1/agents/{name}/status", {"status": status})
 
 
-def asked(answer: dict[str, Any]) -> list[Decision]:
-    """Return the decisions of an answer."""
+def asked(answers: Iterable[dict[str, Any]]) -> list[Decision]:
+    """Return the decisions of the answers to an ask."""
     return [
         Decision(made["id"], made["arm"], made["time"], made["propensity"], made["timestamp"])
+        for answer in answers
         for made in answer["decisions"]
     ]
+
+
+def counted(answers: Iterable[dict[str, Any]]) -> int:
+    """Return how many rewards or decisions of the answers were new."""
+    return sum(int(answer["new"]) for answer in answers)
 
 
 def summarised(answer: dict[str, Any]) -> polars.DataFrame:
@@ -159,9 +179,33 @@ def result_of(status: int, content: bytes) -> Any:
     raise StoreError(f"the service has answered with status {status}, and not as lowregret does")
 
 
-def unreachable(url: str, reason: str) -> StoreError:
-    """Return the error of a service that does not answer."""
-    return StoreError(f"the service at {url} cannot be used: {reason}: try again")
+class Retries:
+    """How long a call may still take, and how long to wait before it is sent again.
+
+    Parameters
+    ----------
+    url : str
+        The address of the service.
+    timeout : float
+        How many seconds the call may take, including its repetitions.
+    """
+
+    def __init__(self, url: str, timeout: float) -> None:
+        self._url, self._end, self._pause = url, monotonic() + timeout, FIRST_PAUSE
+        self._reason = "it does not answer"
+
+    def left(self) -> float:
+        """Return how many seconds are left; raise ``StoreError`` if there are none."""
+        left = self._end - monotonic()
+        if left <= 0.0:
+            raise StoreError(f"the service at {self._url} cannot be used: {self._reason}: try again")
+        return left
+
+    def pause(self, reason: str) -> float:
+        """Note why a call failed, and return how many seconds to wait."""
+        pause, self._reason = uniform(0.5, 1.0) * self._pause, reason
+        self._pause = min(2.0 * self._pause, LONGEST_PAUSE)
+        return min(pause, max(self._end - monotonic(), 0.0))
 
 
 def _key(decision: Decision | str) -> str:

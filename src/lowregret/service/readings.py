@@ -6,7 +6,7 @@ from typing import Any
 
 from lowregret.online.agent import Agent
 from lowregret.online.agent_state import AgentState
-from lowregret.online.arm_summary import summary_table
+from lowregret.online.arm_summary import regret_bound, summary_table
 
 
 def overview(agent: Agent, name: str) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def summary(agent: Agent, name: str) -> dict[str, Any]:
             **_overview(state, name),
             "settings": state.settings.described(),
             "table": table,
-            "loss": estimated_loss(table),
+            "loss": {**estimated_loss(table), "regret_bound": regret_bound(state)},
         }
 
 
@@ -50,6 +50,7 @@ def measured(agent: Agent) -> dict[str, float | None]:
             "discarded": int(model["discarded"]),
             "arms": len(state.arms),
             "loss": estimated_loss(summary_table(state).to_dicts())["against_best"],
+            "bound": regret_bound(state),
         }
 
 

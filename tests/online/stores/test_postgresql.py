@@ -2,6 +2,7 @@
 
 import builtins
 import os
+import socket
 import sys
 import threading
 from time import monotonic, sleep
@@ -10,13 +11,14 @@ import pytest
 from agent_workers import check_replay, contents, interrupted
 
 import lowregret as lr
-from lowregret.online import transactions
+from lowregret.online import calls, transactions
 from lowregret.online.stores.locations import agent_names
 
 psycopg = pytest.importorskip("psycopg")
 
 from lowregret.online.stores import postgresql, postgresql_database, session  # noqa: E402
 from lowregret.online.stores.postgresql import PostgreSQLStore  # noqa: E402
+from lowregret.online.stores.postgresql_connection import SETTINGS  # noqa: E402
 
 ARMS = ["red", "green", "blue"]
 
@@ -128,25 +130,69 @@ def test_a_commit_whose_answer_was_lost_is_made_once(postgres_url, tmp_path_fact
     proxy.close()
 
 
-def test_a_lost_commit_is_not_repeated_after_the_commit_of_another(
-    postgres_url, tmp_path_factory, monkeypatch
-):
+def test_a_lost_commit_is_made_anew_after_the_commit_of_another(postgres_url, tmp_path_factory, monkeypatch):
     """Its decision was made from a state that is no longer the latest."""
     from postgres_server import Proxy
 
     proxy = Proxy(postgres_url, tmp_path_factory.mktemp("p"))
     with opened(proxy.url) as agent, opened(postgres_url) as other:
-        agent.ask()
+        first, between = agent.ask(), []
         real = PostgreSQLStore._was_stored
-        monkeypatch.setattr(PostgreSQLStore, "_was_stored", lambda *rest: [other.ask(), real(*rest)][1])
+
+        def was_stored(*arguments):
+            between.append(other.ask())
+            return real(*arguments)
+
+        monkeypatch.setattr(PostgreSQLStore, "_was_stored", was_stored)
         proxy.lose = ["before"]
-        with pytest.raises(lr.StoreError, match="was lost, and nothing was stored: try again"):
-            agent.ask()
-        monkeypatch.undo()
-        assert [agent.time, other.time] == [2, 2]
-        assert agent.ask().time == 3
+        last = agent.ask()
+        assert [first.time, between[0].time, last.time] == [1, 2, 3]
+        assert len({first.arm, between[0].arm, last.arm}) == 3
         assert agent.verify() == other.verify() == 3
     proxy.close()
+
+
+@pytest.mark.parametrize("group", [False, True], ids=["single", "group"])
+@pytest.mark.parametrize("crashes", [False, True], ids=["terminated", "unexplained"])
+def test_a_connection_lost_at_any_statement_is_made_again(postgres_url, monkeypatch, crashes, group):
+    """With a message of the server, or without."""
+    monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", 4)
+    real, left = psycopg.Cursor.execute, [0]
+
+    def lose(connection):
+        left[0] = -1
+        if crashes:
+            with socket.fromfd(connection.fileno(), socket.AF_UNIX, socket.SOCK_STREAM) as link:
+                link.shutdown(socket.SHUT_RDWR)
+            return
+        executed(postgres_url, "SELECT pg_terminate_backend(%s, 5000)", connection.info.backend_pid)
+
+    def execute(cursor, query, *arguments, **options):
+        left[0] -= 1
+        if left[0] == 1:
+            lose(cursor.connection)
+        return real(cursor, query, *arguments, **options)
+
+    with opened(postgres_url) as agent, opened(postgres_url) as other:
+        for statement in range(1, 30):
+            names = [f"{statement} {number}" for number in range(3)]
+            monkeypatch.setattr(psycopg.Cursor, "execute", execute)
+            left[0] = statement + 1
+            if group:
+                made = agent._transactions.together([(calls.ask, (1, None, name)) for name in names])
+            else:
+                made = [agent.ask(request=name) for name in names]
+            finished = left[0] > 0
+            monkeypatch.setattr(psycopg.Cursor, "execute", real)
+            found = [each[0] if group else each for each in made]
+            assert found == [other.ask(request=name) for name in names]
+            assert agent.time == other.time == 3 * statement
+            assert agent.tell_many((choice, 1) for choice in found) == 3
+            if finished:
+                break
+        assert statement > 4, "no statement was interrupted"
+        assert finished, "not every statement was interrupted"
+        check_replay(agent)
 
 
 def test_a_lost_connection_is_made_again(postgres_url):
@@ -355,15 +401,58 @@ def test_no_call_reads_the_whole_log(postgres_url, monkeypatch):
         agent.ask(request="second")
         agent.ask(request="first")
         agent.tell(first, 1)
+        agent._transactions.together([(calls.ask, (1, None, request)) for request in ("second", "third")])
         agent.erase_request("first")
         monkeypatch.undo()
-        rows, plans = agent._transactions.store._rows, []
-        for query, values in queries:
-            if "FROM lowregret_log" in query or query.startswith("UPDATE lowregret_log"):
-                plans.append("\n".join(row[0] for row in rows(f"EXPLAIN {query}", *values)))
-    assert len(plans) > 5
+        plans = explained(postgres_url, queries)
+    assert len(plans) > 12 and sum("lowregret_requested" in plan for plan in plans) >= 8
     for plan in plans:
         assert "Seq Scan" not in plan and "Index Cond: ((agent = " in plan, plan
+
+
+@pytest.mark.parametrize("analyzed", [False, True])
+def test_no_plan_for_a_short_log_is_used_for_a_long_one(postgres_url, analyzed):
+    """For a short log a scan may be the best plan, and a connection keeps its plans."""
+
+    def groups(first):
+        for turn in range(first, first + 10):
+            names = [f"{turn} {number}" for number in range(60)]
+            agent._transactions.together([(calls.ask, (1, None, name)) for name in names])
+
+    with opened(postgres_url) as agent:
+        agent.ask()
+        if analyzed:
+            executed(postgres_url, "VACUUM ANALYZE lowregret_log")
+            for turn in range(10):
+                agent.ask(request=f"single {turn}")
+        groups(0)  # the statements are prepared meanwhile
+        before = rows_read(agent, postgres_url)
+        groups(10)
+        for turn in range(10, 20):
+            agent.ask(request=f"single {turn}")
+        assert rows_read(agent, postgres_url) - before < 100
+
+
+def rows_read(agent, url):
+    """Return how many entries of indexes the calls of an agent have read so far."""
+    agent._transactions.store._rows("SELECT pg_stat_force_next_flush()")
+    query = "SELECT sum(idx_tup_read)::bigint FROM pg_stat_user_indexes WHERE schemaname = current_schema()"
+    return executed(url, query)[0][0]
+
+
+def explained(url, queries):
+    """Return the plans of the queries that use the log, for these values and for any."""
+    plans = []
+    for query, values in queries:
+        if "FROM lowregret_log" in query or query.startswith("UPDATE lowregret_log"):
+            general = query
+            for number in range(len(values)):
+                general = general.replace("%s", f"${number + 1}", 1)
+            with psycopg.connect(url, autocommit=True) as link:
+                link.execute(SETTINGS)
+                plans.append(link.execute(f"EXPLAIN {query}", values).fetchall())
+                plans.append(link.execute(f"EXPLAIN (GENERIC_PLAN) {general}").fetchall())
+    return ["\n".join(row[0] for row in plan) for plan in plans]
 
 
 def test_a_log_that_lost_its_end_and_went_on_is_noticed(postgres_url):

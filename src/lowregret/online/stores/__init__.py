@@ -19,12 +19,18 @@ class CompactedError(StoreError):
     """Events that a store no longer holds: its first snapshot has replaced them."""
 
 
+class LostError(StoreError):
+    """The connection to a store was lost, and nothing of the session was stored: it may be repeated."""
+
+
 class Store(Protocol):
     """The interface of a store, as one agent uses it; ``lowregret.testing.check_store`` tests one against it.
 
     Events have the positions 1, 2, 3 and so on. A session is atomic: what ``begin``, ``append``, ``keep``,
     ``compact`` and ``erase`` write in it is durable when it ends, and discarded if it raises. Where several
     processes share a store, the sessions of an agent exclude one another.
+
+    A session that raises ``LostError`` has stored nothing; an agent repeats its transaction in another one.
 
     A store may also have ``requested_among(requests)``, which returns the events of several requests in their
     order. Calls that share a transaction then ask it once, and not ``requested`` for each of them.

@@ -15,9 +15,9 @@ import psycopg
 from lowregret.errors import InputError, StoreError
 from lowregret.online.agent_settings import DEFAULT_NAME
 from lowregret.online.decisions import Event, new_tuple
-from lowregret.online.stores import TIMEOUT, CompactedError
+from lowregret.online.stores import TIMEOUT, CompactedError, LostError
 from lowregret.online.stores.postgresql_connection import Link
-from lowregret.online.stores.postgresql_database import Database, LostError
+from lowregret.online.stores.postgresql_database import Database
 from lowregret.online.stores.postgresql_format import EVENT, TYPES
 from lowregret.online.stores.session import Session
 
@@ -34,7 +34,18 @@ INSERT_MANY = (
     f")) WITH ORDINALITY AS new ({EVENT}, n)"
 )
 SELECT = f"SELECT {EVENT} FROM lowregret_log WHERE agent = %s AND "
-
+DECISION = (
+    f"{SELECT} decision = %s AND kind = 'asked' "
+    f"UNION ALL {SELECT} decision = %s AND kind IN ('told', 'forgot')"
+)
+"""Two parts, because each has an index."""
+REQUESTED = (
+    f"SELECT {EVENT} FROM unnest(%s::text[]) AS wanted CROSS JOIN LATERAL ("
+    f"SELECT {EVENT}, position FROM lowregret_log "
+    "WHERE agent = %s AND left(request, 200) = left(wanted, 200) AND request = wanted OFFSET 0"
+    ") AS found ORDER BY position"
+)
+"""One search of the index for each request."""
 
 _json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
@@ -148,8 +159,8 @@ class PostgreSQLStore:
             return True
         if first <= base:
             raise StoreError(f"the connection to {self.title} was lost: {unknown}")
-        if last != first - 1:
-            raise StoreError(f"the connection to {self.title} was lost, and nothing was stored: try again")
+        if last != first - 1:  # another process has stored events meanwhile
+            raise LostError(f"the connection to {self.title} was lost, and nothing was stored: try again")
         return False
 
     def _insert(self, link: Link, first: int, call: UUID) -> None:
@@ -255,22 +266,15 @@ class PostgreSQLStore:
 
     def decision(self, number: int) -> list[Event]:
         """Return the event that asked for a decision and the one that answered it."""
-        query = f"{SELECT} decision = %s AND kind "  # two parts, each with an index
-        rows = self._rows(
-            f"{query} = 'asked' UNION ALL {query} IN ('told', 'forgot')", self._id, number, self._id, number
-        )
-        return [Event(*row) for row in rows]
+        return [Event(*row) for row in self._found(DECISION, self._id, number, self._id, number)]
 
     def requested(self, request: str) -> list[Event]:
         """Return the events of a request."""
-        query = f"{SELECT} left(request, 200) = left(%s, 200) AND request = %s ORDER BY position"
-        return [Event(*row) for row in self._rows(query, self._id, request, request)]
+        return self.requested_among([request])
 
     def requested_among(self, requests: Sequence[str]) -> list[Event]:
         """Return the events of several requests, in their order."""
-        query = f"{SELECT} left(request, 200) = ANY(%s) AND request = ANY(%s) ORDER BY position"
-        starts = [request[:200] for request in requests]
-        return [Event(*row) for row in self._rows(query, self._id, starts, list(requests))]
+        return [Event(*row) for row in self._found(REQUESTED, list(requests), self._id)]
 
     def compact(self, position: int, snapshot: str) -> None:
         """Drop the events up to a position."""
@@ -324,6 +328,15 @@ class PostgreSQLStore:
             found = self._rows("SELECT max(position) FROM lowregret_log WHERE agent = %s", self._id)
             self._last = self._base() if found[0][0] is None else int(found[0][0])
         return self._last
+
+    def _found(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Return rows of the log that an index finds.
+
+        A connection keeps the plan of a query. One that was made while the log was short may scan all of it,
+        so the query gets another text, and with it another plan, when the log has doubled.
+        """
+        known = self._last or (self._seen[0] if self._seen else 0)
+        return self._rows(f"{query} -- below {1 << known.bit_length()} events", *values)
 
     def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         return self._database.rows(query, values)

@@ -13,16 +13,13 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from lowregret.errors import StoreError
+from lowregret.online.stores import LostError
 from lowregret.online.stores.postgresql_connection import SETTINGS, Link, Server, is_lost
 from lowregret.online.stores.postgresql_format import create, format_of
 from lowregret.online.stores.postgresql_pool import join, leave
 
 OPENING = 5.0
 """How many seconds at most a server that is down is waited for when a database is opened."""
-
-
-class LostError(StoreError):
-    """The connection was lost, and it is not known here what that means for the caller."""
 
 
 class Database:

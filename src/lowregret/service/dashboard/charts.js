@@ -1,6 +1,7 @@
 // Charts as SVG, drawn for the width of their element; all text is set as text, never as HTML.
 
 const SPACE = "http://www.w3.org/2000/svg";
+const MOST_MEANS = 30;
 export const OTHERS = 7;
 
 function shape(parent, name, attributes, text) {
@@ -21,11 +22,41 @@ function canvas(element, height, label) {
   return { svg, width };
 }
 
+function empty(element, text) {
+  const { svg, width } = canvas(element, 60, text);
+  shape(svg, "text", { x: width / 2, y: 34, "text-anchor": "middle" }, text);
+  element.replaceChildren(svg);
+}
+
+// Shorten the text of an element to a width; the whole text is shown by a mouse that rests on it.
+function shorten(made, width) {
+  const whole = made.textContent;
+  for (let kept = whole.length - 1; kept > 0 && made.getComputedTextLength() > width; kept -= Math.ceil(kept / 20)) {
+    made.textContent = `${whole.slice(0, kept)}…`;
+  }
+  if (made.textContent !== whole) shape(made, "title", {}, whole);
+}
+
+// Round numbers between two values, two to five of them.
+function ticks(least, most) {
+  const rough = (most - least) / 4, power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((times) => times * power).find((size) => size >= rough * (1 - 1e-9));
+  const found = [];
+  for (let place = Math.ceil(least / step - 1e-9); place * step <= most + 1e-9 * step; place += 1) found.push(place * step + 0); // no -0
+  return found;
+}
+
+// The rows with the largest shares, in the order of the table.
+export function largest(table, count) {
+  const order = [...table].sort((one, other) => other.share - one.share).slice(0, count);
+  const kept = new Set(order.map((row) => row.arm));
+  return table.filter((row) => kept.has(row.arm));
+}
+
 // The colour of each arm: the seven with most pulls have their own, all others share the last.
 export function colours(table) {
-  const order = [...table].sort((one, other) => other.share - one.share).slice(0, OTHERS).map((row) => row.arm);
-  const kept = table.filter((row) => order.includes(row.arm)).map((row) => row.arm);
-  return new Map(table.map((row) => [row.arm, kept.includes(row.arm) ? kept.indexOf(row.arm) : OTHERS]));
+  const own = new Map(largest(table, OTHERS).map((row, number) => [row.arm, number]));
+  return new Map(table.map((row) => [row.arm, own.get(row.arm) ?? OTHERS]));
 }
 
 export function drawShares(element, periods, colour) {
@@ -42,14 +73,12 @@ export function drawShares(element, periods, colour) {
     rows.push({ first: before, last: before + total, shares });
     before += total;
   }
-  const x = (decision) => left + (width - left - right) * (decision / Math.max(before, 1));
+  if (before === 0) return empty(element, "no decisions yet");
+  const x = (decision) => left + (width - left - right) * (decision / before);
   const y = (share) => top + (height - top - bottom) * (1 - share);
   for (const share of [0, 0.5, 1]) {
     shape(svg, "line", { x1: left, x2: width - right, y1: y(share), y2: y(share), class: "grid" });
     shape(svg, "text", { x: left - 6, y: y(share) + 4, "text-anchor": "end" }, `${100 * share}%`);
-  }
-  if (rows.length === 0) {
-    shape(svg, "text", { x: width / 2, y: height / 2, "text-anchor": "middle" }, "no decisions yet");
   }
   for (let band = 0; band < bands; band += 1) {
     const upper = [], lower = [];
@@ -68,29 +97,29 @@ export function drawShares(element, periods, colour) {
 }
 
 export function drawMeans(element, table, colour) {
-  const rows = table.filter((row) => row.mean !== null && row.state !== "retired").slice(0, 30);
-  const line = 26, left = Math.min(130, Math.max(element.clientWidth, 200) * 0.3), right = 14, bottom = 22;
+  const known = table.filter((row) => row.mean !== null && row.state !== "retired");
+  if (known.length === 0) return empty(element, "no rewards yet");
+  const rows = largest(known, MOST_MEANS);
+  const line = 26, left = Math.min(130, Math.max(element.clientWidth, 200) * 0.3), right = 24, bottom = 22;
   const height = Math.max(rows.length, 2) * line + bottom;
   const { svg, width } = canvas(element, height, "Mean reward of each arm with its interval");
   const lows = rows.map((row) => row.low ?? row.mean), highs = rows.map((row) => row.high ?? row.mean);
-  const least = Math.min(...lows), most = Math.max(...highs);
-  const spread = most > least ? most - least : 1;
-  const x = (value) => left + (width - left - right) * ((value - least) / spread);
-  if (rows.length === 0) {
-    shape(svg, "text", { x: width / 2, y: height / 2, "text-anchor": "middle" }, "no rewards yet");
-  } else {
-    for (const value of [least, least + spread / 2, least + spread]) {
-      shape(svg, "line", { x1: x(value), x2: x(value), y1: 0, y2: height - bottom, class: "grid" });
-      const anchor = value === least ? "start" : value > least + spread * 0.6 ? "end" : "middle";
-      shape(svg, "text", { x: x(value), y: height - 6, "text-anchor": anchor }, value.toPrecision(3));
-    }
+  const least = Math.min(...lows), most = Math.max(...highs, least + 1e-9 * Math.max(Math.abs(least), 1));
+  const x = (value) => left + (width - left - right) * ((value - least) / (most - least));
+  for (const value of ticks(least, most)) {
+    shape(svg, "line", { x1: x(value), x2: x(value), y1: 0, y2: height - bottom, class: "grid" });
+    const label = value.toLocaleString("en", { maximumSignificantDigits: 6 });
+    shape(svg, "text", { x: x(value), y: height - 6, "text-anchor": "middle" }, label);
   }
-  rows.forEach((row, place) => {
+  const names = rows.map((row, place) => {
     const y = place * line + line / 2, kind = `arm-${colour.get(row.arm)}`;
-    const name = row.arm.length > left / 8 ? `${row.arm.slice(0, Math.floor(left / 8) - 1)}…` : row.arm;
-    shape(svg, "text", { x: left - 10, y: y + 4, "text-anchor": "end", class: "name" }, name);
     shape(svg, "line", { x1: x(lows[place]), x2: x(highs[place]), y1: y, y2: y, class: `whisker ${kind}` });
     shape(svg, "circle", { cx: x(row.mean), cy: y, r: 5, class: kind });
+    return shape(svg, "text", { x: left - 10, y: y + 4, "text-anchor": "end", class: "name" }, row.arm);
   });
-  element.replaceChildren(svg);
+  const note = document.createElement("p");
+  note.className = "quiet";
+  if (rows.length < known.length) note.textContent = `${rows.length} of ${known.length} arms: those with the largest shares`;
+  element.replaceChildren(svg, ...(note.textContent ? [note] : []));
+  for (const name of names) shorten(name, left - 12);
 }

@@ -1,14 +1,17 @@
 // The dashboard: reads the interface of the service every few seconds, and draws what it says.
 
-import { OTHERS, colours, drawMeans, drawShares } from "./charts.js";
+import { OTHERS, colours, drawMeans, drawShares, largest } from "./charts.js";
 
 const EVERY = 2000;
+const PAGE = 50;
+const MOST_ARMS = 200;
 const KEY = "lowregret token";
 const find = (id) => document.getElementById(id);
 let token = sessionStorage.getItem(KEY);
 let timer = 0;
 let latest = null;
 let drawn = "";
+let after = null; // the position before the agents that are listed; null for the latest
 
 class Refused extends Error {
   constructor(status, detail) {
@@ -40,18 +43,28 @@ function element(name, text, kind) {
   return made;
 }
 
+// A name that may be long: a few lines of it are shown, and all of it by a mouse that rests on it.
+function named(text) {
+  const made = element("span", text, "clamp");
+  made.title = text;
+  return made;
+}
+
 function row(cells) {
   const made = element("tr");
   for (const [content, kind] of cells) {
-    const cell = element("td", content instanceof Node ? undefined : content, kind);
-    if (content instanceof Node) cell.append(content);
+    const cell = element("td", undefined, kind);
+    cell.append(kind === "name" && !(content instanceof Node) ? named(content) : content);
     made.append(cell);
   }
   return made;
 }
 
 const whole = (value) => value.toLocaleString("en");
-const short = (value) => (value === null || value === undefined ? "–" : String(Number(value.toPrecision(4))));
+const short = (value) => {
+  if (value === null || value === undefined) return "–";
+  return Math.abs(value) >= 1000 ? whole(Math.round(value)) : String(Number(value.toPrecision(4)));
+};
 const percent = (value) => `${(100 * value).toFixed(1)}%`;
 
 function say(text) {
@@ -59,16 +72,28 @@ function say(text) {
   find("message").hidden = !text;
 }
 
-function drawAgents(agents) {
+function drawAgents({ agents, unavailable, position, total }) {
+  const first = position - agents.length - unavailable.length;
   find("agents").hidden = false;
   find("agent").hidden = true;
-  find("no-agents").hidden = agents.length > 0;
+  find("no-agents").hidden = total > 0;
+  find("pages").hidden = first === 0 && position === total;
+  find("range").textContent = `${whole(first + 1)} to ${whole(position)} of ${whole(total)}`;
+  find("earlier").disabled = first === 0;
+  find("earlier").onclick = () => turnTo(Math.max(first - PAGE, 0));
+  find("later").disabled = position === total;
+  find("later").onclick = () => turnTo(position + PAGE >= total ? null : position);
   find("agent-rows").replaceChildren(...agents.map((agent) => {
     const link = element("a", agent.name);
     link.href = `#${encodeURIComponent(agent.name)}`;
     return row([[link, "name"], [agent.status], [whole(agent.pulls), "number"], [whole(agent.pending), "number"],
       [whole(agent.conflicts), "number"], [whole(agent.arms), "number"], [agent.policy]]);
   }));
+}
+
+function turnTo(position) {
+  after = position;
+  refresh();
 }
 
 function figures(summary, history) {
@@ -80,12 +105,16 @@ function figures(summary, history) {
     ["expired or discarded", whole(counts.expired + counts.forgot)],
     ["conflicts", whole(summary.conflicts)],
     ["lost against the best arm", short(loss.against_best)],
+    ["regret at most (95%)", short(loss.regret_bound)],
     ["gained over an equal split", short(loss.against_equal_split === null ? null : -loss.against_equal_split)],
   ];
 }
 
 function drawArms(summary) {
-  find("arm-rows").replaceChildren(...summary.table.map((arm) => {
+  const shown = largest(summary.table, MOST_ARMS);
+  const note = `${whole(shown.length)} of ${whole(summary.table.length)} arms: those with the largest shares`;
+  find("arm-note").textContent = shown.length < summary.table.length ? note : "";
+  find("arm-rows").replaceChildren(...shown.map((arm) => {
     const retire = element("button", "Retire");
     retire.type = "button";
     retire.disabled = arm.state === "retired" || arm.state === "control";
@@ -113,7 +142,8 @@ function drawCharts() {
   const shown = summary.table.filter((arm) => colour.get(arm.arm) < OTHERS).map((arm) => [arm.arm, colour.get(arm.arm)]);
   if (shown.length < summary.table.length) shown.push(["all others", OTHERS]);
   find("legend").replaceChildren(...shown.map(([name, number]) => {
-    const item = element("li", name);
+    const item = element("li");
+    item.append(named(name));
     item.prepend(element("i", undefined, `arm-${number}`));
     return item;
   }));
@@ -156,9 +186,9 @@ async function refresh() {
     } else {
       latest = null;
       drawn = "";
-      const { agents, unavailable } = await call("v1/agents");
-      if (!chosen()) drawAgents(agents);
-      problems = unavailable.map(({ name, detail }) => `${name}: ${detail}`).join("; ");
+      const found = await call(`v1/agents?limit=${PAGE}${after === null ? "" : `&after=${after}`}`);
+      if (!chosen()) drawAgents(found);
+      problems = found.unavailable.map(({ name, detail }) => `${name}: ${detail}`).join("; ");
     }
     say(problems);
     find("updated").textContent = `updated ${new Date().toLocaleTimeString()}`;
