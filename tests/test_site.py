@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from browser import CHROMIUM, Browser
+from docs_hooks import LARGEST, weight
 from docs_terms import TERMS, linked
 from test_docstrings import NAMED
 
@@ -15,8 +16,6 @@ import lowregret as lr
 
 ROOT = Path(__file__).parents[1]
 OUTSIDE = re.compile(r'<(?:script|img|link|iframe)[^>]+(?:src|href)="(https?:)?//')
-LARGEST = 1.5e6
-"""Bytes of a page with all that it loads: figures, scripts, styles and the search index."""
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +50,8 @@ def test_pages_request_nothing_from_outside_and_are_small(site):
     for page in pages:
         text = page.read_text(encoding="utf-8")
         assert not OUTSIDE.search(text), page.name
-        loaded = re.findall(r'<(?:img|script)[^>]+src="([^"#]+)"|<link rel="stylesheet" href="([^"]+)"', text)
-        own = {page, site / "search/search_index.js"}
         if page.name != "404.html":  # whose addresses are absolute
-            own |= {(page.parent / (name or style)).resolve() for name, style in loaded}
-        assert sum(path.stat().st_size for path in own) < LARGEST, page.name
+            assert len(text) < weight(page, site) <= LARGEST == 1.5e6, page.name
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
