@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from browser import CHROMIUM, Browser
-from docs_hooks import LARGEST, weight
+from docs_hooks import LARGEST, smaller, weight
 from docs_terms import TERMS, linked
 from test_docstrings import NAMED
 
@@ -82,3 +82,8 @@ def test_only_the_first_use_in_prose_is_linked():
     assert linked("a [tail](concepts.md#tail), tails", "c.md") == "a [tail](concepts.md#tail), tails"
     for other in ("surround, paired-up, gap.svg", "which delays them"):
         assert linked(other, "c.md") == other
+
+
+def test_a_smaller_figure_has_the_same_text():
+    svg = '<path aria-label="a: 0.12345" d="M1.23456,2L3.5,0.999"/><text x="1.005">gamma=0.9975</text>'
+    assert smaller(svg) == '<path d="M1.23,2L3.5,0.99"/><text x="1.00">gamma=0.9975</text>'

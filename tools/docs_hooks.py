@@ -254,7 +254,7 @@ def gallery_pages(examples: list[Example]) -> dict[str, str]:
         )
         if each.figure is not None:
             svg = each.figure.read_text(encoding="utf-8")
-            pages[f"gallery/{each.name}.svg"] = _smaller(svg)
+            pages[f"gallery/{each.name}.svg"] = smaller(svg)
         image = "" if each.figure is None else f"[![]({each.name}.svg)]({each.name}.md)\n\n"
         cards.append(f'<div class="card" markdown>\n\n**[{each.title}]({each.name}.md)**\n\n{image}</div>\n')
     heading = "---\nhide: [toc]\n---\n\n# Gallery\n\nShort scripts, each run when this site was built.\n\n"
@@ -262,10 +262,14 @@ def gallery_pages(examples: list[Example]) -> dict[str, str]:
     return pages
 
 
-def _smaller(svg: str) -> str:
+def smaller(svg: str) -> str:
     """Round places to hundredths of a pixel, and leave out the labels of marks: an image shows none."""
-    svg = re.sub(r' (?:aria-label|aria-roledescription|role)="[^"]*"', "", svg)
-    return re.sub(r"(\.\d\d)\d+", r"\1", svg)
+
+    def tag(found: re.Match[str]) -> str:
+        plain = re.sub(r' (?:aria-label|aria-roledescription|role)="[^"]*"', "", found[0])
+        return re.sub(r"(\.\d\d)\d+", r"\1", plain)
+
+    return re.sub(r"<[^>]+>", tag, svg)  # the text between tags stays
 
 
 SHIM = '<script src="https://unpkg.com/iframe-worker/shim"></script>'
