@@ -158,8 +158,9 @@ def test_an_agent_loads_no_module_by_name(tmp_path, monkeypatch):
 def test_an_integer_written_as_a_float_is_refused_with_advice():
     with pytest.raises(InputError, match=r"^simulate: horizon must be .*, got 100\.0: write 100$"):
         lr.simulate("UCB1", "bernoulli:0,1", 1e2)
-    with pytest.raises(InputError, match=r"got 2\.5$"):
-        lr.simulate("UCB1", "bernoulli:0,1", 2.5)
+    for given in (2.5, -1.0, float("inf")):
+        with pytest.raises(InputError, match=rf"got {given}$"):
+            lr.simulate("UCB1", "bernoulli:0,1", given)
 
 
 def test_a_misspelt_policy_is_corrected():

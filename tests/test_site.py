@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from browser import CHROMIUM, Browser
+from docs_hooks import LARGEST, smaller, weight
 from docs_terms import TERMS, linked
 from test_docstrings import NAMED
 
@@ -15,8 +16,6 @@ import lowregret as lr
 
 ROOT = Path(__file__).parents[1]
 OUTSIDE = re.compile(r'<(?:script|img|link|iframe)[^>]+(?:src|href)="(https?:)?//')
-LARGEST = 1.5e6
-"""Bytes of a page with all that it loads: figures, scripts, styles and the search index."""
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +50,8 @@ def test_pages_request_nothing_from_outside_and_are_small(site):
     for page in pages:
         text = page.read_text(encoding="utf-8")
         assert not OUTSIDE.search(text), page.name
-        loaded = re.findall(r'<(?:img|script)[^>]+src="([^"#]+)"|<link rel="stylesheet" href="([^"]+)"', text)
-        own = {page, site / "search/search_index.js"}
         if page.name != "404.html":  # whose addresses are absolute
-            own |= {(page.parent / (name or style)).resolve() for name, style in loaded}
-        assert sum(path.stat().st_size for path in own) < LARGEST, page.name
+            assert len(text) < weight(page, site) <= LARGEST == 1.5e6, page.name
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
@@ -84,4 +80,10 @@ def test_only_the_first_use_in_prose_is_linked():
     text = f"# Regret\n\n``a regret`` `regret` [regret](a.md) worst-case regret, Regrets.\n\n{code}"
     assert linked(text, "c.md") == text.replace("case regret", "case [regret](c.md#regret)")
     assert linked("a [tail](concepts.md#tail), tails", "c.md") == "a [tail](concepts.md#tail), tails"
-    assert linked("surround, paired-up, gap.svg", "c.md") == "surround, paired-up, gap.svg"
+    for other in ("surround, paired-up, gap.svg", "which delays them"):
+        assert linked(other, "c.md") == other
+
+
+def test_a_smaller_figure_has_the_same_text():
+    svg = '<path aria-label="a: 0.12345" d="M1.23456,2L3.5,0.999"/><text x="1.005">gamma=0.9975</text>'
+    assert smaller(svg) == '<path d="M1.23,2L3.5,0.99"/><text x="1.00">gamma=0.9975</text>'

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from docs_terms import linked
+from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).parents[1]
@@ -252,12 +253,23 @@ def gallery_pages(examples: list[Example]) -> dict[str, str]:
             f"```text\n{each.printed.rstrip()}\n```\n\nScript: `examples/{each.name}.py`\n"
         )
         if each.figure is not None:
-            pages[f"gallery/{each.name}.svg"] = each.figure.read_text(encoding="utf-8")
+            svg = each.figure.read_text(encoding="utf-8")
+            pages[f"gallery/{each.name}.svg"] = smaller(svg)
         image = "" if each.figure is None else f"[![]({each.name}.svg)]({each.name}.md)\n\n"
         cards.append(f'<div class="card" markdown>\n\n**[{each.title}]({each.name}.md)**\n\n{image}</div>\n')
     heading = "---\nhide: [toc]\n---\n\n# Gallery\n\nShort scripts, each run when this site was built.\n\n"
     pages["gallery/index.md"] = f'{heading}<div class="gallery" markdown>\n\n{"".join(cards)}\n</div>\n'
     return pages
+
+
+def smaller(svg: str) -> str:
+    """Round places to hundredths of a pixel, and leave out the labels of marks: an image shows none."""
+
+    def tag(found: re.Match[str]) -> str:
+        plain = re.sub(r' (?:aria-label|aria-roledescription|role)="[^"]*"', "", found[0])
+        return re.sub(r"(\.\d\d)\d+", r"\1", plain)
+
+    return re.sub(r"<[^>]+>", tag, svg)  # the text between tags stays
 
 
 SHIM = '<script src="https://unpkg.com/iframe-worker/shim"></script>'
@@ -282,9 +294,24 @@ def on_post_template(output_content: str, **_: Any) -> str:
     return output_content.replace(SHIM, "")
 
 
+@event_priority(-200)  # after the plugin that writes the search index
 def on_post_build(config: Any) -> None:
-    """Write the search worker as text."""
+    """Write the search worker as text, and refuse a page that is too large."""
     site = Path(config.site_dir)
     (worker,) = (site / "assets/javascripts/workers").glob("search.*.min.js")
     text = json.dumps(worker.read_text(encoding="utf-8"))
     (site / "search/worker.js").write_text(WORKER % text, encoding="utf-8")
+    for page in site.rglob("*.html"):
+        if page.name != "404.html" and (size := weight(page, site)) > LARGEST:  # whose addresses are absolute
+            raise RuntimeError(f"{page.relative_to(site)} loads {size:,} bytes, and {LARGEST:,} are allowed")
+
+
+LARGEST = 1_500_000
+LOADED = re.compile(r'<(?:img|script)[^>]+src="([^"#]+)"|<link rel="stylesheet" href="([^"]+)"')
+
+
+def weight(page: Path, site: Path) -> int:
+    """Return the bytes of a page with all that it loads: figures, scripts, styles and the search index."""
+    names = LOADED.findall(page.read_text(encoding="utf-8"))
+    loaded = {(page.parent / (name or style)).resolve() for name, style in names}
+    return sum(path.stat().st_size for path in {page, site / "search/search_index.js", *loaded})

@@ -44,7 +44,8 @@ _CODE = r"```.*?^```|``.*?``|`[^`\n]*`"
 _NOT_PROSE = rf"(?:{_CODE}|<!--.*?-->|!?\[[^\]]*\]\([^)]*\)|^#.*?$|^\*\*.*?\*\*|<[^>\n]+>|^:::.*?$)"
 _WORD = "|".join(sorted(map(re.escape, TERMS), key=len, reverse=True))
 _TOKEN = re.compile(
-    rf"{_NOT_PROSE}|(?<![\w.-])({_WORD})(es|s)?(?![\w-]|\.\w)", re.DOTALL | re.MULTILINE | re.IGNORECASE
+    rf"{_NOT_PROSE}|(?<![\w.-])({_WORD})((?<!delay)(?:es|s))?(?![\w-]|\.\w)",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
 
 

@@ -63,7 +63,8 @@ def integer(owner: str, name: str, value: object, most: int | None = None, least
         if most is None or int(value) <= most:
             return int(value)
         raise InputError(f"{owner}: {name} must be at most {most}, got {short_repr(value)}")
-    advice = f": write {int(value)}" if isinstance(value, float) and value.is_integer() else ""
+    meant = isinstance(value, float) and value.is_integer() and value >= least
+    advice = f": write {int(value)}" if meant else ""  # type: ignore[call-overload]  # it is a float
     raise InputError(
         f"{owner}: {name} must be an integer of at least {least}, got {short_repr(value)}{advice}"
     )

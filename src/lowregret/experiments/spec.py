@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -25,58 +24,24 @@ from pydantic import (
 )
 
 from lowregret._common.spec_errors import SpecError, first_error, line_of, unknown_key
-from lowregret._common.validation import MAX_HORIZON, MAX_SEED, plain_text, short_repr
-from lowregret.environments import FAMILIES, Bandit, Delay
-from lowregret.environments.delays import ADVICE
+from lowregret._common.validation import MAX_HORIZON, MAX_SEED
+from lowregret.environments import FAMILIES, Bandit
 from lowregret.errors import InputError
 from lowregret.experiments.cases import Case, Player, cases, check_pairs, players
+from lowregret.experiments.spec_fields import (
+    DelayField,
+    EnvironmentField,
+    HorizonField,
+    NameField,
+    PolicyField,
+    Scalar,
+    Values,
+)
 from lowregret.policies import Policy
 
 if TYPE_CHECKING:
     from lowregret.experiments.run import Progress
     from lowregret.results import Results
-
-
-def _scalar(value: Any) -> Any:
-    if isinstance(value, bool | int | float | str):
-        return value
-    raise InputError(f"must be a number, a string or true or false, got {short_repr(value)}")
-
-
-def _plain_name(value: str) -> str:
-    return plain_text("an experiment", "name", value)
-
-
-def _environment(value: Any) -> Any:
-    if isinstance(value, str | Bandit):
-        return value
-    raise InputError(f"must be a string such as 'paper-1', or a Bandit, got {short_repr(value)}")
-
-
-def _policy(value: Any) -> Any:
-    if isinstance(value, type) and issubclass(value, Policy):
-        raise InputError(f"{value.__name__} is a class: write {value.__name__}()")
-    if isinstance(value, str | Policy):
-        return value
-    raise InputError(f"must be a string such as 'EUCBV', or a Policy, got {short_repr(value)}")
-
-
-def _horizon(value: Any) -> Any:
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MAX_HORIZON:
-        return value
-    raise InputError(
-        f"must be an integer from 1 to 2^53, or a string such as '{{100*K}}', got {short_repr(value)}"
-    )
-
-
-def _delay(value: Any) -> Any:
-    if value is None or isinstance(value, str | Delay):
-        return value
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_HORIZON:
-        return value
-    raise InputError(f"must be {ADVICE}, got {short_repr(value)}")
 
 
 def _entries(key: str, kinds: tuple[type, ...]) -> Callable[[Any], Any]:
@@ -90,12 +55,6 @@ def _entries(key: str, kinds: tuple[type, ...]) -> Callable[[Any], Any]:
         return [each if isinstance(each, Mapping | Part) else {key: each} for each in given]
 
     return spread
-
-
-Scalar = Annotated[Any, AfterValidator(_scalar), WithJsonSchema({"type": ["number", "string", "boolean"]})]
-DelayField = Annotated[Any, AfterValidator(_delay), WithJsonSchema({"type": ["integer", "string"]})]
-HorizonField = Annotated[Any, AfterValidator(_horizon), WithJsonSchema({"type": ["integer", "string"]})]
-Values = Annotated[list[Scalar], Field(min_length=1)]
 
 
 def _family_parameters() -> dict[str, list[str]]:
@@ -148,7 +107,7 @@ class EnvironmentEntry(Part):
     name: str | None = Field(
         default=None, description="Name in tables and figures; may hold {names} of the grid."
     )
-    environment: Annotated[Any, AfterValidator(_environment), WithJsonSchema({"type": "string"})] = Field(
+    environment: EnvironmentField = Field(
         default=None,
         description="paper-1 to paper-4, a family such as bernoulli:0.5*{K-1},{0.5+gap}, or a TOML file.",
     )
@@ -196,7 +155,7 @@ class EnvironmentEntry(Part):
 class PolicyEntry(Part):
     """One policy, or one for every combination of the values of a grid."""
 
-    policy: Annotated[Any, AfterValidator(_policy), WithJsonSchema({"type": "string"})] = Field(
+    policy: PolicyField = Field(
         description="A name such as EUCBV or UCB1(alpha=1), or module:Class for your own."
     )
     parameters: dict[str, Scalar] = Field(default={}, description="Parameters of the policy.")
@@ -256,9 +215,7 @@ class Experiment(Part):
     20
     """
 
-    name: Annotated[str, AfterValidator(_plain_name)] = Field(
-        default="experiment", min_length=1, description="Name in reports."
-    )
+    name: NameField = Field(default="experiment", min_length=1, description="Name in reports.")
     horizon: StrictInt | None = Field(default=None, ge=1, le=MAX_HORIZON, description="Pulls in a run.")
     runs: int = Field(default=100, ge=1, le=2**31, description="Number of independent runs.")
     seed: int = Field(default=0, ge=0, le=MAX_SEED, description="Seed of the rewards.")

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from datetime import timedelta
 from secrets import token_hex
 from time import time
 from typing import Self, overload
 
 from lowregret._common.validation import integer, short_repr
 from lowregret.errors import InputError, LowRegretError
+from lowregret.online.agent_retention import AgentRetention
 from lowregret.online.agent_settings import Outside, Window, valid_only, valid_request, valid_settings
 from lowregret.online.agent_state import AgentState
-from lowregret.online.agent_status import AgentStatus
 from lowregret.online.decisions import Decision
 from lowregret.online.snapshot import check_playable, read
 from lowregret.online.stores.in_memory import MemoryStore
@@ -22,7 +21,7 @@ from lowregret.policies import Policy
 MOST_AT_ONCE = 1_000_000
 
 
-class Agent(AgentStatus):
+class Agent(AgentRetention):
     """A policy in live use: ``ask`` which arm to pull, ``tell`` its reward.
 
     While no reward is pending, its choices are those of run 0 of ``simulate`` with the same seed, pull by
@@ -338,73 +337,6 @@ class Agent(AgentStatus):
         state = read(text, policy)
         check_playable(state)
         return cls._of(_in_memory(state))
-
-    def compact(self, older_than: timedelta = timedelta(0)) -> int:
-        """Replace the events that are older than a time by a snapshot, from which the rest still follows.
-
-        Pending decisions stay. The rewards and requests among the dropped events are forgotten, so that a
-        repeated call with one of them is an error or makes a new decision.
-
-        Parameters
-        ----------
-        older_than : datetime.timedelta, default 0
-            The least age of the events to drop; by default all.
-
-        Returns
-        -------
-        int
-            The number of events that were dropped.
-
-        Examples
-        --------
-        >>> import lowregret as lr
-        >>> from lowregret.online.stores.in_memory import MemoryStore
-        >>> agent = lr.open_agent(MemoryStore(), lr.UCB1(), ["red", "green"])
-        >>> agent.tell(agent.ask(), 1)
-        True
-        >>> agent.compact(), agent.verify(), agent.time
-        (2, 0, 1)
-        """
-        from lowregret.online.retention import compact
-
-        if not isinstance(older_than, timedelta):
-            raise InputError(f"older_than must be a datetime.timedelta, got {short_repr(older_than)}")
-        transactions = self._transactions
-        with transactions.reading() as state:
-            before = transactions.clock() - older_than.total_seconds()
-            return compact(state, transactions.store, before, transactions.timeout)
-
-    def erase_request(self, request: str) -> int:
-        """Remove the name of a request from the store; its decisions stay.
-
-        Parameters
-        ----------
-        request : str
-            The name, as it was passed to ``ask``.
-
-        Returns
-        -------
-        int
-            The number of decisions that had it.
-
-        Examples
-        --------
-        >>> import lowregret as lr
-        >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
-        >>> first = agent.ask(request="somebody")
-        >>> agent.erase_request("somebody")
-        1
-        >>> agent.ask(request="somebody") == first
-        False
-        """
-        valid_request(request)
-        transactions = self._transactions
-        with transactions.reading() as state:
-            found = len(transactions.store.requested(request)) or len(state.requests.get(request, ()))
-            with transactions.store.session(transactions.timeout):
-                transactions.store.erase(request)
-            state.requested -= len(state.requests.pop(request, ()))
-        return found
 
 
 def _in_memory(state: AgentState, clock: Callable[[], float] = time) -> Transactions:
