@@ -53,7 +53,7 @@ def regret(bandit: lr.Bandit, seed: int, horizon: int | None) -> tuple[float, in
 
 
 def error(values: list[float]) -> float:
-    """Give the standard error of a mean."""
+    """Return the standard error of a mean."""
     return stdev(values) / sqrt(len(values))
 
 

@@ -123,7 +123,7 @@ def _column(rows: list[dict[str, Any]], name: str) -> list[Any]:
 
 
 def _domain(times: list[float]) -> list[float]:
-    """Give an axis that holds all times with some room on both sides."""
+    """Return an axis that holds all times with some room on both sides."""
     return [min(times) / 1.5, max(times) * 1.5]
 
 

@@ -52,7 +52,7 @@ class Row(NamedTuple):
 
 
 def scoring(policy, round, rng, rows, best, horizon):
-    """Give every arm its share of the pulls, scored after each at the time at which equal play would be.
+    """Return every arm its share of the pulls, scored after each at the time at which equal play would be.
 
     One arm after the other, so that its statistics stay in the processor's registers.
     """
@@ -112,7 +112,7 @@ def no_slope(self, arm, clock):
 
 
 def rescan_of(policy: lr.Policy) -> lr.Policy:
-    """Give the same policy with no promise about its scores, so that all arms are scored at every step."""
+    """Return the same policy with no promise about its scores, so that all arms are scored at every step."""
     kind = type(policy)
     body: dict[str, Any] = {"index_trend": "arbitrary", "__module__": __name__, "__doc__": kind.__doc__}
     if hasattr(kind, "list_index"):

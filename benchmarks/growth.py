@@ -43,7 +43,7 @@ STEPS = 2_000_000
 
 
 def time(policy: lr.Policy, arms: int, horizon: int, quick: bool) -> float:
-    """Give the nanoseconds a step, the least of several measurements."""
+    """Return the nanoseconds a step, the least of several measurements."""
     bandit = lr.bernoulli([0.07] * (arms - 1) + [0.10])
     runs = max((STEPS // 10 if quick else STEPS) // horizon, 1)
     repeats, budget = (2, 1.0) if quick else (7, 10.0)

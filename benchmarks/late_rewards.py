@@ -26,7 +26,7 @@ CASES = {
 
 
 def run(policy: lr.Policy, clicks: int, zeros: int | None, window: dict, seed: int) -> tuple[float, bool]:
-    """Give the regret of a run, and whether the best arm was eliminated."""
+    """Return the regret of a run, and whether the best arm was eliminated."""
     agent = lr.Agent(policy, list(MEANS), horizon=HORIZON, seed=seed, **window).compile()
     random, late, regret = np.random.default_rng(seed), [], 0.0
     for step in range(HORIZON):

@@ -36,7 +36,7 @@ HORIZON, RUNS, LIMIT = 20_000, 4, 2.0
 
 
 def step_time(policy: lr.Policy, bandit: lr.Bandit, delay: str = "0") -> float:
-    """Give the nanoseconds of the processor for a step, which a busy machine disturbs little."""
+    """Return the nanoseconds of the processor for a step, which a busy machine disturbs little."""
     began = process_time()
     lr.simulate(policy, bandit, HORIZON, RUNS, SEED, threads=1, grid=1, delay=delay)
     return 1e9 * (process_time() - began) / (RUNS * HORIZON)

@@ -27,7 +27,7 @@ LIMIT = 20.0
 
 
 def in_memory(policy: lr.Policy, blocks: int) -> tuple[float, float]:
-    """Give the microseconds of an ask and a tell in the quickest block, and in the mean."""
+    """Return the microseconds of an ask and a tell in the quickest block, and in the mean."""
     agent = lr.Agent(policy, ARMS, horizon=100_000, seed=1).compile()
     random, means = Random(1).random, dict(zip(ARMS, MEANS, strict=True))
     times = []
@@ -41,7 +41,7 @@ def in_memory(policy: lr.Policy, blocks: int) -> tuple[float, float]:
 
 
 def plain(policy: lr.Policy, arms: int) -> float:
-    """Give the microseconds of an ask and a tell without compiled code."""
+    """Return the microseconds of an ask and a tell without compiled code."""
     agent, times = lr.Agent(policy, ARMS[:arms], horizon=100_000, seed=1), []
     agent.tell_many((choice, 0.5) for choice in agent.ask(arms))  # the warm-up asks for no scores
     for _ in range(20):
@@ -53,7 +53,7 @@ def plain(policy: lr.Policy, arms: int) -> float:
 
 
 def durable(name: str, folder: Path, calls: int) -> dict[str, float]:
-    """Give asks and tells a second, and quantiles of the microseconds of one call."""
+    """Return asks and tells a second, and quantiles of the microseconds of one call."""
     with lr.open_agent(folder / name, lr.EUCBV(), ARMS, horizon=100_000, seed=1) as agent:
         agent.compile()
         times = []

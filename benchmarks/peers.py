@@ -104,7 +104,7 @@ def play(peer: Peer, steps: int) -> list[dict[str, Any]]:
 
 @cache
 def our_play(policy: str, steps: int) -> tuple[float, float]:
-    """Give our nanoseconds a step over as many steps, and our mean regret."""
+    """Return our nanoseconds a step over as many steps, and our mean regret."""
     player = getattr(lr, policy)()
     result = lr.simulate(player, TESTBED, steps, RUNS, SEED, threads=1)
     times = in_turn([lambda: ours(player, TESTBED, steps, RUNS)], 10, budget=5.0)

@@ -64,7 +64,7 @@ class Load(NamedTuple):
     processor: float
 
     def quantile(self, part: float) -> float:
-        """Give a quantile of the latency of a call, in milliseconds."""
+        """Return a quantile of the latency of a call, in milliseconds."""
         ordered = sorted(self.latencies)
         return 1e3 * ordered[min(int(part * len(ordered)), len(ordered) - 1)]
 
@@ -162,13 +162,13 @@ def create(port: int) -> None:
 
 
 def workers(port: int) -> list[int]:
-    """Give the processes that listen on a port."""
+    """Return the processes that listen on a port."""
     found = subprocess.run(["ss", "-ltnpH", f"sport = :{port}"], capture_output=True, text=True).stdout
     return [int(part.split(",")[0]) for part in found.split("pid=")[1:]]
 
 
 def resident(port: int) -> float:
-    """Give the memory of the worker that listens on a port, in MB."""
+    """Return the memory of the worker that listens on a port, in MB."""
     sizes = [
         int(line.split()[1])
         for pid in workers(port)
@@ -179,7 +179,7 @@ def resident(port: int) -> float:
 
 
 def processor_seconds(port: int) -> float:
-    """Give the processor time that the worker on a port has used so far."""
+    """Return the processor time that the worker on a port has used so far."""
     ticks = 0
     for pid in workers(port):
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -203,7 +203,7 @@ def measure(case: Case, places: list[str], seconds: float) -> list[dict]:
 
 
 def row(case: Case, most_together: int, load: Load, port: int) -> dict:
-    """Give the numbers of a variant."""
+    """Return the numbers of a variant."""
     return {
         "calls": "ask and tell" if case.tells else "ask",
         "clients": case.clients,
@@ -216,7 +216,7 @@ def row(case: Case, most_together: int, load: Load, port: int) -> dict:
 
 
 def memory(store: str, decisions: int) -> dict:
-    """Give the memory of a worker after a tenth of so many decisions, and after all of them."""
+    """Return the memory of a worker after a tenth of so many decisions, and after all of them."""
     sizes = []
 
     async def play(port: int) -> None:
@@ -238,7 +238,7 @@ def memory(store: str, decisions: int) -> dict:
 
 
 def places(store: str, folder: str, number: int, url: str) -> list[str]:
-    """Give a new store for each variant of a case."""
+    """Return a new store for each variant of a case."""
     names = [f"{number}_{together}" for together in TOGETHER]
     return (
         [f"{folder}/{name}.db" for name in names]

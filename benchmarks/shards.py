@@ -7,7 +7,7 @@
    less than the small difference of two large numbers.
 3. 250 and 1,000 pairs of environment and policy with next to nothing to do in each.
 4. ``local:1`` and ``local:2`` on paper-4, once the workers have compiled.
-5. 200 shards on ``local:2``, with ten coins and with 20 MB of rewards.
+5. 200 shards on ``local:2``, with ten Bernoulli arms and with 20 MB of rewards.
 
 What is compared is run in turn, and the processor's time is given beside that of the clock, since a busy
 machine disturbs it less.
@@ -80,7 +80,7 @@ def short(rounds: int) -> None:
 
 
 def _rounds(shards: int, horizon: int, rounds: int) -> Iterator[tuple[Taken, Taken]]:
-    """Give the time of a bare simulation and of the same in shards, again and again."""
+    """Return the time of a bare simulation and of the same in shards, again and again."""
     runs = RUNS * shards
     experiment = lr.Experiment(environments="paper-1", policies="EUCBV", horizon=horizon, runs=runs)
     lr.simulate("EUCBV", "paper-1", runs=1)
@@ -131,7 +131,7 @@ def speedup(rounds: int) -> None:
 def rewards(rounds: int) -> None:
     """Say what a large table of rewards adds to shards that are sent to other processes."""
     table = [[(7 * i + arm) % 10 / 10 for i in range(250_000)] for arm in range(10)]
-    bandits = {"ten coins": lr.bernoulli([0.45] * 10), "20 MB of rewards": lr.empirical(table)}
+    bandits = {"ten Bernoulli arms": lr.bernoulli([0.45] * 10), "20 MB of rewards": lr.empirical(table)}
     with dask_cluster("local:2") as executor:
         for name, bandit in bandits.items():
             times = []

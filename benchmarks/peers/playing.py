@@ -39,7 +39,7 @@ def play(policy: str, make: Callable[[int], tuple[Choose, Learn]]) -> None:
 
 
 def regret(pulls: list[int]) -> float:
-    """Give the pseudo-regret of a run from the pulls of its arms."""
+    """Return the pseudo-regret of a run from the pulls of its arms."""
     return sum((max(MEANS) - mean) * count for mean, count in zip(MEANS, pulls, strict=True))
 
 

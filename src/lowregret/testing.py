@@ -65,7 +65,7 @@ def _run(checks: Iterable[Callable[[Any], None]], subject: Any, prefix: str = ""
 
 
 def _problems() -> list[tuple[Bandit, int, int]]:
-    """Return some small problems with rewards in [0, 1]: bandit, horizon and seed."""
+    """Return small problems, Bernoulli and beta arms in turns: bandit, horizon and seed."""
     draws = np.random.default_rng(8)
     problems = []
     for size, horizon in ((1, 20), (2, 300), (3, 7), (5, 400), (9, 250), (16, 10), (16, 500)):
@@ -114,7 +114,7 @@ def _a_seed_fixes_a_run(policy: Policy) -> None:
 
 def _numbers_do_not_matter(policy: Policy) -> None:
     """Permuting the arms permutes the pulls."""
-    for bandit, horizon, seed in _problems():
+    for bandit, horizon, seed in _problems()[::2]:
         rows, turned = rows_of(bandit, policy), rows_of(bandit, policy)
         names = np.random.default_rng(seed).permutation(len(bandit))
         rows["key"] = turned["key"] = np.arange(len(bandit))
@@ -152,7 +152,7 @@ def _scaling_works(policy: Policy) -> None:
 
 def _survives_a_snapshot(policy: Policy) -> None:
     """Restored from a snapshot, an agent chooses the same arms."""
-    for bandit, horizon, seed in _problems():
+    for bandit, horizon, seed in _problems()[1::2]:
         names = [str(number) for number in range(len(bandit))]
         agent = Agent(policy, names, horizon, seed=seed)
         expected = reference.run(policy, bandit, horizon, seed, 0)

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from concurrent.futures import Executor, Future
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from helpers import fail_on
 
 import lowregret as lr
 from lowregret.experiments import executors
+from lowregret.experiments import run as run_module
 from lowregret.experiments.executors import LARGE, DaskExecutor, dask_cluster
 from lowregret.experiments.plan import ArmGroups, group
 from lowregret.experiments.run import FailedShardsError, Interrupted, run
@@ -88,19 +90,55 @@ def test_large_arms_are_sent_once(three) -> None:
     assert [client.sent.count(sha256) for sha256 in hashes] == [4, 1]
 
 
-def test_an_interrupt_keeps_what_is_under_way(small, tmp_path: Path, three) -> None:
-    three._client.wait_for_workers(3, timeout=120)  # the one that was killed comes back
-    told: list = []
-
+def test_an_interrupt_on_a_cluster_keeps_what_is_done(small, truth, same, tmp_path: Path, three) -> None:
     def stop(now) -> None:
-        told.append(now.done)
         if now.done == 3:
             raise KeyboardInterrupt
 
     with pytest.raises(Interrupted, match=r"^interrupted: (\d+) of 24 shards are done and kept") as error:
         run(small, tmp_path, executor=three, shard_steps=STEPS, progress=stop)
-    # Six were under way when one of them was the third; those that end in a moment are kept.
-    assert int(str(error.value).split()[1]) >= 3 + 3
+    kept = int(str(error.value).split()[1])
+    told: list = []
+    same(run(small, tmp_path, executor=three, shard_steps=STEPS, progress=told.append), truth)
+    assert 3 <= kept == told[0].there == 24 - told[-1].done
+
+
+class HeldExecutor(Executor):
+    """Six at a time: the first three tasks end at once, the others run until they are released."""
+
+    def __init__(self) -> None:
+        self.submitted = 0
+        self.held: list = []
+
+    def workers(self) -> int:
+        return 3
+
+    def submit(self, fn, /, *args, **kwargs):
+        future: Future = Future()
+        future.set_running_or_notify_cancel()
+        self.submitted += 1
+        if self.submitted <= 3:
+            future.set_result(fn(*args, **kwargs))
+        else:
+            self.held.append((future, fn, args, kwargs))
+        return future
+
+    def release(self, _shards) -> None:
+        for future, fn, args, kwargs in self.held:
+            future.set_result(fn(*args, **kwargs))
+
+
+def test_an_interrupt_keeps_what_is_under_way(small, tmp_path: Path, monkeypatch) -> None:
+    held = HeldExecutor()
+    monkeypatch.setattr(run_module, "stop", held.release)
+
+    def stop(now) -> None:
+        if now.done == 3:
+            raise KeyboardInterrupt
+
+    # Six were submitted when the first three were reported; the others end after the interrupt.
+    with pytest.raises(Interrupted, match=r"^interrupted: 6 of 24 shards are done and kept"):
+        run(small, tmp_path, executor=held, shard_steps=STEPS, progress=stop)
 
 
 def test_a_task_that_failed_goes_to_another_worker(three) -> None:

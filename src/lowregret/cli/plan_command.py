@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -114,7 +115,7 @@ def _print(found: Plan) -> None:
         f"fixed split: power {found.power:.0%}, {found.days_needed:,.1f} days for 80%", soft_wrap=True
     )
     terminal.print(f"Use {found.recommended}: {found.reason}", soft_wrap=True)
-    terminal.print(f"\n    {found.code}\n", soft_wrap=True)
+    terminal.print(f"\n{indent(found.code, '    ')}\n", soft_wrap=True)
     terminal.print("Assumed:")
     for sentence in found.assumptions:
         terminal.print(f"- {sentence}", soft_wrap=True)

@@ -66,7 +66,7 @@ class Plan:
     recommended, reason : str
         The policy to use, or "fixed split", and why.
     code : str
-        The line to start with.
+        The lines to start with.
     assumptions : list of str
         What was assumed.
     """

@@ -32,14 +32,15 @@ def write_files(plan: Plan, folder: Path) -> list[Path]:
 
 
 def introduction(plan: Plan) -> list[str | Text]:
-    """Return the question, the recommendation and the line to start with."""
+    """Return the question, the recommendation and the code to start with."""
     given = plan.given
     expected = f"a rate of {given.rate:g}" if given.rate is not None else f"a mean reward of {given.value:g}"
     return [
         f"{given.options} options, {expected}, a lift of {given.lift:.3g} that matters, {given.visitors:,} "
         f"visitors a day for {given.days} days, a delay of {given.delay_days:g} days.",
         Text(f"Use {plan.recommended}: {plan.reason}", "notice"),
-        f"Start with: {plan.code}",
+        "Start with:",
+        Text(plan.code, "code"),
     ]
 
 

@@ -88,18 +88,20 @@ def _written(policy: Policy | None) -> str:
 
 
 def code(given: Assumptions, policy: Policy | None = None) -> str:
-    """Return the line that opens the agent; a fixed split is the policy RoundRobin."""
+    """Return the lines that open the agent; a fixed split is the policy RoundRobin."""
     names = (
         ", ".join(f'"{chr(65 + number)}"' for number in range(given.options))
         if given.options <= 10
-        else "..."
+        else f"str(number) for number in range(1, {given.options + 1})"
     )
+    imports = ["import lowregret as lr"]
     parts = ['"experiment.db"', _written(policy), f"[{names}]"]
     if policy and "horizon" in policy.needs:
         parts.append(f"horizon={given.total}")
     if given.rate is None:
         parts.append("reward_range=None")
     if given.delay_days:
+        imports.insert(0, "from datetime import timedelta")
         parts.append(f"matures_after=timedelta(days={given.delay_days:g})")
         parts.append("default_reward=0")
-    return f"agent = lr.open_agent({', '.join(parts)})"
+    return "\n".join([*imports, f"agent = lr.open_agent({', '.join(parts)})"])

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Text(NamedTuple):
-    """A paragraph; its kind is "facts" for what is set in grey, "notice" for what stands out."""
+    """A paragraph of a kind: "facts" for grey, "notice" for what stands out, "code" for lines of code."""
 
     words: str
     kind: str = ""
