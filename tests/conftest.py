@@ -7,6 +7,8 @@ every policy of the package once, and what it leaves on disk serves the rest.
 """
 
 import gc
+import os
+import shutil
 import tempfile
 from itertools import count
 from pathlib import Path
@@ -18,6 +20,11 @@ settings.register_profile(
     "lowregret", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("lowregret")
+
+MEMORY = Path("/dev/shm")
+if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 2e9:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+    """Where ``tmp_path`` is: flushes to a disk take most of the time of tests of stores, and show nothing."""
 
 _schemas = count(1)
 

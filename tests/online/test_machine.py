@@ -3,6 +3,7 @@
 The model is a dictionary of what each decision was told and a count by arm; it knows no policy.
 """
 
+import os
 import shutil
 import tempfile
 from itertools import count
@@ -42,7 +43,7 @@ class Live(RuleBasedStateMachine):
 
     @initialize(policy=POLICIES, horizon=st.sampled_from([None, 60]), window=WINDOWS)
     def begin(self, policy, horizon, window):
-        self.folder = Path(tempfile.mkdtemp())
+        self.folder = Path(tempfile.mkdtemp(dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")))
         self.made_with, self.window, self.matured = (policy, ARMS, horizon, 7), window, 0
         self.agent = self.first()
         self.asked, self.told, self.given_up, self.requests = {}, {}, set(), {}
@@ -295,8 +296,15 @@ def _often(monkeypatch):
     monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", 7)
 
 
-for machine in (Memory, SQLite, Journal, PostgreSQL):
-    machine.TestCase.settings = settings(max_examples=40, stateful_step_count=30)
+def case_of(machine, examples):
+    case = type(machine.__name__, (machine,), {}).TestCase
+    case.settings = settings(max_examples=examples, stateful_step_count=30)
+    return pytest.mark.usefixtures("_postgresql")(case) if machine is PostgreSQL else case
 
-TestPostgreSQL = pytest.mark.usefixtures("_postgresql")(PostgreSQL.TestCase)
-TestMemory, TestSQLite, TestJournal = Memory.TestCase, SQLite.TestCase, Journal.TestCase
+
+TestMemory, TestSQLite, TestJournal, TestPostgreSQL = (
+    case_of(machine, 12) for machine in (Memory, SQLite, Journal, PostgreSQL)
+)
+TestLongerMemory, TestLongerSQLite, TestLongerJournal, TestLongerPostgreSQL = (
+    pytest.mark.heavy(case_of(machine, 100)) for machine in (Memory, SQLite, Journal, PostgreSQL)
+)

@@ -109,6 +109,19 @@ def test_a_lost_answer_is_asked_for_again(url):
         assert agent.summary()["pending"].sum() == 0
 
 
+def test_the_status(url):
+    with lr.connect(url, "UCB1", ["a", "b"], name="status") as agent:
+        assert agent.status == "active"
+        agent.pause()
+        assert agent.status == "paused"
+        with pytest.raises(lr.ConflictError, match="paused"):
+            agent.ask()
+        agent.resume()
+        assert agent.ask().time == 1
+        agent.retire()
+        assert agent.status == "retired"
+
+
 def test_large_batches_are_sent_in_parts(url):
     with lr.connect(url, "UCB1", ["a", "b"], name="parts") as agent:
         made = agent.ask(2_300, request="many")

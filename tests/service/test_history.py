@@ -118,6 +118,25 @@ def test_a_starved_arm():
     assert "'green' is active and has only 1 reward" in play.warnings()["starved"]
 
 
+def test_many_arms_are_neither_all_listed_nor_all_warned_of():
+    arms = [f"arm {number}" for number in range(120)]
+    play = Play("FixedArm(0)", arms)
+    made = play.agent.ask(2_000) + [choice for arm in arms for choice in play.agent.ask(3, only=[arm])]
+    play.agent.tell_many((choice, 1) for choice in made)
+    assert play.warnings() == {}  # fewer than 20 decisions for each arm
+    play.agent.tell_many((choice, 1) for choice in play.agent.ask(1_000))
+    history = History(play.store)
+    history.read()
+    state = {"pulls": play.agent.time, "pending": 0, "settings": {"reward_range": None}}
+    state["table"] = [{"arm": arm, "state": "active", "pulls": 3} for arm in arms]
+    details = [warning["detail"] for warning in warnings_of(state, history, play.now)]
+    assert len(details) == 6 and details[-1] == "the same is true of 115 other arms"
+    for period in (found := history.described(True))["periods"]:
+        assert len(period["asked"]) <= 100
+    assert sum(period["all_asked"] for period in found["periods"]) == play.agent.time
+    assert sum(sum(period["asked"].values()) for period in found["periods"]) == play.agent.time - 20 * 3
+
+
 def test_rewards_of_one_arm_are_missing():
     play = Play(step=30.0)
     for choice in play.agent.ask(2_000):

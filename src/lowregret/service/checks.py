@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 SILENCE = 3_600.0
 """After how many seconds without a reward there is a warning."""
 MANY = 1_000
-"""From how many decisions on an arm should have rewards."""
+"""From how many decisions on an arm should have rewards; with many arms, twice ``FEW`` for each of them."""
 FEW = 10
 """How many rewards an active arm should have by then."""
+MOST = 5
+"""How many arms are named in warnings of one kind."""
 DEVIATIONS = 4.5
 """How many standard errors the share of answered decisions of an arm may differ from that of the others."""
 
@@ -27,11 +29,17 @@ def warnings_of(state: dict[str, Any], history: History, now: float) -> list[dic
     """Return the warnings about an agent, each with a kind and one sentence."""
     found = [
         *_silence(state, history, now),
-        *_starved(state),
-        *_mismatch(history, now),
-        *_drift(state, history.periods),
+        *_first(_starved(state)),
+        *_first(_mismatch(history, now)),
+        *_first(_drift(state, history.periods)),
     ]
     return [{"kind": kind, "detail": detail} for kind, detail in found]
+
+
+def _first(found: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return a few warnings of one kind, and how many there are else."""
+    rest = len(found) - MOST
+    return found if rest <= 1 else [*found[:MOST], (found[0][0], f"the same is true of {rest:,} other arms")]
 
 
 def _silence(state: dict[str, Any], history: History, now: float) -> list[tuple[str, str]]:
@@ -47,7 +55,7 @@ def _silence(state: dict[str, Any], history: History, now: float) -> list[tuple[
 
 def _starved(state: dict[str, Any]) -> list[tuple[str, str]]:
     """Warn of an active arm that hardly has any rewards although there were many decisions."""
-    if state["pulls"] < MANY:
+    if state["pulls"] < max(MANY, 2 * FEW * len(state["table"])):
         return []
     return [
         ("starved", f"arm {short_repr(row['arm'])} is active and has only {count(row['pulls'], 'reward')}")
@@ -65,13 +73,13 @@ def _mismatch(history: History, now: float) -> list[tuple[str, str]]:
         told += period.told
     for arm in history.pending_since(now - SILENCE):  # their rewards may still come
         asked[arm] -= 1
-    found = []
+    found, all_asked, all_told = [], asked.total(), told.total()
     for arm, times in asked.items():
-        others, answered = asked.total() - times, told.total() - told[arm]
+        others, answered = all_asked - times, all_told - told[arm]
         if times < 100 or others < 100:
             continue
         rate, rest = told[arm] / times, answered / others
-        pooled = told.total() / asked.total()
+        pooled = all_told / all_asked
         error = sqrt(max(pooled * (1.0 - pooled), 0.0) * (1.0 / times + 1.0 / others))
         if abs(rate - rest) > DEVIATIONS * error + 0.01:
             found.append(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self, overload
 
 from lowregret.online.agent_settings import Outside, Window
-from lowregret.online.decisions import Decision
+from lowregret.online.decisions import Decision, Status
 from lowregret.policies import Policy
 from lowregret.service import require_extra
 from lowregret.service.protocol import (
@@ -178,6 +178,12 @@ class RemoteAgent:
     def time(self) -> int:
         """The number of pulls, including those whose reward is pending."""
         return int(self._send(reading(self.name))["pulls"])
+
+    @property
+    def status(self) -> Status:
+        """Whether the agent makes decisions: "active", "paused" or "retired"."""
+        status: Status = self._send(reading(self.name))["status"]
+        return status
 
     @property
     def conflicts(self) -> int:

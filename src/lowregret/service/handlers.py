@@ -173,14 +173,14 @@ def _events(live: LiveAgent, last: int, after: int | None, limit: int) -> tuple[
 async def history(call: Call) -> dict[str, Any]:
     """Show decisions and rewards over time, and warnings."""
     live = await call.agent()
-    found = await call.agents.read_log(live, _history)
     state = await live.commits.read(readings.summary, live.agent, live.name)
-    now = live.agent._transactions.clock()
+    return await call.agents.read_log(live, _history, state)
+
+
+def _history(live: LiveAgent, state: dict[str, Any]) -> dict[str, Any]:
+    complete, now = live.history.read(), live.agent._transactions.clock()
+    found = live.history.described(complete)
     return {**found, "now": now, "warnings": warnings_of(state, live.history, now)}
-
-
-def _history(live: LiveAgent) -> dict[str, Any]:
-    return live.history.described(live.history.read())
 
 
 async def export(call: Call) -> Answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from lowregret.online.decisions import Event
@@ -21,6 +22,9 @@ AT_ONCE = 20_000
 """How many events one call reads, at most: the rest is left for the next."""
 REMEMBERED = 100_000
 """Of how many unanswered decisions the arm is remembered; later answers of older ones count for no arm."""
+
+MOST_ARMS = 100
+"""Of how many arms the history is returned, at most."""
 
 
 class Period:
@@ -46,15 +50,21 @@ class Period:
             self.sums[arm] = self.sums.get(arm, 0.0) + total
         self.ended = other.ended if other.ended is not None else self.ended
 
-    def described(self) -> dict[str, Any]:
-        """Return the period as JSON can represent it."""
+    def described(self, arms: set[str]) -> dict[str, Any]:
+        """Return the period as JSON can represent it, with the counts of some arms, and those of all."""
         return {
-            "asked": dict(self.asked),
-            "told": dict(self.told),
-            "rewards": dict(self.sums),
+            "asked": _of(arms, self.asked),
+            "told": _of(arms, self.told),
+            "rewards": _of(arms, self.sums),
+            "all_asked": self.asked.total(),
+            "all_told": self.told.total(),
             "began": self.began,
             "ended": self.ended,
         }
+
+
+def _of(arms: set[str], counts: Mapping[str, Any]) -> dict[str, Any]:
+    return {arm: value for arm, value in counts.items() if arm in arms}
 
 
 class History:
@@ -100,12 +110,16 @@ class History:
         return [arm for arm, made in self._pending.values() if made is None or made >= moment]
 
     def described(self, complete: bool) -> dict[str, Any]:
-        """Return the history as JSON can represent it."""
+        """Return the history as JSON can represent it, with the arms that have the most decisions."""
+        asked: Counter[str] = Counter()
+        for period in self.periods:
+            asked.update(period.asked)
+        arms = {arm for arm, _ in asked.most_common(MOST_ARMS)}
         return {
             "complete": complete,
             "position": self._position,
             "length": self._length,
-            "periods": [period.described() for period in self.periods],
+            "periods": [period.described(arms) for period in self.periods],
             "counts": {
                 kind: self.counts[kind] for kind in ("asked", "told", "forgot", "expired", "conflict")
             },

@@ -55,7 +55,7 @@ class Tokens:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._lock = Lock()
-        self._read_at = -1
+        self._read_at: tuple[int, ...] = ()
         self._tokens: list[Token] = []
         self.scopes_of("")  # refuse a file that cannot be read when the service starts
 
@@ -70,9 +70,10 @@ class Tokens:
 
     def _current(self) -> list[Token]:
         try:
-            changed = os.stat(self.path).st_mtime_ns
+            found = os.stat(self.path)
         except OSError:
             raise StoreError(f"the file of tokens {str(self.path)!r} cannot be read") from None
+        changed = found.st_mtime_ns, found.st_ino, found.st_size  # the clock of files is coarse
         if changed != self._read_at:
             with self._lock:
                 self._tokens = read_tokens(self.path)

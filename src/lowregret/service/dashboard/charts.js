@@ -66,10 +66,15 @@ export function drawShares(element, periods, colour) {
   const rows = [];
   let before = 0;
   for (const period of periods) {
-    const total = Object.values(period.asked).reduce((sum, times) => sum + times, 0);
+    const total = period.all_asked;
     if (total === 0) continue;
     const shares = new Array(bands).fill(0);
-    for (const [arm, times] of Object.entries(period.asked)) shares[colour.get(arm) ?? bands - 1] += times / total;
+    let rest = total; // of arms that are not in the history, because there are many
+    for (const [arm, times] of Object.entries(period.asked)) {
+      shares[colour.get(arm) ?? bands - 1] += times / total;
+      rest -= times;
+    }
+    shares[bands - 1] += rest / total;
     rows.push({ first: before, last: before + total, shares });
     before += total;
   }
