@@ -113,6 +113,11 @@ class Results:
         return self.description.lateness
 
     @property
+    def drifting(self) -> tuple[str, ...]:
+        """The names of the environments whose means change."""
+        return self.description.drifting
+
+    @property
     def environments(self) -> tuple[str, ...]:
         """The names of the environments."""
         return tuple(self.horizons)
