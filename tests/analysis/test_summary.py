@@ -8,6 +8,7 @@ from scipy import stats
 
 import lowregret as lr
 from lowregret.analysis.summary import summarise, summarise_curves, tail_mean
+from lowregret.analysis.tables import largest_regrets
 
 
 @pytest.fixture(scope="module")
@@ -95,3 +96,16 @@ def test_the_probability_of_exceeding_a_regret() -> None:
     assert found["share"].to_list() == [0.5, 0.0]
     known = stats.binomtest(0, 4).proportion_ci(method="exact")
     assert found.row(1)[-2:] == pytest.approx((known.low, known.high))
+
+
+def test_the_largest_regret_where_means_change_below_an_arm_that_stays_best(tmp_path):
+    """The worst choice loses 0.8 at every step, though the average gaps are 0.5."""
+    bandit = lr.piecewise_drift(lr.bernoulli([0.9, 0.1, 0.7]), {51: [0.9, 0.7, 0.1]})
+    result = lr.simulate("RoundRobin", bandit, horizon=100, runs=3, seed=1)
+    experiment = lr.Experiment(environments=[bandit], policies=["RoundRobin"], horizon=100, runs=3)
+    stored = experiment.run(out=tmp_path / "stored")
+    for found in (result, stored, lr.open_results(tmp_path / "stored")):
+        (largest,) = largest_regrets(found).values()
+        assert largest == pytest.approx(100.0)
+    still = lr.simulate("RoundRobin", "bernoulli:0.9,0.1,0.7", horizon=100, runs=3, seed=1)
+    assert list(largest_regrets(still).values()) == pytest.approx([80.0])

@@ -31,11 +31,12 @@ def log_plus(x):
 
 
 def mossv(m, v, n, T, K):
-    """The smaller of a Bernstein bound and of a Chernoff bound, at one level."""
-    y = log_plus(T / (K * n))
+    """The smallest of a Bernstein bound, a Chernoff bound and MOSS's bound; T / K is less where K^2 > T."""
+    y = log_plus(T**2 / (n * (K * T + K**3 / 20)))
     level = y + log(1 + y**2) / 4
-    w = (n * v + 5 / 4) / (n + 5)
-    return min(m + sqrt(1.5 * w * level / n) + level / (3 * n), kl_bound(m, n, level))
+    rewards = n * v + (m - 0) ** 2 + (1 - m) ** 2  # squared distances from m, with two rewards more
+    bernstein = sqrt(3 / 2 * rewards / (n + 2) * level / n) + np.hypot(m, 1 - m) * level / (3 * n)
+    return min(m + bernstein, m + sqrt(y / n), kl_bound(m, n, level))
 
 
 def klucb_switch(m, n, T, K, exponent):
@@ -111,12 +112,15 @@ def test_the_index_is_that_of_the_source(policy, pulls, successes, spread, later
     )
 
 
-@pytest.mark.parametrize(("mean", "variance"), [(0.5, 0.3), (1.2, 0.0), (-0.1, 0.01)])
-def test_mossv_of_rewards_outside_the_unit_interval_is_bernsteins_bound(mean, variance):
-    level = log(100) + log(1 + log(100) ** 2) / 4
-    width = sqrt(1.5 * (10 * variance + 1.25) / 15 * level / 10) + level / 30
+@pytest.mark.parametrize(("mean", "variance"), [(0.5, 0.3), (1.2, 0.0), (-0.1, 0.01), (0.2, 5.0)])
+def test_mossv_of_rewards_outside_the_unit_interval_uses_no_divergence(mean, variance):
+    share = log(10_000 / (10 * 1.0005 * 10))
+    level = share + log(1 + share**2) / 4
+    squares = mean**2 + (1 - mean) ** 2
+    width = sqrt(1.5 * (10 * variance + squares) / 12 * level / 10) + sqrt(squares) * level / 30
     found = lr.MOSSV().score(Arm(0, 10, mean, variance), clock_at(500, 10_000, 10, 0.0))
-    assert found == pytest.approx(mean + width, rel=1e-12)
+    assert found == pytest.approx(mean + min(width, sqrt(share / 10)), rel=1e-12)
+    assert (width > sqrt(share / 10)) == (variance == 5.0)
 
 
 @given(pulls=st.integers(1, 10**5), mean=st.floats(0.0, 1.0), best=st.floats(0.0, 1.0))

@@ -57,7 +57,8 @@ MODERN = {
     "KLUCBSwitch": (513.52, 6.41),  # 200 runs
     "KLUCBSwitch(exponent=0.8888888888888888)": (241.73, 5.04),  # 200 runs
     "MOTS": (582.20, 5.68),  # 200 runs
-    "MOSSV": (238.64, 4.84),  # 1,000 runs
+    "MOSSV": (236.66, 4.58),  # 1,000 runs
+    "MOSSV(anytime=True)": (228.18, 8.97),  # 300 runs
     "PHE": (922.71, 7.08),  # 200 runs
     "TsallisINF": (1463.77, 14.89),  # 210 runs
     "TsallisINF(reduced_variance=True)": (918.84, 30.14),  # 60 runs
@@ -88,4 +89,21 @@ def test_final_regret_of_policies_that_use_all_rewards(policy):
     horizon, mean, se = FROM_REWARDS[policy]
     bandit = lr.beta([1, 2, 3, 4, 5], [5, 4, 3, 2, 2])
     row = lr.simulate(policy, bandit, horizon, runs=400, seed=1).summary().row(0, named=True)
+    assert abs(row["mean"] - mean) < 4.0 * (row["se"] ** 2 + se**2) ** 0.5
+
+
+DRIFTING = {
+    "SlidingWindowUCB(tau=300)": (82.542, 0.300),
+    "DiscountedUCB": (214.627, 0.190),
+    "DiscountedThompson": (78.222, 0.258),
+    "GLRKLUCB": (61.836, 0.357),
+}
+"""Means and standard errors of 2,000 runs of a fifth program, in C, on three arms whose means change once."""
+
+
+@pytest.mark.parametrize("policy", DRIFTING)
+def test_final_regret_of_policies_for_means_that_change(policy):
+    bandit = lr.piecewise_drift(lr.bernoulli([0.5, 0.6, 0.4]), {1001: [0.5, 0.2, 0.9]})
+    row = lr.simulate(policy, bandit, 2_000, runs=200, seed=1).summary().row(0, named=True)
+    mean, se = DRIFTING[policy]
     assert abs(row["mean"] - mean) < 4.0 * (row["se"] ** 2 + se**2) ** 0.5

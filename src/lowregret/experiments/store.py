@@ -36,6 +36,7 @@ from lowregret._common.durable_files import (
 )
 from lowregret.analysis.tables import COLUMNS
 from lowregret.engine.outcome import eliminates
+from lowregret.environments import DriftingBandit
 from lowregret.errors import StoreError
 from lowregret.experiments.long_tables import NamedShard, plan_tables
 from lowregret.experiments.plan import ENGINE, Plan, Shard
@@ -215,6 +216,7 @@ def description(plan: Plan) -> Description:
         policy_parameters=varied(policies),
         delays={case.name: str(case.delay) for case in cases if not case.delay.is_zero},
         batches={case.name: case.batch for case in cases if case.batch > 1},
+        drifting=tuple(case.name for case in cases if isinstance(case.bandit, DriftingBandit)),
     )
 
 

@@ -11,15 +11,22 @@ from lowregret.special.divergences import bernoulli_kl, bernoulli_kl_upper
 
 AHEAD = 1.5
 """The anytime form plays at time t as if the horizon were this multiple of t."""
+MANY = 20.0
+"""Where K^2 exceeds this multiple of the horizon, the number of arms counts more than double."""
 
 
 class MOSSV(Policy):
-    """The smaller of m + sqrt(3 w L / (2 n)) + L / (3 n) and the largest q with n kl(m, q) <= L.
+    """MOSS with the smaller of Bernstein's and Chernoff's bound, with variance estimates.
 
-    L = l + log(1 + l^2) / 4 with l = log+(T / (K n)), kl is the Bernoulli divergence, and
-    w = (n v + 5/4) / (n + 5) is the variance, to which five rewards of the largest variance possible, 1/4,
-    are added. The first bound is Bernstein's with that variance; the second is smaller where means are near
-    0 or 1. An arm with v > m (1 - m) has rewards outside [0, 1], and only the first bound is used.
+    The index is min(B, C), with
+
+    - l = log+(T / (K' n)), K' = K (1 + K^2 / (20 T)), and L = l + log(1 + l^2) / 4,
+    - w = (n v + r^2) / (n + 2), r^2 = m^2 + (1 - m)^2: the mean squared distance from m of the rewards and of
+      two more, one 0 and one 1,
+    - B = m + min(sqrt(3 w L / (2 n)) + r L / (3 n), sqrt(l / n)): Bernstein's form, never wider than MOSS,
+    - C the largest q with n kl(m, q) <= L, kl the Bernoulli divergence: smaller where means are near 0 or 1.
+
+    An arm with v > m (1 - m) has rewards outside [0, 1], and its index is B.
 
     A policy of this package, described in docs/successor.md. Assumes rewards in [0, 1].
 
@@ -51,7 +58,7 @@ class MOSSV(Policy):
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Return the upper confidence bound of an arm."""
-        return _upper_bound(arm, clock.horizon / (clock.arms * arm.pulls))
+        return _upper_bound(arm, float(clock.horizon), clock.arms)
 
 
 class _Anytime(MOSSV):
@@ -60,7 +67,7 @@ class _Anytime(MOSSV):
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Return the upper confidence bound of an arm."""
-        return _upper_bound(arm, AHEAD * clock.t / (clock.arms * arm.pulls))
+        return _upper_bound(arm, AHEAD * clock.t, clock.arms)
 
     def __str__(self) -> str:
         return "MOSSV(anytime=True)"
@@ -69,15 +76,17 @@ class _Anytime(MOSSV):
         return MOSSV, (True,)
 
 
-def _upper_bound(arm: Arm, share: float) -> float:
-    """Return the index of an arm for a share T / (K n)."""
+def _upper_bound(arm: Arm, horizon: float, arms: int) -> float:
+    """Return the index of an arm."""
     n, m, v = arm.pulls, arm.mean, arm.variance
+    share = horizon / (arms * (1.0 + arms * arms / (MANY * horizon)) * n)
     if share <= 1.0:
         return m
     log_share = log(share)
     level = (log_share + 0.25 * log(1.0 + log_share * log_share)) / n
-    w = (n * v + 1.25) / (n + 5.0)
-    bernstein = m + sqrt(1.5 * w * level) + level / 3.0
+    r2 = m * m + (1.0 - m) * (1.0 - m)
+    w = (n * v + r2) / (n + 2.0)
+    bernstein = m + min(sqrt(1.5 * w * level) + sqrt(r2) * level / 3.0, sqrt(log_share / n))
     if v > m * (1.0 - m) + 1e-9:
         return bernstein
     if bernstein < 1.0 and bernoulli_kl(m, bernstein) <= level:

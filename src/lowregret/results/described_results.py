@@ -24,8 +24,8 @@ class DescribedResults:
     ('bernoulli:0.1,0.9', 0, 4, 50)
     >>> result.policies, result.environments, result.horizons
     (('MOSS', 'RoundRobin'), ('bernoulli:0.1,0.9',), {'bernoulli:0.1,0.9': 50})
-    >>> result.notes, result.parameters, result.lateness, result.planned_runs
-    ({}, {}, {}, None)
+    >>> result.notes, result.parameters, result.lateness, result.drifting, result.planned_runs
+    ({}, {}, {}, (), None)
     """
 
     description: Description
@@ -54,6 +54,11 @@ class DescribedResults:
     def lateness(self) -> Mapping[str, str]:
         """The delay and the batches in words, by environment, where rewards are late."""
         return self.description.lateness
+
+    @property
+    def drifting(self) -> tuple[str, ...]:
+        """The names of the environments whose means change."""
+        return self.description.drifting
 
     @property
     def environments(self) -> tuple[str, ...]:

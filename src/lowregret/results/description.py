@@ -30,7 +30,8 @@ class Description:
     rewards in [0, 1] may have seen clipped ones; ``notes`` are on the rewards of a policy.
     ``eliminating`` are the policies that can eliminate arms, None where that was not recorded. The parameters
     are those that vary, by environment and by policy. ``delays`` and ``batches`` are those of environments
-    whose rewards are late or whose decisions are made in batches. ``planned_runs`` is the number of runs of
+    whose rewards are late or whose decisions are made in batches. In the environments ``drifting`` means change;
+    earlier versions did not record them. ``planned_runs`` is the number of runs of
     all policies in all environments, where some of them are missing; None otherwise.
     """
 
@@ -47,12 +48,13 @@ class Description:
     planned_runs: int | None = None
     delays: dict[str, str] = field(default_factory=dict)
     batches: dict[str, int] = field(default_factory=dict)
+    drifting: tuple[str, ...] = ()
 
     @classmethod
     def from_dict(cls, known: Mapping[str, Any]) -> Self:
         """Read a description from plain data; keys that earlier versions did not write may be missing."""
         found = {each.name: known[each.name] for each in fields(cls) if each.name in known}
-        for name in ("policies", "eliminating"):
+        for name in ("policies", "eliminating", "drifting"):
             if found.get(name) is not None:
                 found[name] = tuple(found[name])
         return cls(**found)

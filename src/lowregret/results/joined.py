@@ -30,6 +30,7 @@ def join(name: str, parts: Sequence[Results]) -> Results:
         policy_parameters=_union(each.policy_parameters for each in known),
         delays=_union(each.delays for each in known),
         batches=_union(each.batches for each in known),
+        drifting=tuple(dict.fromkeys(name for each in known for name in each.drifting)),
     )
     return Results(description, partial(_table, parts), _union(part.outcomes for part in parts))
 

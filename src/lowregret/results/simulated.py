@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from lowregret.analysis.tables import Floats, Integers
+from lowregret.environments import DriftingBandit
 from lowregret.results.description import Description, varied
 from lowregret.results.results import Results
 from lowregret.results.table_runs import arm_table
@@ -44,6 +45,7 @@ def simulated_results(
         policy_parameters=varied({name: outcome.policy for name, outcome in outcomes.items()}),
         delays={bandit.name: delay} if delay != "0" else {},
         batches={bandit.name: batch} if batch != 1 else {},
+        drifting=(bandit.name,) if isinstance(bandit, DriftingBandit) else (),
     )
     pairs = {(bandit.name, policy): outcome for policy, outcome in outcomes.items()}
     return Results(description, partial(_table, bandit, horizon, outcomes), pairs)
