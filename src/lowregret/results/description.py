@@ -30,9 +30,9 @@ class Description:
     rewards in [0, 1] may have seen clipped ones; ``notes`` are on the rewards of a policy.
     ``eliminating`` are the policies that can eliminate arms, None where that was not recorded. The parameters
     are those that vary, by environment and by policy. ``delays`` and ``batches`` are those of environments
-    whose rewards are late or whose decisions are made in batches. ``drifting`` are those whose means change;
-    earlier versions did not record them. ``planned_runs`` is the number of runs of all policies in all
-    environments, where some of them are missing; None otherwise.
+    whose rewards are late or whose decisions are made in batches. ``drifting`` are the environments whose
+    means change; earlier versions did not record them. ``planned_runs`` is the number of runs of all policies
+    in all environments, where some of them are missing; None otherwise.
     """
 
     name: str
