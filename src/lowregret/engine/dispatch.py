@@ -11,8 +11,8 @@ from lowregret.engine.lazy.posterior_sampling import play_posterior_sampling
 from lowregret.engine.lazy.round_robin import play_round_robin
 from lowregret.engine.lazy.separable_index import play_separable_index
 from lowregret.engine.lazy.time_varying_index import play_time_varying_index
+from lowregret.engine.rules import admits_later
 from lowregret.engine.scan import play_scanning
-from lowregret.engine.step import admits_later
 from lowregret.policies import Policy
 from lowregret.policies.base import samples_posteriors
 

@@ -9,6 +9,7 @@ from lowregret.engine.drifting import MeanPath, drifting_reward, mean_at, part_a
 from lowregret.engine.late_rewards import Lateness, Queue, clear, due_after, enqueue, nth_delay
 from lowregret.engine.pending_step import apply_pending, choose_pending, clock_with_pending
 from lowregret.engine.rng import Rng
+from lowregret.engine.rules import rules_of
 from lowregret.engine.simulated_run import (
     STOPPED,
     Run,
@@ -19,7 +20,7 @@ from lowregret.engine.simulated_run import (
 )
 from lowregret.engine.state import Floats, Integers, Rows
 from lowregret.engine.statistics import best_mean, clipped
-from lowregret.engine.step import NOT_A_NUMBER, count_active, in_warmup, rules_of
+from lowregret.engine.step import NOT_A_NUMBER, count_active, in_warmup
 from lowregret.environments.drift import PIECEWISE
 from lowregret.policies import Policy
 

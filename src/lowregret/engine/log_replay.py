@@ -16,10 +16,11 @@ from lowregret.engine.compile import compiled, entry
 from lowregret.engine.cpu import raise_for, share_out
 from lowregret.engine.rewards import GIVEN
 from lowregret.engine.rng import ACCEPT_STREAM, RESAMPLE_STREAM, Rng, shuffle, stream, uniform
+from lowregret.engine.rules import rules_of
 from lowregret.engine.simulated_run import STOPPED, Scratch, new_scratch, prepare_run
 from lowregret.engine.state import Floats, Integers, Rows, new_rows, start
 from lowregret.engine.statistics import best_mean, clipped
-from lowregret.engine.step import NOT_A_NUMBER, choose, count_active, in_warmup, rules_of, update
+from lowregret.engine.step import NOT_A_NUMBER, choose, count_active, in_warmup, update
 from lowregret.policies import Policy
 from lowregret.policies.views import clock_at
 

@@ -12,8 +12,9 @@ import numpy as np
 
 from lowregret.engine.compile import shared_inline
 from lowregret.engine.rng import Rng
+from lowregret.engine.rules import rules_of
 from lowregret.engine.state import Floats, Rows
-from lowregret.engine.step import choose, rules_of, update
+from lowregret.engine.step import choose, update
 from lowregret.policies import Clock
 from lowregret.policies.views import clock_at
 

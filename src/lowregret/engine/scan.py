@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lowregret.engine.rng import Rng
+from lowregret.engine.rules import rules_of
 from lowregret.engine.simulated_run import (
     STOPPED,
     Run,
@@ -16,7 +17,7 @@ from lowregret.engine.simulated_run import (
     warm_up,
 )
 from lowregret.engine.statistics import best_mean
-from lowregret.engine.step import NOT_A_NUMBER, choose, count_active, in_warmup, rules_of, update
+from lowregret.engine.step import NOT_A_NUMBER, choose, count_active, in_warmup, update
 
 
 def play_scanning(policy: Any, first: Any, rng: Rng, run: Run) -> int:

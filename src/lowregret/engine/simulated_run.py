@@ -21,9 +21,10 @@ from lowregret.engine.lazy.tournament import Tournament, new_tournament
 from lowregret.engine.observe import observe, observes_plainly
 from lowregret.engine.rewards import exhausted, nth_reward, reward_source
 from lowregret.engine.rng import POLICY_STREAM, STATE, Rng, stream
+from lowregret.engine.rules import rules_of
 from lowregret.engine.state import Floats, Integers, Rows, lay_out, new_rewards
 from lowregret.engine.statistics import best_mean, clipped
-from lowregret.engine.step import count_active, rules_of
+from lowregret.engine.step import count_active
 from lowregret.policies import Clock, Policy
 from lowregret.policies.views import clock_at
 

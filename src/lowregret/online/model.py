@@ -12,9 +12,10 @@ import numpy as np
 from lowregret.engine.compile import adopt, shared
 from lowregret.engine.pending_step import apply_pending, choose_pending, clock_with_pending
 from lowregret.engine.rng import STATE, Rng, bits, uniform
+from lowregret.engine.rules import rules_of
 from lowregret.engine.state import Floats, Rows
 from lowregret.engine.statistics import best_mean
-from lowregret.engine.step import count_active, count_playing, in_warmup, rules_of
+from lowregret.engine.step import count_active, count_playing, in_warmup
 from lowregret.policies import Clock
 
 MODEL = np.dtype(

@@ -15,6 +15,7 @@ from lowregret.engine.compile import compiled, compiled_inline
 from lowregret.engine.lazy.tournament import Tournament, enter, rebuild
 from lowregret.engine.observe import observe
 from lowregret.engine.rng import Rng
+from lowregret.engine.rules import rules_of
 from lowregret.engine.simulated_run import (
     STOPPED,
     Run,
@@ -25,7 +26,7 @@ from lowregret.engine.simulated_run import (
     warm_up,
 )
 from lowregret.engine.state import Floats, Rows
-from lowregret.engine.step import NOT_A_NUMBER, rules_of, start_list
+from lowregret.engine.step import NOT_A_NUMBER, start_list
 from lowregret.policies import Arm, Clock
 from lowregret.policies.views import arm_view
 

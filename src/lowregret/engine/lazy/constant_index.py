@@ -11,6 +11,7 @@ from lowregret.engine.lazy.streaks import count_ahead, find_streaks, forget, wri
 from lowregret.engine.lazy.tournament import Tournament, at_least, enter, rebuild
 from lowregret.engine.rewards import draw_rewards, reward_source
 from lowregret.engine.rng import Rng
+from lowregret.engine.rules import rules_of
 from lowregret.engine.simulated_run import (
     POLL_STEPS,
     STOPPED,
@@ -23,14 +24,7 @@ from lowregret.engine.simulated_run import (
 )
 from lowregret.engine.state import Rows
 from lowregret.engine.statistics import Sums, add_reward, arm_from_sums, read_sums
-from lowregret.engine.step import (
-    NOT_A_NUMBER,
-    count_active,
-    eliminate_dominated,
-    end_round,
-    log_eliminated,
-    rules_of,
-)
+from lowregret.engine.step import NOT_A_NUMBER, count_active, eliminate_dominated, end_round, log_eliminated
 from lowregret.policies import Clock
 from lowregret.policies.views import arm_view
 

@@ -31,8 +31,8 @@ from lowregret.engine.lazy.arm_groups import (
 )
 from lowregret.engine.lazy.tournament import Tournament, at_least, enter, rebuild
 from lowregret.engine.rng import Rng
+from lowregret.engine.rules import rules_of
 from lowregret.engine.state import Rows
-from lowregret.engine.step import rules_of
 from lowregret.environments.families import BERNOULLI
 from lowregret.policies import Arm, Clock, Policy
 from lowregret.policies.views import arm_view

@@ -13,6 +13,7 @@ import numpy as np
 from lowregret.engine.compile import compiled
 from lowregret.engine.rewards import exhausted, nth_reward, reward_source
 from lowregret.engine.rng import Rng
+from lowregret.engine.rules import rules_of
 from lowregret.engine.simulated_run import (
     POLL_STEPS,
     STOPPED,
@@ -25,7 +26,7 @@ from lowregret.engine.simulated_run import (
 )
 from lowregret.engine.state import Floats, Rows
 from lowregret.engine.statistics import add_reward, clipped, read_sums, write_sums
-from lowregret.engine.step import count_active, end_round, rules_of
+from lowregret.engine.step import count_active, end_round
 from lowregret.policies import NEVER
 from lowregret.policies.views import mean_of
 

@@ -24,6 +24,7 @@ from lowregret.engine.lazy.paces import STRETCH
 from lowregret.engine.lazy.time_varying_index import play_time_varying_index
 from lowregret.engine.rewards import exhausted, nth_reward, reward_source
 from lowregret.engine.rng import Rng
+from lowregret.engine.rules import rules_of
 from lowregret.engine.simulated_run import (
     STOPPED,
     Run,
@@ -35,7 +36,7 @@ from lowregret.engine.simulated_run import (
 )
 from lowregret.engine.state import Floats
 from lowregret.engine.statistics import add_reward, clipped, read_sums
-from lowregret.engine.step import NOT_A_NUMBER, count_active, rules_of
+from lowregret.engine.step import NOT_A_NUMBER, count_active
 from lowregret.policies import Clock, Policy
 from lowregret.policies.views import mean_of
 

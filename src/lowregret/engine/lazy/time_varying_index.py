@@ -29,6 +29,7 @@ from lowregret.engine.lazy.leaves import (
 from lowregret.engine.lazy.tournament import Tournament, enter, rebuild, rival
 from lowregret.engine.rewards import exhausted, nth_reward, reward_source
 from lowregret.engine.rng import Rng
+from lowregret.engine.rules import rules_of
 from lowregret.engine.simulated_run import (
     POLL_STEPS,
     STOPPED,
@@ -41,7 +42,7 @@ from lowregret.engine.simulated_run import (
 )
 from lowregret.engine.state import Integers, Rows
 from lowregret.engine.statistics import add_reward, arm_from_sums, clipped, read_sums, write_sums
-from lowregret.engine.step import NOT_A_NUMBER, count_active, rules_of
+from lowregret.engine.step import NOT_A_NUMBER, count_active
 from lowregret.policies import Clock
 from lowregret.policies.views import arm_view
 
