@@ -16,11 +16,16 @@ DOWNLOADS = FOLDER / "open_bandit.py"
 """What needs the network; tests/offline/test_open_bandit.py looks at its parts."""
 SERVICE = FOLDER / "web_handler.py"
 SCRIPTS = sorted(set(FOLDER.glob("*.py")) - {DOWNLOADS, SERVICE})
+LONG = {"drift", "worst_case"}
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 EXPERIMENTS = sorted(FOLDER.glob("*.toml"))
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=[pytest.mark.heavy] * (path.stem in LONG)) for path in SCRIPTS],
+    ids=lambda path: path.stem,
+)
 def test_script(path):
     done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -45,6 +45,23 @@ class SaysStillButMoves(lr.Policy):
         return arm.mean * ((clock.t * 7) % 5 - 2)
 
 
+class LowerBoundMoves(lr.Policy):
+    index_trend = "constant"
+
+    def score(self, arm, clock):
+        return arm.mean + 1.0 / arm.pulls
+
+    def lower_bound(self, arm, clock, round):
+        return arm.mean - 1.0 / clock.t
+
+
+class SaysIncreasingButMoves(lr.Policy):
+    index_trend = "increasing"
+
+    def score(self, arm, clock):
+        return arm.mean * ((clock.t * 7) % 5 - 2)
+
+
 class SaysMeanButUsesVariance(lr.Policy):
     index_depends_on = ("pulls", "mean")
 
@@ -104,7 +121,12 @@ class Unchecked(lr.Policy):
     [
         (LooksAtTheNumber(), "Permuting the arms permutes the pulls: it looks at arm.number"),
         (Worst(), "regret is below that of uniform play on an easy bandit"),
-        (SaysStillButMoves(), "Compiled, it pulls the same arms as plain: they differ at step"),
+        (
+            SaysStillButMoves(),
+            'Scores and lower bounds do not depend on time, .*"constant" says: the score of',
+        ),
+        (LowerBoundMoves(), "Scores and lower bounds do not depend on time, .*: the lower bound of"),
+        (SaysIncreasingButMoves(), "Compiled, it pulls the same arms as plain: they differ at step"),
         (SaysMeanButUsesVariance(), "Scores depend on what .* says.*: it depends on arm.variance"),
         (DecreasesWithVariance(), "Scores depend on what .* says.*: it decreases with the variance"),
         (DecreasesWithMean(), "Scores depend on what .* says.*: it decreases with the mean"),

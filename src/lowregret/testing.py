@@ -26,19 +26,23 @@ from lowregret.online.stores import CompactedError, Store
 from lowregret.policies import UCB1, Policy
 from lowregret.policies.annotations import parameters_of
 from lowregret.policies.base import fields_of
-from lowregret.policies.index_claims import index_depends_on_what_it_says, width_is_separable
+from lowregret.policies.index_claims import (
+    constant_index_ignores_time,
+    index_depends_on_what_it_says,
+    width_is_separable,
+)
 from lowregret.simulation import simulate
 
 
 def check_policy(policy: Policy | str) -> None:
     """Run the conformance suite on a policy; an ``AssertionError`` names the check that fails.
 
-    It checks that parameters are immutable and validated, that the score depends on what
-    ``index_depends_on`` and ``separable_width`` say, that the compiled policy pulls the same arms as
-    the plain one, that the seed determines a run, that the numbers of the arms do not matter, that one arm
-    and scaled rewards are handled, that an agent continues exactly from a snapshot, and that the regret is
-    below that of uniform play where that is easy. The last check and the one on numbers are left out for a
-    policy with ``learns = False``.
+    It checks that parameters are immutable and validated, that the score depends on what ``index_trend``,
+    ``index_depends_on`` and ``separable_width`` say, that the compiled policy pulls the same arms as the
+    plain one, that the seed determines a run, that the numbers of the arms do not matter, that one arm
+    and scaled rewards are handled, that an agent continues exactly from a snapshot, and that the regret
+    is below that of uniform play where that is easy. The last check and the one on numbers are left out
+    for a policy with ``learns = False``.
 
     Parameters
     ----------
@@ -68,7 +72,7 @@ def _problems() -> list[tuple[Bandit, int, int]]:
     """Return small problems, Bernoulli and beta arms in turns: bandit, horizon and seed."""
     draws = np.random.default_rng(8)
     problems = []
-    for size, horizon in ((1, 20), (2, 300), (3, 7), (5, 400), (9, 250), (16, 10), (16, 500)):
+    for size, horizon in ((1, 20), (2, 200), (3, 7), (5, 250), (9, 200), (16, 10), (16, 350)):
         means = draws.random(size).round(2)
         problems.append((bernoulli(means), horizon, size))
         problems.append((beta(1.0 + 3.0 * means, 4.0 - 3.0 * means), horizon, size + 1))
@@ -175,6 +179,7 @@ def _beats_uniform(policy: Policy) -> None:
 
 CHECKS: tuple[Callable[[Policy], None], ...] = (
     _parameters_are_checked,
+    constant_index_ignores_time,
     index_depends_on_what_it_says,
     width_is_separable,
     _compiled_equals_plain,

@@ -9,6 +9,8 @@ from time import monotonic, sleep
 
 import pytest
 
+import lowregret as lr
+
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 
 SECONDS = 5.0
@@ -26,7 +28,7 @@ import sys
 
 import lowregret as lr
 
-lr.simulate("RoundRobin", "bernoulli:0.4,0.6", horizon=10, runs=2).finals  # polars handles signals now
+lr.simulate({policy!r}, "bernoulli:0.4,0.6", horizon=10, runs=2).finals  # compile; polars handles signals
 print("ready", flush=True)
 try:
     lr.simulate({policy!r}, "bernoulli:0.4,0.6", horizon=10**12, runs=2, grid=1)
@@ -51,11 +53,13 @@ def stop(process: subprocess.Popen, number: int) -> tuple[str, str]:
 @pytest.mark.parametrize("moment", ["compiling", "playing"])
 def test_a_run_with_a_folder(tmp_path: Path, number: int, moment: str) -> None:
     (tmp_path / "long.toml").write_text(LONG)
+    if moment == "playing":
+        lr.simulate("UCB1", "bernoulli:0.4,0.6", horizon=10, runs=2)  # the code is on disk now
     command = [sys.executable, "-m", "lowregret", "run", str(tmp_path / "long.toml")]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not (tmp_path / "long" / "manifest.jsonl").exists():
         sleep(0.02)
-    sleep(8.0 if moment == "playing" else 1.0)  # on a slow machine it compiles in both cases
+    sleep(3.0 if moment == "playing" else 1.0)  # on a slow machine it compiles in both cases
     output, told = stop(process, number)
     assert (process.returncode, output) == (128 + number, "")
     lines = told.splitlines()
@@ -77,5 +81,5 @@ def test_every_way_to_play_a_run_stops(policy: str) -> None:
     command = [sys.executable, "-c", SCRIPT.format(policy=policy)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout and process.stdout.readline() == "ready\n"
-    sleep(8.0)
+    sleep(1.0)
     assert stop(process, signal.SIGINT)[0] == "stopped\n"

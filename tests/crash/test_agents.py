@@ -39,7 +39,11 @@ def events(place):
 
 @pytest.mark.parametrize(
     ("name", "at_once", "agents"),
-    [("agent.db", 2, ["default"]), ("agent.db", 3, ["one", "two"]), ("agent.journal", 1, ["default"])],
+    [
+        pytest.param("agent.db", 2, ["default"], marks=pytest.mark.heavy),
+        ("agent.db", 3, ["one", "two"]),
+        ("agent.journal", 1, ["default"]),
+    ],
 )
 def test_killed_two_hundred_times(tmp_path, name, at_once, agents):
     """With several on one SQLite file they die alone or together; a journal is for one."""
@@ -50,7 +54,10 @@ def test_killed_two_hundred_times(tmp_path, name, at_once, agents):
     check_all(path, tmp_path, agents, KILLS)
 
 
-@pytest.mark.parametrize(("at_once", "agents"), [(3, ["one", "two"]), (2, ["default"])])
+@pytest.mark.parametrize(
+    ("at_once", "agents"),
+    [(3, ["one", "two"]), pytest.param(2, ["default"], marks=pytest.mark.heavy)],
+)
 def test_killed_two_hundred_times_on_postgresql(postgres_url, tmp_path, at_once, agents):
     with get_context("spawn").Pool(1) as pool:
         killed = pool.apply(slaughter, (postgres_url, KILLS, at_once, 2018, agents, tmp_path))

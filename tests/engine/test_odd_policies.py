@@ -50,6 +50,29 @@ class RoundsByBest(lr.Policy):
         return Round(round.number + 1, round.until + 12)
 
 
+class OwnRow(lr.Policy):
+    index_trend = "constant"
+    uses_arms = True
+
+    def score(self, arm, clock):
+        pulls = 0
+        for i in range(clock.arms):
+            if arm.arms.at(i).number == arm.number:
+                pulls = arm.arms.at(i).pulls
+        return arm.mean + 1.0 / sqrt(pulls)
+
+
+class UndefinedInWarmup(lr.Policy):
+    index_trend = "increasing"
+    index_depends_on = ("pulls", "mean")
+    separable_width = True
+
+    def score(self, arm, clock):
+        if clock.t < clock.arms:
+            raise ValueError("a score in the warm-up")
+        return arm.mean + sqrt(log(clock.t) / arm.pulls)
+
+
 class JoinLater(lr.Policy):
     eliminates_permanently = False
 
@@ -184,6 +207,8 @@ ODD = (
     NegativeBest,
     SumOfFlags,
     DifferenceOfFlags,
+    OwnRow,
+    UndefinedInWarmup,
 )
 
 

@@ -184,7 +184,10 @@ print(lr.trace({name}(), [[1] * 20, [0] * 20], 20).arm.tolist())
 """
 
 
-@pytest.mark.parametrize(("name", "helper"), [("Plain", "module.halved"), ("Compiled", "compiled")])
+@pytest.mark.parametrize(
+    ("name", "helper"),
+    [pytest.param("Plain", "module.halved", marks=pytest.mark.heavy), ("Compiled", "compiled")],
+)
 def test_code_on_disk_of_a_module_without_a_file_or_with_another_name(name, helper, tmp_path):
     code, environment = (
         BY_MODULE.format(name=name, helper=helper),

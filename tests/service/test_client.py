@@ -122,14 +122,13 @@ def test_the_status(url):
         assert agent.status == "retired"
 
 
-def test_large_batches_are_sent_in_parts(url):
+def test_many_rewards_are_sent_in_parts(url):
     with lr.connect(url, "UCB1", ["a", "b"], name="parts") as agent:
-        made = agent.ask(2_300, request="many")
-        assert [choice.time for choice in made] == list(range(1, 2_301))
-        assert agent.ask(2_300, request="many") == made
-        for other in (2_200, 700):
-            with pytest.raises(lr.ConflictError, match="request 'many.*asked for"):
-                agent.ask(other, request="many")
+        with pytest.raises(
+            lr.InputError, match=r"at most 1,000 decisions a call, got n=2,300: call ask again"
+        ):
+            agent.ask(2_300)
+        made = [choice for size in (1_000, 1_000, 300) for choice in agent.ask(size)]
         rewards = [(choice, choice.time % 2) for choice in made[:2_100]]
         assert agent.tell_many(rewards) == 2_100
         assert agent.tell_many(rewards) == 0
@@ -141,7 +140,7 @@ def test_large_batches_are_sent_in_parts(url):
 
     async def play():
         async with lr.connect(url, name="parts").asynchronous() as agent:
-            made = await agent.ask(1_001)
+            made = await agent.ask(1_000) + await agent.ask(1)
             return len(made), await agent.tell_many((choice, 1) for choice in made)
 
     assert asyncio.run(play()) == (1_001, 1_001)

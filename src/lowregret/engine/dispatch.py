@@ -30,6 +30,8 @@ def _select(kind: type[Policy]) -> Any:
         return play_scanning if kind.uses_arms else play_posterior_sampling
     if kind.overrides("sample") or kind.index_trend == "arbitrary":
         return play_scanning
+    if kind.index_trend == "constant" and kind.uses_arms:
+        return play_scanning
     if kind.index_trend == "constant" and not kind.uses_best:
         return play_constant_index
     if any(map(kind.overrides, ("first_round", "lower_bound"))):

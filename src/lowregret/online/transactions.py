@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Lock, get_ident
-from time import monotonic, time
+from time import monotonic, sleep, time
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakSet
 
@@ -33,6 +33,8 @@ LOADED_FROM = 20_000
 """The same for machine code that is on the disk: some 0.2 s in plain Python."""
 ROUNDS = 5
 """How often an agent that is behind catches up before it excludes others."""
+PAUSE = 0.01
+"""How many seconds to wait before a call whose connection was lost is made again."""
 GROUP_EVENTS = REMEMBERED // 2
 """After how many events a group of calls ends: the records in memory must hold all that is not stored yet."""
 
@@ -215,6 +217,7 @@ class Transactions:
             except LostError:
                 if monotonic() >= end:
                     raise
+                sleep(PAUSE)
 
     def _run(
         self, transaction: Callable[..., Change], arguments: tuple[Any, ...], end: float, patient: bool

@@ -27,6 +27,23 @@ def _states(policy: Policy) -> list[tuple[Arm, Clock]]:
     return states
 
 
+def constant_index_ignores_time(policy: Policy) -> None:
+    """Scores and lower bounds do not depend on time, as index_trend = "constant" says."""
+    if policy.index_trend != "constant" or policy.uses_best or policy.uses_arms or policy.uses_rewards:
+        return
+    no_draws: Any = None
+    for arm, clock in _states(policy):
+        round, later = (
+            policy.first_round(clock),
+            clock_at(clock.t + 37, clock.horizon, clock.arms, clock.best),
+        )
+        if policy.Memory is None and not policy.overrides("list_index"):
+            here, there = (policy.arm_index(arm, at, round, no_draws) for at in (clock, later))
+            assert here == there, f"the score of {arm} is {here:g} at {clock}, and {there:g} at {later}"
+        here, there = (policy.lower_bound(arm, at, round) for at in (clock, later))
+        assert here == there, f"the lower bound of {arm} is {here:g} at {clock}, and {there:g} at {later}"
+
+
 def index_depends_on_what_it_says(policy: Policy) -> None:
     """Scores depend on what index_depends_on says, and do not decrease with it."""
     if not policy.index_depends_on:

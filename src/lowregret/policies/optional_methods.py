@@ -120,7 +120,8 @@ class OptionalMethods:
     def lower_bound(self, arm: Arm, clock: Clock, round: Any) -> float:
         """Return a lower bound on the mean of an arm.
 
-        After every pull, an active arm whose score is below the largest lower bound is eliminated.
+        After every pull, an active arm whose score is below the largest lower bound is eliminated. With
+        ``index_trend = "constant"`` it must not depend on the time either.
 
         Parameters
         ----------

@@ -56,7 +56,7 @@ class AsyncRemoteAgent:
         self, n: int | None = None, *, only: Iterable[str] | None = None, request: str | None = None
     ) -> Decision | list[Decision]:
         """Choose an arm to pull; see ``Agent.ask``."""
-        made = asked(await self._send_all(asking(self.name, n, only, request)))
+        made = asked(await self._send(asking(self.name, n, only, request)))
         return made[0] if n is None else made
 
     async def tell(self, decision: Decision | str, reward: float) -> bool:

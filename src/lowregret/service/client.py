@@ -124,7 +124,7 @@ class RemoteAgent:
         self, n: int | None = None, *, only: Iterable[str] | None = None, request: str | None = None
     ) -> Decision | list[Decision]:
         """Choose an arm to pull; see ``Agent.ask``."""
-        made = asked(self._send_all(asking(self.name, n, only, request)))
+        made = asked(self._send(asking(self.name, n, only, request)))
         return made[0] if n is None else made
 
     def tell(self, decision: Decision | str, reward: float) -> bool:

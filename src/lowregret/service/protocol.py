@@ -93,21 +93,16 @@ def reading(name: str, what: str = "") -> Sent:
     return Sent("GET", f"/v1/agents/{valid_name(name)}{what}")
 
 
-def asking(name: str, n: int | None, only: Iterable[str] | None, request: str | None) -> list[Sent]:
-    """Return the calls that ask; each has a request, so that it can be repeated.
-
-    The first has the given request, and further ones have a number after it.
-    """
-    left = 1 if n is None else integer("ask", "n", n)
+def asking(name: str, n: int | None, only: Iterable[str] | None, request: str | None) -> Sent:
+    """Return the call that asks; it has a request, so that it can be repeated."""
+    count = 1 if n is None else integer("ask", "n", n)
+    if count > MAX_BATCH:
+        raise InputError(
+            f"a service makes at most {MAX_BATCH:,} decisions a call, got n={count:,}: call ask again"
+        )
     request = token_hex(16) if request is None else valid_request(request)
     rest = {} if only is None else {"only": valid_only(only)}
-    calls: list[Sent] = []
-    while left:
-        key = f"{request}, part {len(calls) + 1}" if calls else request
-        body = {"n": min(left, MAX_BATCH), "request": valid_request(key), **rest}
-        calls.append(Sent("POST", f"/v1/agents/{name}/ask", body))
-        left -= min(left, MAX_BATCH)
-    return calls
+    return Sent("POST", f"/v1/agents/{name}/ask", {"n": count, "request": request, **rest})
 
 
 def telling(name: str, rewards: Iterable[tuple[Decision | str, float]]) -> list[Sent]:
@@ -143,11 +138,10 @@ def changing_status(name: str, status: Status) -> Sent:
     return Sent("POST", f"/v1/agents/{name}/status", {"status": status})
 
 
-def asked(answers: Iterable[dict[str, Any]]) -> list[Decision]:
-    """Return the decisions of the answers to an ask."""
+def asked(answer: dict[str, Any]) -> list[Decision]:
+    """Return the decisions of the answer to an ask."""
     return [
         Decision(made["id"], made["arm"], made["time"], made["propensity"], made["timestamp"])
-        for answer in answers
         for made in answer["decisions"]
     ]
 

@@ -130,6 +130,8 @@ def set_paces(policy: Any, round: Any, rng: Rng, run: Run, start: int, end: int)
         for t in range(start, end + 1):
             paces.values[kept + t - start] = width(policy, clock_now(run, t, 0.0), round, rng, run, 1)
         return kept
+    if paces.known[0] == 0:
+        paces.known[0] = start - 1  # no score is computed in the warm-up
     for t in range(paces.known[0] + 1, end + 1):
         paces.values[t - 1] = width(policy, clock_now(run, t, 0.0), round, rng, run, 1)
     paces.known[0] = max(paces.known[0], end)
