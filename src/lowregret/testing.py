@@ -72,7 +72,7 @@ def _problems() -> list[tuple[Bandit, int, int]]:
     """Return small problems, Bernoulli and beta arms in turns: bandit, horizon and seed."""
     draws = np.random.default_rng(8)
     problems = []
-    for size, horizon in ((1, 20), (2, 200), (3, 7), (5, 250), (9, 200), (16, 10), (16, 350)):
+    for size, horizon in ((1, 20), (2, 200), (3, 7), (5, 250), (9, 200), (16, 10), (12, 250)):
         means = draws.random(size).round(2)
         problems.append((bernoulli(means), horizon, size))
         problems.append((beta(1.0 + 3.0 * means, 4.0 - 3.0 * means), horizon, size + 1))
