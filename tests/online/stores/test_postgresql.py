@@ -19,6 +19,7 @@ psycopg = pytest.importorskip("psycopg")
 from lowregret.online.stores import postgresql, postgresql_database, session  # noqa: E402
 from lowregret.online.stores.postgresql import PostgreSQLStore  # noqa: E402
 from lowregret.online.stores.postgresql_connection import SETTINGS  # noqa: E402
+from lowregret.online.stores.postgresql_format import CREATION_LOCK, TABLES  # noqa: E402
 
 ARMS = ["red", "green", "blue"]
 
@@ -42,6 +43,26 @@ def test_the_store_conforms(postgres_url, monkeypatch, pipelines):
     """Also with a libpq that has no pipelines."""
     monkeypatch.setattr(psycopg.Pipeline, "is_supported", lambda: pipelines)
     lr.testing.check_store(lambda name: PostgreSQLStore(postgres_url, name))
+
+
+@pytest.mark.parametrize("isolation", ["read committed", "repeatable read"])
+def test_tables_that_another_process_creates_meanwhile_are_used(postgres_url, isolation):
+    url = f"{postgres_url}%20-cdefault_transaction_isolation%3D{isolation.replace(' ', '%5C%20')}"
+    waiting = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = %s AND NOT granted"
+    agents = []
+    with psycopg.connect(postgres_url) as link:
+        link.execute(f"SELECT pg_advisory_xact_lock({CREATION_LOCK})")
+        link.execute(TABLES)
+        thread = threading.Thread(target=lambda: agents.append(opened(url)))
+        thread.start()
+        while thread.is_alive() and not executed(postgres_url, waiting, CREATION_LOCK):
+            sleep(0.01)
+    thread.join(30)
+    assert agents
+    assert executed(url, "SHOW default_transaction_isolation") == [(isolation,)]
+    assert not executed(postgres_url, waiting.replace("AND NOT granted", ""), CREATION_LOCK)
+    with agents[0] as agent:
+        assert agent.tell(agent.ask(), 1)
 
 
 def test_agents_on_one_database_see_one_another(postgres_url):

@@ -68,8 +68,13 @@ def format_of(link: psycopg.Connection[Any], title: str) -> int:
 
 
 def create(link: psycopg.Connection[Any], title: str) -> None:
-    """Create the tables, unless another process does so at the same time."""
+    """Create the tables, unless another process does so at the same time.
+
+    The transaction begins after the wait for the lock: in one that waits, the server would still find no
+    tables, because it caches the catalog.
+    """
+    link.execute(f"SELECT pg_advisory_lock({CREATION_LOCK})")
     with link.transaction():
-        link.execute(f"SELECT pg_advisory_xact_lock({CREATION_LOCK})")
         if format_of(link, title) == 0:
             link.execute(TABLES)
+    link.execute(f"SELECT pg_advisory_unlock({CREATION_LOCK})")
