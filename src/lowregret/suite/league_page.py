@@ -177,7 +177,7 @@ def worst_case_table(league: League) -> Table:
 def check_parts(league: League) -> list[Part]:
     """Return the verdicts on the successor by half, and every case in which one does not hold."""
     caption = (
-        "Mean: at most that of the rival on every testbed, beyond three standard errors. Worst 5%: at most "
+        "Mean: at most that of the rival on every testbed, within three standard errors. Worst 5%: at most "
         "1.05 times that of MOSS. Anytime: at most 1.25 times that of MOSSV with the horizon. Geometric "
         "mean: below that of every policy that is not derived from a reward family, over the "
         "testbeds of the half."
