@@ -92,6 +92,12 @@ def simulate(
     Results
         Regret, pulls and eliminations of every policy.
 
+    Raises
+    ------
+    InputError
+        If a policy, the bandit or another argument is invalid; if a policy needs rewards in [0, 1] and others
+        are possible; if a policy cannot be compiled, or returns a score that is not a number.
+
     Examples
     --------
     >>> import lowregret as lr
@@ -181,6 +187,11 @@ def trace(
     Trace
         ``arm`` and ``reward`` of every step, for a policy that eliminates arms the ``round`` and the
         number of ``active`` arms after it, and where rewards are late the ``delay`` of each.
+
+    Raises
+    ------
+    InputError
+        As for `simulate`; also if a row of a table has fewer rewards than pulls.
 
     Examples
     --------

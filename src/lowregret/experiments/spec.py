@@ -194,6 +194,12 @@ class Experiment(Part):
     folder : path, default "."
         Folder at which relative paths start.
 
+    Raises
+    ------
+    InputError
+        If a value is invalid, or a policy cannot play in an environment. It names the key, the value and
+        what is allowed.
+
     Examples
     --------
     >>> import lowregret as lr
@@ -370,6 +376,16 @@ class Experiment(Part):
         -------
         Results
             The results of all runs.
+
+        Raises
+        ------
+        InputError
+            If an argument is invalid.
+        LowRegretError
+            If some shards could not be computed; all others are stored.
+        StoreError
+            If the folder cannot be used: not writable, full, in use by another process, or with a file of
+            another kind that has the name of a table.
         """
         from lowregret.experiments.run import run
 

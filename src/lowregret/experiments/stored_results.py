@@ -33,6 +33,13 @@ def open_results(folder: str | Path) -> Results:
         they are those of the finished shards, ``planned_runs`` is the number of runs that it will have, and
         a warning is issued.
 
+    Raises
+    ------
+    InputError
+        If the folder holds no results.
+    StoreError
+        If a table is missing, damaged or was replaced; also when a table is first used.
+
     Examples
     --------
     >>> import tempfile

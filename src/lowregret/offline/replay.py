@@ -207,6 +207,12 @@ def replay(
     Replay
         Estimates of the mean reward with 95% intervals, ``summary()`` as a table.
 
+    Raises
+    ------
+    InputError
+        If the log cannot be read, lacks a column or has a value that is not allowed; if all its propensities
+        are 1; if a policy is unknown, or needs rewards in [0, 1] and the log has others.
+
     Examples
     --------
     >>> import lowregret as lr

@@ -64,6 +64,11 @@ class Agent(AgentRetention):
         Whether to compute the propensities of Thompson sampling, which takes time with many arms. By default
         they are computed with a minimum share or a control arm, and for ``open_agent`` always.
 
+    Raises
+    ------
+    InputError
+        If an argument is invalid.
+
     Examples
     --------
     >>> import lowregret as lr
@@ -139,7 +144,13 @@ class Agent(AgentRetention):
         Raises
         ------
         ConflictError
-            If the request was made before with another ``n``, or chose an arm that is not in ``only``.
+            If the request was made before with another ``n``, or chose an arm that is not in ``only``; or if
+            the agent is paused or retired.
+        InputError
+            If ``n`` is not an integer of at least 1, ``only`` is empty or names an unknown arm, the request
+            is empty, or the agent is closed.
+        StoreError
+            If the store of the agent cannot be used, or was opened read-only.
 
         Examples
         --------
@@ -178,6 +189,10 @@ class Agent(AgentRetention):
         ConflictError
             If another reward of this decision was reported before, or the decision was discarded. The
             conflict is recorded.
+        InputError
+            If the reward is not a finite number or lies outside ``reward_range``, or the agent is closed.
+        StoreError
+            If the store of the agent cannot be used, or was opened read-only.
         UnknownDecisionError
             If the agent did not make the decision, or no longer remembers it.
 
@@ -203,6 +218,11 @@ class Agent(AgentRetention):
         -------
         int
             The number of rewards that were not reported before.
+
+        Raises
+        ------
+        ConflictError, InputError, StoreError, UnknownDecisionError
+            As for `tell`. Then none of the rewards counts.
 
         Examples
         --------
@@ -260,6 +280,11 @@ class Agent(AgentRetention):
         -------
         int
             The number of decisions that were pending.
+
+        Raises
+        ------
+        ConflictError, InputError, StoreError, UnknownDecisionError
+            As for `forget`. Then none of the decisions is discarded.
 
         Examples
         --------

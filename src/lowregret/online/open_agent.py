@@ -107,8 +107,11 @@ def open_agent(
 
     Raises
     ------
+    InputError
+        If an argument is invalid; if the store has no such agent and no policy and arms are given to create
+        it; or if it was created with another policy or other settings.
     StoreError
-        If the store cannot be used: locked, full, damaged, or not a store of agents.
+        If the store cannot be used: missing, locked, full, damaged, or not a store of agents.
 
     Examples
     --------

@@ -49,7 +49,7 @@ class Played:
 
 @dataclass(frozen=True, repr=False)
 class Plan:
-    """What a plan found.
+    """The result of `plan`.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Plan:
     recommended, reason : str
         The policy to use, or "fixed split", and why.
     code : str
-        The lines to start with.
+        The code that opens the recommended agent.
     assumptions : list of str
         What was assumed.
     given, simulated : Assumptions, Simulated
@@ -220,7 +220,13 @@ def plan(
     Returns
     -------
     Plan
-        The table, the recommendation and its reason, and the line to start with.
+        The table, the recommendation and its reason, and the code to start with.
+
+    Raises
+    ------
+    InputError
+        If a number is not allowed; if neither a rate nor a mean and an sd is given; if there are fewer
+        visitors than options; or if a policy is unknown.
 
     Examples
     --------

@@ -59,12 +59,12 @@ class Policy(OptionalMethods):
     ----------
     index_trend : {"constant", "increasing", "decreasing", "arbitrary"}
         How the score of an arm that is not pulled changes with time. A correct value lets the simulator
-        evaluate fewer arms; ``"arbitrary"`` (the default) promises nothing and is always correct.
+        evaluate fewer arms; ``"arbitrary"`` (the default) assumes nothing and is always correct.
     index_depends_on : tuple of str
         On which statistics of an arm its score depends, besides the clock: ``("pulls", "mean")`` or
         ``("pulls", "mean", "variance")``. The score must not decrease as the mean or the variance increases
         while all else stays. The simulator then compares one arm of each number of pulls, not all arms;
-        empty (the default) promises nothing. A class that defines ``score`` states it again.
+        empty (the default) assumes nothing. A class that defines ``score`` states it again.
     separable_width : bool
         Whether the score is the mean of the arm plus a width that is a function of its pulls times a function
         of the time. The simulator then compares few arms by one multiplication each. It needs
@@ -83,7 +83,7 @@ class Policy(OptionalMethods):
         them for evidence, and True for all others, whose decisions would otherwise be equal until a reward
         arrives.
     slow_propensities : bool
-        Whether ``propensities`` takes so long that an agent in memory leaves it out unless it is wanted.
+        Whether ``propensities`` takes so long that an agent in memory computes it only if asked to.
     uses_arms : bool
         Whether a score depends on other arms, which are then ``arm.arms``: ``arm.arms.at(i)`` for ``i`` in
         ``range(clock.arms)``. ``index_trend`` then says how a score changes as other arms are pulled.

@@ -14,7 +14,7 @@ class DMED(Policy):
     """Play a list of arms in turn; an arm enters the next if n kl(m, m*) < log(t / n), m* the best mean.
 
     Honda and Takemura, "An asymptotically optimal bandit algorithm for bounded support models", COLT
-    2010, the policy DMED, with the Bernoulli divergence. The condition is looked at after every pull, for
+    2010, the policy DMED, with the Bernoulli divergence. The condition is checked after every pull, for
     all arms that do not wait in the current list; the first list has all arms. Assumes rewards in [0, 1];
     needs no horizon.
 

@@ -37,7 +37,7 @@ class EUCBV(Policy):
     """m + sqrt(rho (v + 2) log(psi T eps_m) / (4 n)) over the arms left; rounds halve eps_m.
 
     Algorithm 1 of Mukherjee, Naveen, Sudarsanam and Ravindran, "Efficient-UCBV: An Almost Optimal
-    Algorithm using Variance Estimates", AAAI 2018. After every pull an arm leaves when its index is
+    Algorithm using Variance Estimates", AAAI 2018. After every pull an arm is eliminated if its index is
     below the largest m - sqrt(...) of the arms left. A round ends at the first t >= N_m, as long as
     m <= M = floor(log2(T / e) / 2); then eps_m halves and N_m = t + |B_m| n_m with
     n_m = ceil(log(psi T eps_m^2) / (2 eps_m)).

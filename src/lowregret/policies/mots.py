@@ -15,7 +15,7 @@ class MOTS(Policy):
 
     Jin, Xu, Shi, Xiao and Gu, "MOTS: minimax optimal Thompson sampling", ICML 2021, Algorithm 1, where the
     noise is subgaussian with variance factor 1. Needs the horizon T. The bounds of the paper take rho in
-    (1/2, 1). The default values are those of its experiments as remembered, and were not verified.
+    (1/2, 1). The default values were not verified against its experiments.
 
     Parameters
     ----------

@@ -77,6 +77,15 @@ def connect(
     RemoteAgent
         An object with the calls of an ``Agent``; ``asynchronous()`` returns one whose calls are awaited.
 
+    Raises
+    ------
+    ConflictError
+        If an agent of this name exists with other settings.
+    InputError
+        If an argument is invalid, or the service refuses the token.
+    StoreError
+        If the service does not answer within the timeout.
+
     Examples
     --------
     >>> import lowregret as lr

@@ -84,7 +84,7 @@ class League:
     worst_cases : polars.DataFrame
         What `worst_case` found for each policy; no rows where it was not called.
     checks : polars.DataFrame
-        What `MOSSV` must hold, testbed by testbed; see `suite.successor.checks`.
+        The requirements on `MOSSV`, testbed by testbed; see `suite.successor.checks`.
     regrets : dict
         The final regret of every run, by testbed and policy.
 
@@ -185,6 +185,15 @@ def league(
     -------
     League
         Tables of scores, standings, wins, profiles, worst cases and checks.
+
+    Raises
+    ------
+    InputError
+        If the size, a testbed or a policy is unknown, or another argument is invalid.
+    LowRegretError
+        If some runs could not be computed; all others are stored.
+    StoreError
+        If the folder cannot be used: not writable, full, or in use by another process.
 
     Examples
     --------

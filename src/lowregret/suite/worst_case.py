@@ -135,6 +135,11 @@ def worst_case(
     WorstCase
         The bandit and its regret.
 
+    Raises
+    ------
+    InputError
+        If the policy is unknown or an argument is invalid.
+
     Examples
     --------
     >>> import lowregret as lr
