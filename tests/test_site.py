@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from browser import CHROMIUM, Browser
 from docs_hooks import LARGEST, smaller, weight
-from docs_terms import TERMS, linked
+from docs_terms import OTHER_SENSE, TERMS, linked
 from test_docstrings import NAMED
 
 import lowregret as lr
@@ -82,6 +82,15 @@ def test_only_the_first_use_in_prose_is_linked():
     assert linked("a [tail](concepts.md#tail), tails", "c.md") == "a [tail](concepts.md#tail), tails"
     for other in ("surround, paired-up, gap.svg", "which delays them"):
         assert linked(other, "c.md") == other
+
+
+def test_a_term_in_another_sense_is_not_linked():
+    text = "a binomial tail, and a horizon"
+    assert linked(text, "c.md", "theory.md") == "a binomial tail, and a [horizon](c.md#run-horizon-seed)"
+    assert linked(text, "c.md", "league.md").count("](c.md#") == 2
+    for page, anchors in OTHER_SENSE.items():
+        found = linked((ROOT / "docs" / page).read_text(encoding="utf-8"), "c.md")
+        assert [anchor for anchor in anchors if f"c.md#{anchor}" not in found] == [], page
 
 
 def test_a_smaller_figure_has_the_same_text():

@@ -128,7 +128,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     path = page.file.src_uri
     if path in ("concepts.md", "changelog.md") or path.startswith("reference/"):
         return markdown
-    return linked(markdown, "../" * path.count("/") + "concepts.md")
+    return linked(markdown, "../" * path.count("/") + "concepts.md", path)
 
 
 def reference_pages() -> dict[str, str]:

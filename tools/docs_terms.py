@@ -40,6 +40,19 @@ TERMS = {
 }
 """Each term with the anchor of the section that explains it."""
 
+OTHER_SENSE = {
+    "analysis.md": ("delay-batch",),
+    "architecture.md": ("tail",),
+    "environments.md": ("exactness",),
+    "live.md": ("exactness", "replay"),
+    "operations.md": ("replay",),
+    "performance.md": ("warm-up",),
+    "replay.md": ("tail",),
+    "simulator.md": ("tail",),
+    "theory.md": ("exactness", "tail"),
+}
+"""Anchors that a page does not link to, since it uses their terms in another sense."""
+
 _CODE = r"```.*?^```|``.*?``|`[^`\n]*`"
 _NOT_PROSE = rf"(?:{_CODE}|<!--.*?-->|!?\[[^\]]*\]\([^)]*\)|^#.*?$|^\*\*.*?\*\*|<[^>\n]+>|^:::.*?$)"
 _WORD = "|".join(sorted(map(re.escape, TERMS), key=len, reverse=True))
@@ -49,9 +62,9 @@ _TOKEN = re.compile(
 )
 
 
-def linked(markdown: str, concepts: str) -> str:
-    """Link the first use of each term in the prose of a page; ``concepts`` is the way to that page."""
-    known = set(re.findall(r"concepts\.md#([\w-]+)", markdown))
+def linked(markdown: str, concepts: str, page: str = "") -> str:
+    """Link the first use of each term in the prose of a page; ``concepts`` is the way to docs/concepts.md."""
+    known = {*re.findall(r"concepts\.md#([\w-]+)", markdown), *OTHER_SENSE.get(page, ())}
 
     def link(found: re.Match[str]) -> str:
         anchor = TERMS.get((found[1] or "").lower())

@@ -61,14 +61,33 @@ def connect(
     ----------
     url : str
         The address of the service, such as ``"http://127.0.0.1:8000"``.
-    policy, arms, horizon, seed, reward_range, outside, matures_after, expires_after, default_reward, \
-    minimum_share, control, log_propensities
-        As for ``open_agent``; leave all of them out for an agent that exists. To create one takes a token
-        with the scope admin.
+    policy : Policy or str, optional
+        The policy of a new agent, which needs a token with the scope admin. For an agent that exists leave
+        out the policy, the arms and all settings.
+    arms : sequence of str, optional
+        The names of the arms of a new agent.
+    horizon : int, optional
+        As for ``open_agent``, like all settings that follow.
+    seed : int, default 0
+        As for ``open_agent``.
+    reward_range : (float, float) or None, default (0, 1)
+        As for ``open_agent``.
     name : str, default "default"
         The name of the agent.
     token : str, optional
         The token, as ``lowregret token add`` prints it.
+    outside : {"refuse", "clip"}, default "refuse"
+        As for ``open_agent``.
+    matures_after, expires_after : int or datetime.timedelta, optional
+        As for ``open_agent``.
+    default_reward : float, optional
+        As for ``open_agent``.
+    minimum_share : float, default 0
+        As for ``open_agent``.
+    control : (str, float), optional
+        As for ``open_agent``.
+    log_propensities : bool, optional
+        As for ``open_agent``.
     timeout : float, default 30
         How many seconds a call may take, including its repetitions, before it raises ``StoreError``.
 
