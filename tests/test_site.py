@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from browser import CHROMIUM, Browser
 from docs_hooks import LARGEST, smaller, weight
+from docs_math import typeset
 from docs_terms import OTHER_SENSE, TERMS, linked
 from test_docstrings import NAMED
 
@@ -91,6 +92,19 @@ def test_a_term_in_another_sense_is_not_linked():
     for page, anchors in OTHER_SENSE.items():
         found = linked((ROOT / "docs" / page).read_text(encoding="utf-8"), "c.md")
         assert [anchor for anchor in anchors if f"c.md#{anchor}" not in found] == [], page
+
+
+def test_formulas_are_typeset_in_prose_alone():
+    shown = {
+        "D_i^2 <= K^(1/2)": "D<sub>i</sub><sup>2</sup> ≤ K<sup>1/2</sup>",
+        "n_{m_i}, N_{m+1}": "n<sub>m<sub>i</sub></sub>, N<sub>m+1</sub>",
+        "x_\\* >= r-hat_i": "x<sub>&#42;</sub> ≥ r̂<sub>i</sub>",
+        "eps_m^2 < K^2.4. >= e^-m": "&epsilon;<sub>m</sub><sup>2</sup> < K<sup>2.4</sup>. ≥ e<sup>-m</sup>",
+        "a\n\n    x_* = 1,\n\nb": 'a\n\n<p class="formula">x<sub>&#42;</sub> = 1,</p>\n\nb',
+    }
+    assert {text: typeset(text) for text in shown} == shown
+    code = "```python\na\n\n    x_1 = 2\n\n```\n`D_i^2` [a](b_c.md#d_e) own_data.toml, epsilon, sqrt\n# x_i\n"
+    assert typeset(code) == code
 
 
 def test_a_smaller_figure_has_the_same_text():

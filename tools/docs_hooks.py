@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from docs_math import typeset
 from docs_terms import linked
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File
@@ -123,12 +124,14 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Point links out of docs/ to the copies in the site, and link terms to where they are explained."""
+    """Point links out of docs/ to the copies in the site, link terms, and typeset formulas."""
     markdown = re.sub(r"\]\(\.\./(examples|src)/", r"](\1/", markdown)
     path = page.file.src_uri
-    if path in ("concepts.md", "changelog.md") or path.startswith("reference/"):
+    if path == "changelog.md" or path.startswith("reference/"):
         return markdown
-    return linked(markdown, "../" * path.count("/") + "concepts.md", path)
+    if path != "concepts.md":
+        markdown = linked(markdown, "../" * path.count("/") + "concepts.md", path)
+    return typeset(markdown)
 
 
 def reference_pages() -> dict[str, str]:
