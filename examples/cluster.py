@@ -1,6 +1,6 @@
 """Run an experiment on a cluster.
 
-An experiment is cut into shards, which any executor computes: threads, processes or Dask workers. The
+An experiment is divided into shards, which any executor computes: threads, processes or Dask workers. The
 results do not depend on where they were computed. Here the cluster is two processes of this machine.
 """
 

@@ -1,8 +1,8 @@
 """Simulate rewards that come late.
 
-Clicks come after 20 steps or so, and who has not clicked counts as 0 after 500 steps. The delay slows every
-policy down at the start. Without a window, early clicks and late zeros also mislead: the means are made of
-clicks at first.
+Clicks come after 20 steps or so. A visitor who has not clicked counts as 0 after 500 steps. The delay slows
+every policy down at the start. Without a window, early clicks and late zeros also mislead: at first the means
+consist of clicks alone.
 """
 
 import sys

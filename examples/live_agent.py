@@ -1,7 +1,7 @@
 """Serve decisions from a SQLite file.
 
-Every ask and tell is durable before it returns. Clicks come early; who has not clicked after 50 further
-decisions counts as 0 (``matures_after``, ``default_reward``).
+Every ask and tell is durable before it returns. Clicks come early; a visitor who has not clicked after 50
+further decisions counts as 0 (``matures_after``, ``default_reward``).
 """
 
 import random

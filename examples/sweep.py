@@ -1,7 +1,7 @@
 """Sweep a parameter, and see what a small mean costs in the tail.
 
-UCB1 proves its bound for alpha = 2. A smaller alpha explores less: the mean regret falls, until some runs
-miss the best arm and the worst 5% of the runs grow.
+The bound of UCB1 is proved for alpha = 2. A smaller alpha explores less: the mean regret falls, until some
+runs miss the best arm and the regret of the worst 5% of the runs grows.
 """
 
 import sys

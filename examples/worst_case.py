@@ -1,4 +1,4 @@
-"""Search the bandit on which a policy is worst.
+"""Search for the bandit on which a policy has the largest regret.
 
 The search varies the number of arms, gaps and variances so that regret over sqrt(K T) is largest, and
 evaluates what it found on new seeds. Further arguments are the number of runs and horizons: ``python
