@@ -41,3 +41,18 @@ def test_a_subclass_stays_one():
         width: float = 1.0
 
     assert type(Mine(width=2)) is Mine
+
+
+@pytest.mark.parametrize(
+    ("environment", "horizon"),
+    [
+        (lr.beta([20] * 4, [20] * 4) + lr.bernoulli([0.6]), 10_000),
+        (lr.bernoulli([0.3] * 40 + [0.6] * 10), 150),
+        (lr.bernoulli([0.3 + 0.4 * (k / 60) ** 2 for k in range(60)]), 2_400),
+    ],
+    ids=["best arm of large variance", "three pulls an arm", "forty pulls an arm"],
+)
+def test_the_anytime_form_costs_at_most_a_quarter_more(environment, horizon):
+    known, anytime = lr.MOSSV(), lr.MOSSV(anytime=True)
+    result = lr.simulate([known, anytime], environment, horizon, runs=600, seed=1, grid=1)
+    assert result.regret(anytime).mean() <= 1.25 * result.regret(known).mean()

@@ -30,13 +30,20 @@ def log_plus(x):
     return max(log(x), 0.0)
 
 
-def mossv(m, v, n, T, K):
+def mossv(m, v, n, T, K, least=None):
     """The smallest of a Bernstein bound, a Chernoff bound and MOSS's bound; T / K is less where K^2 > T."""
-    y = log_plus(T**2 / (n * (K * T + K**3 / 20)))
+    least = T if least is None else least
+    y = log_plus(T * least / (n * (K * least + K**3 / 20)))
     level = y + log(1 + y**2) / 4
     rewards = n * v + (m - 0) ** 2 + (1 - m) ** 2  # squared distances from m, with two rewards more
     bernstein = sqrt(3 / 2 * rewards / (n + 2) * level / n) + np.hypot(m, 1 - m) * level / (3 * n)
     return min(m + bernstein, m + sqrt(y / n), kl_bound(m, n, level))
+
+
+def mossv_anytime(m, v, n, t, K):
+    """MOSSV with a horizon that is made up from the time: 3/2 t, and more after 25 steps an arm."""
+    x = sqrt(t / K)
+    return mossv(m, v, n, K * (3 / 2 * x**2 + 20 * max(x - 5, 0)), K, least=t)
 
 
 def klucb_switch(m, n, T, K, exponent):
@@ -58,7 +65,7 @@ FORMULAS = {
     lr.KLUCBSwitch(exponent=8 / 9): lambda m, v, n, t, T, K: klucb_switch(m, n, T, K, 8 / 9),
     lr.UCBNormal(): lambda m, v, n, t, T, K: ucb_normal(m, v, n, t),
     lr.MOSSV(): lambda m, v, n, t, T, K: mossv(m, v, n, T, K),
-    lr.MOSSV(anytime=True): lambda m, v, n, t, T, K: mossv(m, v, n, 1.5 * t, K),
+    lr.MOSSV(anytime=True): lambda m, v, n, t, T, K: mossv_anytime(m, v, n, t, K),
     lr.UCB1(): lambda m, v, n, t, T, K: m + sqrt(2 * log(t - 1) / n),
     lr.UCB1(alpha=0.3): lambda m, v, n, t, T, K: m + sqrt(0.3 * log(t - 1) / n),
     lr.UCBTuned(): lambda m, v, n, t, T, K: (

@@ -10,7 +10,9 @@ from lowregret.policies.views import Arm, Clock
 from lowregret.special.divergences import bernoulli_kl, bernoulli_kl_upper
 
 AHEAD = 1.5
-"""The anytime form plays at time t as if the horizon were this multiple of t."""
+"""The anytime form plays at time t as if the horizon were this multiple of t, and later more."""
+LATER, MORE = 25.0, 20.0
+"""After so many steps an arm the anytime form adds this multiple of sqrt(K t) - sqrt(25) K."""
 MANY = 20.0
 """Where K^2 exceeds this multiple of the horizon, the number of arms counts more than double."""
 
@@ -33,7 +35,8 @@ class MOSSV(Policy):
     Parameters
     ----------
     anytime : bool, default False
-        If True, 3/2 t stands in place of the horizon T, and the policy needs none.
+        If True, the policy needs no horizon: 3/2 t + 20 K (sqrt(t / K) - 5)+ stands in place of T, and t in
+        K'.
 
     Examples
     --------
@@ -58,7 +61,7 @@ class MOSSV(Policy):
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Return the upper confidence bound of an arm."""
-        return _upper_bound(arm, float(clock.horizon), clock.arms)
+        return _upper_bound(arm, float(clock.horizon), float(clock.horizon), clock.arms)
 
 
 class _Anytime(MOSSV):
@@ -67,7 +70,11 @@ class _Anytime(MOSSV):
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Return the upper confidence bound of an arm."""
-        return _upper_bound(arm, AHEAD * clock.t, clock.arms)
+        t, arms = float(clock.t), clock.arms
+        horizon = AHEAD * t
+        if t > LATER * arms:
+            horizon += MORE * (sqrt(arms * t) - sqrt(LATER) * arms)
+        return _upper_bound(arm, horizon, t, arms)
 
     def __str__(self) -> str:
         return "MOSSV(anytime=True)"
@@ -76,10 +83,10 @@ class _Anytime(MOSSV):
         return MOSSV, (True,)
 
 
-def _upper_bound(arm: Arm, horizon: float, arms: int) -> float:
-    """Return the index of an arm."""
+def _upper_bound(arm: Arm, horizon: float, least_horizon: float, arms: int) -> float:
+    """Return the index of an arm; the number of arms counts more where the least horizon is short."""
     n, m, v = arm.pulls, arm.mean, arm.variance
-    share = horizon / (arms * (1.0 + arms * arms / (MANY * horizon)) * n)
+    share = horizon / (arms * (1.0 + arms * arms / (MANY * least_horizon)) * n)
     if share <= 1.0:
         return m
     log_share = log(share)
