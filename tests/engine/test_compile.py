@@ -360,6 +360,23 @@ def test_old_folders_are_deleted(monkeypatch, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"group2", "group3", "group4", "group5"}
 
 
+def test_an_old_folder_that_another_process_deletes_meanwhile(monkeypatch, tmp_path):
+    monkeypatch.setattr(code_cache, "_off", False)
+    monkeypatch.setattr(code_cache, "cache_folder", lambda: tmp_path)
+    (tmp_path / "gone").mkdir()
+    real = Path.is_dir
+
+    def is_dir(path):
+        found = real(path)
+        if path.name == "gone":
+            path.rmdir()
+        return found
+
+    monkeypatch.setattr(Path, "is_dir", is_dir)
+    assert code_cache.file_for("group", "name", 1)
+    assert [path.name for path in tmp_path.iterdir()] == ["group"]
+
+
 def test_an_entry_is_compiled_once():
     policy = Numbers()
     assert entry(scored, policy, SEEN) is entry(scored, Numbers(width=9.0), SEEN)

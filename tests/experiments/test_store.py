@@ -206,6 +206,20 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch) -> None
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_two_who_write_one_file_at_once_leave_the_whole_of_one(tmp_path: Path, monkeypatch) -> None:
+    path, real = tmp_path / "file", os.fsync
+
+    def fsync(descriptor: int) -> None:
+        monkeypatch.setattr(files.os, "fsync", real)
+        write_atomically(path, b"of another process")
+        real(descriptor)
+
+    monkeypatch.setattr(files.os, "fsync", fsync)
+    write_atomically(path, b"ours")
+    assert path.read_bytes() == b"ours"
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_the_second_process_is_told_who_holds_the_folder(small, full: Path) -> None:
     code = (
         "import sys\nfrom pathlib import Path\nfrom lowregret._common.durable_files import locked\n"

@@ -3,6 +3,7 @@
 import json
 import logging
 from hashlib import sha256
+from threading import Thread
 
 import pytest
 from serving import AGENT, served
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 
 import lowregret as lr
 from lowregret.cli import app
+from lowregret.service import tokens as tokens_module
 from lowregret.service.app_options import Options
 from lowregret.service.serve import serve
 from lowregret.service.tokens import Tokens, new_token, remove_token
@@ -87,6 +89,26 @@ def test_a_removed_token_is_refused_at_once(service):
     assert client.get("/v1/agents", headers=head).status_code == 200
     remove_token(path, "guest")
     assert client.get("/v1/agents", headers=head).status_code == 401
+
+
+def test_tokens_that_are_added_at_once_are_all_kept(tmp_path, monkeypatch):
+    path, first, others = tmp_path / "t.json", new_token(tmp_path / "t.json", "first", ["read"]), []
+    real = tokens_module.read_tokens
+
+    def read(path):
+        found = real(path)
+        if not others:  # while one has read the file and not yet written it, another comes
+            others.append(Thread(target=lambda: others.append(new_token(path, "third", ["read"]))))
+            others[0].start()
+            others[0].join(0.5)
+        return found
+
+    monkeypatch.setattr(tokens_module, "read_tokens", read)
+    second = new_token(path, "second", ["read"])
+    others[0].join()
+    tokens = Tokens(path)
+    assert all(tokens.scopes_of(secret) == {"read"} for secret in (first, second, others[1]))
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_damaged_file_lets_nobody_in(tmp_path):

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
+from secrets import token_hex
 from typing import IO, Any
 
 from lowregret.errors import StoreError
@@ -28,14 +29,20 @@ UNFINISHED = ".unfinished"
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file so that after a crash it holds either all the data or what it held before."""
-    replace_file(path, data)
+    """Write a file so that after a crash it holds either all the data or what it held before.
+
+    Several processes may write the same file at once: each has an unfinished file of its own.
+    """
+    _replace(path, path.with_name(f"{path.name}.{token_hex(8)}{UNFINISHED}"), data)
     sync(path.parent)
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Write a file atomically; its name is durable once its folder is synced."""
-    partial = path.with_name(path.name + UNFINISHED)
+    """Write a file atomically, in a locked folder; its name is durable once its folder is synced."""
+    _replace(path, path.with_name(path.name + UNFINISHED), data)
+
+
+def _replace(path: Path, partial: Path, data: bytes) -> None:
     try:
         with open(partial, "wb") as file:
             file.write(data)
@@ -111,6 +118,18 @@ def locked(target: Path, lock: Path | None = None) -> Iterator[None]:
             if fcntl is not None:  # closing does not unlock while a process just forked has it open too
                 fcntl.flock(file, fcntl.LOCK_UN)
         file.close()
+
+
+@contextmanager
+def one_at_a_time(folder: Path) -> Iterator[None]:
+    """Wait until no other process or thread is in a block with this folder."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        if fcntl is not None:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _write_holder(file: Any) -> None:

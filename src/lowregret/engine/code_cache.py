@@ -145,6 +145,9 @@ def _write(path: Path, text: str) -> None:
 
 def _delete_old(root: Path, keep: int) -> None:
     """Delete all but the latest few folders."""
-    folders = [path for path in root.glob("*") if path.is_dir()] if root.exists() else []
-    for folder in sorted(folders, key=lambda path: path.stat().st_mtime)[: -keep or None]:
+    used: dict[Path, float] = {}
+    for path in root.glob("*") if root.exists() else []:
+        with suppress(FileNotFoundError):  # another process deletes it too
+            used |= {path: path.stat().st_mtime} if path.is_dir() else {}
+    for folder in sorted(used, key=used.__getitem__)[: -keep or None]:
         shutil.rmtree(folder, ignore_errors=True)

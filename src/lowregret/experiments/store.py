@@ -32,7 +32,6 @@ from lowregret._common.durable_files import (
     locked,
     replace_file,
     sync,
-    write_atomically,
 )
 from lowregret.analysis.tables import COLUMNS
 from lowregret.engine.outcome import eliminates
@@ -157,7 +156,8 @@ class ResultStore:
             _write_tables(plan_tables(plan, self.rows), self._tables)
             known = {**asdict(description(plan)), **_origin(plan), "sha256": self._checksums()}
             text = json.dumps(known, indent=2) + "\n"
-            write_atomically(self.folder / "experiment.json", text.encode())
+            replace_file(self.folder / "experiment.json", text.encode())
+            sync(self.folder)
 
     def _checksums(self) -> dict[str, str | None]:
         return {name: checksum(path) for name, path in self._tables.items()}

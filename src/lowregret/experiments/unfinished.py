@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from lowregret._common.durable_files import as_store_error, checksum, write_atomically
+from lowregret._common.durable_files import as_store_error, checksum, replace_file, sync
 from lowregret.errors import InputError
 from lowregret.experiments.long_tables import long_tables, recorded
 from lowregret.experiments.plan import Plan
@@ -52,7 +52,8 @@ def write_plan(folder: Path, plan: Plan) -> None:
         ],
     }
     with as_store_error(folder):
-        write_atomically(folder / FILE, json.dumps(known).encode())
+        replace_file(folder / FILE, json.dumps(known).encode())
+        sync(folder)
 
 
 def open_unfinished(store: ResultStore) -> Results | None:

@@ -18,7 +18,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from lowregret._common.durable_files import as_store_error, write_atomically
+from lowregret._common.durable_files import as_store_error, one_at_a_time, write_atomically
 from lowregret._common.validation import short_repr
 from lowregret.errors import InputError, StoreError
 from lowregret.service.models import Model
@@ -98,25 +98,26 @@ def new_token(path: str | os.PathLike[str], name: str, scopes: list[Scope]) -> s
     if not scopes or not set(scopes) <= set(SCOPES):
         raise InputError(f"the scopes of a token are some of {', '.join(SCOPES)}, got {short_repr(scopes)}")
     path = Path(path)
-    tokens = read_tokens(path) if path.exists() else []
-    if name in (token.name for token in tokens):
-        raise InputError(f"{str(path)!r} has a token {name!r}: remove it, or use another name")
     secret = PREFIX + token_urlsafe(32)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     digest = sha256(secret.encode()).hexdigest()
-    tokens.append(Token(name=name, sha256=digest, scopes=list(scopes), created=now))
-    _write(path, tokens)
+    with as_store_error(path), one_at_a_time(path.parent):
+        tokens = read_tokens(path) if path.exists() else []
+        if name in (token.name for token in tokens):
+            raise InputError(f"{str(path)!r} has a token {name!r}: remove it, or use another name")
+        _write(path, [*tokens, Token(name=name, sha256=digest, scopes=list(scopes), created=now)])
     return secret
 
 
 def remove_token(path: str | os.PathLike[str], name: str) -> None:
     """Remove a token from a file: it is refused from now on."""
     path = Path(path)
-    tokens = read_tokens(path)
-    left = [token for token in tokens if token.name != name]
-    if len(left) == len(tokens):
-        raise InputError(f"{str(path)!r} has no token {short_repr(name)}")
-    _write(path, left)
+    with as_store_error(path), one_at_a_time(path.parent):
+        tokens = read_tokens(path)
+        left = [token for token in tokens if token.name != name]
+        if len(left) == len(tokens):
+            raise InputError(f"{str(path)!r} has no token {short_repr(name)}")
+        _write(path, left)
 
 
 def require(tokens: Tokens | None, authorization: str | None, scope: Scope) -> None:
@@ -145,6 +146,5 @@ def _unauthorized(detail: str, more: str = "") -> RefusedError:
 
 def _write(path: Path, tokens: list[Token]) -> None:
     text = json.dumps(_Tokens.dump_python(tokens), indent=1) + "\n"
-    with as_store_error(path):
-        write_atomically(path, text.encode())
-        path.chmod(0o600)
+    write_atomically(path, text.encode())
+    path.chmod(0o600)
