@@ -19,7 +19,7 @@ from lowregret.service.app import create_app
 from lowregret.service.app_options import Options
 from lowregret.service.connections import Connection
 
-PATIENCE = 60.0
+PATIENCE = 180.0
 """Seconds until a test stops waiting."""
 AGENT = {"name": "buttons", "policy": "UCB1", "arms": ["red", "green", "blue"], "seed": 1}
 
@@ -110,7 +110,7 @@ class Oracle(Thread):
             self.failure = error
 
     def _play(self):
-        turn = 0
+        turn, choose = 0, random.Random(self.number)
         with httpx.Client(base_url=self.url, timeout=30, trust_env=False) as link:
             while not self.stop.is_set():
                 turn += 1
@@ -125,7 +125,7 @@ class Oracle(Thread):
                 if answer is None:
                     return
                 self.told[made["id"]] = reward
-                if random.random() < 0.3:  # repeated, though it was answered
+                if choose.random() < 0.3:  # repeated, though it was answered
                     again = self._sent(link, "ask", {"request": request})
                     assert again is None or again["decisions"] == [made]
 

@@ -12,7 +12,7 @@ from time import sleep
 
 import httpx
 import pytest
-from serving import AGENT, Oracle, check_log, commanded, until, workers_of
+from serving import AGENT, PATIENCE, Oracle, check_log, commanded, until, workers_of
 
 KILLS = int(os.environ.get("LOWREGRET_KILLS", "2"))
 """How many workers a test kills; the issue's 100 with LOWREGRET_KILLS=100."""
@@ -25,7 +25,7 @@ def test_kills_lose_nothing(tmp_path, workers):
     choose = random.Random(workers)
     with commanded(path, "--workers", workers) as (process, url):
         until(lambda: reachable(url))
-        assert httpx.post(f"{url}/v1/agents", json=AGENT, timeout=60).status_code == 201
+        assert httpx.post(f"{url}/v1/agents", json=AGENT, timeout=PATIENCE).status_code == 201
         oracles = [Oracle(url, number, stop) for number in range(CLIENTS)]
         for oracle in oracles:
             oracle.start()
@@ -38,9 +38,10 @@ def test_kills_lose_nothing(tmp_path, workers):
             os.kill(choose.choice(workers_of(process)), signal.SIGKILL)
             killed += 1
         until(lambda: reachable(url))
+        until(lambda: all(oracle.told for oracle in oracles))
         stop.set()
         for oracle in oracles:
-            oracle.join(60)
+            oracle.join(PATIENCE)
             assert oracle.failure is None and not oracle.is_alive()
     assert process.returncode == 0 and not list(tmp_path.glob("*-wal"))  # a signal closes it in good order
     check_log(path, oracles)
@@ -82,15 +83,18 @@ def kill(workers):
     return bool(workers)
 
 
-def test_a_service_that_cannot_start_ends(tmp_path, capfd):
-    """A worker that ends by itself again and again is not started for ever."""
+def test_a_service_that_cannot_start_ends(tmp_path):
+    """A worker that ends by itself again and again is not started for ever, however long it tries."""
     program = (
         "import sys; from lowregret.service import serve; from lowregret.service.app_options import Options\n"
-        "serve.work = print\n"  # which ends at once
+        "serve.work, serve.SHORT_LIFE = print, 0\n"  # which ends without an answer
         "if __name__ == '__main__':\n"
         "    serve.serve(Options(sys.argv[1]), port=0)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path / "a.db")], timeout=120, capture_output=True, text=True
+        [sys.executable, "-c", program, str(tmp_path / "a.db")],
+        timeout=PATIENCE,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 1 and "failed to start" in done.stderr

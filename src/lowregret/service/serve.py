@@ -6,13 +6,14 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from threading import Thread
 from time import monotonic, sleep
+from typing import Any
 
 from lowregret._common.validation import integer
 from lowregret.errors import InputError, StoreError
@@ -30,7 +31,7 @@ MOST_CONNECTIONS = 1_000
 SWITCH = 0.001
 """Seconds after which a thread lets others run; 0.005 by default, during which a client would wait."""
 SHORT_LIFE = 2.0
-"""A worker that ends within so many seconds of its start has failed to start."""
+"""A worker that ends within so many seconds has failed to start, as has one that has not begun to answer."""
 FAILURES = 5
 """After how many failures in a row the service ends."""
 
@@ -105,17 +106,19 @@ def _supervise(options: Options, listening: socket.socket, workers: int) -> None
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     alive, theirs = get_context("spawn").Pipe(duplex=False)  # a worker ends when our end is closed
-    running: dict[BaseProcess, float] = {}
+    running: dict[BaseProcess, tuple[float, Any]] = {}
     failures = 0
     try:
         while True:
             while len(running) < workers:
-                running[_started(options, listening, alive)] = monotonic()
+                answers = get_context("spawn").RawValue("b", 0)  # whether it has begun to answer
+                running[_started(options, listening, alive, answers)] = monotonic(), answers
             wait([process.sentinel for process in running])
             for process in [each for each in running if each.exitcode is not None]:
-                lived = monotonic() - running.pop(process)
+                began, answers = running.pop(process)
                 ended = (process.exitcode or 0) >= 0  # by itself, not by a signal
-                failures = failures + 1 if ended and lived < SHORT_LIFE else 0
+                failed = ended and (not answers.value or monotonic() - began < SHORT_LIFE)
+                failures = failures + 1 if failed else 0
                 if failures >= FAILURES:
                     raise StoreError("the service failed to start: see the messages above")
                 sleep(0.1 * failures)
@@ -130,15 +133,15 @@ def _supervise(options: Options, listening: socket.socket, workers: int) -> None
             signal.signal(number, handler)
 
 
-def _started(options: Options, listening: socket.socket, alive: Connection) -> BaseProcess:
+def _started(options: Options, listening: socket.socket, alive: Connection, answers: Any) -> BaseProcess:
     process = get_context("spawn").Process(
-        target=work, args=(options, listening, alive), name="lowregret-worker"
+        target=work, args=(options, listening, alive, answers), name="lowregret-worker"
     )
     process.start()
     return process
 
 
-def _end(running: dict[BaseProcess, float]) -> None:
+def _end(running: Collection[BaseProcess]) -> None:
     """End the workers; one that does not end in time is killed."""
     for process in running:
         process.terminate()
@@ -150,8 +153,8 @@ def _end(running: dict[BaseProcess, float]) -> None:
             process.join()
 
 
-def work(options: Options, listening: socket.socket, alive: Connection) -> None:
-    """Answer what comes to a socket, until a signal comes or the supervisor is gone."""
+def work(options: Options, listening: socket.socket, alive: Connection, answers: Any) -> None:
+    """Answer what comes to a socket, until a signal comes or the supervisor is gone; set ``answers`` then."""
     import uvicorn
 
     from lowregret.service.app import create_app
@@ -172,8 +175,14 @@ def work(options: Options, listening: socket.socket, alive: Connection) -> None:
         timeout_graceful_shutdown=GRACE,
         limit_concurrency=MOST_CONNECTIONS,
     )
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            answers.value = self.started
+
     with suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run(sockets=[listening])
+        Server(config).run(sockets=[listening])
 
 
 def _end_with(alive: Connection) -> None:
