@@ -173,6 +173,23 @@ def test_a_file_that_sqlite_cannot_read_in_its_place_is_read_from_a_copy(tmp_pat
     assert sorted(path.name for path in folder.iterdir()) == ["agent.db", "agent.db-wal"]
 
 
+def test_a_file_that_another_process_closes_while_it_is_opened_is_not_copied(tmp_path, monkeypatch):
+    """A copy of a file that others write to may be torn."""
+    lr.open_agent(tmp_path / "agent.db", lr.UCB1(), ARMS).close()
+    calls, real = [], sqlite3.connect
+
+    def connect(place, **options):
+        calls.append(place)
+        if len(calls) == 1:  # the files beside it were deleted after we saw them
+            raise sqlite3.OperationalError("unable to open database file")
+        return real(place, **options)
+
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    with lr.open_agent(tmp_path / "agent.db", name="default", read_only=True) as agent:
+        assert agent._transactions.store._copy is None
+        assert agent.time == 0
+
+
 def test_an_agent_knows_its_name(tmp_path):
     for place, name in ((tmp_path / "agent.db", "buttons"), (tmp_path / "a.journal", "default")):
         with lr.open_agent(place, lr.UCB1(), ARMS, name=name) as agent:

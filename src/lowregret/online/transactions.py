@@ -226,7 +226,7 @@ class Transactions:
         self._recover()
         store, state = self.store, self.state
         try:
-            with store.session(end - monotonic() if end else self.timeout):
+            with store.session(max(end - monotonic(), 0.0) if end else self.timeout):
                 self._apply_missed(self._most_at_once() + 1 if end and patient else None)
                 self._before = state.save()
                 result, events = transaction(state, store, self.clock(), *arguments)
@@ -252,7 +252,7 @@ class Transactions:
         outcomes: list[Any] = []
         events: list[Event] = []
         try:
-            with store.session(end - monotonic() if end else self.timeout):
+            with store.session(max(end - monotonic(), 0.0) if end else self.timeout):
                 self._apply_missed(self._most_at_once() + 1 if end and patient else None)
                 self._ahead, known = True, KnownRequests(store, group)
                 for transaction, arguments in group:

@@ -23,6 +23,9 @@ from lowregret.online.stores.sqlite_format import EVENT, FORMAT, create, format_
 
 PAUSE = 0.001
 """How many seconds between attempts; SQLite's own pauses grow to 0.1 s, which starves some processes."""
+ATTEMPTS = 5
+"""How often a file is opened read-only before it is copied: another process may just have closed it, and with
+it the files beside it have gone that were there when we looked."""
 SETTLED = 5_000_000_000
 """Nanoseconds after which another change of a folder has another time on any file system."""
 INSERT = f"INSERT INTO log (agent, position, {EVENT}) VALUES (?, ?{', ?' * len(Event._fields)})"
@@ -109,9 +112,11 @@ class SQLiteStore:
         if not self._place.is_file():
             raise StoreError(f"cannot use {str(self._path)!r}: there is no such file")
         with self._translating_errors():
-            try:
-                self._connect_read_only(self._place)
-            except sqlite3.OperationalError:
+            for _ in range(ATTEMPTS):
+                with suppress(sqlite3.OperationalError):
+                    self._connect_read_only(self._place)
+                    break
+            else:
                 self._open_copy()
             self._find_agent()
 
@@ -142,7 +147,7 @@ class SQLiteStore:
         with as_store_error(self._path):
             for end in ("", "-wal"):
                 source = self._place.with_name(self._place.name + end)
-                if source.exists():
+                with suppress(FileNotFoundError):
                     shutil.copyfile(source, f"{copy}{end}")
         SQLiteStore(copy).close()
         self._connect_read_only(copy)
