@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 from random import Random
-from time import sleep
+from time import monotonic, sleep
 from traceback import print_exc
 
 import lowregret as lr
@@ -19,6 +19,8 @@ from lowregret.online.snapshot import write
 from lowregret.online.transactions import Transactions
 
 ARMS = ["red", "green", "blue"]
+WORK = 10_000
+"""How many bytes of diaries the workers write at most before one of them dies, some 60 calls."""
 
 
 def opened(path, name="default"):
@@ -169,11 +171,15 @@ def asked_for(diary: Path, random: Random) -> list[tuple[int, str]]:
     return [*requests[-1:], random.choice(requests)] if requests else []
 
 
-def let_begin(alive: dict[int, Path]) -> None:
-    """Wait until every worker has written something, but not long: one may wait for the others."""
-    for _ in range(50):
-        if all(diary.exists() and diary.stat().st_size for diary in alive.values()):
-            return
+def let_work(alive: dict[int, Path], size: int) -> None:
+    """Wait until the workers have written so many bytes more, however long that takes them."""
+
+    def written() -> int:
+        return sum(diary.stat().st_size for diary in alive.values() if diary.exists())
+
+    wanted, end = written() + size, monotonic() + 120
+    while written() < wanted:
+        assert monotonic() < end, "the workers do nothing"
         sleep(0.001)
 
 
@@ -194,8 +200,8 @@ def slaughter(
             alive[forked(path, diary, born, again, names)] = diary
             born += 1
         if random.random() < 0.8:  # else some die while they open the store
-            let_begin(alive)
-        sleep(random.uniform(0.0, 0.07))
+            let_work(alive, random.randrange(1, WORK))
+        sleep(random.uniform(0.0, 0.02))
         dying = list(alive) if random.random() < 0.3 else [random.choice(list(alive))]
         for process in dying:
             os.kill(process, signal.SIGKILL)
