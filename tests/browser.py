@@ -30,7 +30,7 @@ FLAGS = (
 )
 START = "import os, sys; [os.dup2(int(end), 3 + place) for place, end in enumerate(sys.argv[1:3])]; "
 START += "os.execv(sys.argv[3], sys.argv[3:])"
-PATIENCE = 60.0
+PATIENCE = 180.0
 """Seconds until a test stops waiting."""
 # The page draws figures that come into view; tests look at all of them, so all are in view unless folded.
 ALL_IN_VIEW = """

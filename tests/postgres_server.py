@@ -38,7 +38,7 @@ class PostgresServer:
         """Stop as in a crash: no checkpoint, and no connection is told."""
         process = self._server.get_pid()
         os.kill(process, signal.SIGQUIT)
-        end = monotonic() + 20
+        end = monotonic() + 120
         while Path(f"/proc/{process}").exists() and not _is_zombie(process):
             assert monotonic() < end
             sleep(0.005)

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic, process_time, sleep
 
 import pytest
 from typer.testing import CliRunner
@@ -112,7 +112,7 @@ def test_an_interrupt_keeps_what_is_done(tmp_path: Path) -> None:
     path = write(tmp_path, SPEC.replace("runs = 4", "runs = 1000000").replace("60", "100000"))
     command = [sys.executable, "-m", "lowregret", "run", str(path)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    manifest, end = tmp_path / "coins" / "manifest.jsonl", monotonic() + 120
+    manifest, end = tmp_path / "coins" / "manifest.jsonl", monotonic() + 300
     while not manifest.exists() or len(manifest.read_bytes().splitlines()) < 3:
         assert monotonic() < end
         sleep(0.05)
@@ -140,9 +140,9 @@ def test_a_dry_run_asks_the_scheduler(tmp_path: Path) -> None:
 def test_a_dry_run_of_a_million_arms(tmp_path: Path) -> None:
     text = 'policies = ["MOSS"]\nhorizon = 100\nruns = 1\n[[environments]]\n'
     path = write(tmp_path, text + 'environment = "bernoulli:0.1*{K}"\ngrid.K = [999_999]\n')
-    began = monotonic()
+    began = process_time()  # which other processes do not lengthen
     done = call("run", str(path), "--dry-run")
-    assert monotonic() - began < 20.0
+    assert process_time() - began < 20.0
     assert "less than a second on" in done.stdout
 
 

@@ -45,7 +45,7 @@ def _after_refresh(terminal: Terminal, start: int, words: str) -> int:
     """Wait until the bar has drawn these words after a place in the stream; give the place behind them."""
     from time import monotonic, sleep
 
-    end = monotonic() + 30
+    end = monotonic() + 120
     while words not in terminal.getvalue()[start:]:
         assert monotonic() < end, f"{words!r} was not drawn"
         sleep(0.02)

@@ -1,6 +1,6 @@
 """What an experiment expands to: names, labels of sweeps, policies for some environments, and limits."""
 
-from time import perf_counter
+from time import process_time
 
 import pytest
 
@@ -84,10 +84,10 @@ def test_an_unknown_environment_of_a_policy() -> None:
 
 def test_a_grid_that_nobody_could_wait_for_is_refused_at_once() -> None:
     grid = {"p": [i / 1000 for i in range(1000)], "q": [i / 1000 for i in range(1000)]}
-    began = perf_counter()
+    began = process_time()  # which other processes do not lengthen
     with pytest.raises(InputError, match="1,000,000 environments and 1 policy are 1,000,000 combinations"):
         experiment(environments=[{"environment": "bernoulli:{p},{q}", "grid": grid}], policies="MOSS")
-    assert perf_counter() - began < 5.0
+    assert process_time() - began < 5.0
 
 
 def test_a_million_equal_arms_are_made_once() -> None:

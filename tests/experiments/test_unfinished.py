@@ -122,10 +122,11 @@ def test_watch_writes_the_page_until_all_runs_are_done(half: Path) -> None:
     watching.start()
     page = half / "report.html"
     while not page.exists():
+        assert watching.is_alive(), found
         watching.join(0.1)
     assert 'data-refresh="1"' in page.read_text()
     run(experiment(), half, shard_steps=STEPS)
-    watching.join(60)
+    watching.join(300)
     (result,) = found
     assert result.exit_code == 0, result.output
     first, *_, last = result.stdout.splitlines()

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
-from serving import AGENT, served
+from serving import AGENT, PATIENCE, served
 
 import lowregret as lr
 from lowregret.service import agents
@@ -219,7 +219,7 @@ def test_every_route_is_described(client):
 
 def test_many_clients_at_once(client, agent):
     def play(number):
-        with httpx.Client(base_url=client.base_url, trust_env=False, timeout=60) as own:
+        with httpx.Client(base_url=client.base_url, trust_env=False, timeout=PATIENCE) as own:
             for turn in range(10):
                 body = {"request": f"{number} {turn}"}
                 first = own.post(f"{agent}/ask", json=body).json()

@@ -3,7 +3,7 @@
 import json
 import socket
 from contextlib import suppress
-from time import monotonic
+from select import select
 
 import pytest
 from serving import AGENT, served
@@ -130,17 +130,18 @@ def test_a_body_without_end_is_cut_off(client):
     assert b" 413 " in answer.split(b"\r\n")[0]
 
 
-def test_a_slow_client_holds_nobody(client, monkeypatch):
-    monkeypatch.setattr(requests, "BODY_SECONDS", 0.3)
+@pytest.mark.parametrize("seconds", [0.3, 600.0])
+def test_a_slow_client_holds_nobody(client, monkeypatch, seconds):
+    monkeypatch.setattr(requests, "BODY_SECONDS", seconds)
     head = f"POST {ASK} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     slow = [connected(client) for _ in range(20)]
     for link in slow:
         link.sendall(head.encode() + b'Content-Length: 20\r\n\r\n{"n"')
-    began = monotonic()
     assert client.get("/health").status_code == 200
-    assert monotonic() - began < 5
+    if seconds > 1.0:  # others were answered while these wait
+        assert select(slow, [], [], 0.0)[0] == []
     for link in slow:
-        assert b" 408 " in link.recv(1_000).split(b"\r\n")[0]
+        assert seconds > 1.0 or b" 408 " in link.recv(1_000).split(b"\r\n")[0]
         link.close()
 
 
@@ -149,20 +150,23 @@ def test_a_slow_client_holds_nobody(client, monkeypatch):
 )
 @pytest.mark.parametrize("before", [False, True], ids=["at first", "after an answer"])
 def test_a_client_that_sends_no_headers_is_cut_off(client, monkeypatch, sent, before):
-    monkeypatch.setattr(connections, "HEADER_SECONDS", 0.3)
+    if not before:
+        monkeypatch.setattr(connections, "HEADER_SECONDS", 0.3)
     with connected(client) as link:
         if before:
             link.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
             answer = b""
             while b"}" not in answer:
-                answer += link.recv(10_000)
+                part = link.recv(10_000)
+                assert part
+                answer += part
             assert b" 200 " in answer
             if not sent:
                 return  # an idle connection, which stays open for the next call
-        link.sendall(sent)
-        began = monotonic()
-        assert link.recv(1_000) == b""
-        assert monotonic() - began < 10
+            monkeypatch.setattr(connections, "HEADER_SECONDS", 0.3)
+        with suppress(ConnectionError):  # where the service was first
+            link.sendall(sent)
+            assert link.recv(1_000) == b""
 
 
 def test_headers_without_end_are_cut_off(client):
@@ -190,7 +194,7 @@ def test_a_replayed_call_changes_nothing(client):
 
 
 def connected(client):
-    return socket.create_connection((client.base_url.host, client.base_url.port), timeout=30)
+    return socket.create_connection((client.base_url.host, client.base_url.port), timeout=120)
 
 
 def raw(client, data):

@@ -147,14 +147,14 @@ def test_many_rewards_are_sent_in_parts(url):
 
 
 def test_nobody_answers():
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    url = f"http://127.0.0.1:{port}"
-    with (
-        lr.connect(url, name="x", timeout=0.3) as agent,
-        pytest.raises(lr.StoreError, match="cannot be used"),
-    ):
-        agent.ask()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and does not listen: nobody else gets the port, and nobody answers
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        with (
+            lr.connect(url, name="x", timeout=0.3) as agent,
+            pytest.raises(lr.StoreError, match="cannot be used"),
+        ):
+            agent.ask()
 
 
 def test_a_token_is_sent(tmp_path):

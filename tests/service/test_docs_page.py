@@ -10,7 +10,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
-from serving import served
+from serving import PATIENCE, served
 
 PAGE = Path(__file__).parents[2] / "docs" / "service.md"
 BLOCK = re.compile(r"^```(bash|json|python|text)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -27,7 +27,9 @@ def test_the_page(tmp_path):
             text = text.replace(PLACE, url)
             if language == "bash":
                 words = shlex.split(text.replace("\\\n", "").replace("ID-1", key))
-                printed = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True).stdout
+                printed = subprocess.run(
+                    words, capture_output=True, text=True, timeout=PATIENCE, check=True
+                ).stdout
                 key = key or _first_id(printed)
                 checked += 1
             elif language == "python":

@@ -21,7 +21,7 @@ def run(scenario, path, **options):
         with ThreadPoolExecutor(2) as threads:
             commits = GroupCommit(lr.open_agent(path, lr.UCB1(), ARMS), threads, **options)
             try:
-                return await asyncio.wait_for(scenario(commits), 60)
+                return await asyncio.wait_for(scenario(commits), 180)
             finally:
                 await commits.close()
 

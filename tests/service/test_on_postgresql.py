@@ -9,7 +9,7 @@ from threading import Event
 from time import sleep
 
 import pytest
-from serving import AGENT, Oracle, check_log, served, until
+from serving import AGENT, PATIENCE, Oracle, check_log, served, until
 
 import lowregret as lr
 
@@ -66,8 +66,9 @@ def test_a_server_that_stops_loses_nothing(server):
             sleep(choose.uniform(0, 0.3))
             server.start()
         until(lambda: client.get("/ready").status_code == 200)
+        until(lambda: all(oracle.told for oracle in oracles))
         stop.set()
         for oracle in oracles:
-            oracle.join(60)
+            oracle.join(PATIENCE)
             assert oracle.failure is None and not oracle.is_alive()
     check_log(server.url, oracles)

@@ -38,6 +38,19 @@ def executed(url, query, *values):
         return cursor.fetchall() if cursor.description else None
 
 
+def insisting(call, errors=None):
+    """Call until the store can be used; collect the messages."""
+    end = monotonic() + 300
+    while True:
+        try:
+            return call()
+        except lr.StoreError as error:
+            if monotonic() > end:
+                raise
+            if errors is not None:
+                errors.add(str(error).partition("' ")[2])
+
+
 @pytest.mark.parametrize("pipelines", [True, False])
 def test_the_store_conforms(postgres_url, monkeypatch, pipelines):
     """Also with a libpq that has no pipelines."""
@@ -57,7 +70,7 @@ def test_tables_that_another_process_creates_meanwhile_are_used(postgres_url, is
         thread.start()
         while thread.is_alive() and not executed(postgres_url, waiting, CREATION_LOCK):
             sleep(0.01)
-    thread.join(30)
+    thread.join(120)
     assert agents
     assert executed(url, "SHOW default_transaction_isolation") == [(isolation,)]
     assert not executed(postgres_url, waiting.replace("AND NOT granted", ""), CREATION_LOCK)
@@ -120,10 +133,10 @@ def test_only_the_same_agent_is_waited_for_and_not_longer_than_agreed(postgres_u
             assert hasty.time == 0  # reading waits for nobody
             began = monotonic()
             with pytest.raises(
-                lr.StoreError, match="another process has held this agent for 0.2 s: try again"
+                lr.StoreError, match=r"another process has held this agent for \d[\d.e-]* s: try again"
             ):
                 hasty.ask()
-            assert 0.15 < monotonic() - began < 1.0
+            assert 0.15 < monotonic() - began < 30.0  # without a limit of its own it would be 60
         assert hasty.ask().time == 1
         hasty.close()
 
@@ -186,7 +199,7 @@ def test_a_connection_lost_at_any_statement_is_made_again(postgres_url, monkeypa
             with socket.fromfd(connection.fileno(), socket.AF_UNIX, socket.SOCK_STREAM) as link:
                 link.shutdown(socket.SHUT_RDWR)
             return
-        executed(postgres_url, "SELECT pg_terminate_backend(%s, 5000)", connection.info.backend_pid)
+        executed(postgres_url, "SELECT pg_terminate_backend(%s, 60000)", connection.info.backend_pid)
 
     def execute(cursor, query, *arguments, **options):
         left[0] -= 1
@@ -221,7 +234,7 @@ def test_a_lost_connection_is_made_again(postgres_url):
         for call in (agent.ask, lambda: agent.time, agent.to_json, lambda: agent.tell(agent.pending[0], 1)):
             executed(
                 postgres_url,
-                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+                "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity "
                 "WHERE application_name = 'lowregret' AND pid <> pg_backend_pid()",
             )
             call()
@@ -229,7 +242,7 @@ def test_a_lost_connection_is_made_again(postgres_url):
 
 
 def test_a_server_that_is_down_is_waited_for(postgres, postgres_url):
-    with opened(postgres_url, timeout=0.3) as hasty, opened(postgres_url) as agent:
+    with opened(postgres_url, timeout=0.3) as hasty, opened(postgres_url, timeout=300) as agent:
         choice = agent.ask()
         postgres.stop_immediately()
         try:
@@ -237,7 +250,7 @@ def test_a_server_that_is_down_is_waited_for(postgres, postgres_url):
                 began = monotonic()
                 with pytest.raises(lr.StoreError, match="cannot use 'postgresql://postgres@.*/postgres': "):
                     call()
-                assert monotonic() - began < 1.5
+                assert monotonic() - began < 30.0  # by default it would be 60
             told = []
             thread = threading.Thread(target=lambda: told.append(agent.tell(choice, 1)))
             thread.start()
@@ -245,9 +258,9 @@ def test_a_server_that_is_down_is_waited_for(postgres, postgres_url):
             assert told == []
         finally:
             postgres.start()
-        thread.join(20)
+        thread.join(300)
         assert told == [True]
-        assert hasty.ask().time == agent.time == 2
+        assert insisting(hasty.ask).time == agent.time == 2
         check_replay(agent)
 
 
@@ -288,15 +301,18 @@ def test_passwords_are_in_no_message(postgres):
     executed(postgres.url, "DROP TABLE lowregret_store, lowregret_agents, lowregret_snapshots")
 
 
-def test_a_wrong_address_is_told_at_once(postgres):
-    began = monotonic()
+def test_a_wrong_address_is_not_tried_again(postgres, monkeypatch):
+    calls, real = [], psycopg.connect
+    monkeypatch.setattr(
+        psycopg, "connect", lambda *given, **named: calls.append(given) or real(*given, **named)
+    )
     for url, message in (
         (postgres.url.replace("/postgres?", "/nothing?"), 'database "nothing" does not exist'),
         (postgres.url.replace("postgres:@", "nobody:@"), 'role "nobody" does not exist'),
     ):
         with pytest.raises(lr.StoreError, match=message):
             opened(url)
-    assert monotonic() - began < 1.0
+    assert len(calls) == 2
 
 
 def test_a_newer_format_is_refused(postgres_url):
@@ -507,24 +523,30 @@ def test_requests_are_looked_up_together(postgres_url):
 
 
 def connections(url):
-    query = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'lowregret'"
+    query = (
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'lowregret' AND datname = 'shared'"
+    )
     return executed(url, query)[0][0]
 
 
-def test_agents_of_a_process_share_connections(postgres_url):
-    before = connections(postgres_url)
-    agents = [opened(postgres_url, name=f"agent-{number}") for number in range(60)]  # of 50 that there can be
+def test_agents_of_a_process_share_connections(postgres):
+    """In a database of their own: the connections of other tests may take a while to end."""
+    executed(postgres.url, "CREATE DATABASE shared")
+    url = postgres.url.replace("/postgres?", "/shared?")
+    agents = [opened(url, name=f"agent-{number}") for number in range(60)]  # of 50 that there can be
     for agent in agents:
         agent.tell(agent.ask(), 1)
-    assert connections(postgres_url) == before + 1
+    assert connections(url) == 1
     with agents[0]._transactions.store.session(1.0), agents[1]._transactions.store.session(1.0):
         assert agents[2].ask().time == 2
-        assert connections(postgres_url) == before + 3
+        assert connections(url) == 3
     for agent in agents:
         agent.close()
     agents[0].close()
-    sleep(0.2)
-    assert connections(postgres_url) == before
+    end = monotonic() + 120
+    while connections(url):  # the server has yet to notice
+        assert monotonic() < end
+        sleep(0.01)
     with pytest.raises(lr.InputError, match="this agent is closed"):
         agents[0].ask()
 
@@ -533,29 +555,26 @@ def test_threads_of_many_agents(postgres_url):
     """At the same time, while connections break."""
     agents, done, errors = [opened(postgres_url, name=f"agent-{number}") for number in range(8)], [], set()
 
-    def insisting(call):
-        while True:
-            try:
-                return call()
-            except lr.StoreError as error:
-                errors.add(str(error).partition("' ")[2])
-
     def use(agent):
         for turn in range(40):
-            choice = insisting(lambda visit=f"visit {turn}": agent.ask(request=visit))
-            insisting(lambda choice=choice: agent.tell(choice, 0.5))
-        done.append(insisting(lambda: agent.time))
+            choice = insisting(lambda visit=f"visit {turn}": agent.ask(request=visit), errors)
+            insisting(lambda choice=choice: agent.tell(choice, 0.5), errors)
+        done.append(insisting(lambda: agent.time, errors))
 
     threads = [threading.Thread(target=use, args=[agent]) for agent in agents]
     for thread in threads:
         thread.start()
-    while any(thread.is_alive() for thread in threads):
+    for _ in range(300):  # not for ever: a slow machine would get nowhere
         executed(
             postgres_url,
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lowregret' "
-            "ORDER BY random() LIMIT 3",
+            "SELECT pg_terminate_backend(pid, 60000) FROM (SELECT pid FROM pg_stat_activity "
+            "WHERE application_name = 'lowregret' ORDER BY random() LIMIT 3) AS chosen",
         )
+        if not any(thread.is_alive() for thread in threads):
+            break
         sleep(0.01)
+    for thread in threads:
+        thread.join()
     assert done == [40] * 8
     assert errors <= {"was lost, and nothing was stored: try again"}
     for agent in agents:
