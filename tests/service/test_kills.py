@@ -98,3 +98,23 @@ def test_a_service_that_cannot_start_ends(tmp_path):
         text=True,
     )
     assert done.returncode == 1 and "failed to start" in done.stderr
+
+
+def test_a_signal_while_a_worker_is_started_ends_that_one_too(tmp_path):
+    program = (
+        "import os, signal, sys\n"
+        "from multiprocessing import active_children\n"
+        "from lowregret.service import serve\n"
+        "from lowregret.service.app_options import Options\n"
+        "def started(*given, real=serve._started):\n"
+        "    process = real(*given)\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    return process\n"
+        "serve._started = started\n"
+        "if __name__ == '__main__':\n"
+        "    serve.serve(Options(sys.argv[1]), port=0, workers=2)\n"
+        "    print('left', len(active_children()))\n"
+    )
+    call = [sys.executable, "-c", program, str(tmp_path / "a.db")]
+    done = subprocess.run(call, timeout=PATIENCE, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.split()[-2:]) == (0, ["left", "0"]), done.stderr

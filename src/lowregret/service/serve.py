@@ -6,10 +6,10 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Collection
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection, Pipe, wait
 from multiprocessing.process import BaseProcess
 from threading import Thread
 from time import monotonic, sleep
@@ -94,43 +94,54 @@ def _is_local(address: tuple[str, int]) -> bool:
     return is_loopback(address[0])
 
 
-class StopSignal(BaseException):  # no error
-    """A signal that ends the service."""
+@contextmanager
+def _signals() -> Iterator[tuple[list[int], Connection]]:
+    """Collect the signals that end the service; yield them, and what becomes readable with the first.
+
+    A handler that raises an error could interrupt the start of a worker, which nobody would end then. And a
+    signal that comes just before a call that waits does not end the wait, but it makes the pipe readable.
+    """
+    received: list[int] = []
+    woken, wake = Pipe(duplex=False)
+    os.set_blocking(wake.fileno(), False)
+    former = signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
+    handlers = {
+        number: signal.signal(number, lambda number, _: received.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield received, woken
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(former)
+        woken.close()
+        wake.close()
 
 
 def _supervise(options: Options, listening: socket.socket, workers: int) -> None:
     """Keep so many workers running until a signal comes."""
-
-    def stop(number: int, frame: object) -> None:
-        raise StopSignal
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    alive, theirs = get_context("spawn").Pipe(duplex=False)  # a worker ends when our end is closed
+    alive, theirs = Pipe(duplex=False)  # a worker ends when our end is closed
     running: dict[BaseProcess, tuple[float, Any]] = {}
     failures = 0
-    try:
-        while True:
-            while len(running) < workers:
-                answers = get_context("spawn").RawValue("b", 0)  # whether it has begun to answer
-                running[_started(options, listening, alive, answers)] = monotonic(), answers
-            wait([process.sentinel for process in running])
-            for process in [each for each in running if each.exitcode is not None]:
-                began, answers = running.pop(process)
-                ended = (process.exitcode or 0) >= 0  # by itself, not by a signal
-                failed = ended and (not answers.value or monotonic() - began < SHORT_LIFE)
-                failures = failures + 1 if failed else 0
-                if failures >= FAILURES:
-                    raise StoreError("the service failed to start: see the messages above")
-                sleep(0.1 * failures)
-    except StopSignal:
-        pass
-    finally:
-        for number in before:
-            signal.signal(number, signal.SIG_IGN)
-        _end(running)
-        theirs.close()
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    with _signals() as (received, woken):
+        try:
+            while not received:
+                while len(running) < workers:
+                    answers = get_context("spawn").RawValue("b", 0)  # whether it has begun to answer
+                    running[_started(options, listening, alive, answers)] = monotonic(), answers
+                wait([woken, *(process.sentinel for process in running)])
+                for process in [each for each in running if each.exitcode is not None]:
+                    began, answers = running.pop(process)
+                    ended = (process.exitcode or 0) >= 0  # by itself, not by a signal
+                    failed = ended and (not answers.value or monotonic() - began < SHORT_LIFE)
+                    failures = failures + 1 if failed else 0
+                    if failures >= FAILURES:
+                        raise StoreError("the service failed to start: see the messages above")
+                    sleep(0.1 * failures)
+        finally:
+            _end(running)
+            theirs.close()
 
 
 def _started(options: Options, listening: socket.socket, alive: Connection, answers: Any) -> BaseProcess:
