@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import monotonic
+from time import monotonic, sleep
 from types import TracebackType
 from typing import Any, Self
 
@@ -32,6 +32,7 @@ START = "import os, sys; [os.dup2(int(end), 3 + place) for place, end in enumera
 START += "os.execv(sys.argv[3], sys.argv[3:])"
 PATIENCE = 180.0
 """Seconds until a test stops waiting."""
+AFTER_TWO_FRAMES = "requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50)))"
 # The page draws figures that come into view; tests look at all of them, so all are in view unless folded.
 ALL_IN_VIEW = """
 window.IntersectionObserver = class {
@@ -162,9 +163,18 @@ class Tab:
     def wait(self, condition: str) -> None:
         """Wait until an expression is true."""
         end = monotonic() + PATIENCE
-        while not self.evaluate(condition):
+        while not self._is_true(condition):
             if monotonic() > end:
                 raise AssertionError(f"never true: {condition}; {self.complaints()}")
+            sleep(0.005)
+
+    def _is_true(self, condition: str) -> bool:
+        try:
+            return bool(self.evaluate(condition))
+        except RuntimeError as error:
+            if "context" in str(error) or "navigated" in str(error):  # another page takes its place
+                return False
+            raise
 
     def wait_for_charts(self) -> None:
         """Wait until every chart outside folded parts is drawn by the script."""
@@ -172,12 +182,13 @@ class Tab:
             "[...document.querySelectorAll('.chart')].every(chart => chart.matches('.live')"
             " || !chart.checkVisibility())"
         )
-        self.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))")
+        self.evaluate(f"new Promise(done => {AFTER_TWO_FRAMES})")
 
     def place(self, element: str) -> tuple[float, float]:
         """Scroll to an element, given as an expression, and return the middle of its left end."""
         self.evaluate(f"({element}).scrollIntoView({{block: 'center', behavior: 'instant'}})")
-        self.evaluate("new Promise(done => setTimeout(done, 100))")  # a scroll hides the tooltip
+        # A scroll hides the tooltip; the page learns of it before it draws the next frame.
+        self.evaluate(f"new Promise(done => {AFTER_TWO_FRAMES})")
         x, y = self.evaluate(
             f"(box => [box.x + Math.min(5, box.width / 2), box.y + box.height / 2])"
             f"(({element}).getBoundingClientRect())"

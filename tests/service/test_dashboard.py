@@ -63,6 +63,23 @@ def test_it_loads(browser, service, width, dark):
         assert tab.complaints() == []
 
 
+def test_a_list_that_is_the_same_stays_under_the_pointer(browser, service):
+    url, _ = service
+    with browser.tab(url, all_in_view=False) as tab:
+        tab.wait("document.querySelectorAll('#agent-rows tr').length >= 2")
+        tab.evaluate("document.querySelector('#agent-rows tr').marked = true")
+        before = tab.evaluate("document.querySelector('#updated').textContent")
+        tab.wait(f"document.querySelector('#updated').textContent !== '{before}'")
+        assert tab.evaluate("document.querySelector('#agent-rows tr').marked") is True
+        tab.click("#agent-rows a")
+        tab.wait("document.querySelectorAll('#arm-rows tr').length >= 4")
+        tab.evaluate("location.hash = ''")
+        tab.wait("document.querySelector('#agent-rows').checkVisibility()")
+        tab.click("#agent-rows a")
+        tab.wait("document.querySelector('#arm-rows').checkVisibility()")
+        assert tab.complaints() == []
+
+
 def test_it_follows_what_happens_elsewhere(browser, service):
     url, client = service
     with browser.tab(f"{url}#second", all_in_view=False) as tab:

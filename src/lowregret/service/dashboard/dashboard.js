@@ -76,6 +76,9 @@ function drawAgents({ agents, unavailable, position, total }) {
   const first = position - agents.length - unavailable.length;
   find("agents").hidden = false;
   find("agent").hidden = true;
+  const content = JSON.stringify([agents, unavailable, position, total]);
+  if (content === drawn) return; // so that nothing moves under a click
+  drawn = content;
   find("no-agents").hidden = total > 0;
   find("pages").hidden = first === 0 && position === total;
   find("range").textContent = `${whole(first + 1)} to ${whole(position)} of ${whole(total)}`;
@@ -184,8 +187,8 @@ async function refresh() {
       ]);
       if (name === chosen()) drawAgent(summary, history, events);
     } else {
+      if (latest !== null) drawn = "";
       latest = null;
-      drawn = "";
       const found = await call(`v1/agents?limit=${PAGE}${after === null ? "" : `&after=${after}`}`);
       if (!chosen()) drawAgents(found);
       problems = found.unavailable.map(({ name, detail }) => `${name}: ${detail}`).join("; ");
