@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,6 +14,9 @@ from typer.testing import CliRunner
 
 import lowregret as lr
 from lowregret.cli import app
+
+SOON = r"(less than a second|about 0:00:\d\d)"
+"""What a busy machine measures for a few steps."""
 
 SPEC = """
 name = "two coins"
@@ -50,7 +54,8 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(tmp_path: Path) -> N
     done = call("run", str(path), "--out", str(out), "--dry-run", "--threads", "3")
     assert done.exit_code == 0
     assert "two coins: 1 environment, 2 policies, 4 runs\n" in done.stdout
-    assert "2 shards, of which 2 would be computed: 480 steps\nless than a second on 3 workers" in done.stdout
+    assert "2 shards, of which 2 would be computed: 480 steps\n" in done.stdout
+    assert re.search(f"^{SOON} on 3 workers", done.stdout, re.MULTILINE)
     assert not out.exists()
     call("run", str(path), "--out", str(out))
     next((out / "shards").iterdir()).write_bytes(b"")
@@ -143,7 +148,7 @@ def test_a_dry_run_of_a_million_arms(tmp_path: Path) -> None:
     began = process_time()  # which other processes do not lengthen
     done = call("run", str(path), "--dry-run")
     assert process_time() - began < 20.0
-    assert "less than a second on" in done.stdout
+    assert re.search(f"^{SOON} on ", done.stdout, re.MULTILINE)
 
 
 def test_control_characters_of_old_results_are_escaped(tmp_path: Path) -> None:
