@@ -32,6 +32,7 @@ def few_runs():
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(entries.SIZES, "quick", entries.Size(6_000, 60.0, 4, 20))
         patch.setitem(league_module.SEARCH, "quick", {"horizon": 100, "arms": 2, "starts": 4, "runs": 20})
+        patch.setattr(league_module, "SLOW_STEP", 1.0)
         yield
 
 
