@@ -147,6 +147,7 @@ def test_which_policy_is_recommended(small):
     none = advice("ThompsonNormal", split=50.5)
     assert none.policy == "fixed split" and "no policy loses clearly less" in none.reason
     assert "RoundRobin" in none.code
+    assert advice("EpsilonGreedy", split=50.2).policy == "fixed split"  # clear, and less than 1%
 
 
 def test_the_code_runs(small, revenue, tmp_path, monkeypatch):

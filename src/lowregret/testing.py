@@ -66,6 +66,9 @@ def _run(checks: Iterable[Callable[[Any], None]], subject: Any, prefix: str = ""
             check(subject)
         except AssertionError as error:
             raise AssertionError(f"{prefix}{(check.__doc__ or '').rstrip('.')}: {error}") from None
+        except (ArithmeticError, LookupError, TypeError, AttributeError) as error:  # in the user's methods
+            reason = f"{type(error).__name__}: {error}"
+            raise AssertionError(f"{prefix}{(check.__doc__ or '').rstrip('.')}: {reason}") from error
 
 
 def _problems() -> list[tuple[Bandit, int, int]]:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from helpers import Impatient
 from typer.testing import CliRunner
 
 import lowregret as lr
@@ -49,9 +50,27 @@ def test_verify(store):
         "buttons: 62 events replayed, the state follows from them",
         "banners: 0 events replayed, the state follows from them",
     ]
-    assert "does not exist" in called("verify", store, "other", code=2)
+    assert "does not exist: the store has ['buttons', 'banners']" in called("verify", store, "other", code=2)
     assert "there is no such file" in called("list", store.parent / "no.db", code=2)
     assert "has several agents, pass one of the names: buttons, banners" in called("show", store, code=2)
+
+
+def test_an_agent_with_a_policy_of_ones_own(store, tmp_path):
+    with lr.open_agent(store, Impatient(), ARMS, name="own", horizon=100) as agent:
+        agent.tell(agent.ask(), 1)
+    assert [one["policy"][:7] for one in json.loads(called("list", store, "--json"))["agents"]] == [
+        "Epsilon",
+        "UCB1",
+        "helpers",
+    ]
+    assert "--policy module:Class" in called("show", store, "own", code=2)
+    given = "--policy", "helpers:Impatient"
+    assert "agent own, policy Impatient, arms 2, pulls 1, pending 0" in called("show", store, "own", *given)
+    assert "own: 2 events replayed" in called("verify", store, *given)
+    assert len(called("export", store, "own", *given).splitlines()) == 2
+    assert "own: 2 events copied" in called("copy", store, tmp_path / "copy.db", *given)
+    other = "--policy", "helpers:Impatient(rho=0.5)"
+    assert "not Impatient(rho=0.5)" in called("show", store, "own", *other, code=2)
 
 
 def test_export_gives_what_replay_reads(store, tmp_path):

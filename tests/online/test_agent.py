@@ -385,3 +385,11 @@ def test_a_plot_shows_every_arm():
     chart = agent.plot().to_dict()
     (rows,) = chart["datasets"].values()
     assert [row["arm"] for row in rows] == ARMS
+
+
+def test_arms_are_listed_in_the_order_in_which_they_were_added():
+    agent = lr.Agent(lr.UCB1(), list("abcdefg"), seed=1, control=("d", 0.1))
+    agent.add_arm("h")
+    agent.retire_arm("b")
+    assert agent.arms == ("a", "c", "e", "f", "g", "h", "d")
+    assert lr.Agent.from_json(agent.to_json()).arms == agent.arms

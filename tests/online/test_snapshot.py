@@ -61,7 +61,7 @@ def test_it_is_plain_json_with_a_format():
 def test_a_class_of_your_own_must_be_given():
     agent = lr.Agent(Impatient(), ["a", "b"], horizon=100)
     text = agent.to_json()
-    with pytest.raises(lr.InputError, match=r"uses helpers:Impatient, which is not in lowregret: pass it"):
+    with pytest.raises(lr.InputError, match=r"uses helpers:Impatient\(.*\), which is not part of lowregret"):
         lr.Agent.from_json(text)
     with pytest.raises(lr.InputError, match=r"uses helpers:Impatient\(rho=0.02.*, not EUCBV"):
         lr.Agent.from_json(text, policy=lr.EUCBV())

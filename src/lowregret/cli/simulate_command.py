@@ -13,7 +13,7 @@ from lowregret.cli.printing import console, print_json, print_notes
 if TYPE_CHECKING:
     from lowregret.results import Results
 
-EVERY = ("EUCBV", "UCB1", "MOSS", "RoundRobin")
+EVERY = ("EUCBV", "MOSSV", "MOSS", "UCB1", "RoundRobin")
 """The policies that are simulated by default."""
 
 

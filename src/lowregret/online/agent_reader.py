@@ -33,7 +33,7 @@ class AgentReader:
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The names of the arms that are not retired."""
+        """The names of the arms that are not retired, in the order of their addition, the control last."""
         with self._transactions.reading() as state:
             return tuple(state.arms)
 

@@ -232,6 +232,17 @@ def valid_reward(reward: object) -> float:
     return reward + 0.0  # 0 in place of -0, which some stores cannot hold
 
 
+class OwnPolicyError(InputError):
+    """The policy of a stored agent is of a class that is not part of lowregret."""
+
+    def __init__(self, policy: str) -> None:
+        self.policy = policy
+        super().__init__(
+            f"this agent uses {policy}, which is not part of lowregret: pass it, as in policy=Mine(), or on "
+            "the command line --policy module:Class"
+        )
+
+
 def describe(policy: Policy) -> dict[str, Any]:
     """Return the class and the parameters of a policy; a class outside the package as ``module:Class``."""
     kind = type(policy)
@@ -256,7 +267,7 @@ def policy_from(described: dict[str, Any], policy: Policy | None) -> Policy:
             raise InputError(f"this agent uses {policy_text(described)}, not {policy}")
         return policy
     if title not in POLICIES:
-        raise InputError(f"this agent uses {title}, which is not in lowregret: pass it, as in policy=Mine()")
+        raise OwnPolicyError(policy_text(described))
     try:
         return POLICIES[title](**parameters)
     except TypeError:

@@ -129,8 +129,9 @@ class AgentState:
 
     @property
     def arms(self) -> list[str]:
-        """The names of the arms that are not retired."""
-        return self.names if self.control is None else [*self.names, self.control]
+        """The names of the arms that are not retired, in the order of their addition, the control last."""
+        names = [self.names[place] for place in self.rows["number"].argsort()]
+        return names if self.control is None else [*names, self.control]
 
     def compile(self) -> None:
         """Choose and learn by compiled code from now on; compile it, or load it from the disk cache."""

@@ -178,7 +178,7 @@ def _open(
             if text is None:
                 text = new_head(store, given)
     if text is None:
-        raise InputError(f"{title} does not exist: pass a policy and arms to create it")
+        raise InputError(f"{title} does not exist: {_alternatives(store, read_only)}")
     made, token = read_head(text, title)
     described = made.model_dump(by_alias=True)
     if isinstance(given, Settings):
@@ -192,6 +192,14 @@ def _open(
             f"{title} has the arms {short_repr(state.arms)}, got {short_repr(list(given.arms))}: {ADVICE}"
         )
     return state, position, snapshot
+
+
+def _alternatives(store: Store, read_only: bool) -> str:
+    """Say what to do where a store does not have the agent."""
+    if not read_only:
+        return "pass a policy and arms to create it"
+    names = store.names() if hasattr(store, "names") else []
+    return f"the store has {short_repr(names)}" if names else "the store is empty"
 
 
 def new_head(store: Store, settings: Settings) -> str:

@@ -108,7 +108,7 @@ class Assumptions:
             prior = (
                 f"The rates of the {self.options} options are independent draws from a beta distribution "
                 f"with mean {self.rate:g} and standard deviation {self.rate * self.spread:.3g} "
-                f"({self.spread:.0%} of the mean), drawn anew in every run."
+                f"({100 * self.spread:.3g}% of the mean), drawn anew in every run."
             )
         else:
             prior = (
@@ -118,8 +118,9 @@ class Assumptions:
             )
         said = [
             prior,
-            f"{self.visitors:,} visitors come on each of {count(self.days, 'day')}, evenly; the rates do not "
-            "change with time and are the same for every visitor.",
+            f"{self.visitors:,} visitors come {'in' if self.days == 1 else 'on each of'} "
+            f"{count(self.days, 'day')}, evenly; the rates do not change with time and are the same for "
+            "every visitor.",
             f"The reward of a visitor is known {self._delay()} later, that of every visitor, as with "
             "matures_after."
             if self.delay_days

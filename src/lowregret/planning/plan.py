@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from lowregret._common.text import count
 from lowregret.analysis.summary import tail_mean
 from lowregret.engine import cpu
 from lowregret.engine.state import Floats, Integers, rows_of
@@ -105,8 +106,8 @@ class Plan:
             shown = str(self.table)
         return "\n".join(
             [
-                f"Plan: {given.options} options, {given.total:,} visitors in {given.days} days, lift "
-                f"{given.lift:.3g}; losses in {given.unit}",
+                f"Plan: {given.options} options, {given.total:,} visitors in {count(given.days, 'day')}, "
+                f"lift {given.lift:.3g}; losses in {given.unit}",
                 shown,
                 f"Fixed split: power {self.power:.0%}; {self.days_needed:.1f} days for 80%",
                 f"Use {self.recommended}: {self.reason}",

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from lowregret._common.durable_files import as_store_error, write_atomically
+from lowregret._common.text import count
 from lowregret.engine.state import Floats
 from lowregret.planning.plan import Plan, Played
 from lowregret.reporting.line_chart import Axis, line_chart
@@ -37,7 +38,7 @@ def introduction(plan: Plan) -> list[str | Text]:
     expected = f"a rate of {given.rate:g}" if given.rate is not None else f"a mean reward of {given.value:g}"
     return [
         f"{given.options} options, {expected}, a lift of {given.lift:.3g} that matters, {given.visitors:,} "
-        f"visitors a day for {given.days} days, a delay of {given.delay_days:g} days.",
+        f"visitors a day for {count(given.days, 'day')}, a delay of {given.delay_days:g} days.",
         Text(f"Use {plan.recommended}: {plan.reason}", "notice"),
         "Start with:",
         Text(plan.code, "code"),

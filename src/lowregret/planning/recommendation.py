@@ -14,6 +14,8 @@ from lowregret.policies import Policy
 
 CLEAR = 2.0
 """A difference of more standard errors than this is taken to be real."""
+WORTH = 0.01
+"""A policy that saves less than this share of the loss of a fixed split is not worth it."""
 KNOWN = "known variance"
 """What a policy should not need if another one is as good without."""
 
@@ -36,7 +38,7 @@ def recommend(
     """Return the policy of the smallest expected loss; among those that are as good, that of the best tail.
 
     One that must be given the variance of the rewards comes after those that need not. Where no policy is
-    clearly better than the fixed split, that is recommended, whose estimates are unbiased.
+    clearly better than the fixed split, by 1% at least, that is recommended, whose estimates are unbiased.
     """
     if given.delay_days >= given.days:
         return Recommendation(
@@ -48,13 +50,13 @@ def recommend(
     easy = [each for each in close if KNOWN not in policies[each].needs]
     chosen = min(easy or close, key=lambda each: tail_mean(losses[each]))
     fixed = losses[name]
-    if not _is_clear(fixed - losses[chosen]):
+    saved = 1.0 - losses[chosen].mean() / fixed.mean() if fixed.any() else 0.0
+    if saved < WORTH or not _is_clear(fixed - losses[chosen]):
         reason = (
             f"no policy loses clearly less (the best {_size(losses[chosen])}, a fixed split {_size(fixed)}), "
             "and the means of a fixed split are unbiased."
         )
         return Recommendation(name, reason, code(given))
-    saved = 1.0 - losses[chosen].mean() / fixed.mean()
     reason = (
         f"it loses {_size(losses[chosen])} {given.unit}, {saved:.0%} less than a fixed split ({_size(fixed)})"
     )

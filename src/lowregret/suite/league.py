@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from lowregret._common.durable_files import as_store_error, write_atomically
+from lowregret._common.text import count
 from lowregret._common.validation import integer, seed_of
 from lowregret.analysis.tables import Floats
 from lowregret.errors import InputError
@@ -35,7 +36,7 @@ ProgressBar = Callable[[str], AbstractContextManager[Callable[[Progress], None] 
 GRID_POINTS = 10
 ALL, UNIT, TEST_HALF = "all testbeds", "rewards in [0, 1]", "test half"
 """The scopes of the standings: all testbeds, those that policies for bounded rewards can play on, and those
-on which nothing was chosen."""
+on which no constant was chosen."""
 
 SCORES = {
     **dict.fromkeys(("testbed", "policy"), pl.String),
@@ -60,7 +61,7 @@ SLOW_STEP = 5e-7
 """A policy with a slower step, in seconds with 10 arms, is not searched for a worst case."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class League:
     """The results of the league.
 
@@ -112,7 +113,13 @@ class League:
     profiles: pl.DataFrame
     worst_cases: pl.DataFrame
     checks: pl.DataFrame
-    regrets: Mapping[str, Mapping[str, Floats]] = field(repr=False)
+    regrets: Mapping[str, Mapping[str, Floats]]
+
+    def __repr__(self) -> str:
+        sizes = f"{count(len(self.testbeds), 'testbed')}, {len(self.policies)} policies"
+        shown = self.standings.filter(scope=ALL).select("policy", "rank", "tail_rank", "to_moss")
+        with pl.Config(tbl_rows=-1, tbl_hide_dataframe_shape=True, float_precision=2):
+            return f"League of size {self.size}, seed {self.seed}: {sizes}\n{shown}"
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """Return all tables by name.

@@ -65,8 +65,8 @@ def introduction(league: League) -> list[str]:
         f"{least:,} to {most:,} runs, size {league.size}, seed {league.seed}. Slow policies have fewer runs. "
         "In a run all policies see the same rewards. A testbed counts as one, whatever the size of its "
         "regret: the standings are made of ranks and of ratios.",
-        "The testbeds have two halves. The constants of MOSSV were chosen on the development half; nothing "
-        "was chosen on the test half.",
+        "The testbeds have two halves. The constants of MOSSV were chosen on the development half, and none "
+        "on the test half.",
     ]
 
 

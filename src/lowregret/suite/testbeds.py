@@ -1,6 +1,6 @@
 """The testbeds of the league: one table of plain data.
 
-The constants of `MOSSV` were chosen on the development half. Nothing was chosen on the test half.
+The constants of `MOSSV` were chosen on the development half, and none on the test half.
 """
 
 from __future__ import annotations
