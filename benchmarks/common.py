@@ -62,12 +62,12 @@ class Report(NamedTuple):
     numbers: Any
 
 
-def arguments(about: str, *, policies: bool = False) -> Namespace:
+def arguments(about: str, *, names: str | None = None) -> Namespace:
     """Read the command line of a benchmark."""
     parser = ArgumentParser(description=about)
     parser.add_argument("--quick", action="store_true", help="measure little, to see that it works")
-    if policies:
-        parser.add_argument("policies", nargs="*", metavar="POLICY", help="only these policies")
+    if names:
+        parser.add_argument("names", nargs="*", metavar=names, help="only these")
     return parser.parse_args()
 
 

@@ -165,8 +165,8 @@ def _sheet(rows: list[Row], claims: list[Claim]) -> Sheet:
 
 
 def main() -> None:
-    options = arguments(__doc__.splitlines()[0], policies=True)
-    report = benchmark(options.quick, options.policies)
+    options = arguments(__doc__.splitlines()[0], names="POLICY")
+    report = benchmark(options.quick, options.names)
     show(report.sheets)
     write("floor", report.numbers)
 

@@ -84,8 +84,8 @@ def _sheet(title: str, letter: str, curves: dict[str, dict[int, float]]) -> Shee
 
 
 def main() -> None:
-    options = arguments(__doc__.splitlines()[0], policies=True)
-    report = benchmark(options.quick, options.policies)
+    options = arguments(__doc__.splitlines()[0], names="POLICY")
+    report = benchmark(options.quick, options.names)
     show([*report.sheets, claim_sheet(report.claims)])
     write("growth", report.numbers)
 

@@ -67,8 +67,8 @@ def benchmark(quick: bool, wanted: list[str] | None = None) -> Report:
 
 
 def main() -> None:
-    options = arguments(__doc__.splitlines()[0], policies=True)
-    report = benchmark(options.quick, options.policies)
+    options = arguments(__doc__.splitlines()[0], names="POLICY")
+    report = benchmark(options.quick, options.names)
     show([*report.sheets, claim_sheet([claim for claim in report.claims if not claim.holds])])
     write("late_steps", report.numbers)
 
