@@ -89,6 +89,7 @@ def test_a_simulation_keeps_nothing() -> None:
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout and process.stdout.readline() == "ready\n"
     while not handles(process, signal.SIGTERM):
+        assert process.poll() is None
         sleep(0.02)
     sleep(1.0)
     output, told = stop(process, signal.SIGTERM)

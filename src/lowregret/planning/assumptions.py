@@ -99,7 +99,8 @@ class Assumptions:
         assert self.sd is not None
         return gaussian(random.normal(self.value, self.value * wide, self.options), self.sd**2)
 
-    def _delay(self) -> str:
+    def delay_in_words(self) -> str:
+        """Return the delay with its unit."""
         return f"{self.delay_days:g} day{'' if self.delay_days == 1 else 's'}"
 
     def in_words(self, simulated: Simulated) -> list[str]:
@@ -121,7 +122,7 @@ class Assumptions:
             f"{self.visitors:,} visitors come {'in' if self.days == 1 else 'on each of'} "
             f"{count(self.days, 'day')}, evenly; the rates do not change with time and are the same for "
             "every visitor.",
-            f"The reward of a visitor is known {self._delay()} later, that of every visitor, as with "
+            f"The reward of a visitor is known {self.delay_in_words()} later, that of every visitor, as with "
             "matures_after."
             if self.delay_days
             else "The reward of a visitor is known before the next one.",

@@ -38,7 +38,7 @@ def introduction(plan: Plan) -> list[str | Text]:
     expected = f"a rate of {given.rate:g}" if given.rate is not None else f"a mean reward of {given.value:g}"
     return [
         f"{given.options} options, {expected}, a lift of {given.lift:.3g} that matters, {given.visitors:,} "
-        f"visitors a day for {count(given.days, 'day')}, a delay of {given.delay_days:g} days.",
+        f"visitors a day for {count(given.days, 'day')}, a delay of {given.delay_in_words()}.",
         Text(f"Use {plan.recommended}: {plan.reason}", "notice"),
         "Start with:",
         Text(plan.code, "code"),
