@@ -1,19 +1,26 @@
 # Needs Python 3.11 or newer and make; sets up .venv by itself.
 PYTHON ?= python3
 BIN := .venv/bin
+# Python compiles the modules that it imports, which are a part of those that are installed.
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 RUNS ?= 100
 
 .PHONY: setup reproduce test verify lint benchmark docs dist clean
 
-setup: .venv/ready
+setup: .venv/tools
 
-.venv/ready: pyproject.toml constraints.txt
+# The package with what draws figures; then the tools of tests and docs.
+.venv/package: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
-	touch .venv/ready
+	$(INSTALL) --editable '.[plots]'
+	touch $@
 
-reproduce: setup
-	$(BIN)/lowregret reproduce --runs $(RUNS)
+.venv/tools: .venv/package
+	$(INSTALL) --editable '.[dev]'
+	touch $@
+
+reproduce: .venv/package
+	$(BIN)/lowregret reproduce --runs $(RUNS) --seed 1
 
 test: setup
 	$(BIN)/pytest --numprocesses auto --durations 15 --quiet -m "not heavy"

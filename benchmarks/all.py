@@ -6,10 +6,10 @@ It takes twenty minutes and more, or some minutes with ``--quick``.
 """
 
 import anytime
+import delayed_rewards
+import delayed_steps
 import floor
 import growth
-import late_rewards
-import late_steps
 import live
 import peers
 import service
@@ -28,8 +28,8 @@ BENCHMARKS = {
     "live": live,
     "stores": stores,
     "service": service,
-    "late rewards": late_rewards,
-    "late steps": late_steps,
+    "delayed rewards": delayed_rewards,
+    "delayed steps": delayed_steps,
     "anytime": anytime,
 }
 CHARTS = {"floor": floor_chart, "peers": peers_chart, "growth": growth_chart}

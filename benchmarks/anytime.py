@@ -13,9 +13,9 @@ import numpy as np
 from common import Report, Sheet, arguments, say, show, shown, write
 
 import lowregret as lr
-from lowregret.engine.compile import entry
-from lowregret.engine.rewards import reward
-from lowregret.engine.state import lay_out, rows_of
+from lowregret.engine.bridge.compiler import entry
+from lowregret.engine.kernels.rewards import reward
+from lowregret.engine.kernels.state import lay_out, rows_of
 from lowregret.online.agent_settings import valid_settings
 from lowregret.online.agent_state import AgentState
 from lowregret.online.model import LiveRng, apply_live, choose_live
@@ -37,7 +37,7 @@ def play(policy, rows, models, round, scores, sources, data, steps):
 def regret(bandit: lr.Bandit, seed: int, horizon: int | None) -> tuple[float, int]:
     """Play one run to the testbed's horizon; return its regret and the number of epochs."""
     arms = [str(number) for number in range(len(bandit))]
-    state = AgentState(valid_settings(POLICY, arms, horizon, seed, None, "refuse"), "run")
+    state = AgentState(valid_settings(POLICY, arms, horizon, seed, None), "run")
     sources = rows_of(bandit)
     lay_out(rows_of(bandit), state.rows["number"].copy(), np.uint64(seed), 0, sources)
     left, scores = bandit.horizon, np.zeros(len(bandit))

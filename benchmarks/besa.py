@@ -15,11 +15,11 @@ import numpy as np
 from numba import njit
 
 import lowregret as lr
-from lowregret.engine.rewards import reward
-from lowregret.engine.state import lay_out, rows_of
+from lowregret.engine.kernels.rewards import reward
+from lowregret.engine.kernels.state import lay_out, rows_of
 from lowregret.environments import Bernoulli
+from lowregret.suite.league_testbeds import TESTBEDS, testbed
 from lowregret.suite.standings import resample
-from lowregret.suite.testbeds import TESTBEDS, testbed
 
 DUELS, LEAST, OTHERS, NORMAL_FROM = 100_000_000, 20, 200, 100
 RATIOS = "MOSSV / BESA, mean | BESA / MOSS, mean | BESA / MOSS, worst 5% | MOSSV / MOSS, worst 5%"

@@ -7,7 +7,7 @@ import altair as alt
 from common import shown
 
 from lowregret.reporting.chart_style import FONT
-from lowregret.reporting.label_positions import spread
+from lowregret.reporting.line_chart import spread
 from lowregret.reporting.policy_styles import BLUE, GREY, VERMILION, colour_of
 
 WIDTH, ROW, SIDE = 560, 26, 300

@@ -17,11 +17,11 @@ import numpy as np
 from common import SEED, Claim, Report, Sheet, arguments, in_turn, ours, samples, say, show, shown, write, yes
 
 import lowregret as lr
-from lowregret.engine.compile import entry
-from lowregret.engine.reference import policy_rng
-from lowregret.engine.rewards import draw, reward_source
-from lowregret.engine.state import first_round, rows_of
-from lowregret.engine.statistics import add_reward, arm_from_sums, read_sums, write_sums
+from lowregret.engine.bridge.compiler import entry
+from lowregret.engine.kernels.rewards import draw, reward_source
+from lowregret.engine.kernels.rng import policy_rng
+from lowregret.engine.kernels.state import first_round, rows_of
+from lowregret.engine.kernels.statistics import add_reward, arm_from_sums, read_sums, write_sums
 from lowregret.policies.views import arm_view, clock_at
 
 LIMITS = (

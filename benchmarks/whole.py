@@ -122,11 +122,11 @@ def progress(quick: bool) -> tuple[list[Claim], dict[str, Any]]:
     policy, bandit, runs = lr.EUCBV(), lr.paper(4), 20 if quick else 200
     lr.simulate(policy, bandit, runs=1)
 
-    def seconds(report: Any = None) -> float:
+    def seconds(report: Any = False) -> float:
         return lr.simulate(policy, bandit, runs=runs, seed=SEED, progress=report)[policy].seconds
 
     def drawn() -> float:
-        with redirect_stderr(Terminal()) as terminal, progress_bar(runs) as report:
+        with redirect_stderr(Terminal()) as terminal, progress_bar() as report:
             taken = seconds(report)
         assert "EUCBV" in terminal.getvalue(), "the progress bar was not drawn"
         return taken

@@ -32,4 +32,4 @@ if __name__ == "__main__":
         print(table.select("policy", "before", "after", "mean", "se"))
     if len(sys.argv) > 1:
         title = f"Arm 4 becomes the best one at step {CHANGE:,}"
-        result.plot().properties(title=title).save(sys.argv[1])
+        result.plot(band="spread", title=title).save(sys.argv[1])

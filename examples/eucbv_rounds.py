@@ -12,7 +12,6 @@ import numpy as np
 import polars as pl
 
 import lowregret as lr
-from lowregret.reporting.chart_style import save
 
 MEANS, HORIZON, SEED = (0.4, 0.6, 0.9), 20_000, 726
 # The first seed whose run eliminates both arms after the last round, each on a pull of the best arm.
@@ -79,4 +78,4 @@ if __name__ == "__main__":
     for eliminated in range(len(MEANS)):
         print(f"{left.count(len(MEANS) - eliminated):,} of {len(left):,} runs eliminate {eliminated} arms")
     if len(sys.argv) > 1:
-        save(draw(intervals, rounds), sys.argv[1])
+        draw(intervals, rounds).save(sys.argv[1])

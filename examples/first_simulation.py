@@ -1,7 +1,7 @@
 """Compare four policies on one bandit.
 
-Nineteen arms of mean 0.07 and one of 0.10, 60,000 pulls. Lines are means over the runs, bands reach from
-the 5% to the 95% quantile.
+Nineteen arms of mean 0.07 and one of 0.10, 60,000 pulls. Lines are means over the runs with their 95%
+intervals.
 """
 
 import sys

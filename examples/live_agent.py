@@ -14,14 +14,14 @@ import polars as pl
 
 import lowregret as lr
 
-RATES = {"red": 0.04, "green": 0.05, "blue": 0.12}
+RATES = {"A": 0.04, "B": 0.05, "C": 0.12}
 
 if __name__ == "__main__":
     chance, chosen = random.Random(1), []
     with TemporaryDirectory() as folder:
         store = str(Path(folder) / "choices.db")
         agent = lr.open_agent(
-            store, lr.MOSSV(anytime=True), list(RATES), seed=1, matures_after=50, default_reward=0
+            store, lr.MOSSVAnytime(), list(RATES), seed=1, matures_after=50, default_reward=0
         )
         for visitor in range(1_500):
             choice = agent.ask(request=f"visitor {visitor}")

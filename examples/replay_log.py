@@ -11,7 +11,7 @@ import altair as alt
 
 import lowregret as lr
 
-RATES = {"red": 0.10, "green": 0.15, "blue": 0.25}
+RATES = {"A": 0.10, "B": 0.15, "C": 0.25}
 
 
 def log_of_an_agent(decisions):

@@ -12,7 +12,7 @@ import polars as pl
 
 import lowregret as lr
 
-POLICIES = [lr.UCBV(), lr.EUCBV(), lr.MOSS(), lr.MOSSV(anytime=True), lr.MOSSV()]
+POLICIES = [lr.UCBV(), lr.EUCBV(), lr.MOSS(), lr.MOSSVAnytime(), lr.MOSSV()]
 
 
 def panel(number: int, result: lr.Results) -> alt.Chart:

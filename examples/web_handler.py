@@ -53,7 +53,7 @@ class Server(ThreadingHTTPServer):
 
 
 if __name__ == "__main__":
-    agent = lr.open_agent(sys.argv[1], lr.EUCBV(), ["red", "green", "blue"], seed=1, name="button").compile()
+    agent = lr.open_agent(sys.argv[1], lr.EUCBV(), ["A", "B", "C"], seed=1, name="button").compile()
     server = Server(("127.0.0.1", int(sys.argv[2])), Handler)
     print(f"http://127.0.0.1:{server.server_port}/choose", flush=True)
     server.serve_forever()

@@ -11,7 +11,7 @@ import altair as alt
 
 import lowregret as lr
 
-POLICIES = [lr.EUCBV(), lr.MOSS(), lr.MOSSV(), lr.MOSSV(anytime=True)]
+POLICIES = [lr.EUCBV(), lr.MOSS(), lr.MOSSV(), lr.MOSSVAnytime()]
 
 if __name__ == "__main__":
     runs = int(sys.argv[2]) if len(sys.argv) > 2 else 50

@@ -1,5 +1,6 @@
 """Helpers for tests of agents, and the processes that some of them start and kill, which import this file."""
 
+import gc
 import json
 import os
 import re
@@ -34,9 +35,9 @@ def agent_of(seed, names):
 
 def check_replay(agent):
     """Check that the state of an agent is the replay of its log."""
-    state = agent._transactions.state
+    state = agent.transactions.state
     replayed = AgentState(state.settings, state.token)
-    replay(replayed, agent._transactions.store.events(0))
+    replay(replayed, agent.transactions.store.events(0))
     assert write(replayed, for_store=True) == write(state, for_store=True)
 
 
@@ -50,8 +51,8 @@ def contents(agent):
 
 
 LOCKING = {
-    Transactions._locked.__code__,
-    Transactions._waiting.__wrapped__.__code__,
+    Transactions._run_exclusively.__code__,
+    Transactions._exclusive.__wrapped__.__code__,
     Transactions.reading.__wrapped__.__code__,
 }
 """Here an interrupt of ours could come between a lock and its release, where Python lets none in."""
@@ -72,11 +73,13 @@ def interrupted(call, after, *modules):
             raise KeyboardInterrupt
         return trace
 
+    gc.disable()  # which would run the code of stores that other tests have left, within the call
     sys.settrace(trace)
     try:
         return call()
     finally:
         sys.settrace(None)
+        gc.enable()
 
 
 def number(key):
@@ -135,9 +138,9 @@ def live(path: str, diary: int, seed: int, requests: list[tuple[int, str]], name
             attempt(agent, diary, "tell", [key for key in some if not is_lost(key)])
             if random.random() < 0.1:  # both ways of being answered
                 attempt(agent, diary, "contradict", some[0])
-        if random.random() < 0.04:
+        if random.random() < 0.1:
             guests = sorted(set(agent.arms) - set(ARMS))
-            if len(guests) > 2:
+            if len(guests) > 1:
                 attempt(agent, diary, "retire", random.choice(guests))
             else:
                 attempt(agent, diary, "add", f"guest {seed}, {turn}")
@@ -154,6 +157,35 @@ def forked(path: str, diary: Path, seed: int, requests: list[tuple[int, str]], n
         finally:
             os._exit(1)
     return process
+
+
+class Child:
+    """A fork that runs a function, which may wait for its parent and let its parent wait."""
+
+    def __init__(self, function):
+        (self._read, write), (read, self._write) = os.pipe(), os.pipe()
+        self.process = os.fork()
+        if self.process == 0:
+            signal.alarm(120)
+            code = 1
+            try:
+                self._read, self._write = read, write
+                code = function(self) or 0
+            finally:
+                os._exit(code)
+        os.close(read)
+        os.close(write)  # so that its end is noticed
+
+    def signal(self):
+        os.write(self._write, b".")
+
+    def wait(self):
+        assert os.read(self._read, 1) == b"."
+
+    def end(self):
+        os.close(self._read)
+        os.close(self._write)
+        return os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
 
 
 def entries(diary: Path) -> list[tuple[list, object]]:

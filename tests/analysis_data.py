@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from lowregret.analysis.tables import COLUMNS
+from lowregret.analysis.columns import COLUMNS
 from lowregret.results import Description, Results
 
 

@@ -15,7 +15,17 @@ from time import monotonic, sleep
 from types import TracebackType
 from typing import Any, Self
 
+import pytest
+
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def require_chromium() -> None:
+    """Skip a test, or all of a file, where there is no browser; pytest reports all of them in one line."""
+    if CHROMIUM is None:
+        pytest.skip("no Chromium: apt-get install chromium", allow_module_level=True)
+
+
 FLAGS = (
     "--headless",
     "--no-sandbox",

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from lowregret.engine.reference import policy_rng
-from lowregret.engine.rewards import reward
-from lowregret.engine.rng import shuffle
-from lowregret.engine.state import CLOSED, lay_out, rows_of, start
+from lowregret.engine.kernels.rewards import reward
+from lowregret.engine.kernels.rng import policy_rng, shuffle
+from lowregret.engine.kernels.state import CLOSED, lay_out, rows_of
+from lowregret.engine.start import start
 from lowregret.policies.views import Arms, arm_view, clock_at
 
 

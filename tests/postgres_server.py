@@ -43,6 +43,21 @@ class PostgresServer:
             assert monotonic() < end
             sleep(0.005)
 
+    def freeze(self) -> None:
+        """Stop all processes of the server, which the kernel goes on taking connections for."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let a frozen server go on."""
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: int) -> None:
+        main = self._server.get_pid()
+        os.kill(main, number)
+        for process in Path(f"/proc/{main}/task/{main}/children").read_text().split():
+            with suppress(ProcessLookupError):
+                os.kill(int(process), number)
+
     def start(self) -> None:
         self._server.start()
 

@@ -14,9 +14,9 @@ import httpx
 import uvicorn
 
 import lowregret as lr
+from lowregret.service import Options
 from lowregret.service.agents import check_store
-from lowregret.service.app import create_app
-from lowregret.service.app_options import Options
+from lowregret.service.app import Service
 from lowregret.service.connections import Connection
 
 PATIENCE = 180.0
@@ -28,7 +28,7 @@ AGENT = {"name": "buttons", "policy": "UCB1", "arms": ["red", "green", "blue"], 
 def served(store, tokens=None, token=None, **options):
     """Serve a store by a thread; yield a client."""
     check_store(str(store))
-    app = create_app(Options(str(store), None if tokens is None else str(tokens), **options))
+    app = Service(Options(str(store), None if tokens is None else str(tokens), **options))
     config = uvicorn.Config(
         app, http=Connection, access_log=False, log_level="error", ws="none", lifespan="on"
     )

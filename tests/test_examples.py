@@ -1,7 +1,12 @@
-"""Every example runs as a user would run it."""
+"""Every example runs.
+
+Scripts run in this process, as ``__main__``: to start Python and load machine code anew takes longer than
+most of them. The one that starts processes itself runs as a user would run it.
+"""
 
 import ast
 import json
+import runpy
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -10,13 +15,18 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
+from typer.testing import CliRunner
+
+from lowregret.cli import app
 
 FOLDER = Path(__file__).parents[1] / "examples"
 DOWNLOADS = FOLDER / "open_bandit.py"
 """What needs the network; tests/offline/test_open_bandit.py looks at its parts."""
 SERVICE = FOLDER / "web_handler.py"
-SCRIPTS = sorted(set(FOLDER.glob("*.py")) - {DOWNLOADS, SERVICE})
-LONG = {"drift", "worst_case"}
+CLUSTER = FOLDER / "cluster.py"
+SCRIPTS = sorted(set(FOLDER.glob("*.py")) - {DOWNLOADS, SERVICE, CLUSTER})
+LONG = {"drift", "eucbv_rounds", "worst_case"}
+"""What takes long; the script that starts a cluster does too."""
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 EXPERIMENTS = sorted(FOLDER.glob("*.toml"))
 
@@ -26,8 +36,23 @@ EXPERIMENTS = sorted(FOLDER.glob("*.toml"))
     [pytest.param(path, marks=[pytest.mark.heavy] * (path.stem in LONG)) for path in SCRIPTS],
     ids=lambda path: path.stem,
 )
-def test_script(path):
-    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True)
+def test_script(path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", [str(path)])
+    runpy.run_path(str(path), run_name="__main__")
+    assert capsys.readouterr().out
+
+
+def test_parts_of_long_scripts():
+    """They import what exists, and the one that computes something of its own does."""
+    paths = [CLUSTER, *(path for path in SCRIPTS if path.stem in LONG)]
+    parts = {path.stem: runpy.run_path(str(path), run_name="parts") for path in paths}
+    rounds = parts["eucbv_rounds"]
+    assert all(map(len, rounds["intervals_and_rounds"](*rounds["simulate"](rounds["SEED"]))))
+
+
+@pytest.mark.heavy
+def test_script_that_starts_processes():
+    done = subprocess.run([sys.executable, str(CLUSTER)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout
 
@@ -50,9 +75,8 @@ def test_notebook(path):
 
 @pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: path.stem)
 def test_experiment(path, tmp_path):
-    call = [sys.executable, "-m", "lowregret", "run", str(path), "--out", str(tmp_path / "out")]
-    done = subprocess.run(call, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    done = CliRunner().invoke(app, ["run", str(path), "--out", str(tmp_path / "out")], prog_name="lowregret")
+    assert done.exit_code == 0, done.output
     assert done.stdout.endswith(f"results in {tmp_path / 'out'}\n")
     assert (tmp_path / "out" / "finals.parquet").is_file()
 
@@ -80,10 +104,9 @@ def got(address, body=None):
         return json.load(answer)
 
 
-@pytest.mark.parametrize("name", ["choices.db", "choices.journal"])
-def test_web_service(tmp_path, name):
+def test_web_service(tmp_path):
     """It chooses, learns, answers the same to the same visit, and goes on after it was killed."""
-    with served(tmp_path / name) as address:
+    with served(tmp_path / "choices.db") as address:
         first = got(f"{address}?visit=1")
         assert got(f"{address}?visit=1") == first
         assert got(f"{address}?visit=2")["arm"] != first["arm"]
@@ -92,6 +115,6 @@ def test_web_service(tmp_path, name):
             got(address, {"id": first["id"], "reward": 0})
         assert "is rejected" in json.load(caught.value)["error"]
         caught.value.close()
-    with served(tmp_path / name) as address:
+    with served(tmp_path / "choices.db") as address:
         assert got(f"{address}?visit=1") == first
         assert got(address, {"id": first["id"], "reward": 1}) == {"new": False}

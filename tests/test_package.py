@@ -3,6 +3,8 @@
 import re
 import subprocess
 import sys
+from contextlib import suppress
+from inspect import signature
 from pathlib import Path
 
 import lowregret as lr
@@ -17,11 +19,13 @@ def test_every_public_name_can_be_had():
 
 
 def test_type_checkers_see_the_same_names():
-    text = Path(lr.__file__).read_text()
-    assert "    from lowregret.policies import *\n" in text
-    seen = set(re.findall(r"^    from lowregret\S* import \w+ as (\w+)$", text, re.MULTILINE))
+    text = Path(lr.__file__).with_name("__init__.pyi").read_text()
+    assert "from lowregret.policies import *\n" in text
+    seen = set(re.findall(r"^from lowregret\S* import \w+ as (\w+)$", text, re.MULTILINE))
     assert seen | {"NEVER", "Arm", "Arms", "Clock", "Policy", "Random", *POLICIES} == set(dir(lr))
-    assert set(POLICIES) <= set(lowregret.policies.__all__)
+    source = Path(lowregret.policies.__file__).read_text()
+    exported = re.findall(r" import (\w+) as \1$", source, re.MULTILINE)
+    assert {"NEVER", "Arm", "Arms", "Clock", "Policy", "Random", *POLICIES} <= set(exported)
 
 
 def test_a_star_import_gives_the_public_names():
@@ -39,3 +43,23 @@ def test_importing_policies_loads_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     for heavy in ("numba", "polars", "altair", "scipy", "numpy"):
         assert f"'{heavy}'" not in done.stdout
+
+
+def test_the_default_seed_is_0_everywhere():
+    """Of the public functions and classes, and of every command."""
+    from typer.main import get_command
+
+    from lowregret.cli import app
+
+    defaults = {}
+    for name in dir(lr):
+        with suppress(TypeError, ValueError):  # what is not called
+            seed = signature(getattr(lr, name)).parameters.get("seed")
+            if seed is not None and seed.default is not seed.empty:
+                defaults[name] = seed.default
+    for name, command in get_command(app).commands.items():
+        defaults |= {
+            f"lowregret {name}": option.default for option in command.params if option.name == "seed"
+        }
+    assert {"simulate", "league", "plan", "Agent", "lowregret reproduce"} <= set(defaults)
+    assert set(defaults.values()) == {0}, defaults

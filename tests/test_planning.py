@@ -1,7 +1,9 @@
 """Plans: power against SciPy, losses against a simulation by hand, input, pages and the command."""
 
 import json
+import shlex
 from math import sqrt
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -13,7 +15,11 @@ import lowregret as lr
 from lowregret.cli import app
 from lowregret.planning import assumptions as numbers
 from lowregret.planning.fixed_split import REPETITIONS, FixedSplit
-from lowregret.planning.recommendation import recommend
+from lowregret.planning.plan_page import introduction
+from lowregret.planning.policy_runs import PolicyRuns
+from lowregret.planning.recommendation import recommend, snippets
+from lowregret.policies.inputs import policy_of
+from lowregret.service.models import NewAgent, parse_body
 
 SMALL = {"options": 3, "rate": 0.2, "lift": 0.3, "visitors": 200, "days": 10, "delay_days": 1}
 FEW = {"policies": ["ThompsonBeta", "UCB1"], "runs": 60}
@@ -85,7 +91,7 @@ def test_the_options_are_drawn_from_the_prior():
 
 def test_the_table_and_the_recommendation(small):
     table = small.table
-    assert set(table["policy"]) == {"ThompsonBeta", "UCB1", "fixed split"}
+    assert set(table["policy"]) == {"ThompsonBeta", "UCB1", "fixed split", "present option"}
     assert table["loss"].is_sorted()
     split = table.row(by_predicate=pl.col("policy") == "fixed split", named=True)
     gaps = [
@@ -97,8 +103,8 @@ def test_the_table_and_the_recommendation(small):
     assert "less than a fixed split" in small.reason
     assert small.code == (
         "from datetime import timedelta\nimport lowregret as lr\n"
-        'agent = lr.open_agent("experiment.db", lr.ThompsonBeta(), ["A", "B", "C"], '
-        "matures_after=timedelta(days=1), default_reward=0)"
+        'agent = lr.open_agent(\n    "experiment.db",\n    lr.ThompsonBeta(),\n    ["A", "B", "C"],\n'
+        "    matures_after=timedelta(days=1),\n    default_reward=0,\n)"
     )
     shown = repr(small)
     assert "Use ThompsonBeta" in shown and "Assumed:" in shown and "fixed split" in shown
@@ -116,7 +122,7 @@ def test_the_code_of_a_plan_runs(small, tmp_path, monkeypatch):
     exec(small.code, made)
     assert made["agent"].ask().arm in ("A", "B", "C")
     many = lr.plan(
-        rate=0.2, lift=0.5, visitors=40, days=2, options=12, policies=["ThompsonBeta"], runs=4, threads=1
+        rate=0.2, lift=0.5, visitors=400, days=2, options=12, policies=["ThompsonBeta"], runs=9, threads=1
     )
     (tmp_path / "experiment.db").unlink()
     exec(many.code, made)
@@ -136,14 +142,22 @@ def test_which_policy_is_recommended(small):
 
     def advice(*names, split=90.0):
         known = {name: losses[name] for name in names} | {"fixed split": steady * 0 + split}
+        never = np.zeros(40, np.int64)
+        played = {
+            name: PolicyRuns(loss[:, None], loss[:, None], never, never, never)
+            for name, loss in {**known, "present option": steady * 0 + split}.items()
+        }
         chosen = {name: policies[name] for name in names}
-        return recommend(small.given, FixedSplit(100, 0.5, 9.0), chosen, known, "fixed split")
+        return recommend(small.given, FixedSplit(100, 0.5, 9.0), chosen, played)
 
     assert advice("KLUCBGauss", "ThompsonNormal").policy == "ThompsonNormal"
     assert "must be given the variance" in advice("KLUCBGauss", "ThompsonNormal").reason
     assert advice("ThompsonNormal", "EpsilonGreedy").policy == "EpsilonGreedy"
     assert advice("EpsilonGreedy", "UCB1").policy == "EpsilonGreedy"
-    assert advice("KLUCBGauss", "UCB1").policy == "KLUCBGauss"
+    assert advice("KLUCBGauss", "UCB1").policy == "UCB1"
+    assert "KLUCBGauss loses less or as much, but must be" in advice("KLUCBGauss", "UCB1").reason
+    assert advice("KLUCBGauss", "UCB1", split=52.1).policy == "KLUCBGauss"
+    assert "the plan takes the square of the sd" in advice("KLUCBGauss").reason
     none = advice("ThompsonNormal", split=50.5)
     assert none.policy == "fixed split" and "no policy loses clearly less" in none.reason
     assert "RoundRobin" in none.code
@@ -162,6 +176,66 @@ def test_the_code_runs(small, revenue, tmp_path, monkeypatch):
             agent.tell(agent.ask(), 1)
 
 
+def test_the_json_and_the_command_create_the_agent_of_the_code(small, revenue, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for plan in (small, revenue):
+        new = parse_body(NewAgent, json.dumps(plan.request).encode())
+        program, *arguments = shlex.split(plan.command)
+        assert program == "lowregret" and json.loads(arguments[-1]) == plan.request
+        for _ in range(2):
+            created = CliRunner().invoke(app, arguments)
+            count = plan.given.options
+            assert created.stdout == f"default: {plan.recommended}, {count} arms\n", created.stderr
+        scope: dict = {}
+        exec(plan.code, scope)  # it opens the agent of the command: other settings would be refused
+        with scope["agent"] as agent:
+            assert agent.policy == new.settings().policy and list(agent.arms) == new.arms
+        (tmp_path / "experiment.db").unlink()
+    piped = CliRunner().invoke(app, ["agent", "create", "piped.db", "-"], input=json.dumps(small.request))
+    assert piped.exit_code == 0 and Path("piped.db").exists()
+    refused = CliRunner().invoke(app, ["agent", "create", "x.db", '{"name": "a", "polcy": "UCB1"}'])
+    assert refused.exit_code == 2 and "did you mean 'policy'?" in refused.stderr
+
+
+def test_the_code_of_a_policy_of_ones_own_imports_it(small, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    source = "import lowregret as lr\n\nclass Planned(lr.ThompsonBeta):\n    pass\n"
+    (tmp_path / "planned_policies.py").write_text(source)
+    code, request = snippets(small.given, policy_of("planned_policies:Planned"))
+    scope: dict = {}
+    exec(code, scope)
+    assert type(scope["agent"].policy).__name__ == "Planned" and request is None
+
+
+def test_the_present_option_loses_what_it_is_worse_by(small):
+    loss = [
+        (means.max() - means[0]) * 2_000
+        for means in (small.given.draw(run, small.simulated).means for run in range(60))
+    ]
+    np.testing.assert_allclose(small.played["present option"].loss[:, -1], loss)
+    row = small.table.row(by_predicate=pl.col("policy") == "present option", named=True)
+    assert row["best_leads"] == np.mean(np.equal(loss, 0)) == row["reach_80"]
+
+
+def test_too_few_visitors_to_learn_from():
+    few = lr.plan(options=5, rate=0.05, lift=0.1, visitors=50, days=14, policies="UCB1")
+    assert few.recommended == "present option" and few.code == few.command == "" and few.request is None
+    assert few.reason.startswith("700 visitors are too few to learn anything that matters: UCB1 loses 4.3 ")
+    assert "a guess finds it in 20%." in few.reason
+    assert "open_agent" not in repr(few)
+    money = lr.plan(options=4, mean=5, sd=90, lift=0.1, visitors=50, days=14, policies="ThompsonNormal")
+    assert money.recommended == "present option"
+
+
+def test_how_a_large_lift_is_read():
+    found = lr.plan(**{**SMALL, "rate": 0.01, "lift": 10, "spread": 1}, policies="UCB1", runs=4)
+    note = "a lift of 10 is 1,000% (write 0.1 for 10%), from 0.01 to 0.11"
+    assert f"Note: {note}" in repr(found) and "lift 1,000%" in repr(found)
+    assert any(f"Note: {note}" in str(part) for part in introduction(found))
+    assert "Note" not in repr(lr.plan(**SMALL, policies="UCB1", runs=4))
+
+
 def test_where_no_reward_is_known_in_time_a_fixed_split_is_recommended():
     found = lr.plan(**{**SMALL, "delay_days": 10}, policies="UCB1", runs=4)
     assert found.recommended == "fixed split"
@@ -173,7 +247,7 @@ def test_large_traffic_is_scaled_and_says_so(monkeypatch):
     case = {"options": 3, "rate": 0.2, "lift": 0.05, "visitors": 2_000, "days": 10, "delay_days": 1}
     options = {"policies": ["ThompsonBeta", "MOSS"], "runs": 400}
     whole = lr.plan(**case, **options)
-    monkeypatch.setattr(numbers, "WORK", 400 * 20_000 * 3 // 4)
+    monkeypatch.setattr(numbers, "MAX_WORK", 400 * 20_000 * 3 // 4)
     less = lr.plan(**case, **options)
     assert whole.simulated.scale == 1.0 and less.simulated.scale == pytest.approx(4.0)
     assert less.simulated.decisions == 5_000 and less.simulated.delay == 500
@@ -195,7 +269,7 @@ def test_traffic_too_large_for_a_large_lift_is_refused():
     [
         ({"rate": 1.5}, "plan: rate must lie between 0 and 1, got 1.5"),
         ({"rate": 0}, "plan: rate must lie between 0 and 1, got 0"),
-        ({"lift": 6}, "plan: a lift of 6 on a rate of 0.2 is a rate of 1.4: use a lift below 4"),
+        ({"lift": 6}, "plan: a lift of 6 is 600% (write 0.06 for 6%), from 0.2 to 1.4: use a lift below 4"),
         ({"lift": -0.1}, "plan: lift must be positive and finite, got -0.1"),
         ({"rate": None}, "plan: give either a rate, or a mean and an sd"),
         ({"mean": 3, "sd": 2}, "plan: give either a rate, or a mean and an sd"),
@@ -206,6 +280,11 @@ def test_traffic_too_large_for_a_large_lift_is_refused():
         ({"delay_days": -1}, "plan: a number of days of the delay must be finite and at least 0, got -1"),
         ({"alpha": 2}, "plan: alpha must lie between 0 and 1, got 2"),
         ({"spread": 3}, "plan: rates around 0.2 cannot spread by 3 times that: use a spread below 1.41"),
+        (
+            {"rate": 0.05, "lift": 10},
+            "plan: a lift of 10 is 1,000% (write 0.1 for 10%), from 0.05 to 0.55, and rates around 0.05 "
+            "cannot spread by 10 times that: use a spread below 3.08",
+        ),
         ({"visitors": 1, "days": 2}, "plan: 2 visitors cannot see 3 options: use more"),
         ({"policies": "Thompson"}, "unknown policy 'Thompson': did you mean 'ThompsonBeta'?"),
     ],
@@ -222,7 +301,7 @@ def test_the_page(small, tmp_path):
     text = files[0].read_text()
     for words in ("Use ThompsonBeta", "What was assumed", "power of", "open_agent"):
         assert words in text
-    assert pl.read_csv(files[1]).height == 3
+    assert pl.read_csv(tmp_path / "out" / "plan.csv").height == 4
 
 
 def test_the_command(small, tmp_path):

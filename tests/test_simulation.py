@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lowregret as lr
-from lowregret.analysis.summary import TAIL_COLUMNS
+from lowregret.analysis.columns import TAIL_COLUMNS
 from lowregret.errors import InputError
 
 BANDIT = lr.bernoulli([0.2, 0.8, 0.5])
@@ -145,14 +145,6 @@ def test_a_policy_of_a_module_in_this_folder(tmp_path, monkeypatch):
     assert result.regret("Last").tolist() == [1.0, 1.0]
     with pytest.raises(InputError, match="no module 'own_bandit'"):
         lr.simulate("own_bandit:Last", "bernoulli:0,1", 20)
-
-
-def test_an_agent_loads_no_module_by_name(tmp_path, monkeypatch):
-    """The service takes the names of policies from requests."""
-    (tmp_path / "own_agents.py").write_text("raise RuntimeError('imported')")
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match="cannot read the policy 'own_agents:Last'"):
-        lr.Agent("own_agents:Last", ["a", "b"])
 
 
 def test_an_integer_written_as_a_float_is_refused_with_advice():

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from browser import CHROMIUM, Browser
-from docs_hooks import LARGEST, smaller, weight
+from browser import Browser, require_chromium
+from docs_hooks import LARGEST, smaller, thumbnail, weight
 from docs_math import typeset
 from docs_terms import OTHER_SENSE, TERMS, linked
 from test_docstrings import NAMED
@@ -55,8 +55,8 @@ def test_pages_request_nothing_from_outside_and_are_small(site):
             assert len(text) < weight(page, site) <= LARGEST == 1.5e6, page.name
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 def test_search_works_in_a_file_and_pages_fit_a_phone(site):
+    require_chromium()
     with Browser() as browser:
         with browser.tab(site / "index.html") as tab:
             tab.click(".md-search__input")
@@ -110,3 +110,16 @@ def test_formulas_are_typeset_in_prose_alone():
 def test_a_smaller_figure_has_the_same_text():
     svg = '<path aria-label="a: 0.12345" d="M1.23456,2L3.5,0.999"/><text x="1.005">gamma=0.9975</text>'
     assert smaller(svg) == '<path d="M1.23,2L3.5,0.99"/><text x="1.00">gamma=0.9975</text>'
+
+
+def test_a_thumbnail_is_the_first_plot_alone():
+    svg = (
+        '<svg width="880" height="560" viewBox="0 0 880 560"><g transform="translate(64,24)">'
+        '<g transform="translate(0,0)"><path class="background" d="M0,0h0v0h0Z"/>'
+        '<g transform="translate(16,26)"><path class="background" d="M0,0h300v200h-300Z"/></g></g></g></svg>'
+    )
+    cropped = thumbnail(svg)
+    assert cropped.startswith(
+        '<svg width="320" height="190" viewBox="77 46 306 208" preserveAspectRatio="none">'
+    )
+    assert "text { display: none }" in cropped

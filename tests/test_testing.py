@@ -3,39 +3,67 @@
 import pytest
 
 import lowregret as lr
+from lowregret import testing
+from lowregret.engine.kernels.lazy import separable_index, time_varying_index
+from lowregret.engine.kernels.lazy.leaves import groups_for
+from lowregret.engine.kernels.posteriors import MIN_BETA_ARMS, MIN_NORMAL_ARMS
+from lowregret.engine.kernels.state import rows_of
+from lowregret.engine.kernels.ways import way_to_play
 from lowregret.policies import POLICIES
 
 ONES = [kind(0) if kind is lr.FixedArm else kind() for kind in POLICIES.values()]
 OTHERS = [
     lr.EUCBV(width="released"),
-    lr.EUCBV(rho=0.1, psi=5.0),
     lr.KLUCB(c=3.0),
     lr.KLUCBGauss(plus=True),
     lr.DMED(genuine=False),
-    lr.BayesUCBBeta(c=1.0),
+    lr.BayesUCBBetaHorizon(c=1.0),
     lr.CCB(r="log"),
     lr.CCB(r="linear"),
     lr.MedianElimination(epsilon=1.0),
-    lr.MOSSV(anytime=True),
-    lr.KLUCBSwitch(exponent=8 / 9),
     lr.TsallisINF(reduced_variance=True),
-    lr.EmpiricalKLUCB(c=1.0),
 ]
 
 
-@pytest.mark.parametrize("policy", ONES + OTHERS, ids=str)
-def test_our_policies_conform(policy):
+GROUPED = (lr.UCB1, lr.UCBV, lr.KLUCBPlus, lr.IMED)
+"""Of the classes with ``index_depends_on`` those that tests of the engine play with groups of arms."""
+
+
+SLOW = pytest.param(lr.EmpiricalKLUCB(c=1.0), marks=pytest.mark.heavy)
+
+
+@pytest.mark.parametrize("policy", [*ONES, *OTHERS, SLOW], ids=str)
+def test_our_policies_conform(policy, monkeypatch):
+    """Groups of arms are another entry point to compile; that of all classes is compared in `make verify`."""
+    if policy.index_depends_on and type(policy) not in GROUPED:
+        monkeypatch.setattr(testing, "_large_problems", lambda policy: [])
     lr.testing.check_policy(policy)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("policy", [each for each in ONES + OTHERS if each.index_depends_on], ids=str)
+def test_our_policies_conform_with_many_arms(policy):
+    testing._compiled_equals_plain(policy)
+
+
+def test_the_problems_reach_every_shortcut_that_a_class_selects():
+    """Groups of arms and thresholds are used with many arms only."""
+    reached = {
+        str(policy): [len(bandit) for bandit, *_ in testing._large_problems(policy)]
+        for policy in (lr.UCB1(), lr.UCBV(), lr.ThompsonGauss(), lr.ThompsonBeta(), lr.MOSS())
+    }
+    assert reached["MOSS"] == []
+    assert min(reached["ThompsonGauss"]) >= MIN_NORMAL_ARMS and min(reached["ThompsonBeta"]) >= MIN_BETA_ARMS
+    for policy in (lr.UCB1(), lr.UCBV()):
+        few, *more = reached[str(policy)]
+        assert groups_for(policy, rows_of(lr.bernoulli([0.5] * few))) is not None
+        ways = {way_to_play(policy, arms, 1_000) for arms in (2, *more)}
+        assert ways == ({separable_index, time_varying_index} if more else {time_varying_index})
 
 
 class LooksAtTheNumber(lr.Policy):
     def score(self, arm, clock):
         return arm.mean + 0.001 * arm.number
-
-
-class Worst(lr.Policy):
-    def score(self, arm, clock):
-        return -arm.mean
 
 
 class SaysStillButMoves(lr.Policy):
@@ -126,8 +154,6 @@ class Unchecked(lr.Policy):
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
-        (LooksAtTheNumber(), "Permuting the arms permutes the pulls: it looks at arm.number"),
-        (Worst(), "regret is below that of uniform play on an easy bandit"),
         (
             SaysStillButMoves(),
             'Scores and lower bounds do not depend on time, .*"constant" says: the score of',
@@ -146,6 +172,29 @@ class Unchecked(lr.Policy):
     ids=str,
 )
 def test_a_policy_that_breaks_a_rule_is_named(policy, message):
+    with pytest.raises(AssertionError, match=message):
+        lr.testing.check_policy(policy)
+
+
+@pytest.mark.parametrize(
+    ("policy", "check", "message"),
+    [
+        (
+            LooksAtTheNumber(),
+            testing._numbers_do_not_matter,
+            "Permuting the arms permutes the pulls: it looks at arm.number",
+        ),
+        (
+            lr.EpsilonGreedy(epsilon=1.0),
+            testing._beats_uniform,
+            "regret is below that of uniform play on an easy bandit",
+        ),
+    ],
+    ids=["numbers", "regret"],
+)
+def test_a_policy_that_breaks_one_of_the_last_rules_is_named(policy, check, message, monkeypatch):
+    """By that check alone, since those before it would compile the class."""
+    monkeypatch.setattr(testing, "CHECKS", (check,))
     with pytest.raises(AssertionError, match=message):
         lr.testing.check_policy(policy)
 

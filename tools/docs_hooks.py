@@ -13,10 +13,12 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
+from xml.etree import ElementTree
 
 from docs_math import typeset
 from docs_terms import linked
@@ -27,11 +29,11 @@ ROOT = Path(__file__).parents[1]
 CACHE = ROOT / ".cache" / "gallery"
 
 REFERENCE = {
-    "simulation": ("Simulation", ("simulate", "trace", "engine.outcome.Trace", "bounds")),
+    "simulation": ("Simulation", ("simulate", "trace", "engine.trace.Trace", "bounds")),
     "environments": ("Environments", ("Bandit", "DriftingBandit", "Sampled", "Delay")),
     "results": (
         "Results",
-        ("Results", "analysis.tables.Runs", "Metric", "compare", "report", "open_results"),
+        ("Results", "analysis.runs.Runs", "Metric", "open_results"),
     ),
     "experiments": (
         "Experiments",
@@ -50,7 +52,7 @@ REFERENCE = {
 ``reference_pages`` adds policies, environments and testing.
 """
 
-WITH_INHERITED = ("Agent", "Results", "Policy")
+WITH_INHERITED = ("AsyncAgent", "Results", "Policy")
 """Classes whose bases are not public, so that their pages have the methods of these too."""
 
 GALLERY = (
@@ -63,7 +65,7 @@ GALLERY = (
     "worst_case",
     "league_entry",
     "many_arms",
-    "late_rewards",
+    "delayed_rewards",
     "drift",
     "planning",
     "replay_log",
@@ -142,7 +144,7 @@ def reference_pages() -> dict[str, str]:
     pages = {}
     for page, (title, names) in REFERENCE.items():
         pages[f"reference/{page}.md"] = _reference(title, names)
-    constructors = sorted(name for name in environments.__all__ if name in dir(lr) and name[0].islower())
+    constructors = [name for name in dir(lr) if name[0].islower() and name in vars(environments)]
     pages["reference/environments.md"] += _entries(constructors)
     protocol = ("Policy", "Arm", "Arms", "Clock", "Random", "NEVER")
     pages["reference/policies.md"] = (
@@ -258,7 +260,8 @@ def gallery_pages(examples: list[Example]) -> dict[str, str]:
         if each.figure is not None:
             svg = each.figure.read_text(encoding="utf-8")
             pages[f"gallery/{each.name}.svg"] = smaller(svg)
-        image = "" if each.figure is None else f"[![]({each.name}.svg)]({each.name}.md)\n\n"
+            pages[f"gallery/{each.name}-plot.svg"] = thumbnail(smaller(svg))
+        image = "" if each.figure is None else f"[![]({each.name}-plot.svg)]({each.name}.md)\n\n"
         cards.append(f'<div class="card" markdown>\n\n**[{each.title}]({each.name}.md)**\n\n{image}</div>\n')
     heading = "---\nhide: [toc]\n---\n\n# Gallery\n\nShort scripts, each run when this site was built.\n\n"
     pages["gallery/index.md"] = f'{heading}<div class="gallery" markdown>\n\n{"".join(cards)}\n</div>\n'
@@ -273,6 +276,30 @@ def smaller(svg: str) -> str:
         return re.sub(r"(\.\d\d)\d+", r"\1", plain)
 
     return re.sub(r"<[^>]+>", tag, svg)  # the text between tags stays
+
+
+def thumbnail(svg: str) -> str:
+    """Crop a figure to its first plot, without text, stretched to one size and with lines of one width."""
+    x, y, width, height = next(_plots(ElementTree.fromstring(svg), 0.0, 0.0))
+    edge = 0.01 * width, 0.02 * height
+    box = x - edge[0], y - edge[1], width + 2 * edge[0], height + 2 * edge[1]
+    head = (
+        f'width="320" height="190" viewBox="{" ".join(map("{:g}".format, box))}" preserveAspectRatio="none">'
+        "<style>text { display: none } * { vector-effect: non-scaling-stroke }</style>"
+    )
+    return re.sub(r'width="[^"]*" height="[^"]*" viewBox="[^"]*">', head, svg, count=1)
+
+
+def _plots(element: ElementTree.Element, x: float, y: float) -> Iterator[tuple[float, ...]]:
+    """Yield the place and the size of every plot in a figure; groups without one are small or empty."""
+    moved = re.match(r"translate\(([-\d.]+),([-\d.]+)\)", element.get("transform", ""))
+    x, y = (x + float(moved[1]), y + float(moved[2])) if moved else (x, y)
+    if element.get("class") == "background":
+        width, height = map(float, re.findall(r"[hv]([\d.]+)", element.get("d", ""))[:2])
+        if min(width, height) > 70:
+            yield x, y, width, height
+    for inner in element:
+        yield from _plots(inner, x, y)
 
 
 SHIM = '<script src="https://unpkg.com/iframe-worker/shim"></script>'

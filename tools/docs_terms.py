@@ -46,8 +46,6 @@ OTHER_SENSE = {
     "environments.md": ("exactness",),
     "live.md": ("exactness", "replay"),
     "operations.md": ("replay",),
-    "performance.md": ("warm-up",),
-    "replay.md": ("tail",),
     "simulator.md": ("tail",),
     "theory.md": ("exactness", "tail"),
 }

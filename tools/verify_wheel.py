@@ -19,7 +19,18 @@ with lr.open_agent("choices.db", lr.EUCBV(), ["red", "green"], horizon=100, seed
     agent.tell(agent.ask(), 1)
 with lr.open_agent("choices.db") as agent:
     assert agent.summary()["pulls"].sum() == 1
+try:
+    result.plot()
+except lr.InputError as error:
+    assert 'pip install "lowregret[plots]"' in str(error)
+else:
+    raise AssertionError("a chart without the extra")
 print(lr.__file__)
+"""
+DRAW = """
+import lowregret as lr
+result = lr.simulate(["MOSS", "UCB1"], "bernoulli:0.2,0.8", horizon=50, runs=2, engine="reference")
+assert result.plot().to_dict() and len(result.report("report")) > 1
 """
 COMMANDS = (
     ["--version"],
@@ -47,7 +58,7 @@ def build(folder: Path) -> Path:
 
 
 def verify(wheel: Path, python: str, folder: Path) -> None:
-    """Install a wheel into a new environment in a folder, import it, simulate, serve, and run commands."""
+    """Install a wheel into a new environment, import it, simulate, decide, run commands, and draw."""
     subprocess.run([python, "-m", "venv", folder / "venv"], check=True)
     tools = folder / "venv" / ("Scripts" if sys.platform == "win32" else "bin")
     install = [tools / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
@@ -60,6 +71,8 @@ def verify(wheel: Path, python: str, folder: Path) -> None:
         raise RuntimeError(f"imported {used.stdout.strip()}, not the wheel")
     for arguments in COMMANDS:
         subprocess.run([tools / "lowregret", *arguments], check=True, cwd=folder, capture_output=True)
+    subprocess.run([*install, *pins, f"{wheel}[plots]"], check=True, capture_output=True)
+    subprocess.run([tools / "python", "-c", DRAW], check=True, cwd=folder, capture_output=True)
 
 
 def main() -> None:

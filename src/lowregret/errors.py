@@ -53,6 +53,10 @@ class ConflictError(LowRegretError):
     """
 
 
+class PausedError(ConflictError):
+    """A decision that an agent does not make, because it is paused or retired."""
+
+
 class StoreError(LowRegretError):
     """An agent file or experiment folder that cannot be used: full, locked, moved or damaged.
 

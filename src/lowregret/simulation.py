@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from lowregret._common.arrays import Floats, Integers
+from lowregret._common.progress import Report, counter, reporting
 from lowregret._common.validation import MAX_HORIZON, integer, recording_times, seed_of
-from lowregret.engine import cpu, reference
-from lowregret.engine.outcome import Trace, new_trace
-from lowregret.engine.rewards import GIVEN
-from lowregret.engine.state import Floats, Integers, rows_of, rows_of_table
-from lowregret.environments import Bandit, Delay, DriftingBandit, environment
+from lowregret.engine.backends import run as run_engine
+from lowregret.engine.backends import validate_backend, validate_problem
+from lowregret.engine.problem import Control, Problem, RewardTable
+from lowregret.engine.trace import Trace
+from lowregret.engine.trace import trace as trace_run
+from lowregret.environments import Bandit, Delay, environment
 from lowregret.environments.delays import delay_of
 from lowregret.errors import InputError
-from lowregret.experiments.policy_loading import load_policy
 from lowregret.policies import Policy, clock_at
-from lowregret.policies.inputs import clips, policies_of, reward_note
+from lowregret.policies.inputs import clips, policies_of, policy_of, reward_note
 
 if TYPE_CHECKING:
     from lowregret.results import Results
 
 GRID_POINTS = 200
 
-Engine = Literal["compiled", "reference"]
+Engine = Literal["compiled", "reference", "cuda"]
 
 
 def simulate(
@@ -38,7 +40,7 @@ def simulate(
     grid: int | Sequence[int] | Literal["log"] = 200,
     clip: bool = False,
     threads: int | None = None,
-    progress: Callable[[str, int], None] | None = None,
+    progress: bool | Report = True,
     engine: Engine = "compiled",
     record_rewards: bool = False,
     delay: int | str | Delay = 0,
@@ -71,11 +73,11 @@ def simulate(
         is an error where rewards may lie outside. Regret is always that of the bandit as given.
     threads : int, optional
         The number of threads; by default one per core.
-    progress : callable, optional
-        Called as ``progress(policy, runs)`` when a policy starts (0 runs) and when runs finish.
-    engine : {"compiled", "reference"}, default "compiled"
-        The engine; both return the same. The reference is plain Python: it is slow, compiles nothing of the
-        policy, and stops at breakpoints.
+    progress : bool or callable, default True
+        Whether to say on standard error what is done, or a function that is called with a `Progress`.
+    engine : {"compiled", "reference", "cuda"}, default "compiled"
+        The engine. "reference" is plain Python and returns the same: it is slow, compiles nothing of the
+        policy, and stops at breakpoints. "cuda" plays on an NVIDIA GPU, for very many runs.
     record_rewards : bool, default False
         Record the sum of the rewards of every arm, for realised regret and metrics of one's own. Every
         reward is drawn a second time.
@@ -96,7 +98,8 @@ def simulate(
     ------
     InputError
         If a policy, the bandit or another argument is invalid; if a policy needs rewards in [0, 1] and others
-        are possible; if a policy cannot be compiled, or returns a score that is not a number.
+        are possible; if a policy cannot be compiled, or returns a score that is not a number; if the engine
+        cannot play a policy, or there is no GPU for it.
 
     Examples
     --------
@@ -110,39 +113,31 @@ def simulate(
     """
     bandit = environment(bandit)
     horizon = _horizon("simulate", horizon, bandit)
-    _validate_engine("simulate", engine)
+    validate_backend("simulate", engine)
     runs = integer("simulate", "runs", runs)
     seed = seed_of(seed)
     threads = None if threads is None else integer("simulate", "threads", threads)
     times = _grid(grid, horizon)
-    late, batch = delay_of(delay), integer("simulate", "batch", batch, MAX_HORIZON)
-    chosen = policies_of("simulate", policies, load_policy)
-    clipped = {}
+    delays, batch = delay_of(delay), integer("simulate", "batch", batch, MAX_HORIZON)
+    chosen = policies_of("simulate", policies)
+    record = frozenset({"rewards"} if record_rewards else ())
+    problems = {}
     for name, policy in chosen.items():
         policy.validate_problem(clock_at(0, horizon, len(bandit), 0.0))
-        clipped[name] = clips(policy, bandit.support, repr(bandit.name), clip)
+        clipped = clips(policy, bandit.support, repr(bandit.name), clip)
+        problem = Problem(policy, bandit, horizon, seed, 0, runs, times, clipped, delays, batch, record)
+        validate_problem(problem, engine)
+        problems[name] = problem
     outcomes, notes = {}, {}
-    for name, policy in chosen.items():
-        report = partial(progress, name) if progress else None
-        if report:
-            report(0)
-        problem = policy, bandit, horizon, runs, seed, times
-        if engine == "compiled":
-            outcomes[name] = cpu.simulate(
-                *problem,
-                threads,
-                report,
-                clipped[name],
-                record_rewards=record_rewards,
-                delay=late,
-                batch=batch,
-            )
-        else:
-            outcomes[name] = reference.simulate(*problem, report, clipped[name], record_rewards, late, batch)
-        notes[name] = reward_note(policy, bandit.support, clipped[name], bandit.binary)
+    with reporting(progress) as report:
+        advance = counter(report, len(chosen) * runs, "runs")
+        for name, problem in problems.items():
+            advance(name, 0)
+            outcomes[name] = run_engine(problem, engine, Control(threads, partial(advance, name)))
+            notes[name] = reward_note(problem.policy, bandit.support, problem.clip, bandit.binary)
     from lowregret.results import simulated_results
 
-    return simulated_results(bandit, horizon, seed, clip, outcomes, notes, str(late), batch)
+    return simulated_results(bandit, horizon, seed, clip, outcomes, notes, str(delays), batch, engine)
 
 
 def trace(
@@ -175,8 +170,8 @@ def trace(
         The number of the run.
     clip : bool, default False
         Clip the rewards that the policy sees to [0, 1], if it requires that.
-    engine : {"compiled", "reference"}, default "compiled"
-        The engine; both return the same. The reference is plain Python, for debugging.
+    engine : {"compiled", "reference", "cuda"}, default "compiled"
+        The engine, as for `simulate`. The reference is plain Python, for debugging.
     delay : int, str or Delay, default 0
         How many decisions later a reward is known, as for `simulate`.
     batch : int, default 1
@@ -186,7 +181,7 @@ def trace(
     -------
     Trace
         ``arm`` and ``reward`` of every step, for a policy that eliminates arms the ``round`` and the
-        number of ``active`` arms after it, and where rewards are late the ``delay`` of each.
+        number of ``active`` arms after it, and where rewards are delayed the ``delay`` of each.
 
     Raises
     ------
@@ -202,33 +197,26 @@ def trace(
     >>> path.arm.shape, path.reward.sum().item() > 600
     ((1000,), True)
     """
-    policy, seed, run = load_policy(policy), seed_of(seed), integer("trace", "run", run, least=0)
-    _validate_engine("trace", engine)
-    late, batch = delay_of(delay), integer("trace", "batch", batch, MAX_HORIZON)
+    policy, seed, run = policy_of(policy), seed_of(seed), integer("trace", "run", run, least=0)
+    validate_backend("trace", engine)
+    batch = integer("trace", "batch", batch, MAX_HORIZON)
+    arms: Bandit | RewardTable
     if isinstance(bandit, Bandit | str):
-        bandit = environment(bandit)
-        horizon = _horizon("trace", horizon, bandit)
-        clip = clips(policy, bandit.support, repr(bandit.name), clip)
-        if engine == "compiled":
-            rows = rows_of(bandit, policy)
-            drifting = bandit if isinstance(bandit, DriftingBandit) else None
-            return cpu.trace(policy, rows, bandit.data, horizon, seed, run, True, clip, late, batch, drifting)
-        played = reference.run(policy, bandit, horizon, seed, run, clip, (), late, batch)
+        arms = environment(bandit)
+        horizon, support, name = _horizon("trace", horizon, arms), arms.support, repr(arms.name)
     else:
-        rows, data = rows_of_table(_rewards(bandit), GIVEN, policy)
-        clip = clips(policy, (data.min(initial=0.0), data.max(initial=0.0)), "the table", clip)
-        horizon = integer("trace", "horizon", len(data) if horizon is None else horizon, MAX_HORIZON)
-        if engine == "compiled":
-            return cpu.trace(policy, rows, data, horizon, seed, run, False, clip, late, batch)
-        rng, when = reference.policy_rng(seed, run), reference.late_in(late, batch, seed, run)
-        played = reference.play(policy, rows, data, horizon, rng, clip, (), when)
-    arm, round, active, reward, *_, delays = played
-    return new_trace(policy, arm, reward, round, active, delays)
-
-
-def _validate_engine(owner: str, engine: str) -> None:
-    if engine not in get_args(Engine):
-        raise InputError(f"{owner}: engine must be 'compiled' or 'reference', got {engine!r}")
+        arms, name = RewardTable(_rewards(bandit)), "the table"
+        lengths = sum(map(len, arms.rewards))
+        horizon = integer("trace", "horizon", lengths if horizon is None else horizon, MAX_HORIZON)
+        support = (
+            min(row.min(initial=0.0) for row in arms.rewards),
+            max(row.max(initial=0.0) for row in arms.rewards),
+        )
+    clip = clips(policy, support, name, clip)
+    problem = Problem(
+        policy, arms, horizon, seed, first_run=run, clip=clip, delay=delay_of(delay), batch=batch
+    )
+    return trace_run(problem, engine)
 
 
 def _horizon(owner: str, horizon: int | None, bandit: Bandit) -> int:
@@ -254,7 +242,7 @@ def _grid(grid: int | Sequence[int] | str, horizon: int) -> Integers:
     return np.array(times, np.int64)
 
 
-def _rewards(rewards: Sequence[Sequence[float]] | Floats) -> list[Floats]:
+def _rewards(rewards: Sequence[Sequence[float]] | Floats) -> tuple[Floats, ...]:
     """Check a table of rewards: finite numbers, at least one arm and one reward."""
     if isinstance(rewards, str) or not hasattr(rewards, "__len__") or len(rewards) == 0:
         raise InputError("trace: rewards must be one row of numbers per arm, for at least one arm")
@@ -269,4 +257,4 @@ def _rewards(rewards: Sequence[Sequence[float]] | Floats) -> list[Floats]:
                 f"trace: the rewards of arm {arm} must be a row of finite numbers, got {row!r:.80}"
             )
         rows.append(values)
-    return rows
+    return tuple(rows)

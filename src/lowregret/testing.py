@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from lowregret.engine import reference
-from lowregret.engine.cpu import trace as compiled_trace
-from lowregret.engine.state import rows_of
+from lowregret.engine.kernels.lazy.leaves import MIN_BERNOULLI_ARMS
+from lowregret.engine.kernels.lazy.separable_index import MAX_ARMS
+from lowregret.engine.kernels.posteriors import MIN_BETA_ARMS, MIN_NORMAL_ARMS
+from lowregret.engine.problem import Problem
+from lowregret.engine.trace import arms_of_renumbered, trace
 from lowregret.environments import Bandit, bernoulli, beta, gaussian
 from lowregret.environments.families import Bernoulli
 from lowregret.errors import InputError
-from lowregret.experiments.policy_loading import load_policy
 from lowregret.online.agent import Agent
 from lowregret.online.decisions import Event
 from lowregret.online.open_agent import open_agent
@@ -31,6 +32,7 @@ from lowregret.policies.index_claims import (
     index_depends_on_what_it_says,
     width_is_separable,
 )
+from lowregret.policies.inputs import policy_of
 from lowregret.simulation import simulate
 
 
@@ -54,7 +56,7 @@ def check_policy(policy: Policy | str) -> None:
     >>> import lowregret as lr
     >>> lr.testing.check_policy(lr.MOSS())
     """
-    policy = load_policy(policy)
+    policy = policy_of(policy)
     skipped = () if policy.learns else (_numbers_do_not_matter, _beats_uniform)
     _run([check for check in CHECKS if check not in skipped], policy, f"{policy}: ")
 
@@ -75,11 +77,26 @@ def _problems() -> list[tuple[Bandit, int, int]]:
     """Return small problems, Bernoulli and beta arms in turns: bandit, horizon and seed."""
     draws = np.random.default_rng(8)
     problems = []
-    for size, horizon in ((1, 20), (2, 200), (3, 7), (5, 250), (9, 200), (16, 10), (12, 250)):
+    for size, horizon in ((1, 20), (2, 120), (3, 7), (5, 120), (9, 90), (16, 10), (12, 120)):
         means = draws.random(size).round(2)
         problems.append((bernoulli(means), horizon, size))
         problems.append((beta(1.0 + 3.0 * means, 4.0 - 3.0 * means), horizon, size + 1))
     return problems
+
+
+def _large_problems(policy: Policy) -> list[tuple[Bandit, int, int]]:
+    """Return problems with as many arms as the shortcuts need that the claims of a class select."""
+    sizes = {
+        MIN_BERNOULLI_ARMS: bool(policy.index_depends_on),
+        MAX_ARMS + 1: policy.separable_width,
+        MIN_NORMAL_ARMS: policy.overrides("normal_posterior"),
+        MIN_BETA_ARMS: policy.overrides("beta_posterior"),
+    }
+    return [
+        (bernoulli(np.tile([0.2, 0.5], size)[:size]), size + 40, size)
+        for size, needed in sizes.items()
+        if needed
+    ]
 
 
 def _parameters_are_checked(policy: Policy) -> None:
@@ -103,10 +120,9 @@ def _parameters_are_checked(policy: Policy) -> None:
 
 def _compiled_equals_plain(policy: Policy) -> None:
     """Compiled, it pulls the same arms as plain."""
-    for bandit, horizon, seed in _problems():
-        plain = reference.run(policy, bandit, horizon, seed, 0).arm
-        rows = rows_of(bandit, policy)
-        fast = compiled_trace(policy, rows, bandit.data, horizon, seed, shuffled=True).arm
+    for bandit, horizon, seed in [*_problems(), *_large_problems(policy)]:
+        problem = Problem(policy, bandit, horizon, seed)
+        plain, fast = (trace(problem, engine).arm for engine in ("reference", "compiled"))
         differ = np.flatnonzero(plain != fast)
         place = f"step {differ[0] + 1}" if len(differ) else ""
         assert not len(differ), f"they differ at {place} of {horizon} on {bandit}, seed {seed}"
@@ -122,15 +138,9 @@ def _a_seed_fixes_a_run(policy: Policy) -> None:
 def _numbers_do_not_matter(policy: Policy) -> None:
     """Permuting the arms permutes the pulls."""
     for bandit, horizon, seed in _problems()[::2]:
-        rows, turned = rows_of(bandit, policy), rows_of(bandit, policy)
-        names = np.random.default_rng(seed).permutation(len(bandit))
-        rows["key"] = turned["key"] = np.arange(len(bandit))
-        turned["number"] = names
-        plain, renamed = (
-            reference.play(policy, table, bandit.data, horizon, reference.policy_rng(seed, 0)).arm
-            for table in (rows, turned)
-        )
-        assert np.array_equal(names[plain], renamed), f"it looks at arm.number on {bandit}"
+        numbers = np.random.default_rng(seed).permutation(len(bandit))
+        plain, renamed = arms_of_renumbered(Problem(policy, bandit, horizon, seed), numbers)
+        assert np.array_equal(numbers[plain], renamed), f"it looks at arm.number on {bandit}"
 
 
 def _one_arm_is_enough(policy: Policy) -> None:
@@ -162,7 +172,7 @@ def _survives_a_snapshot(policy: Policy) -> None:
     for bandit, horizon, seed in _problems()[1::2]:
         names = [str(number) for number in range(len(bandit))]
         agent = Agent(policy, names, horizon, seed=seed)
-        expected = reference.run(policy, bandit, horizon, seed, 0)
+        expected = trace(Problem(policy, bandit, horizon, seed), "reference")
         for step, (arm, reward) in enumerate(zip(expected.arm, expected.reward, strict=True), 1):
             choice = agent.ask()
             assert int(choice.arm) == arm, f"they differ at step {step} of {horizon} on {bandit}"
@@ -234,17 +244,17 @@ _EVENTS = [
 def _new_is_empty(make_store: Callable[[str], Store]) -> None:
     """Hold nothing when new."""
     store = make_store("new")
-    assert store.head() is None, f"it begins with {store.head()!r}"
-    assert store.latest() is None, f"it has the snapshot {store.latest()}"
+    assert store.header() is None, f"it begins with {store.header()!r}"
+    assert store.latest_snapshot() is None, f"it has the snapshot {store.latest_snapshot()}"
     assert store.events(0) == [], f"it has {store.events(0)}"
     store.close()
 
 
 def _gives_back(make_store: Callable[[str], Store]) -> None:
-    """Events and the head come back as they were, in order."""
+    """Events and the header come back as they were, in order."""
     store = make_store("events")
     with store.session(1.0):
-        store.begin(f"head {_SNOW}")
+        store.create(f"header {_SNOW}")
     for start in (0, 3):
         with store.session(1.0):
             store.append(_EVENTS[start : start + 3])
@@ -254,7 +264,7 @@ def _gives_back(make_store: Callable[[str], Store]) -> None:
         store.append(_EVENTS[6:7])
         store.append(_EVENTS[7:])
     for _ in range(2):
-        assert store.head() == f"head {_SNOW}", f"it begins with {store.head()!r}"
+        assert store.header() == f"header {_SNOW}", f"it begins with {store.header()!r}"
         for after in range(len(_EVENTS) + 1):
             assert store.events(after) == _EVENTS[after:], f"after {after} it has {store.events(after)}"
             some = store.events(after, 2)
@@ -270,18 +280,18 @@ def _takes_back(make_store: Callable[[str], Store]) -> None:
         store = make_store("raising")
         if known:
             with store.session(1.0):
-                store.begin("head")
+                store.create("header")
                 store.append(known)
         try:
             with store.session(1.0):
                 store.append(_EVENTS[2:])
-                store.keep(9, "snapshot")
+                store.save_snapshot(9, "snapshot")
                 raise KeyError
         except KeyError:
             pass
         for _ in range(2):
             assert store.events(0) == known, f"it has {store.events(0)} after {known}"
-            assert store.latest() is None, f"it has the snapshot {store.latest()}"
+            assert store.latest_snapshot() is None, f"it has the snapshot {store.latest_snapshot()}"
             store.close()
             store = make_store("raising")
         store.close()
@@ -291,13 +301,13 @@ def _keeps_the_latest(make_store: Callable[[str], Store]) -> None:
     """Snapshots replace the one before."""
     store = make_store("snapshots")
     with store.session(1.0):
-        store.begin("head")
+        store.create("header")
     for position, text in ((0, "first"), (2, f'{{"second": "{_SNOW}"}}')):
         with store.session(1.0):
-            store.keep(position, text)
+            store.save_snapshot(position, text)
             store.append(_EVENTS[position : position + 2])
         for _ in range(2):
-            assert store.latest() == (position, text), f"the latest is {store.latest()}"
+            assert store.latest_snapshot() == (position, text), f"the latest is {store.latest_snapshot()}"
             store.close()
             store = make_store("snapshots")
     assert store.events(0) == _EVENTS[:4], f"it has {store.events(0)}"
@@ -308,14 +318,18 @@ def _finds(make_store: Callable[[str], Store]) -> None:
     """Answers and requests are found."""
     store = make_store("finding")
     with store.session(1.0):
-        store.begin("head")
+        store.create("header")
         store.append(_EVENTS)
     for _ in range(2):
         for decision, places in ((1, [0, 1]), (2, [2, 7]), (3, [3]), (4, [])):
-            found = store.decision(decision)
-            assert found == [_EVENTS[place] for place in places], f"decision {decision} has {found}"
+            answers = store.events_of_decision(decision)
+            assert answers == [_EVENTS[place] for place in places], f"decision {decision} has {answers}"
         for request, events in (("visit", [_EVENTS[0], _EVENTS[2]]), ("other", [])):
-            assert store.requested(request) == events, f"{request!r} gives {store.requested(request)}"
+            assert store.events_of_request(request) == events, (
+                f"{request!r} gives {store.events_of_request(request)}"
+            )
+        several = store.events_of_requests(["other", "visit"])
+        assert several == [_EVENTS[0], _EVENTS[2]], f"two requests have {several}"
         store.close()
         store = make_store("finding")
     store.close()
@@ -325,14 +339,14 @@ def _drops(make_store: Callable[[str], Store]) -> None:
     """Compacted events are replaced by a snapshot, and erased requests have no name."""
     store = make_store("compacting")
     with store.session(1.0):
-        store.begin("head")
+        store.create("header")
         store.append(_EVENTS)
-        store.keep(len(_EVENTS), "latest")
+        store.save_snapshot(len(_EVENTS), "latest")
     with store.session(1.0):
         store.compact(2, "first")
     for _ in range(2):
-        assert (store.head(), store.first(), store.latest()) == (
-            "head",
+        assert (store.header(), store.first_snapshot(), store.latest_snapshot()) == (
+            "header",
             (2, "first"),
             (len(_EVENTS), "latest"),
         )
@@ -341,7 +355,7 @@ def _drops(make_store: Callable[[str], Store]) -> None:
             raise AssertionError(f"after 1 it has {store.events(1)}")
         except CompactedError:
             pass
-        assert store.decision(1) == [], f"decision 1 has {store.decision(1)}"
+        assert store.events_of_decision(1) == [], f"decision 1 has {store.events_of_decision(1)}"
         store.close()
         store = make_store("compacting")
     with store.session(1.0):
@@ -349,7 +363,9 @@ def _drops(make_store: Callable[[str], Store]) -> None:
     with store.session(1.0):
         store.append(_EVENTS[:1])
     for _ in range(2):
-        assert store.requested("visit") == _EVENTS[:1], f"the request has {store.requested('visit')}"
+        assert store.events_of_request("visit") == _EVENTS[:1], (
+            f"the request has {store.events_of_request('visit')}"
+        )
         expected = [_EVENTS[2]._replace(request=None), *_EVENTS[3:], _EVENTS[0]]
         assert store.events(2) == expected, f"after 2 it has {store.events(2)}"
         store.close()

@@ -6,11 +6,11 @@ import pytest
 from analysis_data import frames_of
 from scipy import stats
 
+from lowregret.analysis.columns import COMPARISON
 from lowregret.analysis.comparison import (
     HIGHER,
     INCONCLUSIVE,
     LOWER,
-    SCHEMA,
     compare,
     fragility,
     holm,
@@ -107,6 +107,12 @@ def test_rounding_is_no_difference() -> None:
     assert (row["difference"], row["p_value"], row["verdict"]) == (0.0, 1.0, INCONCLUSIVE)
 
 
+def test_differences_that_cancel_but_for_rounding_have_the_mean_0() -> None:
+    row = two([1.1, 2.3], [0.8, 2.6])
+    assert (1.1 - 0.8) + (2.3 - 2.6) != 0.0
+    assert (row["difference"], row["runs_needed"], row["verdict"]) == (0.0, None, INCONCLUSIVE)
+
+
 def test_the_same_difference_in_every_run_is_judged_by_its_sign() -> None:
     few, more = two([2.0] * 3, [1.0] * 3), two([2.1] * 6, [1.0] * 6)
     assert (few["p_value"], few["verdict"]) == (0.25, INCONCLUSIVE)
@@ -146,7 +152,7 @@ def test_only_runs_that_both_made_count() -> None:
 def test_environments_without_the_baseline_are_left_out() -> None:
     frames = frames_of({"e": {"A": [1.0, 2.0], "B": [2.0, 2.5]}, "f": {"A": [1.0, 2.0], "C": [2.0, 2.5]}})
     assert compare(frames, baseline="B")["environment"].to_list() == ["e"]
-    assert dict(compare(frames).schema) == SCHEMA
+    assert dict(compare(frames).schema) == COMPARISON
 
 
 def test_an_unknown_baseline_is_refused() -> None:

@@ -36,9 +36,11 @@ def test_the_number_of_runs_is_the_first_with_the_power(effect: float) -> None:
 def test_corners() -> None:
     assert runs_needed(0.0, 1.0) is None
     assert runs_needed(0.0, 0.0) is None
+    assert runs_needed(1e-17, 1.0) is None  # of equal means, rounded
     assert runs_needed(1.0, 0.0) == runs_needed(1.0, 1e-9) == 6
     assert runs_needed(-5, 10) == runs_needed(5, 10) == 34
     assert runs_needed(1e-6, 1.0) == pytest.approx(7.85e12, rel=0.001)
+    assert runs_needed(3e-10, 1.0) is runs_needed(1e-300, 1e6) is None  # no 64-bit integer can hold them
 
 
 @pytest.mark.parametrize(("arguments", "told"), [((1, -1), "-1"), ((1, 1, 0.9, 0.8), "0.9 and 0.8")])

@@ -7,7 +7,7 @@ from analysis_data import changed, frames_of
 from scipy import stats
 
 import lowregret as lr
-from lowregret.analysis.summary import summarise, summarise_curves, tail_mean
+from lowregret.analysis.summary import TAIL_POINTS, summarise, summarise_curves, tail_mean
 from lowregret.analysis.tables import largest_regrets
 
 
@@ -91,18 +91,38 @@ def test_several_optimal_arms_must_all_be_gone() -> None:
 
 def test_the_probability_of_exceeding_a_regret() -> None:
     frames = frames_of({"e": {"A": [1.0, 2.0, 3.0, 4.0], "B": [0.0, 0.0, 0.0, 0.0]}})
-    found = frames.exceedance(2.0)
-    assert found.columns == ["environment", "policy", "runs", "share", "low", "high"]
-    assert found["share"].to_list() == [0.5, 0.0]
-    known = stats.binomtest(0, 4).proportion_ci(method="exact")
-    assert found.row(1)[-2:] == pytest.approx((known.low, known.high))
+    table = frames.tail(2.0)
+    assert table.columns == ["environment", "policy", "regret", "runs", "share", "low", "high"]
+    assert table["share"].to_list() == [0.5, 0.0]
+    for row in table.iter_rows(named=True):
+        exact = stats.binomtest(round(4 * row["share"]), 4).proportion_ci(method="exact")
+        assert (row["low"], row["high"]) == pytest.approx((exact.low, exact.high))
+    assert frames.tail([1.0, 3.0]).filter(policy="A")["share"].to_list() == [0.75, 0.25]
+    whole = frames.tail()
+    assert whole.filter(policy="A").select("regret", "share").rows() == [
+        (1, 0.75),
+        (2, 0.5),
+        (3, 0.25),
+        (4, 0),
+    ]
+    assert whole.filter(policy="B").select("regret", "share").rows() == [(0.0, 0.0)]
+
+
+def test_the_tail_of_many_runs_has_few_rows_and_reaches_the_largest_regret() -> None:
+    frames = frames_of({"e": {"A": np.random.default_rng(1).exponential(size=20_000).tolist()}})
+    table = frames.tail()
+    assert table.height <= TAIL_POINTS
+    assert table["regret"].max() == frames.finals["regret"].max()
+    exact = [(frames.finals["regret"] > x).mean() for x in table["regret"]]
+    assert table["share"].to_list() == pytest.approx(exact)
+    assert table["high"][-1] == pytest.approx(1 - 0.025 ** (1 / 20_000))
 
 
 def test_the_largest_regret_where_means_change_below_an_arm_that_stays_best(tmp_path):
     """The worst choice loses 0.8 at every step, though the average gaps are 0.5."""
     bandit = lr.piecewise_drift(lr.bernoulli([0.9, 0.1, 0.7]), {51: [0.9, 0.7, 0.1]})
-    result = lr.simulate("RoundRobin", bandit, horizon=100, runs=3, seed=1)
-    experiment = lr.Experiment(environments=[bandit], policies=["RoundRobin"], horizon=100, runs=3)
+    result = lr.simulate("UCB1", bandit, horizon=100, runs=3, seed=1)
+    experiment = lr.Experiment(environments=[bandit], policies=["UCB1"], horizon=100, runs=3)
     stored = experiment.run(out=tmp_path / "stored")
     for found in (result, stored, lr.open_results(tmp_path / "stored")):
         (largest,) = largest_regrets(found).values()

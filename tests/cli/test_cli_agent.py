@@ -32,13 +32,14 @@ def called(*words, code=0):
 def test_list_and_show(store):
     before = store.read_bytes()
     headings = called("list", store).split()[:6]
-    assert headings == ["agent", "policy", "arms", "pulls", "pending", "conflicts"]
+    assert headings == ["agent", "policy", "arms", "decisions", "pending", "conflicts"]
     assert "buttons" in called("list", f"sqlite:///{store}")
     agents = json.loads(called("list", store, "--json"))["agents"]
     assert [one["agent"] for one in agents] == ["buttons", "banners"]
-    assert agents[0]["pulls"] == 32 and agents[0]["pending"] == 2
+    assert agents[0]["decisions"] == 32 and agents[0]["pending"] == 2
     shown = called("show", store, "buttons")
-    assert "agent buttons, policy EpsilonGreedy(epsilon=0.5), arms 2, pulls 32, pending 2" in shown
+    first = "agent buttons, policy EpsilonGreedy(epsilon=0.5), arms 2, decisions 32, pending 2"
+    assert first in " ".join(shown.split())
     assert "red" in shown
     assert json.loads(called("show", store, "buttons", "--json"))["arms"][0]["arm"] == "red"
     assert store.read_bytes() == before
@@ -65,12 +66,34 @@ def test_an_agent_with_a_policy_of_ones_own(store, tmp_path):
     ]
     assert "--policy module:Class" in called("show", store, "own", code=2)
     given = "--policy", "helpers:Impatient"
-    assert "agent own, policy Impatient, arms 2, pulls 1, pending 0" in called("show", store, "own", *given)
+    assert "agent own, policy Impatient, arms 2, decisions 1, pending 0" in called(
+        "show", store, "own", *given
+    )
     assert "own: 2 events replayed" in called("verify", store, *given)
     assert len(called("export", store, "own", *given).splitlines()) == 2
     assert "own: 2 events copied" in called("copy", store, tmp_path / "copy.db", *given)
     other = "--policy", "helpers:Impatient(rho=0.5)"
     assert "not Impatient(rho=0.5)" in called("show", store, "own", *other, code=2)
+
+
+def test_show_says_what_is_beyond_the_horizon_and_counts_pending_decisions_once(store):
+    with lr.open_agent(store, "MOSS", ARMS, name="short", horizon=10, matures_after=5) as agent:
+        agent.tell_many((choice, 1) for choice in agent.ask(12)[:8])
+        agent.ask()
+        assert agent.notes == (
+            "13 decisions are beyond the horizon of 10 of MOSS: create another agent with a larger horizon",
+        )
+    assert agent.notes[0] in called("show", store, "short").replace("\n", " ")
+    shown = json.loads(called("show", store, "short", "--json"))
+    for name, total in (("pending", shown["pending"]), ("pulls", shown["decisions"] - shown["pending"])):
+        assert sum(arm[name] for arm in shown["arms"]) == total
+
+
+def test_an_agent_within_its_horizon_has_no_note():
+    for policy, horizon in (("MOSS", 2), ("MOSS", None), ("UCB1", 1)):  # UCB1 needs no horizon
+        agent = lr.Agent(policy, ARMS, horizon=horizon)
+        agent.ask(2)
+        assert agent.notes == ()
 
 
 def test_export_gives_what_replay_reads(store, tmp_path):
@@ -99,7 +122,7 @@ def test_retention(store):
     assert called("compact", store, "buttons") == "0 events dropped\n"
     assert called("compact", store, "buttons", "--older-than", "0") == "62 events dropped\n"
     assert called("verify", store, "buttons").startswith("buttons: 0 events")
-    assert '"pulls": 32' in called("show", store, "buttons", "--json")
+    assert '"decisions": 32' in called("show", store, "buttons", "--json")
 
 
 @pytest.mark.parametrize("compacted", [False, True])
@@ -140,7 +163,18 @@ def test_copy_overwrites_nothing(store, tmp_path):
     message = called("copy", store, other, "banners", code=2)
     assert "exists already in the target: copy to another store" in message
     assert "1 event replayed" in called("verify", other, "banners")
-    assert "is a journal: copy to an SQLite file" in called(
+    assert "journals are no longer supported" in called(
         "copy", store, tmp_path / "a.journal", "buttons", code=2
     )
     assert "there is no such file" in called("copy", tmp_path / "no.db", other, code=2)
+
+
+def test_backup_and_restore(store, tmp_path):
+    copy = tmp_path / "copy.db"
+    assert called("backup", store, copy) == f"{copy}: 2 agents\n"
+    assert "exists already: use another name" in called("backup", store, copy, code=2)
+    with lr.open_agent(store, name="buttons") as agent:
+        agent.ask(5)
+        assert "is in use: stop the processes that use it" in called("restore", copy, store, code=2)
+    assert called("restore", copy, store) == f"{store}: 2 agents\n"
+    assert "buttons: 62 events replayed" in called("verify", store, "buttons")

@@ -1,4 +1,4 @@
-"""``lowregret run --cluster tcp://...`` with a Dask scheduler and workers that are processes of their own."""
+"""``lowregret run --cluster tcp://...`` with a Dask scheduler and a worker in processes of their own."""
 
 import json
 import socket
@@ -36,7 +36,7 @@ def dask(*arguments: str) -> subprocess.Popen:
 
 @pytest.fixture
 def scheduler(tmp_path: Path) -> Iterator[str]:
-    """Start a scheduler at a port of the system's choice, and two workers; give the address."""
+    """Start a scheduler at a port of the system's choice, and a worker; give the address."""
     known = tmp_path / "scheduler.json"
     where = ("--host", "127.0.0.1", "--no-dashboard")
     processes = [dask("scheduler", "--port", "0", "--scheduler-file", str(known), *where)]
@@ -45,9 +45,8 @@ def scheduler(tmp_path: Path) -> Iterator[str]:
         while not known.exists() or not known.read_text().endswith("}"):
             assert monotonic() < end and processes[0].poll() is None
             sleep(0.05)
-        for name in ("one", "two"):
-            own = ("--name", name, "--nthreads", "1", "--no-nanny", "--local-directory", str(tmp_path / name))
-            processes.append(dask("worker", "--scheduler-file", str(known), *own, *where))
+        own = ("--nthreads", "1", "--no-nanny", "--local-directory", str(tmp_path / "worker"))
+        processes.append(dask("worker", "--scheduler-file", str(known), *own, *where))
         yield json.loads(known.read_text())["address"]
     finally:
         for process in reversed(processes):

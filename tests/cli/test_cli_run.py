@@ -49,6 +49,7 @@ def test_run_prints_what_the_library_gives_and_keeps_it_beside_the_file(tmp_path
     assert call("run", str(path)).stdout == done.stdout
 
 
+@pytest.mark.filterwarnings("default")
 def test_a_dry_run_says_what_would_be_done_and_does_nothing(tmp_path: Path) -> None:
     path, out = write(tmp_path), tmp_path / "out"
     done = call("run", str(path), "--out", str(out), "--dry-run", "--threads", "3")
@@ -61,7 +62,7 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(tmp_path: Path) -> N
     next((out / "shards").iterdir()).write_bytes(b"")
     done = call("run", str(path), "--out", str(out), "--dry-run")
     assert "2 shards, of which 1 (1 of them damaged) would be computed: 240 steps" in done.stdout
-    told = "lowregret: 1 of the finished shards are damaged and are computed again\n"
+    told = "lowregret: warning: 1 of the finished shards are damaged and are computed again\n"
     assert [call("run", str(path), "--out", str(out)).stderr for _ in range(2)] == [told, ""]
 
 
@@ -123,13 +124,12 @@ def test_an_interrupt_keeps_what_is_done(tmp_path: Path) -> None:
         sleep(0.05)
     second = call("run", str(path))
     process.send_signal(signal.SIGINT)
-    output, told = process.communicate()
+    output, messages = process.communicate()
     assert (process.returncode, output) == (130, "")
     done = len(manifest.read_bytes().splitlines())
     shards = 2 * -(-1_000_000 // 128)
-    assert (
-        told
-        == f"lowregret: interrupted: {done} of {shards} shards are done and kept, run it again to continue\n"
+    assert messages == (
+        f"lowregret: interrupted: {done} of {shards} shards are done and kept, run it again to continue\n"
     )
     assert second.exit_code == 2
     assert f"is in use by process {process.pid} on " in second.stderr
@@ -159,5 +159,4 @@ def test_control_characters_of_old_results_are_escaped(tmp_path: Path) -> None:
     table = pl.DataFrame(
         {"policy": ["a\x1b[31m"], "mean": [1.0], "optimal_arm_eliminated": [None], "runs": [1]}
     )
-    cells = regret_table(table, "b\x07").columns[0]._cells
-    assert cells == ["a\\x1b[31m"]
+    assert "\na\\x1b[31m " in regret_table(table)

@@ -28,12 +28,13 @@ import sys
 
 import lowregret as lr
 
-lr.simulate({policy!r}, "bernoulli:0.4,0.6", horizon=10, runs=2).finals  # compile; polars handles signals
-try:
-    print("ready", flush=True)
-    lr.simulate({policy!r}, "bernoulli:0.4,0.6", horizon=10**12, runs=2, grid=1)
-except KeyboardInterrupt:
-    print("stopped", flush=True)
+for policy in sys.argv[1:]:
+    lr.simulate(policy, "bernoulli:0.4,0.6", horizon=10, runs=1).finals  # compile; polars handles signals
+    try:
+        print("ready", flush=True)
+        lr.simulate(policy, "bernoulli:0.4,0.6", horizon=10**12, runs=1, grid=1)
+    except KeyboardInterrupt:
+        print(policy, flush=True)
 """
 
 
@@ -66,8 +67,10 @@ def handles(process: subprocess.Popen, number: int) -> bool:
     return bool(mask >> (number - 1) & 1)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("moment", ["compiling", "playing"])
+@pytest.mark.parametrize(
+    ("number", "moment"),
+    [(signal.SIGINT, "playing"), (signal.SIGTERM, "compiling")],
+)
 def test_a_run_with_a_folder(tmp_path: Path, number: int, moment: str) -> None:
     (tmp_path / "long.toml").write_text(LONG)
     if moment == "playing":
@@ -76,7 +79,7 @@ def test_a_run_with_a_folder(tmp_path: Path, number: int, moment: str) -> None:
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not (tmp_path / "long" / "manifest.jsonl").exists():
         sleep(0.02)
-    sleep(3.0 if moment == "playing" else 1.0)  # on a slow machine it compiles in both cases
+    sleep(2.0 if moment == "playing" else 1.0)  # on a slow machine it compiles in both cases
     output, told = stop(process, number)
     assert (process.returncode, output) == (128 + number, "")
     lines = told.splitlines()
@@ -97,11 +100,14 @@ def test_a_simulation_keeps_nothing() -> None:
     assert told == "lowregret: interrupted: nothing is kept; `lowregret run` keeps what is finished\n"
 
 
-@pytest.mark.parametrize("policy", ["UCB1", "MOSS", "DMED", "ThompsonGauss"])
-def test_every_way_to_play_a_run_stops(policy: str) -> None:
+def test_every_way_to_play_a_run_stops() -> None:
     """One policy for each file of the engine that plays step by step."""
-    command = [sys.executable, "-c", SCRIPT.format(policy=policy)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout and process.stdout.readline() == "ready\n"
-    sleep(1.0)
-    assert stop(process, signal.SIGINT)[0] == "stopped\n"
+    policies = ["UCB1", "UCBV", "MOSS", "DMED", "ThompsonGauss", "EpsilonGreedy"]
+    command = [sys.executable, "-c", SCRIPT, *policies]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        for policy in policies:
+            assert process.stdout.readline() == "ready\n"
+            sleep(0.3)
+            process.send_signal(signal.SIGINT)
+            assert process.stdout.readline() == f"{policy}\n"

@@ -1,12 +1,18 @@
-"""The progress bar: on a terminal only, and what it says there."""
+"""Progress: a bar on a terminal, lines elsewhere, and one meaning of ``progress`` for all calls."""
 
+import inspect
 import io
+import math
 import sys
 
 import pytest
 
-from lowregret.cli.progress import progress_bar, shard_bar
-from lowregret.experiments.run import Progress
+import lowregret as lr
+from lowregret._common import progress
+from lowregret._common.progress import Progress, compiling, counter, reporting
+from lowregret.cli.progress import progress_bar
+
+BANDIT = "bernoulli:0.1,0.9"
 
 
 class Terminal(io.StringIO):
@@ -16,28 +22,129 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_nothing_is_drawn_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress_bar(10) as progress:
-        assert progress is None
+@pytest.fixture
+def seconds(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Lines are written, by a clock that stands until it is set."""
+    now = [0.0]
+    monkeypatch.delenv(progress.SWITCH)
+    monkeypatch.setattr(progress, "clock", lambda: now[0])
+    monkeypatch.setattr(progress, "_last_line", -math.inf)
+    return now
+
+
+def test_every_call_takes_progress_in_the_same_way() -> None:
+    calls = [lr.simulate, lr.replay, lr.plan, lr.league, lr.worst_case, lr.Experiment.run, lr.Results.report]
+    assert {str(inspect.signature(call).parameters["progress"]) for call in calls} == {
+        "progress: 'bool | Report' = True"
+    }
+
+
+def test_a_line_after_two_seconds_and_then_every_ten(seconds, capsys) -> None:
+    with reporting(True) as report:
+        advance = counter(report, 40, "runs")
+        for seconds[0] in (0.0, 1.9, 2.0, 3.0, 11.9, 12.0, 21.0, 23.0, 40.0):
+            advance("MOSS" if seconds[0] < 12 else "UCB1", 4)
+        advance("UCB1", 4)
+    assert capsys.readouterr() == (
+        "",
+        "lowregret: MOSS: 12 of 40 runs, about 0:00:05 left\n"
+        "lowregret: UCB1: 24 of 40 runs, about 0:00:08 left\n"
+        "lowregret: UCB1: 32 of 40 runs, about 0:00:06 left\n"
+        "lowregret: UCB1: 36 of 40 runs, about 0:00:04 left\n",
+    )
+
+
+def test_a_compilation_is_told_at_once_and_in_later_lines(seconds, capsys) -> None:
+    with reporting(True) as report:
+        report(Progress("mine", 2, 4, "shards", 0.5, there=3))
+        with compiling("EUCBV"):
+            seconds[0] = 10.0
+            progress.tick()
+        seconds[0] = 20.0
+        report(Progress("mine", 3, 4, "shards", 0.8, steps=40_000_000, there=3))
+    assert capsys.readouterr().err.splitlines() == [
+        "lowregret: compiling EUCBV, which takes some seconds the first time",
+        "lowregret: compiling EUCBV: 5 of 7 shards, about 0:00:10 left",
+        "lowregret: mine: 6 of 7 shards, 2 M steps/s, about 0:00:05 left",
+    ]
+
+
+def test_who_says_nothing(seconds, capsys, monkeypatch) -> None:
+    def work(argument) -> None:
+        with reporting(argument) as report, compiling("MOSS"):
+            seconds[0] += 100.0
+            report(Progress("MOSS", 1, 2, "runs", 0.5))
+            progress.tick()
+
+    work(False)
+    work(lambda now: None)
+    with reporting(False):
+        work(True)  # only the outermost call decides
+    monkeypatch.setenv(progress.SWITCH, "0")
+    work(True)
     assert capsys.readouterr() == ("", "")
+    monkeypatch.delenv(progress.SWITCH)
+    work(True)  # nothing is left behind
+    assert "compiling MOSS" in capsys.readouterr().err
 
 
-def test_on_a_terminal_it_tells_policy_state_and_runs(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: lr.simulate("MOSS", BANDIT, 60, 4), "MOSS: 0 of 4 runs"),
+        (lambda: lr.replay({"arm": [0, 1] * 9, "reward": [0, 1] * 9}, "MOSS", resamples=5), "MOSS: 0 of 6"),
+        (lambda: lr.worst_case("MOSS", horizon=60, arms=2, starts=2, runs=20), "worst case of MOSS: 1 of"),
+        (
+            lambda: lr.plan(options=2, rate=0.2, lift=0.5, visitors=20, days=2, policies="MOSS", runs=2),
+            "MOSS: 0 of 2 runs",
+        ),
+        (
+            lambda: lr.Experiment(
+                name="mine", environments=BANDIT, policies="MOSS", horizon=60, runs=4
+            ).run(),
+            "mine: 0 of 1 shards",
+        ),
+    ],
+    ids=["simulate", "replay", "worst_case", "plan", "Experiment.run"],
+)
+def test_every_long_call_says_what_it_does(call, told: str, monkeypatch, capsys) -> None:
+    monkeypatch.delenv(progress.SWITCH)
+    monkeypatch.setattr(progress, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "LINE_SECONDS", -math.inf)
+    call()
+    lines = [line for line in capsys.readouterr().err.splitlines() if "some seconds" not in line]
+    assert lines[0].startswith(f"lowregret: {told}")
+
+
+def test_a_league_says_what_it_does(monkeypatch, capsys, tmp_path) -> None:
+    monkeypatch.delenv(progress.SWITCH)
+    monkeypatch.setattr(progress, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "LINE_SECONDS", -math.inf)
+    lr.league(testbeds=["short"], policies=["MOSS", "UCB1"], out=tmp_path)
+    told = capsys.readouterr().err
+    assert told.startswith("lowregret: measuring the time of a step: 0 of 1 testbeds\n")
+    assert "lowregret: short, testbed 1 of 1: 0 of 2 shards\n" in told
+
+
+def test_without_a_terminal_the_call_writes_lines() -> None:
+    with progress_bar() as argument:
+        assert argument is True
+
+
+def test_the_bar_tells_what_a_line_tells(monkeypatch, capsys) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "100")
-    with progress_bar(10) as progress:
-        assert progress is not None
-        progress("EUCBV(width='released')", 0)
-        drawn_until = _after_refresh(terminal, 0, "compiling")
-        progress("EUCBV(width='released')", 4)
-        drawn_until = _after_refresh(terminal, drawn_until, "4/10 runs")
-        progress("MOSS", 0)
-        _after_refresh(terminal, drawn_until, "MOSS")
-    assert "EUCBV(width='released')" in terminal.getvalue()
+    monkeypatch.setenv("COLUMNS", "80")
+    with progress_bar("reading") as report:
+        drawn_until = _after_refresh(terminal, 0, "reading")
+        report(Progress("EUCBV(width='released')", 4, 10, "runs", 0.4))
+        drawn_until = _after_refresh(terminal, drawn_until, "EUCBV(width='released'): 4 of 10 runs")
+        with compiling("MOSS"):
+            drawn_until = _after_refresh(terminal, drawn_until, "compiling MOSS: 4 of 10 runs")
+        report(Progress("mine", 4, 10, "shards", 0.4, steps=1000, there=2))
+        drawn_until = _after_refresh(terminal, drawn_until, "mine: 6 of 12 shards")
+        _after_refresh(terminal, drawn_until, "M steps/s")
     assert capsys.readouterr().out == ""
 
 
@@ -52,30 +159,12 @@ def _after_refresh(terminal: Terminal, start: int, words: str) -> int:
     return len(terminal.getvalue())
 
 
-def test_the_bar_of_shards_tells_shards_and_speed(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "100")
-    with shard_bar("mine") as progress:
-        assert progress is not None
-        progress(Progress(0, 10, 0, 1000, 0, 0))
-        drawn_until = _after_refresh(terminal, 0, "compiling")
-        progress(Progress(4, 10, 400, 1000, 0, 0))
-        drawn_until = _after_refresh(terminal, drawn_until, "4/10 shards")
-        _after_refresh(terminal, drawn_until, "M steps/s")
-    assert "mine" in terminal.getvalue()
-
-
-def test_lines_of_progress_for_a_log(monkeypatch, capsys) -> None:
-    from lowregret.cli import progress
-    from lowregret.experiments.run import Progress
-
-    now = iter([0.0, 1.0, 5.0, 11.0, 12.0, 40.0])
-    monkeypatch.setattr(progress, "monotonic", lambda: next(now))
-    with progress.shard_bar("mine") as advance:
-        for done in range(5):
-            advance(Progress(done, 4, done * 10**6, 4 * 10**6, 2, 0))
-    assert capsys.readouterr().err.splitlines() == [
-        "lowregret: 4 of 6 shards, 0.182 M steps/s, about 0:00:11 left",
-    ]
+def test_a_worker_that_ends_after_its_call_leaves_no_reporter():
+    """As a thread does whose experiment was stopped."""
+    call, worker = reporting(False), reporting(False)
+    call.__enter__()
+    worker.__enter__()
+    call.__exit__(None, None, None)
+    worker.__exit__(None, None, None)
+    with reporting(True) as report:
+        assert isinstance(report, progress.Lines)

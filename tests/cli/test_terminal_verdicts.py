@@ -1,16 +1,23 @@
 """The verdicts in plain lines."""
 
+import pytest
 from analysis_data import frames_of
 
 from lowregret.analysis.comparison import compare
-from lowregret.cli.terminal_verdicts import NEEDED, NOTE, REVERSED, verdict_lines
+from lowregret.cli.terminal_verdicts import EXPLANATION, SHORT, print_verdicts
 
 
-def lines(**policies: list[float]) -> list[str]:
-    return verdict_lines(compare(frames_of({"e": policies}), "B"))
+@pytest.fixture
+def lines(monkeypatch, capsys):
+    def printed(explain: bool = False, **policies: list[float]) -> list[str]:
+        monkeypatch.setenv("COLUMNS", "1000")
+        print_verdicts(compare(frames_of({"e": policies}), "B"), explain)
+        return capsys.readouterr().out.splitlines()
+
+    return printed
 
 
-def test_each_kind_of_verdict() -> None:
+def test_each_kind_of_verdict(lines) -> None:
     steps = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
     found = lines(
         B=steps,
@@ -28,11 +35,10 @@ def test_each_kind_of_verdict() -> None:
         "  Same against B is inconclusive: difference 0, 95% interval 0 to 0, p 1 (6 runs)",
         "  Noisy against B is inconclusive: difference 0.167, 95% interval -2.6 to 2.94, p 1 "
         "(6 runs; 2,800 needed)",
-        "",
-        f"{NOTE} {REVERSED} {NEEDED}",
+        SHORT,
     ]
-    assert lines(B=steps, Same=steps)[-1] == NOTE  # nothing is said of what is not shown
+    assert lines(B=steps, Same=steps, explain=True)[-1] == EXPLANATION
 
 
-def test_one_run() -> None:
+def test_one_run(lines) -> None:
     assert lines(B=[1.0], A=[3.0])[1] == "  A against B is inconclusive: difference 2 (1 run)"

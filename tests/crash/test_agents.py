@@ -8,7 +8,6 @@ import os
 import signal
 from collections import Counter
 from itertools import pairwise
-from multiprocessing import get_context
 from random import Random
 from time import sleep
 
@@ -25,8 +24,15 @@ from agent_workers import (
     slaughter,
     worker,
 )
+from forked import context
 
 KILLS, RESTARTS = 200, 20
+CASES = [
+    (50, 3, ["one", "two"]),
+    pytest.param(KILLS, 3, ["one", "two"], marks=pytest.mark.heavy),
+    pytest.param(KILLS, 2, ["default"], marks=pytest.mark.heavy),
+]
+"""How many workers are killed, how many are alive at once, and the agents they use."""
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 
@@ -34,42 +40,32 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has
 def events(place):
     """Read the log itself, past the agent."""
     with opened(*place) as agent:
-        return agent._transactions.store.events(0)
+        return agent.transactions.store.events(0)
 
 
-@pytest.mark.parametrize(
-    ("name", "at_once", "agents"),
-    [
-        pytest.param("agent.db", 2, ["default"], marks=pytest.mark.heavy),
-        ("agent.db", 3, ["one", "two"]),
-        ("agent.journal", 1, ["default"]),
-    ],
-)
-def test_killed_two_hundred_times(tmp_path, name, at_once, agents):
-    """With several on one SQLite file they die alone or together; a journal is for one."""
-    path = str(tmp_path / name)
-    with get_context("spawn").Pool(1) as pool:
-        killed = pool.apply(slaughter, (path, KILLS, at_once, 2018, agents))
-    assert killed == KILLS
-    check_all(path, tmp_path, agents, KILLS)
+@pytest.mark.parametrize(("kills", "at_once", "agents"), CASES)
+def test_killed_many_times(tmp_path, kills, at_once, agents):
+    """With several on one file they die alone or together."""
+    path = str(tmp_path / "agent.db")
+    with context().Pool(1) as pool:
+        killed = pool.apply(slaughter, (path, kills, at_once, 2018, agents))
+    assert killed == kills
+    check_all(path, tmp_path, agents, kills)
 
 
-@pytest.mark.parametrize(
-    ("at_once", "agents"),
-    [(3, ["one", "two"]), pytest.param(2, ["default"], marks=pytest.mark.heavy)],
-)
-def test_killed_two_hundred_times_on_postgresql(postgres_url, tmp_path, at_once, agents):
-    with get_context("spawn").Pool(1) as pool:
-        killed = pool.apply(slaughter, (postgres_url, KILLS, at_once, 2018, agents, tmp_path))
-    assert killed == KILLS
-    check_all(postgres_url, tmp_path, agents, KILLS)
+@pytest.mark.parametrize(("kills", "at_once", "agents"), CASES)
+def test_killed_many_times_on_postgresql(postgres_url, tmp_path, kills, at_once, agents):
+    with context().Pool(1) as pool:
+        killed = pool.apply(slaughter, (postgres_url, kills, at_once, 2018, agents, tmp_path))
+    assert killed == kills
+    check_all(postgres_url, tmp_path, agents, kills)
 
 
 @pytest.mark.heavy
 def test_postgresql_is_stopped_at_once_and_started_twenty_times(postgres, postgres_url, tmp_path):
     """Workers go on by themselves when the server is back."""
     random, agents, grown = Random(2018), ["one", "two"], []
-    with get_context("spawn").Pool(1) as pool:
+    with context().Pool(1) as pool:
         end = tmp_path / "end"
         ended = pool.apply_async(crowd, (postgres_url, tmp_path, end, 4, agents))
         diaries = [tmp_path / f"{seed}.diary" for seed in range(4)]
@@ -125,7 +121,7 @@ def of_kind(diaries, call):
 def check_asks(place, log, answered, cut_off):
     seen = [event for event in log if event.kind == "asked"]
     assert [event.decision for event in seen] == list(range(1, len(seen) + 1))
-    assert len(seen) > KILLS
+    assert len(seen) > 50
     requests, named, unnamed = {}, {}, []
     for (count, request), choices in answered:
         assert len(choices) == count
@@ -188,7 +184,7 @@ def check_arms(logged, answered, cut_off):
 def check_state(place, log):
     """The state is the replay of the log, and adds up."""
     with opened(*place) as agent:
-        assert agent._transactions.store.latest() is not None
+        assert agent.transactions.store.latest_snapshot() is not None
         assert agent.verify() == len(log)
         check_replay(agent)
         table = agent.summary()
@@ -203,25 +199,35 @@ def check_state(place, log):
         assert (mean or 0.0) * count == pytest.approx(sums[arm])
 
 
-def test_four_processes_lose_and_double_nothing(tmp_path):
-    """20,000 rewards: 4 times 200 alone and 96 batches of 50. Sums of quarters are exact."""
-    check_four(str(tmp_path / "agent.db"))
+TOLD = {
+    "some": (20, 10),
+    "many": (200, 96),
+}
+"""How many rewards each of four processes tells alone, and how many batches of 50."""
 
 
-def test_four_processes_on_postgresql(postgres_url):
-    check_four(postgres_url)
+@pytest.mark.parametrize("told", ["some", pytest.param("many", marks=pytest.mark.heavy)])
+def test_four_processes_lose_and_double_nothing(tmp_path, told):
+    """Sums of quarters are exact."""
+    check_four(str(tmp_path / "agent.db"), *TOLD[told])
 
 
-def check_four(path):
-    with get_context("spawn").Pool(4) as pool:
-        done = pool.starmap(worker, [(path, seed, 200, 96) for seed in range(4)])
+@pytest.mark.parametrize("told", ["some", pytest.param("many", marks=pytest.mark.heavy)])
+def test_four_processes_on_postgresql(postgres_url, told):
+    check_four(postgres_url, *TOLD[told])
+
+
+def check_four(path, singles, batches):
+    rewards = 4 * (singles + 50 * batches)
+    with context().Pool(4) as pool:
+        done = pool.starmap(worker, [(path, seed, singles, batches) for seed in range(4)])
     counts, sums = sum((part[0] for part in done), Counter()), sum((part[1] for part in done), Counter())
     log = events((path, "default"))
-    assert counts.total() == 20_000
-    assert sum(event.kind == "told" for event in log) == 20_000
-    assert [event.decision for event in log if event.kind == "asked"] == list(range(1, 20_001))
+    assert counts.total() == rewards
+    assert sum(event.kind == "told" for event in log) == rewards
+    assert [event.decision for event in log if event.kind == "asked"] == list(range(1, rewards + 1))
     with opened(path) as agent:
-        state = agent._transactions.state
+        state = agent.transactions.state
         for place, arm in enumerate(state.names):
             row = state.rows[place]
             assert row["pulls"] == counts[arm]

@@ -1,5 +1,6 @@
 """Compilation: what compiled code sees of a policy, the disk cache, threads, and errors in one sentence."""
 
+import math
 import os
 import subprocess
 import sys
@@ -12,8 +13,10 @@ import numpy as np
 import pytest
 
 import lowregret as lr
-from lowregret.engine import code_cache, compile_progress
-from lowregret.engine.compile import class_of, entry, policy_type
+from lowregret._common import progress
+from lowregret.engine.bridge import code_cache
+from lowregret.engine.bridge.compiler import entry
+from lowregret.engine.bridge.policy_types import class_of, policy_type
 from lowregret.policies import POLICIES
 
 linux = pytest.mark.skipif(
@@ -111,27 +114,14 @@ def test_two_threads_may_compile_at_once():
     assert found == {number: 0.25 * (number // 2 + 7) + 4.0 for number in range(len(kinds))}
 
 
-def test_a_compilation_is_reported(monkeypatch, capsys):
-    told = []
-    monkeypatch.setattr(compile_progress, "on_compile", lambda *event: told.append(event))
+def test_a_compilation_is_reported_once(monkeypatch, capsys):
+    monkeypatch.delenv(progress.SWITCH)
+    monkeypatch.setattr(progress, "LINE_SECONDS", -math.inf)  # every line is written
     policy = make(np.random.default_rng().random())()
     compiled_score(policy)
     compiled_score(policy)
-    assert told[0] == ("Closed", None)
-    assert told[1][0] == "Closed" and told[1][1] > 0
-    assert len(told) == 2
-    assert capsys.readouterr() == ("", "")
-
-
-def test_one_line_is_written_to_a_terminal(monkeypatch, capsys):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with compile_progress.announced("Mine", loaded=False):
-        pass
-    with compile_progress.announced("Other", loaded=True):
-        pass
-    with compile_progress.silenced(), compile_progress.announced("Other", loaded=False):
-        pass
-    assert capsys.readouterr().err == "compiling Mine ... 0.0 s\n"
+    told = "lowregret: compiling Closed, which takes some seconds the first time\n"
+    assert capsys.readouterr() == ("", told)
 
 
 def unknown(x):
@@ -201,6 +191,90 @@ class Word(lr.Policy):
         return 1.0 if self.mode == "a" else 0.0
 
 
+class Complex(lr.Policy):
+    def score(self, arm, clock):
+        return 1j
+
+
+class Super(Numbers):
+    def score(self, arm, clock):
+        return super().score(arm, clock)
+
+
+class Missing(lr.Policy):
+    def score(self, arm, clock):
+        return arm.mean + self.width
+
+
+class Table(lr.Policy):
+    weights = (1.0, 2.0)
+
+    def score(self, arm, clock):
+        best = arm.mean
+        return best * self.weights[arm.pulls]
+
+
+class Try(lr.Policy):
+    def score(self, arm, clock):
+        try:
+            return arm.mean / arm.pulls
+        except ZeroDivisionError:
+            return 0.0
+
+
+class Recursive(lr.Policy):
+    def score(self, arm, clock):
+        return self.depth(arm.pulls)
+
+    def depth(self, n):
+        return 0.0 if n <= 0 else 1.0 + self.depth(n - 1)
+
+
+def factorial(n):
+    return 1.0 if n <= 0 else n * factorial(n - 1)
+
+
+class Factorial(lr.Policy):
+    def score(self, arm, clock):
+        return factorial(arm.pulls)
+
+
+def make_table():
+    table = [1.0, 2.0]
+
+    class Closure(lr.Policy):
+        def score(self, arm, clock):
+            return table[arm.pulls]
+
+    return Closure
+
+
+LOOKUP = {4: 1.0}
+
+
+class Lookup(lr.Policy):
+    def score(self, arm, clock):
+        return LOOKUP[arm.pulls]
+
+
+class Property(lr.Policy):
+    @property
+    def width(self):
+        return 2.0
+
+    def score(self, arm, clock):
+        return arm.mean + self.width
+
+
+class Static(lr.Policy):
+    @staticmethod
+    def width(pulls):
+        return 1.0 / pulls
+
+    def score(self, arm, clock):
+        return arm.mean + self.width(arm.pulls)
+
+
 def line_of(method, more=0):
     """Return the first line of a method, or one after it."""
     return method.__code__.co_firstlineno + more
@@ -222,14 +296,44 @@ def line_of(method, more=0):
         (Text, r"Text: score \(test_compile.py, line \d+\) must return a number, and returns str$"),
         (Nothing, r"Nothing: score \(test_compile.py, line \d+\) must return a number, and returns none"),
         (Helped, r"Helped: Numba cannot compile unknown \(.*\): Unknown attribute 'nothing' of type float64"),
+        (Complex, r"Complex: score \(.*\) must return a number, and returns complex128$"),
+        (Super, r"Super: Numba cannot compile score \(.*\): super\(\) cannot be compiled"),
+        (Missing, r"Missing: Numba cannot compile score \(.*\): Unknown attribute 'width' of type Missing$"),
         (Word, r"Word: Numba cannot compile score \(.*\): it reads mode, and only parameters that are float"),
+        (
+            Table,
+            rf"score \(test_compile.py, line {line_of(Table.score, 2)}\): it reads weights, and only",
+        ),
+        (
+            Try,
+            rf"score \(test_compile.py, line {line_of(Try.score, 3)}\): try and except cannot be",
+        ),
+        (
+            Recursive,
+            rf"depth \(test_compile.py, line {line_of(Recursive.depth, 1)}\): it calls itself, which",
+        ),
+        (Factorial, r"factorial \(.*\): it calls itself, which cannot be compiled; write a loop$"),
+        (
+            make_table(),
+            r"score \(.*\): it reads table, a list; use a tuple of numbers or a NumPy array$",
+        ),
+        (Lookup, r"score \(.*\): it reads LOOKUP, a dict; use a tuple of numbers or a NumPy array$"),
+        (Property, r"score \(.*\): width is a property; write a plain method, or a function$"),
+        (Static, r"score \(.*\): width is a staticmethod; write a plain method, or a function$"),
     ],
 )
 def test_an_error_names_the_method_and_the_line(policy, message):
     with pytest.raises(lr.InputError, match=message) as caught:
         entry(compared, policy(), SEEN)(policy(), SEEN)
-    assert caught.value.__cause__ is not None
+    assert caught.value.__cause__ is None and caught.value.__suppress_context__
     assert "\n" not in str(caught.value)
+
+
+def test_the_traceback_of_numba_is_shown_on_request(monkeypatch):
+    monkeypatch.setattr("lowregret.engine.bridge.compiler.TRACEBACK", True)
+    with pytest.raises(lr.InputError) as caught:
+        entry(compared, Attribute(), SEEN)
+    assert "nothing" in str(caught.value.__cause__)
 
 
 SCRIPT = """
@@ -237,7 +341,7 @@ import sys
 from math import sqrt
 from typing import NamedTuple
 import lowregret as lr
-from lowregret.engine.compile import counts, entry
+from lowregret.engine.bridge.compiler import counts, entry
 from seen import SEEN, scored
 {source}
 policy = Mine()
@@ -258,28 +362,21 @@ MINE = "class Mine(lr.Policy):\n  def score(self, arm, clock):\n    return {}\n"
 
 
 @pytest.fixture
-def run(tmp_path):
-    """Run a policy of the script itself in a new process, with a cache of its own."""
+def run(tmp_path, forks):
+    """Run a policy of the script itself in new processes, with a cache of their own."""
     (tmp_path / "seen.py").write_text(SEEN_MODULE)
-    path = os.pathsep.join([str(tmp_path), str(Path(lr.__file__).parents[1])])
-    environ = {**os.environ, "PYTHONPATH": path, "XDG_CACHE_HOME": str(tmp_path / "cache")}
 
-    def start(source, **more):
-        (tmp_path / "script.py").write_text(SCRIPT.format(source=source))
-        command = [sys.executable, "script.py"]
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        return subprocess.Popen(command, cwd=tmp_path, env={**environ, **more}, **pipes)
-
-    def finish(process):
-        out, err = process.communicate()
-        assert process.returncode == 0, err
-        value, loaded = out.split()
-        return float(value), int(loaded)
+    def start(source, count=1, **more):
+        code = SCRIPT.format(source=source)
+        (tmp_path / "script.py").write_text(code)
+        environ = {"XDG_CACHE_HOME": str(tmp_path / "cache"), **more}
+        printed = forks.run(tmp_path, code, count=count, environ=environ, name="script.py")
+        return [(float(value), int(loaded)) for value, loaded in map(str.split, printed)]
 
     def call(source, **more):
-        return finish(start(source, **more))
+        return start(source, **more)[0]
 
-    call.start, call.finish = start, finish
+    call.start = start
     return call
 
 
@@ -312,7 +409,9 @@ def test_named_tuples_of_a_script_are_no_hindrance(run):
 
 
 @linux
-@pytest.mark.parametrize("variable", ["NUMBA_CACHE_DIR", "NUMBA_CACHE_LOCATOR_CLASSES"])
+@pytest.mark.parametrize(
+    "variable", ["NUMBA_CACHE_DIR", pytest.param("NUMBA_CACHE_LOCATOR_CLASSES", marks=pytest.mark.heavy)]
+)
 def test_numbas_own_settings_make_nothing_stale(run, tmp_path, variable):
     value = str(tmp_path / "own") if variable == "NUMBA_CACHE_DIR" else "InTreeCacheLocator"
     assert run(MINE.format("arm.mean"), **{variable: value}) == (0.25, 0)
@@ -323,8 +422,7 @@ def test_numbas_own_settings_make_nothing_stale(run, tmp_path, variable):
 @linux
 def test_two_processes_may_compile_at_once(run):
     source = MINE.format("arm.mean + arm.pulls")
-    processes = [run.start(source) for _ in range(2)]
-    assert [run.finish(process)[0] for process in processes] == [4.25, 4.25]
+    assert [value for value, _ in run.start(source, 2)] == [4.25, 4.25]
     assert run(source) == (4.25, 1)
 
 
@@ -334,9 +432,19 @@ def test_without_a_writable_cache_it_still_runs(run, tmp_path):
     assert run(MINE.format("arm.mean")) == (0.25, 0)
 
 
-@linux
-def test_counting_references_changes_nothing(run):
-    assert run(MINE.format("arm.mean"), LOWREGRET_COUNT_REFERENCES="1") == (0.25, 0)
+def test_counting_references_changes_nothing():
+    """The variable is read when the engine is imported."""
+    code = """
+import lowregret as lr
+from lowregret.engine.bridge.compiler import entry
+class Mine(lr.Policy):
+  def score(self, arm, clock): return arm.mean
+def scored(policy, arm): return policy.score(arm, arm)
+arm = lr.policies.Arm(0, 4, 0.25, 0.0)
+print(entry(scored, Mine(), arm)(Mine(), arm))
+"""
+    environment = {**os.environ, "LOWREGRET_COUNT_REFERENCES": "1"}
+    assert subprocess.check_output([sys.executable, "-c", code], env=environment) == b"0.25\n"
 
 
 def test_a_full_disk_costs_only_the_cache(monkeypatch, tmp_path):
@@ -409,7 +517,11 @@ def test_a_helper_that_is_defined_anew_is_noticed(monkeypatch):
             rf"Array: Numba cannot compile score \(test_compile.py, line {line_of(Array.score)}\): it makes "
             r"an array, a list or a string, and only numbers and tuples of them can be made$",
         ),
-        (NoRound, r"NoRound: a method such as next_round returned None: return a value in every branch$"),
+        (
+            NoRound,
+            rf"NoRound: next_round \(test_compile.py, line {line_of(NoRound.next_round, 1)}\) returned None: "
+            "return a value in every branch$",
+        ),
     ],
 )
 def test_an_error_of_a_simulation_is_one_sentence(policy, message):

@@ -4,10 +4,10 @@ import threading
 
 import numpy as np
 import pytest
+from engine_runs import simulate
 from helpers import POLICIES, Lists, Phase, Phases
 
 import lowregret as lr
-from lowregret.engine.cpu import simulate
 from lowregret.errors import InputError
 
 
@@ -107,15 +107,16 @@ class DropsAll(Phases):
 
 
 class TooSure(lr.Policy):
-    """A lower bound above its own score."""
+    """A lower bound above its own score, or a score that is no number after some pulls."""
 
+    number_until: int = 99
     index_trend = "constant"
 
     def score(self, arm, clock):
-        return arm.mean
+        return arm.mean if arm.pulls <= self.number_until else float("nan")
 
     def lower_bound(self, arm, clock, round):
-        return arm.mean + 0.5
+        return arm.mean + (0.5 if self.number_until == 99 else -0.5)
 
 
 class TooSureAnyhow(TooSure):
@@ -129,27 +130,15 @@ def test_a_policy_that_drops_every_arm_is_told_so(policy, engine):
         lr.trace(policy, [[0] * 50] * 3, engine=engine)
 
 
-class NotANumber(lr.Policy):
-    index_trend = "constant"
-    late: bool = False
-
-    def score(self, arm, clock):
-        bad = arm.pulls > 5 if self.late else True
-        return float("nan") if bad else arm.mean
-
-
-class NotANumberMoving(NotANumber):
-    index_trend = "increasing"
-
-
-@pytest.mark.parametrize("late", [True, False])
-@pytest.mark.parametrize("kind", [NotANumber, NotANumberMoving])
+@pytest.mark.parametrize("number_until", [0, 5])
+@pytest.mark.parametrize("kind", [TooSure, TooSureAnyhow])
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
-def test_a_score_that_is_no_number_is_told_so(kind, late, engine):
+def test_a_score_that_is_no_number_is_told_so(kind, number_until, engine):
+    """With an index that increases: test_arm_groups."""
     with pytest.raises(InputError, match="a score must be a number, got nan"):
-        lr.trace(kind(late), [[0.5] * 99] * 5, engine=engine)
+        lr.trace(kind(number_until), [[0.5] * 99] * 5, engine=engine)
     with pytest.raises(InputError, match="a score must be a number, got nan"):
-        lr.simulate(kind(late), BANDIT, 100, runs=3)
+        lr.simulate(kind(number_until), BANDIT, 100, runs=3)
 
 
 class Arrays(Phases):
@@ -188,8 +177,8 @@ def test_methods_that_do_not_fit_are_told_how(policy, message):
 
 
 def test_an_interrupt_stops_the_threads():
-    def interrupt(policy, runs):
-        if runs:
+    def interrupt(now):
+        if now.done:
             raise KeyboardInterrupt
 
     before = set(threading.enumerate())
@@ -233,11 +222,12 @@ def test_clipping_and_counting_are_the_same_in_both_engines():
 
 def test_progress_counts_every_run():
     calls = []
-    lr.simulate(["UCB1", "MOSS"], BANDIT, 100, runs=23, progress=lambda *call: calls.append(call))
-    for name in ("UCB1", "MOSS"):
-        counts = [count for policy, count in calls if policy == name]
-        assert counts[0] == 0
-        assert sum(counts) == 23
+    lr.simulate(["UCB1", "MOSS"], BANDIT, 100, runs=23, progress=calls.append)
+    assert {(call.total, call.unit) for call in calls} == {(46, "runs")}
+    for first, name in ((0, "UCB1"), (23, "MOSS")):
+        counts = [call.done for call in calls if call.what == name]
+        assert (counts[0], counts[-1]) == (first, first + 23)
+    assert calls[-1].share == 1.0
 
 
 def test_part_of_a_simulation_gives_the_same_runs():

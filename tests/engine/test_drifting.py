@@ -16,6 +16,8 @@ DRIFTS = {
     "table": lr.tabulated_drift(lr.beta([2, 2, 2], 2), np.random.RandomState(1).random_sample((60, 3)), 10),
 }
 HORIZON = 600
+POLICIES = ["EUCBV", "UCB1", "ThompsonBeta", "SlidingWindowUCB"]
+"""One of each form; test_late_drift.py plays the same ones, by the same machine code."""
 
 
 def test_regret_of_a_fixed_arm_in_closed_form():
@@ -33,7 +35,7 @@ def test_regret_of_a_fixed_arm_in_closed_form():
     assert found.regret("FixedArm(arm=0)").item() == pytest.approx(3 * 0.3 * 2 / tan(pi / 40))
 
 
-@pytest.mark.parametrize("policy", ["EUCBV", "UCB1", "DMED", "RoundRobin", "ThompsonBeta", "LBSDA"])
+@pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("drift", ["piecewise", "sinusoidal"])
 def test_both_engines_agree_and_regret_is_that_of_the_path(policy, drift):
     bandit = DRIFTS[drift]
@@ -54,7 +56,7 @@ def test_both_engines_agree_and_regret_is_that_of_the_path(policy, drift):
     assert fast.finals["realised_regret"][0] == pytest.approx(best - fast[policy].rewards[0].sum())
 
 
-@pytest.mark.parametrize("policy", ["EUCBV", "UCB1", "DMED", "RoundRobin", "ThompsonBeta", "LBSDA"])
+@pytest.mark.parametrize("policy", POLICIES)
 def test_a_drift_that_changes_nothing_leaves_every_policy_as_it_is(policy):
     still = lr.bernoulli([0.2, 0.5, 0.4, 0.45])
     same = lr.piecewise_drift(still, {50: still.means, 120: still.means})

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import lowregret as lr
-from lowregret.engine.identity import ENGINE, NoIdentity, Reach, identity_of, module_identity
+from lowregret.engine.bridge.identity import KERNELS, CodeGraph, NoIdentity, identity_of, module_identity
 from lowregret.policies import POLICIES
 
 MINE = """
@@ -136,7 +136,7 @@ def test_functions_that_call_each_other_have_an_identity():
         return False if n == 0 else even(n - 1)
 
     assert identity_of(even) == identity_of(even)
-    assert {function.__name__ for function in Reach(even).functions} == {"even", "odd"}
+    assert {function.__name__ for function in CodeGraph(even).functions} == {"even", "odd"}
 
 
 def test_every_policy_has_an_identity_of_its_own():
@@ -145,5 +145,7 @@ def test_every_policy_has_an_identity_of_its_own():
 
 
 def test_modules_have_an_identity():
-    assert module_identity(*ENGINE) == module_identity(*ENGINE)
+    assert module_identity(*KERNELS) == module_identity(*KERNELS)
     assert module_identity("lowregret.engine") != module_identity("lowregret.special")
+    with pytest.raises(ModuleNotFoundError, match="no code of lowregret.nothing"):
+        module_identity("lowregret.nothing")

@@ -11,7 +11,7 @@ DRIFTS = {
     ),
     "sinusoidal": lr.sinusoidal_drift(lr.bernoulli([0.5, 0.5, 0.6]), [0.3, 0.3, 0], 150, [0, 0.5, 0]),
 }
-POLICIES = ["EUCBV", "UCB1", "ThompsonBeta", "DMED", "SlidingWindowUCB"]
+POLICIES = ["EUCBV", "UCB1", "ThompsonBeta", "SlidingWindowUCB"]
 ZERO = lr.Delay.empirical([0, 0])
 HORIZON = 300
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from lowregret.engine import rng
-from lowregret.engine.reference import policy_rng
+from lowregret.engine.kernels import rng
+from lowregret.engine.kernels.rng import policy_rng
 
 
 @njit

@@ -11,21 +11,17 @@ import pytest
 from scipy import stats
 
 import lowregret as lr
-from lowregret.engine.exceedances import first_sampling_round, with_new_threshold
-from lowregret.engine.posteriors import DIRECT_BETA, LEAST_BETA, LEAST_NORMAL, exceedance, level_of
-from lowregret.engine.state import new_rows
+from lowregret.engine.kernels.exceedances import first_sampling_round, with_new_threshold
+from lowregret.engine.kernels.posteriors import (
+    DIRECT_BETA,
+    MIN_BETA_ARMS,
+    MIN_NORMAL_ARMS,
+    exceedance,
+    level_of,
+)
+from lowregret.engine.kernels.state import new_rows
 from lowregret.errors import InputError
 from lowregret.special.argmax_probabilities import beta_argmax, normal_argmax
-
-
-class Fixed(lr.Policy):
-    """Two arms whose distributions never change: N(0.3, 1) and N(0, 0.25); or are none after some pulls."""
-
-    breaks: int = lr.NEVER
-
-    def normal_posterior(self, arm):
-        mean = 0.3 if arm.number == 0 else 0.0
-        return (mean if arm.pulls < self.breaks else float("nan")), (1.0 if arm.number == 0 else 0.5)
 
 
 class OddOnly(lr.ThompsonGauss):
@@ -36,19 +32,28 @@ class OddOnly(lr.ThompsonGauss):
 
 
 class ConstantNormals(lr.Policy):
-    """Normal distributions that never change: equal, with one leader, very different, or some constant."""
+    """Normal distributions that never change: equal, with one leader, very different, or some constant.
+
+    Or N(0.3, 1) for one arm and N(0, 0.25) for others; or none after some pulls.
+    """
 
     shape: int = 0
+    breaks: int = lr.NEVER
+    deviation: bool = False
     warmup = 0
 
     def normal_posterior(self, arm):
         n = arm.number
+        if arm.pulls >= self.breaks:
+            return (0.0, nan) if self.deviation else (nan, 1.0)
+        if self.shape == 4:
+            return (0.3, 1.0) if n == 0 else (0.0, 0.5)
         if self.shape == 0:
             return 0.0, 1.0
         if self.shape == 1:
             return (2.5 if n == 7 else 0.01 * n), 1.0
         if self.shape == 2:
-            return 0.2 * (n % 7), -0.3 - 0.1 * (n % 5)
+            return 0.2 * (n % 7), 0.3 + 0.1 * (n % 5)
         return (0.5 if n % 9 == 0 else 0.1), (0.0 if n % 3 == 0 else 0.2)
 
 
@@ -126,7 +131,7 @@ def threshold_of(policy, size):
 )
 def test_choices_are_those_of_the_reference(policy):
     draws = np.random.default_rng(4)
-    for size, horizon in ((2, 300), (16, 500), (37, 400), (LEAST_NORMAL + 1, 300)):
+    for size, horizon in ((2, 150), (16, 250), (37, 200), (MIN_NORMAL_ARMS + 1, 200)):
         table = (draws.random((size, horizon)) < np.linspace(0.05, 0.5, size)[:, None]).astype(float)
         one, other = (
             lr.trace(policy, table, horizon, seed=6, engine=e).arm for e in ("compiled", "reference")
@@ -137,7 +142,7 @@ def test_choices_are_those_of_the_reference(policy):
 @pytest.mark.parametrize("policy", [lr.ThompsonGauss(), lr.ThompsonBeta(), *POSTERIORS], ids=str)
 def test_only_many_arms_have_a_threshold(policy):
     """Guards the tests of distributions: without a threshold they would prove nothing."""
-    least = LEAST_NORMAL if hasattr(policy, "normal_posterior") else LEAST_BETA
+    least = MIN_NORMAL_ARMS if hasattr(policy, "normal_posterior") else MIN_BETA_ARMS
     assert threshold_of(policy, least) > -inf
     assert threshold_of(policy, least - 1) == -inf
 
@@ -145,7 +150,7 @@ def test_only_many_arms_have_a_threshold(policy):
 def test_an_arm_is_chosen_as_often_as_it_is_likely_to_be_best():
     """Over 200,000 independent steps; 4 standard errors, so by chance this fails once in 16,000 seeds."""
     steps = 200_000
-    share = np.mean(lr.trace(Fixed(), np.zeros((2, steps)), steps, seed=1).arm == 0)
+    share = np.mean(lr.trace(ConstantNormals(shape=4), np.zeros((2, steps)), steps, seed=1).arm == 0)
     propensity = 0.5 * (1.0 + erf(0.3 / sqrt(1.25) / sqrt(2.0)))
     assert abs(share - propensity) < 4.0 * sqrt(propensity * (1.0 - propensity) / steps)
 
@@ -220,7 +225,7 @@ class PlainContested(lr.Policy):
 @pytest.mark.heavy
 def test_short_paths_have_the_same_distribution():
     """Chi-square of two samples over paths of four arms, all arms but four counted as one."""
-    runs, table = 4_000, np.tile([1.0, 0.0], (LEAST_BETA, 2))
+    runs, table = 4_000, np.tile([1.0, 0.0], (MIN_BETA_ARMS, 2))
     counts = []
     for policy, start in ((Contested(), 0), (PlainContested(), runs)):
         paths = [lr.trace(policy, table, 4, seed=8 + start + run).arm for run in range(runs)]
@@ -272,18 +277,15 @@ def test_degenerate_distributions_have_rates():
     assert exceedance(policy, -40.0, 1.0, level).rate < exp(-700)
 
 
-class Breaking(lr.Policy):
-    """Distributions of which one is none after some pulls."""
-
-    deviation: bool = False
-
-    def normal_posterior(self, arm):
-        broken = arm.pulls >= 3
-        return (nan if broken and not self.deviation else 0.0), (nan if broken and self.deviation else 1.0)
-
-
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
-@pytest.mark.parametrize(("policy", "size"), [(Fixed(breaks=5), 2), (Breaking(), 90), (Breaking(True), 90)])
+@pytest.mark.parametrize(
+    ("policy", "size"),
+    [
+        (ConstantNormals(shape=4, breaks=5), 2),
+        (ConstantNormals(breaks=3), 90),
+        (ConstantNormals(breaks=3, deviation=True), 90),
+    ],
+)
 def test_a_distribution_that_is_none_is_refused(policy, size, engine):
     with pytest.raises(InputError, match=r"a score must be a number, got nan"):
         lr.trace(policy, np.zeros((size, 500)), 500, engine=engine)

@@ -9,7 +9,7 @@ import pytest
 from numba import njit
 from scipy import stats
 
-from lowregret.engine import rng
+from lowregret.engine.kernels import rng
 
 ALPHA = 1e-4
 COUNT = 200_000

@@ -6,10 +6,10 @@ from numba import njit
 from scipy import stats
 
 import lowregret as lr
-from lowregret.engine import step
-from lowregret.engine.rewards import GIVEN, reward
-from lowregret.engine.state import lay_out, rows_of, rows_of_table
-from lowregret.engine.statistics import add_reward, read_sums, write_sums
+from lowregret.engine.kernels import step
+from lowregret.engine.kernels.rewards import reward
+from lowregret.engine.kernels.state import lay_out, rows_of, rows_of_table
+from lowregret.engine.kernels.statistics import add_reward, read_sums, write_sums
 from lowregret.policies.views import Arm, arm_view, mean_of
 
 ALPHA = 1e-4  # the p-value below which a fixed-seed test fails
@@ -90,7 +90,7 @@ def test_rewards_do_not_depend_on_the_order_of_the_arms():
 
 
 def test_given_rewards_end_in_nan():
-    rows, data = rows_of_table([np.array([0.5]), np.array([0.25, 0.75])], GIVEN)
+    rows, data = rows_of_table([np.array([0.5]), np.array([0.25, 0.75])])
     assert rewards(rows[1], data, 2).tolist() == [0.25, 0.75]
     assert np.isnan(reward(rows[0], data, 2))
 

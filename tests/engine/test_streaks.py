@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import lowregret as lr
-from lowregret.engine.lazy.streaks import DEPTH, find_streaks, new_ahead
+from lowregret.engine.kernels.lazy.streaks import DEPTH, find_streaks, new_lookahead
 
 
 @given(
@@ -15,7 +14,7 @@ from lowregret.engine.lazy.streaks import DEPTH, find_streaks, new_ahead
     score=st.integers(-1, 3),
 )
 def test_a_streak_ends_where_the_score_falls_below_the_one_at_which_it_began(scores, lowers, score):
-    ahead, length = new_ahead(lr.MOSS(), 2), len(scores)
+    ahead, length = new_lookahead(2), len(scores)
     ahead.scores[:length], ahead.lower_bounds[:] = scores, lowers
     find_streaks(ahead, 1, length, float(score))
     expected, begin = [], 0
@@ -26,11 +25,11 @@ def test_a_streak_ends_where_the_score_falls_below_the_one_at_which_it_began(sco
             begin = end
     found = ahead.streaks[1, : ahead.arms[1]["streaks"]]
     assert [tuple(streak) for streak in found] == expected
-    assert ahead.arms[1]["made"] == ahead.arms[1]["streak"] == 0
+    assert ahead.arms[1]["pulled"] == ahead.arms[1]["streak"] == 0
 
 
 def test_a_score_that_is_nan_ends_a_streak():
-    ahead = new_ahead(lr.MOSS(), 1)
+    ahead = new_lookahead(1)
     ahead.scores[:3] = 2.0, np.nan, 2.0
     find_streaks(ahead, 0, 3, 1.0)
     assert ahead.streaks[0, 0]["end"] == 2
@@ -39,5 +38,4 @@ def test_a_score_that_is_nan_ends_a_streak():
 
 @pytest.mark.parametrize(("arms", "depth"), [(1, DEPTH), (10_000, 13), (1_000_000, 2)])
 def test_the_room_is_limited(arms, depth):
-    assert new_ahead(lr.EUCBV(), arms).streaks.shape == (arms, depth)
-    assert new_ahead(lr.UCB1(), arms).streaks.shape[0] == 0
+    assert new_lookahead(arms).streaks.shape == (arms, depth)

@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lowregret.engine.lazy.tournament import LEAST, enter, new_tournament, rebuild, rival
+from lowregret.engine.kernels.lazy.tournament import MIN_SCORE, enter, new_tournament, rebuild, rival
 
-scores = st.sampled_from([0.0, 0.5, 1.0, np.inf, LEAST])
+scores = st.sampled_from([0.0, 0.5, 1.0, np.inf, MIN_SCORE])
 
 
 @given(st.lists(scores, min_size=1, max_size=40), st.data())

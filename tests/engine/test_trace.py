@@ -115,10 +115,12 @@ def test_the_reference_compiles_nothing_of_a_policy():
 
     lr.simulate(Curious(), "bernoulli:0.1,0.2", 5, runs=1, engine="reference")
     assert Curious.seen == [3, 3, 4, 4, 5, 5]
-    with pytest.raises(InputError, match="simulate: engine must be 'compiled' or 'reference', got 'fast'"):
+    with pytest.raises(
+        InputError, match="simulate: engine must be 'compiled', 'reference' or 'cuda', got 'fast'"
+    ):
         lr.simulate("UCB1", "bernoulli:0.1,0.2", 5, engine="fast")
 
 
 def test_bad_engine():
-    with pytest.raises(InputError, match="'compiled' or 'reference', got 'fast'"):
+    with pytest.raises(InputError, match="'reference' or 'cuda', got 'fast'"):
         lr.trace(lr.UCB1(), [[1.0]], engine="fast")

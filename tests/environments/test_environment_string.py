@@ -203,6 +203,20 @@ BAD_FILES = [
         "bernoulli: unknown key 'colour', use probability",
     ),
     ('family = "bernoulli"', "bernoulli: probability is missing, give probability"),
+    ('famly = "bernoulli"', "unknown key 'famly', did you mean 'family'?"),
+    ('[[arm]]\nfamily = "bernoulli"', "unknown key 'arm', did you mean 'arms'?"),
+    (
+        'family = "bernoulli"\nprobabilities = [0.1]\nhorizont = 9',
+        "unknown key 'horizont', did you mean 'horizon'?",
+    ),
+    (
+        '[[arms]]\nfamilly = "bernoulli"\nprobability = 0.1',
+        "unknown key 'familly', did you mean 'family'? in [[arms]] table 0",
+    ),
+    (
+        'family = "bernoulli"\nprobabilities = [0.1]\n[drift]\nknd = "linear"',
+        "unknown key 'knd', did you mean 'kind'?",
+    ),
     (
         'family = "bernoulli"\nprobabilities = [0.1, "x"]',
         "bernoulli: a probability must lie in [0, 1], got 'x' for arm 1",

@@ -11,7 +11,7 @@ import pytest
 
 import lowregret as lr
 from lowregret.environments import FAMILIES, Family, FamilyEntry, entry_of, families
-from lowregret.experiments.plan import group, ungroup
+from lowregret.experiments.sharding import group, ungroup
 
 
 @dataclass(frozen=True)

@@ -35,5 +35,5 @@ def test_gymnasium() -> None:
 
 def test_without_gymnasium(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "gymnasium", None)
-    with pytest.raises(InputError, match="install lowregret with the extra 'gymnasium'"):
+    with pytest.raises(InputError, match=r'pip install "lowregret\[gymnasium\]"'):
         lr.to_gymnasium("bernoulli:0.1,0.9")

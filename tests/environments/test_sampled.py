@@ -73,10 +73,6 @@ def test_scaling_a_sampler() -> None:
             lambda: lr.Sampled(square, 2, 1, 0, 1),
             "sampled: mean must lie between low and high, got 2 for 0 and 1",
         ),
-        (
-            lambda: lr.Experiment(environments=[OWN], policies="UCB1", horizon=9).run(),
-            "'own': a distribution of one's own cannot be stored in an experiment: use simulate",
-        ),
         (lambda: lr.pareto(2, 1), "pareto: shape must be above 2, got 2 for arm 0"),
         (lambda: OWN.sample(2, 5), "sample: arm must be an integer from 0 to 1, got 2"),
     ],

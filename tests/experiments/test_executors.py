@@ -14,8 +14,8 @@ import lowregret as lr
 from lowregret.experiments import executors
 from lowregret.experiments import run as run_module
 from lowregret.experiments.executors import LARGE, DaskExecutor, dask_cluster
-from lowregret.experiments.plan import ArmGroups, group
 from lowregret.experiments.run import FailedShardsError, Interrupted, run
+from lowregret.experiments.sharding import ArmGroups, group
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
@@ -35,13 +35,22 @@ def three():
         yield executor
 
 
-def test_one_worker(small, truth, same, tmp_path: Path) -> None:
+def test_one_worker_that_then_goes_away(small, truth, same, tmp_path: Path) -> None:
     with dask_cluster("local:1") as executor:
         assert executor.workers() == 1
-        same(run(small, tmp_path, executor=executor, shard_steps=STEPS), truth)
+        same(run(small, tmp_path / "whole", executor=executor, shard_steps=STEPS), truth)
         (tmp_path / "own.py").write_text(OWN)
         given = {"environments": "bernoulli:0.1,0.9", "policies": "own:Mine", "horizon": 50, "runs": 4}
         assert lr.Experiment(**given, folder=tmp_path).run(executor=executor).finals.height == 4
+
+        def close(now) -> None:
+            if now.done == 3:
+                executor._client.close()
+
+        with pytest.raises(
+            FailedShardsError, match=r"went away \(the .* is (lost|gone).*\): \d+ of 24 shards are"
+        ):
+            run(small, tmp_path / "part", executor=executor, shard_steps=STEPS, progress=close)
 
 
 def test_three_workers(small, truth, same, tmp_path: Path, three) -> None:
@@ -164,20 +173,7 @@ def test_a_bad_place(place: str) -> None:
 def test_without_dask_it_says_what_to_install(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with (
-        pytest.raises(lr.InputError, match="install lowregret with the extra"),
+        pytest.raises(lr.InputError, match=r'pip install "lowregret\[dask\]"'),
         dask_cluster("local:2"),
     ):
         pass
-
-
-def test_workers_that_all_go_away(small, tmp_path: Path) -> None:
-    with dask_cluster("local:1") as executor:
-
-        def close(now) -> None:
-            if now.done == 3:
-                executor._client.close()
-
-        with pytest.raises(
-            FailedShardsError, match=r"went away \(the .* is (lost|gone).*\): \d+ of 24 shards are"
-        ):
-            run(small, tmp_path, executor=executor, shard_steps=STEPS, progress=close)

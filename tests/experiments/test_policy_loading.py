@@ -12,7 +12,8 @@ import pytest
 
 import lowregret as lr
 from lowregret.experiments import policy_loading
-from lowregret.experiments.policy_loading import NotHere, Reference, find_class, load_class, refer_to
+from lowregret.experiments.policy_loading import NotHere, Reference, find_class, load_code, refer_to
+from lowregret.experiments.sharding import group, make_shard_plan, ungroup
 
 OWN = """
 import lowregret as lr
@@ -24,7 +25,7 @@ class Mine(lr.Policy):
 
 
 def test_ours() -> None:
-    assert load_class(refer_to(lr.EUCBV)) is lr.EUCBV
+    assert load_code(refer_to(lr.EUCBV)) is lr.EUCBV
     assert find_class("EUCBV", Path()) == refer_to(lr.EUCBV)
 
 
@@ -32,26 +33,26 @@ def test_threads_that_load_a_file_at_once_get_the_same_class(tmp_path: Path) -> 
     (tmp_path / "mine_slow.py").write_text("import time\ntime.sleep(0.2)\n" + OWN)
     reference = Reference("mine_slow", "Mine", str(tmp_path / "mine_slow.py"))
     with ThreadPoolExecutor(3) as threads:
-        found = list(threads.map(load_class, [reference] * 3))
+        found = list(threads.map(load_code, [reference] * 3))
     assert len(set(found)) == 1
 
 
 def test_a_file_that_changed_after_the_plan_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine_a.py").write_text(OWN)
     reference = find_class("mine_a:Mine", tmp_path)
-    assert load_class(reference) is load_class(reference)
+    assert load_code(reference) is load_code(reference)
     (tmp_path / "mine_a.py").write_text(OWN + "# A comment.\n")
-    assert load_class(reference).__name__ == "Mine"
+    assert load_code(reference).__name__ == "Mine"
     (tmp_path / "mine_a.py").write_text(OWN.replace("arm.mean", "-arm.mean"))
     with pytest.raises(NotHere, match="is not what it was when the run was planned"):
-        load_class(reference)
+        load_code(reference)
 
 
 def test_an_object_whose_file_changed_since_is_refused(tmp_path: Path, monkeypatch) -> None:
     (tmp_path / "mine_b.py").write_text(OWN)
     monkeypatch.syspath_prepend(tmp_path)
     kind = import_module("mine_b").Mine
-    assert load_class(refer_to(kind)).__name__ == "Mine"
+    assert load_code(refer_to(kind)).__name__ == "Mine"
     (tmp_path / "mine_b.py").write_text(OWN.replace("arm.mean", "-arm.mean"))
     with pytest.raises(lr.InputError, match="has changed since it was imported"):
         refer_to(kind)
@@ -61,14 +62,14 @@ def test_a_module_may_import_its_neighbours(tmp_path: Path) -> None:
     (tmp_path / "neighbour_c.py").write_text("WIDTH = 1.0\n")
     (tmp_path / "mine_c.py").write_text("from neighbour_c import WIDTH\n" + OWN)
     before = list(sys.path)
-    assert load_class(find_class("mine_c:Mine", tmp_path)).__name__ == "Mine"
+    assert load_code(find_class("mine_c:Mine", tmp_path)).__name__ == "Mine"
     assert sys.path == before
 
 
 def test_a_module_that_raises_is_told(tmp_path: Path) -> None:
     (tmp_path / "mine_d.py").write_text("1 / 0\n")
     with pytest.raises(lr.InputError, match="mine_d:Mine: cannot import the module: ZeroDivisionError"):
-        load_class(find_class("mine_d:Mine", tmp_path))
+        load_code(find_class("mine_d:Mine", tmp_path))
 
 
 def make(sign: float) -> type:
@@ -82,7 +83,7 @@ def make(sign: float) -> type:
 def test_a_class_inside_a_function_is_passed_by_value() -> None:
     kind = make(1.0)
     reference = refer_to(kind)
-    assert load_class(reference) is kind
+    assert load_code(reference) is kind
     assert refer_to(make(2.0)).identity != reference.identity
     assert refer_to(make(1.0)).identity == reference.identity
 
@@ -91,10 +92,10 @@ def test_another_process_makes_the_class_of_its_pickle(monkeypatch) -> None:
     reference = pickle.loads(pickle.dumps(refer_to(make(3.0))))
     monkeypatch.setattr(policy_loading, "_here", {})
     arm = type("Arm", (), {"mean": 0.5})
-    assert load_class(reference)().score(arm, None) == 1.5
+    assert load_code(reference)().score(arm, None) == 1.5
     monkeypatch.setattr(policy_loading, "_here", {})
     with pytest.raises(lr.InputError, match="cannot be sent to another process without cloudpickle"):
-        load_class(reference._replace(pickled=None))
+        load_code(reference._replace(pickled=None))
 
 
 def test_what_cannot_be_hashed_is_refused() -> None:
@@ -108,6 +109,77 @@ def test_what_cannot_be_hashed_is_refused() -> None:
         refer_to(Inner)
 
 
+SAMPLERS = """
+import lowregret as lr
+
+FACTOR = 1.0
+
+def square(rng):
+    return FACTOR * rng.uniform() ** 2
+
+def half(rng):
+    return 0.5 * rng.uniform()
+
+arms = lr.Sampled(square, 1 / 3, 4 / 45, 0, 1), lr.Sampled(half, 0.25, 1 / 48, 0, 1)
+two = lr.Bandit(arms, "two")
+
+def three():
+    return two + lr.bernoulli(0.1)
+"""
+TOML = 'policies = "UCB1"\nenvironments = "samplers:three"\nhorizon = 50\nruns = 3\n'
+
+
+def shard_names(folder: Path) -> list[str]:
+    plan = make_shard_plan(lr.Experiment.from_toml(folder / "my.toml"))
+    return [shard.name for shard in plan.shards]
+
+
+def test_a_sampler_is_named_by_its_code(tmp_path: Path) -> None:
+    (tmp_path / "my.toml").write_text(TOML)
+    (tmp_path / "samplers.py").write_text(SAMPLERS)
+    before = shard_names(tmp_path)
+    (tmp_path / "samplers.py").write_text("# A comment." + SAMPLERS)
+    assert shard_names(tmp_path) == before
+    for old, new in (
+        ("FACTOR = 1.0", "FACTOR = 0.5"),
+        ("0.5 * rng", "0.4 * rng"),
+        ("square, 1 / 3", "square, 0.3"),
+    ):
+        (tmp_path / "samplers.py").write_text(SAMPLERS.replace(old, new))
+        assert shard_names(tmp_path) != before
+
+
+def test_a_sampler_of_a_module_plays_as_in_simulate(tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "my.toml").write_text(TOML)
+    (tmp_path / "samplers.py").write_text(SAMPLERS)
+    experiment = lr.Experiment.from_toml(tmp_path / "my.toml")
+    (case,) = experiment.cases
+    stored = experiment.run(tmp_path / "out", threads=1)
+    assert stored.finals["regret"].equals(lr.simulate("UCB1", case.bandit, 50, 3).finals["regret"])
+    arms = pickle.loads(pickle.dumps(group(case.bandit)))
+    (tmp_path / "samplers.py").write_text(SAMPLERS.replace("0.5 * rng", "0.4 * rng"))
+    ungroup.cache_clear()
+    with pytest.raises(NotHere, match="half: its code, or what it calls, is not what it was"):
+        ungroup(arms)
+
+
+def test_a_sampler_of_a_function_is_passed_by_value(monkeypatch) -> None:
+    def arm(sign: float) -> lr.Sampled:
+        return lr.Sampled(lambda rng: sign * rng.uniform(), sign / 2, 1 / 12)
+
+    one, other = (group(lr.Bandit((arm(sign),), "own")) for sign in (1.0, -1.0))
+    assert one != other and one == group(lr.Bandit((arm(1.0),), "another name"))
+    monkeypatch.setattr(policy_loading, "_here", {})
+    ungroup.cache_clear()
+    (again,) = ungroup(pickle.loads(pickle.dumps(one))).arms
+    assert again.sample(type("Rng", (), {"uniform": staticmethod(lambda: 0.25)})) == 0.25
+    assert again.mean == 0.5
+    stream = sys.stdout
+    unhashable = lr.Sampled(lambda rng: float(stream.fileno()), 1, 1)
+    with pytest.raises(lr.InputError, match="its code refers to what cannot be hashed"):
+        group(lr.Bandit((unhashable,), "own"))
+
+
 SCRIPT = """
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -118,7 +190,10 @@ if __name__ == "__main__":
     class Mine(lr.Policy):
         def score(self, arm, clock):
             return helper(arm.mean)
-    experiment = lr.Experiment(environments="bernoulli:0.4,0.6", policies=Mine(), runs=4, horizon=50)
+    def square(rng):
+        return -rng.uniform() ** 2
+    own = lr.Bandit((lr.Sampled(square, -1 / 3, 4 / 45), *lr.bernoulli(0.1)), "own")
+    experiment = lr.Experiment(environments=["bernoulli:0.4,0.6", own], policies=Mine(), runs=4, horizon=50)
     here = experiment.run(threads=2)
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         there = experiment.run(executor=pool)

@@ -8,19 +8,19 @@ import sys
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from threading import Event, Lock
 
 import pytest
+from forked import context
 from helpers import SHARD_STEPS as STEPS
 
 import lowregret as lr
 from lowregret.experiments import run as running
 from lowregret.experiments.executors import ThreadExecutor
-from lowregret.experiments.plan import make_plan
-from lowregret.experiments.policy_loading import NotHere, Reference, load_class
+from lowregret.experiments.policy_loading import NotHere, Reference, load_code
 from lowregret.experiments.run import FailedShardsError, Interrupted, run
+from lowregret.experiments.sharding import make_shard_plan
 from lowregret.experiments.worker import work
 
 
@@ -50,7 +50,7 @@ def test_any_shard_size_and_any_number_of_threads(small, truth, same, steps: int
 
 
 def test_processes(small, truth, same, tmp_path: Path) -> None:
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(2, mp_context=context()) as pool:
         same(small.run(tmp_path, executor=pool), truth)
 
 
@@ -87,7 +87,8 @@ def test_progress_counts_shards_and_steps(small) -> None:
     told: list = []
     run(small, shard_steps=STEPS, progress=told.append)
     assert [now.done for now in told] == list(range(25))
-    assert told[-1].steps == told[-1].all_steps == 3 * 2 * 30 * 500
+    assert told[-1].total == 24
+    assert told[-1].steps == 3 * 2 * 30 * 500
 
 
 def test_a_shard_that_fails_is_tried_again(small, truth, same) -> None:
@@ -127,7 +128,7 @@ def test_a_bad_policy_is_not_tried_again() -> None:
 
 def test_a_class_that_one_worker_lacks_is_tried_on_another(small, truth, same, tmp_path: Path) -> None:
     with pytest.raises(NotHere, match="cannot import the module: FileNotFoundError") as error:
-        load_class(Reference("own", "Mine", str(tmp_path / "own.py"), "hash"))
+        load_code(Reference("own", "Mine", str(tmp_path / "own.py"), "hash"))
     pool = Inline(pickle.loads(pickle.dumps(error.value)))  # as it comes from another process
     same(run(small, executor=pool), truth)
     assert len(pool.calls) == 7
@@ -141,7 +142,7 @@ def die(shard, arms):
 
 
 def test_an_executor_that_broke_keeps_what_was_done(small, truth, same, tmp_path: Path, monkeypatch) -> None:
-    make = partial(ProcessPoolExecutor, 1, mp_context=get_context("spawn"))
+    make = partial(ProcessPoolExecutor, 1, mp_context=context())
     with monkeypatch.context() as patch, make() as pool:
         patch.setattr(running, "work", die)
         with pytest.raises(FailedShardsError, match=r"^the workers went away .*run it again to continue$"):
@@ -196,7 +197,7 @@ class Mortal(ThreadPoolExecutor):
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_a_shard_that_kills_its_worker_is_reported_and_holds_up_no_other(small, tmp_path, count: int) -> None:
-    poison = {shard.name for shard in make_plan(small, STEPS).pairs[1].shards[:count]}
+    poison = {shard.name for shard in make_shard_plan(small, STEPS).pairs[1].shards[:count]}
     with pytest.raises(FailedShardsError) as error:
         run(small, tmp_path, executor=lambda: Mortal(poison), shard_steps=STEPS)
     told = str(error.value)
@@ -206,7 +207,7 @@ def test_a_shard_that_kills_its_worker_is_reported_and_holds_up_no_other(small, 
 
 def test_workers_that_always_die_are_not_replaced_for_ever(small, monkeypatch) -> None:
     monkeypatch.setattr(Mortal, "made", 0)
-    every = {shard.name for shard in make_plan(small, STEPS).shards}
+    every = {shard.name for shard in make_shard_plan(small, STEPS).shards}
     with pytest.raises(FailedShardsError, match=r"^the workers went away \(killed\); failed: .*none is kept"):
         run(small, executor=lambda: Mortal(every), shard_steps=STEPS)
     assert Mortal.made == running.POOLS
@@ -313,3 +314,31 @@ def test_a_worker_with_other_sources_is_refused(small, monkeypatch) -> None:
 def test_no_threads_are_refused(small) -> None:
     with pytest.raises(lr.InputError, match="threads must be an integer of at least 1, got 0"):
         small.run(threads=0)
+
+
+def test_several_experiments_in_one_queue(small, truth, same, tmp_path: Path) -> None:
+    other = small.model_copy(update={"policies": ["MOSS"], "name": "other"})
+    told: list = []
+    first, second = running.run_all({tmp_path / "one": small, tmp_path / "two": other}, told.append)
+    same(first, truth)
+    same(second, other.run())
+    assert told[-1].total == len(make_shard_plan(small).shards)  # those of both are computed once
+    assert told[-1].share == 1.0
+    running.run_all({tmp_path / "one": small, tmp_path / "two": other}, told.append)
+    assert (told[-1].done, told[-1].there) == (0, told[-2].total)
+
+
+def test_several_experiments_go_on_after_an_interrupt(small, truth, same, tmp_path: Path) -> None:
+    def stop(now) -> None:
+        if now.done == 2:
+            raise KeyboardInterrupt
+
+    other = small.model_copy(update={"seed": 6, "name": "other"})
+    folders = {tmp_path / "one": small, tmp_path / "two": other}
+    with pytest.raises(Interrupted, match=r"^interrupted: \d+ of 12 shards are done and kept, run it again"):
+        running.run_all(folders, stop)
+    told: list = []
+    first, second = running.run_all(folders, told.append)
+    assert told[0].there >= 2
+    same(first, truth)
+    same(second, other.run())

@@ -128,12 +128,18 @@ def test_log_grid() -> None:
 
 WRONG = {
     "environments is missing": {"environments": ...},
+    "unknown key 'enviroments', did you mean 'environments'?": {"environments": ..., "enviroments": []},
+    "policies[0]: unknown key 'polcy', did you mean 'policy'?": {"policies": [{"polcy": "UCB1"}]},
     "environments must have at least one entry, got []": {"environments": []},
     "unknown key 'polices', did you mean 'policies'?": {"polices": []},
     "unknown key 'xyz', use name, horizon, runs": {"xyz": 1},
     "runs must be at least 1, got 0": {"runs": 0},
     "runs must be an integer, got '3'": {"runs": "3"},
     "horizon must be an integer, got 1.5": {"horizon": 1.5},
+    "horizon must be an integer, got 1000.0: write 1000": {"horizon": 1e3},
+    "delay must be an integer of at least 0, or a string such as 'geometric(mean=50)', got 10.0: write 10": {
+        "delay": 1e1
+    },
     "seed must be at least 0, got -1": {"seed": -1},
     "clip must be true or false, got 1": {"clip": 1},
     "grid must be a table, got 3": {"grid": 3},
@@ -157,6 +163,8 @@ WRONG = {
     "environments[0].horizon must be an integer from 1": {
         "environments": [{"environment": "paper-1", "horizon": 0}]
     },
+    "environments[0].horizon must be an integer from 1 to 2^53, or a string such as '{100*K}', got 1000.0: "
+    "write 1000": {"environments": [{"environment": "paper-1", "horizon": 1e3}]},
     "environments[0].horizon must be an integer from 1 to 2^53, got '1.5'": {
         "environments": [{"environment": "paper-1", "horizon": "{K/2}", "grid": {"K": [3]}}]
     },
@@ -182,6 +190,12 @@ WRONG = {
         "environments": [{"rewards": "x.txt"}]
     },
     "environments[0].rewards: cannot read 'none.csv'": {"environments": [{"rewards": "none.csv"}]},
+    "environments[0].environment: no module 'nowhere': put nowhere.py into": {
+        "environments": ["nowhere:mine"]
+    },
+    "environments[0].environment: json:JSONEncoder must be a Bandit, or a function that returns one": {
+        "environments": ["json:JSONEncoder"]
+    },
     "environments[0].scale: scale: low must lie below high": {
         "environments": [{"environment": "paper-1", "scale": [1.0, 0.0]}]
     },
@@ -238,6 +252,37 @@ def test_a_bad_file(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(lr.InputError) as error:
         lr.Experiment.from_toml(toml(tmp_path, text))
     assert str(error.value).startswith(told)
+
+
+def test_a_byte_order_mark_is_skipped(tmp_path: Path) -> None:
+    (tmp_path / "two.toml").write_text('family = "bernoulli"\nprobabilities = [0.1, 0.5]', "utf-8-sig")
+    (tmp_path / "rewards.csv").write_text("a,b\n0.5,1\n", "utf-8-sig")
+    text = 'policies = "MOSS"\nhorizon = 9\n[[environments]]\nenvironment = "two.toml"\n[[environments]]\n'
+    (tmp_path / "my.toml").write_text(f'{text}rewards = "rewards.csv"', "utf-8-sig")
+    first, second = lr.Experiment.from_toml(tmp_path / "my.toml").cases
+    assert first.bandit.means.tolist() == [0.1, 0.5] and second.bandit.means.tolist() == [0.5, 1.0]
+
+
+POINT = "write decimals with a point, as in 0.5, and separate columns by commas"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a,b\n", "'rewards.csv' has a header and no rows: give at least one"),
+        ('a,b\n1,"0,5"\n', f"column 'b' of 'rewards.csv' must hold only numbers, got '0,5': {POINT}"),
+        ("a;b\n1;2\n", f"column 'a;b' of 'rewards.csv' must hold only numbers, got '1;2': {POINT}"),
+        ("a;b\n0,5;0,1\n", f"cannot read 'rewards.csv': a row has more fields than the header: {POINT}"),
+        ("a,b\n1,x\n", "column 'b' of 'rewards.csv' must hold only numbers, got 'x'"),
+        ("a,b\n1,\n2,\n", "column 'b' of 'rewards.csv' must hold only numbers, got None"),
+    ],
+)
+def test_what_is_wrong_in_a_file_of_rewards(tmp_path: Path, monkeypatch, text: str, problem: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rewards.csv").write_text(text)
+    with pytest.raises(lr.InputError) as error:
+        lr.Experiment(environments=[{"rewards": "rewards.csv"}], policies="UCB1", horizon=9)
+    assert str(error.value) == f"environments[0].rewards: {problem}"
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+import lowregret as lr
 from lowregret.errors import InputError
 from lowregret.experiments.templates import combinations, fill, names_in
 
@@ -14,7 +15,11 @@ from lowregret.experiments.templates import combinations, fill, names_in
         ("{K-1}", "9"),
         ("{K/2}", "5"),
         ("{-gap}", "-0.1"),
-        ("{(K+2)*gap}", "1.2000000000000002"),
+        ("{(K+2)*gap}", "1.2"),
+        ("{0.1+0.02}", "0.12"),
+        ("{1-9*gap}", "0.1"),
+        ("{1/3}", "0.3333333333333333"),
+        ("{K**-20}", "1e-20"),
         ("{K**2}", "100"),
         ("{family}:{0.5+gap}", "bernoulli:0.6"),
     ],
@@ -52,3 +57,10 @@ def test_names() -> None:
 def test_combinations_of_nothing_is_one() -> None:
     assert list(combinations({})) == [{}]
     assert len(list(combinations({"a": [1, 2], "b": [3, 4, 5]}))) == 6
+
+
+def test_a_name_is_short_and_determines_the_environment() -> None:
+    entry = {"environment": "bernoulli:0.1,{0.1+gap}", "grid": {"gap": [0.02, 0.2, 1 / 3]}}
+    cases = lr.Experiment(environments=[entry], policies="UCB1", horizon=9).cases
+    assert [case.name for case in cases[:2]] == ["bernoulli:0.1,0.12", "bernoulli:0.1,0.3"]
+    assert [lr.environment(case.name).arms for case in cases] == [case.bandit.arms for case in cases]

@@ -9,8 +9,9 @@ from polars.testing import assert_frame_equal
 from typer.testing import CliRunner
 
 import lowregret as lr
+from lowregret._common.progress import Progress
 from lowregret.cli import app
-from lowregret.experiments.run import Progress, run
+from lowregret.experiments.run import run
 
 STEPS = 1_000
 """Shards of 4 runs each on the environments below."""

@@ -34,8 +34,15 @@ def values(policy, horizon):
     return MEANS.max() - result[policy].regret.mean(axis=0) / times
 
 
-@pytest.mark.parametrize(("make", "horizon"), [(uniform_log, 300), (skew_log, 180)])
-@pytest.mark.parametrize("policy", ["UCB1", "EUCBV"])
+@pytest.mark.parametrize(
+    ("policy", "make", "horizon"),
+    [
+        ("UCB1", skew_log, 180),
+        pytest.param("UCB1", uniform_log, 300, marks=pytest.mark.heavy),
+        pytest.param("EUCBV", skew_log, 180, marks=pytest.mark.heavy),
+        pytest.param("EUCBV", uniform_log, 300, marks=pytest.mark.heavy),
+    ],
+)
 def test_replay_gives_what_simulation_gives(policy, make, horizon):
     """1,000 logs: the mean difference is within 4 of its standard errors, but for once in 16,000."""
     truth, draws = values(policy, horizon), np.random.default_rng(3)
@@ -77,7 +84,9 @@ def test_a_skew_log_misleads_without_its_propensities():
     assert wrong["SNIPS"].mean > 0.2 + 6 * wrong["SNIPS"].se
 
 
-@pytest.mark.parametrize(("make", "horizon"), [(uniform_log, 300), (skew_log, 180)])
+@pytest.mark.parametrize(
+    ("make", "horizon"), [(uniform_log, 300), pytest.param(skew_log, 180, marks=pytest.mark.heavy)]
+)
 def test_intervals_cover(make, horizon):
     """400 logs: coverage of 95% has an error of 1.1%, so below 90.5% less than once in 10,000."""
     truth, draws, covered = values("UCB1", horizon), np.random.default_rng(8), 0
@@ -212,8 +221,8 @@ def test_an_unknown_policy_is_told():
 def test_progress_counts_every_walk():
     calls = []
     log = uniform_log(np.random.default_rng(6))
-    lr.replay(log, ["MOSS", "UCB1"], resamples=25, progress=lambda *call: calls.append(call))
-    for policy in ("MOSS", "UCB1"):
-        done = [walks for name, walks in calls if name == policy]
-        assert done[0] == 0
-        assert sum(done) == 26
+    lr.replay(log, ["MOSS", "UCB1"], resamples=25, progress=calls.append)
+    assert {(call.total, call.unit) for call in calls} == {(52, "replays")}
+    for first, policy in ((0, "MOSS"), (26, "UCB1")):
+        done = [call.done for call in calls if call.what == policy]
+        assert (done[0], done[-1]) == (first, first + 26)

@@ -4,29 +4,31 @@ import json
 
 import numpy as np
 import pytest
+from engine_runs import PlainRun
 from helpers import POLICIES as FORMS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import typeof
 
 import lowregret as lr
-from lowregret.engine import reference
-from lowregret.engine.rewards import reward
-from lowregret.engine.rng import shuffle
-from lowregret.engine.state import lay_out, rows_of
+from lowregret.engine.kernels.rewards import reward
+from lowregret.engine.kernels.rng import shuffle
+from lowregret.engine.kernels.state import lay_out, rows_of
 from lowregret.errors import InputError
-from lowregret.online import epochs
+from lowregret.online import calls, epochs
 from lowregret.policies import POLICIES
 
 OURS = [kind(0) if kind is lr.FixedArm else kind() for kind in POLICIES.values()]
 OTHERS = [
     lr.EUCBV(rho=0.02, psi=3.0),
-    lr.BayesUCBBeta(c=1.0),
+    lr.BayesUCBBetaHorizon(c=1.0),
     lr.CCB(r="log"),
     lr.DMED(genuine=False),
     lr.MedianElimination(0.9, 0.9),
 ]
 EVERY = [*OURS, *OTHERS, *(policy for policy in FORMS if type(policy).__module__ == "helpers")]
+SOME = [*FORMS, *OTHERS, lr.LBSDA(), lr.SlidingWindowUCB(20), lr.ThompsonBeta(), lr.TsallisINF()]
+"""Policies of every form; the conformance suite does the same with each of the package, on fewer problems."""
 
 ARMS = ["red", "green", "blue", ""]
 
@@ -70,22 +72,22 @@ def names(bandit):
     return [f"arm {number}" for number in range(len(bandit))]
 
 
-@pytest.mark.parametrize("policy", EVERY, ids=str)
-@settings(max_examples=12)
+@pytest.mark.parametrize("policy", SOME, ids=str)
+@settings(max_examples=10)
 @given(problem=problems(), stops=st.sets(st.integers(0, 150), max_size=3))
 def test_it_chooses_what_the_simulator_chooses(policy, problem, stops):
     bandit, horizon, seed = problem
-    truth = reference.run(policy, bandit, horizon, seed, 0).arm.tolist()
+    truth = PlainRun(policy, bandit, horizon, seed, 0).arm.tolist()
     agent = lr.Agent(policy, names(bandit), horizon, seed)
     assert played(agent, bandit, horizon, seed, stops) == truth
 
 
 @pytest.mark.parametrize("policy", [lr.EUCBV(), lr.UCB1(), lr.ThompsonBeta(), FORMS[-1]], ids=str)
 @settings(max_examples=10)
-@given(problem=problems(longest=600), stops=st.sets(st.integers(0, 600), max_size=3))
+@given(problem=problems(longest=300), stops=st.sets(st.integers(0, 300), max_size=3))
 def test_compiled_it_chooses_the_same(policy, problem, stops):
     bandit, horizon, seed = problem
-    truth = reference.run(policy, bandit, horizon, seed, 0).arm.tolist()
+    truth = PlainRun(policy, bandit, horizon, seed, 0).arm.tolist()
     agent = lr.Agent(policy, names(bandit), horizon, seed)
     assert played(agent, bandit, horizon, seed, stops, compiled=True) == truth
 
@@ -94,7 +96,7 @@ def test_compiled_it_chooses_the_same(policy, problem, stops):
 @pytest.mark.parametrize("compiled", [False, True])
 def test_with_many_arms_it_samples_as_the_simulator_does(policy, size, compiled):
     bandit, horizon, seed = lr.bernoulli(np.linspace(0.1, 0.5, size)), 250, 4
-    truth = reference.run(policy, bandit, horizon, seed, 0).arm.tolist()
+    truth = PlainRun(policy, bandit, horizon, seed, 0).arm.tolist()
     agent = lr.Agent(policy, names(bandit), horizon, seed)
     assert played(agent, bandit, horizon, seed, {40, 41, 200}, compiled) == truth
 
@@ -115,7 +117,7 @@ def test_an_agent_that_sampled_every_arm_continues():
         lr.Agent.from_json(json.dumps(stored))
 
 
-@pytest.mark.parametrize("policy", [lr.ThompsonBeta(), lr.EUCBV(), lr.IMED(), lr.DMED()], ids=str)
+@pytest.mark.parametrize("policy", [lr.ThompsonBeta(), lr.EUCBV(), lr.DMED()], ids=str)
 @settings(max_examples=10)
 @given(data=st.data())
 def test_compiled_and_plain_agree_also_with_rewards_pending(policy, data):
@@ -137,9 +139,9 @@ def test_compiled_and_plain_agree_also_with_rewards_pending(policy, data):
 @pytest.mark.parametrize("horizon", [40, None])
 def test_compiled_code_meets_the_types_it_was_compiled_for(monkeypatch, horizon):
     """It does not look at them again, whatever becomes of the agent."""
-    monkeypatch.setattr(epochs, "SHORTEST", 25)
+    monkeypatch.setattr(epochs, "MIN_FIRST_HORIZON", 25)
     plain, fast = (lr.Agent(lr.EUCBV(), ARMS, horizon, 5) for _ in range(2))
-    state = fast.compile()._transactions.state
+    state = fast.compile().transactions.state
     types = [typeof(part) for part in (state.rows, state.models, state.round)]
     for step in range(60):
         one, other = plain.ask(), fast.ask()
@@ -393,3 +395,23 @@ def test_arms_are_listed_in_the_order_in_which_they_were_added():
     agent.retire_arm("b")
     assert agent.arms == ("a", "c", "e", "f", "g", "h", "d")
     assert lr.Agent.from_json(agent.to_json()).arms == agent.arms
+
+
+class Inverse(lr.Policy):
+    def score(self, arm, clock):
+        return arm.mean + 0.01 / arm.variance
+
+
+def test_a_division_by_0_is_infinity_in_every_agent(tmp_path):
+    """In plain Python it raises, so an agent compiles such a policy."""
+    fast, plain = (lr.Agent(Inverse(), ARMS, 200, 5) for _ in range(2))
+    fast.compile()
+    stored = lr.open_agent(tmp_path / "a.db", Inverse(), ARMS, 200, 5)
+    for t in range(20):
+        choices = [agent.ask() for agent in (fast, plain)]
+        choices += stored.transactions.together([(calls.ask, (1, None, str(t)))] * 2)[0]
+        assert len({choice.arm for choice in choices}) == 1
+        for agent, choice in zip((fast, plain, stored), choices, strict=True):
+            agent.tell(choice, t % 3 / 2)
+        plain = lr.Agent.from_json(plain.to_json(), Inverse())
+    stored.close()

@@ -1,9 +1,15 @@
 """What an agent is made with and told: nonsense is refused in one sentence, and changes nothing."""
 
+import json
+from dataclasses import MISSING, fields
+from typing import Any, get_args, get_origin, get_type_hints
+
 import numpy as np
 import pytest
 
 import lowregret as lr
+from lowregret.online.agent_settings import Options, Settings
+from lowregret.service.models import NewAgent
 
 GOOD = {"policy": lr.UCB1(), "arms": ["a", "b"]}
 
@@ -183,3 +189,74 @@ def test_a_policy_that_fails_changes_nothing(policy, message):
             break
     assert message in failed
     assert agent.to_json() == state
+
+
+POSITIONAL = ["policy", "arms", "horizon", "seed", "reward_range"]
+NAMES = [field.name for field in fields(Settings)]
+DEFAULTS = {field.name: field.default for field in fields(Settings) if field.default is not MISSING}
+
+
+def bare(kind: Any) -> Any:
+    """Return a type without the limits that ``Annotated`` adds."""
+    if get_origin(kind) is None or kind is None:
+        return kind
+    if hasattr(kind, "__metadata__"):
+        return bare(get_args(kind)[0])
+    return str([bare(part) for part in get_args(kind)])
+
+
+def test_options_are_the_settings_that_need_a_name():
+    hints, options = get_type_hints(Settings, include_extras=True), get_type_hints(Options)
+    assert [*POSITIONAL, *options] == NAMES
+    for name, kind in options.items():
+        assert bare(kind) == bare(hints[name])
+
+
+def test_json_has_the_settings_and_their_defaults():
+    assert list(json.loads(lr.Agent(**GOOD).to_json())["made_with"]) == NAMES
+    assert set(NewAgent.model_fields) == {*NAMES, "name"}
+    for name, default in DEFAULTS.items():
+        assert NewAgent.model_fields[name].default == default
+
+
+@pytest.mark.parametrize("create", [lr.Agent, lambda *a, **k: lr.open_agent("no.db", *a, **k)])
+def test_a_misspelt_argument_is_corrected(create, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, advice in (
+        ("minimal_share", r"did you mean 'minimum_share'\?$"),
+        ("clok", r"did you mean 'clock'\?$"),
+        ("x", "use one of .*horizon, .*control, log_propensities$"),
+    ):
+        with pytest.raises(lr.InputError, match=f"^unknown argument '{name}': {advice}"):
+            create("UCB1", ["a", "b"], **{name: 0.1})
+
+
+def test_a_policy_of_ones_own_is_named_by_its_module(tmp_path, monkeypatch):
+    """Named as module:Class, or passed as an object of the module itself: the same agent."""
+    code = (
+        "import lowregret as lr\n\nclass Last(lr.Policy):\n    at: float = 0.0\n\n"
+        "    def score(self, arm, clock):\n        return arm.number + self.at\n"
+    )
+    (tmp_path / "own_agents.py").write_text(code)
+    monkeypatch.chdir(tmp_path)
+    agent = lr.Agent("own_agents:Last(at=1)", ["a", "b"])
+    assert json.loads(agent.to_json())["made_with"]["policy"] == {
+        "class": "own_agents:Last",
+        "parameters": {"at": 1.0},
+    }
+    with lr.open_agent("a.db", "own_agents:Last(at=1)", ["a", "b"]) as agent:
+        agent.tell_many((choice, 1) for choice in agent.ask(3))
+    (tmp_path / "own_agents.py").write_text(code + "# edited\n")
+    with lr.open_agent("a.db", "own_agents:Last(at=1)") as agent:
+        assert (agent.time, str(agent.policy)) == (3, "Last(at=1)")
+    monkeypatch.syspath_prepend(tmp_path)
+    import own_agents
+
+    with lr.open_agent("a.db", own_agents.Last(at=1), ["a", "b"]) as agent:
+        assert agent.time == 3
+    with pytest.raises(lr.InputError, match=r"this agent uses own_agents:Last\(at=1.0\), not Last"):
+        lr.open_agent("a.db", "own_agents:Last")
+    with pytest.raises(lr.InputError, match="which is not part of lowregret: pass it"):
+        lr.open_agent("a.db")
+    with pytest.raises(lr.InputError, match="a service creates its own policies alone"):
+        lr.connect("http://127.0.0.1:1", "own_agents:Last", ["a"], timeout=0.1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lowregret as lr
-from lowregret.online.arm_summary import half_width, regret_bound
+from lowregret.online.arm_summary import ADDED_VARIANCE, gain_over_control, half_width, regret_bound
 
 
 @pytest.mark.parametrize("chance", [0.5, 0.9, 0.02])
@@ -85,5 +85,47 @@ def test_the_regret_bound_holds_and_is_what_the_intervals_say():
 
 
 def bound_of(agent):
-    with agent._transactions.reading() as state:
+    with agent.transactions.reading() as state:
         return regret_bound(state)
+
+
+@pytest.mark.parametrize("chance", [0.5, 0.05, 0.01, 0.002])
+def test_the_interval_by_the_variance_covers_at_all_times_at_once(chance):
+    """1,000 arms of 3,000 rewards: at most 2.5% may ever leave it; more than 45 have odds below 1e-4."""
+    random, pulls = np.random.default_rng(27), np.arange(2, 3_001)
+    unit = np.array([half_width(int(n), 1.0, 0.025) for n in pulls])
+    means = (random.random((1_000, 3_000)) < chance).cumsum(axis=1)[:, 1:] / pulls
+    wide = np.sqrt(means * (1 - means) + ADDED_VARIANCE / pulls) * unit
+    assert (np.abs(means - chance) > wide).any(axis=1).sum() <= 45
+
+
+def play_with_control(chances, seed, turns=500):
+    """Return the gain over the control arm "a", in a range of 10 times the chances."""
+    random = np.random.default_rng(seed)
+    options = {"reward_range": (0, 10), "seed": seed, "control": ("a", 0.2)}
+    agent = lr.Agent(lr.UCB1(), list(chances), **options)
+    for choice in (agent.ask() for _ in range(turns)):
+        agent.tell(choice, 10.0 * (random.random() < chances[choice.arm]))
+    with agent.transactions.reading() as state:
+        gain = gain_over_control(state)
+    return gain, agent.summary()
+
+
+def test_identical_arms_gain_nothing_over_the_control():
+    gains = [play_with_control(dict.fromkeys("abcde", 0.1), seed)[0] for seed in range(20)]
+    assert all(gain["low"] < 0 < gain["high"] for gain in gains)
+    assert 4 <= sum(gain["estimate"] > 0 for gain in gains) <= 16  # odds of 1 in 400 to fail
+
+
+def test_the_gain_over_the_control_is_found_and_needs_a_control():
+    chances = {"a": 0.1, "b": 0.6, "c": 0.5}
+    gain, table = play_with_control(chances, 1, 1_000)
+    pulls = dict(table.select("arm", "pulls").iter_rows())
+    true = sum(10 * pulls[arm] * (chances[arm] - 0.1) for arm in "bc")
+    assert 0 < gain["low"] < true < gain["high"]
+    means = dict(table.select("arm", "mean").iter_rows())
+    assert gain["estimate"] == pytest.approx(sum(pulls[arm] * (means[arm] - means["a"]) for arm in "bc"))
+    for agent in (lr.Agent("UCB1", ["a", "b"]), lr.Agent("UCB1", ["a", "b"], control=("a", 0.5))):
+        agent.tell(agent.ask(), 1)
+        with agent.transactions.reading() as state:
+            assert gain_over_control(state) is None

@@ -21,7 +21,7 @@ def test_each_epoch_opens_the_arms_again_and_keeps_what_is_known():
     played(agent, 1)
     assert states(agent) == ["active", "active"]
     assert agent.summary()["pulls"].sum() == before + 1
-    state = agent._transactions.state
+    state = agent.transactions.state
     assert (state.epoch, state.models[0]["horizon"]) == (1, 2_000)
     assert state.round.number == 0
     assert state.round.until > 1_000
@@ -51,13 +51,13 @@ def test_after_a_horizon_that_was_given_it_goes_on_as_it_is():
         agent = lr.Agent(policy, ["good", "bad"], horizon=300, seed=1)
         played(agent, 1_000)
         assert agent.time == 1_000
-        assert agent._transactions.state.epoch == 0
+        assert agent.transactions.state.epoch == 0
 
 
 def test_rounds_go_by_rewards_told_not_by_pulls_that_wait():
     agent = lr.Agent(lr.EUCBV(), ["a", "b"], horizon=1_000, seed=1)
-    choices, until = agent.ask(500), agent._transactions.state.round.until
+    choices, until = agent.ask(500), agent.transactions.state.round.until
     assert until < 500
     for told, choice in enumerate(choices, 1):
         agent.tell(choice, 0.5)
-        assert (agent._transactions.state.round.number > 0) == (told >= until)
+        assert (agent.transactions.state.round.number > 0) == (told >= until)

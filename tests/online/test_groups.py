@@ -1,6 +1,5 @@
 """Calls in one session of the store do what they would do one after the other."""
 
-import sqlite3
 from datetime import timedelta
 from itertools import count
 from random import Random
@@ -46,7 +45,7 @@ def program(random, length):
         elif kind == "forget":
             made.append((calls.forget, ([f"{key:032x}-{key}"],)))
         elif kind == "settle":
-            made.append((calls.settle, ()))
+            made.append((calls.end_windows, ()))
         else:
             arms.append(f"new {turn}")
             made.append(random.choice([(calls.add, (arms[-1],)), (calls.retire, (random.choice(arms),))]))
@@ -59,7 +58,7 @@ def played(store, made, sizes, window, policy):
     agent = lr.open_agent(store, policy, ARMS, seed=3, **window, clock=lambda: next(clock))
     outcomes, rest = [], list(made)
     while rest:
-        done = agent._transactions.together(rest[: next(sizes)])
+        done = agent.transactions.together(rest[: next(sizes)])
         assert done
         outcomes += [repr(outcome) for outcome in done]
         rest = rest[len(done) :]
@@ -80,8 +79,8 @@ def test_a_group_equals_calls_one_by_one(seed, numbered, monkeypatch, tmp_path):
     assert outcomes == expected
     assert any("Error" in outcome for outcome in outcomes)
     assert grouped.events().equals(single.events())
-    grouped._transactions.state.token = single._transactions.state.token
-    assert write(grouped._transactions.state) == write(single._transactions.state)
+    grouped.transactions.state.token = single.transactions.state.token
+    assert write(grouped.transactions.state) == write(single.transactions.state)
     grouped.close()
     with lr.open_agent(str(tmp_path / "a.db")) as again:
         assert again.verify() > 0
@@ -90,28 +89,25 @@ def test_a_group_equals_calls_one_by_one(seed, numbered, monkeypatch, tmp_path):
 def test_a_store_that_fails_takes_nothing(tmp_path, monkeypatch):
     agent = lr.open_agent(tmp_path / "a.db", lr.UCB1(), ARMS, seed=3)
     first = agent.ask(request="before")
-    store, before = agent._transactions.store, agent.to_json()
-
-    def fail():
-        raise sqlite3.OperationalError("disk full")
+    store, before = agent.transactions.store, agent.to_json()
 
     group = [(calls.ask, (1, None, "x")), (calls.tell, ([(first, 1.0)],)), (calls.ask, (2, None, None))]
     with monkeypatch.context() as patch:
-        patch.setattr(store, "append", lambda events: store._staged.append(fail))
+        patch.setattr(store, "append", lambda events: store._staged.append(("no SQL", ())))
         with pytest.raises(lr.StoreError):
-            agent._transactions.together(group)
+            agent.transactions.together(group)
     with lr.open_agent(tmp_path / "a.db") as other:
         assert other.time == 1
     assert agent.time == 1 and [choice.id for choice in agent.pending] == [first.id]
     assert _same(agent.to_json(), before)
-    answered, told, two = agent._transactions.together(group)
+    answered, told, two = agent.transactions.together(group)
     assert (len(answered), told, len(two)) == (1, 1, 2)
     assert agent.verify() == 5
 
 
 def test_an_interrupt_after_the_commit_loses_nothing(tmp_path, monkeypatch):
     agent = lr.open_agent(tmp_path / "a.db", lr.UCB1(), ARMS, seed=3)
-    store = agent._transactions.store
+    store = agent.transactions.store
     commit = store._commit
 
     def interrupted():
@@ -121,20 +117,20 @@ def test_an_interrupt_after_the_commit_loses_nothing(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(store, "_commit", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            agent._transactions.together([(calls.ask, (1, None, name)) for name in "abc"])
+            agent.transactions.together([(calls.ask, (1, None, name)) for name in "abc"])
     assert agent.time == 3 and agent.ask(request="b").time == 2
     assert agent.verify() == 3
 
 
 def test_a_group_ends_before_the_records_forget(tmp_path):
     agent = lr.open_agent(tmp_path / "a.db", lr.UCB1(), ARMS)
-    group = [(calls.ask, (1, None, f"r{number}")) for number in range(module.GROUP_EVENTS + 10)]
-    assert len(agent._transactions.together(group)) == module.GROUP_EVENTS
+    group = [(calls.ask, (1, None, f"r{number}")) for number in range(module.MAX_GROUP_EVENTS + 10)]
+    assert len(agent.transactions.together(group)) == module.MAX_GROUP_EVENTS
 
 
 def test_an_agent_in_memory_runs_one_at_a_time():
     agent = lr.Agent("UCB1", ARMS)
-    assert len(agent._transactions.together([(calls.ask, (1, None, None))] * 3)) == 1
+    assert len(agent.transactions.together([(calls.ask, (1, None, None))] * 3)) == 1
     assert agent.time == 1
 
 
@@ -143,7 +139,7 @@ def test_large_requests_do_not_fill_the_memory(tmp_path):
     first = agent.ask(3_000, request="0")
     for number in range(1, 6):
         agent.ask(3_000, request=str(number))
-    state = agent._transactions.state
+    state = agent.transactions.state
     assert state.requested == sum(map(len, state.requests.values())) == 9_000
     assert agent.ask(3_000, request="0") == first
     assert len(agent.ask(20_000, request="large")) == 20_000 and list(state.requests) == ["large"]
@@ -158,7 +154,7 @@ def test_two_processes_share_an_agent_in_groups(tmp_path):
     for turn in range(40):
         group = [(calls.ask, (1, None, f"{turn}, {place}")) for place in range(8)]
         group += [(calls.tell, ([(key, 1.0)],)) for key in ids[-12:-4]]
-        for outcome in agents[turn % 2]._transactions.together(group)[:8]:
+        for outcome in agents[turn % 2].transactions.together(group)[:8]:
             ids.append(outcome[0].id)
     assert len(set(ids)) == 320
     assert agents[0].verify() == agents[1].verify() > 320

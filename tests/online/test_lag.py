@@ -1,7 +1,6 @@
 """A worker that was idle catches up without stopping the others, and nobody waits longer than was agreed."""
 
-import os
-import signal
+import sqlite3
 import threading
 from time import monotonic, sleep
 
@@ -9,7 +8,7 @@ import pytest
 from agent_workers import check_replay
 
 import lowregret as lr
-from lowregret.online import event_replay, transactions
+from lowregret.online import calls, event_replay, transactions
 from lowregret.online.agent_state import AgentState
 
 ARMS = ["red", "green", "blue"]
@@ -24,14 +23,14 @@ class Counter:
 
     def __init__(self, agent, monkeypatch):
         self.inside, self.outside = 0, 0
-        link = agent._transactions.store._link
+        store = agent.transactions.store
         for module in (transactions, event_replay):
-            monkeypatch.setattr(module, "reapply", self.counting(link))
+            monkeypatch.setattr(module, "reapply", self.counting(store))
 
-    def counting(self, link, real=event_replay.reapply):
+    def counting(self, store, real=event_replay.reapply):
         def reapply(state, event):
-            self.inside += link.in_transaction
-            self.outside += not link.in_transaction
+            self.inside += store._connection is not None
+            self.outside += store._connection is None
             real(state, event)
 
         return reapply
@@ -61,9 +60,9 @@ def test_a_worker_that_lags_behind_a_compaction_goes_on(tmp_path):
     idle, busy = (opened(tmp_path / "agent.db") for _ in range(2))
     idle.ask()
     busy.tell_many((choice, 0.5) for choice in busy.ask(500))
-    store = busy._transactions.store
+    store = busy.transactions.store
     with store.session(1.0):
-        store.compact(*store.latest())
+        store.compact(*store.latest_snapshot())
     assert idle.time == busy.time == 501
     assert idle.ask().time == 502
 
@@ -74,7 +73,7 @@ def test_a_worker_that_lags_far_behind_many_arms_compiles(tmp_path, monkeypatch)
     names = [f"arm {number}" for number in range(600)]
     idle, busy = (opened(tmp_path / "agent.db", arms=names) for _ in range(2))
     monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", 10**9)
-    monkeypatch.setattr(transactions, "COMPILED_FROM", 150_000)
+    monkeypatch.setattr(transactions, "MIN_UPDATES_TO_COMPILE", 150_000)
     monkeypatch.setattr(AgentState, "has_code", lambda state: False)
     busy.ask(200)
     assert (idle.time, compiled) == (200, [])
@@ -82,35 +81,33 @@ def test_a_worker_that_lags_far_behind_many_arms_compiles(tmp_path, monkeypatch)
     assert (idle.time, compiled) == (500, [600])
 
 
-@pytest.mark.parametrize("kind", ["agent.db", None])
-def test_a_fork_while_another_thread_is_in_a_call(tmp_path, monkeypatch, kind):
-    """The child does not wait for a thread that it does not have."""
-    agent = lr.Agent(lr.UCB1(), ARMS) if kind is None else opened(tmp_path / kind)
-    inside, go_on, real = threading.Event(), threading.Event(), AgentState.choose
+@pytest.mark.parametrize("faster", [False, True])
+@pytest.mark.parametrize("together", [False, True])
+def test_an_ask_that_takes_long_keeps_no_other_agent_waiting(tmp_path, monkeypatch, faster, together):
+    """It is computed before it takes the file; again, if another process has asked the agent meanwhile."""
+    path, arms = tmp_path / "agent.db", [f"arm {number}" for number in range(60)]
+    agent, neighbour = opened(path, arms=arms), opened(path, name="neighbour", timeout=0.0)
+    rival, times, real = opened(path, arms=arms), [], AgentState.choose
 
-    def choose(state, *rest):
-        if threading.current_thread() is thread:
-            inside.set()
-            go_on.wait(120)
-        return real(state, *rest)
+    def choose(state, number, *rest):
+        if state is agent.transactions.state and number == 50 and not times:
+            times.append(neighbour.ask().time)
+            if faster:
+                times.append(rival.ask().time)
+        return real(state, number, *rest)
 
     monkeypatch.setattr(AgentState, "choose", choose)
-    thread = threading.Thread(target=agent.ask)
-    thread.start()
-    inside.wait(120)
-    process = os.fork()
-    if process == 0:
-        signal.alarm(120)
-        try:
-            os._exit(10 + agent.ask().time)
-        except lr.StoreError as error:
-            os._exit(17 if "was opened before a fork" in str(error) else 1)
-        finally:
-            os._exit(2)
-    go_on.set()
-    thread.join()
-    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == (11 if kind is None else 17)
-    assert agent.ask().time == 2
+    if together:
+        choices = [
+            row for part in agent.transactions.together([(calls.ask, (50, None, None))] * 2) for row in part
+        ]
+    else:
+        choices = agent.ask(100)
+    assert times == [1, 1][: 1 + faster]
+    assert [choice.time for choice in choices] == list(range(1 + faster, 101 + faster))
+    assert len({choice.id for choice in choices}) == 100
+    check_replay(agent)
+    assert rival.time == agent.time == 100 + faster
 
 
 def test_nobody_waits_longer_than_the_timeout_counted_from_the_call(tmp_path, monkeypatch):
@@ -118,15 +115,16 @@ def test_nobody_waits_longer_than_the_timeout_counted_from_the_call(tmp_path, mo
 
     What a thread has waited for others is taken from what it waits for the store.
     """
-    agent, other = opened(tmp_path / "agent.db", timeout=0.3), opened(tmp_path / "agent.db")
-    other._transactions.store._link.execute("BEGIN IMMEDIATE")
+    agent = opened(tmp_path / "agent.db", timeout=0.3)
+    other = sqlite3.connect(tmp_path / "agent.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
     times, sessions, errors = {}, [], []
 
     def recorded():
         times.setdefault(threading.get_ident(), []).append(monotonic())
         return times[threading.get_ident()][-1]
 
-    def session(timeout, real=agent._transactions.store.session):
+    def session(timeout, real=agent.transactions.store.session):
         first, *_, last = times[threading.get_ident()]
         sessions.append((timeout, max(first + 0.3 - last, 0.0)))
         return real(timeout)
@@ -138,14 +136,14 @@ def test_nobody_waits_longer_than_the_timeout_counted_from_the_call(tmp_path, mo
             errors.append(str(error))
 
     monkeypatch.setattr(transactions, "monotonic", recorded)
-    monkeypatch.setattr(agent._transactions.store, "session", session)
+    monkeypatch.setattr(agent.transactions.store, "session", session)
     threads = [threading.Thread(target=ask) for _ in range(4)]
     for thread in threads:
         thread.start()
         sleep(0.02)
     for thread in threads:
         thread.join()
-    other._transactions.store._link.rollback()
+    other.close()
     assert len(errors) == 4
     assert all("try again" in error for error in errors)
     assert sessions and all(waited == rest for waited, rest in sessions)
@@ -159,16 +157,11 @@ def test_a_timeout_is_a_number_of_seconds(tmp_path, timeout):
         opened(tmp_path / "agent.db", timeout=timeout)
 
 
-@pytest.mark.parametrize("settled", [False, True])
 @pytest.mark.parametrize("end", ["-wal", "-shm"])
-def test_a_deleted_file_of_sqlite_is_noticed(tmp_path, end, settled):
+def test_a_deleted_file_of_sqlite_is_noticed(tmp_path, end):
     """Else calls would be acknowledged that are in a file without a name."""
     with opened(tmp_path / "agent.db") as agent:
         agent.ask()
-        if settled:  # the folder was not changed for long, and need not be looked into
-            os.utime(tmp_path, (1, 1))
-            agent.ask()
-            assert agent._transactions.store._unchanged == 10**9
         (tmp_path / f"agent.db{end}").unlink()
         for _ in range(2):
             with pytest.raises(lr.StoreError, match=f"agent.db{end}' was moved or deleted while it was open"):
@@ -182,11 +175,11 @@ def test_a_worker_loads_machine_code_that_is_on_the_disk(tmp_path, monkeypatch):
     busy.compile()
     monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", 10**9)
     busy.ask(20)
-    assert (idle.time, idle._transactions.state.is_compiled) == (20, False)
+    assert (idle.time, idle.transactions.state.is_compiled) == (20, False)
     busy.ask(80)
     monkeypatch.setattr(AgentState, "has_code", lambda state: False)
-    assert (stranger.time, stranger._transactions.state.is_compiled) == (100, False)
+    assert (stranger.time, stranger.transactions.state.is_compiled) == (100, False)
     monkeypatch.undo()
-    assert idle._transactions.state.has_code()
-    assert (idle.time, idle._transactions.state.is_compiled) == (100, True)
+    assert idle.transactions.state.has_code()
+    assert (idle.time, idle.transactions.state.is_compiled) == (100, True)
     check_replay(idle)

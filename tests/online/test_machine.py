@@ -237,16 +237,10 @@ class SQLite(Durable):
     @rule()
     def another(self):
         other = self.first()
-        one, same = self.agent._transactions.state, other._transactions.state
+        one, same = self.agent.transactions.state, other.transactions.state
         assert write(one, for_store=True) == write(same, for_store=True)
         self.agent.close()
         self.agent = other
-
-
-class Journal(Durable):
-    """On a journal."""
-
-    name = "agent.journal"
 
 
 class PostgreSQL(Live):
@@ -276,7 +270,7 @@ class PostgreSQL(Live):
     @rule()
     def another(self):
         other = self.opened()
-        one, same = self.agent._transactions.state, other._transactions.state
+        one, same = self.agent.transactions.state, other.transactions.state
         assert write(one, for_store=True) == write(same, for_store=True)
         self.agent.close()
         self.agent = other
@@ -302,9 +296,7 @@ def case_of(machine, examples):
     return pytest.mark.usefixtures("_postgresql")(case) if machine is PostgreSQL else case
 
 
-TestMemory, TestSQLite, TestJournal, TestPostgreSQL = (
-    case_of(machine, 12) for machine in (Memory, SQLite, Journal, PostgreSQL)
-)
-TestLongerMemory, TestLongerSQLite, TestLongerJournal, TestLongerPostgreSQL = (
-    pytest.mark.heavy(case_of(machine, 100)) for machine in (Memory, SQLite, Journal, PostgreSQL)
+TestMemory, TestSQLite, TestPostgreSQL = (case_of(machine, 12) for machine in (Memory, SQLite, PostgreSQL))
+TestLongerMemory, TestLongerSQLite, TestLongerPostgreSQL = (
+    pytest.mark.heavy(case_of(machine, 100)) for machine in (Memory, SQLite, PostgreSQL)
 )

@@ -8,14 +8,12 @@ import lowregret as lr
 from lowregret.online import transactions
 
 ARMS = ["red", "green", "blue"]
-NAMES = ["agent.db", "agent.journal"]
 
 
 def opened(path, **changed):
     return lr.open_agent(path, **{"policy": lr.UCB1(), "arms": ARMS, "seed": 3, **changed})
 
 
-@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
@@ -29,30 +27,28 @@ def opened(path, **changed):
     ],
     ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
 )
-def test_another_agent_than_it_was_made_with_is_refused(tmp_path, name, changed, message):
-    opened(tmp_path / name).close()
+def test_another_agent_than_it_was_made_with_is_refused(tmp_path, changed, message):
+    opened(tmp_path / "agent.db").close()
     with pytest.raises(lr.InputError, match=message):
-        opened(tmp_path / name, **changed)
-    opened(tmp_path / name).close()
+        opened(tmp_path / "agent.db", **changed)
+    opened(tmp_path / "agent.db").close()
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_arms_may_be_those_of_today(tmp_path, name):
-    with opened(tmp_path / name) as agent:
+def test_arms_may_be_those_of_today(tmp_path):
+    with opened(tmp_path / "agent.db") as agent:
         agent.add_arm("yellow")
         agent.retire_arm("red")
     for arms in (ARMS, ["green", "blue", "yellow"]):
-        with opened(tmp_path / name, arms=arms) as agent:
+        with opened(tmp_path / "agent.db", arms=arms) as agent:
             assert set(agent.arms) == {"green", "blue", "yellow"}
     with pytest.raises(lr.InputError, match="has the arms"):
-        opened(tmp_path / name, arms=[*ARMS, "yellow"])
+        opened(tmp_path / "agent.db", arms=[*ARMS, "yellow"])
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_foreign_file_is_refused_and_left_alone(tmp_path, name):
-    path = tmp_path / name
+def test_a_foreign_file_is_refused_and_left_alone(tmp_path):
+    path = tmp_path / "agent.db"
     path.write_bytes(b"Dear diary, today I ...\n" * 40)
-    with pytest.raises(lr.StoreError, match="is not an SQLite file|is not the journal of an agent"):
+    with pytest.raises(lr.StoreError, match="is not an SQLite file"):
         opened(path)
     assert path.read_bytes() == b"Dear diary, today I ...\n" * 40
 
@@ -128,23 +124,27 @@ def test_a_policy_may_be_given_by_its_name(tmp_path):
     assert lr.Agent("EUCBV", ARMS).policy == lr.EUCBV()
 
 
-@pytest.mark.parametrize("name", ["agent\0.db", "agent\0.journal"])
-def test_a_name_that_no_file_can_have(tmp_path, name):
+def test_a_name_that_no_file_can_have(tmp_path):
     with pytest.raises(lr.InputError, match="the name of a file must not contain NUL, got "):
-        opened(tmp_path / name)
+        opened(tmp_path / "agent\0.db")
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_folder_that_is_not_there(tmp_path, name):
+def test_a_journal_is_no_longer_a_store(tmp_path):
+    for call in (opened, lambda path: lr.open_agent(path), lambda path: lr.open_agent(str(path))):
+        with pytest.raises(lr.InputError, match="journals are no longer supported: use an SQLite file such"):
+            call(tmp_path / "agent.journal")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_is_not_there(tmp_path):
     with pytest.raises(lr.StoreError, match="cannot"):
-        opened(tmp_path / "nowhere" / name)
+        opened(tmp_path / "nowhere" / "agent.db")
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_name_is_a_file_and_nothing_else(tmp_path, monkeypatch, name):
+def test_a_name_is_a_file_and_nothing_else(tmp_path, monkeypatch):
     """Not SQLite's memory, and not another file after the process has changed its folder."""
     monkeypatch.chdir(tmp_path)
-    for place in (name, ":memory:"):
+    for place in ("agent.db", ":memory:"):
         with opened(place) as agent:
             first = agent.ask(request="first")
             agent.tell_many((choice, 1) for choice in agent.ask(1_100))
@@ -154,3 +154,30 @@ def test_a_name_is_a_file_and_nothing_else(tmp_path, monkeypatch, name):
             monkeypatch.chdir(tmp_path)
         with opened(place) as agent:
             assert agent.time == 1_101
+
+
+@pytest.mark.parametrize("name", ["a\u202eb", "a\nb", "\u2066a", "a\x7f", "a\0", "a\u200f"])
+def test_names_of_arms_have_no_controls(tmp_path, name):
+    with pytest.raises(lr.InputError, match="must not contain control characters"):
+        lr.open_agent(tmp_path / "a.db", "UCB1", ["red", name])
+    with (
+        lr.open_agent(tmp_path / "b.db", "UCB1", ["red", "עברית", "é 👩‍🚀"]) as agent,
+        pytest.raises(lr.InputError, match="must not contain control characters"),
+    ):
+        agent.add_arm(name)
+
+
+def test_an_agent_that_has_such_a_name_opens(tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr("lowregret.online.open_agent.valid_arm", str)
+        lr.open_agent(tmp_path / "a.db", "UCB1", ["red", "a\nb"]).close()
+    with lr.open_agent(tmp_path / "a.db") as agent:
+        assert set(agent.arms) == {"red", "a\nb"}
+
+
+@pytest.mark.parametrize("now", [float("nan"), float("inf"), None, "1"])
+def test_a_clock_returns_a_number(tmp_path, now):
+    with lr.open_agent(tmp_path / "a.db", "UCB1", ["red", "green"], clock=lambda: now) as agent:
+        with pytest.raises(lr.InputError, match="clock must return a finite number of seconds"):
+            agent.ask()
+        assert agent.time == 0 and agent.verify() == 0

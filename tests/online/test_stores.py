@@ -1,6 +1,5 @@
 """Every store passes the suite; what a disk can do to one is told in one sentence, and changes nothing."""
 
-import os
 import resource
 import signal
 from contextlib import contextmanager
@@ -10,11 +9,9 @@ import pytest
 import lowregret as lr
 from lowregret.online import transactions
 from lowregret.online.stores.in_memory import MemoryStore
-from lowregret.online.stores.journal import JournalStore
 from lowregret.online.stores.sqlite import SQLiteStore
 
 ARMS = ["red", "green", "blue"]
-NAMES = ["agent.db", "agent.journal"]
 
 
 def opened(path, **changed):
@@ -25,7 +22,6 @@ def test_the_stores_conform(tmp_path):
     stores = {}
     lr.testing.check_store(lambda name: stores.setdefault(name, MemoryStore()))
     lr.testing.check_store(lambda name: SQLiteStore(tmp_path / "all.db", name))
-    lr.testing.check_store(lambda name: JournalStore(tmp_path / f"{name}.journal"))
 
 
 class Forgetful(MemoryStore):
@@ -34,8 +30,8 @@ class Forgetful(MemoryStore):
 
 
 class Brief(MemoryStore):
-    def requested(self, request):
-        return super().requested(request)[:1]
+    def events_of_request(self, request):
+        return super().events_of_request(request)[:1]
 
 
 class Careless(MemoryStore):
@@ -46,7 +42,7 @@ class Careless(MemoryStore):
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
-        (Forgetful, "Events and the head come back as they were, in order: after 0 it has"),
+        (Forgetful, "Events and the header come back as they were, in order: after 0 it has"),
         (Brief, "Answers and requests are found: 'visit' gives"),
         (Careless, "Sessions that raise leave nothing behind: it has"),
     ],
@@ -57,22 +53,21 @@ def test_a_store_that_breaks_a_rule_is_named(kind, message):
         lr.testing.check_store(lambda name: stores.setdefault(name, kind()))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_store_remembers_every_answer_and_every_request(tmp_path, name):
+def test_a_store_remembers_every_answer_and_every_request(tmp_path):
     """More than an agent has in memory, and over several snapshots."""
-    with opened(tmp_path / name) as agent:
+    with opened(tmp_path / "agent.db") as agent:
         first = agent.ask(request="the first")
         agent.tell(first, 0.25)
         for _ in range(6):
             agent.tell_many((choice, 1) for choice in agent.ask(500))
         for one in (agent, None):
-            one = one or opened(tmp_path / name)
+            one = one or opened(tmp_path / "agent.db")
             assert one.ask(request="the first") == first
             assert one.tell(first, 0.25) is False
             with pytest.raises(lr.ConflictError, match="has the reward 0.25: the reward 1.0 is rejected"):
                 one.tell(first, 1)
             one.close()
-    with opened(tmp_path / name) as agent:
+    with opened(tmp_path / "agent.db") as agent:
         assert agent.time == 3_001
         assert agent.conflicts == 2
         assert agent.pending == ()
@@ -89,25 +84,9 @@ def test_a_memory_agent_says_what_it_has_forgotten():
         agent.tell(first, 1)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_store_is_not_carried_over_a_fork(tmp_path, name):
-    agent = opened(tmp_path / name)
-    process = os.fork()
-    if process == 0:
-        try:
-            agent.ask()
-        except lr.StoreError as error:
-            os._exit(17 if "was opened before a fork" in str(error) else 1)
-        finally:
-            os._exit(2)
-    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 17
-    agent.tell(agent.ask(), 1)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_file_that_is_taken_away_is_noticed(tmp_path, name):
+def test_a_file_that_is_taken_away_is_noticed(tmp_path):
     """Else decisions would be answered that are on no disk."""
-    path = tmp_path / name
+    path = tmp_path / "agent.db"
     with opened(path) as agent:
         agent.ask()
         path.rename(tmp_path / "old")
@@ -136,10 +115,9 @@ def full(path, allowed):
         signal.signal(signal.SIGXFSZ, handler)
 
 
-@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("allowed", [0, 7, 20])
-def test_a_full_disk_changes_nothing(tmp_path, name, allowed):
-    path = tmp_path / name
+def test_a_full_disk_changes_nothing(tmp_path, allowed):
+    path = tmp_path / "agent.db"
     with opened(path) as agent:
         agent.tell_many((choice, 0.5) for choice in agent.ask(100))
         waiting = agent.ask()
@@ -157,10 +135,9 @@ def test_a_full_disk_changes_nothing(tmp_path, name, allowed):
         assert agent.notes == ()
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_full_disk_changes_nothing_when_a_snapshot_is_due(tmp_path, name, monkeypatch):
+def test_a_full_disk_changes_nothing_when_a_snapshot_is_due(tmp_path, monkeypatch):
     monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", 100)
-    path = tmp_path / name
+    path = tmp_path / "agent.db"
     with opened(path) as agent:
         agent.ask(99)
         state = agent.to_json()
@@ -171,4 +148,4 @@ def test_a_full_disk_changes_nothing_when_a_snapshot_is_due(tmp_path, name, monk
         agent.ask()
     with opened(path) as agent:
         assert agent.time == 100
-        assert agent._transactions.store.latest()[0] == 100
+        assert agent.transactions.store.latest_snapshot()[0] == 100

@@ -2,17 +2,18 @@
 
 from collections import deque
 from datetime import timedelta
+from itertools import pairwise
 from random import Random
 
 import pytest
 from agent_workers import check_replay, contents
 
 import lowregret as lr
-from lowregret.online import transactions
+from lowregret.online import calls, transactions, windows
 
 ARMS = ["red", "green", "blue"]
 MEANS = {"red": 0.2, "green": 0.5, "blue": 0.8}
-PLACES = [None, "agent.db", "agent.journal"]
+PLACES = [None, "agent.db"]
 
 
 def made(folder, name, policy=None, **changed):
@@ -150,7 +151,7 @@ def test_an_agent_with_a_window_goes_on_exactly(tmp_path, name, window, monkeypa
             agent.close()
             if name is None:
                 agent = lr.Agent.from_json(text)
-                agent._transactions.clock = given["clock"]
+                agent.transactions.clock = given["clock"]
             else:
                 agent = made(tmp_path, name, **given)
         assert len(agent.pending) == len(twin.pending)
@@ -193,4 +194,58 @@ def test_forget_many(tmp_path, name):
     for bad in ("id", second, 7):
         with pytest.raises(lr.InputError, match="forget_many takes a list of decisions"):
             agent.forget_many(bad)
+    agent.close()
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_a_clock_that_was_ahead_does_not_stop_windows_for_ever(tmp_path, name):
+    """What was asked meanwhile ends with the next decision whose window has ended."""
+    now = [1_000.0]
+    agent = made(tmp_path, name, matures_after=timedelta(hours=1), default_reward=0, clock=lambda: now[0])
+    agent.ask()
+    now[0] += 10**9
+    agent.tell_many((choice, 1) for choice in agent.ask(2))  # ends the first window
+    now[0] -= 10**9
+    last = agent.ask()
+    now[0] += 3_599
+    agent.ask()
+    assert agent.summary()["pulls"].sum() == 1
+    now[0] += 1
+    agent.ask()
+    assert agent.summary()["pulls"].sum() == 4
+    assert last not in agent.pending and len(agent.pending) == 2
+    if name is not None:
+        check_replay(agent)
+    agent.close()
+
+
+@pytest.mark.parametrize("window", [timedelta(hours=1), 2])
+@pytest.mark.parametrize("name", PLACES)
+def test_many_windows_end_in_parts_between_which_others_are_not_kept_waiting(
+    tmp_path, monkeypatch, name, window
+):
+    monkeypatch.setattr(windows, "MAX_ENDED", 10, raising=False)
+    now, ended = [1_000.0], []
+    agent = made(tmp_path, name, matures_after=window, default_reward=0, clock=lambda: now[0])
+    session = agent.transactions.store.session
+
+    def recorded(timeout):
+        ended.append(agent.transactions.state.matured)
+        return session(timeout)
+
+    monkeypatch.setattr(agent.transactions.store, "session", recorded)
+    pair = [(calls.ask, (1, None, None))] * 2
+    for asking in (agent.ask, lambda: agent.transactions.together(pair)):
+        agent.ask(35)
+        now[0] += 4_000
+        ended.clear()
+        asking()
+        assert [after - before for before, after in pairwise(ended)][:3] == [10, 10, 10]
+        assert len(agent.pending) < 5
+    agent.ask(25)
+    now[0] += 4_000
+    due = len(agent.pending) - (2 if window == 2 else 0)
+    assert agent.forget_expired() == due > 20
+    if name is not None:
+        check_replay(agent)
     agent.close()

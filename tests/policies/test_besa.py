@@ -9,9 +9,9 @@ import pytest
 from scipy.stats import chisquare
 
 import lowregret as lr
-from lowregret.engine.reference import policy_rng
-from lowregret.engine.state import new_rewards, new_rows
-from lowregret.engine.step import choose
+from lowregret.engine.kernels.rng import policy_rng
+from lowregret.engine.kernels.state import new_rewards, new_rows
+from lowregret.engine.kernels.step import choose
 from lowregret.policies import clock_at
 from lowregret.policies.subsampling import drawn_skip, subsample_sum
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import lowregret as lr
-from lowregret.engine.reference import policy_rng
-from lowregret.engine.state import rows_of
+from lowregret.engine.kernels.rng import policy_rng
+from lowregret.engine.kernels.state import rows_of
 from lowregret.errors import InputError
 from lowregret.policies import Arm, clock_at
 from lowregret.policies.discounted import Discounted
@@ -105,7 +105,7 @@ class Remembering(lr.Policy):
 def test_a_memory_is_numbers_behind_the_other_fields():
     rows = rows_of(lr.bernoulli([0.1, 0.2]), Remembering())
     assert rows.dtype.names[-2:] == ("memory_pulls", "memory_last")
-    path = lr.trace(Remembering(), np.zeros((3, 9)), horizon=9)
+    path = lr.trace(Remembering(), np.zeros((3, 9)), horizon=9, engine="reference")
     assert path.arm.tolist() == [0, 1, 2] * 3
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import optimize, stats
 
 import lowregret as lr
-from lowregret.engine.reference import policy_rng
+from lowregret.engine.kernels.rng import policy_rng
 from lowregret.policies import Arm, clock_at
 from lowregret.special.bounded_divergences import bounded_kl_free
 
@@ -76,7 +76,7 @@ def test_npts_weighs_the_rewards_and_1():
 def test_npts_draws_from_the_dirichlet_distribution():
     """Of 3 zeros and the value 1, the mean is Beta(1, 3); of two ones and two zeros, Beta(3, 2)."""
     clock, rng = clock_at(9, 100, 2, 0.0), policy_rng(4, 0)
-    for rewards, law in (([0.0] * 3, stats.beta(1, 3)), ([1.0, 0.0, 1.0, 0.0], stats.beta(3, 2))):
+    for rewards, distribution in (([0.0] * 3, stats.beta(1, 3)), ([1.0, 0.0, 1.0, 0.0], stats.beta(3, 2))):
         arm = Arm(0, len(rewards), 0.5, 0.1, rewards=np.array(rewards))
         values = [lr.NPTS().sample(arm, clock, rng) for _ in range(5_000)]
-        assert stats.kstest(values, law.cdf).pvalue > 1e-4
+        assert stats.kstest(values, distribution.cdf).pvalue > 1e-4

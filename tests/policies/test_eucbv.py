@@ -116,8 +116,9 @@ def test_a_logarithm_below_one_counts_as_nothing():
 def test_it_says_when_the_guarantee_does_not_cover():
     with pytest.warns(
         UserWarning, match=r"guarantee needs a horizon of at least K\^2.4 \(252 for 10 arms\), got 251"
-    ):
-        lr.EUCBV().first_round(clock_at(0, 251, 10, 0.0))
+    ) as caught:
+        lr.Agent(lr.EUCBV(), list("abcdefghij"), horizon=251)
+    assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        lr.EUCBV().first_round(clock_at(0, 252, 10, 0.0))
+        lr.EUCBV().validate_problem(clock_at(0, 252, 10, 0.0))

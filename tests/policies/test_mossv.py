@@ -1,46 +1,65 @@
-"""The two forms of MOSSV are one policy with a parameter, for users, strings, files and pickles."""
+"""MOSSV and its anytime form are two plain classes: names, copies, subclasses, and stored agents."""
 
 import copy
+import json
 import pickle
 from dataclasses import replace
 
 import pytest
 
 import lowregret as lr
+from lowregret.policies import Arm, clock_at
 from lowregret.policies.policy_string import policy
 
 
-@pytest.mark.parametrize("anytime", [False, True])
-def test_names_copies_and_pickles(anytime):
-    made = lr.MOSSV(anytime=anytime)
-    assert made.anytime is anytime
-    assert policy(str(made)) == made
-    assert pickle.loads(pickle.dumps(made)) == copy.deepcopy(made) == made
-    assert str(made) == ("MOSSV(anytime=True)" if anytime else "MOSSV")
-    assert made == lr.MOSSV(anytime)
-    assert isinstance(made, lr.MOSSV)
+@pytest.mark.parametrize("kind", [lr.MOSSV, lr.MOSSVAnytime])
+def test_names_copies_and_pickles(kind):
+    created = kind()
+    assert type(created) is kind
+    assert str(created) == kind.__name__
+    assert repr(created) == f"{kind.__name__}()"
+    for copied in (
+        policy(str(created)),
+        pickle.loads(pickle.dumps(created)),
+        copy.deepcopy(created),
+        replace(created),
+    ):
+        assert type(copied) is kind
+        assert copied == created
 
 
-def test_replace_changes_the_form():
-    assert replace(lr.MOSSV(), anytime=True) == lr.MOSSV(anytime=True)
-    assert replace(lr.MOSSV(anytime=True), anytime=False) == lr.MOSSV()
+@pytest.mark.parametrize("kind", [lr.MOSSV, lr.MOSSVAnytime])
+def test_a_subclass_keeps_its_form(kind):
+    class Mine(kind):
+        width: float = 1.0
+
+    arm, clock = Arm(0, 10, 0.5, 0.2), clock_at(100, 10_000, 4, 0.0)
+    for mine in (Mine(2.0), replace(Mine(), width=2.0)):
+        assert type(mine) is Mine
+        assert mine.width == 2.0
+        assert mine.score(arm, clock) == kind().score(arm, clock)
+        assert (mine.needs, mine.index_trend) == (kind.needs, kind.index_trend)
 
 
 def test_only_the_anytime_form_plays_without_a_horizon():
-    assert "horizon" in lr.MOSSV().needs
-    assert "horizon" not in lr.MOSSV(anytime=True).needs
+    assert "horizon" in lr.MOSSV.needs
+    assert "horizon" not in lr.MOSSVAnytime.needs
 
 
-def test_another_value_is_refused():
-    with pytest.raises(lr.InputError, match="anytime must be True or False, got 'yes'"):
-        lr.MOSSV(anytime="yes")
-
-
-def test_a_subclass_stays_one():
-    class Mine(lr.MOSSV):
-        width: float = 1.0
-
-    assert type(Mine(width=2)) is Mine
+@pytest.mark.parametrize(
+    ("name", "parameters", "now"),
+    [
+        ("MOSSV", {"anytime": False}, lr.MOSSV()),
+        ("lowregret.policies.mossv:_Anytime", {"anytime": True}, lr.MOSSVAnytime()),
+        ("BayesUCBBeta", {"c": 0.0}, lr.BayesUCBBeta()),
+        ("BayesUCBBeta", {"c": 2.0}, lr.BayesUCBBetaHorizon(c=2)),
+    ],
+)
+def test_an_agent_stored_when_the_form_was_a_parameter_opens(name, parameters, now):
+    stored = json.loads(lr.Agent(now, ["red", "green"], seed=1).to_json())
+    stored["made_with"]["policy"] = {"class": name, "parameters": parameters}
+    for given in (None, now):
+        assert lr.Agent.from_json(json.dumps(stored), policy=given).policy == now
 
 
 @pytest.mark.parametrize(
@@ -53,6 +72,6 @@ def test_a_subclass_stays_one():
     ids=["best arm of large variance", "three pulls an arm", "forty pulls an arm"],
 )
 def test_the_anytime_form_costs_at_most_a_quarter_more(environment, horizon):
-    known, anytime = lr.MOSSV(), lr.MOSSV(anytime=True)
+    known, anytime = lr.MOSSV(), lr.MOSSVAnytime()
     result = lr.simulate([known, anytime], environment, horizon, runs=600, seed=1, grid=1)
     assert result.regret(anytime).mean() <= 1.25 * result.regret(known).mean()

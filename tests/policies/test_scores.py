@@ -13,7 +13,7 @@ from lowregret.policies import Arm, clock_at
 
 
 def kl(p, q):
-    """The divergence of Bernoulli laws."""
+    """The divergence of Bernoulli distributions."""
     first = 0.0 if p == 0 else inf if q == 0 else p * log(p / q)
     second = 0.0 if p == 1 else inf if q == 1 else (1 - p) * log((1 - p) / (1 - q))
     return first + second
@@ -65,7 +65,7 @@ FORMULAS = {
     lr.KLUCBSwitch(exponent=8 / 9): lambda m, v, n, t, T, K: klucb_switch(m, n, T, K, 8 / 9),
     lr.UCBNormal(): lambda m, v, n, t, T, K: ucb_normal(m, v, n, t),
     lr.MOSSV(): lambda m, v, n, t, T, K: mossv(m, v, n, T, K),
-    lr.MOSSV(anytime=True): lambda m, v, n, t, T, K: mossv_anytime(m, v, n, t, K),
+    lr.MOSSVAnytime(): lambda m, v, n, t, T, K: mossv_anytime(m, v, n, t, K),
     lr.UCB1(): lambda m, v, n, t, T, K: m + sqrt(2 * log(t - 1) / n),
     lr.UCB1(alpha=0.3): lambda m, v, n, t, T, K: m + sqrt(0.3 * log(t - 1) / n),
     lr.UCBTuned(): lambda m, v, n, t, T, K: (
@@ -88,7 +88,7 @@ FORMULAS = {
     lr.KLUCBGauss(): lambda m, v, n, t, T, K: m + sqrt(2 * 0.25 * log(t) / n),
     lr.KLUCBGauss(variance=1e-4, plus=True): lambda m, v, n, t, T, K: m + sqrt(2e-4 * log(t / n) / n),
     lr.BayesUCBBeta(): lambda m, v, n, t, T, K: stats.beta.isf(1 / t, 1 + m * n, 1 + n - m * n),
-    lr.BayesUCBBeta(c=2): lambda m, v, n, t, T, K: stats.beta.isf(
+    lr.BayesUCBBetaHorizon(c=2): lambda m, v, n, t, T, K: stats.beta.isf(
         1 / (t * log(T) ** 2), 1 + m * n, 1 + n - m * n
     ),
     lr.BayesUCBGauss(): lambda m, v, n, t, T, K: m + sqrt(0.25 / n) * stats.norm.isf(1 / t),
@@ -117,6 +117,13 @@ def test_the_index_is_that_of_the_source(policy, pulls, successes, spread, later
     assert found == pytest.approx(
         FORMULAS[policy](mean, variance, pulls, t, horizon, arms), rel=1e-9, abs=1e-9
     )
+
+
+@pytest.mark.parametrize("policy", FORMULAS, ids=str)
+def test_the_index_depends_on_the_horizon_exactly_if_the_class_needs_it(policy):
+    arm = Arm(0, 12, 0.4, 0.2)
+    scores = {policy.score(arm, clock_at(60, horizon, 4, 0.0)) for horizon in (100, 10_000, 10**6)}
+    assert (len(scores) > 1) == ("horizon" in policy.needs)
 
 
 @pytest.mark.parametrize(("mean", "variance"), [(0.5, 0.3), (1.2, 0.0), (-0.1, 0.01), (0.2, 5.0)])

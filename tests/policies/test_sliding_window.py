@@ -5,9 +5,9 @@ from math import inf, log, sqrt
 
 import numpy as np
 import pytest
+from engine_runs import PlainRun
 
 import lowregret as lr
-from lowregret.engine import reference
 
 
 def naive(rewards, horizon, tau, xi, b):
@@ -39,7 +39,7 @@ def test_choices_are_those_of_the_formula(tau, xi, b, engine):
 
 def test_an_agent_keeps_the_steps_of_its_rewards():
     policy, bandit = lr.SlidingWindowUCB(tau=30), lr.beta([1, 2, 3], 3)
-    expected = reference.run(policy, bandit, 300, 6, 0)
+    expected = PlainRun(policy, bandit, 300, 6, 0)
     agent = lr.Agent(policy, ["0", "1", "2"], 300, seed=6)
     for step, (arm, reward) in enumerate(zip(expected.arm, expected.reward, strict=True)):
         choice = agent.ask()

@@ -7,8 +7,11 @@ import pytest
 from scipy import optimize, stats
 
 import lowregret as lr
-from lowregret.engine import reference
-from lowregret.engine.state import rows_of
+from lowregret.engine.backends import reference
+from lowregret.engine.encoding import encode
+from lowregret.engine.kernels.rewards import reward as nth_reward
+from lowregret.engine.kernels.rng import policy_rng
+from lowregret.engine.problem import Problem
 from lowregret.policies import Arm, clock_at
 from lowregret.policies.tsallis import LossEstimate
 
@@ -40,10 +43,14 @@ def replayed(arms, history, reduced):
 @pytest.mark.parametrize(("arms", "horizon"), [(2, 1), (2, 300), (5, 2), (5, 400), (12, 150)])
 def test_probabilities_are_those_of_the_source(reduced, arms, horizon):
     policy, bandit = lr.TsallisINF(reduced_variance=reduced), lr.beta(np.arange(1, arms + 1), arms)
-    rows = rows_of(bandit, policy)
+    problem = Problem(policy, bandit, horizon, 3)
+    encoding = encode(problem)
+    rows = encoding.rows
     rows["key"] = np.arange(arms)
-    path = reference.play(policy, rows, bandit.data, horizon, reference.policy_rng(3, 0))
-    losses, expected = replayed(arms, list(zip(path.arm, path.reward, strict=True)), reduced)
+    pulled = reference.play_rows(problem, encoding, rows, 0).path[:, 0]
+    numbers = [np.count_nonzero(pulled[:t] == arm) + 1 for t, arm in enumerate(pulled)]
+    rewards = [nth_reward(rows[arm], bandit.data, n) for arm, n in zip(pulled, numbers, strict=True)]
+    losses, expected = replayed(arms, list(zip(pulled, rewards, strict=True)), reduced)
     assert rows["memory_loss"] == pytest.approx(losses, rel=1e-8, abs=1e-8)
     assert rows["memory_probability"] == pytest.approx(expected, rel=1e-8)
     assert rows["memory_probability"].sum() == pytest.approx(1, rel=1e-12)
@@ -55,7 +62,7 @@ def test_an_arm_is_drawn_with_its_probability():
     shares, clock, rng = (
         np.array([0.6, 0.25, 0.1, 0.05]),
         clock_at(9, 100, 4, 0.0),
-        reference.policy_rng(1, 0),
+        policy_rng(1, 0),
     )
     arms = [Arm(i, 1, 0.0, 0.0, LossEstimate(0.0, share)) for i, share in enumerate(shares)]
     counts = np.zeros(4)

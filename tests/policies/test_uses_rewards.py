@@ -5,11 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from engine_runs import PlainRun, compiled_trace
 
 import lowregret as lr
-from lowregret.engine import reference
-from lowregret.engine.cpu import trace as compiled_trace
-from lowregret.engine.state import rows_of
 from lowregret.online import snapshot
 
 
@@ -94,8 +92,8 @@ def test_the_rewards_are_all_and_in_their_order(engine):
 def test_compiled_equals_plain(policy):
     for seed in range(5):
         bandit = lr.beta(np.arange(1, 6), 3)
-        plain = reference.run(policy, bandit, 200, seed, 0).arm
-        fast = compiled_trace(policy, rows_of(bandit, policy), bandit.data, 200, seed, shuffled=True).arm
+        plain = PlainRun(policy, bandit, 200, seed, 0).arm
+        fast = compiled_trace(policy, bandit, 200, seed).arm
         assert plain.tolist() == fast.tolist()
 
 
@@ -116,7 +114,7 @@ def test_a_replay_shows_the_rewards_of_the_log():
 @pytest.mark.parametrize("policy", [Latest(), Everything(), Restarting()], ids=str)
 def test_an_agent_chooses_as_the_simulator_and_continues_from_a_snapshot(policy):
     bandit = lr.beta([1, 2, 3], 3)
-    expected = reference.run(policy, bandit, 300, 6, 0)
+    expected = PlainRun(policy, bandit, 300, 6, 0)
     agent = lr.Agent(policy, ["0", "1", "2"], 300, seed=6)
     for step, (arm, reward) in enumerate(zip(expected.arm, expected.reward, strict=True)):
         choice = agent.ask()

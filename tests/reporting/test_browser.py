@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 from analysis_data import many
-from browser import CHROMIUM, Browser, Tab
+from browser import Browser, Tab, require_chromium
 
 from lowregret.policies import POLICIES
 from lowregret.reporting.experiment_report import introduction, report_sections
 from lowregret.reporting.page import page
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium: apt-get install chromium")
+require_chromium()
 
 FEW = ["EUCBV", "EUCBV(width='released')", "MOSS", 'Mine(name="a<b")']
 SLOW = {"EmpiricalIMED", "EmpiricalKLUCB", "NPTS"}

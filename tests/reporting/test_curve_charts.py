@@ -8,10 +8,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from lowregret.errors import InputError
-from lowregret.reporting.chart_style import CONTEXT, HEIGHT, MOST_IN_FOCUS, svg_of
-from lowregret.reporting.curve_charts import MOST_TIMES, arms_left_chart, pulls_chart, regret_chart, save
-from lowregret.reporting.line_chart import LABEL_GAP, MOST_LABELS, TIGHT_GAP
+from lowregret.reporting.chart_style import CONTEXT, HEIGHT, MAX_IN_FOCUS, svg_of
+from lowregret.reporting.curve_charts import MAX_TIMES, arms_left_chart, pulls_chart, regret_chart
+from lowregret.reporting.line_chart import LABEL_GAP, MAX_LABELS, TIGHT_GAP
 from lowregret.reporting.policy_styles import styles
 
 
@@ -87,7 +86,7 @@ def focus(chart) -> list[str]:
 
 
 def test_few_lines_are_all_in_focus_and_of_many_the_lowest_or_those_given() -> None:
-    finals = {f"UCB1(alpha={alpha})": 100.0 + alpha for alpha in range(MOST_IN_FOCUS)}
+    finals = {f"UCB1(alpha={alpha})": 100.0 + alpha for alpha in range(MAX_IN_FOCUS)}
     assert focus(regret_chart(curve(finals), "")) == list(finals)[::-1]
     finals["MOSS"] = 500.0
     assert focus(regret_chart(curve(finals), "")) == [f"UCB1(alpha={alpha})" for alpha in (4, 3, 2, 1, 0)]
@@ -114,7 +113,7 @@ def test_of_many_lines_those_in_focus_are_in_colour_and_all_have_labels_that_do_
 
 
 def test_of_very_many_lines_only_those_in_focus_have_labels() -> None:
-    finals = {f"P{number:02}": 100.0 + number for number in range(MOST_LABELS + 1)}
+    finals = {f"P{number:02}": 100.0 + number for number in range(MAX_LABELS + 1)}
     layers, data = drawn(finals)
     labels = data[layers["text"][0]["data"]["name"]]
     assert [label["policy"] for label in labels] == ["P04", "P03", "P02", "P01", "P00"]
@@ -133,7 +132,7 @@ def test_hovering_tells_every_policy_even_with_odd_names() -> None:
 
 def test_what_only_a_pointer_shows_is_not_in_a_file(tmp_path: Path) -> None:
     chart = regret_chart(curve({"EUCBV": 900.0, "MOSS": 700.0}), "Title")
-    save(chart, tmp_path / "figure.svg")
+    chart.save(tmp_path / "figure.svg")
     assert "hover" not in (tmp_path / "figure.svg").read_text()
     assert any(layer.get("name") == "hover" for layer in chart.to_dict()["layer"])
 
@@ -141,7 +140,7 @@ def test_what_only_a_pointer_shows_is_not_in_a_file(tmp_path: Path) -> None:
 def test_a_large_curve_is_thinned_and_keeps_its_end() -> None:
     layers, data = drawn({"EUCBV": 1.0, "MOSS": 2.0}, times=3000)
     rows = data[layers["line"][0]["data"]["name"]]
-    assert len(rows) == 2 * (MOST_TIMES + 1)
+    assert len(rows) == 2 * (MAX_TIMES + 1)
     assert rows[-1]["x"] == 300_000
 
 
@@ -152,7 +151,7 @@ def test_logarithmic_axes() -> None:
         scale = encoding[axis]["scale"]
         assert (scale["type"], scale["clamp"]) == ("log", True)
         assert scale["domain"][0] == pytest.approx(low)
-    assert encoding["y"]["axis"]["values"] == [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
+    assert encoding["y"]["axis"]["values"] == [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500]
     labels = data[layers["text"][0]["data"]["name"]]
     assert [label["place"] for label in labels] == pytest.approx([900.0, 9.0], rel=1e-5)
 
@@ -208,7 +207,7 @@ def test_arms_left_are_counted_at_each_time() -> None:
 @pytest.mark.parametrize("log", [False, True])
 @pytest.mark.parametrize("finals", [{"EUCBV": 0.0}, {"EUCBV": 0.003, "MOSS": 12_345_678.0}])
 def test_any_size_of_regret_can_be_drawn(finals: dict[str, float], log: bool, tmp_path: Path) -> None:
-    save(regret_chart(curve(finals), "", log_time=log, log_regret=log), tmp_path / "figure.svg")
+    regret_chart(curve(finals), "", log_time=log, log_regret=log).save(tmp_path / "figure.svg")
     text = (tmp_path / "figure.svg").read_text()
     assert "NaN" not in text
     assert ">time step t<" in text
@@ -227,20 +226,13 @@ def test_any_size_of_regret_can_be_drawn(finals: dict[str, float], log: bool, tm
 )
 def test_save(tmp_path: Path, suffix: str, start: bytes) -> None:
     path = tmp_path / f"figure.{suffix}"
-    save(regret_chart(curve({"EUCBV": 900.0, "MOSS": 700.0}), "Title"), path)
+    regret_chart(curve({"EUCBV": 900.0, "MOSS": 700.0}), "Title").save(path)
     assert path.read_bytes().lstrip().startswith(start)
 
 
 def test_html_needs_no_network(tmp_path: Path) -> None:
     path = tmp_path / "figure.html"
-    save(regret_chart(curve({"EUCBV": 900.0}), "Title"), path)
+    regret_chart(curve({"EUCBV": 900.0}), "Title").save(path)
     text = path.read_text()
     assert "<script src=" not in text
     assert "cdn.jsdelivr.net" not in text
-
-
-@pytest.mark.parametrize("name", ["figure.gif", "figure"])
-def test_an_unknown_format_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match=rf"got .*{name}'"):
-        save(regret_chart(curve({"EUCBV": 900.0}), "Title"), tmp_path / name)
-    assert not (tmp_path / name).exists()

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from analysis_data import changed, frames_of, many
 
+from lowregret._common.progress import Progress
 from lowregret.errors import InputError, StoreError
 from lowregret.policies import POLICIES
 from lowregret.reporting.experiment_report import introduction, report_sections, write_report
@@ -43,10 +44,13 @@ def test_figures_can_be_left_out_or_be_svg_alone(tmp_path: Path) -> None:
 
 
 def test_progress_counts_charts_and_files(tmp_path: Path) -> None:
-    calls: list[tuple[str, int, int]] = []
-    write_report(many(["EUCBV", "MOSS"], runs=5), tmp_path, progress=lambda *now: calls.append(now))
+    calls: list[Progress] = []
+    write_report(many(["EUCBV", "MOSS"], runs=5), tmp_path, report=calls.append)
     charts = [("drawing charts", number, 5) for number in range(1, 6)]
-    assert calls == [*charts, *(("writing figures", number, 8) for number in range(1, 9))]
+    assert [call[:3] for call in calls] == [
+        *charts,
+        *(("writing figures", number, 8) for number in range(1, 9)),
+    ]
 
 
 def test_every_policy_has_one_colour_on_the_whole_page() -> None:
@@ -105,7 +109,7 @@ def test_the_introduction_tells_the_size() -> None:
 def test_names_of_files_are_plain_and_differ() -> None:
     frames = frames_of({"a:0.1*2, b": {"A": [1.0]}, "A 0.1 2 b": {"A": [1.0]}, "../..": {"A": [1.0]}})
     names = [picture.name for picture in pictures(report_sections(frames)) if picture.name.endswith("regret")]
-    assert names == ["a-0.1-2-b-regret", "a-0.1-2-b-2-regret", "environment-regret"]
+    assert names == ["a-0-1-2-b-regret", "a-0-1-2-b-2-regret", "figure-regret"]
 
 
 def test_a_place_that_takes_no_files_is_told(tmp_path: Path) -> None:

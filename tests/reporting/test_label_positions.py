@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lowregret.reporting.label_positions import spread
+from lowregret.reporting.line_chart import spread
 
 PLACES = st.lists(st.floats(0, 100), min_size=1, max_size=10).map(lambda values: sorted(values, reverse=True))
 

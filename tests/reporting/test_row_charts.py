@@ -10,7 +10,7 @@ from analysis_data import frames_of, many
 from lowregret.analysis.comparison import compare
 from lowregret.analysis.summary import summarise
 from lowregret.reporting.chart_style import svg_of
-from lowregret.reporting.row_charts import MOST_MARKS, differences_chart, runs_chart, tail_chart
+from lowregret.reporting.row_charts import MAX_MARKS, differences_chart, runs_chart, tail_chart
 
 
 def data(chart, mark: str) -> list[dict]:
@@ -32,7 +32,7 @@ def test_of_many_runs_the_tails_are_drawn_and_the_worst_always(runs: int) -> Non
     frames = many(["EUCBV"], runs=runs)
     finals = frames.finals["regret"].to_numpy()
     drawn = [row["regret"] for row in data(runs_chart(frames.finals, summarise(frames), ""), "tick")]
-    assert len(drawn) <= 2 * MOST_MARKS
+    assert len(drawn) <= 2 * MAX_MARKS
     assert max(drawn) == pytest.approx(finals.max(), rel=1e-5)
     low, high = np.quantile(finals, [0.05, 0.95])
     assert all(not low < regret < high for regret in drawn)
@@ -76,6 +76,7 @@ def test_the_smallest_results_can_be_drawn(values: list[float]) -> None:
     charts = (
         runs_chart(frames.finals, summarise(frames), ""),
         tail_chart(frames.finals, ""),
+        tail_chart(frames.finals, "", log_regret=True),
         differences_chart(compare(frames, "A"), ""),
     )
     for chart in charts:

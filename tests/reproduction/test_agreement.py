@@ -3,9 +3,10 @@
 import pytest
 from analysis_data import frames_of
 
+from lowregret.analysis.summary import summarise
 from lowregret.reproduction.agreement import near_uniform_play, pivot_readings, regret_by_reading
 from lowregret.reproduction.evaluation import evaluate
-from lowregret.reproduction.readings import experiments_to_run
+from lowregret.reproduction.interpretations import experiments_to_run
 
 RELEASED = "EUCBV(width='released')"
 RUNS = {
@@ -31,7 +32,7 @@ def row_of(table, **which):
 
 
 def test_readings_have_the_paper_names_beside_ours(results):
-    table = regret_by_reading(results)
+    table = regret_by_reading(summarise(results), results.seed)
     plotted = row_of(table, policy="MOSS", reading="as plotted")
     assert (plotted["our_policy"], plotted["mean"], plotted["published"]) == (
         "MOSSAnytime(alpha=1)",
@@ -49,7 +50,11 @@ def test_an_experiment_from_its_configuration_to_the_match():
     """Without noise two runs are enough."""
     planned = {experiment.name: experiment for experiment in experiments_to_run(3, runs=2)}
     results = planned["paper-3-noiseless"].run()
-    row = regret_by_reading(results).select("policy", "reading", "published", "mean").row(0)
+    row = (
+        regret_by_reading(summarise(results), results.seed)
+        .select("policy", "reading", "published", "mean")
+        .row(0)
+    )
     assert row == ("EUCBV", "as plotted", 894.61, 894.61)
     matches = evaluate(results).matches
     assert matches.filter(policy="EUCBV").select("published", "mean", "verdict").rows() == [
@@ -58,7 +63,7 @@ def test_an_experiment_from_its_configuration_to_the_match():
 
 
 def test_the_pivoted_table_has_a_row_for_every_policy(results):
-    table = pivot_readings(regret_by_reading(results))
+    table = pivot_readings(regret_by_reading(summarise(results), results.seed))
     assert table.select("experiment", "policy").rows() == [
         (1, "EUCBV"),
         (1, "MOSS"),
@@ -74,5 +79,5 @@ def test_the_pivoted_table_has_a_row_for_every_policy(results):
 def test_policies_near_uniform_play_are_counted_as_printed():
     runs = {"EUCBV": [95.0, 97.0], "MOSS": [50.0, 52.0], "UCBV": [109.0, 109.0], "RoundRobin": [100.0, 100.0]}
     tables = frames_of({"paper-3": runs | {RELEASED: [98.0, 98.0]}, "paper-1": {"EUCBV": [1.0, 2.0]}})
-    found = near_uniform_play(regret_by_reading(tables)).to_dicts()
+    found = near_uniform_play(regret_by_reading(summarise(tables), tables.seed)).to_dicts()
     assert found == [{"experiment": 3, "uniform_play": 100.0, "policies": 3, "near": 2, "most": True}]

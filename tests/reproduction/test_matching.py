@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 from analysis_data import changed, frames_of
 
+from lowregret.analysis.summary import summarise_curves
 from lowregret.reproduction.matching import (
     candidate_points,
     compare_points,
@@ -43,7 +44,7 @@ def results_of(environments):
 
 
 def row_of(results, **which):
-    (row,) = match_curves(candidate_points(results)).filter(**which).to_dicts()
+    (row,) = match_curves(candidate_points(results, summarise_curves(results))).filter(**which).to_dicts()
     return row
 
 
@@ -93,7 +94,7 @@ def test_the_interval_contains_the_errors_of_both_means():
     variance = runs[:, -1].var(ddof=1)
     assert row["se"] == pytest.approx((variance / 50) ** 0.5)
     assert row["published_se"] == pytest.approx(((variance + 25.0) / 100) ** 0.5)
-    points = compare_points(candidate_points(noisy)).filter(policy="UCB1")
+    points = compare_points(candidate_points(noisy, summarise_curves(noisy))).filter(policy="UCB1")
     error = (row["se"] ** 2 + row["published_se"] ** 2) ** 0.5
     half = 100 * (1.6765509 * error + 0.005) / 1613.49  # Student's quantile 95% with 49 degrees of freedom
     assert points["high"][-1] - points["percent"][-1] == pytest.approx(half)
@@ -134,7 +135,7 @@ def test_curves_without_a_configuration_are_not_reproduced():
     assert (row["verdict"], row["mean"], row["others"]) == ("not reproduced", None, 1)
     assert "another arm" in row["read"]
     assert "no parameter" in row["reason"]
-    points = compare_points(candidate_points(results))
+    points = compare_points(candidate_points(results, summarise_curves(results)))
     assert points.filter(policy="UCB-V").select("t", "published", "mean").row(0) == (6_000, 167.77, None)
     assert set(points["policy"]) == {"UCB-V", "UCB1"}
     assert row_of(results, policy="UCB1")["reason"] == "no reason is known"

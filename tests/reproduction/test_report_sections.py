@@ -10,13 +10,13 @@ import numpy as np
 import polars as pl
 import pytest
 from analysis_data import changed, frames_of
-from browser import CHROMIUM, opened
+from browser import opened, require_chromium
 
 from lowregret.reporting.page import page, pictures
 from lowregret.reporting.page_parts import Fold, Part, Section, Table, Text
 from lowregret.reproduction.evaluation import Evaluation, evaluate
+from lowregret.reproduction.interpretations import configurations
 from lowregret.reproduction.published import TIMES
-from lowregret.reproduction.readings import configurations
 from lowregret.reproduction.report_sections import page_sections, paper_names, paper_palette
 from lowregret.reproduction.report_tables import signed, terminal_sections, with_error
 from lowregret.reproduction.stated import PAPER
@@ -150,8 +150,8 @@ def test_formatted_numbers() -> None:
     )
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="needs chromium: apt-get install chromium")
 def test_a_browser_draws_every_chart_and_makes_no_requests(text: str, tmp_path: Path) -> None:
+    require_chromium()
     found, errors = opened(text, tmp_path)
     assert errors == ""
     assert len(re.findall(r'class="chart[^"]* live"', found)) == 20

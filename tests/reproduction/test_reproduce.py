@@ -7,10 +7,12 @@ import polars as pl
 import pytest
 from analysis_data import frames_of
 
+from lowregret._common.progress import Progress
 from lowregret.errors import InputError, StoreError
 from lowregret.experiments.spec import Experiment
 from lowregret.reproduction import reproduce
 from lowregret.reproduction.evaluation import Evaluation, evaluate
+from lowregret.reproduction.reproduce import reproduce as reproduce_paper
 from lowregret.reproduction.reproduce import run_experiments, write_files
 
 RUNS = {"paper-1": {"EUCBV": [950.0, 970.0], "MOSS": [700.0, 720.0], "UCB1": [1600.0, 1610.0]}}
@@ -47,14 +49,44 @@ def test_stored_results_are_reused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert not run_experiments(tmp_path, runs=3, seed=2).finals.equals(first.finals)
 
 
+def test_progress_grows_from_the_first_shard_to_the_last_figure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def one(*given: int) -> tuple[Experiment, ...]:
+        return (small(*given)[0].model_copy(update={"policies": ["EUCBV", "UCB1"]}),)
+
+    monkeypatch.setattr(reproduce, "experiments_to_run", one)
+    shares: list[float] = []
+    states: list[str] = []
+
+    def show(now: Progress) -> None:
+        shares.append(now.share)
+        states.append(f"{now.what}, {now.done}" if now.unit == "shards" else now.what)
+
+    reproduce_paper(tmp_path, runs=3, progress=show)
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0.0, 1.0)
+    assert list(dict.fromkeys(states)) == [
+        "paper, 0",
+        "paper, 1",
+        "paper, 2",
+        "drawing charts",
+        "writing figures",
+    ]
+    shares.clear()
+    reproduce_paper(tmp_path, runs=3, figures="none", progress=show)  # nothing is left to simulate
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0.0, 1.0)
+
+
 def test_files(evaluation: Evaluation, tmp_path: Path) -> None:
-    files = write_files(tmp_path, evaluation)
+    files = write_files(tmp_path, evaluation, "all")
     tables = ["readings", "uniform", "matches", "points", "claims", "groups", "comparisons", "bounds"]
     tables.append("estimates")
     names = ["report.html", *(f"{name}.csv" for name in tables), "reproduction.json"]
     assert [path.name for path in files if path.parent == tmp_path] == names
     figures = [path for path in files if path.parent == tmp_path / "figures"]
-    assert {path.suffix for path in figures} == {".svg", ".png"}
+    assert {path.suffix for path in figures} == {".svg", ".png", ".pdf"}
     assert {path.stem for path in figures} >= {
         "figure-experiment-1",
         "experiment-1-regret",
@@ -88,6 +120,7 @@ def test_bad_input_is_refused_before_the_folder_is_created(given: dict[str, int]
     assert not (tmp_path / "new").exists()
 
 
-def test_a_missing_folder_is_a_store_error(evaluation: Evaluation, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match=r"^cannot write to '.*gone': "):
-        write_files(tmp_path / "gone", evaluation)
+def test_a_folder_that_cannot_be_made_is_a_store_error(evaluation: Evaluation, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match=r"^cannot write to '.*folder': "):
+        write_files(tmp_path / "file" / "folder", evaluation)

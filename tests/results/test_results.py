@@ -7,7 +7,7 @@ import pytest
 from analysis_data import frames_of
 
 import lowregret as lr
-from lowregret.analysis.tables import COLUMNS
+from lowregret.analysis.columns import COLUMNS
 from lowregret.results import join
 
 TABLES = ("finals", "paths", "pulls", "events", "arms")
@@ -199,13 +199,13 @@ def test_the_html_of_an_agent_is_the_table_of_its_arms() -> None:
     assert agent._repr_html_() == "<p>Agent(UCB1, 1 arm, 1 pull)</p>"
 
 
-def test_public_functions_and_methods_agree(trio: list[lr.Results], tmp_path) -> None:
+def test_a_baseline_is_a_policy_or_its_name(trio: list[lr.Results], tmp_path) -> None:
     result = trio[0]
-    assert lr.compare(result, "UCB1").equals(result.compare(lr.UCB1()))
-    ours = result.report(tmp_path / "one", lr.UCB1())
-    theirs = lr.report(result, tmp_path / "two", "UCB1")
-    assert [path.name for path in ours] == [path.name for path in theirs]
-    assert ours[0].read_text() == theirs[0].read_text()
+    assert result.compare("UCB1").equals(result.compare(lr.UCB1()))
+    by_policy = result.report(tmp_path / "one", lr.UCB1())
+    by_name = result.report(tmp_path / "two", "UCB1")
+    assert [path.name for path in by_policy] == [path.name for path in by_name]
+    assert by_policy[0].read_text() == by_name[0].read_text()
 
 
 def test_plain_data_of_stored_results(trio: list[lr.Results]) -> None:

@@ -87,6 +87,41 @@ def test_an_invalid_agent_is_400(client, key, value):
     assert "invalid" not in [each["name"] for each in client.get("/v1/agents").json()["agents"]]
 
 
+def test_a_misspelled_key_and_a_float_are_named(client):
+    misspelled = {("polcy" if key == "policy" else key): value for key, value in AGENT.items()}
+    assert "did you mean 'policy'?" in problem(client.post("/v1/agents", json=misspelled), 400)
+    body = {**AGENT, "name": "invalid", "horizon": 1e4}
+    assert problem(client.post("/v1/agents", json=body), 400).endswith("got 10000.0: write 10000")
+
+
+def test_no_module_is_imported_for_a_policy(client, tmp_path, monkeypatch):
+    (tmp_path / "own_agents_http.py").write_text("raise RuntimeError('imported')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    new = {**AGENT, "name": "own", "policy": "own_agents_http:Last"}
+    refused = problem(client.post("/v1/agents", json=new), 400)
+    assert "cannot read the policy 'own_agents_http:Last'" in refused
+
+
+def test_paths_and_methods_that_do_not_exist(client, agent):
+    for path in ("/nothing", "/v1/agents/", "/v1/agents//ask", f"{agent}/nothing", f"{agent}/ask/x", "/v1"):
+        assert "there is no '/" in problem(client.get(path), 404)
+    for path, allowed in ((f"{agent}/ask", "POST"), ("/v1/agents", "POST, GET"), ("/", "GET, HEAD")):
+        answer = client.put(path)
+        assert "PUT is not a method of this path" in problem(answer, 405)
+        assert answer.headers["allow"] == allowed
+    page = client.head("/")
+    assert (page.status_code, page.content) == (200, b"")
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert "script-src 'self'" in page.headers["content-security-policy"]
+
+
+def test_pending_decisions_are_listed(client, agent):
+    decisions = client.post(f"{agent}/ask", json={"n": 3}).json()["decisions"]
+    client.post(f"{agent}/forget", json={"ids": [decisions[1]["id"]]})
+    assert client.get(f"{agent}/pending").json() == {"decisions": [decisions[0], decisions[2]]}
+
+
 def test_all_settings_are_accepted(client):
     new = {
         "name": "all",
@@ -178,7 +213,8 @@ def test_the_history_counts_decisions_and_rewards(client, agent):
     assert found["complete"] and len(found["periods"]) <= 64
     assert sum(sum(period["asked"].values()) for period in found["periods"]) == 1_600
     assert sum(sum(period["rewards"].values()) for period in found["periods"]) == 1_200
-    assert found["counts"] == {"asked": 1600, "told": 1200, "forgot": 40, "expired": 0, "conflict": 0}
+    none = {"defaulted": 0, "expired": 0, "conflict": 0}
+    assert found["counts"] == {"asked": 1600, "told": 1200, "forgot": 40, **none}
 
 
 def test_metrics_are_in_the_format_of_prometheus(client, agent):
@@ -202,7 +238,7 @@ def test_an_unknown_agent_is_404(client):
     for path in ("ask", "tell", "forget"):
         body = {"tell": {"rewards": [{"id": "x-1", "reward": 1}]}, "forget": {"ids": ["x-1"]}}.get(path, {})
         assert "no agent 'nobody'" in problem(client.post(f"/v1/agents/nobody/{path}", json=body), 404)
-    for path in ("", "/summary", "/events", "/history", "/export", "/arms"):
+    for path in ("", "/summary", "/pending", "/events", "/history", "/export", "/arms"):
         problem(client.get(f"/v1/agents/nobody{path}"), 404)
 
 
@@ -300,7 +336,7 @@ def test_lists_of_agents_have_pages(tmp_path):
 
 
 def test_an_agent_that_is_closed_for_another_is_opened_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(agents, "MOST_OPEN", 2)
+    monkeypatch.setattr(agents, "MAX_OPEN_AGENTS", 2)
     with served(tmp_path / "a.db") as client:
         for name in "abcd":
             client.post("/v1/agents", json={**AGENT, "name": name})
@@ -317,6 +353,26 @@ def test_an_agent_that_is_closed_for_another_is_opened_again(tmp_path, monkeypat
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(play, range(4)))
         assert sum(client.get(f"/v1/agents/{name}").json()["pulls"] for name in "abcd") == 40
+
+
+def test_a_scrape_closes_no_agent(tmp_path, monkeypatch):
+    """What is not open and has no room is counted; a look at the store does not list all its names."""
+    monkeypatch.setattr(agents, "MAX_OPEN_AGENTS", 2)
+    opened, real = [], agents.open_or_create
+    monkeypatch.setattr(agents, "open_or_create", lambda *given: opened.append(given[2]) or real(*given))
+    with served(tmp_path / "a.db") as client:
+        for name in "abc":
+            client.post("/v1/agents", json={**AGENT, "name": name})
+        opened.clear()
+        for _ in range(2):
+            text = client.get("/metrics").text
+            assert re.findall(r'lowregret_decisions_total.agent="(.*)"', text) == ["b", "c"]
+            assert "\nlowregret_agents 3\n" in text
+        monkeypatch.setattr(agents, "agent_names", None)
+        client.post("/v1/agents/c/ask", json={})
+        assert opened == []
+        client.post("/v1/agents/a/ask", json={})
+        assert opened == ["a"]
 
 
 def test_two_services_share_an_agent(tmp_path):
@@ -338,6 +394,8 @@ def test_an_agent_can_be_paused_and_retired(client, agent):
     for _ in range(2):
         assert client.post(f"{agent}/status", json={"status": "active"}).json()["status"] == "active"
     assert client.post(f"{agent}/ask", json={}).status_code == 200
-    assert client.post(f"{agent}/status", json={"status": "retired"}).json()["status"] == "retired"
+    for changed in (True, False):
+        answer = client.post(f"{agent}/status", json={"status": "retired"}).json()
+        assert (answer["status"], answer["changed"]) == ("retired", changed)
     problem(client.post(f"{agent}/status", json={"status": "active"}), 409)
     problem(client.post(f"{agent}/status", json={"status": "gone"}), 400)

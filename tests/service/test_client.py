@@ -1,8 +1,11 @@
 """The client has the calls of an agent, raises its errors, and repeats what was not answered."""
 
 import asyncio
+import json
 import socket
+from contextlib import contextmanager
 from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 import pytest
@@ -42,6 +45,36 @@ def test_it_does_what_an_agent_does(url):
         assert (set(agent.arms), agent.time, agent.conflicts) == ({"green", "blue", "new"}, 40, 0)
 
 
+def test_it_shows_what_an_agent_shows(tmp_path):
+    """Tables, chart, policy and pending decisions are those of the store, also after more than one page."""
+    with (
+        served(tmp_path / "a.db") as client,
+        lr.connect(str(client.base_url), "UCB1(alpha=1)", ARMS) as agent,
+    ):
+        made = [*agent.ask(1_000), *agent.ask(200)]
+        agent.tell_many((choice, choice.time % 2) for choice in made[:1_150])
+        agent.forget(made[1_160])
+        with lr.open_agent(tmp_path / "a.db", read_only=True) as local:
+            assert agent.events().equals(local.events()) and local.events().height == 2_351
+            assert agent.rewards().equals(local.rewards()) and local.rewards().height == 1_150
+            assert agent.pending == local.pending and len(local.pending) == 49
+            assert agent.policy == local.policy == lr.UCB1(alpha=1)
+            assert agent.plot().to_dict() == local.plot().to_dict()
+            for name in ("name", "arms", "time", "conflicts", "status"):
+                assert getattr(agent, name) == getattr(local, name)
+
+            async def main():
+                async with agent.asynchronous() as awaited, lr.AsyncAgent(local) as stored:
+                    assert awaited.name == stored.name == "default"
+                    for name in ("policy", "arms", "time", "conflicts", "status", "pending"):
+                        assert await getattr(awaited, name)() == await getattr(stored, name)()
+                    for name in ("events", "rewards", "summary"):
+                        assert (await getattr(awaited, name)()).equals(await getattr(stored, name)())
+                    assert await awaited.pause() is True and await awaited.pause() is False
+
+            asyncio.run(main())
+
+
 def test_errors_are_those_of_the_library(url):
     with lr.connect(url, lr.UCB1(), ARMS, name="errors") as agent:
         choice = agent.ask(request="x")
@@ -64,6 +97,10 @@ def test_errors_are_those_of_the_library(url):
         agent.ask()
     with pytest.raises(lr.InputError, match="pass the policy and the arms"):
         lr.connect(url, lr.UCB1(), name="errors")
+    with pytest.raises(lr.InputError, match="unknown argument 'tokn': did you mean 'token'"):
+        lr.connect(url, tokn="x")
+    with pytest.raises(lr.InputError, match="the name of an agent must be"):
+        lr.connect(url, name="../x")
 
 
 def test_settings_travel(url):
@@ -112,13 +149,13 @@ def test_a_lost_answer_is_asked_for_again(url):
 def test_the_status(url):
     with lr.connect(url, "UCB1", ["a", "b"], name="status") as agent:
         assert agent.status == "active"
-        agent.pause()
+        assert (agent.pause(), agent.pause()) == (True, False)
         assert agent.status == "paused"
         with pytest.raises(lr.ConflictError, match="paused"):
             agent.ask()
-        agent.resume()
+        assert agent.resume() is True
         assert agent.ask().time == 1
-        agent.retire()
+        assert agent.retire() is True
         assert agent.status == "retired"
 
 
@@ -208,11 +245,106 @@ class lossy:  # noqa: N801  # used as a function
                     link.sendall(answer)
 
 
-def _summary(agent):
-    from lowregret.service.protocol import reading
-
-    return reading(agent.name, "/summary")
-
-
 def _read(agent):
-    return agent._send(_summary(agent))
+    return agent._http.get(f"/v1/agents/{agent.name}/summary").json()
+
+
+@contextmanager
+def answering(*answers):
+    """Answer requests with these statuses and headers, and then with a decision; yield the address."""
+    waiting, sent = list(answers), []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            sent.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            status, head = waiting.pop(0) if waiting else (200, {})
+            choice = {"id": "a-1", "arm": "red", "time": 1, "propensity": 1.0, "timestamp": 1.0}
+            body = json.dumps({"decisions": [choice]}).encode() if status == 200 else b"<html>a proxy</html>"
+            self.send_response(status)
+            for name, value in {**head, "Content-Length": str(len(body))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}", sent
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.fixture
+def pauses(monkeypatch):
+    """Return the pauses of a client, which are not made."""
+    made = []
+    monkeypatch.setattr("lowregret.service.client.sleep", made.append)
+    return made
+
+
+def test_what_a_proxy_answers_is_sent_again(pauses):
+    answers = [(502, {}), (503, {}), (504, {}), (429, {"Retry-After": "7"}), (429, {"Retry-After": "soon"})]
+    with answering(*answers) as (url, sent), lr.connect(url, name="a") as agent:
+        assert agent.ask().arm == "red"
+    assert len(sent) == 6 and all(body == sent[0] for body in sent)
+    assert pauses[3] == 7.0 and max(pauses[:3] + pauses[4:]) < 2.0
+
+
+def test_a_long_retry_after_is_not_waited_for(pauses):
+    with answering(*[(429, {"Retry-After": "900"})] * 9) as (url, sent):
+        with lr.connect(url, name="a") as agent, pytest.raises(lr.StoreError, match="answers with 429"):
+            agent.ask()
+        assert len(sent) == 1 and pauses == []
+        with lr.connect(url, name="a", fallback="green", deadline=0.5) as agent:
+            assert agent.ask().arm == "green"
+        assert len(sent) == 2
+
+
+def test_the_fallback_is_shown_and_not_recorded():
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, and never answers
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with lr.connect(url, name="a", fallback="green", deadline=0.05) as agent:
+            choice = agent.ask(request="x")
+            assert choice == lr.Decision("fallback", "green", 0) and agent.ask(2) == [choice] * 2
+            assert agent.ask(only=["red", "blue"]).arm == "red"
+            assert agent.ask(only=["red", "green"]).arm == "green"
+            assert (agent.tell(choice, 1), agent.tell_many([(choice, 1)]), agent.forget(choice)) == (
+                False,
+                0,
+                False,
+            )
+
+            async def main():
+                async with agent.asynchronous() as awaited:
+                    return await awaited.ask()
+
+            assert asyncio.run(main()) == choice
+        with lr.connect(url, name="a", timeout=0.05) as agent, pytest.raises(lr.StoreError):
+            agent.ask()
+    for wrong in ({"deadline": 1.0}, {"deadline": 0, "fallback": "red"}):
+        with pytest.raises(lr.InputError, match="pass a fallback, and a deadline"):
+            lr.connect("http://127.0.0.1:1", name="a", **wrong)
+
+
+def test_a_paused_agent_has_a_fallback_of_its_own(url):
+    with (
+        lr.connect(url, "UCB1", ARMS, name="paused", fallback="green") as agent,
+        lr.connect(url, name="paused") as plain,
+    ):
+        agent.pause()
+        assert agent.ask().arm == "green"
+        with pytest.raises(lr.ConflictError, match="paused"):
+            plain.ask()
+        assert agent.pause(fallback="blue") and not agent.pause(fallback="blue")
+        assert agent.ask() == plain.ask() == lr.Decision("fallback", "blue", 0)
+        assert plain.tell("fallback", 1) is False and plain.time == 0
+        with pytest.raises(lr.InputError, match="unknown arm 'grey'"):
+            agent.pause(fallback="grey")
+        agent.retire()
+        assert agent.ask().arm == "green"

@@ -4,13 +4,13 @@ import os
 from pathlib import Path
 
 import pytest
-from browser import CHROMIUM, Browser
+from browser import Browser, require_chromium
 from serving import served
 
 import lowregret as lr
 from lowregret.service.tokens import new_token
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+require_chromium()
 
 ARMS = ["red", "green", "blue", "a button with a rather long name <b>and markup</b>"]
 PICTURES = os.environ.get("LOWREGRET_PICTURES")
@@ -57,9 +57,19 @@ def test_it_loads(browser, service, width, dark):
         assert "markup" in rows(tab, "arm-rows")[3] and not tab.evaluate("!!document.querySelector('td b')")
         assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth"), "it scrolls sideways"
         assert tab.evaluate("document.querySelector('#event-rows td:nth-child(3)').textContent") == "conflict"
-        for text in ("1,200", "lost against the best arm", "expired or discarded"):
+        for text in ("1,200", "24% of 5,000", "lost against the best arm", "expired or discarded"):
             assert text in tab.evaluate("document.querySelector('#figures').innerText")
+        assert tab.evaluate("[...document.querySelectorAll('#figures div')].every(box => box.title)")
+        assert "%" in tab.evaluate("document.querySelector('#arm-rows td:nth-child(4)').textContent")
+        assert "5000" in tab.evaluate("document.querySelector('#settings').textContent")
         picture(tab, f"agent-{width}-{dark}")
+        assert tab.complaints() == []
+
+
+def test_an_address_that_is_malformed_shows_the_list(browser, service):
+    url, _ = service
+    with browser.tab(f"{url}#%E0%A4%A", 1400, 900, all_in_view=False) as tab:
+        tab.wait("document.querySelectorAll('#agent-rows tr').length === 2")
         assert tab.complaints() == []
 
 
@@ -77,6 +87,23 @@ def test_a_list_that_is_the_same_stays_under_the_pointer(browser, service):
         tab.wait("document.querySelector('#agent-rows').checkVisibility()")
         tab.click("#agent-rows a")
         tab.wait("document.querySelector('#arm-rows').checkVisibility()")
+        assert tab.complaints() == []
+
+
+def test_the_list_has_leaders_and_warnings_and_the_page_an_export(browser, service):
+    url, client = service
+    with lr.connect(url, "EUCBV", ["a", "b"], horizon=10, seed=1, name="beyond") as agent:
+        agent.tell_many((choice, float(choice.arm == "a")) for choice in agent.ask(12))
+    with browser.tab(url, all_in_view=False) as tab:
+        tab.wait("document.querySelector('#agent-rows').innerText.includes('1 ⚠')")
+        mark = tab.evaluate("document.querySelector('#agent-rows td[title*=horizon]').title")
+        assert mark.startswith("12 decisions are beyond the horizon of 10 of EUCBV")
+        tab.evaluate("location.hash = 'beyond'")
+        tab.wait("document.querySelector('#warnings').innerText.includes('beyond the horizon')")
+        assert tab.evaluate("document.querySelector('#figures').innerText.includes('120% of 10')")
+        link = tab.evaluate("document.querySelector('#export').getAttribute('href')")
+        assert client.get(f"/{link}").text.count("\n") == 13
+        picture(tab, "beyond")
         assert tab.complaints() == []
 
 
@@ -108,6 +135,9 @@ def test_it_adds_and_retires_an_arm_and_pauses(browser, service):
         tab.wait("document.querySelector('#arm-rows tr').innerText.includes('retired')")
         assert "a" not in client.get("/v1/agents/changed/arms").json()["arms"]
         tab.click("#pause")
+        tab.wait("document.querySelector('#question').open")
+        assert client.post("/v1/agents/changed/ask", json={}).status_code == 200  # it asks before
+        tab.click("#question button[value=yes]")
         tab.wait("document.querySelector('#agent-status').textContent === 'paused'")
         assert client.post("/v1/agents/changed/ask", json={}).status_code == 409
         tab.click("#pause")
@@ -167,6 +197,9 @@ def test_it_refuses_without_a_token(browser, tmp_path):
             tab.click("#add-arm button")
             tab.wait("document.querySelectorAll('#arm-rows tr').length === 3")
             assert reader not in tab.text() and admin not in tab.text()
+            tab.evaluate("URL.createObjectURL = (file) => { window.exported = file; return '#'; }; 0")
+            tab.click("#export")  # a link cannot send the token
+            tab.wait("window.exported?.type.startsWith('text/csv')")
             assert all("status of 40" in complaint for complaint in tab.complaints())
 
 

@@ -53,7 +53,7 @@ def test_without_group_commit_each_has_its_own(tmp_path):
         await asyncio.gather(*(ask(commits) for _ in range(10)))
         return commits.groups
 
-    assert run(scenario, tmp_path / "a.db", most_together=1) == 10
+    assert run(scenario, tmp_path / "a.db", max_group=1) == 10
 
 
 def test_readings_come_between(tmp_path):
@@ -76,7 +76,7 @@ def test_large_calls_are_split_into_groups(tmp_path):
 
 
 def test_too_many_calls_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(group_commit, "MOST_WAITING", 5)
+    monkeypatch.setattr(group_commit, "MAX_WAITING", 5)
 
     async def scenario(commits):
         release = Event()

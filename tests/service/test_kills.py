@@ -19,7 +19,7 @@ KILLS = int(os.environ.get("LOWREGRET_KILLS", "2"))
 CLIENTS = 8
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.heavy), 2])
 def test_kills_lose_nothing(tmp_path, workers):
     path, stop = tmp_path / "a.db", Event()
     choose = random.Random(workers)
@@ -86,8 +86,8 @@ def kill(workers):
 def test_a_service_that_cannot_start_ends(tmp_path):
     """A worker that ends by itself again and again is not started for ever, however long it tries."""
     program = (
-        "import sys; from lowregret.service import serve; from lowregret.service.app_options import Options\n"
-        "serve.work, serve.SHORT_LIFE = print, 0\n"  # which ends without an answer
+        "import sys; from lowregret.service import Options, serve\n"
+        "serve.work, serve.MIN_LIFE_SECONDS = print, 0\n"  # which ends without an answer
         "if __name__ == '__main__':\n"
         "    serve.serve(Options(sys.argv[1]), port=0)\n"
     )
@@ -104,13 +104,12 @@ def test_a_signal_while_a_worker_is_started_ends_that_one_too(tmp_path):
     program = (
         "import os, signal, sys\n"
         "from multiprocessing import active_children\n"
-        "from lowregret.service import serve\n"
-        "from lowregret.service.app_options import Options\n"
-        "def started(*given, real=serve._started):\n"
+        "from lowregret.service import Options, serve\n"
+        "def started(*given, real=serve._start_worker):\n"
         "    process = real(*given)\n"
         "    os.kill(os.getpid(), signal.SIGTERM)\n"
         "    return process\n"
-        "serve._started = started\n"
+        "serve._start_worker = started\n"
         "if __name__ == '__main__':\n"
         "    serve.serve(Options(sys.argv[1]), port=0, workers=2)\n"
         "    print('left', len(active_children()))\n"

@@ -12,6 +12,7 @@ import pytest
 from serving import AGENT, PATIENCE, Oracle, check_log, served, until
 
 import lowregret as lr
+from lowregret.service import readiness
 
 postgres_server = pytest.importorskip("postgres_server")
 STOPS = int(os.environ.get("LOWREGRET_STOPS", "3"))
@@ -49,6 +50,21 @@ def test_two_services_are_one(server):
         assert "postgres" not in text and "the store" in text
     with lr.open_agent(server.url, name="shared") as agent:
         assert agent.verify() == 180
+
+
+def test_ready_while_the_server_is_down(server, monkeypatch):
+    """It answers at its own limit, not that of the store, and says nothing of the server."""
+    monkeypatch.setattr(readiness, "LIMIT_SECONDS", 0.1)
+    with served(server.url) as client:
+        until(lambda: client.get("/ready").status_code == 200)
+        server.stop_immediately()
+        try:
+            until(lambda: client.get("/ready").status_code == 503)
+            answer = client.get("/ready")
+        finally:
+            server.start()
+        assert answer.json()["detail"].startswith("the store cannot be used at present")
+        until(lambda: client.get("/ready").status_code == 200)
 
 
 def test_a_server_that_stops_loses_nothing(server):

@@ -1,14 +1,14 @@
 """Starting a service: what is refused at once, in one sentence."""
 
 import socket
+import sys
 
 import pytest
 from typer.testing import CliRunner
 
 import lowregret as lr
-from lowregret import service
 from lowregret.cli import app
-from lowregret.service.app_options import Options
+from lowregret.service import Options
 from lowregret.service.serve import serve
 
 
@@ -21,8 +21,9 @@ def refused(*arguments):
 
 
 def test_without_the_extra_one_sentence_says_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setattr(service, "find_spec", lambda name: None)
-    assert "pip install lowregret[service]" in refused(tmp_path / "a.db")
+    for name in ("httpx", "uvicorn"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert 'this needs uvicorn: pip install "lowregret[service]"' in refused(tmp_path / "a.db")
     with pytest.raises(lr.InputError, match="pip install"):
         lr.connect("http://127.0.0.1:8000")
 

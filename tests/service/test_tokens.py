@@ -11,19 +11,20 @@ from typer.testing import CliRunner
 
 import lowregret as lr
 from lowregret.cli import app
+from lowregret.service import Options
 from lowregret.service import tokens as tokens_module
-from lowregret.service.app_options import Options
 from lowregret.service.serve import serve
-from lowregret.service.tokens import Tokens, new_token, remove_token
+from lowregret.service.tokens import SCOPES, Tokens, new_token, remove_token
 
 ROUTES = [
     ("POST", "/v1/agents", "admin"),
     ("GET", "/v1/agents", "read"),
     ("GET", "/v1/agents/buttons", "read"),
-    ("POST", "/v1/agents/buttons/ask", "decide"),
-    ("POST", "/v1/agents/buttons/tell", "decide"),
+    ("POST", "/v1/agents/buttons/ask", "visitor"),
+    ("POST", "/v1/agents/buttons/tell", "visitor"),
     ("POST", "/v1/agents/buttons/forget", "decide"),
     ("GET", "/v1/agents/buttons/summary", "read"),
+    ("GET", "/v1/agents/buttons/pending", "read"),
     ("GET", "/v1/agents/buttons/arms", "read"),
     ("POST", "/v1/agents/buttons/arms", "admin"),
     ("POST", "/v1/agents/buttons/status", "admin"),
@@ -38,7 +39,7 @@ ROUTES = [
 def service(tmp_path_factory):
     """Serve a store with one token for each scope; yield a client without a token, and the tokens."""
     folder = tmp_path_factory.mktemp("tokens")
-    secrets = {scope: new_token(folder / "t.json", scope, [scope]) for scope in ("decide", "read", "admin")}
+    secrets = {scope: new_token(folder / "t.json", scope, [scope]) for scope in SCOPES}
     with served(folder / "a.db", folder / "t.json") as client:
         head = {"Authorization": f"Bearer {secrets['admin']}"}
         assert client.post("/v1/agents", json=AGENT, headers=head).status_code == 201
@@ -53,10 +54,54 @@ def test_each_route_needs_its_scope(service, method, path, scope):
         answer = client.request(method, path, json=None if method == "GET" else {"x": 1}, headers=head)
         if given in ("none", "unknown"):
             assert answer.status_code == 401 and answer.headers["www-authenticate"].startswith("Bearer")
-        elif given in (scope, "admin"):
+        elif given in (scope, "admin") or (given, scope) == ("decide", "visitor"):
             assert answer.status_code == (200 if method == "GET" else 400)
         else:
-            assert answer.status_code == 403 and scope in answer.json()["detail"]
+            needed = "decide" if scope == "visitor" else scope
+            assert answer.status_code == 403 and f"lacks the scope '{needed}'" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("ask", {"n": 1000, "only": ["red"], "request": "x"}),  # twenty of these ended an experiment
+        ("ask", {"n": 2, "request": "x"}),
+        ("ask", {"only": ["red"], "request": "x"}),
+        ("ask", {}),
+        ("tell", {"rewards": []}),
+        ("tell", {"rewards": [{"id": "1-1", "reward": 1}, {"id": "1-2", "reward": 1}]}),
+    ],
+)
+def test_what_a_visitor_may_not(service, path, body):
+    client, secrets, _ = service
+    head = {"Authorization": f"Bearer {secrets['visitor']}"}
+    before = client.get("/v1/agents/buttons", headers={"Authorization": f"Bearer {secrets['read']}"}).json()
+    answer = client.post(f"/v1/agents/buttons/{path}", json=body, headers=head)
+    assert answer.status_code == 403 and "one reward a call" in answer.json()["detail"]
+    after = client.get("/v1/agents/buttons", headers={"Authorization": f"Bearer {secrets['read']}"}).json()
+    assert after == before
+
+
+def test_what_a_visitor_may(service):
+    client, secrets, path = service
+    for secret in (secrets["visitor"], new_token(path, "bound", ["visitor"], ["buttons"])):
+        head = {"Authorization": f"Bearer {secret}"}
+        answer = client.post("/v1/agents/buttons/ask", json={"request": secret[:9]}, headers=head)
+        (decision,) = answer.json()["decisions"]
+        for reward, status in ((1, 200), (1, 200), (0, 409)):
+            body = {"rewards": [{"id": decision["id"], "reward": reward}]}
+            assert client.post("/v1/agents/buttons/tell", json=body, headers=head).status_code == status
+
+
+def test_a_token_may_be_bound_to_agents(service):
+    client, _, path = service
+    head = {"Authorization": f"Bearer {new_token(path, 'other', ['admin'], ['links'])}"}
+    for method, route in (("GET", "/v1/agents/buttons"), ("GET", "/v1/agents"), ("GET", "/metrics")):
+        answer = client.request(method, route, headers=head)
+        assert answer.status_code == 403 and "for calls of other agents" in answer.json()["detail"]
+    assert client.get("/v1/agents/links", headers=head).status_code == 404
+    with pytest.raises(lr.InputError, match="the name of an agent"):
+        new_token(path, "wrong", ["visitor"], ["../x"])
 
 
 def test_every_route_is_in_the_table():
@@ -107,20 +152,20 @@ def test_tokens_that_are_added_at_once_are_all_kept(tmp_path, monkeypatch):
     second = new_token(path, "second", ["read"])
     others[0].join()
     tokens = Tokens(path)
-    assert all(tokens.scopes_of(secret) == {"read"} for secret in (first, second, others[1]))
+    assert all(tokens.find(secret).scopes == ["read"] for secret in (first, second, others[1]))
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_damaged_file_lets_nobody_in(tmp_path):
     secret = new_token(tmp_path / "t.json", "me", ["admin"])
     tokens = Tokens(tmp_path / "t.json")
-    assert tokens.scopes_of(secret) == {"decide", "read", "admin"}
+    assert tokens.find(secret).allows("decide")
     (tmp_path / "t.json").write_text("[{}]")
     with pytest.raises(lr.StoreError, match="not a file of tokens"):
-        tokens.scopes_of(secret)
+        tokens.find(secret)
     (tmp_path / "t.json").unlink()
     with pytest.raises(lr.StoreError):
-        tokens.scopes_of(secret)
+        tokens.find(secret)
 
 
 def test_no_secret_is_logged(service, caplog):
@@ -146,6 +191,10 @@ def test_tokens_on_the_command_line(tmp_path):
     assert done.exit_code == 0 and done.stdout.startswith("lrt_")
     assert "decide, read" in CliRunner().invoke(app, ["token", "list", path]).stdout
     assert CliRunner().invoke(app, ["token", "add", path, "shop", "--scope", "read"]).exit_code == 2
+    arguments = ["token", "add", path, "page", "--scope", "visitor", "--agent", "buttons"]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    assert "buttons" in CliRunner().invoke(app, ["token", "list", path]).stdout
+    assert CliRunner().invoke(app, ["token", "remove", path, "page"]).exit_code == 0
     assert CliRunner().invoke(app, ["token", "remove", path, "nobody"]).exit_code == 2
     assert CliRunner().invoke(app, ["token", "remove", path, "shop"]).exit_code == 0
     assert json.loads((tmp_path / "t.json").read_text()) == []

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+from lowregret.special import argmax_probabilities
 from lowregret.special.argmax_probabilities import ERROR, beta_argmax, normal_argmax, student_argmax
 
 
@@ -72,6 +73,18 @@ def test_the_probabilities_sum_to_one_for_any_number_of_arms(argmax):
     draws = np.random.default_rng(4)
     for size in (1, 2, 10, 100, 1000):
         assert argmax(*make(draws, size)).sum() == pytest.approx(1, abs=ERROR)
+
+
+@pytest.mark.parametrize("argmax", FAMILIES)
+def test_they_are_the_same_with_scipy_and_without(argmax, monkeypatch):
+    def shares(arms_without_scipy):
+        monkeypatch.setattr(argmax_probabilities, "ARMS_WITHOUT_SCIPY", arms_without_scipy)
+        argmax_probabilities._probabilities.cache_clear()
+        draws = np.random.default_rng(6)
+        return np.concatenate([argmax(*make(draws, 5)) for _ in range(50)])
+
+    make, _ = FAMILIES[argmax]
+    assert shares(10**9) == pytest.approx(shares(0), abs=1e-13, rel=0)
 
 
 @pytest.mark.parametrize("argmax", FAMILIES)

@@ -5,7 +5,7 @@ Both differences are more than ten times their standard error, so the seed, whic
 
 import pytest
 
-from lowregret.reproduction.readings import experiments_to_run
+from lowregret.reproduction.interpretations import experiments_to_run
 from lowregret.reproduction.verdicts import claim_comparisons, claim_verdicts
 
 pytestmark = pytest.mark.heavy
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.heavy
 
 @pytest.fixture(scope="module")
 def verdicts():
-    (experiment,) = (each for each in experiments_to_run(1) if each.name == "paper-1")
+    (experiment,) = (each for each in experiments_to_run(1, seed=1) if each.name == "paper-1")
     results = experiment.model_copy(update={"policies": ["EUCBV", "MOSS", "OCUCB", "UCB1"]}).run()
     table = claim_verdicts(claim_comparisons(results))
     return {(row["place"], row["worse"]): row["printed"] for row in table.to_dicts()}

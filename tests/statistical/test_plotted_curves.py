@@ -6,8 +6,9 @@ one seed in 30; the other verdicts are more than four standard errors from the b
 
 import pytest
 
+from lowregret.analysis.summary import summarise_curves
+from lowregret.reproduction.interpretations import experiments_to_run
 from lowregret.reproduction.matching import candidate_points, match_curves
-from lowregret.reproduction.readings import experiments_to_run
 
 pytestmark = pytest.mark.heavy
 
@@ -17,7 +18,8 @@ RELEASED = "EUCBV(width='released')"
 def matches_of(name, policies, runs, seed=1):
     """Simulate some policies on a testbed of the paper; return the matches by curve."""
     (experiment,) = (each for each in experiments_to_run(int(name[6]), runs, seed) if each.name == name)
-    table = match_curves(candidate_points(experiment.model_copy(update={"policies": policies}).run()))
+    results = experiment.model_copy(update={"policies": policies}).run()
+    table = match_curves(candidate_points(results, summarise_curves(results)))
     return {row["policy"]: row for row in table.to_dicts()}
 
 

@@ -1,7 +1,6 @@
 """The league: its numbers are those of simulations, it is continued, and a user's policy takes part."""
 
 import json
-from contextlib import contextmanager
 
 import polars as pl
 import pytest
@@ -9,11 +8,11 @@ from typer.testing import CliRunner
 
 import lowregret as lr
 from lowregret.cli import app
-from lowregret.suite import entries, league_page
 from lowregret.suite import league as league_module
-from lowregret.suite.testbeds import TESTBEDS
+from lowregret.suite import league_page, participants
+from lowregret.suite.league_testbeds import TESTBEDS
 
-POLICIES = ("MOSS", "UCB1", "KLUCB", "KLUCBGauss", "MOSSV", "MOSSV(anytime=True)")
+POLICIES = ("MOSS", "UCB1", "KLUCB", "KLUCBGauss", "MOSSV", "MOSSVAnytime")
 BEDS = ("short", "gaussian-tiny")
 OWN = """
 import lowregret as lr
@@ -30,9 +29,9 @@ class Greedy(lr.Policy):
 def few_runs():
     """Make the league small; a generous time keeps the runs equal on a slow machine."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(entries.SIZES, "quick", entries.Size(6_000, 60.0, 4, 20))
+        patch.setitem(participants.SIZES, "quick", participants.Size(6_000, 60.0, 4, 20))
         patch.setitem(league_module.SEARCH, "quick", {"horizon": 100, "arms": 2, "starts": 4, "runs": 20})
-        patch.setattr(league_module, "SLOW_STEP", 1.0)
+        patch.setattr(league_module, "SLOW_STEP_SECONDS", 1.0)
         yield
 
 
@@ -67,7 +66,7 @@ def test_a_policy_that_cannot_play_is_marked(found):
     assert score(found, "short", "KLUCBGauss")["note"] == "needs a known variance"
     assert "assumes rewards in [0, 1]" in score(found, "gaussian-tiny", "MOSS")["note"]
     everywhere = found.standings.filter(scope="all testbeds")["policy"].to_list()
-    assert sorted(everywhere) == ["MOSS", "MOSSV", "MOSSV(anytime=True)", "UCB1"]
+    assert sorted(everywhere) == ["MOSS", "MOSSV", "MOSSVAnytime", "UCB1"]
     assert "KLUCB" in found.standings.filter(scope="rewards in [0, 1]")["policy"].to_list()
 
 
@@ -82,26 +81,26 @@ def test_a_league_is_continued_and_takes_a_policy_from_a_file(found, folder, tmp
     monkeypatch.chdir(tmp_path)
     computed = []
 
-    @contextmanager
-    def bar(label):
-        yield lambda progress: computed.append(progress.shards)
+    def count(now):
+        if now.unit == "shards":
+            computed.append(now.total)
 
     monkeypatch.setattr(league_module, "worst_case", None)  # what was searched is not searched again
-    known = lr.league(out=folder, testbeds=BEDS, policies=POLICIES, seed=7, progress_bar=bar)
+    known = lr.league(out=folder, testbeds=BEDS, policies=POLICIES, seed=7, progress=count)
     assert sum(computed) == 0
     assert known.scores.equals(found.scores)
     assert known.worst_cases.equals(found.worst_cases)
     monkeypatch.undo()
     monkeypatch.chdir(tmp_path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(entries.SIZES, "quick", entries.Size(6_000, 60.0, 4, 20))
+        patch.setitem(participants.SIZES, "quick", participants.Size(6_000, 60.0, 4, 20))
         patch.setitem(league_module.SEARCH, "quick", {})
         more = lr.league(
             out=folder,
             testbeds=BEDS,
             policies=POLICIES,
             seed=7,
-            progress_bar=bar,
+            progress=count,
             policy="entrant:Greedy",
         )
     assert more.policies.filter("own")["policy"].to_list() == ["Greedy"]
@@ -110,7 +109,7 @@ def test_a_league_is_continued_and_takes_a_policy_from_a_file(found, folder, tmp
 
 
 def test_worst_cases_are_in_the_table(found):
-    assert sorted(found.worst_cases["policy"]) == ["KLUCB", "MOSS", "MOSSV", "MOSSV(anytime=True)", "UCB1"]
+    assert sorted(found.worst_cases["policy"]) == ["KLUCB", "MOSS", "MOSSV", "MOSSVAnytime", "UCB1"]
 
 
 def test_the_page_and_the_tables_are_written(found, folder):
@@ -118,7 +117,6 @@ def test_the_page_and_the_tables_are_written(found, folder):
     html = files[0].read_text()
     for words in (
         "Standings: all testbeds",
-        "What MOSSV must hold",
         "needs a known variance",
         "gaussian-tiny",
     ):
@@ -130,22 +128,28 @@ def test_the_page_and_the_tables_are_written(found, folder):
 
 
 def test_all_policies_that_learn_take_part():
-    names = [entrant.name for entrant in entries.entrants()]
-    assert {"EUCBV", "MOSS", "MOSSV", "MOSSV(anytime=True)", "ThompsonBeta"} <= set(names)
-    assert not {"FixedArm", "RoundRobin"} & set(names)
-    assert {entrant.name for entrant in entries.entrants() if entrant.knows_family} >= {"KLUCB", "KLUCBGauss"}
+    names = {player.name for player in participants.participants()}
+    assert {"EUCBV", "MOSS", "MOSSV", "MOSSVAnytime", "ThompsonBeta"} <= names
+    assert not {"FixedArm", "RoundRobin"} & names
+
+
+def test_the_family_is_what_the_class_says(found):
+    families = dict(found.policies.select("policy", "family").iter_rows())
+    assert families["MOSSV"] == families["MOSSVAnytime"] == families["KLUCB"] == "Bernoulli"
+    assert families["KLUCBGauss"] == "Gaussian"
+    assert families["MOSS"] is families["UCB1"] is None
 
 
 @pytest.mark.parametrize(
     ("seconds", "expected"), [(0.01, 100), (0.02, 50), (0.2, 5), (0.5, 4), (0.75, 4), (0.8, 0)]
 )
 def test_slow_policies_have_fewer_runs(seconds, expected):
-    assert entries.affordable(100, seconds, share=1.0) == expected
+    assert participants.affordable(100, seconds, share=1.0) == expected
 
 
 def test_runs_are_round_numbers_within_the_limits():
-    size = entries.Size(1_000_000, 1.0, 20, 400)
-    assert [entries.planned_runs(horizon, size) for horizon in (100, 3_000, 30_000, 10**6)] == [
+    size = participants.Size(1_000_000, 1.0, 20, 400)
+    assert [participants.planned_runs(horizon, size) for horizon in (100, 3_000, 30_000, 10**6)] == [
         200,
         200,
         20,
@@ -163,15 +167,14 @@ def test_invalid_arguments_are_refused(tmp_path):
 
 
 def test_the_command_prints_standings_and_json(monkeypatch, tmp_path):
-    monkeypatch.setattr(entries, "POLICIES", {name: getattr(lr, name) for name in ("MOSS", "UCB1")})
-    monkeypatch.setattr(entries, "VARIANTS", ("MOSSV",))
+    monkeypatch.setattr(participants, "POLICIES", {name: getattr(lr, name) for name in ("MOSS", "UCB1")})
     call = ["league", "--testbed", "short", "--out", str(tmp_path), "--policy", "UCB1(alpha=1)"]
     printed = CliRunner().invoke(app, call)
     assert printed.exit_code == 0, printed.output
-    for words in ("Standings: all testbeds", "UCB1(alpha=1)", "What MOSSV must hold", "league.html"):
+    for words in ("Standings: all testbeds", "UCB1(alpha=1)", "league.html"):
         assert words in printed.output
     data = json.loads(CliRunner().invoke(app, [*call, "--json"]).stdout)
-    assert {row["policy"] for row in data["scores"]} == {"MOSS", "UCB1", "MOSSV", "UCB1(alpha=1)"}
+    assert {row["policy"] for row in data["scores"]} == {"MOSS", "UCB1", "UCB1(alpha=1)"}
     wrong = CliRunner().invoke(app, ["league", "--size", "huge"])
     assert wrong.exit_code == 2
 
@@ -181,12 +184,12 @@ def test_every_scope_has_an_explanation():
 
 
 def test_the_time_of_a_step_is_measured_once_and_kept(tmp_path, monkeypatch):
-    bandit, (entrant,) = TESTBEDS["short"].bandit(), entries.entrants(policies=["MOSS"])
-    costs = entries.Costs(tmp_path / "new" / "costs.json")
-    first = costs.of(entrant, entrant.policy, bandit, 300)
+    bandit, (player,) = TESTBEDS["short"].bandit(), participants.participants(policies=["MOSS"])
+    costs = participants.Costs(tmp_path / "new" / "costs.json")
+    first = costs.of(player, player.policy, bandit, 300)
     assert 0 < first < 1e-3
     costs.save()
-    monkeypatch.setattr(entries, "_measured", None)
-    assert entries.Costs(costs.path).of(entrant, entrant.policy, bandit, 300) == first
+    monkeypatch.setattr(participants, "_measure", None)
+    assert participants.Costs(costs.path).of(player, player.policy, bandit, 300) == first
     costs.path.write_text("[1")
-    assert entries.Costs(costs.path).known == {}
+    assert participants.Costs(costs.path).measured == {}

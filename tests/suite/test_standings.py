@@ -1,11 +1,13 @@
-"""The statistics of the league, on regrets whose answers are known."""
+"""The statistics of the league, and benchmarks/successor.py, on regrets whose answers are known."""
+
+import runpy
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from lowregret.analysis.summary import tail_mean
-from lowregret.suite.standings import profiles, resample, scored, sign, standings, wins
-from lowregret.suite.successor import FAILS, HOLDS, INCONCLUSIVE, checks, counted
+from lowregret.suite.standings import profiles, resample, scores, sign, standings, wins
 
 
 @pytest.fixture
@@ -74,24 +76,30 @@ def test_profiles_are_shares_of_testbeds(regrets):
 
 
 def test_failures_are_runs_no_better_than_uniform_play():
-    row = scored(np.array([1.0, 2.0, 3.0, 4.0]), uniform=3.0)
+    row = scores(np.array([1.0, 2.0, 3.0, 4.0]), uniform=3.0)
     assert (row["failures"], row["mean"], row["worst05"]) == (0.5, 2.5, 4.0)
 
 
-def test_the_successor_is_judged_by_its_limits():
+def test_the_successor_is_judged_by_its_limits(capsys):
+    script = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "successor.py"))
     rng = np.random.default_rng(6)
     noise = rng.uniform(0.5, 1.5, 400)
-    good = {"MOSSV": noise, "MOSS": 1.2 * noise, "MOSSV(anytime=True)": 1.2 * noise, "KLUCB": 0.5 * noise}
-    bad = {"MOSSV": noise, "MOSS": 0.9 * noise, "MOSSV(anytime=True)": 1.3 * noise}
+    good = {"MOSSV": noise, "MOSS": 1.2 * noise, "MOSSVAnytime": 1.2 * noise, "KLUCB": 0.5 * noise}
+    bad = {"MOSSV": noise, "MOSS": 0.9 * noise, "MOSSVAnytime": 1.3 * noise}
     tail = np.where(np.arange(400) < 12, 6.0, 1.0)
     doubtful = {"MOSSV": tail, "MOSS": np.where(np.arange(400)[::-1] < 11, 6.0, 1.0)}
     halves = {"good": "development", "bad": "test", "doubtful": "test"}
-    found = checks({"good": good, "bad": bad, "doubtful": doubtful}, halves, family=["KLUCB"])
-    verdicts = {(row["requirement"], row["testbed"]): row["verdict"] for row in found.to_dicts()}
-    assert verdicts["mean", "good"] == verdicts["worst 5%", "good"] == verdicts["anytime", "good"] == HOLDS
-    assert verdicts["mean", "bad"] == verdicts["worst 5%", "bad"] == verdicts["anytime", "bad"] == FAILS
-    assert (verdicts["mean", "doubtful"], verdicts["worst 5%", "doubtful"]) == (HOLDS, INCONCLUSIVE)
-    geometric = found.filter(requirement="geometric mean")
-    assert geometric["rival"].to_list() == ["MOSS", "MOSS"]  # KLUCB is derived from a family
+    table = script["checks"]({"good": good, "bad": bad, "doubtful": doubtful}, halves, family=["KLUCB"])
+    verdicts = {(row["requirement"], row["testbed"]): row["verdict"] for row in table.to_dicts()}
+    assert {verdicts[name, "good"] for name in ("mean", "worst 5%", "anytime")} == {"holds"}
+    assert {verdicts[name, "bad"] for name in ("mean", "worst 5%", "anytime")} == {"fails"}
+    assert (verdicts["mean", "doubtful"], verdicts["worst 5%", "doubtful"]) == ("holds", "inconclusive")
+    geometric = table.filter(requirement="geometric mean")
+    assert geometric["rival"].to_list() == ["MOSS", "MOSS"]
     assert geometric["value"][0] == pytest.approx(1 / 1.2)
-    assert counted(found).filter(requirement="mean", half="test").select(HOLDS, FAILS).row(0) == (1, 1)
+    with_family = table.filter(requirement="geometric mean, family")
+    assert with_family.select("rival", "verdict").rows() == [("KLUCB", "fails")]
+    script["print_requirements"](table)
+    printed = capsys.readouterr().out
+    assert "| mean | MOSS | test | 1 | 0 | 1 | 1.11 |" in printed
+    assert "| geometric mean, family | KLUCB | development | all | 2.00 (2.00 to 2.00) | fails |" in printed

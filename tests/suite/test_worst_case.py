@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lowregret as lr
-from lowregret.suite.worst_case import Problem, _draw, _vary
+from lowregret.suite.worst_case import Candidate, _draw, _vary
 
 
 @pytest.fixture(scope="module")
@@ -49,15 +49,15 @@ def test_a_search_is_repeatable_and_reports_progress(found):
         runs=200,
         seed=3,
         threads=1,
-        progress=lambda done, total: seen.append((done, total)),
+        progress=seen.append,
     )
     assert again.candidates.equals(found.candidates)
-    assert seen[-1][0] == seen[-1][1] == len(seen)
+    assert seen[-1].done == seen[-1].total == len(seen)
     assert "sqrt(K T)" in str(again)
 
 
 def test_a_problem_has_the_moments_it_states():
-    bandit = Problem(6, 0.6, 0.1, 2, 0.3, 0.04, 1.0).bandit()
+    bandit = Candidate(6, 0.6, 0.1, 2, 0.3, 0.04, 1.0).bandit()
     assert bandit.means.tolist() == pytest.approx([0.3, 0.3, 0.3, 0.5, 0.5, 0.6])
     assert bandit.variances.tolist() == pytest.approx([0.21, 0.21, 0.21, 0.25, 0.25, 0.04 * 0.24])
 

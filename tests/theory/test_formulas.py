@@ -82,21 +82,21 @@ def test_theorem_1_on_the_testbeds():
     known, c_0, c_2 = theorem_1(paper(1).gaps, paper(1).variances, 60_000)
     assert (known, c_0, c_2) == (pytest.approx(expected), pytest.approx(19 * charge), 0.0)
     expected = 66 * (0.02 + 3.2 * log(1.2) / 0.02) + 33 * (0.08 + 80 * log(19.2) / 0.08)
-    assert theorem_1(paper(2).gaps, paper(2).variances, 300_000).known == pytest.approx(expected)
+    assert theorem_1(paper(2).gaps, paper(2).variances, 300_000).value == pytest.approx(expected)
     expected = 99 * 0.01 + 320 * log(0.4) / 0.01 * paper(4).variances[:99].sum()
     known, c_0, _ = theorem_1(paper(4).gaps, paper(4).variances, 400_000)
     assert known == pytest.approx(expected) and known < 0
     assert c_0 == pytest.approx(99 * 10**8 / 400_000**0.25)
     tens, rest = paper(3).variances[:10].sum(), paper(3).variances[10:99].sum()
     expected = 0.94 + 320 * (log(0.1) / 0.005 * tens + log(0.4) / 0.01 * rest)
-    assert theorem_1(paper(3).gaps, paper(3).variances, 400_000).known == pytest.approx(expected)
+    assert theorem_1(paper(3).gaps, paper(3).variances, 400_000).value == pytest.approx(expected)
 
 
 def test_theorem_1_in_corner_cases():
     assert theorem_1([0.0], [0.25], 1) == (0.0, 0.0, 0.0)
     assert theorem_1([0.0, 0.0], [0.1, 0.2], 100) == (0.0, 0.0, 0.0)
     # No variance: only the gap is left.
-    assert theorem_1([0.5, 0.0], [0.0, 0.0], 10_000).known == 0.5
+    assert theorem_1([0.5, 0.0], [0.0, 0.0], 10_000).value == 0.5
 
 
 def test_corollary_1():

@@ -7,7 +7,7 @@ from typing import Any
 BEGIN, END = "<!-- {name}: written by tools/verify_peers.py --write -->", "<!-- end of {name} -->"
 FOLLOWS = {"both": "both", "lowregret": "lowregret", "peer": "the other", "not checked": "not checked"}
 REASON = ("why", "source", "who follows it")
-STEPS = ("policy", "compared with", "steps that differ", "first", "pulls at the end", *REASON)
+STEPS = ("policy", "compared with", "steps that differ", "first", *REASON)
 SHARES = ("policy", "compared with", "largest difference", "p-value", *REASON)
 
 
@@ -19,9 +19,8 @@ def steps_row(record: dict[str, Any]) -> list[str]:
         record["peer"],
         f"{differ:,}" if differ else "none",
         f"{record['first_difference']:,}" if differ else "",
-        "equal" if record["equal_pulls"] else "differ",
         record["why"],
-        record["source"],
+        record["source"] if differ else "",
         FOLLOWS[record["follows"]],
     ]
 
@@ -37,7 +36,7 @@ def shares_row(record: dict[str, Any]) -> list[str]:
         f"{100 * gap:.1f}%",
         f"{p:.2f}" if p >= 0.01 else "below 0.0001" if p < 1e-4 else f"{p:.4f}",
         record["why"],
-        record["source"],
+        record["source"] if record["why"] else "",
         FOLLOWS[record["follows"]],
     ]
 

@@ -17,9 +17,10 @@ from river import proba
 from scipy.stats import chi2_contingency
 
 import lowregret as lr
-from lowregret.engine.reference import policy_rng
-from lowregret.engine.state import new_rewards, new_rows, start
-from lowregret.engine.step import choose, update
+from lowregret.engine.kernels.rng import policy_rng
+from lowregret.engine.kernels.state import new_rewards, new_rows
+from lowregret.engine.kernels.step import choose, update
+from lowregret.engine.start import start
 from lowregret.policies.views import clock_at
 
 PULLS = (10, 9, 8, 7, 6, 5, 4, 3)
@@ -180,7 +181,7 @@ def of_lowregret(policy: lr.Policy, table: Any) -> Any:
     """Return how often lowregret chooses each arm."""
     arms, steps = len(table), sum(PULLS)
     rows, scores = new_rows(arms, policy), np.zeros(arms)
-    rng = policy_rng(0, 0)._replace(rewards=new_rewards(policy, arms, steps))
+    rng = policy_rng(0, 0, new_rewards(policy, arms, steps))
     round, left, t = start(policy, rows, 10**6), arms, 0
     for arm, pulls in enumerate(PULLS):
         for reward in table[arm, :pulls]:

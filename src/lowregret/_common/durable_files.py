@@ -64,6 +64,18 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
+def lock_bytes(descriptor: int, size: int, start: int) -> bool:
+    """Lock a part of a file until it is closed; return False if another process has locked it."""
+    try:
+        if fcntl is not None:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, size, start)
+    except OSError as error:
+        if error.errno in (errno.EAGAIN, errno.EACCES):
+            return False
+        raise
+    return True
+
+
 def checksum(path: Path) -> str | None:
     """Return the SHA-256 of a file, or None if it cannot be read."""
     try:
@@ -81,17 +93,19 @@ def as_store_error(folder: Path, kept: str = "") -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or str(error)
         advice = ": free some space and run it again" if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            advice = ": raise the limit of open files (ulimit -n, LimitNOFILE= in a unit of systemd)"
         raise StoreError(f"cannot write to {str(folder)!r}: {reason}{kept}{advice}") from None
 
 
 @contextmanager
-def locked(target: Path, lock: Path | None = None) -> Iterator[None]:
-    """Lock a folder, or a file by a lock file beside it; an error names the process that holds the lock.
+def locked(folder: Path) -> Iterator[None]:
+    """Lock a folder by a file in it; an error names the process that holds the lock.
 
     The operating system holds the lock, so it ends with a process that is killed.
     """
-    lock = lock or target / "lock"
-    with as_store_error(target):
+    lock = folder / "lock"
+    with as_store_error(folder):
         file = open(lock, "a+", encoding="utf-8")  # noqa: SIM115  # closed below
     if fcntl is not None:
         _held.add(file)
@@ -102,13 +116,12 @@ def locked(target: Path, lock: Path | None = None) -> Iterator[None]:
             _held.discard(file)
             file.close()
             if error.errno not in (errno.EAGAIN, errno.EACCES):
-                raise StoreError(f"cannot lock {str(target)!r}: {error.strerror}") from None
-            kind = "folder" if target.is_dir() else "file"
+                raise StoreError(f"cannot lock {str(folder)!r}: {error.strerror}") from None
             raise StoreError(
-                f"{str(target)!r} is in use by {holder}: wait for it, or use another {kind}"
+                f"{str(folder)!r} is in use by {holder}: wait for it, or use another folder"
             ) from None
     try:
-        with as_store_error(target):
+        with as_store_error(folder):
             _write_holder(file)
         yield
     finally:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from lowregret._common.validation import short_repr
+from lowregret._common.validation import short_repr, write_integer
 from lowregret.errors import InputError
 
 if TYPE_CHECKING:
@@ -47,16 +47,16 @@ def dotted(path: Iterable[Key]) -> str:
     return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path).removeprefix(".")
 
 
-def unknown_key(key: str, known: Iterable[str]) -> str:
-    """Return the message for an unknown key, with the known key that resembles it."""
-    known = list(known)
-    near = get_close_matches(key, known, n=1)
-    return f"unknown key {key!r}, " + (f"did you mean {near[0]!r}?" if near else f"use {', '.join(known)}")
+def unknown_key(key: str, allowed: Iterable[str]) -> str:
+    """Return the message for an unknown key, with the allowed key that resembles it."""
+    allowed = list(allowed)
+    near = get_close_matches(key, allowed, n=1)
+    return f"unknown key {key!r}, " + (f"did you mean {near[0]!r}?" if near else f"use {', '.join(allowed)}")
 
 
 def first_error(error: ValidationError, model: type[BaseModel]) -> SpecError:
-    """Return the first error that pydantic found."""
-    details: Any = error.errors(include_url=False)[0]
+    """Return the first error that pydantic found; a missing key last, as another may be its misspelling."""
+    details: Any = min(error.errors(include_url=False), key=lambda entry: entry["type"] == "missing")
     path, kind, value = details["loc"], details["type"], details["input"]
     if kind == "extra_forbidden":
         return SpecError(path[:-1], unknown_key(str(path[-1]), _keys_at(model, path[:-1])))
@@ -65,7 +65,8 @@ def first_error(error: ValidationError, model: type[BaseModel]) -> SpecError:
     if kind == "value_error":
         return SpecError(path, str(details["ctx"]["error"]))
     words = _WORDS.get(kind) or details["msg"].replace("Input should be", "must be")
-    return SpecError(path, f"{words.format(**details.get('ctx', {}))}, got {short_repr(value)}")
+    advice = write_integer(value) if kind in ("int_type", "int_from_float") else ""
+    return SpecError(path, f"{words.format(**details.get('ctx', {}))}, got {short_repr(value)}{advice}")
 
 
 def _keys_at(model: type[BaseModel], path: tuple[Key, ...]) -> list[str]:
@@ -90,15 +91,15 @@ def line_of(text: str, path: tuple[Key, ...]) -> int | None:
         header = re.match(r"\s*(\[\[?)\s*([\w.\s-]+?)\s*\]", line)
         pair = re.match(r"\s*([\w-]+)\s*=", line)
         if header:
-            first, *rest = (part.strip() for part in header[2].split("."))
-            if header[1] == "[[" and not rest:
+            first, *inner = (part.strip() for part in header[2].split("."))
+            if header[1] == "[[" and not inner:
                 counts[first] = counts.get(first, -1) + 1
-            here = (first, *([counts[first]] if first in counts else []), *rest)
-            found = here
+            here = (first, *([counts[first]] if first in counts else []), *inner)
+            keys = here
         elif pair:
-            found = (*here, pair[1])
+            keys = (*here, pair[1])
         else:
             continue
-        if len(found) > depth and path[: len(found)] == found:
-            best, depth = number, len(found)
+        if len(keys) > depth and path[: len(keys)] == keys:
+            best, depth = number, len(keys)
     return best

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from inspect import stack
+from typing import NamedTuple
 from unicodedata import category
+from warnings import warn
 
 CONTROL = ("Cc", "Cs", "Zl", "Zp")
 """Unicode categories of control characters, lone surrogates and line separators."""
+
+
+class Rule(NamedTuple):
+    """What one number must satisfy, and the words for it."""
+
+    words: str
+    holds: Callable[[float], bool]
 
 
 def count(number: int, one: str, many: str | None = None) -> str:
@@ -28,13 +39,32 @@ def escaped(text: str) -> str:
     )
 
 
-def unknown(what: str, name: str, known: Iterable[str], otherwise: str | None = None) -> str:
+def file_names(texts: Iterable[str], longest: int = 60) -> dict[str, str]:
+    """Return a different file name for each text, of letters, digits and hyphens, which LaTeX accepts."""
+    names: dict[str, str] = {}
+    for text in texts:
+        plain = re.sub("[^a-z0-9]+", "-", text.lower())[:longest].strip("-") or "figure"
+        name, number = plain, 2
+        while name in names.values():
+            name, number = f"{plain}-{number}", number + 1
+        names[text] = name
+    return names
+
+
+def unknown(what: str, name: str, names: Iterable[str], otherwise: str | None = None) -> str:
     """Return the message for an unknown name: what was probably meant, or else what there is."""
-    names = list(known)
-    lower = {each.lower(): each for each in reversed(names)}
-    longer = [each for each in lower if len(name) > 2 and each.startswith(name.lower())]
-    near = sorted(longer, key=lambda each: (len(each), each)) or get_close_matches(
-        name.lower(), lower, n=1, cutoff=0.7
+    names = list(names)
+    lower = {candidate.lower(): candidate for candidate in reversed(names)}
+    longer = [candidate for candidate in lower if len(name) > 2 and candidate.startswith(name.lower())]
+    near = sorted(longer, key=lambda candidate: (len(candidate), candidate)) or get_close_matches(
+        name.lower(), lower, n=1, cutoff=0.66
     )
     advice = f"did you mean {lower[near[0]]!r}?" if near else otherwise or f"use one of {', '.join(names)}"
     return f"unknown {what} {name!r}: {advice}"
+
+
+def warn_user(message: str) -> None:
+    """Warn at the line, outside of this package, that led here."""
+    names = [str(info.frame.f_globals.get("__name__")) for info in stack(0)]
+    outside = [level for level, name in enumerate(names, 1) if not name.startswith("lowregret.")]
+    warn(message, stacklevel=(outside or [1])[0])

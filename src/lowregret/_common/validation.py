@@ -2,12 +2,13 @@
 
 import math
 import reprlib
-from collections.abc import Callable, Collection, Mapping, Set
+from collections.abc import Collection, Mapping, Set
 from numbers import Integral, Real
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
+from lowregret._common.text import Rule as Rule
 from lowregret._common.text import has_control_characters
 from lowregret.errors import InputError
 
@@ -22,13 +23,6 @@ Scale = Literal["linear", "log"]
 
 _repr = reprlib.Repr()
 _repr.maxstring = _repr.maxother = 80
-
-
-class Rule(NamedTuple):
-    """What one number must satisfy, and the words for it."""
-
-    words: str
-    holds: Callable[[float], bool]
 
 
 FINITE = Rule("{name} must be a finite number up to 1e150", lambda value: abs(value) <= MAX_MAGNITUDE)
@@ -63,11 +57,16 @@ def integer(owner: str, name: str, value: object, most: int | None = None, least
         if most is None or int(value) <= most:
             return int(value)
         raise InputError(f"{owner}: {name} must be at most {most}, got {short_repr(value)}")
-    meant = isinstance(value, float) and value.is_integer() and value >= least
-    advice = f": write {int(value)}" if meant else ""  # type: ignore[call-overload]  # it is a float
     raise InputError(
-        f"{owner}: {name} must be an integer of at least {least}, got {short_repr(value)}{advice}"
+        f"{owner}: {name} must be an integer of at least {least}, got {short_repr(value)}"
+        f"{write_integer(value, least)}"
     )
+
+
+def write_integer(value: object, least: int = 0) -> str:
+    """Return the advice for a float such as 1e3 where an integer is needed, "" for any other value."""
+    meant = isinstance(value, float) and value.is_integer() and value >= least
+    return f": write {int(value)}" if meant else ""  # type: ignore[call-overload]  # it is a float
 
 
 def plain_text(owner: str, name: str, value: object) -> str:
@@ -90,9 +89,9 @@ def as_list(values: object) -> Any:
 
 def numbers(owner: str, name: str, values: object) -> tuple[float, ...]:
     """Return a non-empty sequence of numbers as floats."""
-    found = as_list(values)
-    if isinstance(found, list) and found:
-        return tuple(number(owner, f"each of the {name}", value) for value in found)
+    numbers = as_list(values)
+    if isinstance(numbers, list) and numbers:
+        return tuple(number(owner, f"each of the {name}", value) for value in numbers)
     raise InputError(f"{owner}: {name} must be a non-empty sequence of numbers, got {short_repr(values)}")
 
 

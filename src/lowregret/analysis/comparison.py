@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from lowregret._common.arrays import Floats
 from lowregret._common.text import unknown
+from lowregret.analysis.columns import COMPARISON, KEYS
 from lowregret.analysis.intervals import (
     LEVEL,
     NEGLIGIBLE,
@@ -18,28 +20,16 @@ from lowregret.analysis.intervals import (
     bounded_intervals,
     share_limit,
 )
+from lowregret.analysis.metrics import Metric, metric_values
 from lowregret.analysis.power import ALPHA, runs_needed
-from lowregret.analysis.tables import Floats, Tables, largest_regrets
+from lowregret.analysis.tables import Tables, largest_regrets
 from lowregret.errors import InputError
 
 LOWER, HIGHER, INCONCLUSIVE = "lower regret", "higher regret", "inconclusive"
 """The verdicts on a policy, compared with a baseline."""
 
 BETTER, WORSE = "better", "worse"
-"""The verdicts on a policy by a metric of the user's own."""
-
-INTERVALS = ("low", "high", "bootstrap_low", "bootstrap_high", "bounded_low", "bounded_high")
-NUMBERS = ("difference", "se", *INTERVALS, "wins", "p_value", "p_holm")
-SCHEMA = {
-    **dict.fromkeys(("environment", "policy", "baseline"), pl.String),
-    "runs": pl.Int64,
-    **dict.fromkeys(NUMBERS, pl.Float64),
-    "verdict": pl.String,
-    "fragility": pl.Float64,
-    "fragile": pl.Boolean,
-    "runs_needed": pl.Int64,
-}
-"""The columns of a comparison."""
+"""The verdicts on a policy by a user-defined metric."""
 
 
 class Paired(NamedTuple):
@@ -59,6 +49,7 @@ class Paired(NamedTuple):
 def paired(differences: Floats) -> Paired:
     """Test whether the mean of paired differences is 0."""
     runs, mean = len(differences), float(differences.mean())
+    mean = mean if abs(mean) > NEGLIGIBLE * np.abs(differences).max() else 0.0  # they cancel but for rounding
     if runs < 2:
         return Paired(mean, None, None, None, 1.0)
     if np.ptp(differences) <= NEGLIGIBLE * np.abs(differences).max():
@@ -95,35 +86,48 @@ def fragility(difference: float, largest: float) -> float:
     return abs(difference) / (abs(difference) + largest)
 
 
-def compare(tables: Tables, baseline: str | None = None, seed: int = 0) -> pl.DataFrame:
-    """Compare the final regrets of policies in pairs; see `lowregret.compare`."""
-    return _compared(list(_pairs(tables.finals, baseline)), largest_regrets(tables), seed)
-
-
-def compare_metric(
-    values: pl.DataFrame, baseline: str | None, seed: int, lower_is_better: bool
+def compare(
+    tables: Tables, baseline: str | Tables | None = None, seed: int = 0, metric: Metric | None = None
 ) -> pl.DataFrame:
-    """Compare the values of a metric in pairs; they have the columns of the final regrets."""
-    found = _compared(list(_pairs(values, baseline)), None, seed)
-    lower, higher = (BETTER, WORSE) if lower_is_better else (WORSE, BETTER)
-    wins = pl.col("wins") if lower_is_better else (1.0 - pl.col("wins")).alias("wins")
-    return found.with_columns(wins, pl.col("verdict").replace({LOWER: lower, HIGHER: higher}))
+    """Compare the final regrets, or a metric, of policies in pairs; see `lowregret.Results.compare`."""
+    if isinstance(baseline, Tables):
+        return _compare_same_policies(tables, baseline, seed, metric)
+    if metric is None:
+        return _comparison_table(list(_pairs(tables.finals, baseline)), largest_regrets(tables), seed)
+    values = metric_values(tables, metric).rename({"value": "regret"})
+    comparison = _comparison_table(list(_pairs(values, baseline)), None, seed)
+    lower, higher = (BETTER, WORSE) if metric.lower_is_better else (WORSE, BETTER)
+    wins = pl.col("wins") if metric.lower_is_better else (1.0 - pl.col("wins")).alias("wins")
+    return comparison.with_columns(wins, pl.col("verdict").replace({LOWER: lower, HIGHER: higher}))
 
 
-def compare_same_policies(tables: Tables, others: Tables, label: str, seed: int = 0) -> pl.DataFrame:
-    """Compare every policy with itself in other results; the baseline is its name with the label."""
-    keys = ["environment", "policy", "run"]
+def _compare_same_policies(tables: Tables, others: Tables, seed: int, metric: Metric | None) -> pl.DataFrame:
+    """Compare every policy with itself in other results; the baseline is its name with theirs."""
+    if metric is not None:
+        raise InputError("compare: give either other results or a metric")
+    if tables.seed is None or tables.seed != others.seed:
+        raise InputError(
+            f"compare: the seeds differ ({tables.seed} and {others.seed}), so that run r has other rewards: "
+            "run both with one seed"
+        )
+    changed = [
+        name for name, horizon in tables.horizons.items() if others.horizons.get(name, horizon) != horizon
+    ]
+    if changed:
+        raise InputError(f"compare: {changed[0]!r} has other horizons in the two results: use the same")
+    label = others.name if others.name != tables.name else "other"
+    keys = [*KEYS, "run"]
     both = tables.finals.join(others.finals.select(*keys, other="regret"), on=keys, maintain_order="left")
     if both.is_empty():
         raise InputError("compare: these results have no environment, policy and run in common")
     pairs = [
         (str(environment), str(policy), f"{policy} ({label})", differences(part["regret"], part["other"]))
-        for (environment, policy), part in both.group_by("environment", "policy", maintain_order=True)
+        for (environment, policy), part in both.group_by(KEYS, maintain_order=True)
     ]
-    return _compared(pairs, largest_regrets(tables), seed)
+    return _comparison_table(pairs, largest_regrets(tables), seed)
 
 
-def _compared(
+def _comparison_table(
     pairs: Sequence[tuple[str, str, str, Floats]], largest: Mapping[str, float] | None, seed: int
 ) -> pl.DataFrame:
     """Compare samples of differences; ``largest`` is the largest possible one, None if that is not known."""
@@ -153,15 +157,15 @@ def _compared(
             spread = test.se * sqrt(len(sample))
             row["runs_needed"] = runs_needed(test.difference, spread, ALPHA / len(tests))
         rows.append(row)
-    return pl.DataFrame(rows, schema=SCHEMA)
+    return pl.DataFrame(rows, schema=COMPARISON)
 
 
 def _pairs(finals: pl.DataFrame, baseline: str | None) -> Iterator[tuple[str, str, str, Floats]]:
     """Yield every environment, policy and baseline with the differences of their runs."""
     policies = finals["policy"].unique(maintain_order=True).to_list()
     if baseline is not None and baseline not in policies:
-        known = f"these results have {', '.join(policies)}"
-        raise InputError(f"compare: {unknown('policy', baseline, policies, known)}")
+        available = f"these results have {', '.join(policies)}"
+        raise InputError(f"compare: {unknown('policy', baseline, policies, available)}")
     if len(policies) < 2:
         raise InputError(f"compare: two policies are needed, and these results have only {policies[0]}")
     for (environment,), part in finals.group_by("environment", maintain_order=True):
@@ -188,9 +192,9 @@ def differences(regret: pl.Series, other: pl.Series) -> Floats:
 
 def _bootstraps(samples: Sequence[Floats], seed: int) -> list[tuple[float, float] | None]:
     """Compute the bootstrap intervals; samples of one size share their resamples, which saves time."""
-    found: dict[int, tuple[float, float] | None] = {}
+    by_place: dict[int, tuple[float, float] | None] = {}
     for size in {len(sample) for sample in samples}:
         places = [place for place, sample in enumerate(samples) if len(sample) == size]
         intervals = bootstrap_intervals(np.column_stack([samples[place] for place in places]), seed=seed)
-        found |= dict(zip(places, intervals, strict=True))
-    return [found[place] for place in range(len(samples))]
+        by_place |= dict(zip(places, intervals, strict=True))
+    return [by_place[place] for place in range(len(samples))]

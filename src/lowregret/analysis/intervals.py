@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from lowregret.analysis.tables import Floats, Integers
+from lowregret._common.arrays import Floats, Integers
 
 Interval = tuple[float, float] | None
 
@@ -15,8 +15,8 @@ LEVEL = 0.95
 RESAMPLES = 10_000
 NEGLIGIBLE = 1e-9
 """A difference below this fraction of the numbers it comes from is rounding, and counts as 0."""
-_BATCH = 4_000_000
-"""About how many resampled run numbers the bootstrap holds at once."""
+_BATCH_VALUES = 4_000_000
+"""The approximate number of resampled values that are held in memory at once."""
 
 
 def student_factor(runs: int) -> float | None:
@@ -27,15 +27,23 @@ def student_factor(runs: int) -> float | None:
 
 
 def share_interval(count: int, runs: int) -> tuple[float, float]:
-    """Return the 95% interval of Clopper and Pearson (1934) for the probability of an event.
+    """Return the 95% interval of Clopper and Pearson for the probability of one event."""
+    low, high = share_intervals(np.array([count]), runs)
+    return float(low[0]), float(high[0])
 
-    Its coverage is at least 95%, whatever the probability is, also where the event occurred in no run or in
+
+def share_intervals(counts: Integers, runs: int) -> tuple[Floats, Floats]:
+    """Return the 95% intervals of Clopper and Pearson (1934) for the probabilities of events.
+
+    Their coverage is at least 95%, whatever the probability is, also where the event occurred in no run or in
     all.
     """
-    from scipy.stats import binomtest
+    from scipy.special import betaincinv
 
-    found = binomtest(count, runs).proportion_ci(LEVEL, method="exact")
-    return float(found.low), float(found.high)
+    tail = (1 - LEVEL) / 2
+    low = np.where(counts > 0, betaincinv(np.maximum(counts, 1), runs - counts + 1, tail), 0.0)
+    high = np.where(counts < runs, betaincinv(counts + 1, np.maximum(runs - counts, 1), 1 - tail), 1.0)
+    return low, high
 
 
 def share_limit(count: int, runs: int) -> float:
@@ -59,15 +67,15 @@ def bounded_intervals(
     exclude. For values at the bounds alone the interval is that of Clopper and Pearson. ``share`` is that of
     the largest values; a mean of all has share 1.
     """
-    found: dict[int, tuple[float, float]] = {}
+    intervals: dict[int, tuple[float, float]] = {}
     for runs in {len(sample) for sample in samples}:
         places = [place for place, sample in enumerate(samples) if len(sample) == runs]
         ordered = -np.sort(-np.column_stack([samples[place] for place in places]), axis=0)
-        least, most = np.array([bounds[place] for place in places]).T
+        lower, upper = np.array([bounds[place] for place in places]).T
         top = min(int(share * runs + 8 * np.sqrt(runs)) + 20, runs + 1) if share < 1.0 else runs + 1
-        ends = np.vstack([ordered, np.minimum(least, ordered[-1])])[:top]
-        starts = np.vstack([np.maximum(most, ordered[0]), ordered])[:top]
-        rng, batch = np.random.default_rng(seed), max(_BATCH // top, 1)
+        ends = np.vstack([ordered, np.minimum(lower, ordered[-1])])[:top]
+        starts = np.vstack([np.maximum(upper, ordered[0]), ordered])[:top]
+        rng, batch = np.random.default_rng(seed), max(_BATCH_VALUES // top, 1)
         low, high = [], []
         for first in range(0, RESAMPLES, batch):
             size = min(batch, RESAMPLES - first)
@@ -79,8 +87,8 @@ def bounded_intervals(
             high.append(weights @ starts)
         lows = np.quantile(np.vstack(low), (1 - LEVEL) / 2, axis=0).tolist()
         highs = np.quantile(np.vstack(high), (1 + LEVEL) / 2, axis=0).tolist()
-        found |= dict(zip(places, zip(lows, highs, strict=True), strict=True))
-    return [found[place] for place in range(len(samples))]
+        intervals |= dict(zip(places, zip(lows, highs, strict=True), strict=True))
+    return [intervals[place] for place in range(len(samples))]
 
 
 def bootstrap_intervals(columns: Floats, seed: int = 0, resamples: int = RESAMPLES) -> list[Interval]:
@@ -94,25 +102,25 @@ def bootstrap_intervals(columns: Floats, seed: int = 0, resamples: int = RESAMPL
     if runs < 2:
         return [None] * columns.shape[1]
     means: list[float] = columns.mean(axis=0).tolist()
-    found: list[Interval] = [(mean, mean) for mean in means]
+    intervals: list[Interval] = [(mean, mean) for mean in means]
     varying = np.flatnonzero(np.ptp(columns, axis=0) > NEGLIGIBLE * np.abs(columns).max(axis=0))
     if not len(varying):
-        return found
+        return intervals
     from scipy.stats import bootstrap
 
     interval = bootstrap(
         (np.arange(runs),),
         partial(_means, columns[:, varying]),
         n_resamples=resamples,
-        batch=max(_BATCH // runs, 1),
+        batch=max(_BATCH_VALUES // runs, 1),
         vectorized=True,
         axis=-1,
         confidence_level=LEVEL,
         rng=np.random.default_rng(seed),
     ).confidence_interval
     for column, low, high in zip(varying.tolist(), interval.low, interval.high, strict=True):
-        found[column] = None if np.isnan(low) or np.isnan(high) else (float(low), float(high))
-    return found
+        intervals[column] = None if np.isnan(low) or np.isnan(high) else (float(low), float(high))
+    return intervals
 
 
 def _means(columns: Floats, rows: Integers, axis: int) -> Floats:

@@ -31,19 +31,21 @@ def runs_needed(
     ``deviation`` is the standard deviation of the paired differences, for example from a pilot experiment.
     It assumes that both are the true values and that the mean of the differences is about normal. A pilot
     that shows no failure understates both where failures are rare: then the number is too small.
-    None where the difference is 0.
+    None where the difference is 0, or needs more than 2^62 runs.
     """
     if deviation < 0:
         raise InputError(f"runs_needed: deviation must not be negative, got {deviation}")
     if not 0 < alpha < wanted < 1:
         raise InputError(f"runs_needed: 0 < alpha < wanted < 1 must hold, got {alpha} and {wanted}")
-    if difference == 0:
+    if abs(difference) <= 1e-8 * deviation:  # rounding
         return None
     effect = abs(difference) / deviation if deviation > 0 else float("inf")
     if effect > 1e6:
         return ceil(1 - log2(alpha))  # the sign test, which replaces the t test where all runs agree
-    most = 2
-    while power(most, effect, alpha) < wanted:
-        most *= 2
-    counts = range(2, most + 1)
+    enough = 2
+    while power(enough, effect, alpha) < wanted:
+        enough *= 2
+        if enough > 2**62:
+            return None
+    counts = range(2, enough + 1)
     return counts[bisect_left(counts, wanted, key=lambda runs: power(runs, effect, alpha))]

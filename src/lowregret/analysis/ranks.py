@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from lowregret.analysis.columns import KEYS
 from lowregret.analysis.intervals import NEGLIGIBLE
 from lowregret.analysis.tables import Tables
 
@@ -17,7 +18,7 @@ def ranks(tables: Tables) -> pl.DataFrame:
     Equal regrets share the mean of their ranks. Only runs that every policy of the environment has count.
     The columns are environment, policy, runs, rank and its standard error se, null below two runs.
     """
-    return _averaged(tables.finals, _placed(tables.finals))
+    return _mean_ranks(tables.finals, _with_ranks(tables.finals))
 
 
 def average_ranks(tables: Tables) -> pl.DataFrame:
@@ -31,11 +32,11 @@ def average_ranks(tables: Tables) -> pl.DataFrame:
     """
     count = tables.finals["environment"].n_unique()
     shared = tables.finals.filter(pl.col("environment").n_unique().over("policy") == count)
-    placed = _placed(shared)
+    placed = _with_ranks(shared)
     runs = placed.group_by("policy", "run").agg(pl.len(), pl.col("rank").mean()).filter(len=count)
     errors = runs.group_by("policy").agg(se=SE)
     return (
-        _averaged(shared, placed)
+        _mean_ranks(shared, placed)
         .group_by("policy", maintain_order=True)
         .agg(environments=pl.len(), rank=pl.col("rank").mean(), se_environments=SE)
         .join(errors, on="policy", how="left", maintain_order="left")
@@ -44,7 +45,7 @@ def average_ranks(tables: Tables) -> pl.DataFrame:
     )
 
 
-def _placed(finals: pl.DataFrame) -> pl.DataFrame:
+def _with_ranks(finals: pl.DataFrame) -> pl.DataFrame:
     """Add the rank to every run that all policies of its environment have."""
     run = ("environment", "run")
     regret = pl.col("regret")
@@ -59,10 +60,10 @@ def _placed(finals: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _averaged(finals: pl.DataFrame, placed: pl.DataFrame) -> pl.DataFrame:
+def _mean_ranks(finals: pl.DataFrame, placed: pl.DataFrame) -> pl.DataFrame:
     """Average the ranks over the runs, in the order of the results."""
-    found = placed.group_by("environment", "policy").agg(runs=pl.len(), rank=pl.col("rank").mean(), se=SE)
-    order = finals.select("environment", "policy").unique(maintain_order=True)
-    return order.join(found, on=["environment", "policy"], how="left", maintain_order="left").with_columns(
+    averages = placed.group_by(KEYS).agg(runs=pl.len(), rank=pl.col("rank").mean(), se=SE)
+    order = finals.select(KEYS).unique(maintain_order=True)
+    return order.join(averages, on=KEYS, how="left", maintain_order="left").with_columns(
         pl.col("runs").fill_null(0).cast(pl.Int64)
     )

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from lowregret.analysis.intervals import bounded_intervals, share_interval, share_limit, student_factor
-from lowregret.analysis.tables import Floats, Integers, Tables, largest_regrets
+from lowregret._common.arrays import Floats, Integers
+from lowregret.analysis.columns import KEYS, SUMMARY
+from lowregret.analysis.intervals import bounded_intervals, share_intervals, share_limit, student_factor
+from lowregret.analysis.metrics import add_metrics
+from lowregret.analysis.tables import Tables, largest_regrets
 
 TAIL = 0.05
-"""The share of the runs that the tail mean is the mean of."""
-
-TAIL_COLUMNS = ("worst05", "worst05_low", "worst05_high", "worst")
-REGRET = ("mean", "se", "low", "high", "p05", "p25", "median", "p75", "p95", *TAIL_COLUMNS)
-SUMMARY = {
-    **dict.fromkeys(("environment", "policy"), pl.String),
-    "runs": pl.Int64,
-    **dict.fromkeys((*REGRET, "best_arm_pulls", "best_arm_found"), pl.Float64),
-    "optimal_arm_eliminated": pl.Int64,
-    **dict.fromkeys(("failures", "failures_high"), pl.Float64),
-}
-"""The columns of a summary."""
+"""The share of the runs in the tail mean."""
+TAIL_POINTS = 200
+"""At most how many values of the regret a table of the tail has."""
 
 
 def tail_mean(values: Floats) -> float:
@@ -45,7 +40,7 @@ def summarise(tables: Tables) -> pl.DataFrame:
     }
     regrets = {
         (str(environment), str(policy)): finals["regret"].to_numpy()
-        for (environment, policy), finals in tables.finals.group_by("environment", "policy")
+        for (environment, policy), finals in tables.finals.group_by(KEYS)
     }
     largest = largest_regrets(tables)
     bounds = [(0.0, largest[environment]) for environment, _ in tables.pairs]
@@ -58,17 +53,25 @@ def summarise(tables: Tables) -> pl.DataFrame:
             | _regret(regrets[environment, policy])
             | _arms(runs.pulls, runs.eliminated, optimal[environment])
         )
-    return tables.add_metrics(pl.DataFrame(rows, schema=SUMMARY))
+    return add_metrics(pl.DataFrame(rows, schema=SUMMARY), tables)
 
 
-def exceedance(tables: Tables, regret: float) -> pl.DataFrame:
-    """Estimate the probability that the final regret exceeds a value; see `Results.exceedance`."""
-    rows = []
-    for (environment, policy), part in tables.finals.group_by("environment", "policy", maintain_order=True):
-        runs, count = len(part), int((part["regret"] > regret).sum())
-        row = {"environment": environment, "policy": policy, "runs": runs, "share": count / runs}
-        rows.append(row | dict(zip(("low", "high"), share_interval(count, runs), strict=True)))
-    return pl.DataFrame(rows)
+def tail(tables: Tables, regret: float | Sequence[float] | None = None) -> pl.DataFrame:
+    """Estimate the probability that the final regret exceeds values; see `Results.tail`."""
+    parts = []
+    for (environment, policy), finals in tables.finals.group_by(KEYS, maintain_order=True):
+        values = np.sort(finals["regret"].to_numpy())
+        runs = len(values)
+        if regret is None:  # the values that 0, 1, 2, ... runs exceed, fewer and fewer of them
+            ranks = np.unique(np.geomspace(1, runs, TAIL_POINTS).astype(np.int64))
+            at = np.unique(values[runs - ranks])
+        else:
+            at = np.atleast_1d(np.asarray(regret, np.float64))
+        counts = runs - np.searchsorted(values, at, side="right")
+        low, high = share_intervals(counts, runs)
+        columns = {"regret": at, "runs": runs, "share": counts / runs, "low": low, "high": high}
+        parts.append(pl.DataFrame({"environment": environment, "policy": policy, **columns}))
+    return pl.concat(parts).cast({"runs": pl.Int64})
 
 
 def summarise_curves(tables: Tables) -> pl.DataFrame:
@@ -101,8 +104,8 @@ def _statistics(values: Floats) -> dict[str, Floats]:
 
 def _regret(values: Floats) -> dict[str, Any]:
     """Summarise the final regrets of one policy."""
-    found = {key: float(column[0]) for key, column in _statistics(values[:, None]).items()}
-    row = {key: None if np.isnan(value) else value for key, value in found.items()}
+    statistics = {key: float(column[0]) for key, column in _statistics(values[:, None]).items()}
+    row = {key: None if np.isnan(value) else value for key, value in statistics.items()}
     p25, p75 = np.quantile(values, [0.25, 0.75]).tolist()
     return row | {
         "runs": len(values), "p25": p25, "p75": p75, "worst05": tail_mean(values), "worst": values.max()
@@ -111,13 +114,13 @@ def _regret(values: Floats) -> dict[str, Any]:
 
 def _arms(pulls: Integers, eliminated: Integers | None, optimal: np.ndarray) -> dict[str, Any]:
     """Summarise how often the optimal arms were pulled, pulled most, and all eliminated."""
-    most = pulls == pulls.max(axis=1, keepdims=True)
+    most_pulled = pulls == pulls.max(axis=1, keepdims=True)
     runs, lost = len(pulls), None
     if eliminated is not None:
         lost = int((eliminated[:, optimal] > 0).all(axis=1).sum())
     return {
         "best_arm_pulls": float((pulls[:, optimal].sum(axis=1) / pulls.sum(axis=1)).mean()),
-        "best_arm_found": float((most[:, optimal].sum(axis=1) / most.sum(axis=1)).mean()),
+        "best_arm_found": float((most_pulled[:, optimal].sum(axis=1) / most_pulled.sum(axis=1)).mean()),
         "optimal_arm_eliminated": lost,
         "failures": None if lost is None else lost / runs,
         "failures_high": None if lost is None else share_limit(lost, runs),

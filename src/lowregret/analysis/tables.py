@@ -1,120 +1,242 @@
-"""What the analysis reads: five tables of results, and the runs of one policy as arrays."""
+"""The recorded data of results: what they are about, five tables, and the runs of one policy as arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from lowregret._common.arrays import Floats
+from lowregret._common.text import unknown
+from lowregret.analysis.columns import COLUMNS, KEYS
+from lowregret.analysis.description import Description
+from lowregret.analysis.runs import Runs, TableRuns
+from lowregret.errors import InputError
 
-COLUMNS = {
-    "finals": ("environment", "policy", "run", "regret"),
-    "curves": ("environment", "policy", "run", "t", "regret"),
-    "pulls": ("environment", "policy", "run", "arm", "pulls"),
-    "events": ("environment", "policy", "run", "t", "arm", "event"),
-    "arms": ("environment", "arm", "mean", "variance", "gap", "optimal"),
-}
-"""The tables and their columns. In one environment, run r of every policy sees the same rewards."""
+if TYPE_CHECKING:
+    from lowregret.analysis.metrics import Metric
+    from lowregret.policies import Policy
 
 
-class Runs(Protocol):
-    """The runs of one policy in one environment; row r of every array is run r.
+class Tables:
+    """What was recorded of the runs of policies on environments; `lowregret.Results` analyses it.
 
-    Attributes
-    ----------
-    grid : array (times,)
-        The times at which the regret is recorded.
-    regret : array (runs, times)
-        Pseudo-regret at those times.
-    pulls : array (runs, arms)
-        Pulls of every arm at the horizon.
-    eliminated : array (runs, arms), or None
-        When an arm was eliminated, 0 for never; None for a policy that eliminates no arms.
-    rewards : array (runs, arms), or None
-        The sum of the rewards of every arm; None where they were not recorded.
-    seconds : float or None
-        Wall time of the simulation, compilation excluded; None where it was not recorded.
-    threads : int or None
-        The number of threads that shared the runs; None where it was not recorded.
+    ``load_table`` returns one of the tables finals, curves, pulls, events and arms; a table is read or made
+    when it is first used. ``outcomes`` are the arrays of every environment and policy in memory.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=50, runs=4)
+    >>> result.name, result.seed, result.runs, result.horizon
+    ('bernoulli:0.1,0.9', 0, 4, 50)
+    >>> result.policies, result.environments, result.horizons
+    (('MOSS', 'RoundRobin'), ('bernoulli:0.1,0.9',), {'bernoulli:0.1,0.9': 50})
+    >>> result.notes, result.parameters, result.delay_notes, result.drifting, result.planned_runs
+    ({}, {}, {}, (), None)
+    >>> result.pairs[0]
+    ('bernoulli:0.1,0.9', 'MOSS')
+    >>> result.outcome("RoundRobin").pulls[0]
+    array([25, 25])
+    >>> result.slice("finals", *result.pairs[0]).height
+    4
+    >>> result.scan("pulls").filter(policy="RoundRobin").collect()["pulls"].max()
+    25
     """
 
-    @property
-    def grid(self) -> Integers: ...  # noqa: D102  # described above
-    @property
-    def regret(self) -> Floats: ...  # noqa: D102
-    @property
-    def pulls(self) -> Integers: ...  # noqa: D102
-    @property
-    def eliminated(self) -> Integers | None: ...  # noqa: D102
-    @property
-    def rewards(self) -> Floats | None: ...  # noqa: D102
-    @property
-    def seconds(self) -> float | None: ...  # noqa: D102
-    @property
-    def threads(self) -> int | None: ...  # noqa: D102
-
-
-class Tables(Protocol):
-    """What analysis and reports need of results; `lowregret.results.Results` provides it."""
-
-    @property
-    def name(self) -> str:
+    def __init__(
+        self,
+        description: Description,
+        load_table: Callable[[str], pl.LazyFrame],
+        outcomes: Mapping[tuple[str, str], Runs] | None = None,
+    ) -> None:
+        self.description = description
+        self.name = description.name
         """The name of the experiment."""
-
-    @property
-    def seed(self) -> int | None:
+        self.seed = description.seed
         """The seed of the rewards; None where parts of the results have different seeds."""
-
-    @property
-    def horizons(self) -> Mapping[str, int]:
+        self.runs = description.runs
+        """The number of runs of each policy."""
+        self.horizons = description.horizons
         """The horizon of every environment."""
+        self.policies = description.policies
+        """The names of the policies."""
+        self.drifting = description.drifting
+        """The names of the environments whose means change."""
+        self.delay_notes = description.delay_notes
+        """The delay and the batches in words, by environment, where rewards are delayed."""
+        self.notes = description.notes
+        """By policy: how rewards were changed for it, and whether its source assumes other rewards."""
+        self.planned_runs = description.planned_runs
+        """The number of runs of all policies in all environments of an unfinished experiment, else None."""
+        self.load_table = load_table
+        self.outcomes = outcomes or {}
+        self.metrics: tuple[Metric, ...] = ()
+        self._slices: dict[str, dict[tuple[str, str], tuple[int, int]]] = {}
 
     @property
-    def lateness(self) -> Mapping[str, str]:
-        """The delay and the batches in words, of environments whose rewards are late."""
+    def horizon(self) -> int:
+        """The horizon, of results with one environment."""
+        return self.horizons[self._environment(None)]
 
     @property
-    def drifting(self) -> Collection[str]:
-        """The environments whose means change, as far as they are recorded."""
+    def environments(self) -> tuple[str, ...]:
+        """The names of the environments."""
+        return tuple(self.horizons)
 
     @property
-    def planned_runs(self) -> int | None:
-        """The number of runs of all pairs of an unfinished experiment; None of a finished one."""
+    def parameters(self) -> dict[str, pl.DataFrame]:
+        """The parameters of a sweep: a table with a column each, by ``"environment"`` and by ``"policy"``."""
+        return self.description.parameter_tables
 
-    @property
-    def parameters(self) -> Mapping[str, pl.DataFrame]:
-        """The parameters of a sweep: a table with a column each, by environment and by policy."""
+    def scan(self, table: str) -> pl.LazyFrame:
+        """Return a table as a LazyFrame, for results that do not fit into memory.
 
-    @property
-    def pairs(self) -> Sequence[tuple[str, str]]:
-        """Every environment and policy that have runs, in the order of the results."""
+        Parameters
+        ----------
+        table : {"finals", "paths", "pulls", "events", "arms"}
+            The name of the table.
 
-    @property
+        Returns
+        -------
+        polars.LazyFrame
+            The table, with the parameters of a sweep as columns.
+        """
+        stored = "curves" if table == "paths" else table
+        if stored not in COLUMNS or table == "curves":
+            raise InputError(f"no table {table!r}: use finals, paths, pulls, events or arms")
+        frame = self.load_table(stored)
+        if table == "finals" and "reward" in frame.collect_schema().names():
+            from lowregret.analysis.metrics import add_realised_regret
+
+            frame = add_realised_regret(frame, self.arms, self.horizons)
+        return self._with_parameters(frame)
+
+    @cached_property
     def finals(self) -> pl.DataFrame:
-        """The regret of every run at the horizon."""
+        """Regret at the horizon: environment, policy, run, regret.
 
-    @property
+        With recorded rewards also ``reward``, their sum, and ``realised_regret``: the horizon times the best
+        mean, less that sum. Its mean is that of ``regret``, and its variance is larger.
+        """
+        return self.scan("finals").collect()
+
+    @cached_property
+    def paths(self) -> pl.DataFrame:
+        """Regret of every run at the recorded times: environment, policy, run, t, regret."""
+        return self.scan("paths").collect()
+
+    @cached_property
     def pulls(self) -> pl.DataFrame:
-        """The pulls of every arm in every run."""
+        """Pulls at the horizon: environment, policy, run, arm, pulls."""
+        return self.scan("pulls").collect()
 
-    @property
+    @cached_property
     def events(self) -> pl.DataFrame:
-        """Which arm was eliminated in which run, and when."""
+        """Events of a run: environment, policy, run, t, arm, event ("eliminated")."""
+        return self.scan("events").collect()
 
-    @property
+    @cached_property
     def arms(self) -> pl.DataFrame:
-        """The arms of every environment."""
+        """The arms: environment, arm, mean, variance, gap, optimal."""
+        return self.scan("arms").collect()
 
-    def add_metrics(self, summary: pl.DataFrame) -> pl.DataFrame:
-        """Add the means of recorded rewards, and of metrics of the user's own, to a summary."""
+    @cached_property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Every environment and policy that have runs, in the order of the results."""
+        return self.finals.select(KEYS).unique(maintain_order=True).rows()
 
-    def outcome(self, policy: str, environment: str) -> Runs:
-        """Return the runs of a policy in an environment as arrays."""
+    def outcome(self, policy: Policy | str, environment: str | None = None) -> Runs:
+        """Return the runs of a policy as arrays: ``grid``, ``regret``, ``pulls`` and ``eliminated``.
+
+        Parameters
+        ----------
+        policy, environment : Policy or str, str
+            The policy; the environment, which is needed where the results have several.
+
+        Returns
+        -------
+        Runs
+            The arrays; row r of each is run r.
+        """
+        pair = self._environment(environment), str(policy)
+        if pair not in self.outcomes and pair not in self.pairs:
+            names = [policy for environment, policy in self.pairs if environment == pair[0]]
+            available = f"environment {pair[0]!r} has {', '.join(names)}"
+            raise InputError(unknown("policy", pair[1], names, available))
+        return self.outcomes.get(pair) or TableRuns(self, *pair)
+
+    def __getitem__(self, policy: Policy | str) -> Runs:
+        """Return the runs of a policy as arrays, of results with one environment."""
+        return self.outcome(policy)
+
+    def regret(self, policy: Policy | str, environment: str | None = None) -> Floats:
+        """Return the final regret of every run of a policy.
+
+        Parameters
+        ----------
+        policy, environment : Policy or str, str
+            The policy; the environment, which is needed where the results have several.
+
+        Returns
+        -------
+        array of float
+            One number per run.
+        """
+        self.outcome(policy, environment)  # raises for an unknown policy or environment
+        part = self.finals.filter(environment=self._environment(environment), policy=str(policy))
+        return part["regret"].to_numpy()
+
+    def slice(self, table: str, environment: str, policy: str) -> pl.DataFrame:
+        """Return the rows of an environment and a policy, without copying them.
+
+        Parameters
+        ----------
+        table : {"finals", "paths", "pulls", "events"}
+            The name of the table.
+        environment, policy : str
+            The names of the environment and of the policy.
+
+        Returns
+        -------
+        polars.DataFrame
+            The rows, none where the pair has no runs.
+        """
+        frame: pl.DataFrame = getattr(self, table)
+        if table not in self._slices:
+            rows = frame.select(KEYS).with_row_index("first")
+            rows = rows.group_by(KEYS).agg(pl.col("first").min(), pl.len())
+            self._slices[table] = {(e, p): (first, count) for e, p, first, count in rows.iter_rows()}
+        return frame.slice(*self._slices[table].get((environment, policy), (0, 0)))
+
+    def _environment(self, name: str | None) -> str:
+        """Return a name of an environment; None stands for the only one."""
+        if name is None and len(self.environments) == 1:
+            return self.environments[0]
+        available = f"these results have {', '.join(self.environments)}"
+        if name is None:
+            raise InputError(f"name the environment: {available}")
+        if name not in self.environments:
+            raise InputError(unknown("environment", name, self.environments, available))
+        return name
+
+    def _with_parameters(self, table: pl.LazyFrame) -> pl.LazyFrame:
+        """Add the parameters of a sweep after the names of environment and policy.
+
+        A parameter with the name of a property of an arm, such as gap, is not added to the table of arms.
+        """
+        columns = table.collect_schema().names()
+        keys = [key for key in columns if key in (*KEYS, "baseline")]
+        added = []
+        for key, values in self.description.parameter_tables.items():
+            new = [name for name in values.columns if name not in columns]
+            if key in columns and new:
+                table = table.join(values.select(key, *new).lazy(), on=key, how="left", maintain_order="left")
+                added += new
+        others = [column for column in columns if column not in keys]
+        return table.select(*keys, *added, *others) if added else table
 
 
 def largest_regrets(tables: Tables) -> dict[str, float]:
@@ -127,5 +249,5 @@ def largest_regrets(tables: Tables) -> dict[str, float]:
     stationary = ((mean.max() - mean - gap).abs() <= 1e-9 * (1.0 + mean.abs().max())).all()
     recorded = pl.col("environment").first().is_in(list(tables.drifting))
     bound = pl.when(stationary & ~recorded).then(gap.max()).otherwise(gap.sum())
-    found = tables.arms.group_by("environment").agg(bound.alias("bound")).iter_rows()
-    return {name: tables.horizons[name] * most for name, most in found}
+    bounds = tables.arms.group_by("environment").agg(bound.alias("bound")).iter_rows()
+    return {name: tables.horizons[name] * gap_bound for name, gap_bound in bounds}

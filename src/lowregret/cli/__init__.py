@@ -23,7 +23,7 @@ from lowregret.cli.bounds_command import bounds
 from lowregret.cli.league_command import league
 from lowregret.cli.plan_command import plan
 from lowregret.cli.policies_command import policies
-from lowregret.cli.printing import tell
+from lowregret.cli.printing import print_error
 from lowregret.cli.replay_command import replay
 from lowregret.cli.reproduce_command import reproduce
 from lowregret.cli.results_commands import compare, report
@@ -44,10 +44,10 @@ class Commands(TyperGroup):
             try:
                 return super().invoke(ctx)
             except LowRegretError as error:
-                tell(str(error))
+                print_error(str(error))
                 raise typer.Exit(2) from None
             except KeyboardInterrupt as interrupt:
-                tell(str(interrupt) or "interrupted")
+                print_error(str(interrupt) or "interrupted")
                 raise typer.Exit(128 + (received[0] if received else signal.SIGINT)) from None
 
 
@@ -79,22 +79,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-COMMANDS = (
-    simulate,
-    plan,
-    policies,
-    bounds,
-    reproduce,
-    new,
-    run,
-    compare,
-    report,
-    watch,
-    replay,
-    league,
-    serve,
-)
-for command in COMMANDS:
+SIMULATION_COMMANDS = (simulate, plan, policies, bounds, reproduce)
+EXPERIMENT_COMMANDS = (new, run, compare, report, watch)
+for command in (*SIMULATION_COMMANDS, *EXPERIMENT_COMMANDS, replay, league, serve):
     app.command()(command)
 app.add_typer(agent, name="agent")
 app.add_typer(token, name="token")
@@ -127,4 +114,4 @@ def _options(
 
 
 def _warn(message: Warning | str, *details: Any, **more: Any) -> None:
-    tell(f"warning: {message}")
+    print_error(f"warning: {message}")

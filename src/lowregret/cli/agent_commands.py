@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
 
 from lowregret._common.text import count
-from lowregret.cli.options import policies_option
-from lowregret.cli.printing import console, print_json
+from lowregret.cli.options import Json, policies_option
+from lowregret.cli.printing import print_json, print_text
 
 if TYPE_CHECKING:
     from lowregret.online.agent import Agent
@@ -24,8 +21,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Overview: TypeAlias = dict[str, str | int | None]
+OVERVIEW = ("agent", "policy", "arms", "decisions", "pending", "conflicts")
 
-agent = typer.Typer(no_args_is_help=True, help="List, show, verify, export and maintain live agents.")
+agent = typer.Typer(no_args_is_help=True, help="Create, list, show, verify, export and maintain live agents.")
 
 Store = Annotated[
     str,
@@ -34,7 +32,6 @@ Store = Annotated[
 Name = Annotated[
     str | None, typer.Argument(help="The agent; not needed if the store has only one.", show_default=False)
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Own = Annotated[
     str | None,
     typer.Option(
@@ -47,25 +44,42 @@ Own = Annotated[
 ]
 
 
+@agent.command()
+def create(
+    store: Store,
+    settings: Annotated[str, typer.Argument(help="The JSON of POST /v1/agents; - reads standard input.")],
+) -> None:
+    """Create an agent of a policy of lowregret; the same call again changes nothing."""
+    from lowregret.online.open_agent import open_or_create
+    from lowregret.online.stores import TIMEOUT
+    from lowregret.service.models import NewAgent, parse_body
+
+    text = sys.stdin.read() if settings == "-" else settings
+    new = parse_body(NewAgent, text.encode())
+    with open_or_create(store, new.settings(), new.name, TIMEOUT) as one:
+        print(f"{one.name}: {one.policy}, {count(len(one.arms), 'arm')}")
+
+
 @agent.command("list")
 def list_agents(store: Store, json: Json = False) -> None:
     """List the agents in a store."""
     from lowregret.cli.terminal_tables import text_table
-    from lowregret.online.agent_settings import OwnPolicyError
+    from lowregret.online.policy_description import OwnPolicyError
     from lowregret.online.stores.locations import agent_names
 
     rows: list[Overview] = []
     for name in agent_names(store):
         try:
-            with _opened(store, name) as one:
+            with _open_agent(store, name) as one:
                 rows.append(_overview(name, one))
         except OwnPolicyError as error:
-            unknown: Overview = dict.fromkeys(("arms", "pulls", "pending", "conflicts"))
+            unknown: Overview = dict.fromkeys(OVERVIEW[2:])
             rows.append({"agent": name, "policy": error.policy, **unknown})
     if json:
         print_json({"agents": rows})
     elif rows:
-        console().print(text_table([{key: _cell(value) for key, value in row.items()} for row in rows]))
+        cells = [{key: _cell(value) for key, value in row.items()} for row in rows]
+        print(text_table(cells, right=OVERVIEW[2:], drop=["conflicts", "pending", "arms"]))
     else:
         print("no agents")
 
@@ -75,16 +89,17 @@ def show(store: Store, name: Name = None, policy: Own = None, json: Json = False
     """Show the arms of an agent and its state."""
     from lowregret.cli.terminal_tables import text_table
 
-    with _opened(store, name, policy) as one:
+    with _open_agent(store, name, policy) as one:
         overview, table = _overview(one.name, one), one.summary().to_dicts()
         notes = one.notes
     if json:
         print_json({**overview, "arms": table, "notes": list(notes)})
         return
-    console().print(", ".join(f"{key} {value}" for key, value in overview.items()), soft_wrap=True)
-    console().print(text_table([{key: _cell(value) for key, value in row.items()} for row in table]))
+    print_text(", ".join(f"{key} {value}" for key, value in overview.items()), [str(overview["policy"])])
+    cells = [{key: _cell(value) for key, value in row.items()} for row in table]
+    print(text_table(cells, right=[key for key in cells[0] if key not in ("arm", "state")], wrap=["arm"]))
     for note in notes:
-        console().print(note, soft_wrap=True)
+        print_text(note)
 
 
 @agent.command()
@@ -92,9 +107,9 @@ def verify(store: Store, name: Name = None, policy: Own = None) -> None:
     """Replay the whole log of an agent, or of all agents, and compare it with the stored state."""
     from lowregret.online.stores.locations import agent_names
 
-    for each in agent_names(store) if name is None else [name]:
-        with _opened(store, each, policy) as one:
-            print(f"{each}: {count(one.verify(), 'event')} replayed, the state follows from them")
+    for stored in agent_names(store) if name is None else [name]:
+        with _open_agent(store, stored, policy) as one:
+            print(f"{stored}: {count(one.verify(), 'event')} replayed, the state follows from them")
 
 
 @agent.command()
@@ -108,13 +123,27 @@ def export(
     policy: Own = None,
 ) -> None:
     """Write the decisions whose rewards are known as CSV, which `lowregret replay` reads."""
-    with _opened(store, name, policy) as one:
+    with _open_agent(store, name, policy) as one:
         table = one.rewards()
     if output is None:
         sys.stdout.write(table.write_csv())
     else:
         table.write_csv(output)
         print(f"{output}: {count(table.height, 'decision')}")
+
+
+@agent.command()
+def forget(
+    store: Store,
+    name: Name = None,
+    since: Annotated[datetime | None, typer.Option(help="When the first was made (UTC).")] = None,
+    request_prefix: Annotated[str | None, typer.Option(help="What their requests begin with.")] = None,
+    policy: Own = None,
+) -> None:
+    """Take decisions and their rewards out of the statistics again; the log records which."""
+    moment = None if since is None else since.replace(tzinfo=UTC)
+    with _open_agent(store, name, policy, read_only=False) as one:
+        print(f"{count(one.forget_where(moment, request_prefix), 'decision')} taken out")
 
 
 @agent.command("forget-expired")
@@ -131,7 +160,7 @@ def forget_expired(
     policy: Own = None,
 ) -> None:
     """Discard the pending decisions whose windows have ended, or that are older than a number of days."""
-    with _opened(store, name, policy, read_only=False) as one:
+    with _open_agent(store, name, policy, read_only=False) as one:
         if older_than is None:
             done = one.forget_expired()
         else:
@@ -146,13 +175,12 @@ def compact(
     store: Store,
     name: Name = None,
     older_than: Annotated[
-        float,
-        typer.Option(help="Drop events that are older than so many days; `export` no longer has them."),
+        float, typer.Option(help="Drop events that are older than so many days; `export` no longer has them.")
     ] = 365.0,
     policy: Own = None,
 ) -> None:
     """Replace old events by a snapshot from which the rest of the log still follows."""
-    with _opened(store, name, policy, read_only=False) as one:
+    with _open_agent(store, name, policy, read_only=False) as one:
         print(f"{count(one.compact(timedelta(days=older_than)), 'event')} dropped")
 
 
@@ -164,7 +192,7 @@ def erase_request(
     policy: Own = None,
 ) -> None:
     """Remove the name of a request from the store; its decisions stay."""
-    with _opened(store, name, policy, read_only=False) as one:
+    with _open_agent(store, name, policy, read_only=False) as one:
         print(f"erased from {count(one.erase_request(request), 'decision')}")
 
 
@@ -172,8 +200,7 @@ def erase_request(
 def copy(
     source: Annotated[str, typer.Argument(metavar="FROM", help="A file, or a URL of a store.")],
     target: Annotated[
-        str,
-        typer.Argument(metavar="TO", help="A file, or a URL such as postgresql://user@host/database."),
+        str, typer.Argument(metavar="TO", help="A file, or a URL such as postgresql://user@host/database.")
     ],
     name: Annotated[
         str | None, typer.Argument(help="The agent; all of them by default.", show_default=False)
@@ -186,52 +213,52 @@ def copy(
 
     names = agent_names(source) if name is None else [name]
     check_free(names, target)
-    for each in names:
-        copied = _with_own(partial(copy_agent, source, target, each), policy)
-        print(f"{each}: {count(copied, 'event')} copied and compared")
+    for stored in names:
+        copied = _with_own(partial(copy_agent, source, target, stored), policy)
+        print(f"{stored}: {count(copied, 'event')} copied and compared")
+
+
+Backup = Annotated[str, typer.Argument(help="The copy, an SQLite file.")]
+
+
+@agent.command()
+def backup(store: Store, file: Backup) -> None:
+    """Copy an SQLite store and all its agents to a new file while it is used; on PostgreSQL use pg_dump."""
+    from lowregret.online.backup import backup as copy_store
+
+    print(f"{file}: {count(len(copy_store(store, file)), 'agent')}")
+
+
+@agent.command()
+def restore(file: Backup, store: Store) -> None:
+    """Replace an SQLite store by a backup; refused while a process uses the store."""
+    from lowregret.online.backup import restore as replace_store
+
+    print(f"{store}: {count(len(replace_store(file, store)), 'agent')}")
 
 
 def _with_own(call: Callable[[Policy | None], T], policy: str | None) -> T:
     """Call a function of the policy, with None first, which is enough for the classes of lowregret."""
-    from lowregret.online.agent_settings import OwnPolicyError
+    from lowregret.online.policy_description import OwnPolicyError
 
     try:
         return call(None)
     except OwnPolicyError:
         if policy is None:
             raise
-        return call(_own_policy(policy))
+        return call(policies_option([policy])[0])
 
 
-def _own_policy(text: str) -> Policy:
-    """Read a policy; its class is that of the module itself, by whose name stores know it."""
-    policy = policies_option([text])[0]
-    module, colon, name = text.partition("(")[0].strip().partition(":")
-    if not colon:
-        return policy
-    sys.path.insert(0, os.getcwd())
-    try:
-        kind: type[Policy] = getattr(import_module(module), name)
-    finally:
-        sys.path.remove(os.getcwd())
-    return kind(**asdict(policy))  # type: ignore[call-overload]
-
-
-def _opened(store: str, name: str | None, policy: str | None = None, read_only: bool = True) -> Agent:
+def _open_agent(store: str, name: str | None, policy: str | None = None, read_only: bool = True) -> Agent:
     from lowregret.online.open_agent import open_agent
 
     return _with_own(lambda own: open_agent(store, own, name=name, read_only=read_only), policy)
 
 
 def _overview(name: str | None, one: Agent) -> Overview:
-    return {
-        "agent": name,
-        "policy": str(one.policy),
-        "arms": len(one.arms),
-        "pulls": one.time,
-        "pending": len(one.pending),
-        "conflicts": one.conflicts,
-    }
+    pending = int(one.summary()["pending"].sum())
+    values = (name, str(one.policy), len(one.arms), one.time, pending, one.conflicts)
+    return dict(zip(OVERVIEW, values, strict=True))
 
 
 def _cell(value: object) -> str:

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from lowregret.cli.options import integer_option
-from lowregret.cli.printing import console, print_json
+from lowregret.cli.options import Environment, Horizon, Json, integer_option
+from lowregret.cli.printing import print_json, print_notes, print_text
 
 CONSTANTS = {
     "best_mean": "best mean",
@@ -25,34 +25,17 @@ CONSTANTS = {
 
 
 def bounds(
-    environment: Annotated[
-        str,
-        typer.Option(
-            "--environment",
-            "-e",
-            help="paper-1 to paper-4, a family such as bernoulli:0.1,0.2*3, or a TOML file.",
-        ),
-    ],
-    horizon: Annotated[
-        int | None,
-        typer.Option(
-            parser=integer_option,
-            metavar="INTEGER",
-            help="Number of pulls, such as 10000 or 1e4.",
-            show_default="that of the environment",
-        ),
-    ] = None,
+    environment: Environment,
+    horizon: Horizon = None,
     runs: Annotated[
         int | None,
-        typer.Option(
-            parser=integer_option,
-            metavar="INTEGER",
-            help="Estimate four probabilities in the proof of Theorem 1 from this many runs of EUCBV.",
+        integer_option(
+            "Estimate four probabilities in the proof of Theorem 1 from this many runs of EUCBV.",
             show_default="no estimates",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the estimates.")] = 0,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Print bounds on the regret in an environment: the EUCBV paper's, hardness, lower bounds."""
     from lowregret.theory import regret_bounds
@@ -81,30 +64,27 @@ def _print(
     from lowregret.cli.terminal_tables import text_table
     from lowregret.reporting.number_format import shown
 
-    out = console()
     size = f"horizon T = {constants['horizon']:,}, K = {constants['arms']:,} arms"
-    out.print(f"{constants['environment']}, {size}\n", soft_wrap=True)
+    print_text(f"{constants['environment']}, {size}")
     rows = [{"constant": words, "value": shown(constants[key])} for key, words in CONSTANTS.items()]
-    out.print(text_table(rows))
+    print("\n" + text_table(rows, right=["value"]))
     groups = [
         {"gap": shown(g["gap"]), "arms": shown(g["arms"]), "H_i": shown(g["H_i"]), "m_i": shown(g["round"])}
         for g in constants["groups"]
     ]
-    out.print(text_table(groups[:10]))
+    print(text_table(groups[:10], right=list(groups[0])))
     if len(groups) > 10:
-        out.print(f"and {len(groups) - 10:,} more gaps: --json prints them all\n")
+        print(f"and {len(groups) - 10:,} more gaps: --json prints them all\n")
     rows = [
-        {
-            "statement": line["name"],
-            "value": f"{shown(line['value'])} {line['rest']}".strip(),
-            "kind": line["kind"],
-            "note": line["note"],
-        }
-        for line in statements
+        {"statement": s["name"], "value": f"{shown(s['value'])} {s['rest']}".strip(), "kind": s["kind"]}
+        for s in statements
     ]
-    out.print(text_table(rows))
+    print(text_table(rows))
+    print_notes({line["name"]: line["note"] for line in statements})
     if estimates is not None:
-        out.print(text_table([_estimate(row) for row in estimates]))
+        rows = [_estimate(row) for row in estimates]
+        print("\n" + text_table(rows, right=list(rows[0])[1:], drop=["pulls", "variance", "exact", "gap"]))
+        print_notes({row["event"]: row["note"] for row in estimates})
 
 
 def _estimate(row: dict[str, Any]) -> dict[str, str]:
@@ -120,7 +100,6 @@ def _estimate(row: dict[str, Any]) -> dict[str, str]:
         "95% interval": interval,
         "exact": _probability(row["exact"]),
         "bound": _probability(row["bound"]),
-        "note": row["note"],
     }
 
 

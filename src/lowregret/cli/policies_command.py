@@ -7,11 +7,32 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lowregret._common.text import unknown
-from lowregret.cli.printing import console
+from lowregret.cli.printing import print_text
 from lowregret.errors import InputError
 
 if TYPE_CHECKING:
     from lowregret.policies import Policy
+
+RECOMMENDED = {
+    "MOSSV": "rewards in [0, 1] and a horizon: the one to begin with",
+    "ThompsonBeta": "no horizon, or decisions that must be random",
+    "ThompsonNormal": "rewards without bounds, such as revenue",
+    "KLUCB": "very long horizons: asymptotically optimal for Bernoulli rewards",
+    "EUCBV": "arms must be dropped for good, in rounds",
+    "GLRKLUCB": "means that change abruptly; DiscountedThompson if slowly",
+}
+"""The policies to begin with, and when."""
+
+FAMILIES = {
+    "Upper confidence bounds": "ucb moss mossv ocucb adaucb eucbv",
+    "From divergences": "klucb divergence empirical",
+    "Bayesian": "thompson bayesucb",
+    "Randomised": "mots expts perturbed_history npts",
+    "Duels of subsamples": "subsampling",
+    "Changing or adversarial rewards": "discounted sliding_window change_detection tsallis",
+    "Rounds and baselines": "rounds baselines",
+}
+"""The modules of each family of policies."""
 
 
 def policies(
@@ -20,26 +41,34 @@ def policies(
     """List the policies, or describe one."""
     from inspect import getdoc
 
-    from lowregret.cli.terminal_tables import text_table
     from lowregret.policies import POLICIES
 
     if name is None:
-        rows = [
-            {
-                "policy": _signature(kind),
-                "rule": (getdoc(kind) or "").partition("\n")[0],
-                "needs": ", ".join(kind.needs) or "-",
-                "source": kind.source,
-            }
-            for kind in POLICIES.values()
-        ]
-        console().print(text_table(rows))
+        _print_all(POLICIES)
     elif name in POLICIES:
         kind = POLICIES[name]
         needs = ", ".join(kind.needs) or "nothing"
         print(f"{_signature(kind)}\n\n{getdoc(kind)}\n\nNeeds: {needs}\nSource: {kind.source}")
     else:
         raise InputError(unknown("policy", name, POLICIES))
+
+
+def _print_all(policies: dict[str, type[Policy]]) -> None:
+    """Print the recommended policies, then the others by family."""
+    from lowregret.cli.terminal_tables import text_table
+
+    rows = [{"recommended": name, "when": when} for name, when in RECOMMENDED.items()]
+    print(text_table(rows, wrap=["when"]))
+    rows = []
+    for family, modules in FAMILIES.items():
+        rows.append({"others": family, "needs": "", "source": ""})
+        rows += [
+            {"others": f"  {name}", "needs": ", ".join(kind.needs) or "-", "source": kind.source}
+            for name, kind in policies.items()
+            if kind.__module__.rpartition(".")[2] in modules.split() and name not in RECOMMENDED
+        ]
+    print(text_table(rows, drop=["needs"]))
+    print_text("`lowregret policies MOSS` shows one, with its formula and parameters.")
 
 
 def _signature(kind: type[Policy]) -> str:

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from lowregret._common.text import count
-from lowregret.cli.printing import console, print_json
+from lowregret.cli.options import Baseline, Explain, FigureFiles, Figures, Json, ResultsFolder
+from lowregret.cli.printing import print_json
 from lowregret.errors import InputError
 
 
-class Figures(StrEnum):
-    """Which files of figures ``report`` writes."""
-
-    none = "none"
-    svg = "svg"
-    all = "all"
-
-
 def compare(
-    folder: Annotated[Path, typer.Argument(help="The folder of an experiment's results.")],
+    folder: ResultsFolder,
     other: Annotated[
         Path | None,
         typer.Argument(help="Another folder: compare every policy with itself there.", show_default=False),
@@ -30,10 +22,14 @@ def compare(
     baseline: Annotated[
         str | None, typer.Option(help="Compare with this policy.", show_default="every pair")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    explain: Explain = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Print every verdict, also in many environments.")
+    ] = False,
+    json: Json = False,
 ) -> None:
     """Compare the regret of policies in pairs, and print a verdict for each."""
-    from lowregret.cli.terminal_verdicts import verdict_lines
+    from lowregret.cli.terminal_verdicts import print_verdicts
     from lowregret.experiments.stored_results import open_results
 
     if other is not None and baseline is not None:
@@ -42,29 +38,29 @@ def compare(
     if json:
         print_json({"comparisons": comparison.to_dicts()})
     else:
-        for line in verdict_lines(comparison):
-            console().print(line, soft_wrap=True)
+        print_verdicts(comparison, explain, verbose)
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(help="The folder of an experiment's results.")],
-    baseline: Annotated[
-        str | None, typer.Option(help="Compare with this policy.", show_default="the first")
-    ] = None,
+    folder: ResultsFolder,
+    baseline: Baseline = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for page and figures.", show_default="that of the results")
     ] = None,
-    figures: Annotated[
-        Figures, typer.Option(help="Files of the figures to write: none, SVG, or SVG, PNG and PDF.")
-    ] = Figures.svg,
+    figures: FigureFiles = Figures.svg,
+    band: Annotated[
+        str, typer.Option(help="Bands: interval of the mean, spread of the runs, or none.", metavar="BAND")
+    ] = "interval",
 ) -> None:
     """Write an HTML page with figures, tables and verdicts that works offline."""
-    from lowregret.cli.progress import step_bar
+    from lowregret.cli.progress import progress_bar
     from lowregret.experiments.stored_results import open_results
 
     results = open_results(folder)
-    with step_bar() as progress:
-        page, *files = results.report(out or folder, baseline, figures=figures.value, progress=progress)
+    with progress_bar("computing statistics") as progress:
+        page, *files = results.report(
+            out or folder, baseline, figures=figures.value, band=band, progress=progress
+        )
     print(f"wrote {page}")
     if files:
         print(f"wrote {count(len(files), 'figure')} to {page.parent / 'figures'}")

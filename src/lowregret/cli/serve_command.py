@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from lowregret.cli.printing import console
-
 token = typer.Typer(no_args_is_help=True, help="Add, list and remove the tokens of a service.")
 
 TokensFile = Annotated[str, typer.Argument(help="The file of tokens, which holds their hashes.")]
@@ -17,6 +15,7 @@ TokensFile = Annotated[str, typer.Argument(help="The file of tokens, which holds
 class ScopeOption(StrEnum):
     """What a token allows."""
 
+    visitor = "visitor"
     decide = "decide"
     read = "read"
     admin = "admin"
@@ -33,12 +32,14 @@ def serve(
             help="A file of tokens, as `lowregret token add` writes it.", show_default="none needed"
         ),
     ] = None,
+    access_log: Annotated[bool, typer.Option("--access-log", help="Log every call.")] = False,
 ) -> None:
     """Serve the agents of a store over HTTP, with a dashboard at /."""
-    from lowregret.service.app_options import Options
+    from lowregret.service import Options
     from lowregret.service.serve import serve as run
 
-    run(Options(store, tokens), host, port, workers, lambda url: print(f"lowregret serves {url}", flush=True))
+    options = Options(store, tokens, access_log=access_log)
+    run(options, host, port, workers, lambda url: print(f"lowregret serves {url}", flush=True))
 
 
 @token.command("add")
@@ -46,27 +47,35 @@ def add(
     file: TokensFile,
     name: Annotated[str, typer.Argument(help="Whose token it is.")],
     scope: Annotated[list[ScopeOption], typer.Option(help="What it allows; may be repeated.")],
+    agent: Annotated[
+        list[str] | None, typer.Option(help="An agent that it is for; may be repeated.", show_default="all")
+    ] = None,
 ) -> None:
     """Add a token, and print it; it is stored nowhere."""
     from lowregret.service.tokens import new_token
 
-    print(new_token(file, name, [each.value for each in scope]))
+    print(new_token(file, name, [option.value for option in scope], agent or None))
 
 
 @token.command("list")
 def list_tokens(file: TokensFile) -> None:
-    """List the tokens of a file: names, scopes and dates."""
+    """List the tokens of a file: names, scopes, agents and dates."""
     from pathlib import Path
 
     from lowregret.cli.terminal_tables import text_table
     from lowregret.service.tokens import read_tokens
 
     rows = [
-        {"token": each.name, "scopes": ", ".join(each.scopes), "created": each.created}
-        for each in read_tokens(Path(file))
+        {
+            "token": entry.name,
+            "scopes": ", ".join(entry.scopes),
+            "agents": ", ".join(entry.agents or ["all"]),
+            "created": entry.created,
+        }
+        for entry in read_tokens(Path(file))
     ]
     if rows:
-        console().print(text_table(rows))
+        print(text_table(rows, wrap=["scopes"]))
     else:
         print("no tokens")
 

@@ -2,60 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from lowregret._common.text import count
-from lowregret.cli.options import integer_option, policies_option
-from lowregret.cli.printing import console, print_json, print_notes
+from lowregret.cli.options import (
+    DEFAULT_POLICIES,
+    Clip,
+    Environment,
+    Horizon,
+    Json,
+    Policies,
+    Runs,
+    Seed,
+    Threads,
+    integer_option,
+    policies_option,
+)
+from lowregret.cli.printing import print_json, print_notes, print_text
 
 if TYPE_CHECKING:
     from lowregret.results import Results
 
-EVERY = ("EUCBV", "MOSSV", "MOSS", "UCB1", "RoundRobin")
-"""The policies that are simulated by default."""
-
 
 def simulate(
-    environment: Annotated[
-        str,
-        typer.Option(
-            "--environment",
-            "-e",
-            help="paper-1 to paper-4, a family such as bernoulli:0.1,0.2*3, or a TOML file.",
-        ),
-    ],
-    policy: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--policy",
-            "-p",
-            help="A policy, such as EUCBV, 'UCB1(alpha=1)' or module:Class. May be given several times.",
-            metavar="<policy>",
-            show_default=", ".join(EVERY),
-        ),
-    ] = None,
-    horizon: Annotated[
-        int | None,
-        typer.Option(
-            parser=integer_option,
-            metavar="INTEGER",
-            help="Number of pulls in a run, such as 10000 or 1e4.",
-            show_default="that of the environment",
-        ),
-    ] = None,
-    runs: Annotated[
-        int, typer.Option(parser=integer_option, metavar="INTEGER", help="Number of independent runs.")
-    ] = 100,
-    seed: Annotated[int, typer.Option(help="Seed of rewards and policies.")] = 0,
-    threads: Annotated[
-        int | None,
-        typer.Option(help="Number of threads.", show_default="one per core"),
-    ] = None,
-    clip: Annotated[
-        bool, typer.Option("--clip", help="Clip rewards to [0, 1] for the policies that require it.")
-    ] = False,
+    environment: Environment,
+    policy: Policies = None,
+    horizon: Horizon = None,
+    runs: Runs = 100,
+    seed: Seed = 0,
+    threads: Threads = None,
+    clip: Clip = False,
     record_rewards: Annotated[
         bool, typer.Option("--record-rewards", help="Also print the realised regret, from the rewards.")
     ] = False,
@@ -67,18 +45,19 @@ def simulate(
             "lognormal(median=50, sigma=1), empirical('delays.csv') or by_reward(positive=20, other=1000).",
         ),
     ] = "0",
-    batch: Annotated[
-        int, typer.Option(parser=integer_option, metavar="INTEGER", help="Number of decisions made at once.")
-    ] = 1,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    batch: Annotated[int, integer_option("Number of decisions made at once.")] = 1,
+    engine: Annotated[
+        str, typer.Option(metavar="<name>", help="compiled; cuda: an NVIDIA GPU; reference: slow.")
+    ] = "compiled",
+    json: Json = False,
 ) -> None:
     """Simulate policies on an environment and print their regret."""
     from lowregret.cli.progress import progress_bar
     from lowregret.simulation import simulate as run
 
-    with progress_bar(runs) as progress:
+    with progress_bar(kept=False) as progress:
         results = run(
-            policies_option(policy or EVERY),
+            policies_option(policy or DEFAULT_POLICIES),
             environment,
             horizon,
             runs,
@@ -89,6 +68,7 @@ def simulate(
             record_rewards=record_rewards,
             delay=delay,
             batch=batch,
+            engine=cast(Any, engine),
         )
     if json:
         print_json(results.to_dict())
@@ -99,11 +79,13 @@ def simulate(
 def _print_results(results: Results) -> None:
     import polars as pl
 
+    from lowregret.analysis.tables import largest_regrets
     from lowregret.cli.terminal_tables import regret_table
 
     steps = results.runs * results.horizon
     times = [1e9 * (results[policy].seconds or 0.0) / steps for policy in results.policies]
-    console().print(regret_table(results.summary().with_columns(ns_per_step=pl.Series(times))))
+    summary = results.summary().with_columns(ns_per_step=pl.Series(times))
+    print(regret_table(summary, *largest_regrets(results).values()))
     size = f"horizon {results.horizon:,}, {count(results.runs, 'run')}, seed {results.seed}"
-    console().print(", ".join([results.name, size, *results.lateness.values()]), soft_wrap=True)
+    print_text(", ".join([results.name, size, *results.delay_notes.values()]))
     print_notes(results.notes)

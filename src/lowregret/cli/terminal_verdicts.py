@@ -1,4 +1,4 @@
-"""The verdicts of a comparison as lines for the terminal."""
+"""The verdicts of a comparison on the terminal."""
 
 from __future__ import annotations
 
@@ -7,38 +7,45 @@ from typing import Any
 import polars as pl
 
 from lowregret._common.text import escaped
-from lowregret.analysis.comparison import INCONCLUSIVE, LOWER
+from lowregret.analysis.comparison import HIGHER, INCONCLUSIVE, LOWER
+from lowregret.cli.printing import NBSP, print_text
+from lowregret.cli.terminal_tables import MAX_TABLES, text_table
 from lowregret.reporting.number_format import p_value, percent, shown, span
 
-NOTE = (
+EXPLANATION = (
     "Paired differences of the final regret. p is adjusted for all comparisons (Holm); a difference is "
-    "significant if p is at most 0.05."
-)
-"""The text below the verdicts."""
-
-NEEDED = (
-    "Runs needed: to detect this difference with probability 0.8, at the strictest of Holm's levels, if the "
+    "significant if p is at most 0.05. Reversed by: the share of runs at the largest possible regret that "
+    "would reverse the verdict; fragile: this many runs cannot exclude such a share (about 3 / runs). Runs "
+    "needed: to detect this difference with probability 0.8, at the strictest of Holm's levels, if the "
     "difference and the standard deviation in these runs are the true ones."
 )
-"""The text after it, where more runs are needed."""
-
-REVERSED = (
-    "Reversed by: the share of runs at the largest possible regret that would reverse the verdict; fragile: "
-    "this many runs cannot exclude such a share (about 3 / runs)."
-)
-"""The text after it, where there is a verdict."""
+SHORT = "Paired differences of the final regret, p adjusted by Holm; --explain says more."
+"""The text below the verdicts, and the line in its place."""
 
 
-def verdict_lines(comparison: pl.DataFrame) -> list[str]:
-    """Return a comparison as lines, one per verdict, under the names of the environments."""
-    lines = []
-    for (environment,), part in comparison.group_by("environment", maintain_order=True):
-        lines.append(escaped(str(environment)))
-        lines += [escaped(f"  {_line(row)}") for row in part.to_dicts()]
-    rows = comparison.to_dicts()
-    texts = [NOTE, REVERSED if any(row["fragile"] is not None for row in rows) else ""]
-    texts.append(NEEDED if any(_more_needed(row) for row in rows) else "")
-    return [*lines, "", " ".join(filter(None, texts))]
+def print_verdicts(comparison: pl.DataFrame, explain: bool = False, verbose: bool = False) -> None:
+    """Print a comparison: a sentence for each verdict, or counts where there are many environments."""
+    names, environment = {*comparison["policy"], *comparison["baseline"]}, None
+    many = not verbose and comparison["environment"].n_unique() > MAX_TABLES
+    if many:
+        print(_counts(comparison))
+    for row in [] if many else comparison.to_dicts():
+        if row["environment"] != environment:
+            environment = row["environment"]
+            print(escaped(environment))
+        print_text(f"  {_line(row)}", names, "    ")
+    print_text(EXPLANATION if explain else SHORT + " --verbose prints every verdict." * many)
+
+
+def _counts(comparison: pl.DataFrame) -> str:
+    """Return a table of how many environments have which verdict, for each pair of policies."""
+    rows = []
+    for (policy, baseline), part in comparison.group_by("policy", "baseline", maintain_order=True):
+        counts = {verdict: part.filter(verdict=verdict).height for verdict in (LOWER, HIGHER, INCONCLUSIVE)}
+        counts["fragile"] = int(part["fragile"].sum())
+        texts = {name: str(number) for name, number in counts.items()}
+        rows.append({"policy": str(policy), "against": str(baseline), **texts})
+    return text_table(rows, right=list(rows[0])[2:], drop=["fragile"])
 
 
 def _more_needed(row: dict[str, Any]) -> int | None:
@@ -62,4 +69,5 @@ def _line(row: dict[str, Any]) -> str:
     more = f"; {needed:,} needed" if needed else ""
     if row["fragile"] is not None:
         more += f"; {'fragile, ' * row['fragile']}reversed by {percent(row['fragility'])}"
-    return f"{words}, 95% interval {span(low, high)}, p {p_value(row['p_holm'])} ({runs:,} runs{more})"
+    p = f"p {p_value(row['p_holm'])}".replace(" ", NBSP)
+    return f"{words}, 95% interval {span(low, high)}, {p} ({runs:,} runs{more})"

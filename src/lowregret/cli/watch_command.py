@@ -10,6 +10,7 @@ from warnings import catch_warnings, simplefilter
 
 import typer
 
+from lowregret.cli.options import Baseline, ResultsFolder
 from lowregret.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,10 +18,8 @@ if TYPE_CHECKING:
 
 
 def watch(
-    folder: Annotated[Path, typer.Argument(help="The folder of an experiment's results.")],
-    baseline: Annotated[
-        str | None, typer.Option(help="Compare with this policy.", show_default="the first")
-    ] = None,
+    folder: ResultsFolder,
+    baseline: Baseline = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the page.", show_default="that of the results")
     ] = None,
@@ -36,21 +35,21 @@ def watch(
         raise InputError(f"watch: every must be an integer of at least 1, got {every}")
     last = None
     while True:
-        results = _opened(folder)
+        results = _open_results(folder)
         runs = None if results is None else len(results.finals)
         if results is None and last is None:
             print(f"no results in {folder} yet: waiting for `lowregret run`, Ctrl-C to stop", flush=True)
         if results is not None and (runs, results.planned_runs) != last:
             refresh = None if results.planned_runs is None else every
             page, *_ = write_report(results, out or folder, baseline, figures="none", refresh=refresh)
-            print(f"{_done(results)}: wrote {page}", flush=True)
+            print(f"{_progress_text(results)}: wrote {page}", flush=True)
             if refresh is None:
                 return
         last = (runs, results.planned_runs) if results is not None else (None, None)
         sleep(every)
 
 
-def _opened(folder: Path) -> Results | None:
+def _open_results(folder: Path) -> Results | None:
     """Open what is there; None where that is nothing yet."""
     from lowregret.experiments.stored_results import open_results
 
@@ -62,7 +61,7 @@ def _opened(folder: Path) -> Results | None:
     return None
 
 
-def _done(results: Results) -> str:
+def _progress_text(results: Results) -> str:
     runs = len(results.finals)
     if results.planned_runs is None:
         return f"all {runs:,} runs are done"

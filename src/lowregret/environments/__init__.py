@@ -1,78 +1,37 @@
 """Reward families, bandits and testbeds."""
 
-from lowregret.environments.bandit import Bandit
-from lowregret.environments.constructors import (
-    bernoulli,
-    beta,
-    empirical,
-    exponential,
-    gaussian,
-    lognormal,
-    pareto,
-    poisson,
-    truncnormal,
-    uniform,
-)
-from lowregret.environments.delays import Delay
-from lowregret.environments.drift import (
-    DriftingBandit,
-    linear_drift,
-    piecewise_drift,
-    sinusoidal_drift,
-    tabulated_drift,
-)
-from lowregret.environments.environment_string import environment
-from lowregret.environments.families import (
-    Bernoulli,
-    Beta,
-    Empirical,
-    Exponential,
-    Gaussian,
-    LogNormal,
-    Pareto,
-    Poisson,
-    TruncNormal,
-    Uniform,
-)
-from lowregret.environments.family_registry import FAMILIES, Family, FamilyEntry, entry_of
-from lowregret.environments.gymnasium_env import to_gymnasium
-from lowregret.environments.sampled import Sampled
-from lowregret.environments.testbeds import paper
-
-__all__ = [
-    "FAMILIES",
-    "Bandit",
-    "Bernoulli",
-    "Beta",
-    "Delay",
-    "DriftingBandit",
-    "Empirical",
-    "Exponential",
-    "Family",
-    "FamilyEntry",
-    "Gaussian",
-    "LogNormal",
-    "Pareto",
-    "Poisson",
-    "Sampled",
-    "TruncNormal",
-    "Uniform",
-    "bernoulli",
-    "beta",
-    "empirical",
-    "entry_of",
-    "environment",
-    "exponential",
-    "gaussian",
-    "linear_drift",
-    "lognormal",
-    "paper",
-    "pareto",
-    "piecewise_drift",
-    "poisson",
-    "sinusoidal_drift",
-    "tabulated_drift",
-    "to_gymnasium",
-    "truncnormal",
-    "uniform",
-]
+from lowregret.environments.bandit import Bandit as Bandit
+from lowregret.environments.constructors import bernoulli as bernoulli
+from lowregret.environments.constructors import beta as beta
+from lowregret.environments.constructors import empirical as empirical
+from lowregret.environments.constructors import exponential as exponential
+from lowregret.environments.constructors import gaussian as gaussian
+from lowregret.environments.constructors import lognormal as lognormal
+from lowregret.environments.constructors import pareto as pareto
+from lowregret.environments.constructors import poisson as poisson
+from lowregret.environments.constructors import truncnormal as truncnormal
+from lowregret.environments.constructors import uniform as uniform
+from lowregret.environments.delays import Delay as Delay
+from lowregret.environments.drift import DriftingBandit as DriftingBandit
+from lowregret.environments.drift import linear_drift as linear_drift
+from lowregret.environments.drift import piecewise_drift as piecewise_drift
+from lowregret.environments.drift import sinusoidal_drift as sinusoidal_drift
+from lowregret.environments.drift import tabulated_drift as tabulated_drift
+from lowregret.environments.environment_string import environment as environment
+from lowregret.environments.families import Bernoulli as Bernoulli
+from lowregret.environments.families import Beta as Beta
+from lowregret.environments.families import Empirical as Empirical
+from lowregret.environments.families import Exponential as Exponential
+from lowregret.environments.families import Gaussian as Gaussian
+from lowregret.environments.families import LogNormal as LogNormal
+from lowregret.environments.families import Pareto as Pareto
+from lowregret.environments.families import Poisson as Poisson
+from lowregret.environments.families import TruncNormal as TruncNormal
+from lowregret.environments.families import Uniform as Uniform
+from lowregret.environments.family_registry import FAMILIES as FAMILIES
+from lowregret.environments.family_registry import Family as Family
+from lowregret.environments.family_registry import FamilyEntry as FamilyEntry
+from lowregret.environments.family_registry import entry_of as entry_of
+from lowregret.environments.gymnasium_env import to_gymnasium as to_gymnasium
+from lowregret.environments.sampled import Sampled as Sampled
+from lowregret.environments.testbeds import paper as paper

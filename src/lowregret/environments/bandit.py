@@ -6,18 +6,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from numbers import Integral
-from typing import Any, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lowregret._common.arrays import Floats
 from lowregret._common.validation import MAX_ARMS, as_list, integer, plain_text, scale_interval, short_repr
 from lowregret.environments.families import Bernoulli, Empirical
 from lowregret.environments.family_registry import FAMILIES, Family, entry_of
 from lowregret.environments.sampled import Sampled
 from lowregret.errors import InputError
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,14 +34,21 @@ class Bandit:
 
     Examples
     --------
-    >>> from lowregret.environments import Bandit, Bernoulli, Gaussian
-    >>> bandit = Bandit((Bernoulli(0.5), Gaussian(0.75, 0.25)), name="mixed")
+    >>> import lowregret as lr
+    >>> from lowregret.environments import Bernoulli, Gaussian
+    >>> bandit = lr.Bandit((Bernoulli(0.5), Gaussian(0.75, 0.25)), name="mixed")
     >>> bandit
     Bandit('mixed', arms=2, best mean 0.75)
     >>> bandit.means, bandit.variances, bandit.gaps
     (array([0.5 , 0.75]), array([0.25, 0.25]), array([0.25, 0.  ]))
     >>> bandit.best, bandit.optimal, bandit.support, bandit.binary, len(bandit)
     (1, array([False,  True]), (-inf, inf), False, 2)
+    >>> resampled = lr.empirical([[0, 3], [2]])
+    >>> resampled.data, resampled.encodings[:, :2]  # where the values of an arm begin, and their number
+    (array([0., 3., 2.]), array([[0., 2.],
+           [2., 1.]]))
+    >>> lr.bernoulli([0.1, 0.9]).kinds
+    array([0, 0])
     """
 
     arms: tuple[Family, ...]
@@ -106,7 +112,6 @@ class Bandit:
         Returns
         -------
         array of float
-            The rewards.
 
         Examples
         --------
@@ -118,9 +123,9 @@ class Bandit:
             raise InputError(
                 f"sample: arm must be an integer from 0 to {len(self) - 1}, got {short_repr(arm)}"
             )
-        found = self.arms[int(arm)]
+        family = self.arms[int(arm)]
         shape = (integer("sample", "n", n, least=0),)
-        return np.asarray(entry_of(found).sample(found, np.random.default_rng(seed), shape), np.float64)
+        return np.asarray(entry_of(family).sample(family, np.random.default_rng(seed), shape), np.float64)
 
     def __add__(self, other: "Bandit") -> "Bandit":
         """Join the arms of two bandits; the suggested horizon is dropped."""
@@ -129,7 +134,7 @@ class Bandit:
         name = self.name if self.name == other.name else f"{self.name} + {other.name}"
         return Bandit(self.arms + other.arms, name)
 
-    def scaled(self, low: float, high: float) -> "Bandit":
+    def scaled(self, low: float, high: float) -> Self:
         """Return the bandit whose rewards are ``(reward - low) / (high - low)``.
 
         Parameters
@@ -149,7 +154,10 @@ class Bandit:
         array([0.25, 0.5 ])
         """
         scale_interval(low, high)
-        return replace(self, arms=make_arms(lambda arm: arm.scaled(low, high), self.arms))
+        return replace(self, **self._scaled_fields(low, high))
+
+    def _scaled_fields(self, low: float, high: float) -> dict[str, Any]:
+        return {"arms": make_arms(lambda arm: arm.scaled(low, high), self.arms)}
 
     @cached_property
     def means(self) -> Floats:
@@ -195,39 +203,17 @@ class Bandit:
 
     @cached_property
     def kinds(self) -> NDArray[np.int64]:
-        """Sampler of each arm, for the engine.
-
-        Examples
-        --------
-        >>> import lowregret as lr
-        >>> lr.bernoulli([0.1, 0.9]).kinds
-        array([0, 0])
-        """
+        """Sampler of each arm, for the engine."""
         return _frozen([arm.kind for arm in self.arms], np.int64)
 
     @cached_property
     def data(self) -> Floats:
-        """Values of all empirical arms, one after the other, for the engine.
-
-        Examples
-        --------
-        >>> import lowregret as lr
-        >>> lr.empirical([[0, 3], [2]]).data
-        array([0., 3., 2.])
-        """
+        """Values of all empirical arms, one after the other, for the engine."""
         return _frozen([value for arm in self.arms if isinstance(arm, Empirical) for value in arm.values])
 
     @cached_property
     def encodings(self) -> Floats:
-        """Four numbers per arm, for the engine; those of an empirical arm point into ``data``.
-
-        Examples
-        --------
-        >>> import lowregret as lr
-        >>> lr.empirical([[0, 3], [2]]).encodings[:, :2]  # where the values of an arm begin, and their number
-        array([[0., 2.],
-               [2., 1.]])
-        """
+        """Four numbers per arm, for the engine; those of an empirical arm point into ``data``."""
         encodings = np.array([arm.encoding for arm in self.arms], dtype=np.float64)
         resampled = self.kinds == Empirical.kind
         sizes = encodings[resampled, 1]
@@ -238,16 +224,16 @@ class Bandit:
 def make_arms(make: Callable[[Any], Family], items: Any) -> tuple[Family, ...]:
     """Make one arm per item, equal ones once; an error names the arm."""
     arms: list[Family] = []
-    made: dict[Any, Family] = {}
+    by_key: dict[Any, Family] = {}
     try:
         for item in items:
             key = (item, tuple(map(type, item))) if isinstance(item, tuple) else id(item)
             try:
-                arm = made.get(key)
+                arm = by_key.get(key)
             except TypeError:  # data, which cannot be hashed
                 arms.append(make(item))
                 continue
-            arms.append(made.setdefault(key, make(item)) if arm is None else arm)
+            arms.append(by_key.setdefault(key, make(item)) if arm is None else arm)
     except InputError as error:
         raise InputError(f"{error} for arm {len(arms)}") from None
     return tuple(arms)

@@ -27,7 +27,6 @@ def bernoulli(probabilities: Numbers, *, scale: Scale = None) -> Bandit:
     Returns
     -------
     Bandit
-        The bandit, with an arm for each value.
 
     Examples
     --------
@@ -53,7 +52,6 @@ def gaussian(means: Numbers, variances: Numbers, *, scale: Scale = None) -> Band
     Returns
     -------
     Bandit
-        The bandit, with an arm for each value.
 
     Examples
     --------
@@ -77,7 +75,6 @@ def beta(a: Numbers, b: Numbers, *, scale: Scale = None) -> Bandit:
     Returns
     -------
     Bandit
-        The bandit, with an arm for each value.
 
     Examples
     --------
@@ -101,7 +98,6 @@ def exponential(means: Numbers, *, scale: Scale = None) -> Bandit:
     Returns
     -------
     Bandit
-        The bandit, with an arm for each value.
 
     Examples
     --------
@@ -125,7 +121,6 @@ def poisson(means: Numbers, *, scale: Scale = None) -> Bandit:
     Returns
     -------
     Bandit
-        The bandit, with an arm for each value.
 
     Examples
     --------
@@ -149,7 +144,6 @@ def uniform(lows: Numbers, highs: Numbers, *, scale: Scale = None) -> Bandit:
     Returns
     -------
     Bandit
-        The bandit, with an arm for each value.
 
     Examples
     --------
@@ -173,7 +167,6 @@ def lognormal(mus: Numbers, sigmas: Numbers, *, scale: Scale = None) -> Bandit:
     Returns
     -------
     Bandit
-        The bandit, with an arm for each value.
 
     Examples
     --------
@@ -197,7 +190,6 @@ def pareto(shapes: Numbers, minima: Numbers, *, scale: Scale = None) -> Bandit:
     Returns
     -------
     Bandit
-        The bandit, with an arm for each value.
 
     Examples
     --------
@@ -225,7 +217,6 @@ def truncnormal(
     Returns
     -------
     Bandit
-        The bandit, with an arm for each value.
 
     Examples
     --------

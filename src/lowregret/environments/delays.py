@@ -1,32 +1,35 @@
-"""How late rewards are: a number of decisions, a distribution of it, or one that depends on the reward."""
+"""The delay of rewards: a number of decisions, a distribution of it, or one that depends on the reward."""
 
 from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lowregret._common.table_files import read_table
 from lowregret._common.text import unknown
 from lowregret._common.validation import MAX_HORIZON, UNIT, Rule, as_list, integer, number, short_repr
 from lowregret.errors import InputError
 
-CONSTANT, GEOMETRIC, LOGNORMAL, EMPIRICAL = range(4)
+CONSTANT, GEOMETRIC, LOGNORMAL, EMPIRICAL = KINDS = range(4)
+"""The kinds of distributions; the engine draws from each of them."""
 
 ADVICE = "an integer of at least 0, or a string such as 'geometric(mean=50)'"
 _AT_LEAST_0 = Rule("{name} must be from 0 to 2^53", lambda value: 0.0 <= value <= MAX_HORIZON)
-_SHOWN = 8
-"""How many values of an empirical delay its name shows."""
+_UP_TO_20 = Rule("{name} must be from 0 to 20", lambda value: 0.0 <= value <= 20.0)
+_VALUES_IN_NAME = 8
+"""The number of values of an empirical delay that its name shows."""
 
 
 class DelayPart(NamedTuple):
-    """One distribution of delays: its kind, two numbers, the probability to be lost, and given values."""
+    """One distribution of delays: its kind, two numbers, the probability of loss, empirical values."""
 
     kind: int
     a: float
@@ -39,7 +42,10 @@ class DelayPart(NamedTuple):
         """The longest delay there can be, short of the largest horizon."""
         if self.kind == CONSTANT:
             return int(self.a)
-        return max(self.values) if self.kind == EMPIRICAL else MAX_HORIZON
+        if self.kind == EMPIRICAL:
+            return max(self.values)
+        assert self.kind in (GEOMETRIC, LOGNORMAL), self.kind
+        return MAX_HORIZON
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,6 @@ class Delay:
         Returns
         -------
         Delay
-            The delay.
         """
         steps = integer("delay", "constant", steps, MAX_HORIZON, least=0)
         name = f"constant({steps}{_lost(lost)})" if lost else str(steps)
@@ -112,7 +117,6 @@ class Delay:
         Returns
         -------
         Delay
-            The delay.
         """
         mean = number("delay", "the mean of geometric", mean, _AT_LEAST_0)
         scale = 1.0 / np.log1p(1.0 / mean) if mean > 0.0 else 0.0
@@ -135,10 +139,9 @@ class Delay:
         Returns
         -------
         Delay
-            The delay.
         """
         median = number("delay", "the median of lognormal", median, _AT_LEAST_0)
-        sigma = number("delay", "the sigma of lognormal", sigma, Rule("{name} must be from 0 to 20", _small))
+        sigma = number("delay", "the sigma of lognormal", sigma, _UP_TO_20)
         part = DelayPart(LOGNORMAL, median, sigma, _share(lost))
         return _plain(part, f"lognormal(median={median:.15g}, sigma={sigma:.15g}{_lost(lost)})")
 
@@ -158,19 +161,18 @@ class Delay:
         Returns
         -------
         Delay
-            The delay.
         """
         share = _share(lost)
         if isinstance(values, str | os.PathLike):
-            shown, found = repr(os.fspath(values)), _column(Path(values))
+            shown, delays = repr(os.fspath(values)), _column(Path(values))
         else:
-            found = as_list(values)
+            delays = as_list(values)
             shown = ""
-        if not isinstance(found, list) or not found:
+        if not isinstance(delays, list) or not delays:
             raise InputError(f"delay: empirical needs at least one value, got {short_repr(values)}")
-        steps = tuple(round(number("delay", "a value of empirical", value, _AT_LEAST_0)) for value in found)
-        more = ", ..." if len(steps) > _SHOWN else ""
-        shown = shown or f"[{', '.join(map(str, steps[:_SHOWN]))}{more}]"
+        steps = tuple(round(number("delay", "a value of empirical", value, _AT_LEAST_0)) for value in delays)
+        more = ", ..." if len(steps) > _VALUES_IN_NAME else ""
+        shown = shown or f"[{', '.join(map(str, steps[:_VALUES_IN_NAME]))}{more}]"
         return _plain(
             DelayPart(EMPIRICAL, 0.0, float(len(steps)), share, steps), f"empirical({shown}{_lost(lost)})"
         )
@@ -189,11 +191,10 @@ class Delay:
         Returns
         -------
         Delay
-            The delay.
         """
         first, second = delay_of(positive), delay_of(other)
-        for each in (first, second):
-            if each.positive != each.other:
+        for delay in (first, second):
+            if delay.positive != delay.other:
                 raise InputError("delay: by_reward takes delays that do not depend on the reward themselves")
         name = f"by_reward(positive={first}, other={second})"
         return Delay(first.positive, second.other, name)
@@ -216,24 +217,20 @@ class Delay:
         return max(self.positive.longest, self.other.longest)
 
 
-DelayLike: TypeAlias = Delay | int | str
-
-_MAKERS: dict[str, Callable[..., Delay]] = {
-    name: getattr(Delay, name) for name in ("constant", "geometric", "lognormal", "empirical", "by_reward")
+_FORMS = {
+    "constant": "constant(steps)",
+    "geometric": "geometric(mean=...)",
+    "lognormal": "lognormal(median=..., sigma=...)",
+    "empirical": "empirical([...]) or empirical('file.csv')",
+    "by_reward": "by_reward(positive=..., other=...)",
 }
+"""The class methods that make a delay, and how a string calls them."""
 
 
-def delay_of(given: object, folder: Path | None = None) -> Delay:
-    """Return the delay that a number or a string describes.
+def delay_of(delay: object, folder: Path | None = None) -> Delay:
+    """Return the delay that a number or a string describes, and a `Delay` unchanged.
 
-    Parameters
-    ----------
-    given : int, str or Delay
-        A number of decisions; a string such as ``"50"``, ``"geometric(mean=50)"``,
-        ``"lognormal(median=50, sigma=1)"``, ``"empirical('delays.csv')"`` or
-        ``"by_reward(positive=20, other=1000)"``; or a delay, which is returned unchanged.
-    folder : path, optional
-        Where relative paths in the string start; by default the current folder.
+    A string is a number or calls a class method of `Delay`; relative paths in it start in ``folder``.
 
     Examples
     --------
@@ -241,38 +238,32 @@ def delay_of(given: object, folder: Path | None = None) -> Delay:
     >>> delay_of("geometric(50, lost=0.01)")
     Delay('geometric(mean=50, lost=0.01)')
     """
-    if isinstance(given, Delay):
-        return given
-    if isinstance(given, str):
+    if isinstance(delay, Delay):
+        return delay
+    if isinstance(delay, str):
         try:
-            tree = ast.parse(given.strip(), mode="eval").body
+            tree = ast.parse(delay.strip(), mode="eval").body
         except (SyntaxError, ValueError, MemoryError, RecursionError):
             tree = None
-        return _read(tree, given, folder or Path())
-    if isinstance(given, bool) or not isinstance(given, int | np.integer):
-        raise InputError(f"delay: must be {ADVICE}, got {short_repr(given)}")
-    return Delay.constant(int(given))
+        return _read(tree, delay, folder or Path())
+    if isinstance(delay, bool) or not isinstance(delay, int | np.integer):
+        raise InputError(f"delay: must be {ADVICE}, got {short_repr(delay)}")
+    return Delay.constant(int(delay))
 
 
 def _read(tree: ast.expr | None, text: str, folder: Path) -> Delay:
     if not isinstance(tree, ast.Call):
         return Delay.constant(_steps(tree, text))
-    if not isinstance(tree.func, ast.Name) or tree.func.id not in _MAKERS:
-        raise InputError(unknown("delay", ast.unparse(tree.func), _MAKERS))
+    if not isinstance(tree.func, ast.Name) or tree.func.id not in _FORMS:
+        raise InputError(unknown("delay", ast.unparse(tree.func), _FORMS))
     name = tree.func.id
-    values = [_value(each, text, folder, name) for each in tree.args]
-    named = {str(each.arg): _value(each.value, text, folder, name) for each in tree.keywords}
+    values = [_value(node, text, folder, name) for node in tree.args]
+    named = {str(node.arg): _value(node.value, text, folder, name) for node in tree.keywords}
     try:
-        return _MAKERS[name](*values, **named)
+        delay: Delay = getattr(Delay, name)(*values, **named)
+        return delay
     except TypeError:
-        takes = {
-            "constant": "constant(steps)",
-            "geometric": "geometric(mean=...)",
-            "lognormal": "lognormal(median=..., sigma=...)",
-            "empirical": "empirical([...]) or empirical('file.csv')",
-            "by_reward": "by_reward(positive=..., other=...)",
-        }
-        raise InputError(f"delay: write {takes[name]}, got {short_repr(text)}") from None
+        raise InputError(f"delay: write {_FORMS[name]}, got {short_repr(text)}") from None
 
 
 def _value(node: ast.expr, text: str, folder: Path, name: str) -> Any:
@@ -289,7 +280,7 @@ def _value(node: ast.expr, text: str, folder: Path, name: str) -> Any:
 
 
 def _steps(tree: ast.expr | None, text: str) -> int:
-    """Return a constant delay as it is written, also as 1e3."""
+    """Read a constant delay, also one such as 1e3."""
     try:
         value = ast.literal_eval(tree) if tree else None
     except (ValueError, TypeError, MemoryError, RecursionError):
@@ -313,22 +304,9 @@ def _lost(lost: float) -> str:
     return f", lost={lost:.15g}" if lost else ""
 
 
-def _small(value: float) -> bool:
-    return 0.0 <= value <= 20.0
-
-
 def _column(file: Path) -> list[float]:
     """Read a file with one column of numbers."""
-    import polars as pl
-
-    suffix = file.suffix.lower()
-    if suffix not in (".csv", ".parquet"):
-        raise InputError(f"delay: a file of delays must be .csv or .parquet, got {file.name!r}")
-    try:
-        table = pl.read_csv(file) if suffix == ".csv" else pl.read_parquet(file)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"delay: cannot read {str(file)!r}: {reason}") from None
-    if table.width != 1 or not table.dtypes[0].is_numeric():
+    table = read_table(file, "delays", "delay: ")
+    if table.width != 1:
         raise InputError(f"delay: {file.name!r} must have one column, of numbers")
     return table.to_series().drop_nulls().to_list()

@@ -8,8 +8,9 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from lowregret._common.arrays import Floats
 from lowregret._common.validation import MAX_HORIZON, POSITIVE, as_list, integer, number
-from lowregret.environments.bandit import Bandit, Floats
+from lowregret.environments.bandit import Bandit
 from lowregret.environments.constructors import Numbers
 from lowregret.environments.families import Bernoulli
 from lowregret.environments.mean_drift import LINEAR as LINEAR
@@ -18,8 +19,8 @@ from lowregret.environments.mean_drift import SINUSOIDAL
 from lowregret.environments.mean_drift import Drift as Drift
 from lowregret.errors import InputError
 
-BLOCK = 100_000
-"""How many steps are averaged at once."""
+BLOCK_STEPS = 100_000
+"""The number of steps that are averaged at once."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,28 +45,27 @@ class DriftingBandit(Bandit):
     Examples
     --------
     >>> import lowregret as lr
-    >>> bandit = lr.piecewise_drift(lr.bernoulli([0.2, 0.5]), {101: [0.6, 0.5]})
+    >>> bandit = lr.piecewise_drift(lr.bernoulli([0.2, 0.5]), {101: [0.7, 0.5]})
     >>> bandit
     DriftingBandit('bernoulli', arms=2)
-    >>> bandit.means, bandit.means_at(101), bandit.support
-    (array([0.2, 0.5]), array([0.6, 0.5]), (0.0, 1.0))
+    >>> bandit.means, bandit.support
+    (array([0.2, 0.5]), (0.0, 1.0))
+    >>> bandit.means_at([100, 101])
+    array([[0.2, 0.5],
+           [0.7, 0.5]])
+    >>> bandit.averages(200)  # of every arm, and of the best mean
+    (array([0.45, 0.5 ]), 0.6)
+    >>> bandit.sample(0, 10)
+    Traceback (most recent call last):
+    lowregret.errors.InputError: sample: the rewards of 'bernoulli' depend on the step, use trace
     """
 
     drift: Drift = field(kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        low, high = self.drift.extremes
-        for position, (arm, least, most) in enumerate(zip(self.arms, low, high, strict=True)):
-            if isinstance(arm, Bernoulli):
-                bottom, top = arm.support
-                slack = 1e-12 * (top - bottom)
-                if least < bottom - slack or most > top + slack:
-                    wrong = least if least < bottom - slack else most
-                    raise InputError(
-                        f"drift: the mean of a Bernoulli arm must stay in [{bottom:g}, {top:g}], "
-                        f"got {wrong:g} for arm {position}"
-                    )
+        for means in self.drift.extremes:
+            _check_means(self, means)
 
     def __repr__(self) -> str:
         return f"DriftingBandit({self.name!r}, arms={len(self)})"
@@ -85,39 +85,11 @@ class DriftingBandit(Bandit):
         ------
         InputError
             Always; use ``trace``.
-
-        Examples
-        --------
-        >>> import lowregret as lr
-        >>> lr.linear_drift(lr.bernoulli([0.2, 0.5]), [0.6, 0.5], steps=100).sample(0, 10)
-        Traceback (most recent call last):
-        lowregret.errors.InputError: sample: the rewards of 'bernoulli' depend on the step, use trace
         """
         raise InputError(f"sample: the rewards of {self.name!r} depend on the step, use trace")
 
-    def scaled(self, low: float, high: float) -> "DriftingBandit":
-        """Return the bandit whose rewards are ``(reward - low) / (high - low)``.
-
-        Parameters
-        ----------
-        low, high : float
-            The rewards that become 0 and 1.
-
-        Returns
-        -------
-        DriftingBandit
-            The scaled bandit; its regret is in the new unit.
-
-        Examples
-        --------
-        >>> import lowregret as lr
-        >>> bandit = lr.linear_drift(lr.gaussian([2, 5], 1), [6, 5], steps=100)
-        >>> bandit.scaled(0, 10).means_at([1, 100])
-        array([[0.2, 0.5],
-               [0.6, 0.5]])
-        """
-        arms = tuple(arm.scaled(low, high) for arm in self.arms)
-        return replace(self, arms=arms, drift=self.drift.scaled(low, high))
+    def _scaled_fields(self, low: float, high: float) -> dict[str, Any]:
+        return super()._scaled_fields(low, high) | {"drift": self.drift.scaled(low, high)}
 
     def means_at(self, t: Numbers) -> Floats:
         """Return the mean of every arm at one or several steps, the first of which is 1.
@@ -131,19 +103,12 @@ class DriftingBandit(Bandit):
         -------
         array
             The means; with several steps, a row for each.
-
-        Examples
-        --------
-        >>> import lowregret as lr
-        >>> lr.piecewise_drift(lr.bernoulli([0.2, 0.5]), {101: [0.6, 0.5]}).means_at([100, 101])
-        array([[0.2, 0.5],
-               [0.6, 0.5]])
         """
         steps = np.atleast_1d(np.asarray(t))
         if not np.issubdtype(steps.dtype, np.integer) or steps.ndim != 1 or (steps < 1).any():
             raise InputError(f"means_at: t must be one or several integers of at least 1, got {t!r}")
-        found = self.drift.means_at(steps)
-        return np.asarray(found[0] if np.ndim(t) == 0 else found)
+        means = self.drift.means_at(steps)
+        return np.asarray(means[0] if np.ndim(t) == 0 else means)
 
     def averages(self, horizon: int) -> tuple[Floats, float]:
         """Return the mean of every arm and the best mean, averaged over the steps to a horizon.
@@ -159,16 +124,10 @@ class DriftingBandit(Bandit):
             The mean of every arm.
         best : float
             The best mean of each step, averaged.
-
-        Examples
-        --------
-        >>> import lowregret as lr
-        >>> lr.piecewise_drift(lr.bernoulli([0.2, 0.5]), {101: [0.7, 0.5]}).averages(200)
-        (array([0.45, 0.5 ]), 0.6)
         """
         means, best = np.zeros(len(self)), 0.0
-        for start in range(1, horizon + 1, BLOCK):
-            part = self.drift.means_at(np.arange(start, min(start + BLOCK, horizon + 1)))
+        for start in range(1, horizon + 1, BLOCK_STEPS):
+            part = self.drift.means_at(np.arange(start, min(start + BLOCK_STEPS, horizon + 1)))
             means += part.sum(axis=0)
             best += float(part.max(axis=1).sum())
         return means / horizon, best / horizon
@@ -199,7 +158,6 @@ def piecewise_drift(bandit: Bandit, changes: Mapping[int, Numbers]) -> DriftingB
     Returns
     -------
     DriftingBandit
-        The bandit; ``means_at`` returns its means at a step.
 
     Examples
     --------
@@ -219,7 +177,7 @@ def piecewise_drift(bandit: Bandit, changes: Mapping[int, Numbers]) -> DriftingB
     )
     ordered = tuple(sorted(rows))
     first = tuple(bandit.means.tolist())
-    return _drifting(bandit, Drift(PIECEWISE, (1, *ordered), (first, *(rows[time] for time in ordered))))
+    return _add_drift(bandit, Drift(PIECEWISE, (1, *ordered), (first, *(rows[time] for time in ordered))))
 
 
 def linear_drift(bandit: Bandit, means: Numbers, steps: int) -> DriftingBandit:
@@ -237,7 +195,6 @@ def linear_drift(bandit: Bandit, means: Numbers, steps: int) -> DriftingBandit:
     Returns
     -------
     DriftingBandit
-        The bandit; ``means_at`` returns its means at a step.
 
     Examples
     --------
@@ -247,7 +204,7 @@ def linear_drift(bandit: Bandit, means: Numbers, steps: int) -> DriftingBandit:
     """
     first, last = tuple(bandit.means.tolist()), _row("linear", bandit, "means", means)
     steps = integer("linear", "steps", steps, MAX_HORIZON, least=2)
-    return _drifting(bandit, Drift(LINEAR, (steps,), (first, last)))
+    return _add_drift(bandit, Drift(LINEAR, (steps,), (first, last)))
 
 
 def sinusoidal_drift(
@@ -269,7 +226,6 @@ def sinusoidal_drift(
     Returns
     -------
     DriftingBandit
-        The bandit; ``means_at`` returns its means at a step.
 
     Examples
     --------
@@ -283,9 +239,9 @@ def sinusoidal_drift(
         for name, row in (("amplitudes", amplitudes), ("phases", phases))
     )
     period = number("sinusoidal", "period", period, POSITIVE)
-    made = _drifting(bandit, Drift(SINUSOIDAL, (), (means, width, start), period))
-    arms = _with_means(bandit, made.drift.means_at(np.array([1]))[0])
-    return replace(made, arms=arms)
+    drifting = _add_drift(bandit, Drift(SINUSOIDAL, (), (means, width, start), period))
+    arms = _with_means(bandit, drifting.drift.means_at(np.array([1]))[0])
+    return replace(drifting, arms=arms)
 
 
 def tabulated_drift(
@@ -305,7 +261,6 @@ def tabulated_drift(
     Returns
     -------
     DriftingBandit
-        The bandit; ``means_at`` returns its means at a step.
 
     Examples
     --------
@@ -320,10 +275,10 @@ def tabulated_drift(
     table = tuple(_row("table", bandit, f"row {k} of the means", row) for k, row in enumerate(rows))
     times = tuple(1 + every * k for k in range(len(table)))
     first = replace(bandit, arms=_with_means(bandit, np.array(table[0])))
-    return _drifting(first, Drift(PIECEWISE, times, table))
+    return _add_drift(first, Drift(PIECEWISE, times, table))
 
 
-def _drifting(bandit: Bandit, drift: Drift) -> DriftingBandit:
+def _add_drift(bandit: Bandit, drift: Drift) -> DriftingBandit:
     if isinstance(bandit, DriftingBandit):
         raise InputError(f"{bandit.name!r} drifts already: give a bandit whose means do not change")
     return DriftingBandit(bandit.arms, bandit.name, bandit.horizon, drift=drift)
@@ -335,28 +290,36 @@ def _row(owner: str, bandit: object, name: str, values: object) -> tuple[float, 
         raise InputError(
             f"{owner}: bandit must be a Bandit, such as lr.bernoulli([0.2, 0.5]), got {bandit!r}"
         )
-    found = as_list(values)
-    listed = found if isinstance(found, list) else [found] * len(bandit)
-    if len(listed) != len(bandit):
+    numbers = as_list(values)
+    if not isinstance(numbers, list):
+        numbers = [numbers] * len(bandit)
+    if len(numbers) != len(bandit):
         raise InputError(
-            f"{owner}: {name} must be {len(bandit)} numbers, one for each arm, got {len(listed)}"
+            f"{owner}: {name} must be {len(bandit)} numbers, one for each arm, got {len(numbers)}"
         )
-    return tuple(number(owner, f"each of the {name}", value) for value in listed)
+    return tuple(number(owner, f"each of the {name}", value) for value in numbers)
 
 
 def _with_means(bandit: Bandit, means: Floats) -> tuple[Any, ...]:
     """Return the arms with other means."""
+    _check_means(bandit, means)
     arms: list[Any] = []
-    for position, (arm, mean) in enumerate(zip(bandit.arms, means.tolist(), strict=True)):
+    for arm, mean in zip(bandit.arms, means.tolist(), strict=True):
         if isinstance(arm, Bernoulli) and arm.success != arm.failure:
             share = (mean - arm.failure) / (arm.success - arm.failure)
-            if not -1e-12 <= share <= 1 + 1e-12:
-                bottom, top = arm.support
-                raise InputError(
-                    f"drift: the mean of a Bernoulli arm must stay in [{bottom:g}, {top:g}], "
-                    f"got {mean:g} for arm {position}"
-                )
             arms.append(replace(arm, probability=min(max(share, 0.0), 1.0)))
         else:
             arms.append(arm.scaled(arm.mean - mean, arm.mean - mean + 1.0))
     return tuple(arms)
+
+
+def _check_means(bandit: Bandit, means: Floats) -> None:
+    """Refuse means that Bernoulli arms cannot have."""
+    for position, (arm, mean) in enumerate(zip(bandit.arms, means.tolist(), strict=True)):
+        bottom, top = arm.support
+        slack = 1e-12 * (top - bottom)
+        if isinstance(arm, Bernoulli) and not bottom - slack <= mean <= top + slack:
+            raise InputError(
+                f"drift: the mean of a Bernoulli arm must stay in [{bottom:g}, {top:g}], "
+                f"got {mean:g} for arm {position}"
+            )

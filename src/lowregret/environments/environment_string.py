@@ -1,24 +1,52 @@
-"""Environments as strings: a testbed of the paper, a family such as bernoulli:0.1,0.2, or a TOML file."""
+"""Environments as strings: a testbed of the paper, a family such as bernoulli:0.1,0.2, or a TOML file.
+
+Behind ``|`` stands how means change, such as ``linear: means=0.5,0.2; steps=1000``; a file has a table of it.
+"""
 
 import os
+import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from lowregret._common.spec_errors import unknown_key
+from lowregret._common.table_files import read_table
 from lowregret._common.text import unknown
-from lowregret._common.validation import MAX_ARMS, short_repr
+from lowregret._common.validation import MAX_ARMS, integer, short_repr
 from lowregret.environments.bandit import Bandit
 from lowregret.environments.constructors import family_bandit, rescaled
-from lowregret.environments.drift_string import drift_from_line, drift_from_table
+from lowregret.environments.drift import (
+    DriftingBandit,
+    linear_drift,
+    piecewise_drift,
+    sinusoidal_drift,
+    tabulated_drift,
+)
 from lowregret.environments.family_registry import FAMILIES, Family
-from lowregret.environments.number_list import arm_count, number_list
 from lowregret.environments.testbeds import paper
 from lowregret.errors import InputError
 
 ADVICE = "use paper-1 to paper-4, a family such as bernoulli:0.1,0.2, or a TOML file"
 _PAPER = {f"paper-{number}": number for number in (1, 2, 3, 4)}
+_DIGITS = re.compile("[0-9]{1,100}")  # bounded: Python does not read integers of more than 4300 digits
+
+_DRIFTS = {
+    "piecewise": "piecewise: 5001=0.6,0.5; 8001=0.2,0.5",
+    "linear": "linear: means=0.6,0.5; steps=10000",
+    "sinusoidal": "sinusoidal: amplitudes=0.2; period=5000; phases=0,0.5",
+    "table": "table: file=means.csv; every=100",
+}
+"""The kinds of drift, each with an example."""
+_MAKE_DRIFT: dict[str, tuple[Callable[..., DriftingBandit], tuple[str, ...], tuple[str, ...]]] = {
+    "linear": (linear_drift, ("means", "steps"), ()),
+    "sinusoidal": (sinusoidal_drift, ("amplitudes", "period"), ("phases",)),
+    "table": (tabulated_drift, ("means",), ("every",)),
+}
+"""The constructor of a kind, the keys that it needs, and those that it may have."""
+_INTEGER_KEYS = ("steps", "every")
 
 
 def environment(source: "str | os.PathLike[str] | Bandit") -> Bandit:
@@ -62,7 +90,7 @@ def environment(source: "str | os.PathLike[str] | Bandit") -> Bandit:
     if isinstance(text, str):
         if "|" in text and not text.endswith(".toml"):
             base, _, drift = text.partition("|")
-            return replace(drift_from_line(environment(base.strip()), drift), name=" ".join(text.split()))
+            return replace(_drift_from_line(environment(base.strip()), drift), name=" ".join(text.split()))
         if text.strip() in _PAPER:
             return paper(_PAPER[text.strip()])
         if text.endswith(".toml"):
@@ -72,9 +100,9 @@ def environment(source: "str | os.PathLike[str] | Bandit") -> Bandit:
             return replace(_from_line(family.strip(), parameters), name=" ".join(text.split()))
         if text.strip() in FAMILIES:
             raise InputError(f"{text.strip()}: give its parameters, as in {_example(text.strip())}")
-        known = [*([] if colon else _PAPER), *(f"{name}:" for name in FAMILIES)]
-        meant = known if family.strip() != "normal" else ["gaussian:"]  # by another name
-        otherwise = ADVICE if meant is known else "did you mean 'gaussian:'?"
+        names = [*([] if colon else _PAPER), *(f"{name}:" for name in FAMILIES)]
+        meant = names if family.strip() != "normal" else ["gaussian:"]  # by another name
+        otherwise = ADVICE if meant is names else "did you mean 'gaussian:'?"
         raise InputError(unknown("environment", f"{family.strip()}{colon}", meant, otherwise))
     raise InputError(f"unknown environment {short_repr(text)}: {ADVICE}")
 
@@ -91,37 +119,128 @@ def _from_line(family: str, text: str) -> Bandit:
         raise InputError(f"{family}: data belongs in a TOML file, got {short_repr(text)}")
     if "=" not in text and len(entry.parameters) == 1:
         text = f"{next(iter(entry.parameters))}={text}"
-    pairs = []
+    pairs = _assignments(family, text, _example(family).partition(":")[2])
+    parameters = _parameters(family, [(key, _numbers(family, key, values)) for key, values in pairs])
+    return family_bandit(family, parameters)
+
+
+def _assignments(owner: str, text: str, form: str) -> Iterator[tuple[str, str]]:
+    """Yield the keys and values of ``key=value; key=value``; an error says of which form they must be."""
     for piece in text.split(";"):
-        key, equals, values = (part.strip() for part in piece.partition("="))
+        key, equals, value = (part.strip() for part in piece.partition("="))
         if not equals:
-            wanted = _example(family).partition(":")[2]
-            raise InputError(f"{family}: parameters must be written {wanted}, got {short_repr(piece)}")
-        pairs.append((key, number_list(family, key, values)))
-    return family_bandit(family, _parameters(family, pairs))
+            raise InputError(f"{owner}: parameters must be written {form}, got {short_repr(piece)}")
+        yield key, value
+
+
+def _numbers(owner: str, key: str, text: str) -> float | list[float]:
+    """Parse ``0.1,0.2*3``; a single value is returned as a number, so that it applies to all arms."""
+    values: list[float] = []
+    for piece in text.split(","):
+        written, star, times = (part.strip() for part in piece.partition("*"))
+        try:
+            value = float(written)
+        except ValueError:
+            raise InputError(f"{owner}: {key} must be numbers, got {short_repr(written)}") from None
+        count = _arm_count(owner, int(times) if _DIGITS.fullmatch(times) else times) if star else 1
+        values.extend([value] * count)
+        if len(values) > MAX_ARMS:
+            raise InputError(f"{owner}: at most {MAX_ARMS} arms are allowed, got more")
+    return values if len(values) > 1 else values[0]
+
+
+def _arm_count(owner: str, value: object) -> int:
+    return integer(owner, "count", value, most=MAX_ARMS)
+
+
+def _by_name(owner: str, pairs: Iterable[tuple[str, Any]], names: Mapping[str, str] | None) -> dict[str, Any]:
+    """Return values by the names of their keys, which may be any if None; refuse other and repeated ones."""
+    values: dict[str, Any] = {}
+    for key, value in pairs:
+        if names is not None and key not in names:
+            allowed = " and ".join(dict.fromkeys(names.values()))
+            raise InputError(f"{owner}: unknown key {short_repr(key)}, use {allowed}")
+        name = key if names is None else names[key]
+        if name in values:
+            raise InputError(f"{owner}: {name} must be given once, got it twice")
+        values[name] = value
+    return values
 
 
 def _parameters(family: str, pairs: Iterable[tuple[str, Any]]) -> list[Any]:
     """Return the parameters in order; reject unknown, repeated and missing ones."""
-    parameters, found = FAMILIES[family].parameters, dict[str, Any]()
-    singular = {many: one for one, many in parameters.items()}
-    for key, value in pairs:
-        name = singular.get(key, key)
-        if name not in parameters:
-            raise InputError(f"{family}: unknown key {short_repr(key)}, use {' and '.join(parameters)}")
-        if name in found:
-            raise InputError(f"{family}: {name} must be given once, got it twice")
-        found[name] = value
+    parameters = FAMILIES[family].parameters
+    names = {name: name for name in parameters} | {plural: name for name, plural in parameters.items()}
+    values = _by_name(family, pairs, names)
     for name in parameters:
-        if name not in found:
+        if name not in values:
             raise InputError(f"{family}: {name} is missing, give {' and '.join(parameters)}")
-    return [found[name] for name in parameters]
+    return [values[name] for name in parameters]
+
+
+def _drift_from_line(bandit: Bandit, text: str) -> DriftingBandit:
+    kind, _, parameters = (part.strip() for part in text.partition(":"))
+    if kind in _DRIFTS and not parameters:
+        raise InputError(f"{kind}: give its parameters, as in {_DRIFTS[kind]!r}")
+    form = f"as in {_DRIFTS[_drift_kind(kind)]!r}"
+    table: dict[str, Any] = _by_name(kind, _assignments(kind, parameters, form), None)
+    if kind == "piecewise":
+        changes = {_step(key): _numbers(kind, "means", value) for key, value in table.items()}
+        return piecewise_drift(bandit, changes)
+    for key, value in table.items():
+        if key != "file":
+            number = _numbers(kind, key, value)
+            whole = key in _INTEGER_KEYS and isinstance(number, float) and number.is_integer()
+            table[key] = int(number) if whole else number  # type: ignore[arg-type]  # it is a float
+    return _drift_from_table(bandit, {"kind": kind, **table}, Path())
+
+
+def _drift_from_table(bandit: Bandit, table: object, folder: Path) -> DriftingBandit:
+    if not isinstance(table, dict):
+        raise InputError(f"drift must be a table with kind, got {short_repr(table)}")
+    keys = dict(table)
+    _check_spelling(keys, "kind")
+    kind = _drift_kind(keys.pop("kind", None))
+    if kind == "piecewise":
+        keys = _by_name(kind, keys.items(), {"changes": "changes", "means": "means"})
+        changes, means = keys.get("changes"), keys.get("means")
+        if not isinstance(changes, list) or not isinstance(means, list) or len(changes) != len(means):
+            raise InputError("piecewise: changes must be steps, and means a list of means for each of them")
+        return piecewise_drift(bandit, dict(zip(changes, means, strict=True)))
+    if kind == "table" and "file" in keys:
+        keys["means"] = _read_means(folder / str(keys.pop("file")))
+    make, needed, optional = _MAKE_DRIFT[kind]
+    keys = _by_name(kind, keys.items(), {key: key for key in (*needed, *optional)})
+    for key in needed:
+        if key not in keys:
+            raise InputError(f"{kind}: {key} is missing, as in {_DRIFTS[kind]!r}")
+    return make(bandit, **keys)
+
+
+def _drift_kind(kind: object) -> str:
+    if not isinstance(kind, str) or kind not in _DRIFTS:
+        raise InputError(unknown("drift", str(kind or ""), list(_DRIFTS)))
+    return kind
+
+
+def _step(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 16:
+        raise InputError(f"piecewise: the step of a change must be an integer, got {short_repr(text)}")
+    return int(text)
+
+
+def _read_means(path: Path) -> list[list[float]]:
+    """Read a table of means: a column for each arm and a row for each step."""
+    table = read_table(path, "means", "table: ")
+    for column in table.iter_columns():
+        if column.null_count():
+            raise InputError(f"table: column {column.name!r} of {path.name!r} must hold only numbers")
+    return [list(map(float, row)) for row in table.iter_rows()]
 
 
 def _from_file(path: str) -> Bandit:
     try:
-        with open(path, "rb") as file:
-            table = tomllib.load(file)
+        table = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InputError(f"cannot read environment file {path!r}: {reason}") from None
@@ -135,6 +254,7 @@ def _from_file(path: str) -> Bandit:
 
 def from_table(table: dict[str, Any], stem: str, folder: Path = Path()) -> Bandit:  # immutable
     """Return the bandit of a table of a TOML file in a folder; the table is emptied."""
+    _check_spelling(table, "family", "arms", "name", "horizon", "scale", "drift")
     name, horizon, scale, drift = (table.pop(key, None) for key in ("name", "horizon", "scale", "drift"))
     if ("family" in table) == ("arms" in table):
         raise InputError("a file must hold either family or [[arms]], and not both")
@@ -147,9 +267,16 @@ def from_table(table: dict[str, Any], stem: str, folder: Path = Path()) -> Bandi
             key = next(iter(table))
             raise InputError(f"unknown key {short_repr(key)}, use arms, name, horizon, scale and drift")
     if drift is not None:
-        bandit = drift_from_table(bandit, drift, folder)
+        bandit = _drift_from_table(bandit, drift, folder)
     bandit = rescaled(bandit, scale)
     return replace(bandit, name=stem if name is None else name, horizon=horizon)
+
+
+def _check_spelling(table: Iterable[str], *names: str) -> None:
+    """Refuse a key that is a misspelling of one of the names."""
+    for key in table:
+        if key not in names and get_close_matches(key, names, cutoff=0.75):
+            raise InputError(unknown_key(key, names))
 
 
 def _arms(tables: object) -> tuple[Family, ...]:
@@ -159,7 +286,8 @@ def _arms(tables: object) -> tuple[Family, ...]:
         if not isinstance(table, dict):
             raise InputError(f"arms must be [[arms]] tables, got {short_repr(table)}")
         try:
-            count = arm_count("arms", table.pop("count", 1))
+            _check_spelling(table, "family", "count")
+            count = _arm_count("arms", table.pop("count", 1))
             family = _family(table)
             arm = FAMILIES[family].family(*_parameters(family, table.items()))
         except InputError as error:
@@ -175,9 +303,9 @@ def _family(table: dict[str, Any]) -> str:
     family = table.pop("family", None)
     if isinstance(family, str) and family in FAMILIES:
         return family
-    known = ", ".join(FAMILIES)
+    families = ", ".join(FAMILIES)
     if family is None:
-        raise InputError(f"family is missing, use one of {known}")
+        raise InputError(f"family is missing, use one of {families}")
     if isinstance(family, str):
         raise InputError(unknown("family", family, FAMILIES))
-    raise InputError(f"family must be one of {known}, got {short_repr(family)}")
+    raise InputError(f"family must be one of {families}, got {short_repr(family)}")

@@ -85,7 +85,7 @@ class FamilyEntry(NamedTuple):
 def entry_of(arm: Family) -> FamilyEntry:
     """Return the entry of the family of an arm."""
     if isinstance(arm, Sampled):
-        return OWN
+        return USER_DEFINED
     return next(entry for entry in FAMILIES.values() if isinstance(arm, entry.family))
 
 
@@ -196,5 +196,5 @@ FAMILIES: dict[str, FamilyEntry] = {
     ),
 }
 
-OWN = FamilyEntry(Sampled, {}, sample_rewards, lambda arm, mean: None)
-"""What is known of a distribution of one's own, which has no name in strings and files."""
+USER_DEFINED = FamilyEntry(Sampled, {}, sample_rewards, lambda arm, mean: None)
+"""The entry of user-defined distributions, which have no name in strings and files."""

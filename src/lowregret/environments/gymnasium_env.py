@@ -1,8 +1,8 @@
 """A bandit as an environment of Gymnasium (the extra ``gymnasium``)."""
 
-from importlib import import_module
 from typing import Any
 
+from lowregret._common.extras import import_extra
 from lowregret._common.validation import integer
 from lowregret.environments.bandit import Bandit
 from lowregret.environments.drift import DriftingBandit
@@ -26,7 +26,6 @@ def to_gymnasium(bandit: Bandit | str, horizon: int | None = None) -> Any:
     Returns
     -------
     gymnasium.Env
-        The environment.
 
     Examples
     --------
@@ -37,23 +36,18 @@ def to_gymnasium(bandit: Bandit | str, horizon: int | None = None) -> Any:
     >>> env.step(1)
     (0, 1.0, False, False, {'regret': 0.0})
     """
-    try:
-        gymnasium: Any = import_module("gymnasium")
-    except ImportError:
-        raise InputError(
-            "to_gymnasium needs Gymnasium: install lowregret with the extra 'gymnasium'"
-        ) from None
-    given = environment(bandit)
-    if isinstance(given, DriftingBandit):
-        raise InputError(f"to_gymnasium: the means of {given.name!r} change, which it does not support")
-    steps = given.horizon if horizon is None else integer("to_gymnasium", "horizon", horizon)
+    gymnasium: Any = import_extra("gymnasium", "gymnasium")
+    resolved = environment(bandit)
+    if isinstance(resolved, DriftingBandit):
+        raise InputError(f"to_gymnasium: the means of {resolved.name!r} change, which it does not support")
+    steps = resolved.horizon if horizon is None else integer("to_gymnasium", "horizon", horizon)
 
     class BanditEnv(gymnasium.Env):  # type: ignore[misc]
         """A bandit."""
 
-        action_space = gymnasium.spaces.Discrete(len(given))
+        action_space = gymnasium.spaces.Discrete(len(resolved))
         observation_space = gymnasium.spaces.Discrete(1)
-        bandit = given
+        bandit = resolved
         t = 0
 
         def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
@@ -63,9 +57,9 @@ def to_gymnasium(bandit: Bandit | str, horizon: int | None = None) -> Any:
 
         def step(self, action: Any) -> tuple[int, float, bool, bool, dict[str, Any]]:
             arm = int(action)
-            reward = float(given.sample(arm, 1, self.np_random)[0])
+            reward = float(resolved.sample(arm, 1, self.np_random)[0])
             self.t += 1
             ends = steps is not None and self.t >= steps
-            return 0, reward, False, ends, {"regret": float(given.gaps[arm])}
+            return 0, reward, False, ends, {"regret": float(resolved.gaps[arm])}
 
     return BanditEnv()

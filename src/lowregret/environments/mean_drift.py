@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowregret._common.arrays import Floats
 from lowregret._common.validation import scale_interval
-from lowregret.environments.bandit import Floats
 
 PIECEWISE, LINEAR, SINUSOIDAL = range(3)
 """How means change, for the engine."""

@@ -1,4 +1,4 @@
-"""A reward distribution of one's own: a sampler that Numba compiles, with its mean and variance."""
+"""A user-defined reward distribution: a sampler that Numba compiles, with its mean and variance."""
 
 import math
 from collections.abc import Callable
@@ -16,9 +16,7 @@ from lowregret.errors import InputError
 
 @dataclass(frozen=True)
 class Sampled:
-    """A reward of a distribution of one's own, ``shift + factor * sample(rng)``.
-
-    Simulations take it; experiments, whose results are stored, do not.
+    """A reward of a user-defined distribution, ``shift + factor * sample(rng)``.
 
     Parameters
     ----------
@@ -40,6 +38,8 @@ class Sampled:
     >>> arm = lr.Sampled(square, 1 / 3, 4 / 45, 0, 1)
     >>> arm.support, arm.scaled(0, 2).support
     ((0.0, 1.0), (0.0, 0.5))
+    >>> arm.encoding
+    (0.0, 0.0, 1.0, 0.0)
     >>> lr.Bandit((arm, *lr.bernoulli(0.5).arms), "mixed").gaps.round(3)
     array([0.167, 0.   ])
     """
@@ -71,14 +71,7 @@ class Sampled:
     @property
     def encoding(self) -> Encoding:
         # The engine sets the first number to the address of the compiled sampler in its process.
-        """Four numbers, for the engine.
-
-        Examples
-        --------
-        >>> import lowregret as lr
-        >>> lr.Sampled(lambda rng: rng.uniform(), 1 / 2, 1 / 12, 0, 1).encoding
-        (0.0, 0.0, 1.0, 0.0)
-        """
+        """Four numbers, for the engine."""
         return 0.0, self.shift, self.factor, 0.0
 
     def scaled(self, low: float, high: float) -> "Sampled":
@@ -92,7 +85,6 @@ class Sampled:
         Returns
         -------
         Sampled
-            The scaled distribution.
         """
         low, width = scale_interval(low, high)
         mean, bottom, top, shift = (
@@ -115,5 +107,5 @@ class _Draws:
 def sample_rewards(arm: Sampled, random: Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Draw rewards of an arm with a NumPy generator."""
     draws = _Draws(random)
-    found = np.array([arm.sample(draws) for _ in range(math.prod(shape))], np.float64).reshape(shape)
-    return arm.shift + arm.factor * found
+    rewards = np.array([arm.sample(draws) for _ in range(math.prod(shape))], np.float64).reshape(shape)
+    return arm.shift + arm.factor * rewards

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -12,15 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lowregret._common.spec_errors import Key, SpecError, unknown_key
+from lowregret._common.table_files import read_table
 from lowregret._common.text import count, unknown
 from lowregret._common.validation import MAX_HORIZON, plain_text, recording_times, short_repr
-from lowregret.engine.state import first_round
-from lowregret.environments import Bandit, Delay, empirical, environment
+from lowregret.engine.start import first_round
+from lowregret.environments import FAMILIES, Bandit, Delay, empirical, environment
 from lowregret.environments.constructors import rescaled
 from lowregret.environments.delays import delay_of
 from lowregret.environments.environment_string import from_table
 from lowregret.errors import InputError
-from lowregret.experiments.policy_loading import Reference, read_reference, refer_to
+from lowregret.experiments.policy_loading import Reference, load_bandit, read_reference, refer_to
 from lowregret.experiments.templates import Scalar, combinations, fill, names_in
 from lowregret.policies import Policy
 from lowregret.policies.base import fields_of, label_of
@@ -30,21 +32,23 @@ if TYPE_CHECKING:
     from lowregret.experiments.spec import EnvironmentEntry, Experiment, PolicyEntry
 
 MAX_PAIRS = 100_000
-"""How many policies on environments an experiment may have."""
+"""The largest number of pairs of a policy and an environment."""
 
+OWN = re.compile(r"[^\W\d][\w.]*:[^\W\d]\w*")
+"""``module:name``, a bandit of a module; the parameters of a family begin with a digit or have a ``=``."""
 SOURCES = ("environment", "rewards", "family", "arms")
 """Keys of which an environment has exactly one."""
 
 
 @dataclass(frozen=True)
-class Case:
-    """An environment of an experiment: name, bandit, horizon, recording times, lateness, values of its grid.
+class ResolvedEnvironment:
+    """An environment of an experiment: name, bandit, horizon, recording times, delay, values of its grid.
 
-    ``given`` is the name of its entry, or its string, before values of a grid are put in.
+    ``entry_name`` is the name of its entry, or its string, before values of a grid are put in.
     """
 
     name: str
-    given: str
+    entry_name: str
     bandit: Bandit
     horizon: int
     times: tuple[int, ...]
@@ -54,7 +58,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Player:
+class ResolvedPolicy:
     """A policy of an experiment.
 
     ``name`` is that in tables, ``reference`` that of its class, ``entry`` the number of its entry, and
@@ -67,45 +71,45 @@ class Player:
     entry: int
     environments: tuple[str, ...] = ()
 
-    def plays_on(self, case: Case) -> bool:
+    def plays_on(self, case: ResolvedEnvironment) -> bool:
         """Return whether the policy plays on an environment."""
-        return not self.environments or bool({case.name, case.given} & set(self.environments))
+        return not self.environments or bool({case.name, case.entry_name} & set(self.environments))
 
 
-def cases(experiment: Experiment) -> tuple[Case, ...]:
+def cases(experiment: Experiment) -> tuple[ResolvedEnvironment, ...]:
     """Return the environments; reject invalid ones and equal names."""
     _check_size(experiment)
-    found: dict[str, Case] = {}
+    by_name: dict[str, ResolvedEnvironment] = {}
     for position, entry in enumerate(experiment.environments):
         path: tuple[Key, ...] = ("environments", position)
         for case in _cases(experiment, entry, path):
-            if case.name in found:
+            if case.name in by_name:
                 raise SpecError(
                     path, f"two environments have the name {case.name!r}: give each a name of its own"
                 )
-            found[case.name] = case
-    return tuple(found.values())
+            by_name[case.name] = case
+    return tuple(by_name.values())
 
 
-def players(experiment: Experiment) -> tuple[Player, ...]:
+def players(experiment: Experiment) -> tuple[ResolvedPolicy, ...]:
     """Return the policies; reject unknown ones and equal names."""
-    found: dict[str, Player] = {}
+    by_name: dict[str, ResolvedPolicy] = {}
     for position, entry in enumerate(experiment.policies):
         for player in _players(entry, position, experiment.folder):
-            if str(player.policy) in found:
+            if str(player.policy) in by_name:
                 raise SpecError(("policies", position), f"{player.policy} is given twice")
-            found[str(player.policy)] = player
-    return tuple(found.values())
+            by_name[str(player.policy)] = player
+    return tuple(by_name.values())
 
 
 def check_pairs(experiment: Experiment) -> None:
     """Reject a policy that cannot play one of its environments, and an environment without policies."""
-    known = {name for case in experiment.cases for name in (case.name, case.given)}
+    names = {name for case in experiment.cases for name in (case.name, case.entry_name)}
     for player in experiment.players:
         for name in player.environments:
-            if name not in known:
+            if name not in names:
                 path = ("policies", player.entry, "environments")
-                raise SpecError(path, unknown("environment", name, sorted(known)))
+                raise SpecError(path, unknown("environment", name, sorted(names)))
     for case in experiment.cases:
         if not experiment.players_on(case):
             raise SpecError(("policies",), f"no policy plays on {case.name!r}: add one, or remove it")
@@ -119,7 +123,7 @@ def check_pairs(experiment: Experiment) -> None:
 
 
 def _check_size(experiment: Experiment) -> None:
-    """Reject grids of more combinations than anybody could wait for, before they are made."""
+    """Reject grids with too many combinations before making them."""
     environments, policies = (
         sum(prod(map(len, entry.grid.values())) for entry in entries)
         for entries in (experiment.environments, experiment.policies)
@@ -132,7 +136,9 @@ def _check_size(experiment: Experiment) -> None:
         )
 
 
-def _cases(experiment: Experiment, entry: EnvironmentEntry, path: tuple[Key, ...]) -> Iterator[Case]:
+def _cases(
+    experiment: Experiment, entry: EnvironmentEntry, path: tuple[Key, ...]
+) -> Iterator[ResolvedEnvironment]:
     _check_source(entry, path)
     _check_grid(entry, path)
     grid = experiment.grid
@@ -144,26 +150,28 @@ def _cases(experiment: Experiment, entry: EnvironmentEntry, path: tuple[Key, ...
         name = _name(entry, values, path) or bandit.name
         with _at((*path, "name")):
             plain_text("an environment", "name", name)
-        given = entry.name or (entry.environment if isinstance(entry.environment, str) else name)
+        entry_name = entry.name or (entry.environment if isinstance(entry.environment, str) else name)
         times = recording_times(horizon, grid.points, grid.scale)
         delay, batch = _delay(experiment, entry, values, path), _integer(entry, "batch", values, path)
-        yield Case(name, given, bandit, horizon, times, delay, batch or experiment.batch, dict(values))
+        yield ResolvedEnvironment(
+            name, entry_name, bandit, horizon, times, delay, batch or experiment.batch, dict(values)
+        )
 
 
 def _check_source(entry: EnvironmentEntry, path: tuple[Key, ...]) -> None:
-    given = [key for key in SOURCES if getattr(entry, key) is not None]
-    if len(given) != 1:
-        got = " and ".join(given) or "none of them"
-        raise SpecError(path, f"give one of {', '.join(SOURCES)}, got {got}")
+    keys = [key for key in SOURCES if getattr(entry, key) is not None]
+    if len(keys) != 1:
+        listed = " and ".join(keys) or "none of them"
+        raise SpecError(path, f"give one of {', '.join(SOURCES)}, got {listed}")
     for key in entry.parameters:
         if entry.family is None:
-            raise SpecError((*path, key), f"goes with family, not with {given[0]}")
+            raise SpecError((*path, key), f"goes with family, not with {keys[0]}")
 
 
 def _check_grid(entry: EnvironmentEntry, path: tuple[Key, ...]) -> None:
     """Reject a grid with a name that nothing uses."""
-    given = entry.environment, entry.horizon, entry.delay, entry.batch
-    texts = [text for text in given if isinstance(text, str)]
+    values = entry.environment, entry.horizon, entry.delay, entry.batch
+    texts = [value for value in values if isinstance(value, str)]
     with _at((*path, "environment")):
         used = set().union(*map(names_in, texts))
     for name in entry.grid:
@@ -182,7 +190,10 @@ def _bandit(
             bandit = entry.environment
         elif entry.environment is not None:
             text = fill(entry.environment, values)
-            bandit = environment(str(folder / text) if text.endswith(".toml") else text)
+            if OWN.fullmatch(text) and text.partition(":")[0] not in FAMILIES:
+                bandit = load_bandit(text, folder)
+            else:
+                bandit = environment(str(folder / text) if text.endswith(".toml") else text)
         elif entry.rewards is not None:
             bandit = replace(empirical(_columns(folder / entry.rewards)), name=Path(entry.rewards).stem)
         else:
@@ -196,18 +207,8 @@ def _columns(file: Path) -> list[Any]:
     """Read the rewards of a file, one column per arm, without missing values."""
     import polars as pl
 
-    suffix = file.suffix.lower()
-    if suffix not in (".csv", ".parquet"):
-        raise InputError(f"a file of rewards must be .csv or .parquet, got {file.name!r}")
-    try:
-        table = pl.read_csv(file) if suffix == ".csv" else pl.read_parquet(file)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot read {str(file)!r}: {reason}") from None
     columns = []
-    for column in table.iter_columns():
-        if not column.dtype.is_numeric():
-            raise InputError(f"column {column.name!r} of {file.name!r} must hold only numbers")
+    for column in read_table(file, "rewards").iter_columns():
         values = column.drop_nulls().cast(pl.Float64).to_numpy()
         if not len(values) or not np.isfinite(values).all():
             raise InputError(
@@ -223,11 +224,11 @@ def _integer(
     entry: EnvironmentEntry, key: str, values: Mapping[str, Scalar], path: tuple[Key, ...]
 ) -> int | None:
     """Return the horizon or the batch of an entry, with the values of a grid put in."""
-    given: int | str | None = getattr(entry, key)
-    if not isinstance(given, str):
-        return given
+    value: int | str | None = getattr(entry, key)
+    if not isinstance(value, str):
+        return value
     with _at((*path, key)):
-        text = fill(given, values)
+        text = fill(value, values)
         if not text.isascii() or not text.isdigit() or len(text) > 16 or not 1 <= int(text) <= MAX_HORIZON:
             raise InputError(f"must be an integer from 1 to 2^53, got {short_repr(text)}")
     return int(text)
@@ -236,9 +237,9 @@ def _integer(
 def _delay(
     experiment: Experiment, entry: EnvironmentEntry, values: Mapping[str, Scalar], path: tuple[Key, ...]
 ) -> Delay:
-    given = experiment.delay if entry.delay is None else entry.delay
+    delay = experiment.delay if entry.delay is None else entry.delay
     with _at(("delay",) if entry.delay is None else (*path, "delay")):
-        text = fill(given, values) if isinstance(given, str) and entry.delay is not None else given
+        text = fill(delay, values) if isinstance(delay, str) and entry.delay is not None else delay
         try:
             return delay_of(text, experiment.folder)
         except InputError as error:  # of which the path names the key
@@ -255,32 +256,32 @@ def _name(entry: EnvironmentEntry, values: Mapping[str, Scalar], path: tuple[Key
     return f"{entry.name} ({listed})"
 
 
-def _players(entry: PolicyEntry, position: int, folder: Path) -> Iterator[Player]:
+def _players(entry: PolicyEntry, position: int, folder: Path) -> Iterator[ResolvedPolicy]:
     path: tuple[Key, ...] = ("policies", position)
     kind, base, reference = _class(entry, (*path, "policy"), folder)
     allowed = [field.name for field in fields_of(kind)]
-    for place, given in (("parameters", entry.parameters), ("grid", entry.grid)):
-        for name in given:
+    for place, parameters in (("parameters", entry.parameters), ("grid", entry.grid)):
+        for name in parameters:
             if name not in allowed:
                 problem = unknown_key(name, allowed) if allowed else f"{kind.__name__} takes no parameters"
                 raise SpecError((*path, place), problem)
     places = {"policy": base if isinstance(entry.policy, str) else {}, "parameters": entry.parameters}
-    for place, given in (("parameters", entry.parameters), ("grid", entry.grid)):
-        for name in given:
+    for place, parameters in (("parameters", entry.parameters), ("grid", entry.grid)):
+        for name in parameters:
             for other, names in places.items():
                 if other != place and name in names:
                     raise SpecError((*path, place, name), f"is in {other} as well: give it once")
     for values in combinations(entry.grid):
-        given = {**base, **entry.parameters, **values}
-        missing = [name for name in allowed if name not in given and not hasattr(kind, name)]
+        parameters = {**base, **entry.parameters, **values}
+        missing = [name for name in allowed if name not in parameters and not hasattr(kind, name)]
         if missing:
             raise SpecError(
                 (*path, "parameters", missing[0]), f"is missing: {kind.__name__} has no default for it"
             )
         with _at(path):
-            policy = kind(**given)
+            policy = kind(**parameters)
         name = label_of(policy, entry.grid) if entry.grid else str(policy)
-        yield Player(name, policy, reference, position, tuple(entry.environments))
+        yield ResolvedPolicy(name, policy, reference, position, tuple(entry.environments))
 
 
 def _class(

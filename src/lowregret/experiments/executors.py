@@ -8,12 +8,12 @@ import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from importlib import import_module
 from threading import Thread
 from typing import Any, NamedTuple
 
+from lowregret._common.extras import import_extra
 from lowregret.errors import InputError
-from lowregret.experiments.plan import ArmGroups
+from lowregret.experiments.sharding import ArmGroups
 
 DASK_CONFIG = {
     "distributed.admin.tick.limit": "1h",  # a compiling worker is busy, not lost
@@ -158,10 +158,7 @@ def dask_cluster(cluster: str) -> Iterator[DaskExecutor]:
     The workers need the same version of this package, and nothing else.
     """
     count = local_workers(cluster)
-    try:
-        dask, distributed = import_module("dask"), import_module("distributed")
-    except ImportError:
-        raise InputError("a cluster needs Dask: install lowregret with the extra 'dask'") from None
+    dask, distributed = import_extra("dask", "dask"), import_extra("dask", "distributed")
     with dask.config.set(DASK_CONFIG), _without_logs():
         processes = client = None
         timeout: float = CLOSE_TIMEOUT

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lowregret.engine.cpu import simulate
-from lowregret.experiments.cases import Case, Player
-from lowregret.experiments.plan import make_plan
+from lowregret.engine.backends import run
+from lowregret.engine.problem import Control, Problem
+from lowregret.experiments.cases import ResolvedEnvironment, ResolvedPolicy
+from lowregret.experiments.sharding import make_shard_plan
 from lowregret.experiments.spec import Experiment
 from lowregret.experiments.store import ResultStore
 
@@ -34,7 +35,7 @@ def forecast(experiment: Experiment, out: str | Path) -> Forecast:
 
     The time of a step is read from the manifest of the folder, or else measured.
     """
-    plan, store = make_plan(experiment), ResultStore(Path(out))
+    plan, store = make_shard_plan(experiment), ResultStore(Path(out))
     missing = {shard.name: shard for shard in store.missing(plan)}
     costs = _recorded(store)
     cases = {case.name: case for case in experiment.cases}
@@ -63,13 +64,22 @@ def _recorded(store: ResultStore) -> dict[tuple[str, int], float]:
     return {key: seconds / steps for key, (seconds, steps) in sums.items()}
 
 
-def _measured(player: Player, case: Case, clip: bool) -> float:
+def _measured(player: ResolvedPolicy, case: ResolvedEnvironment, clip: bool) -> float:
     """Measure the seconds of a step; the horizon may be shorter than the true one, so this is rough."""
     horizon = min(case.horizon, TRIAL)
     runs = max(TRIAL // max(horizon, len(case.bandit)), 1)  # a run also lays out its arms
     grid = np.array([horizon], np.int64)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        problem = player.policy, case.bandit, horizon, runs, 0, grid
-        outcome = simulate(*problem, threads=1, clip=clip, delay=case.delay, batch=case.batch)
+        problem = Problem(
+            player.policy,
+            case.bandit,
+            horizon,
+            runs=runs,
+            grid=grid,
+            clip=clip,
+            delay=case.delay,
+            batch=case.batch,
+        )
+        outcome = run(problem, control=Control(threads=1))
     return outcome.seconds / (runs * horizon)

@@ -7,12 +7,13 @@ from typing import Protocol
 
 import polars as pl
 
-from lowregret.experiments.plan import Plan
+from lowregret.engine.problem import RECORDS
+from lowregret.experiments.sharding import ShardPlan
 from lowregret.results import arm_table
 
 
 class NamedShard(Protocol):
-    """A shard, of which only the name counts here."""
+    """Anything with the name of a shard."""
 
     @property
     def name(self) -> str: ...  # noqa: D102  # described above
@@ -33,12 +34,12 @@ Rows = Callable[[Sequence[NamedShard]], pl.LazyFrame]
 """Returns the rows of some shards in their order, with the name of each one's ``shard``."""
 
 
-def plan_tables(plan: Plan, rows: Rows) -> dict[str, pl.LazyFrame]:
+def plan_tables(plan: ShardPlan, rows: Rows) -> dict[str, pl.LazyFrame]:
     """Return the tables of all results."""
     return long_tables(plan.pairs, *recorded(plan), rows)
 
 
-def recorded(plan: Plan) -> tuple[dict[str, Sequence[int]], pl.DataFrame]:
+def recorded(plan: ShardPlan) -> tuple[dict[str, Sequence[int]], pl.DataFrame]:
     """Return the times at which the regret is recorded, by environment, and the table of arms."""
     cases = plan.experiment.cases
     arms = pl.concat([arm_table(case.bandit, case.name, case.horizon) for case in cases])
@@ -88,19 +89,20 @@ def _named(pairs: Sequence[NamedPair], rows: Rows) -> pl.LazyFrame:
         "environment": [pair.environment for pair, _ in owned],
         "policy": [pair.policy for pair, _ in owned],
     }
-    given = rows([shard for _, shard in owned])
-    return given.join(pl.LazyFrame(names), on="shard", how="left", maintain_order="left")
+    all_rows = rows([shard for _, shard in owned])
+    return all_rows.join(pl.LazyFrame(names), on="shard", how="left", maintain_order="left")
 
 
 def _of_runs(rows: pl.LazyFrame) -> dict[str, pl.LazyFrame]:
     who = ("environment", "policy", "run")
-    recorded = "rewards" in rows.collect_schema().names()
-    total = {"reward": pl.col("rewards").list.sum()} if recorded else {}
-    by_arm = ("arm", "pulls", *(["rewards"] if recorded else []))
+    stored = rows.collect_schema().names()
+    columns = {name: record.column for name, record in RECORDS.items() if record.column and name in stored}
+    totals = {column: pl.col(name).list.sum() for name, column in columns.items()}
+    by_arm = ("arm", "pulls", *columns)
     return {
-        "finals": rows.select(*who, regret=pl.col("regret").list.last(), **total),
+        "finals": rows.select(*who, regret=pl.col("regret").list.last(), **totals),
         "curves": rows.select(*who, "t", "regret").explode("t", "regret"),
-        "pulls": rows.select(*who, *by_arm).explode(by_arm).rename({"rewards": "reward"}, strict=False),
+        "pulls": rows.select(*who, *by_arm).explode(by_arm).rename(columns),
         "events": rows.filter(pl.col("eliminated").is_not_null())
         .select(*who, t="eliminated", arm="arm")
         .explode("t", "arm")

@@ -3,34 +3,39 @@
 from __future__ import annotations
 
 import os
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
     CancelledError,
     Executor,
     Future,
+    ThreadPoolExecutor,
     wait,
 )
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from io import BytesIO
 from math import inf
 from pathlib import Path
 from time import monotonic
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
+from warnings import warn
 
 import polars as pl
 
+from lowregret._common.progress import Progress, Report, ignore, reporting, tick
 from lowregret._common.text import count
 from lowregret._common.validation import integer
-from lowregret.engine.cpu import SIGNAL_INTERVAL
+from lowregret.engine.backends.threads import SIGNAL_SECONDS
 from lowregret.errors import InputError, LowRegretError
 from lowregret.experiments.executors import ThreadExecutor, worker_count
 from lowregret.experiments.long_tables import NamedShard, plan_tables
-from lowregret.experiments.plan import SHARD_STEPS, Plan, Shard, make_plan
 from lowregret.experiments.policy_loading import NotHere
+from lowregret.experiments.shard_queue import ShardQueue
+from lowregret.experiments.sharding import SHARD_STEPS, ArmGroups, Shard, ShardPlan, make_shard_plan
 from lowregret.experiments.spec import Experiment
 from lowregret.experiments.store import ResultStore, description
 from lowregret.experiments.stored_results import open_results
@@ -56,21 +61,6 @@ WORKERS_CHECK_INTERVAL = 1.0
 """Seconds between two looks at the number of workers."""
 
 
-class Progress(NamedTuple):
-    """Progress of a run, in shards and in steps.
-
-    ``there`` shards existed when it began; ``done`` and ``steps`` count what was finished since, out of
-    ``shards`` and ``all_steps`` that were missing or ``damaged``.
-    """
-
-    done: int
-    shards: int
-    steps: int
-    all_steps: int
-    there: int
-    damaged: int
-
-
 class FailedShardsError(LowRegretError):
     """Some shards could not be computed; all others are kept."""
 
@@ -85,36 +75,68 @@ def run(
     *,
     executor: Executor | Callable[[], Executor] | None = None,
     threads: int | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: bool | Report = True,
     shard_steps: int = SHARD_STEPS,
 ) -> Results:
     """Compute the missing shards and return the results; see `Experiment.run`."""
     threads = integer("run", "threads", (os.cpu_count() or 1) if threads is None else threads)
     make = (lambda: ThreadExecutor(threads)) if executor is None else executor
-    plan = make_plan(experiment, shard_steps)
-    if out is None:
-        return _run_in_memory(plan, make, progress)
-    store = ResultStore(Path(out))
-    policies = {shard.name: pair.policy for pair in plan.pairs for shard in pair.shards}
-
-    def keep(done: Done) -> None:
-        store.put([(shard, policies[shard.name], finished) for shard, finished in done])
-
-    with store.open():
-        if store.published().get("plan") != plan.name:
-            store.withdraw()
-        missing = store.missing(plan)
-        if missing:
-            write_plan(store.folder, plan)
-        job = _Job(plan, keep, progress, damaged=len(store.damaged))
-        _compute(job, missing, make)
-        store.publish(plan)
-        return open_results(out)
+    plan = make_shard_plan(experiment, shard_steps)
+    with reporting(progress) as report:
+        if out is None:
+            return _run_in_memory(plan, make, report)
+        return _run_in_folders({Path(out): plan}, make, report)[0]
 
 
-def _run_in_memory(
-    plan: Plan, make: Executor | Callable[[], Executor], progress: Callable[[Progress], None] | None
-) -> Results:
+def run_all(experiments: Mapping[Path, Experiment], report: Report = ignore) -> list[Results]:
+    """Compute the missing shards of several experiments in one queue; return their results in this order.
+
+    Their keys are the folders of the results. No result depends on what else is computed.
+    """
+    plans = {folder: make_shard_plan(experiment) for folder, experiment in experiments.items()}
+    return _run_in_folders(plans, lambda: ThreadExecutor(os.cpu_count() or 1), report)
+
+
+def _run_in_folders(
+    plans: Mapping[Path, ShardPlan],
+    make: Executor | Callable[[], Executor],
+    report: Report,
+) -> list[Results]:
+    with ExitStack() as stack:
+        stores = {folder: ResultStore(folder) for folder in plans}
+        users: dict[str, list[tuple[ResultStore, str]]] = defaultdict(list)
+        missing: dict[str, Shard] = {}
+        for folder, plan in plans.items():
+            store = stores[folder]
+            stack.enter_context(store.open())
+            if store.published().get("plan") != plan.name:
+                store.withdraw()
+            shards = {shard.name: shard for shard in store.missing(plan)}
+            if shards:
+                write_plan(folder, plan)
+            missing |= shards
+            policies = {shard.name: pair.policy for pair in plan.pairs for shard in pair.shards}
+            for name in shards:
+                users[name].append((store, policies[name]))
+
+        def keep(done: Done) -> None:
+            results: dict[ResultStore, list[tuple[Shard, str, Finished]]] = defaultdict(list)
+            for shard, finished in done:
+                for store, policy in users[shard.name]:
+                    results[store].append((shard, policy, finished))
+            for store, own in results.items():
+                store.put(own)
+
+        if damaged := sum(len(store.damaged) for store in stores.values()):
+            warn(f"{damaged} of the finished shards are damaged and are computed again", stacklevel=3)
+        job = _Job(tuple(plans.values()), keep, report)
+        _compute(job, sorted(missing.values(), key=lambda shard: shard.first), make)
+        for store, plan in zip(stores.values(), plans.values(), strict=True):
+            store.publish(plan)
+        return [open_results(folder) for folder in plans]
+
+
+def _run_in_memory(plan: ShardPlan, make: Executor | Callable[[], Executor], report: Report) -> Results:
     kept: dict[str, bytes] = {}
 
     def keep(done: Done) -> None:
@@ -124,7 +146,7 @@ def _run_in_memory(
         files = {shard.name: pl.read_parquet(BytesIO(kept[shard.name])) for shard in shards}
         return pl.concat([file.with_columns(shard=pl.lit(name)) for name, file in files.items()]).lazy()
 
-    _compute(_Job(plan, keep, progress, stored=False), list(plan.shards), make)
+    _compute(_Job((plan,), keep, report, stored=False), list(plan.shards), make)
     return Results(description(plan), plan_tables(plan, rows).__getitem__)
 
 
@@ -136,41 +158,62 @@ class _Job:
     one at a time, each alone; one that breaks an executor by itself is tried again when all others are done.
     """
 
-    plan: Plan
+    plans: tuple[ShardPlan, ...]
     keep: Callable[[Done], None]
-    progress: Callable[[Progress], None] | None
-    damaged: int = 0
+    report: Report
     stored: bool = True
-    waiting: deque[Shard] = field(default_factory=deque)
+    waiting: ShardQueue = field(default_factory=ShardQueue)
     suspects: deque[Shard] = field(default_factory=deque)
     last: deque[Shard] = field(default_factory=deque)
     alone: bool = False
     running: dict[Future[Finished | Arrays], Shard] = field(default_factory=dict)
     failures: Counter[str] = field(default_factory=Counter)
     failed: dict[str, str] = field(default_factory=dict)
-    reported: Progress = field(default_factory=lambda: Progress(0, 0, 0, 0, 0, 0))
+    reported: Progress = field(default_factory=lambda: Progress("", 0, 0, "shards", 0.0))
+
+    @cached_property
+    def environments(self) -> dict[str, ArmGroups]:
+        """The environments of all plans by their hashes."""
+        return {name: arms for plan in self.plans for name, arms in plan.environments.items()}
+
+    @cached_property
+    def shards(self) -> int:
+        """The number of shards of all plans."""
+        return len({shard.name for plan in self.plans for shard in plan.shards})
 
     def begin(self, missing: list[Shard]) -> None:
         """Queue the shards to compute."""
-        self.waiting.extend(missing)
-        steps = sum(shard.steps for shard in missing)
-        there = len(self.plan.shards) - len(missing)
-        self.reported = Progress(0, len(missing), 0, steps, there, self.damaged)
-        if self.progress:
-            self.progress(self.reported)
+        self.waiting = ShardQueue(missing)
+        what, there = ", ".join(plan.experiment.name for plan in self.plans), self.shards - len(missing)
+        self.reported = Progress(what, 0, len(missing), "shards", 0.0, there=there)
+        self.report(self.reported)
 
     def has_waiting(self) -> bool:
         """Return whether any shard waits."""
         return bool(self.waiting or self.suspects or self.last)
 
-    def submit(self, pool: Executor, most: int) -> bool:
-        """Send the next shard to an executor, if one may run beside those that are running."""
-        line = self.suspects or self.waiting or self.last
-        alone = line is not self.waiting
-        if not line or self.alone or len(self.running) >= (1 if alone else most):
+    def submit(self, pool: Executor, workers: int) -> bool:
+        """Send the next shard to an executor, if one may run beside those that are running.
+
+        Threads compile one policy at a time, and the next one must not wait behind other shards. Workers
+        elsewhere have two shards each, so that none waits for this process.
+        """
+        here = isinstance(pool, ThreadPoolExecutor)
+        most = workers if here else 2 * workers
+        line = self.suspects or (None if self.waiting else self.last)
+        alone = line is not None
+        if not (self.waiting or line) or self.alone or len(self.running) >= (1 if alone else most):
             return False
-        future = pool.submit(work, line[0], self.plan.environments[line[0].environment])
-        self.running[future] = line.popleft()
+        shard = self.waiting.pop(1 if here else most) if line is None else line.popleft()
+        try:
+            future = pool.submit(work, shard, self.environments[shard.environment])
+        except BaseException:
+            if line is None:
+                self.waiting.fail(shard, again=True)
+            else:
+                line.appendleft(shard)
+            raise
+        self.running[future] = shard
         self.alone = alone
         return True
 
@@ -191,36 +234,40 @@ class _Job:
                 self.fail(shard, error, self.last if alone else self.suspects)
                 broke = error
             except Exception as error:  # whatever happened to the worker
-                self.fail(shard, error, self.waiting)
+                self.fail(shard, error)
             del self.running[future]
         if done:
             self.keep(list(done.values()))
-            self.count([self.running.pop(future) for future in done])
+            for future in done:
+                del self.running[future]
+            self.count(list(done.values()))
         return broke
 
-    def fail(self, shard: Shard, error: BaseException, line: deque[Shard]) -> None:
-        """Queue a shard again, or record that it failed."""
+    def fail(self, shard: Shard, error: BaseException, line: deque[Shard] | None = None) -> None:
+        """Queue a shard again, in a line or by default in the queue, or record that it failed."""
         self.failures[shard.name] += 1
         permanent = isinstance(error, InputError) and not isinstance(error, NotHere)
-        if permanent or self.failures[shard.name] > RETRIES:
+        failed = permanent or self.failures[shard.name] > RETRIES
+        self.waiting.fail(shard, again=not failed and line is None)
+        if failed:
             self.failed[shard.name] = str(error) or type(error).__name__
-        else:
+        elif line is not None:
             line.append(shard)
 
-    def count(self, shards: Sequence[Shard]) -> None:
+    def count(self, results: Done) -> None:
         """Report stored shards one by one; all of them count even if a report is interrupted."""
         states = [self.reported]
-        for shard in shards:
-            last = states[-1]
-            states.append(last._replace(done=last.done + 1, steps=last.steps + shard.steps))
+        for shard, finished in results:
+            self.waiting.finish(shard, finished)
+            last, share = states[-1], self.waiting.share()
+            states.append(last._replace(done=last.done + 1, steps=last.steps + shard.steps, share=share))
         self.reported = states[-1]
-        if self.progress:
-            for state in states[1:]:
-                self.progress(state)
+        for state in states[1:]:
+            self.report(state)
 
     def kept(self, advice: str = "") -> str:
         """Return how many shards are done, and whether they are kept; if so, with some advice."""
-        done = f"{self.reported.there + self.reported.done} of {len(self.plan.shards)} shards are done"
+        done = f"{self.reported.there + self.reported.done} of {self.shards} shards are done"
         if not self.stored:
             return f"{done}, and none is kept: give a folder for the results"
         return f"{done} and kept{advice}"
@@ -246,20 +293,21 @@ def _compute(job: _Job, missing: list[Shard], make: Executor | Callable[[], Exec
 
 
 def _drive(job: _Job, pool: Executor) -> BaseException | None:
-    """Keep an executor busy until no shard is left, with at most two shards per worker."""
+    """Keep an executor busy until no shard is left."""
     error: BaseException | None = None
     asked = -inf
     while job.has_waiting() or job.running:
         if monotonic() - asked >= WORKERS_CHECK_INTERVAL:  # workers may join and leave
             workers, asked = worker_count(pool), monotonic()
         try:
-            while error is None and job.submit(pool, 2 * workers):
+            while error is None and job.submit(pool, workers):
                 pass
         except BrokenExecutor as problem:
             error = problem
         if not job.running:
             break
-        done = wait(job.running, SIGNAL_INTERVAL, FIRST_COMPLETED).done
+        done = wait(job.running, SIGNAL_SECONDS, FIRST_COMPLETED).done
+        tick()
         error = job.collect(done) or error if done else error
     return error
 
@@ -300,7 +348,7 @@ def _lost_workers(job: _Job, error: BaseException) -> str:
 def _failures(job: _Job, advice: str = "") -> str:
     """Return the message for failed shards, by policy and environment."""
     failed: dict[str, tuple[int, str]] = {}
-    for pair in job.plan.pairs:
+    for pair in (pair for plan in job.plans for pair in plan.pairs):
         reasons = [job.failed[shard.name] for shard in pair.shards if shard.name in job.failed]
         if reasons:
             failed[f"{pair.policy} on {pair.environment!r}"] = len(reasons), reasons[0]

@@ -23,47 +23,47 @@ from pydantic import (
     model_validator,
 )
 
+from lowregret._common.progress import Report
 from lowregret._common.spec_errors import SpecError, first_error, line_of, unknown_key
 from lowregret._common.validation import MAX_HORIZON, MAX_SEED
 from lowregret.environments import FAMILIES, Bandit
 from lowregret.errors import InputError
-from lowregret.experiments.cases import Case, Player, cases, check_pairs, players
+from lowregret.experiments.cases import ResolvedEnvironment, ResolvedPolicy, cases, check_pairs, players
 from lowregret.experiments.spec_fields import (
     DelayField,
     EnvironmentField,
     HorizonField,
     NameField,
     PolicyField,
-    Scalar,
+    ScalarField,
     Values,
 )
 from lowregret.policies import Policy
 
 if TYPE_CHECKING:
-    from lowregret.experiments.run import Progress
     from lowregret.results import Results
 
 
 def _entries(key: str, kinds: tuple[type, ...]) -> Callable[[Any], Any]:
     """Return a validator that accepts a string or object for an entry, and one entry for a list of one."""
 
-    def spread(given: Any) -> Any:
-        if isinstance(given, (str, Mapping, Part, *kinds)):
-            given = [given]
-        if not isinstance(given, Iterable):
-            return given
-        return [each if isinstance(each, Mapping | Part) else {key: each} for each in given]
+    def spread(entries: Any) -> Any:
+        if isinstance(entries, (str, Mapping, Part, *kinds)):
+            entries = [entries]
+        if not isinstance(entries, Iterable):
+            return entries
+        return [entry if isinstance(entry, Mapping | Part) else {key: entry} for entry in entries]
 
     return spread
 
 
 def _family_parameters() -> dict[str, list[str]]:
     """Return the parameters of the reward families, each with the families that take it."""
-    found: dict[str, list[str]] = {}
+    families: dict[str, list[str]] = {}
     for family, entry in FAMILIES.items():
         for name in entry.parameters.values():
-            found.setdefault(name, []).append(family)
-    return found
+            families.setdefault(name, []).append(family)
+    return families
 
 
 def _add_family_parameters(schema: dict[str, Any]) -> None:
@@ -91,9 +91,9 @@ class RecordingGrid(Part):
     )
 
 
-def _recording_grid(given: Any) -> Any:
+def _recording_grid(grid: Any) -> Any:
     """Accept the scale alone for a table."""
-    return {"scale": given} if isinstance(given, str) else given
+    return {"scale": grid} if isinstance(grid, str) else grid
 
 
 class EnvironmentEntry(Part):
@@ -109,7 +109,8 @@ class EnvironmentEntry(Part):
     )
     environment: EnvironmentField = Field(
         default=None,
-        description="paper-1 to paper-4, a family such as bernoulli:0.5*{K-1},{0.5+gap}, or a TOML file.",
+        description="paper-1 to paper-4, a family such as bernoulli:0.5*{K-1},{0.5+gap}, a TOML file, or "
+        "module:name for a bandit of your own.",
     )
     rewards: str | None = Field(
         default=None, description="A CSV or Parquet file of rewards, one column per arm."
@@ -158,7 +159,7 @@ class PolicyEntry(Part):
     policy: PolicyField = Field(
         description="A name such as EUCBV or UCB1(alpha=1), or module:Class for your own."
     )
-    parameters: dict[str, Scalar] = Field(default={}, description="Parameters of the policy.")
+    parameters: dict[str, ScalarField] = Field(default={}, description="Parameters of the policy.")
     grid: dict[str, Values] = Field(default={}, description="Several values of parameters.")
     environments: list[str] = Field(
         default=[], description="Names of the environments that it plays on, if not on all."
@@ -188,6 +189,8 @@ class Experiment(Part):
         How many decisions later a reward is known, as for `simulate`.
     batch : int, default 1
         Number of decisions made at once, as for `simulate`.
+    engine : {"compiled", "reference", "cuda"}, default "compiled"
+        The engine of every worker, as for `simulate`.
     grid : table or {"linear", "log"}, default 200 points, linear
         Number (``points``) and spacing (``scale``) of the times at which the regret is recorded, or the
         spacing alone.
@@ -234,6 +237,9 @@ class Experiment(Part):
         description="How many decisions later a reward is known: a number, or geometric(mean=50) or similar.",
     )
     batch: StrictInt = Field(default=1, ge=1, le=MAX_HORIZON, description="Number of decisions made at once.")
+    engine: Literal["compiled", "reference", "cuda"] = Field(
+        default="compiled", description="The engine of every worker."
+    )
     grid: Annotated[
         RecordingGrid,
         BeforeValidator(_recording_grid, json_schema_input_type=RecordingGrid | Literal["linear", "log"]),
@@ -250,10 +256,10 @@ class Experiment(Part):
     ] = Field(min_length=1, description="Policies.")
     folder: Annotated[Path, WithJsonSchema({})] = Field(default=Path(), exclude=True)
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, **fields: Any) -> None:
         """Validate everything; an `InputError` names the key, the value and what is allowed."""
         try:
-            super().__init__(**given)
+            super().__init__(**fields)
         except ValidationError as error:
             raise first_error(error, type(self)) from None
         check_pairs(self)
@@ -292,7 +298,7 @@ class Experiment(Part):
         """
         file = Path(path)
         try:
-            text = file.read_text(encoding="utf-8")
+            text = file.read_text(encoding="utf-8-sig")
             table = tomllib.loads(text)
         except OSError as error:
             raise InputError(f"cannot read {str(file)!r}: {error.strerror or error}") from None
@@ -308,26 +314,26 @@ class Experiment(Part):
             raise SpecError((), f"{where}: {error}") from None
 
     @cached_property
-    def cases(self) -> tuple[Case, ...]:
+    def cases(self) -> tuple[ResolvedEnvironment, ...]:
         """The environments, one for every combination of a grid."""
         return cases(self)
 
     @cached_property
-    def players(self) -> tuple[Player, ...]:
+    def players(self) -> tuple[ResolvedPolicy, ...]:
         """The policies, one for every combination of a grid."""
         return players(self)
 
-    def players_on(self, case: Case) -> tuple[Player, ...]:
+    def players_on(self, case: ResolvedEnvironment) -> tuple[ResolvedPolicy, ...]:
         """Return the policies that play on an environment.
 
         Parameters
         ----------
-        case : Case
+        case : ResolvedEnvironment
             One of ``cases``.
 
         Returns
         -------
-        tuple of Player
+        tuple of ResolvedPolicy
             The policies.
         """
         return tuple(player for player in self.players if player.plays_on(case))
@@ -347,8 +353,8 @@ class Experiment(Part):
         Experiment
             The changed experiment.
         """
-        given = {name: getattr(self, name) for name in self.model_fields_set}
-        return type(self)(**{**given, **(update or {})})
+        fields = {name: getattr(self, name) for name in self.model_fields_set}
+        return type(self)(**{**fields, **(update or {})})
 
     def run(
         self,
@@ -356,7 +362,7 @@ class Experiment(Part):
         *,
         executor: Executor | Callable[[], Executor] | None = None,
         threads: int | None = None,
-        progress: Callable[[Progress], None] | None = None,
+        progress: bool | Report = True,
     ) -> Results:
         """Compute the missing shards and return the results.
 
@@ -369,8 +375,8 @@ class Experiment(Part):
             ``workers()`` is given shards for as many workers, any other for one per core.
         threads : int, optional
             Number of threads where no executor is given; by default one per core.
-        progress : callable, optional
-            Called with a `Progress` as the work proceeds.
+        progress : bool or callable, default True
+            Whether to say on standard error what is done, or a function that is called with a `Progress`.
 
         Returns
         -------

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from lowregret._common.validation import MAX_HORIZON, plain_text, short_repr
+from lowregret._common.validation import MAX_HORIZON, plain_text, short_repr, write_integer
 from lowregret.environments import Bandit, Delay
 from lowregret.environments.delays import ADVICE
 from lowregret.errors import InputError
@@ -49,6 +49,7 @@ def horizon_value(value: Any) -> Any:
         return value
     raise InputError(
         f"must be an integer from 1 to 2^53, or a string such as '{{100*K}}', got {short_repr(value)}"
+        f"{write_integer(value, 1)}"
     )
 
 
@@ -58,13 +59,15 @@ def delay_value(value: Any) -> Any:
         return value
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_HORIZON:
         return value
-    raise InputError(f"must be {ADVICE}, got {short_repr(value)}")
+    raise InputError(f"must be {ADVICE}, got {short_repr(value)}{write_integer(value)}")
 
 
-Scalar = Annotated[Any, AfterValidator(scalar), WithJsonSchema({"type": ["number", "string", "boolean"]})]
+ScalarField = Annotated[
+    Any, AfterValidator(scalar), WithJsonSchema({"type": ["number", "string", "boolean"]})
+]
 DelayField = Annotated[Any, AfterValidator(delay_value), WithJsonSchema({"type": ["integer", "string"]})]
 HorizonField = Annotated[Any, AfterValidator(horizon_value), WithJsonSchema({"type": ["integer", "string"]})]
 EnvironmentField = Annotated[Any, AfterValidator(environment_value), WithJsonSchema({"type": "string"})]
 PolicyField = Annotated[Any, AfterValidator(policy_value), WithJsonSchema({"type": "string"})]
 NameField = Annotated[str, AfterValidator(plain_name)]
-Values = Annotated[list[Scalar], Field(min_length=1)]
+Values = Annotated[list[ScalarField], Field(min_length=1)]

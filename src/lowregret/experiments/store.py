@@ -25,20 +25,13 @@ from typing import Any
 
 import polars as pl
 
-from lowregret._common.durable_files import (
-    UNFINISHED,
-    as_store_error,
-    checksum,
-    locked,
-    replace_file,
-    sync,
-)
-from lowregret.analysis.tables import COLUMNS
-from lowregret.engine.outcome import eliminates
+from lowregret._common.durable_files import UNFINISHED, as_store_error, checksum, locked, replace_file, sync
+from lowregret.analysis.columns import COLUMNS
+from lowregret.engine.problem import eliminates
 from lowregret.environments import DriftingBandit
 from lowregret.errors import StoreError
 from lowregret.experiments.long_tables import NamedShard, plan_tables
-from lowregret.experiments.plan import ENGINE, Plan, Shard
+from lowregret.experiments.sharding import ENGINE, Shard, ShardPlan
 from lowregret.experiments.worker import Finished
 from lowregret.policies.inputs import reward_note
 from lowregret.results import Description, note, varied
@@ -48,7 +41,7 @@ ALMOST_FULL = 64 * 2**20
 
 
 @dataclass(frozen=True)
-class Entry:
+class ManifestLine:
     """A line of the manifest: a finished shard."""
 
     shard: str
@@ -95,9 +88,9 @@ class ResultStore:
 
     def _prepare(self) -> None:
         """Remove unfinished files, and make the names of the folder and its files durable."""
-        whole = (self._manifest, self.folder / "experiment.json", *self._tables.values())
+        targets = (self._manifest, self.folder / "experiment.json", *self._tables.values())
         for path in (
-            *(path.with_name(path.name + UNFINISHED) for path in whole),
+            *(path.with_name(path.name + UNFINISHED) for path in targets),
             *self.shards.glob(f"*.parquet{UNFINISHED}"),
         ):
             path.unlink(missing_ok=True)
@@ -114,9 +107,9 @@ class ResultStore:
         """Return the file of a shard."""
         return self.shards / f"{shard.name}.parquet"
 
-    def missing(self, plan: Plan) -> list[Shard]:
+    def missing(self, plan: ShardPlan) -> list[Shard]:
         """Return the shards of a plan that are missing or damaged."""
-        found = []
+        missing_shards = []
         self.damaged = []
         for shard in plan.shards:
             entry = self.entries.get(shard.name)
@@ -124,8 +117,8 @@ class ResultStore:
                 continue
             if entry:
                 self.damaged.append(shard.name)
-            found.append(shard)
-        return found
+            missing_shards.append(shard)
+        return missing_shards
 
     def put(self, results: Iterable[tuple[Shard, str, Finished]]) -> None:
         """Store results durably, each with its shard and policy: first the files, then their manifest lines.
@@ -133,7 +126,7 @@ class ResultStore:
         A file without a line, which a crash may leave, is computed again; so one sync is enough for the
         names of all files, and one for all lines.
         """
-        written: list[Entry] = []
+        written: list[ManifestLine] = []
         with as_store_error(self.folder, "; every finished shard is kept"):
             try:
                 for shard, policy, finished in results:
@@ -146,16 +139,16 @@ class ResultStore:
                     _append(self._manifest, "".join(lines).encode())
                     self.entries |= {entry.shard: entry for entry in written}
 
-    def publish(self, plan: Plan) -> None:
+    def publish(self, plan: ShardPlan) -> None:
         """Write the tables from the shards of a plan, all of which exist."""
-        known = self.published()
-        if known.get("plan") == plan.name and known.get("sha256") == self._checksums():
+        data = self.published()
+        if data.get("plan") == plan.name and data.get("sha256") == self._checksums():
             return
         self.withdraw()
         with as_store_error(self.folder, "; every finished shard is kept"):
             _write_tables(plan_tables(plan, self.rows), self._tables)
-            known = {**asdict(description(plan)), **_origin(plan), "sha256": self._checksums()}
-            text = json.dumps(known, indent=2) + "\n"
+            data = {**asdict(description(plan)), **_origin(plan), "sha256": self._checksums()}
+            text = json.dumps(data, indent=2) + "\n"
             replace_file(self.folder / "experiment.json", text.encode())
             sync(self.folder)
 
@@ -165,10 +158,10 @@ class ResultStore:
     def published(self) -> dict[str, Any]:
         """Return the description of the tables; empty if none are published."""
         try:
-            known = json.loads((self.folder / "experiment.json").read_text(encoding="utf-8"))
+            data = json.loads((self.folder / "experiment.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
-        return known if isinstance(known, dict) else {}
+        return data if isinstance(data, dict) else {}
 
     def withdraw(self) -> None:
         """Remove the tables of another plan."""
@@ -186,7 +179,7 @@ class ResultStore:
         return rows.with_columns(pl.col("shard").str.slice(-ends, len(shards[0].name)))
 
 
-def description(plan: Plan) -> Description:
+def description(plan: ShardPlan) -> Description:
     """Describe the results of an experiment."""
     experiment = plan.experiment
     cases, policies = experiment.cases, {player.name: player.policy for player in experiment.players}
@@ -217,19 +210,20 @@ def description(plan: Plan) -> Description:
         delays={case.name: str(case.delay) for case in cases if not case.delay.is_zero},
         batches={case.name: case.batch for case in cases if case.batch > 1},
         drifting=tuple(case.name for case in cases if isinstance(case.bandit, DriftingBandit)),
+        backend=experiment.engine,
     )
 
 
-def _origin(plan: Plan) -> dict[str, Any]:
+def _origin(plan: ShardPlan) -> dict[str, Any]:
     """Return the origin of the results: the experiment as it was given, and the versions of the code."""
     written = plan.experiment.model_dump(exclude_unset=True, exclude={"folder"})
     spec = json.loads(json.dumps(written, default=str))
     return {"spec": spec, "lowregret": version("lowregret"), "engine": ENGINE, "plan": plan.name}
 
 
-def _entry_of(shard: Shard, policy: str, finished: Finished) -> Entry:
+def _entry_of(shard: Shard, policy: str, finished: Finished) -> ManifestLine:
     size, seconds = len(finished.data), round(finished.seconds, 6)
-    return Entry(shard.name, finished.sha256, size, shard.steps, seconds, policy, shard.arms)
+    return ManifestLine(shard.name, finished.sha256, size, shard.steps, seconds, policy, shard.arms)
 
 
 def _write_tables(tables: Mapping[str, pl.LazyFrame], paths: Mapping[str, Path]) -> None:
@@ -258,7 +252,7 @@ def _write_tables(tables: Mapping[str, pl.LazyFrame], paths: Mapping[str, Path])
                 path.unlink(missing_ok=True)
 
 
-def _read_manifest(path: Path) -> tuple[dict[str, Entry], int]:
+def _read_manifest(path: Path) -> tuple[dict[str, ManifestLine], int]:
     """Return the finished shards, and the size of the complete lines: a crash may truncate the last one.
 
     A line that cannot be parsed is ignored and kept: a later version may have written it.
@@ -270,7 +264,7 @@ def _read_manifest(path: Path) -> tuple[dict[str, Entry], int]:
     except OSError as error:
         raise StoreError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
     size = data.rfind(b"\n") + 1
-    entries: dict[str, Entry] = {}
+    entries: dict[str, ManifestLine] = {}
     for line in data[:size].splitlines():
         with suppress(ValueError, TypeError, KeyError):
             entry = _read_line(line)
@@ -278,9 +272,9 @@ def _read_manifest(path: Path) -> tuple[dict[str, Entry], int]:
     return entries, size
 
 
-def _read_line(line: bytes) -> Entry:
-    known = json.loads(line)
-    entry = Entry(**{field.name: known[field.name] for field in fields(Entry)})
+def _read_line(line: bytes) -> ManifestLine:
+    data = json.loads(line)
+    entry = ManifestLine(**{field.name: data[field.name] for field in fields(ManifestLine)})
     texts = (entry.shard, entry.sha256, entry.policy)
     numbers = (entry.steps, entry.seconds, entry.arms)
     if not all(isinstance(text, str) for text in texts):

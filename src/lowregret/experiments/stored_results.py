@@ -11,7 +11,7 @@ import polars as pl
 
 from lowregret._common.durable_files import checksum
 from lowregret._common.text import count
-from lowregret.analysis.tables import COLUMNS
+from lowregret.analysis.columns import COLUMNS
 from lowregret.errors import InputError, StoreError
 from lowregret.experiments.store import ResultStore
 from lowregret.experiments.unfinished import open_unfinished
@@ -52,8 +52,8 @@ def open_results(folder: str | Path) -> Results:
     """
     place = Path(folder)
     store = ResultStore(place)
-    known = store.published()
-    if not known:
+    published = store.published()
+    if not published:
         if results := open_unfinished(store):
             done = f"{len(results.finals):,} of {count(results.planned_runs or 0, 'run')}"
             warn(f"{str(place)!r} is unfinished: {done} are done", stacklevel=2)
@@ -64,11 +64,11 @@ def open_results(folder: str | Path) -> Results:
     for name in COLUMNS:
         if not (place / f"{name}.parquet").is_file():
             raise StoreError(f"{name}.parquet is not in {str(place)!r}: run it again to have it written")
-        if name not in known.get("sha256", {}):
+        if name not in published.get("sha256", {}):
             raise StoreError(
                 f"{str(place)!r} has no checksum of {name}.parquet: run it again to have it written"
             )
-    return Results(Description.from_dict(known), partial(_table, store, known["sha256"]))
+    return Results(Description.from_dict(published), partial(_table, store, published["sha256"]))
 
 
 def _table(store: ResultStore, sha256: Mapping[str, str], name: str) -> pl.LazyFrame:

@@ -7,7 +7,7 @@ import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
-from math import isfinite
+from math import isclose, isfinite
 from typing import TypeAlias
 
 from lowregret.errors import InputError
@@ -72,12 +72,12 @@ def _number(node: ast.expr, values: Mapping[str, Scalar]) -> float:
             return value
         case ast.Name(id=name):
             if name not in values:
-                known = f"it has {', '.join(values)}" if values else "there is none"
-                raise InputError(f"{{{name}}} is not a name of the grid: {known}")
-            given = values[name]
-            if isinstance(given, bool | str):
-                raise InputError(f"{{{name}}} must be a number in arithmetic, got {given!r}")
-            return given
+                names = f"it has {', '.join(values)}" if values else "there is none"
+                raise InputError(f"{{{name}}} is not a name of the grid: {names}")
+            scalar = values[name]
+            if isinstance(scalar, bool | str):
+                raise InputError(f"{{{name}}} must be a number in arithmetic, got {scalar!r}")
+            return scalar
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_number(operand, values)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
@@ -86,10 +86,13 @@ def _number(node: ast.expr, values: Mapping[str, Scalar]) -> float:
 
 
 def _formatted(value: Scalar) -> str:
-    """Format a value so that it is read back as the same; integers without a point."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+    """Format a value: integers without a point, and 0.1 + 0.02 as 0.12, which is then what is read."""
+    if not isinstance(value, float):
+        return str(value)
+    if value.is_integer() and abs(value) < 2**53:
         return str(int(value))
-    return value if isinstance(value, str) else repr(value)
+    short = f"{value:.12g}"
+    return short if isclose(float(short), value, rel_tol=1e-14) else repr(float(value))
 
 
 def _list(values: Mapping[str, Scalar]) -> str:

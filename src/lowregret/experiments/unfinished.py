@@ -17,7 +17,7 @@ import polars as pl
 from lowregret._common.durable_files import as_store_error, checksum, replace_file, sync
 from lowregret.errors import InputError
 from lowregret.experiments.long_tables import long_tables, recorded
-from lowregret.experiments.plan import Plan
+from lowregret.experiments.sharding import ShardPlan
 from lowregret.experiments.store import ResultStore, description
 from lowregret.results import Description, Results
 
@@ -39,10 +39,10 @@ class StoredPair(NamedTuple):
     shards: Sequence[StoredShard]
 
 
-def write_plan(folder: Path, plan: Plan) -> None:
+def write_plan(folder: Path, plan: ShardPlan) -> None:
     """Write what is to be computed to the folder of an experiment."""
     times, arms = recorded(plan)
-    known = {
+    data = {
         "description": asdict(description(plan)),
         "times": times,
         "arms": arms.to_dict(as_series=False),
@@ -52,7 +52,7 @@ def write_plan(folder: Path, plan: Plan) -> None:
         ],
     }
     with as_store_error(folder):
-        replace_file(folder / FILE, json.dumps(known).encode())
+        replace_file(folder / FILE, json.dumps(data).encode())
         sync(folder)
 
 
@@ -61,12 +61,12 @@ def open_unfinished(store: ResultStore) -> Results | None:
 
     Every shard is checked against its checksum; those that are damaged are left out.
     """
-    known = _read(store.folder / FILE)
-    if known is None:
+    data = _read(store.folder / FILE)
+    if data is None:
         return None
     pairs = [
         StoredPair(environment, policy, [StoredShard(*shard) for shard in shards])
-        for environment, policy, shards in known["pairs"]
+        for environment, policy, shards in data["pairs"]
     ]
     there = {shard for pair in pairs for shard in pair.shards if _is_there(store, shard)}
     kept = [pair._replace(shards=[shard for shard in pair.shards if shard in there]) for pair in pairs]
@@ -74,9 +74,9 @@ def open_unfinished(store: ResultStore) -> Results | None:
     if not done:
         raise InputError(f"{str(store.folder)!r} has no finished shard yet: run it again to continue")
     planned = sum(shard.runs for pair in pairs for shard in pair.shards)
-    tables = long_tables(done, known["times"], pl.DataFrame(known["arms"]), store.rows)
+    tables = long_tables(done, data["times"], pl.DataFrame(data["arms"]), store.rows)
     return Results(
-        replace(Description.from_dict(known["description"]), planned_runs=planned), tables.__getitem__
+        replace(Description.from_dict(data["description"]), planned_runs=planned), tables.__getitem__
     )
 
 
@@ -87,7 +87,7 @@ def _is_there(store: ResultStore, shard: StoredShard) -> bool:
 
 def _read(path: Path) -> dict[str, Any] | None:
     try:
-        known = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return known if isinstance(known, dict) else None
+    return data if isinstance(data, dict) else None

@@ -7,24 +7,28 @@ import io
 import os
 import socket
 from collections.abc import Iterable
+from time import perf_counter
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 import numpy as np
 import polars as pl
 
-from lowregret.engine.cpu import simulate
-from lowregret.engine.state import Floats, Integers
-from lowregret.experiments.plan import ENGINE, ArmGroups, Shard, ungroup
-from lowregret.experiments.policy_loading import load_class
+from lowregret._common.arrays import Floats, Integers
+from lowregret._common.progress import reporting
+from lowregret.engine.backends import run
+from lowregret.engine.problem import RECORDS, Control, Problem
+from lowregret.experiments.policy_loading import load_code
+from lowregret.experiments.sharding import ENGINE, ArmGroups, Shard, ungroup
 
 
 class Finished(NamedTuple):
-    """The result of a shard: a Parquet file, its checksum, and the seconds it took."""
+    """The result of a shard: a Parquet file, its checksum, the seconds of its runs and those before them."""
 
     data: bytes
     sha256: str
     seconds: float
+    setup_seconds: float = 0.0
 
 
 class Arrays(NamedTuple):
@@ -33,8 +37,9 @@ class Arrays(NamedTuple):
     regret: Floats
     pulls: Integers
     eliminated: Integers | None
+    records: dict[str, Any]
     seconds: float
-    rewards: Floats | None
+    setup_seconds: float
 
 
 _forked = False
@@ -69,26 +74,28 @@ def work(shard: Shard, arms: ArmGroups) -> Finished | Arrays:
     if shard.engine != ENGINE:
         where = f"process {os.getpid()} on {socket.gethostname()}"
         raise RuntimeError(f"{where} runs other sources of lowregret than the planner: install the same")
+    began = perf_counter()
     bandit = ungroup(arms)
-    policy = load_class(shard.policy)(**dict(shard.parameters))
-    times, halt = np.array(shard.times, np.int64), np.zeros(1, np.int64)
-    _halts[shard.name] = halt
-    outcome = simulate(
+    policy = load_code(shard.policy)(**dict(shard.parameters))
+    control = Control(threads=1)
+    _halts[shard.name] = control.halt
+    problem = Problem(
         policy,
         bandit,
         shard.horizon,
-        shard.runs,
         shard.seed,
-        times,
-        threads=1,
-        clip=shard.clip,
         first_run=shard.first,
-        halt=halt,
-        record_rewards=shard.record_rewards,
+        runs=shard.runs,
+        grid=np.array(shard.times, np.int64),
+        clip=shard.clip,
         delay=shard.delay,
         batch=shard.batch,
+        record=frozenset(shard.record),
     )
-    arrays = Arrays(outcome.regret, outcome.pulls, outcome.eliminated, outcome.seconds, outcome.rewards)
+    with reporting(False):  # the process that planned the work reports
+        outcome = run(problem, shard.backend, control)
+    records, setup = dict(outcome.records), perf_counter() - began - outcome.seconds
+    arrays = Arrays(outcome.regret, outcome.pulls, outcome.eliminated, records, outcome.seconds, setup)
     return arrays if _forked else written(shard, arrays)
 
 
@@ -97,7 +104,7 @@ def written(shard: Shard, result: Finished | Arrays) -> Finished:
     if isinstance(result, Finished):
         return result
     data = _parquet(shard, result)
-    return Finished(data, hashlib.sha256(data).hexdigest(), result.seconds)
+    return Finished(data, hashlib.sha256(data).hexdigest(), result.seconds, result.setup_seconds)
 
 
 def _parquet(shard: Shard, outcome: Arrays) -> bytes:
@@ -106,17 +113,17 @@ def _parquet(shard: Shard, outcome: Arrays) -> bytes:
     eliminated = [None] * shard.runs if outcome.eliminated is None else outcome.eliminated
     columns = [
         pl.Series("run", np.arange(shard.first, shard.first + shard.runs)),
-        _lists("regret", outcome.regret, pl.Float64, len(shard.times)),
-        _lists("pulls", outcome.pulls, pl.Int64, arms),
-        _lists("eliminated", eliminated, pl.Int64, arms),
+        _lists("regret", outcome.regret, np.float64, len(shard.times)),
+        _lists("pulls", outcome.pulls, np.int64, arms),
+        _lists("eliminated", eliminated, np.int64, arms),
     ]
-    if outcome.rewards is not None:
-        columns.append(_lists("rewards", outcome.rewards, pl.Float64, arms))
+    columns += [_lists(name, values, RECORDS[name].dtype, arms) for name, values in outcome.records.items()]
     buffer = io.BytesIO()
     # The quickest to write; nobody looks for values in a shard.
     pl.DataFrame(columns).write_parquet(buffer, compression="lz4", statistics=False)
     return buffer.getvalue()
 
 
-def _lists(name: str, values: Any, kind: type[pl.DataType], width: int) -> pl.Series:
+def _lists(name: str, values: Any, dtype: type, width: int) -> pl.Series:
+    kind = pl.Float64 if dtype is np.float64 else pl.Int64
     return pl.Series(name, values, pl.Array(kind, width)).cast(pl.List(kind))

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lowregret._common.arrays import Floats, Integers
 from lowregret.analysis.intervals import NEGLIGIBLE, Interval, student_factor
-from lowregret.engine.state import Floats, Integers
 
 
 class Estimate(NamedTuple):
@@ -67,14 +67,8 @@ def doubly_robust(shares: Floats, arm: Integers, propensity: Floats, reward: Flo
 
     m_a is the mean of arm a in the rows before i, or that of the whole log where a is not among them. It has
     less variance than ``ips`` where the means are known well, and but for that first m, whose effect falls as
-    1 / n, it is unbiased too. There is no standard error where all matched rewards are equal.
-
-    Parameters
-    ----------
-    shares : array
-        The probability q of each arm.
-    arm, propensity, reward : array
-        The log.
+    1 / n, it is unbiased too. There is no standard error where all matched rewards are equal. ``shares`` are
+    the probabilities q of the arms.
     """
     order = np.argsort(arm, kind="stable")
     sums, first = np.cumsum(reward[order]) - reward[order], np.flatnonzero(np.diff(arm[order], prepend=-1))

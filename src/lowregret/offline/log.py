@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from lowregret._common.arrays import Floats, Integers
 from lowregret._common.validation import MAX_MAGNITUDE, short_repr
-from lowregret.engine.state import Floats, Integers
 from lowregret.errors import InputError
 
 if TYPE_CHECKING:
     import polars
 
-Given: TypeAlias = "str | Path | polars.DataFrame | Mapping[str, Sequence[Any]]"
+LogSource: TypeAlias = "str | Path | polars.DataFrame | Mapping[str, Sequence[Any]]"
 
 COLUMNS = ("arm", "reward", "propensity")
-SURE = 5.0
+UNEVEN_DEVIATIONS = 5.0
 """Standard deviations by which the counts of the arms must be uneven before a log is called not uniform."""
-FALSE_ALARM = 0.001
+FALSE_ALARM_RATE = 0.001
 """The probability with which a correct log is called doubtful, at most."""
-LEAST = 1e-100
+MIN_PROPENSITY = 1e-100
 """The smallest propensity that is read; its inverse and the square of that are finite."""
 
 
@@ -85,14 +85,14 @@ class Log:
         and if no arm had a smaller one than ``least``, c, their squares have a mean of at most 1 / c. A mean
         of n terms is then at most 1 - d with probability exp(-n c d^2 / 2) or less, since w is not negative,
         and at least 1 + d with exp(-n c d^2 / (2 + 2 d / 3)) or less (Freedman 1975). An arm is doubtful if
-        that is below ``FALSE_ALARM`` / 2K, so that a correct log of K arms is called doubtful with
-        probability ``FALSE_ALARM`` at most.
+        that is below ``FALSE_ALARM_RATE`` / 2K, so that a correct log of K arms is called doubtful with
+        probability ``FALSE_ALARM_RATE`` at most.
         """
         distance = self.inverse_means() - 1.0
         spread = np.where(distance < 0.0, 2.0, 2.0 + 2.0 / 3.0 * distance)
         evidence = self.used.sum() * self.least * distance**2 / spread
         worst = int(evidence.argmax())
-        return worst if evidence[worst] > log(2 * len(self.arms) / FALSE_ALARM) else None
+        return worst if evidence[worst] > log(2 * len(self.arms) / FALSE_ALARM_RATE) else None
 
     def counts(self) -> Integers:
         """Count the rows of every arm."""
@@ -101,7 +101,7 @@ class Log:
     def uneven(self) -> bool:
         """Return whether the counts of the arms are almost surely not those of a uniform choice.
 
-        Pearson's statistic, turned into a normal deviate by the cube root of Wilson and Hilferty (1931).
+        The test is Pearson's, its statistic a normal deviate by the cube root of Wilson and Hilferty (1931).
         """
         degrees = len(self.arms) - 1
         if degrees == 0:
@@ -109,28 +109,29 @@ class Log:
         expected = len(self.arm) / len(self.arms)
         statistic = float(((self.counts() - expected) ** 2).sum() / expected)
         spread = 2.0 / (9.0 * degrees)
-        return bool((np.cbrt(statistic / degrees) - (1.0 - spread)) / sqrt(spread) > SURE)
+        return bool((np.cbrt(statistic / degrees) - (1.0 - spread)) / sqrt(spread) > UNEVEN_DEVIATIONS)
 
 
-def read_log(given: Given) -> Log:
+def read_log(source: LogSource) -> Log:
     """Read a log from a CSV or Parquet file, a polars table or a mapping of columns, and validate it."""
-    name, table = _table(given)
+    name, table = _table(source)
     for column in COLUMNS[:2]:
         if column not in table.columns:
-            there = ", ".join(table.columns) or "none"
-            raise InputError(f"{name} has no column {column!r}: it has {there:.200}")
+            columns = ", ".join(table.columns) or "none"
+            raise InputError(f"{name} has no column {column!r}: it has {columns:.200}")
     if table.height == 0:
         raise InputError(f"{name} is empty: give at least one row")
     arms, arm = _arms(name, table["arm"])
     allowed = f"a finite number up to {MAX_MAGNITUDE:g}"
     reward = _numbers(name, table["reward"], allowed)
     _require(name, "reward", table["reward"], np.abs(reward) <= MAX_MAGNITUDE, allowed)
-    uses = "propensity" in table.columns
+    has_propensity = "propensity" in table.columns
     propensity = np.full(len(arm), 1.0 / len(arms))
-    if uses:
-        allowed = f"a number from {LEAST:g} to 1"
+    if has_propensity:
+        allowed = f"a number from {MIN_PROPENSITY:g} to 1"
         propensity = _numbers(name, table["propensity"], allowed)
-        _require(name, "propensity", table["propensity"], (propensity >= LEAST) & (propensity <= 1), allowed)
+        valid = (propensity >= MIN_PROPENSITY) & (propensity <= 1)
+        _require(name, "propensity", table["propensity"], valid, allowed)
     used = propensity < 1.0 - 1e-12 if len(arms) > 1 else np.ones(len(arm), np.bool_)
     if not used.any():
         raise InputError(
@@ -140,25 +141,25 @@ def read_log(given: Given) -> Log:
         )
     for values in (arm, reward, propensity, used):
         values.flags.writeable = False
-    return Log(name, arms, arm, reward, propensity, uses, used)
+    return Log(name, arms, arm, reward, propensity, has_propensity, used)
 
 
-def _table(given: Given) -> tuple[str, polars.DataFrame]:
+def _table(source: LogSource) -> tuple[str, polars.DataFrame]:
     """Return the name of a log and its columns: those that are used, or all where one of these is missing."""
     import polars as pl
 
-    if isinstance(given, pl.DataFrame):
-        return "the log", given
-    if isinstance(given, Mapping):
+    if isinstance(source, pl.DataFrame):
+        return "the log", source
+    if isinstance(source, Mapping):
         try:
-            return "the log", pl.DataFrame(dict(given), strict=False)
+            return "the log", pl.DataFrame(dict(source), strict=False)
         except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
             raise InputError(f"the log is no table of columns of equal length: {_line(error)}") from None
-    if not isinstance(given, str | Path):
+    if not isinstance(source, str | Path):
         raise InputError(
-            f"a log must be a file, a polars table or a mapping of columns, got {short_repr(given)}"
+            f"a log must be a file, a polars table or a mapping of columns, got {short_repr(source)}"
         )
-    file = Path(given)
+    file = Path(source)
     suffix = file.suffix.lower()
     if suffix not in (".csv", ".parquet"):
         raise InputError(f"a log must be a .csv or .parquet file, got {str(file)!r}")
@@ -168,9 +169,9 @@ def _table(given: Given) -> tuple[str, polars.DataFrame]:
         # As text, so that an arm keeps its name and a bad reward is named as it is written.
         csv = suffix == ".csv"
         lazy = pl.scan_csv(file, infer_schema=False, glob=False) if csv else pl.scan_parquet(file, glob=False)
-        there = lazy.collect_schema().names()
-        wanted = [name for name in COLUMNS if name in there]
-        return file.name, lazy.select(wanted if set(COLUMNS[:2]) <= set(there) else there).collect()
+        columns = lazy.collect_schema().names()
+        wanted = [name for name in COLUMNS if name in columns]
+        return file.name, lazy.select(wanted if set(COLUMNS[:2]) <= set(columns) else columns).collect()
     except (OSError, pl.exceptions.PolarsError) as error:
         if isinstance(error, pl.exceptions.NoDataError):
             raise InputError(f"{file.name} is empty: give columns arm and reward") from None
@@ -187,14 +188,14 @@ def _arms(name: str, column: polars.Series) -> tuple[tuple[str, ...], Integers]:
     if text.null_count():
         row = int(text.is_null().arg_max() or 0)
         raise InputError(f"row {row + 1} of {name} has no arm: give every row one")
-    found = text.unique()
-    order = found.cast(pl.Float64, strict=False)
+    names = text.unique()
+    order = names.cast(pl.Float64, strict=False)
     if order.null_count() or order.is_nan().any():
-        found = found.sort()
+        names = names.sort()
     else:
-        found = pl.DataFrame({"number": order, "text": found}).sort("number", "text")["text"]
-    numbers = text.replace_strict(found, np.arange(len(found)), return_dtype=pl.Int64)
-    return tuple(found.to_list()), np.array(numbers.to_numpy(), np.int64)
+        names = pl.DataFrame({"number": order, "text": names}).sort("number", "text")["text"]
+    numbers = text.replace_strict(names, np.arange(len(names)), return_dtype=pl.Int64)
+    return tuple(names.to_list()), np.array(numbers.to_numpy(), np.int64)
 
 
 def _numbers(name: str, column: polars.Series, allowed: str) -> Floats:

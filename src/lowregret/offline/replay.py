@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lowregret._common.arrays import Floats, Integers
+from lowregret._common.progress import Report, counter, reporting
 from lowregret._common.text import count, unknown
 from lowregret._common.validation import MAX_HORIZON, integer, seed_of, short_repr
-from lowregret.engine import log_replay as engine
-from lowregret.engine.state import Floats, Integers
+from lowregret.engine.backends import log_replay as engine
+from lowregret.engine.kernels.log_replay import LogArrays
+from lowregret.engine.problem import Control
 from lowregret.errors import InputError
-from lowregret.experiments.policy_loading import load_policy
 from lowregret.offline.estimators import Estimate, doubly_robust, ips, snips
-from lowregret.offline.log import Given, Log, read_log
+from lowregret.offline.log import Log, LogSource, read_log
 from lowregret.policies import Policy, clock_at
 from lowregret.policies.inputs import clips, policies_of, reward_note
 
@@ -28,18 +30,10 @@ if TYPE_CHECKING:
 RESAMPLES = 200
 """The number of resamples of the log for a standard error, which then has an error of about 5%."""
 
-FEWEST = 30
-"""The least number of matched rows for a standard error; with fewer it is unreliable for rare rewards."""
+MIN_MATCHES = 30
+"""The fewest matched rows for a standard error; with fewer it is unreliable for rare rewards."""
 
-SCHEMA = {
-    "policy": str,
-    "method": str,
-    "matched": int,
-    "mean": float,
-    "se": float,
-    "low": float,
-    "high": float,
-}
+SCHEMA = {"policy": str, "method": str, "matched": int} | dict.fromkeys(("mean", "se", "low", "high"), float)
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,8 +86,8 @@ class Replay:
     def __getitem__(self, policy: Policy | str) -> dict[str, Estimate]:
         """Return the estimates of one policy, by method."""
         if str(policy) not in self.estimates:
-            known = f"this replay has {', '.join(self.estimates)}"
-            raise InputError(unknown("policy", str(policy), self.estimates, known))
+            has = f"this replay has {', '.join(self.estimates)}"
+            raise InputError(unknown("policy", str(policy), self.estimates, has))
         return self.estimates[str(policy)]
 
     def summary(self) -> polars.DataFrame:
@@ -138,7 +132,6 @@ class Replay:
         Returns
         -------
         dict
-            What JSON can hold.
         """
         return {
             "log": self.log.name,
@@ -154,7 +147,7 @@ class Replay:
 
 
 def replay(
-    log: Given,
+    log: LogSource,
     policies: Policy | str | Iterable[Policy | str],
     horizon: int | None = None,
     seed: int = 0,
@@ -162,7 +155,7 @@ def replay(
     resamples: int = RESAMPLES,
     clip: bool = False,
     threads: int | None = None,
-    progress: Callable[[str, int], None] | None = None,
+    progress: bool | Report = True,
 ) -> Replay:
     """Estimate the mean reward of policies from a log of another policy.
 
@@ -199,8 +192,8 @@ def replay(
         a reward lies outside. The mean reward is always that of the unclipped log.
     threads : int, optional
         The number of threads; one per core by default.
-    progress : callable, optional
-        Called as ``progress(policy, replays)`` when a policy starts (0) and as its replays finish.
+    progress : bool or callable, default True
+        Whether to say on standard error what is done, or a function that is called with a `Progress`.
 
     Returns
     -------
@@ -226,7 +219,7 @@ def replay(
     read, seed = read_log(log), seed_of(seed)
     resamples = integer("replay", "resamples", resamples, least=0)
     threads = None if threads is None else integer("replay", "threads", threads)
-    size, chosen = len(read.arms), policies_of("replay", policies, load_policy)
+    size, chosen = len(read.arms), policies_of("replay", policies)
     if horizon is None:
         horizon = max(round(read.least * int(read.used.sum())), 1)
     horizon = integer("replay", "horizon", horizon, MAX_HORIZON)
@@ -236,26 +229,31 @@ def replay(
         clipped[name] = clips(policy, read.support, read.name, clip)
     _warn_of(read)
     binary = not bool(((read.reward > 0) & (read.reward < 1)).any())
-    pages = engine.Pages(read.arm, read.reward, np.where(read.used, read.least / read.propensity, 0.0))
+    log_arrays = LogArrays(read.arm, read.reward, np.where(read.used, read.least / read.propensity, 0.0))
     estimates, events, resampled, notes = {}, {}, {}, {}
-    for name, policy in chosen.items():
-        report = partial(progress, name) if progress else None
-        if report:
-            report(0)
-        walks = engine.replay(policy, pages, size, horizon, resamples, seed, clipped[name], threads, report)
-        with np.errstate(invalid="ignore"):
-            resampled[name] = walks.total[1:] / walks.matched[1:]
-        events[name] = walks.events
-        estimates[name] = {"replay": _estimate(read, walks.events, resampled[name])} | _fixed(policy, read)
-        notes[name] = reward_note(policy, read.support, clipped[name], binary)
+    with reporting(progress) as report:
+        advance = counter(report, len(chosen) * (resamples + 1), "replays")
+        for name, policy in chosen.items():
+            advance(name, 0)
+            control = Control(threads, partial(advance, name))
+            replayed = engine.replay(
+                policy, log_arrays, size, horizon, resamples, seed, clipped[name], control
+            )
+            with np.errstate(invalid="ignore"):
+                resampled[name] = replayed.total[1:] / replayed.matched[1:]
+            events[name] = replayed.events
+            estimate = _estimate(read, replayed.events, resampled[name])
+            estimates[name] = {"replay": estimate} | _fixed(policy, read)
+            notes[name] = reward_note(policy, read.support, clipped[name], binary)
     return Replay(read, horizon, seed, estimates, events, resampled, notes)
 
 
 def _estimate(log: Log, events: Integers, resampled: Floats) -> Estimate:
     """Return the mean of the matched rewards; its error is that of the resamples in which a row matched."""
-    known, matched = resampled[np.isfinite(resampled)], len(events)
+    means, matched = resampled[np.isfinite(resampled)], len(events)
     mean = float(log.reward[events].mean()) if matched else None
-    return Estimate(matched, mean, float(known.std(ddof=1)) if matched >= FEWEST and len(known) > 1 else None)
+    reliable = matched >= MIN_MATCHES and len(means) > 1
+    return Estimate(matched, mean, float(means.std(ddof=1)) if reliable else None)
 
 
 def _fixed(policy: Policy, log: Log) -> dict[str, Estimate]:
@@ -276,12 +274,12 @@ def by_propensity(log: Log, shares: Floats) -> dict[str, Estimate]:
     arm, propensity, reward = log.arm[log.used], log.propensity[log.used], log.reward[log.used]
     weight = shares[arm] / propensity
     with np.errstate(over="ignore", invalid="ignore"):
-        found = {
+        estimates = {
             "IPS": ips(weight, reward),
             "SNIPS": snips(weight, reward),
             "DR": doubly_robust(shares, arm, propensity, reward),
         }
-    return {method: _finite(estimate) for method, estimate in found.items()}
+    return {method: _finite(estimate) for method, estimate in estimates.items()}
 
 
 def _finite(estimate: Estimate) -> Estimate:

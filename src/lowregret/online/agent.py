@@ -3,34 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from html import escape
 from secrets import token_hex
 from time import time
-from typing import Self, overload
+from typing import Self, TypeVar, Unpack, overload
 
-from lowregret._common.validation import integer, short_repr
-from lowregret.errors import InputError, LowRegretError
-from lowregret.online.agent_retention import AgentRetention
-from lowregret.online.agent_settings import Outside, Window, valid_only, valid_request, valid_settings
+from lowregret._common.text import count
+from lowregret._common.validation import integer
+from lowregret.online import agent_changes, agent_views, calls
+from lowregret.online.agent_settings import (
+    Options,
+    takes_options,
+    valid_only,
+    valid_request,
+    valid_rewards,
+    valid_settings,
+)
 from lowregret.online.agent_state import AgentState
-from lowregret.online.decisions import Decision
-from lowregret.online.snapshot import check_playable, read
+from lowregret.online.decisions import Decision, Status
+from lowregret.online.snapshot import check_playable, read, write
 from lowregret.online.stores.in_memory import MemoryStore
 from lowregret.online.transactions import Transactions
 from lowregret.policies import Policy
 
-MOST_AT_ONCE = 1_000_000
+MAX_DECISIONS = 1_000_000
+
+AgentKind = TypeVar("AgentKind", bound="Agent")
 
 
-class Agent(AgentRetention):
+class Agent:
     """A policy in live use: ``ask`` which arm to pull, ``tell`` its reward.
 
     While no reward is pending, its choices are those of run 0 of ``simulate`` with the same seed, pull by
-    pull. Rewards may be reported late, in any order, or never. Several threads may share an agent.
+    pull. Rewards may be delayed, come in any order, or never. Several threads may share an agent.
 
     Parameters
     ----------
     policy : Policy or str
-        The policy, or its name, such as ``"EUCBV(rho=0.5)"``.
+        The policy, or its name, such as ``"EUCBV(rho=0.5)"`` or ``"my_policies:Mine"``.
     arms : sequence of str
         The names of the arms.
     horizon : int, optional
@@ -45,7 +55,7 @@ class Agent(AgentRetention):
         Whether a reward outside the range is rejected or clipped.
     matures_after : int or datetime.timedelta, optional
         The window of a decision, as a number of decisions or a time. Rewards count when the window of their
-        decision ends, so that rewards that come early do not count before those that come late.
+        decision ends, so that rewards that come early do not count before delayed ones.
     expires_after : int or datetime.timedelta, optional
         How long a decision stays pending, in the same units. Rewards count at once.
     default_reward : float, optional
@@ -82,10 +92,16 @@ class Agent(AgentRetention):
     1
     >>> str(agent.policy), sorted(agent.arms), agent.status
     ('EUCBV', ['blue', 'green', 'red'], 'active')
+    >>> agent.add_arm("grey")
+    >>> agent.retire_arm("red")
     >>> agent.conflicts, agent.name, agent.notes  # an agent in memory has no name, and no store to note
     (0, None, ())
+    >>> agent.pause(), agent.resume(), agent.retire(), agent.status
+    (True, True, True, 'retired')
+    >>> agent.close()
     """
 
+    @takes_options
     def __init__(
         self,
         policy: Policy | str,
@@ -94,19 +110,73 @@ class Agent(AgentRetention):
         seed: int = 0,
         reward_range: tuple[float, float] | None = (0, 1),
         *,
-        outside: Outside = "refuse",
-        matures_after: Window | None = None,
-        expires_after: Window | None = None,
-        default_reward: float | None = None,
-        minimum_share: float = 0.0,
-        control: tuple[str, float] | None = None,
-        log_propensities: bool | None = None,
         clock: Callable[[], float] = time,
+        **options: Unpack[Options],
     ) -> None:
-        window = matures_after, expires_after, default_reward
-        shares = minimum_share, control, log_propensities
-        settings = valid_settings(policy, arms, horizon, seed, reward_range, outside, *window, *shares)
-        self._transactions = _in_memory(AgentState(settings, token_hex(16)), clock)
+        settings = valid_settings(policy, arms, horizon, seed, reward_range, **options)
+        self.transactions = _in_memory(AgentState(settings, token_hex(16)), clock)
+
+    forget = agent_changes.forget
+    forget_many = agent_changes.forget_many
+    forget_expired = agent_changes.forget_expired
+    forget_where = agent_changes.forget_where
+    pause = agent_changes.pause
+    resume = agent_changes.resume
+    retire = agent_changes.retire
+    add_arm = agent_changes.add_arm
+    retire_arm = agent_changes.retire_arm
+    summary = agent_views.summary
+    plot = agent_views.plot
+    events = agent_views.events
+    rewards = agent_views.rewards
+    verify = agent_views.verify
+    compact = agent_changes.compact
+    erase_request = agent_changes.erase_request
+
+    @property
+    def policy(self) -> Policy:
+        """The policy."""
+        return self.transactions.state.settings.policy
+
+    @property
+    def name(self) -> str | None:
+        """The name of the agent in its store, None if it has none, as in memory."""
+        return self.transactions.store.name
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The names of the arms that are not retired, in the order of their addition, the control last."""
+        with self.transactions.reading() as state:
+            return tuple(state.arms)
+
+    @property
+    def time(self) -> int:
+        """The number of pulls, including those whose reward is pending."""
+        with self.transactions.reading() as state:
+            return state.time
+
+    @property
+    def pending(self) -> tuple[Decision, ...]:
+        """The decisions whose rewards have not been reported, oldest first."""
+        with self.transactions.reading() as state:
+            return tuple(state.unreported())
+
+    @property
+    def conflicts(self) -> int:
+        """The number of rewards that were rejected because they contradict an earlier one."""
+        with self.transactions.reading() as state:
+            return state.conflicts
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was noted when the store was opened, and that the agent is beyond its horizon."""
+        return (*self.transactions.store.notes, *agent_views.horizon_notes(self.transactions.state))
+
+    @property
+    def status(self) -> Status:
+        """Whether the agent makes decisions: "active", "paused" or "retired"."""
+        with self.transactions.reading() as state:
+            return state.status
 
     @overload
     def ask(
@@ -161,11 +231,12 @@ class Agent(AgentRetention):
         >>> agent.ask(only=["red"]).arm
         'red'
         """
-        number = 1 if n is None else integer("ask", "n", n, MOST_AT_ONCE)
+        number = 1 if n is None else integer("ask", "n", n, MAX_DECISIONS)
         if request is not None:
             valid_request(request)
-        made = self._transactions.ask(number, None if only is None else valid_only(only), request)
-        return made[0] if n is None else list(made)
+        arms = None if only is None else valid_only(only)
+        decisions = self.transactions.execute(calls.ask, number, arms, request)
+        return decisions[0] if n is None else list(decisions)
 
     def tell(self, decision: Decision | str, reward: float) -> bool:
         """Report the reward of a decision.
@@ -204,7 +275,7 @@ class Agent(AgentRetention):
         >>> agent.tell(choice.id, 0.5), agent.tell(choice.id, 0.5)
         (True, False)
         """
-        return self._transactions.tell([(decision, reward)]) == 1
+        return bool(self.transactions.execute(calls.tell, [(decision, reward)]))
 
     def tell_many(self, rewards: Iterable[tuple[Decision | str, float]]) -> int:
         """Report several rewards at once, all or none of them.
@@ -231,89 +302,7 @@ class Agent(AgentRetention):
         >>> agent.tell_many([(choice, 1) for choice in agent.ask(5)])
         5
         """
-        try:
-            pairs = [(decision, reward) for decision, reward in rewards]
-        except LowRegretError:  # raised by the iterable itself
-            raise
-        except (TypeError, ValueError):
-            raise InputError("tell_many takes pairs of a decision and its reward") from None
-        return self._transactions.tell(pairs)
-
-    def forget(self, decision: Decision | str) -> bool:
-        """Discard a decision whose reward will never be reported: its pull no longer counts.
-
-        Parameters
-        ----------
-        decision : Decision or str
-            The decision, or its id.
-
-        Returns
-        -------
-        bool
-            True if the decision was pending, False if it was discarded before.
-
-        Raises
-        ------
-        ConflictError
-            If its reward was reported before.
-        UnknownDecisionError
-            If the agent did not make the decision, or no longer remembers it.
-
-        Examples
-        --------
-        >>> import lowregret as lr
-        >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
-        >>> agent.forget(agent.ask()), agent.time
-        (True, 0)
-        """
-        return self._transactions.forget([decision]) == 1
-
-    def forget_many(self, decisions: Iterable[Decision | str]) -> int:
-        """Discard several decisions at once, all or none of them.
-
-        Parameters
-        ----------
-        decisions : iterable of (Decision or str)
-            The decisions or their ids.
-
-        Returns
-        -------
-        int
-            The number of decisions that were pending.
-
-        Raises
-        ------
-        ConflictError, InputError, StoreError, UnknownDecisionError
-            As for `forget`. Then none of the decisions is discarded.
-
-        Examples
-        --------
-        >>> import lowregret as lr
-        >>> agent = lr.Agent("UCB1", ["red", "green"])
-        >>> agent.forget_many(agent.ask(3)), agent.time
-        (3, 0)
-        """
-        if isinstance(decisions, str | Decision) or not isinstance(decisions, Iterable):
-            raise InputError(f"forget_many takes a list of decisions, got {short_repr(decisions)}")
-        return self._transactions.forget(list(decisions))
-
-    def forget_expired(self) -> int:
-        """End the windows that are due, as the next ``ask`` would.
-
-        Returns
-        -------
-        int
-            The number of decisions whose window ended without a reward.
-
-        Examples
-        --------
-        >>> import lowregret as lr
-        >>> agent = lr.Agent(lr.UCB1(), ["red", "green"], expires_after=2)
-        >>> choices = agent.ask(5)
-        >>> agent.forget_expired(), len(agent.pending)
-        (3, 2)
-        """
-        return self._transactions.settle()
+        return int(self.transactions.execute(calls.tell, valid_rewards(rewards)))
 
     def compile(self) -> Self:
         """Compile the policy; the choices stay the same.
@@ -332,9 +321,27 @@ class Agent(AgentRetention):
         >>> lr.Agent(lr.UCB1(), ["red", "green"], seed=1).compile().ask().arm
         'red'
         """
-        with self._transactions.reading() as state:
+        with self.transactions.reading() as state:
             state.compile()
         return self
+
+    def to_json(self) -> str:
+        """Return the agent as JSON, without loss.
+
+        Returns
+        -------
+        str
+            The JSON, for ``from_json``.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> agent = lr.Agent(lr.MOSS(), ["red", "green"], horizon=100)
+        >>> lr.Agent.from_json(agent.to_json()).ask().arm == agent.ask().arm
+        True
+        """
+        with self.transactions.reading() as state:
+            return write(state)
 
     @classmethod
     def from_json(cls, text: str, policy: Policy | None = None) -> Self:
@@ -361,7 +368,33 @@ class Agent(AgentRetention):
         """
         state = read(text, policy)
         check_playable(state)
-        return cls._of(_in_memory(state))
+        return agent_of(_in_memory(state), cls)
+
+    def close(self) -> None:
+        """Close the store; the agent cannot be used after that."""
+        self.transactions.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = self.transactions.state
+        return f"Agent({self.policy}, {count(len(state.arms), 'arm')}, {count(state.time, 'pull')})"
+
+    def _repr_html_(self) -> str:
+        """Return the arms as a table, for notebooks; a closed agent has none."""
+        table = "" if self.transactions.closed else self.summary()._repr_html_()
+        return f"<p>{escape(repr(self))}</p>{table}"
+
+
+def agent_of(transactions: Transactions, kind: type[AgentKind]) -> AgentKind:
+    """Return an agent with these transactions."""
+    agent = kind.__new__(kind)
+    agent.transactions = transactions
+    return agent
 
 
 def _in_memory(state: AgentState, clock: Callable[[], float] = time) -> Transactions:

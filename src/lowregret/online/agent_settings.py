@@ -1,23 +1,27 @@
-"""The arguments of an agent: validated once, stored with it, and compared when it is opened again."""
+"""The settings of an agent: declared once, validated once, and compared when it is opened again."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, replace
 from datetime import timedelta
+from functools import wraps
+from inspect import Parameter, signature
 from numbers import Real
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, ParamSpec, TypeAlias, TypedDict, TypeVar, Unpack, get_args, get_type_hints
 
-from lowregret._common.text import count
+from lowregret._common.text import count, unknown
 from lowregret._common.validation import MAX_ARMS, MAX_HORIZON, MAX_MAGNITUDE, integer, seed_of, short_repr
 from lowregret._common.validation import number as finite
-from lowregret.errors import InputError
-from lowregret.policies import POLICIES, Policy
+from lowregret.errors import InputError, LowRegretError
+from lowregret.online.decisions import Decision
+from lowregret.online.policy_description import describe
+from lowregret.policies import Policy
 from lowregret.policies.inputs import policy_of
 
-Outside = Literal["refuse", "clip"]
+Outside: TypeAlias = Literal["refuse", "clip"]
 Window: TypeAlias = int | timedelta
 """How long a decision waits for its reward: a number of decisions, or a time."""
 
@@ -25,21 +29,34 @@ MAX_REQUEST = 1_000
 """The most characters of a request."""
 DEFAULT_NAME = "default"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
-FORMER_NAMES = {"Uniform": "RoundRobin"}
-"""Classes of policies that had another name when agents of format 1 were stored."""
+
+class Options(TypedDict, total=False):
+    """The settings that are keyword arguments alone, for type checkers; see ``Settings``."""
+
+    outside: Outside
+    matures_after: Window | None
+    expires_after: Window | None
+    default_reward: float | None
+    minimum_share: float
+    control: tuple[str, float] | None
+    log_propensities: bool | None
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The arguments that an agent was created with; see ``Agent``."""
+    """The arguments that an agent was created with; see ``Agent``.
+
+    What is stored, what the service accepts and what clients send have the same names, types and defaults.
+    """
 
     policy: Policy
     arms: tuple[str, ...]
-    horizon: int | None
-    seed: int
-    reward_range: tuple[float, float] | None
-    outside: Outside
+    horizon: int | None = None
+    seed: int = 0
+    reward_range: tuple[float, float] | None = (0.0, 1.0)
+    outside: Outside = "refuse"
     matures_after: Window | None = None
     expires_after: Window | None = None
     default_reward: float | None = None
@@ -71,70 +88,86 @@ class Settings:
         low, high = self.reward_range or (0.0, 1.0)
         return low + value * (high - low)
 
-    def described(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the settings as they are stored."""
-        return {
-            "policy": describe(self.policy),
-            "arms": list(self.arms),
-            "horizon": self.horizon,
-            "seed": self.seed,
-            "reward_range": None if self.reward_range is None else list(self.reward_range),
-            "outside": self.outside,
-            "matures_after": _stored_window(self.matures_after),
-            "expires_after": _stored_window(self.expires_after),
-            "default_reward": self.default_reward,
-            "minimum_share": self.minimum_share,
-            "control": None if self.control is None else list(self.control),
-            "log_propensities": self.log_propensities,
-        }
+        return {name: _to_json(name, getattr(self, name)) for name in TYPES}
+
+
+TYPES: dict[str, Any] = get_type_hints(Settings)
+"""The type of each setting."""
+DEFAULTS = {field.name: field.default for field in fields(Settings) if field.default is not MISSING}
+P = ParamSpec("P")
+Result = TypeVar("Result")
+
+
+def takes_options(function: Callable[P, Result]) -> Callable[P, Result]:
+    """Show the ``Options`` in the signature of a function, and reject unknown arguments with advice."""
+    shown = signature(function)
+    *parameters, _ = shown.parameters.values()
+    for name in Options.__annotations__:
+        parameters.append(
+            Parameter(name, Parameter.KEYWORD_ONLY, default=DEFAULTS[name], annotation=TYPES[name])
+        )
+    names = [parameter.name for parameter in parameters if parameter.name != "self"]
+
+    @wraps(function)
+    def checked(*arguments: P.args, **options: P.kwargs) -> Result:
+        for name in options:
+            if name not in names:
+                raise InputError(unknown("argument", name, names))
+        return function(*arguments, **options)
+
+    vars(checked)["__signature__"] = shown.replace(parameters=parameters)
+    return checked
 
 
 def valid_settings(
     policy: Policy | str,
     arms: Iterable[str],
-    horizon: int | None,
-    seed: int,
-    reward_range: tuple[float, float] | None,
-    outside: Outside,
-    matures_after: Window | None = None,
-    expires_after: Window | None = None,
-    default_reward: float | None = None,
-    minimum_share: float = 0.0,
-    control: Sequence[Any] | None = None,
-    log_propensities: bool | None = None,
+    horizon: int | None = None,
+    seed: int = 0,
+    reward_range: tuple[float, float] | None = (0, 1),
+    **options: Unpack[Options],
 ) -> Settings:
-    """Validate the arguments of an agent."""
-    policy = policy_of(policy)
-    if outside not in get_args(Outside):
-        raise InputError(f"outside must be 'refuse' or 'clip', got {short_repr(outside)}")
-    if horizon is not None:
-        horizon = integer("Agent", "horizon", horizon, MAX_HORIZON)
-    if matures_after is not None and expires_after is not None:
+    """Validate the settings of an agent."""
+    unchecked = Settings(policy_of(policy), _names(arms), horizon, seed, reward_range, **options)
+    if unchecked.outside not in get_args(Outside):
+        raise InputError(f"outside must be 'refuse' or 'clip', got {short_repr(unchecked.outside)}")
+    if unchecked.matures_after is not None and unchecked.expires_after is not None:
         raise InputError("pass matures_after or expires_after, not both: a decision expires when it matures")
-    if default_reward is not None and matures_after is None and expires_after is None:
+    if unchecked.default_reward is not None and unchecked.window is None:
         raise InputError("default_reward needs matures_after or expires_after, which say when it counts")
-    if not isinstance(log_propensities, bool | None):
-        raise InputError(f"log_propensities must be True, False or None, got {short_repr(log_propensities)}")
-    names, ends = _names(arms), _range(reward_range, policy)
-    share, held = _share("minimum_share", minimum_share), _control(control, names)
-    require_shares(share, held[1] if held else 0.0, len(names) - (held is not None))
-    settings = Settings(
-        policy,
-        names,
-        horizon,
-        seed_of(seed),
-        ends,
-        outside,
-        _window("matures_after", matures_after),
-        _window("expires_after", expires_after),
-        None if default_reward is None else valid_reward(default_reward),
-        share,
-        held,
-        log_propensities,
+    if not isinstance(unchecked.log_propensities, bool | None):
+        raise InputError(
+            f"log_propensities must be True, False or None, got {short_repr(unchecked.log_propensities)}"
+        )
+    settings = replace(
+        unchecked,
+        horizon=None if horizon is None else integer("Agent", "horizon", horizon, MAX_HORIZON),
+        seed=seed_of(seed),
+        reward_range=_range(reward_range, unchecked.policy),
+        matures_after=_window("matures_after", unchecked.matures_after),
+        expires_after=_window("expires_after", unchecked.expires_after),
+        default_reward=None if unchecked.default_reward is None else valid_reward(unchecked.default_reward),
+        minimum_share=_share("minimum_share", unchecked.minimum_share),
+        control=_control(unchecked.control, unchecked.arms),
     )
+    share = settings.control[1] if settings.control else 0.0
+    require_shares(settings.minimum_share, share, len(settings.arms) - (settings.control is not None))
     if settings.default_reward is not None:
         settings.scaled(settings.default_reward)
     return settings
+
+
+def settings_or_policy(
+    caller: str, policy: Policy | str | None, arms: Iterable[str] | None, settings: Mapping[str, Any]
+) -> Settings | Policy | None:
+    """Validate the settings of an agent to create; without arms, return the policy of one that exists."""
+    if arms is not None and policy is not None:
+        return valid_settings(policy, arms, **settings)
+    if arms is not None or any(value != DEFAULTS[name] for name, value in settings.items()):
+        raise InputError(f"{caller}: pass the policy and the arms as well, or nothing but the name")
+    return None if policy is None else policy_of(policy)
 
 
 def require_shares(minimum: float, control: float, others: int) -> None:
@@ -187,13 +220,19 @@ def valid_request(request: object) -> str:
         raise InputError("a request must not be empty: leave it out for a new decision")
     if len(request) > MAX_REQUEST:
         raise InputError(f"a request must have at most {MAX_REQUEST:,} characters, got {len(request):,}")
-    return without_nul("a request", request)
+    if "\0" in request:  # which not every store can hold
+        raise InputError(f"a request must not contain the character NUL, got {short_repr(request)}")
+    return request
 
 
-def without_nul(what: str, name: str) -> str:
-    """Reject a name that not every store can hold."""
-    if "\0" in name:
-        raise InputError(f"{what} must not contain the character NUL, got {short_repr(name)}")
+def valid_arm(arm: object) -> str:
+    """Validate the name of a new arm; one in a store may have been created before names were checked."""
+    name = valid_string("the name of an arm", arm)
+    if _CONTROLS.search(name):
+        raise InputError(
+            "the name of an arm must not contain control characters, nor those that change the direction "
+            f"of text, got {short_repr(name)}"
+        )
     return name
 
 
@@ -218,6 +257,23 @@ def valid_only(only: object) -> list[str]:
     return arms
 
 
+def valid_rewards(rewards: Iterable[tuple[Decision | str, float]]) -> list[tuple[Decision | str, float]]:
+    """List pairs of a decision and its reward before the call begins."""
+    try:
+        return [(decision, reward) for decision, reward in rewards]
+    except LowRegretError:  # raised by the iterable itself
+        raise
+    except (TypeError, ValueError):
+        raise InputError("tell_many takes pairs of a decision and its reward") from None
+
+
+def valid_decisions(decisions: object) -> list[Decision | str]:
+    """List decisions before the call begins."""
+    if isinstance(decisions, str | Decision) or not isinstance(decisions, Iterable):
+        raise InputError(f"forget_many takes a list of decisions, got {short_repr(decisions)}")
+    return list(decisions)
+
+
 def valid_reward(reward: object) -> float:
     """Validate a reward."""
     if type(reward) is not float:
@@ -230,54 +286,6 @@ def valid_reward(reward: object) -> float:
     if not abs(reward) <= MAX_MAGNITUDE:
         raise InputError(f"a reward must be a finite number up to 1e150, got {reward!r}")
     return reward + 0.0  # 0 in place of -0, which some stores cannot hold
-
-
-class OwnPolicyError(InputError):
-    """The policy of a stored agent is of a class that is not part of lowregret."""
-
-    def __init__(self, policy: str) -> None:
-        self.policy = policy
-        super().__init__(
-            f"this agent uses {policy}, which is not part of lowregret: pass it, as in policy=Mine(), or on "
-            "the command line --policy module:Class"
-        )
-
-
-def describe(policy: Policy) -> dict[str, Any]:
-    """Return the class and the parameters of a policy; a class outside the package as ``module:Class``."""
-    kind = type(policy)
-    ours = POLICIES.get(kind.__name__) is kind
-    title = kind.__name__ if ours else f"{kind.__module__}:{kind.__qualname__}"
-    plain = str | int | float | None
-    values = {key: part if isinstance(part, plain) else repr(part) for key, part in asdict(policy).items()}  # type: ignore[call-overload]
-    return {"class": title, "parameters": values}
-
-
-def with_current_name(described: dict[str, Any]) -> dict[str, Any]:
-    """Return the description of a policy that was stored under a former name of its class."""
-    return {**described, "class": FORMER_NAMES.get(described["class"], described["class"])}
-
-
-def policy_from(described: dict[str, Any], policy: Policy | None) -> Policy:
-    """Create the policy of a description, or check that the given policy matches it."""
-    described = with_current_name(described)
-    title, parameters = described["class"], described["parameters"]
-    if policy is not None:
-        if describe(policy) != described:
-            raise InputError(f"this agent uses {policy_text(described)}, not {policy}")
-        return policy
-    if title not in POLICIES:
-        raise OwnPolicyError(policy_text(described))
-    try:
-        return POLICIES[title](**parameters)
-    except TypeError:
-        raise InputError(f"{title} has no parameters {short_repr(parameters)}") from None
-
-
-def policy_text(described: dict[str, Any]) -> str:
-    """Format the description of a policy on one line."""
-    inner = ", ".join(f"{key}={value!r}" for key, value in described["parameters"].items())
-    return f"{described['class']}({inner})"
 
 
 def _names(arms: Iterable[str]) -> tuple[str, ...]:
@@ -306,19 +314,15 @@ def _window(name: str, window: object) -> Window | None:
         ) from None
 
 
-def _stored_window(window: Window | None) -> dict[str, float] | None:
-    if isinstance(window, timedelta):
-        return {"seconds": window.total_seconds()}
-    return None if window is None else {"decisions": window}
-
-
-def window_from(stored: Mapping[Any, float] | None) -> Window | None:
-    """Return a window as ``Settings.described`` stores it."""
-    if stored is None:
-        return None
-    if "seconds" in stored:
-        return timedelta(seconds=stored["seconds"])
-    return int(stored["decisions"])
+def _to_json(name: str, value: Any) -> Any:
+    """Return the value of a setting as it is stored."""
+    if isinstance(value, Policy):
+        return describe(value)
+    if isinstance(value, timedelta):
+        return {"seconds": value.total_seconds()}
+    if TYPES[name] == Window | None and value is not None:
+        return {"decisions": value}
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _range(ends: Sequence[float] | None, policy: Policy) -> tuple[float, float] | None:

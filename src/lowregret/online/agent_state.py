@@ -11,47 +11,52 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from itertools import takewhile
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lowregret._common.validation import short_repr
-from lowregret.engine.compile import entry, is_on_disk
-from lowregret.engine.exceedances import new_scores
-from lowregret.engine.observe import observe
-from lowregret.engine.rng import POLICY_STREAM, shuffle, stream
-from lowregret.engine.state import CLOSED, Rows, first_round, initialise_memory, new_rewards, new_rows
-from lowregret.engine.step import MESSAGES, NOT_A_NUMBER
+from lowregret.engine.failures import raise_for
+from lowregret.engine.kernels.exceedances import new_scores
+from lowregret.engine.kernels.observe import observe
+from lowregret.engine.kernels.rng import POLICY_STREAM, shuffle, stream
+from lowregret.engine.kernels.state import CLOSED, Rows, initialise_memory, new_rows
+from lowregret.engine.kernels.step import NOT_A_NUMBER
+from lowregret.engine.start import first_round, new_rewards
 from lowregret.errors import InputError
-from lowregret.online.agent_settings import Settings, require_shares, valid_string, without_nul
+from lowregret.online.agent_settings import Settings, require_shares, valid_arm
 from lowregret.online.assignment import CONTROL, Assignment
 from lowregret.online.decisions import ANSWERS, Decision, Event, Status, decision_of, new_key, new_tuple
 from lowregret.online.epochs import first_horizon, start_epoch
-from lowregret.online.model import (
-    MODEL,
-    LiveRng,
-    apply_step,
-    choose_step,
-    live_clock,
-)
+from lowregret.online.model import MODEL, LiveRng, apply_step, choose_step, live_clock
 
-FIRST_ROOM = 64
-"""How many rewards of an arm a new agent has room for; it doubles when they are more."""
-REMEMBERED = 1_000
+INITIAL_CAPACITY = 64
+"""How many rewards of an arm a new agent can hold; it doubles when there are more."""
+MAX_REMEMBERED = 1_000
 """How many of the latest answers and requests are held in memory; a store on disk holds them all."""
-REMEMBERED_DECISIONS = 10 * REMEMBERED
+MAX_REMEMBERED_DECISIONS = 10 * MAX_REMEMBERED
 """How many decisions these requests have together, unless the latest one alone has more."""
 
 
-Saved: TypeAlias = tuple[
-    bytes, bytes, Any, int, dict[str, Rows], list[str], dict[str, int], int, int, int, Status
-]
-"""A copy of the model: rows, models, round, epoch, retired, names, places, asked, conflicts, matured,
-status.
+class SavedModel(NamedTuple):
+    """A copy of the model.
 
-Arrays are bytes, because NumPy copies structured arrays field by field. Lists and dictionaries are not
-copied: the agent replaces them and never changes them.
-"""
+    Arrays are bytes, because NumPy copies structured arrays field by field. Lists and dictionaries are not
+    copied: the agent replaces them and never changes them.
+    """
+
+    rows: bytes
+    models: bytes
+    round: Any
+    epoch: int
+    retired: dict[str, Rows]
+    names: list[str]
+    places: dict[str, int]
+    asked: int
+    conflicts: int
+    matured: int
+    status: Status
+    fallback: str | None
 
 
 class AgentState:
@@ -75,7 +80,7 @@ class AgentState:
     matured : int
         The number of the latest decision whose window has ended; see ``windows``.
     status : str
-        Whether decisions are made: "active", "paused" or "retired".
+        Whether decisions are made: "active", "paused" or "retired"; ``fallback`` is shown meanwhile.
     pending : dict of int to Decision
         The decisions whose pulls the model counts as pending, by their numbers in increasing order.
     early : dict of int to float
@@ -96,7 +101,7 @@ class AgentState:
         shuffle(settings.seed, 0, self.rows["number"])
         initialise_memory(policy, self.rows)
         self.scores = new_scores(policy, size)
-        self.rewards = new_rewards(policy, size, FIRST_ROOM)
+        self.rewards = new_rewards(policy, size, INITIAL_CAPACITY)
         self.models = np.zeros(1, MODEL)
         model = self.models[0]
         model["key"] = stream(settings.seed, 0, POLICY_STREAM)
@@ -110,6 +115,7 @@ class AgentState:
             self.retired[self.control] = self._new_row(size)
         self.asked = self.conflicts = self.matured = 0
         self.status: Status = "active"
+        self.fallback: str | None = None
         self.pending: dict[int, Decision] = {}
         self.early: dict[int, float] = {}
         self.answers: OrderedDict[str, float | None] = OrderedDict()
@@ -135,13 +141,18 @@ class AgentState:
 
     def compile(self) -> None:
         """Choose and learn by compiled code from now on; compile it, or load it from the disk cache."""
+        from lowregret.engine.bridge.compiler import entry
+
         policy = self.settings.policy
-        choose, learn = (entry(function, policy, *rest) for function, rest in self._entries())
+        choose, learn = (entry(function, policy, *arguments) for function, arguments in self._entries())
         self.steps = choose, learn, policy
 
     def has_code(self) -> bool:
         """Return whether ``compile`` would only load machine code, in less than half a second."""
-        return all(is_on_disk(function, self.settings.policy, *rest) for function, rest in self._entries())
+        from lowregret.engine.bridge.compiler import is_on_disk
+
+        policy = self.settings.policy
+        return all(is_on_disk(function, policy, *arguments) for function, arguments in self._entries())
 
     def _entries(self) -> list[tuple[Callable[..., Any], tuple[Any, ...]]]:
         """Return the functions that are compiled, with examples of their arguments after the policy."""
@@ -153,29 +164,21 @@ class AgentState:
             (apply_step, (*arguments, 0, 0.5, self.rewards)),
         ]
 
-    def save(self) -> Saved:
-        """Return a copy of the model."""
+    def save(self) -> tuple[Any, ...]:
+        """Return a copy of the model: the fields of ``SavedModel``, as a tuple, which is quicker to make."""
         return (
-            self.rows.tobytes(),
-            self.models.tobytes(),
-            self.round,
-            self.epoch,
-            self.retired,
-            self.names,
-            self.places,
-            self.asked,
-            self.conflicts,
-            self.matured,
-            self.status,
-        )
+            self.rows.tobytes(), self.models.tobytes(), self.round, self.epoch, self.retired, self.names,
+            self.places, self.asked, self.conflicts, self.matured, self.status, self.fallback,
+        )  # fmt: skip
 
-    def restore(self, saved: Saved) -> None:
+    def restore(self, saved: tuple[Any, ...]) -> None:
         """Set the model back to a copy."""
-        rows, models, self.round, self.epoch, self.retired, self.names, self.places, *_ = saved
-        self.rows = np.frombuffer(rows, self.rows.dtype).copy()
+        model = SavedModel(*saved)
+        self.rows = np.frombuffer(model.rows, self.rows.dtype).copy()
+        self.models = np.frombuffer(model.models, MODEL).copy()
+        for name in SavedModel._fields[2:]:
+            setattr(self, name, getattr(model, name))
         self.scores = new_scores(self.settings.policy, len(self.rows))
-        self.models = np.frombuffer(models, MODEL).copy()
-        self.asked, self.conflicts, self.matured, self.status = saved[7:]
         self.control_allowed = True
 
     def check_only(self, only: Iterable[object]) -> None:
@@ -217,7 +220,7 @@ class AgentState:
             arm = self.control
             self.count_pending(arm)
         else:
-            raise InputError(f"{self.settings.policy}: {MESSAGES[NOT_A_NUMBER]}")
+            raise_for(self.settings.policy, NOT_A_NUMBER)
         self.asked = number
         fields = "asked", number, arm, None, time, propensity, drawn, request, new_key(), timestamp
         return new_tuple(Event, fields)
@@ -233,29 +236,30 @@ class AgentState:
         place = self.places.get(arm)
         if self.rewards is not None:
             row = self.retired[arm][0] if place is None else self.rows[place]
-            self.make_room(int(row["number"]), int(row["pulls"]) + 1)
+            self.reserve(int(row["number"]), int(row["pulls"]) + 1)
         if place is not None:
             _, learn, policy = self.steps
-            left, self.round = learn(policy, self.rows, self.models, self.round, place, reward, self.rewards)
-            if left < 1:
-                raise InputError(f"{self.settings.policy}: {MESSAGES[left]}")
+            active, self.round = learn(
+                policy, self.rows, self.models, self.round, place, reward, self.rewards
+            )
+            raise_for(policy, active)
         else:
-            self._apply_late_reward(arm, reward)
+            self._apply_reward_of_hidden_arm(arm, reward)
         if self.settings.horizon is None and self.models[0]["told"] >= self.models[0]["horizon"]:
             self._open_epoch()
 
-    def make_room(self, number: int, pulls: int) -> None:
-        """Let ``rewards``, if the policy uses them, have room for so many of the arm of this number."""
+    def reserve(self, number: int, pulls: int) -> None:
+        """Grow ``rewards``, if the policy uses them, to hold ``pulls`` rewards of arm ``number``."""
         if self.rewards is None:
             return
-        arms, room, *columns = self.rewards.shape
-        if number >= arms or pulls > room:
-            wide = room if pulls <= room else max(2 * room, pulls)
-            grown = np.empty((max(arms, number + 1), wide, *columns))
-            grown[:arms, :room] = self.rewards
-            self.rewards = grown
+        arms, capacity, *columns = self.rewards.shape
+        if number >= arms or pulls > capacity:
+            size = capacity if pulls <= capacity else max(2 * capacity, pulls)
+            rewards = np.empty((max(arms, number + 1), size, *columns))
+            rewards[:arms, :capacity] = self.rewards
+            self.rewards = rewards
 
-    def _apply_late_reward(self, arm: str, reward: float) -> None:
+    def _apply_reward_of_hidden_arm(self, arm: str, reward: float) -> None:
         """Update the statistics of an arm that the policy does not see."""
         row, model = self._own_retired(arm), self.models[0]
         row["pending"] -= 1
@@ -266,7 +270,7 @@ class AgentState:
         observe(policy, row, 0, reward, clock, LiveRng(model, self.rewards))
 
     def _own_retired(self, arm: str) -> Rows:
-        """Return the row of such an arm as a copy that may be changed; ``save`` holds the original."""
+        """Copy the row of an arm that the policy does not see, and return it; ``save`` holds the original."""
         row = self.retired[arm].copy()
         self.retired = {**self.retired, arm: row}
         return row
@@ -287,7 +291,7 @@ class AgentState:
 
     def check_new(self, arm: object) -> str:
         """Check the name of a new arm."""
-        new = without_nul("the name of an arm", valid_string("the name of an arm", arm))
+        new = valid_arm(arm)
         if new in self.places or new == self.control:
             raise InputError(f"arm {short_repr(new)} exists already: give the new arm another name")
         if new in self.retired:
@@ -310,15 +314,15 @@ class AgentState:
         """Add an arm to the model."""
         policy, size = self.settings.policy, len(self.rows)
         row = self._new_row(size + len(self.retired))
-        opened = policy.initially_active(int(row["number"][0]))
-        row["active"], row["eliminated"] = opened, 0 if opened else CLOSED
+        active = policy.initially_active(int(row["number"][0]))
+        row["active"], row["eliminated"] = active, 0 if active else CLOSED
         rows = np.concatenate([self.rows, row])
         self.rows, self.names, self.places = rows, [*self.names, arm], {**self.places, arm: size}
         self.scores = new_scores(policy, size + 1)
 
     def _new_row(self, number: int) -> Rows:
         """Return the row of an arm that was not pulled."""
-        self.make_room(number, 0)
+        self.reserve(number, 0)
         row = new_rows(1, self.settings.policy)
         initialise_memory(self.settings.policy, row)
         row["number"] = number
@@ -338,28 +342,28 @@ class AgentState:
 
     def commit(self, events: Sequence[Event]) -> list[Decision]:
         """Update the records with events that are stored; return the decisions among them."""
-        made = []
+        decisions = []
         for event in events:
             kind, number = event[0], event[1] or 0
             if kind == "asked":
                 decision = decision_of(event)
                 self.pending[number] = decision
                 if event.request is not None:
-                    known = self.requests.setdefault(event.request, {})
-                    self.requested += number not in known
-                    known[number] = decision
-                made.append(decision)
+                    of_request = self.requests.setdefault(event.request, {})
+                    self.requested += number not in of_request
+                    of_request[number] = decision
+                decisions.append(decision)
             elif kind in ANSWERS:
                 self._commit_answer(number, event.reward)
             elif kind == "matured":
-                self._commit_matured(number, event.reward)
-        while len(self.answers) > REMEMBERED:
+                self._commit_ended_windows(number, event.reward)
+        while len(self.answers) > MAX_REMEMBERED:
             self.answers.popitem(last=False)
-        while len(self.requests) > REMEMBERED or (
-            self.requested > REMEMBERED_DECISIONS and len(self.requests) > 1
+        while len(self.requests) > MAX_REMEMBERED or (
+            self.requested > MAX_REMEMBERED_DECISIONS and len(self.requests) > 1
         ):
             self.requested -= len(self.requests.popitem(last=False)[1])
-        return made
+        return decisions
 
     def _commit_answer(self, number: int, reward: float | None) -> None:
         decision = self.pending.get(number)
@@ -371,7 +375,7 @@ class AgentState:
         else:
             del self.pending[number]
 
-    def _commit_matured(self, last: int, default: float | None) -> None:
+    def _commit_ended_windows(self, last: int, default: float | None) -> None:
         for number in list(takewhile(last.__ge__, self.pending)):
             if number not in self.early:
                 self.answers[self.pending[number].id] = default

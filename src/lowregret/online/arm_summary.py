@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from lowregret.engine.state import CLOSED
+from lowregret.engine.kernels.state import CLOSED
 from lowregret.online.agent_state import AgentState
 from lowregret.policies.views import arm_view
 
-MISSED = 0.05
+ERROR_RATE = 0.05
 """The probability that an interval ever misses the true mean."""
-PRIOR = 126.0
+PRIOR_REWARDS = 126.0
 """The prior number of rewards of the mixture, which makes it tightest at about 1,000."""
+ADDED_VARIANCE = 4.0
+"""Added to the sum of the variances of rewards in [0, 1], since the first ones at a low rate may all be 0."""
 COLUMNS = {
     "arm": pl.String,
     "pulls": pl.Int64,
@@ -28,12 +30,12 @@ COLUMNS = {
 }
 
 
-def half_width(pulls: int, deviation: float, missed: float = MISSED) -> float:
+def half_width(pulls: int, deviation: float, error_rate: float = ERROR_RATE) -> float:
     """Compute the half-width of a confidence sequence for a mean, valid at all times simultaneously.
 
     The normal mixture of Robbins, "Statistical methods related to the law of the iterated logarithm", Annals
     of Mathematical Statistics 41, 1970, for rewards that are sub-Gaussian with this deviation; rewards in
-    [0, 1] are with 1/2. The probability that it ever misses the mean is at most ``missed``.
+    [0, 1] are with 1/2. The probability that it ever misses the mean is at most ``error_rate``.
 
     Examples
     --------
@@ -41,20 +43,16 @@ def half_width(pulls: int, deviation: float, missed: float = MISSED) -> float:
     >>> round(half_width(1_000, 0.5), 4), round(half_width(10, 0.5), 4)
     (0.048, 1.4363)
     """
-    count = pulls + PRIOR
-    return deviation * sqrt(count * log(count / (PRIOR * missed**2))) / pulls
+    count = pulls + PRIOR_REWARDS
+    return deviation * sqrt(count * log(count / (PRIOR_REWARDS * error_rate**2))) / pulls
 
 
 def summary_table(state: AgentState) -> pl.DataFrame:
     """Return one row per arm, in the order in which the arms were added."""
-    retired = ((arm, row[0]) for arm, row in state.retired.items())
-    rows = [*zip(state.names, state.rows, strict=True), *retired]
-    rows.sort(key=lambda pair: int(pair[1]["number"]))
+    rows = sorted(_all_rows(state), key=lambda pair: int(pair[1]["number"]))
     total = max(state.time, 1)
     return pl.DataFrame(
-        [_summary_row(state, arm, row, total) for arm, row in rows],
-        schema=COLUMNS,
-        orient="row",
+        [_summary_row(state, arm, row, total) for arm, row in rows], schema=COLUMNS, orient="row"
     )
 
 
@@ -69,17 +67,14 @@ def regret_bound(state: AgentState) -> float | None:
     settings = state.settings
     if settings.reward_range is None:
         return None
-    rows = [
-        *zip(state.names, state.rows, strict=True),
-        *((arm, row[0]) for arm, row in state.retired.items()),
-    ]
-    missed = MISSED / len(rows)
+    rows = _all_rows(state)
+    error_rate = ERROR_RATE / len(rows)
     lows, highs, pulls = np.zeros(len(rows)), np.ones(len(rows)), np.zeros(len(rows))
     for place, (arm, row) in enumerate(rows):
-        _, known, mean, *_ = arm_view(settings.policy, row.reshape(1), 0)
-        if known:
-            wide = half_width(known, 0.5, missed)
-            lows[place], highs[place] = max(mean - wide, 0.0), min(mean + wide, 1.0)
+        _, rewards, mean, *_ = arm_view(settings.policy, row.reshape(1), 0)
+        if rewards:
+            width = half_width(rewards, 0.5, error_rate)
+            lows[place], highs[place] = max(mean - width, 0.0), min(mean + width, 1.0)
         if arm in state.retired and arm != state.control:
             highs[place] = 0.0
         pulls[place] = int(row["pulls"]) + int(row["pending"])
@@ -90,6 +85,38 @@ def regret_bound(state: AgentState) -> float | None:
     return float(np.maximum(others - lows, 0.0) @ pulls) * (high - low)
 
 
+def gain_over_control(state: AgentState) -> dict[str, float] | None:
+    """Estimate what the policy has earned more than the control arm would have on the same decisions.
+
+    The control arm has a fixed share of the decisions, at random. So the means of both groups can be
+    compared, whatever the policy chose, and also if the rewards change with time. Each mean has a confidence
+    sequence with the variance within the arms; for rewards in a range see ``ADDED_VARIANCE``. Both hold at
+    all times with probability 95%, asymptotically.
+
+    None without a control arm or two rewards in each group, and for a policy that resets statistics.
+    """
+    groups = np.zeros((2, 3))  # rewards, their sum, and the sum of their variances: policy and control
+    for arm, row in _all_rows(state):
+        _, pulls, mean, variance, *_ = arm_view(state.settings.policy, row.reshape(1), 0)
+        groups[int(arm == state.control)] += pulls, pulls * mean, pulls * variance
+        if row["reset"]:
+            return None
+    if groups[:, 0].min() < 2:
+        return None
+    counts, scale = groups[:, 0], state.settings.unscaled(1.0) - state.settings.unscaled(0.0)
+    means, added = groups[:, 1] / counts, ADDED_VARIANCE if state.settings.reward_range else 0.0
+    deviations = np.sqrt((groups[:, 2] + added) / counts)
+    widths = [half_width(int(n), s, ERROR_RATE / 2) for n, s in zip(counts, deviations, strict=True)]
+    gain, width = counts[0] * scale * (means[0] - means[1]), counts[0] * scale * sum(widths)
+    return {"estimate": float(gain), "low": float(gain - width), "high": float(gain + width)}
+
+
+def _all_rows(state: AgentState) -> list[tuple[str, np.void]]:
+    """Return the names and the rows of all arms, retired ones last."""
+    retired = ((arm, row[0]) for arm, row in state.retired.items())
+    return [*zip(state.names, state.rows, strict=True), *retired]
+
+
 def _summary_row(state: AgentState, arm: str, row: np.void, total: int) -> tuple[Any, ...]:
     """Return one row of the table, with means in the user's units."""
     settings = state.settings
@@ -97,11 +124,11 @@ def _summary_row(state: AgentState, arm: str, row: np.void, total: int) -> tuple
     bounded = settings.reward_range is not None
     low = high = None
     if bounded and pulls:
-        wide = half_width(pulls, 0.5)
-        low, high = max(mean - wide, 0.0), min(mean + wide, 1.0)
+        width = half_width(pulls, 0.5)
+        low, high = max(mean - width, 0.0), min(mean + width, 1.0)
     elif pulls > 1 and variance > 0.0:
-        wide = half_width(pulls, sqrt(variance))
-        low, high = mean - wide, mean + wide
+        width = half_width(pulls, sqrt(variance))
+        low, high = mean - width, mean + width
     ends = [None if end is None else settings.unscaled(end) for end in (mean if pulls else None, low, high)]
     share = (int(row["pulls"]) + int(row["pending"])) / total
     return arm, int(row["pulls"]), int(row["pending"]), *ends, _state(state, arm, row), share

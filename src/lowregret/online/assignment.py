@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lowregret.engine.rng import ASSIGNMENT_STREAM, stream, uniform
-from lowregret.engine.state import Integers, Rows
+from lowregret._common.arrays import Integers
+from lowregret.engine.kernels.rng import ASSIGNMENT_STREAM, stream, uniform
+from lowregret.engine.kernels.state import Rows
 from lowregret.online.agent_settings import Settings
 from lowregret.online.model import live_clock
 from lowregret.policies import Policy
@@ -25,7 +26,7 @@ from lowregret.policies.base import is_randomized, samples_posteriors
 if TYPE_CHECKING:
     from lowregret.online.agent_state import AgentState
 
-LEAST = 1e-12
+MIN_PROPENSITY = 1e-12
 """The smallest propensity that is logged; the error of a computed one is larger."""
 
 
@@ -41,8 +42,8 @@ class Assignment:
         self.randomized = is_randomized(kind)
         self._by_default = settings.log_propensities is None
         self._stated = kind.overrides("propensities") or samples_posteriors(kind)
-        wanted = self.mixes if self._by_default else settings.log_propensities
-        self.states = self._stated and (wanted or not kind.slow_propensities)
+        requested = self.mixes if self._by_default else settings.log_propensities
+        self.states = self._stated and (requested or not kind.slow_propensities)
         self._key = stream(settings.seed, 0, ASSIGNMENT_STREAM)
 
     def log_all(self) -> None:
@@ -51,13 +52,9 @@ class Assignment:
             self.states = self._stated
 
     def choose(self, state: AgentState, number: int) -> tuple[int, int, int, float | None]:
-        """Choose and pull the arm of decision ``number``.
+        """Choose and pull an arm; return its row, the time, the draws so far, and the propensity.
 
-        Returns
-        -------
-        place, time, drawn, propensity
-            The row of the arm, -1 if an index is nan, ``CONTROL`` for the control arm; the time, the random
-            numbers that the policy has drawn, and the probability of this choice.
+        The row is -1 if an index is nan, and ``CONTROL`` for the control arm.
         """
         rows, model = state.rows, state.models[0]
         draw, allowed = uniform(self._key, number), np.flatnonzero(rows["allowed"])
@@ -78,15 +75,15 @@ class Assignment:
         share = self.policy_share(state, place, preferred, time)
         if share is None:
             return place, time, drawn, None
-        rest = max(1.0 - fixed - self.minimum * len(allowed), 0.0)
-        return place, time, drawn, max(self.minimum + rest * share, LEAST)
+        free = max(1.0 - fixed - self.minimum * len(allowed), 0.0)
+        return place, time, drawn, max(self.minimum + free * share, MIN_PROPENSITY)
 
     def propensity(self, state: AgentState, place: int, time: int) -> float | None:
         """Return the probability of the arm that the policy has just chosen."""
         if not self.randomized or place < 0:
             return 1.0
         share = self.policy_share(state, place, place, time)
-        return None if share is None else max(share, LEAST)
+        return None if share is None else max(share, MIN_PROPENSITY)
 
     def policy_share(self, state: AgentState, place: int, preferred: int, time: int) -> float | None:
         """Return the probability with which the policy chooses an arm, just after that arm was pulled.
@@ -129,7 +126,7 @@ class CandidateArms:
 
     def __init__(self, policy: Policy, rows: Rows, places: Integers, pending: Integers) -> None:
         self._policy, self._rows, self._places, self._pending = policy, rows, places, pending
-        self._known = (rows["pulls"] - rows["reset"])[places]
+        self._counts = (rows["pulls"] - rows["reset"])[places]
 
     @property
     def number(self) -> Any:
@@ -138,14 +135,14 @@ class CandidateArms:
 
     @property
     def pulls(self) -> Any:
-        """Their pulls as the policy sees them: see ``engine.step.arm_as_seen``."""
+        """Their pulls as the policy sees them: see ``engine.kernels.step.arm_as_seen``."""
         pending = self._pending[self._places]
         if not self._policy.counts_pending:
             if self._policy.warmup == 0:
-                return self._known
+                return self._counts
             missing = self._policy.warmup - self._rows["pulls"][self._places]
             pending = np.maximum(np.minimum(pending, missing), 0)
-        return self._known + pending
+        return self._counts + pending
 
     @property
     def mean(self) -> Any:
@@ -155,9 +152,9 @@ class CandidateArms:
     @property
     def variance(self) -> Any:
         """Their population variances."""
-        known, rows, places = self._known, self._rows, self._places
-        squares = known * rows["squares"][places] - rows["total"][places] ** 2
-        return np.maximum(squares, 0.0) / np.maximum(known, 1) ** 2
+        count, rows, places = self._counts, self._rows, self._places
+        squares = count * rows["squares"][places] - rows["total"][places] ** 2
+        return np.maximum(squares, 0.0) / np.maximum(count, 1) ** 2
 
     @property
     def memory(self) -> Any:

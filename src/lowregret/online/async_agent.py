@@ -1,30 +1,87 @@
-"""An agent for programs with an event loop: calls are awaited, and the loop goes on meanwhile."""
+"""An agent for programs with an event loop: calls are awaited, and the loop continues meanwhile."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
+from functools import partial, wraps
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from lowregret._common.validation import short_repr
 from lowregret.errors import InputError
 from lowregret.online.agent import Agent
-from lowregret.online.decisions import Decision
 
-if TYPE_CHECKING:
-    import polars
-
+P = ParamSpec("P")
 Result = TypeVar("Result")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class AsyncAgent:
+def like(method: Any, function: Function) -> Function:
+    """Return a function with the name, signature and docstring of a method or property of ``Agent``."""
+    origin: Any = method.fget if isinstance(method, property) else method
+    wraps(origin)(function)
+    function.__doc__ = (origin.__doc__ or "").partition("Examples\n")[0].rstrip()
+    return function
+
+
+def _awaited(
+    method: Callable[Concatenate[Agent, P], Result],
+) -> Callable[Concatenate[AsyncCalls, P], Coroutine[Any, Any, Result]]:
+    """Return a coroutine for a method or property of an agent."""
+    origin: Any = method.fget if isinstance(method, property) else method
+
+    async def call(self: AsyncCalls, /, *arguments: P.args, **options: P.kwargs) -> Result:
+        result: Result = await self._call(origin, *arguments, **options)
+        return result
+
+    return like(method, call)
+
+
+class AsyncCalls:
+    """The calls that local and remote agents have, as coroutines."""
+
+    ask = _awaited(Agent.ask)
+    tell = _awaited(Agent.tell)
+    tell_many = _awaited(Agent.tell_many)
+    forget = _awaited(Agent.forget)
+    forget_many = _awaited(Agent.forget_many)
+    pause = _awaited(Agent.pause)
+    resume = _awaited(Agent.resume)
+    retire = _awaited(Agent.retire)
+    add_arm = _awaited(Agent.add_arm)
+    retire_arm = _awaited(Agent.retire_arm)
+    summary = _awaited(Agent.summary)
+    plot = _awaited(Agent.plot)
+    events = _awaited(Agent.events)
+    rewards = _awaited(Agent.rewards)
+    policy = _awaited(Agent.policy)
+    arms = _awaited(Agent.arms)
+    time = _awaited(Agent.time)
+    pending = _awaited(Agent.pending)
+    conflicts = _awaited(Agent.conflicts)
+    status = _awaited(Agent.status)
+
+    async def close(self) -> None:
+        """Close the agent."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def _call(self, method: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """Make a call of a method of ``Agent``, or of the function of a property."""
+        raise NotImplementedError
+
+
+class AsyncAgent(AsyncCalls):
     """An agent whose calls are coroutines: ``await agent.ask()``.
 
-    The calls are those of ``Agent``, and are made one after the other by a thread of their own, in the order
-    in which they were awaited. A call that is cancelled may still take effect: pass a ``request``, and repeat
-    it.
+    The calls are those of ``Agent``. What is a property of ``Agent``, except the name, is a coroutine too:
+    ``await agent.time()``. A thread makes the calls one after the other, in the order in which they were
+    awaited. A call that is cancelled may still take effect: pass a ``request``, and repeat it.
 
     Parameters
     ----------
@@ -37,11 +94,13 @@ class AsyncAgent:
     >>> import lowregret as lr
     >>> async def main():
     ...     async with lr.AsyncAgent(lr.Agent(lr.UCB1(), ["red", "green"])) as agent:
+    ...         await agent.compile()
     ...         choice = await agent.ask()
     ...         print(await agent.tell(choice, 1))
     ...         first, *others = await agent.ask(4)
     ...         print(await agent.forget(first), await agent.forget_many(others[:1]))
-    ...         print(await agent.tell_many((each, 0) for each in others[1:]), await agent.pending())
+    ...         print(await agent.tell_many((choice, 0) for choice in others[1:]), await agent.pending())
+    ...         print(await agent.time(), agent.name)
     ...         await agent.add_arm("blue")
     ...         await agent.retire_arm("red")
     ...         table = await agent.summary()
@@ -51,6 +110,7 @@ class AsyncAgent:
     True
     True 1
     2 ()
+    3 None
     ['retired', 'active', 'active']
     """
 
@@ -60,158 +120,42 @@ class AsyncAgent:
         self.agent = agent
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="lowregret-agent")
 
-    @overload
-    async def ask(
-        self, n: None = None, *, only: Iterable[str] | None = None, request: str | None = None
-    ) -> Decision: ...
+    forget_expired = _awaited(Agent.forget_expired)
+    forget_where = _awaited(Agent.forget_where)
+    verify = _awaited(Agent.verify)
+    compact = _awaited(Agent.compact)
+    erase_request = _awaited(Agent.erase_request)
+    to_json = _awaited(Agent.to_json)
+    notes = _awaited(Agent.notes)
 
-    @overload
-    async def ask(
-        self, n: int, *, only: Iterable[str] | None = None, request: str | None = None
-    ) -> list[Decision]: ...
+    @property
+    def name(self) -> str | None:
+        """The name of the agent in its store, None if it has none, as in memory."""
+        return self.agent.name
 
-    async def ask(
-        self, n: int | None = None, *, only: Iterable[str] | None = None, request: str | None = None
-    ) -> Decision | list[Decision]:
-        """Choose an arm to pull; see ``Agent.ask``.
-
-        Parameters
-        ----------
-        n : int, optional
-            The number of decisions to make at once; they are returned as a list.
-        only : list of str, optional
-            The arms to choose from.
-        request : str, optional
-            A name that makes the call idempotent: a repeated call returns the same decisions.
+    async def compile(self) -> Self:
+        """Compile the policy; the choices stay the same.
 
         Returns
         -------
-        Decision, or list of Decision
-            The arms to pull.
+        AsyncAgent
+            The agent itself.
         """
-        return await self._call(self.agent.ask, n, only=only, request=request)
-
-    async def tell(self, decision: Decision | str, reward: float) -> bool:
-        """Report the reward of a decision; see ``Agent.tell``.
-
-        Parameters
-        ----------
-        decision : Decision or str
-            The decision, or its id.
-        reward : float
-            The reward.
-
-        Returns
-        -------
-        bool
-            True if the reward is new, False if it was reported before.
-        """
-        return await self._call(self.agent.tell, decision, reward)
-
-    async def tell_many(self, rewards: Iterable[tuple[Decision | str, float]]) -> int:
-        """Report several rewards at once; see ``Agent.tell_many``.
-
-        Parameters
-        ----------
-        rewards : iterable of (Decision or str, float)
-            Decisions or their ids, each with its reward.
-
-        Returns
-        -------
-        int
-            The number of rewards that were not reported before.
-        """
-        return await self._call(self.agent.tell_many, rewards)
-
-    async def forget(self, decision: Decision | str) -> bool:
-        """Discard a decision; see ``Agent.forget``.
-
-        Parameters
-        ----------
-        decision : Decision or str
-            The decision, or its id.
-
-        Returns
-        -------
-        bool
-            True if the decision was pending, False if it was discarded before.
-        """
-        return await self._call(self.agent.forget, decision)
-
-    async def forget_many(self, decisions: Iterable[Decision | str]) -> int:
-        """Discard several decisions at once; see ``Agent.forget_many``.
-
-        Parameters
-        ----------
-        decisions : iterable of (Decision or str)
-            The decisions or their ids.
-
-        Returns
-        -------
-        int
-            The number of decisions that were pending.
-        """
-        return await self._call(self.agent.forget_many, decisions)
-
-    async def add_arm(self, arm: str) -> None:
-        """Add an arm; see ``Agent.add_arm``.
-
-        Parameters
-        ----------
-        arm : str
-            The name of the arm.
-        """
-        await self._call(self.agent.add_arm, arm)
-
-    async def retire_arm(self, arm: str) -> None:
-        """Retire an arm; see ``Agent.retire_arm``.
-
-        Parameters
-        ----------
-        arm : str
-            The name of the arm.
-        """
-        await self._call(self.agent.retire_arm, arm)
-
-    async def summary(self) -> polars.DataFrame:
-        """Return a table of the arms; see ``Agent.summary``.
-
-        Returns
-        -------
-        polars.DataFrame
-            One row per arm.
-        """
-        return await self._call(self.agent.summary)
-
-    async def pending(self) -> tuple[Decision, ...]:
-        """Return the decisions whose rewards have not been reported, oldest first.
-
-        Returns
-        -------
-        tuple of Decision
-            The decisions.
-        """
-        return await self._call(lambda: self.agent.pending)
+        await self._call(Agent.compile)
+        return self
 
     async def close(self) -> None:
         """Finish the calls that were made, and close the agent."""
         await asyncio.get_running_loop().run_in_executor(None, self._thread.shutdown)
         await asyncio.to_thread(self.agent.close)
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
-
     def __repr__(self) -> str:
         return f"Async{self.agent!r}"
 
-    async def _call(self, call: Callable[..., Result], *arguments: Any, **options: Any) -> Result:
+    async def _call(self, method: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        call = partial(method, self.agent, *arguments, **options)
         try:
-            made = asyncio.get_running_loop().run_in_executor(
-                self._thread, partial(call, *arguments, **options)
-            )
+            result = asyncio.get_running_loop().run_in_executor(self._thread, call)
         except RuntimeError:  # of a thread that was shut down
             raise InputError("this agent is closed: open it again") from None
-        return await made
+        return await result

@@ -2,59 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Sequence
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from lowregret._common import text
 from lowregret._common.validation import short_repr
-from lowregret.errors import ConflictError, InputError, UnknownDecisionError
+from lowregret.errors import ConflictError, InputError, PausedError, UnknownDecisionError
 from lowregret.online.agent_settings import valid_reward
 from lowregret.online.agent_state import AgentState
 from lowregret.online.decisions import (
+    FALLBACK,
     STATUS_EVENTS,
     Decision,
     Event,
     Kind,
+    decision_id,
     decision_number,
     decision_of,
     new_tuple,
 )
-from lowregret.online.windows import end_windows
+from lowregret.online.windows import end_due_windows
 
 if TYPE_CHECKING:
-    from lowregret.online.known_requests import KnownRequests
-    from lowregret.online.stores import Store as WholeStore
-
-    Store: TypeAlias = WholeStore | KnownRequests
+    from lowregret.online.stores import Store
 
 Change: TypeAlias = tuple[Any, list[Event]]
 """The result of a transaction and its events."""
+AGAIN: Final = object()
+"""The result of a call that must be made again: it has only ended windows, and more are due."""
+
+
+class RequestEvents(NamedTuple):
+    """The part of a store that calls use, whose events of some requests were read before."""
+
+    events_of_request: Callable[[str], list[Event]]
+    events_of_decision: Callable[[int], list[Event]]
+
+
+Lookup: TypeAlias = "Store | RequestEvents"
 
 
 def ask(
-    state: AgentState, store: Store, now: float, count: int, only: list[str] | None, request: str | None
+    state: AgentState, store: Lookup, now: float, count: int, only: list[str] | None, request: str | None
 ) -> Change:
     """Make decisions, or return those of an earlier request."""
     if only is not None:
         state.check_only(only)
-    known = [] if request is None else _requested(state, store, request)
-    if known:
-        if len(known) != count:
+    earlier = [] if request is None else _decisions_of_request(state, store, request)
+    if earlier:
+        if len(earlier) != count:
             raise ConflictError(
-                f"request {short_repr(request)} asked for {text.count(len(known), 'decision')} before, "
+                f"request {short_repr(request)} asked for {text.count(len(earlier), 'decision')} before, "
                 f"not for {count}"
             )
-        for decision in known:
+        for decision in earlier:
             if only is not None and decision.arm not in only:
                 raise ConflictError(
                     f"request {short_repr(request)} chose {short_repr(decision.arm)} before, which is "
                     "not in only: use another request for a new choice"
                 )
-        return known, []
+        return earlier, []
     if state.status != "active":
         remedy = ": resume it" if state.status == "paused" else ""
-        raise ConflictError(f"this agent is {state.status} and makes no decisions{remedy}")
-    events = [] if state.settings.window is None else end_windows(state, now)
+        if state.fallback is None:
+            raise PausedError(f"this agent is {state.status} and makes no decisions{remedy}")
+        return [Decision(FALLBACK, state.fallback, 0)] * count, []
+    events: list[Event] = []
+    if state.settings.window is not None:
+        events, more = end_due_windows(state, now)
+        if more:
+            return AGAIN, events
     if only is not None:
         state.allow(only)
     for number in range(state.asked + 1, state.asked + 1 + count):
@@ -65,23 +83,25 @@ def ask(
 
 
 def tell(
-    state: AgentState, store: Store, now: float, rewards: Sequence[tuple[Decision | str, float]]
+    state: AgentState, store: Lookup, now: float, rewards: Sequence[tuple[Decision | str, float]]
 ) -> Change:
     """Apply rewards, all or none; a conflict is recorded and returned."""
     new: dict[int, tuple[float, float]] = {}  # as reported and as scaled, by number of the decision
     for decision, reward in rewards:
+        if decision_id(decision) == FALLBACK:
+            continue
         number, value = _number(state, decision), valid_reward(reward)
         if number and number not in new and number not in state.early:
             new[number] = value, state.settings.scaled(value)
             continue
         if number in new:
-            known: float | None = new[number][0]
+            recorded: float | None = new[number][0]
         else:
-            known = state.early[number] if number else _answer(state, store, decision)
-        if known != value:
-            key = _key(decision)
+            recorded = state.early[number] if number else _answer(state, store, decision)
+        if recorded != value:
+            key = decision_id(decision)
             state.conflicts += 1
-            earlier = "was discarded" if known is None else f"has the reward {known!r}"
+            earlier = "was discarded" if recorded is None else f"has the reward {recorded!r}"
             conflict = ConflictError(f"decision {key!r} {earlier}: the reward {value!r} is rejected")
             return conflict, [Event("conflict", decision_number(key), None, value, timestamp=now)]
     events, at_once = [], state.settings.matures_after is None
@@ -93,12 +113,12 @@ def tell(
     return len(events), events
 
 
-def forget(state: AgentState, store: Store, now: float, decisions: Sequence[Decision | str]) -> Change:
+def forget(state: AgentState, store: Lookup, now: float, decisions: Sequence[Decision | str]) -> Change:
     """Discard decisions, all or none."""
     events: dict[int, Event] = {}
     for decision in decisions:
         number = _number(state, decision)
-        if number in events:
+        if number in events or decision_id(decision) == FALLBACK:
             continue
         if number and number not in state.early:
             state.discard(state.pending[number].arm)
@@ -107,64 +127,60 @@ def forget(state: AgentState, store: Store, now: float, decisions: Sequence[Deci
         reward = state.early[number] if number else _answer(state, store, decision)
         if reward is not None:
             raise ConflictError(
-                f"decision {_key(decision)!r} has the reward {reward!r}: it cannot be discarded"
+                f"decision {decision_id(decision)!r} has the reward {reward!r}: it cannot be discarded"
             )
     return len(events), list(events.values())
 
 
-def settle(state: AgentState, store: Store, now: float) -> Change:
-    """End the windows that are due."""
-    before = len(state.pending) - len(state.early)
-    events = end_windows(state, now)
-    after = state.after(events)
-    return before - (len(after.pending) - len(after.early)), events
+def end_windows(state: AgentState, store: Lookup, now: float) -> Change:
+    """End windows that are due; return how many decisions were pending in them, and whether more are due."""
+    events, more = end_due_windows(state, now)
+    ended = takewhile(state.matured.__ge__, state.pending)
+    return (sum(number not in state.early for number in ended), more), events
 
 
-def add(state: AgentState, store: Store, now: float, arm: object) -> Change:
+def add(state: AgentState, store: Lookup, now: float, arm: object) -> Change:
     """Add an arm."""
     name = state.check_new(arm)
     state.add(name)
     return None, [Event("added", arm=name, timestamp=now)]
 
 
-def retire(state: AgentState, store: Store, now: float, arm: object) -> Change:
+def retire(state: AgentState, store: Lookup, now: float, arm: object) -> Change:
     """Retire an arm."""
     name = state.check_retirement(arm)
+    if name == state.fallback:
+        raise InputError(f"arm {short_repr(name)} is shown while the agent is paused: resume it first")
     state.retire(name)
     return None, [Event("retired", arm=name, timestamp=now)]
 
 
-def change_status(state: AgentState, store: Store, now: float, kind: Kind) -> Change:
+def change_status(
+    state: AgentState, store: Lookup, now: float, kind: Kind, fallback: str | None = None
+) -> Change:
     """Pause, resume or end an agent; return whether that changed anything."""
     status = STATUS_EVENTS[kind]
-    if state.status == status:
+    if fallback is not None and fallback != state.control:
+        state.place(fallback)
+    if state.status == status and state.fallback == fallback:
         return False, []
     if state.status == "retired":
         raise ConflictError("this agent is retired, which is final: create another one")
-    state.status = status
-    return True, [Event(kind, timestamp=now)]
+    state.status, state.fallback = status, fallback
+    return True, [Event(kind, arm=fallback, timestamp=now)]
 
 
-def _requested(state: AgentState, store: Store, request: str) -> list[Decision]:
+def _decisions_of_request(state: AgentState, store: Lookup, request: str) -> list[Decision]:
     """Return the decisions of an earlier request, none if it is new."""
-    known = state.requests.get(request)
-    if known:
-        return list(known.values())
-    return [decision_of(event) for event in store.requested(request)]
-
-
-def _key(decision: object) -> str:
-    """Return the id of a decision."""
-    if isinstance(decision, Decision):
-        decision = decision[0]
-    if isinstance(decision, str):
-        return decision
-    raise InputError(f"a decision must be a Decision or its id, got {short_repr(decision)}")
+    remembered = state.requests.get(request)
+    if remembered:
+        return list(remembered.values())
+    return [decision_of(event) for event in store.events_of_request(request)]
 
 
 def _number(state: AgentState, decision: Decision | str) -> int:
     """Return the number of a pending decision, 0 if there is none with this id."""
-    key = _key(decision)
+    key = decision_id(decision)
     number = decision_number(key)
     pending = state.pending.get(number)
     if pending is decision:
@@ -176,21 +192,21 @@ def _number(state: AgentState, decision: Decision | str) -> int:
     return number
 
 
-def _check_same(given: Decision, recorded: Decision) -> None:
-    if given.arm != recorded.arm or given.time != recorded.time:
+def _check_same(decision: Decision, recorded: Decision) -> None:
+    if decision.arm != recorded.arm or decision.time != recorded.time:
         raise InputError(
             f"decision {recorded.id!r} chose {short_repr(recorded.arm)} at time {recorded.time}, "
-            f"not {short_repr(given.arm)} at time {short_repr(given.time)}: pass it as it was returned"
+            f"not {short_repr(decision.arm)} at time {short_repr(decision.time)}: pass it as it was returned"
         )
 
 
-def _answer(state: AgentState, store: Store, decision: Decision | str) -> float | None:
+def _answer(state: AgentState, store: Lookup, decision: Decision | str) -> float | None:
     """Return the reward of a decision that is no longer pending, None if it was discarded."""
-    key = _key(decision)
+    key = decision_id(decision)
     if key in state.answers:
         return state.answers[key]
     number = decision_number(key)
-    events = store.decision(number) if 1 <= number <= state.asked else []
+    events = store.events_of_decision(number) if 1 <= number <= state.asked else []
     if events:
         recorded = decision_of(events[0])
         if recorded.id == key:

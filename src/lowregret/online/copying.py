@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 from itertools import zip_longest
-from pathlib import Path
 
 from lowregret.errors import InputError, StoreError
-from lowregret.online.event_tables import all_events
 from lowregret.online.open_agent import open_agent
-from lowregret.online.stores import TIMEOUT, Store
-from lowregret.online.stores.locations import agent_names, is_postgresql, open_store, path_of
+from lowregret.online.stores import TIMEOUT, Store, all_events
+from lowregret.online.stores.locations import agent_names, open_store
 from lowregret.policies import Policy
 
 
@@ -28,8 +26,7 @@ def copy_agent(
     Parameters
     ----------
     source, target : path or URL
-        The stores; the target is created if it does not exist. It must not be a journal, nor have an agent of
-        this name.
+        The stores; the target is created if it does not exist, and must not have an agent of this name.
     name : str, optional
         The name of the agent; not needed if the source has only one.
     policy : Policy, optional
@@ -56,13 +53,9 @@ def copy_agent(
     True
     >>> folder.cleanup()
     """
-    if not is_postgresql(target) and path_of(target).suffix == ".journal":
-        raise InputError(
-            f"{Path(target).name!r} is a journal: copy to an SQLite file or a PostgreSQL database"
-        )
     with open_agent(source, policy, name=name, read_only=True) as agent:
         agent.verify()
-        transactions = agent._transactions
+        transactions = agent.transactions
         with transactions.reading():
             store, stop = transactions.store, transactions.position
             copy, title = open_store(target, agent.name, creating=True, read_only=False)
@@ -77,33 +70,34 @@ def copy_agent(
 def check_free(names: list[str], target: str | os.PathLike[str]) -> None:
     """Reject a target that has an agent of one of these names."""
     try:
-        taken = agent_names(target)
+        existing = agent_names(target)
     except StoreError:  # there is no store yet; else whoever opens it learns what is wrong
         return
     for name in names:
-        if name in taken:
+        if name in existing:
             raise InputError(f"agent {name!r} exists already in the target: copy to another store")
 
 
 def _copy(store: Store, stop: int, copy: Store, title: str) -> None:
     """Write the agent to a new place."""
-    head, first, latest = store.head(), store.first(), store.latest()
+    header, first, latest = store.header(), store.first_snapshot(), store.latest_snapshot()
     with copy.session(TIMEOUT):
-        if copy.head() is not None:
+        if copy.header() is not None:
             raise InputError(f"{title} exists already: copy to another store")
-        copy.begin(str(head))
+        copy.create(str(header))
         if first is not None:
             copy.compact(*first)
         copy.append(list(all_events(store, stop=stop)))
         if latest is not None and latest[0] <= stop and latest != first:
-            copy.keep(*latest)
+            copy.save_snapshot(*latest)
 
 
 def _compare(store: Store, stop: int, copy: Store, title: str) -> int:
     """Compare the copy with the original; return the number of events."""
-    count, same = 0, copy.head() == store.head() and copy.first() == store.first()
-    for ours, theirs in zip_longest(all_events(store, stop=stop), all_events(copy)):
-        same &= ours == theirs
+    count, same = 0, copy.header() == store.header()
+    same &= copy.first_snapshot() == store.first_snapshot()
+    for event, copied in zip_longest(all_events(store, stop=stop), all_events(copy)):
+        same &= event == copied
         count += 1
     if not same:
         raise StoreError(f"{title} differs from what was copied: delete it, and copy again")

@@ -5,15 +5,21 @@ from __future__ import annotations
 import os
 from typing import Literal, NamedTuple
 
+from lowregret._common.validation import short_repr
+from lowregret.errors import InputError
+
 Kind = Literal[
-    "asked", "told", "forgot", "conflict", "added", "retired", "matured", "paused", "resumed", "ended"
-]
+    "asked", "told", "forgot", "withdrew", "conflict", "matured",
+    "added", "retired", "paused", "resumed", "ended",
+]  # fmt: skip
 Status = Literal["active", "paused", "retired"]
 """Whether an agent makes decisions: yes, not now, or never again."""
 STATUS_EVENTS: dict[Kind, Status] = {"paused": "paused", "resumed": "active", "ended": "retired"}
 """The kinds of events that change the status, and what it is after them."""
 new_tuple = tuple.__new__
 """Creates a named tuple from all its fields, in half the time of its own constructor."""
+FALLBACK = "fallback"
+"""The id of a decision that was not recorded: its reward counts nowhere."""
 ANSWERS = ("told", "forgot")
 """The kinds of events that answer one decision."""
 KEY = 32
@@ -27,7 +33,8 @@ class Decision(NamedTuple):
     ----------
     id : str
         Identifies the decision among all decisions of all agents. It has 128 random bits, so nobody can
-        guess it, and a decision that is made again after a backup was restored has another id.
+        guess it, and a decision that is made again after a backup was restored has another id. "fallback"
+        for an arm that is shown in place of a decision; its reward is ignored.
     arm : str
         The name of the arm to pull.
     time : int
@@ -36,7 +43,7 @@ class Decision(NamedTuple):
         The probability with which this arm was chosen, given everything before: 1 for a deterministic
         policy, None for a randomized policy that does not state it.
     timestamp : float or None
-        When the decision was made, in seconds since 1970 (UTC). None for decisions of stores of format 1.
+        When the decision was made, in seconds since 1970 (UTC). None if it was not recorded.
 
     Examples
     --------
@@ -60,10 +67,11 @@ class Event(NamedTuple):
     asked    decision, arm, time, propensity, drawn, key, optionally request
     told     decision, reward
     forgot   decision
+    withdrew decision: it counts as if it had been forgotten at once
     conflict decision, reward: contradicts an earlier reward, rejected
     added    arm
     retired  arm
-    paused   no decisions are made from here on
+    paused   no decisions are made from here on; optionally arm, which is shown meanwhile
     resumed  decisions are made again
     ended    no decisions are made any more
     matured  decision, reward: the window of this and all earlier decisions has ended; the reward is that
@@ -72,7 +80,7 @@ class Event(NamedTuple):
 
     ``decision`` is the number of the decision, from 1. ``drawn`` is how many random numbers the policy had
     drawn after the choice, so that a replay need not choose again. ``reward`` is in the user's units. ``key``
-    is the random part of the id. ``timestamp`` is in seconds since 1970 (UTC), None in events of format 1.
+    is the random part of the id. ``timestamp`` is in seconds since 1970 (UTC), None if it was not recorded.
     """
 
     kind: Kind
@@ -85,6 +93,15 @@ class Event(NamedTuple):
     request: str | None = None
     key: str | None = None
     timestamp: float | None = None
+
+
+def decision_id(decision: object) -> str:
+    """Return the id of a decision, which may be the id itself."""
+    if isinstance(decision, Decision):
+        decision = decision[0]
+    if isinstance(decision, str):
+        return decision
+    raise InputError(f"a decision must be a Decision or its id, got {short_repr(decision)}")
 
 
 def decision_number(key: str) -> int:

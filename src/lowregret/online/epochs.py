@@ -10,10 +10,11 @@ from __future__ import annotations
 from math import ceil
 from typing import Any
 
-from lowregret.engine.state import Rows, activate, first_round
+from lowregret.engine.kernels.state import Rows
+from lowregret.engine.start import activate, first_round
 from lowregret.policies import NEVER, Policy
 
-SHORTEST = 1_000
+MIN_FIRST_HORIZON = 1_000
 
 
 def first_horizon(arms: int) -> int:
@@ -25,8 +26,8 @@ def first_horizon(arms: int) -> int:
     >>> first_horizon(3), first_horizon(100)
     (1000, 63096)
     """
-    least: int = ceil(arms**2.4)
-    return max(SHORTEST, least)
+    horizon: int = ceil(arms**2.4)
+    return max(MIN_FIRST_HORIZON, horizon)
 
 
 def start_epoch(policy: Policy, rows: Rows, horizon: int, now: int = 0) -> Any:

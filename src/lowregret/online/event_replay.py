@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from lowregret.errors import StoreError
 from lowregret.online.agent_state import AgentState
 from lowregret.online.decisions import ANSWERS, STATUS_EVENTS, Event
-from lowregret.online.windows import mature
+from lowregret.online.windows import end_windows
 
 
-def replay(state: AgentState, events: Iterable[Event]) -> None:
-    """Apply stored events."""
+def replay(state: AgentState, events: Iterable[Event], withdrawn: Collection[int] = ()) -> None:
+    """Apply stored events; the decisions ``withdrawn`` count as forgotten at once."""
     for event in events:
-        reapply(state, event)
-        state.commit((event,))
+        parts = [event]
+        if withdrawn and event.decision in withdrawn and event.kind in ("asked", *ANSWERS, "withdrew"):
+            parts = [event, Event("forgot", event.decision)] if event.kind == "asked" else []
+        for part in parts:
+            reapply(state, part)
+            state.commit((part,))
 
 
 def reapply(state: AgentState, event: Event) -> None:
     """Change the model by a stored event; a choice is not made again."""
+    if event.kind == "withdrew":  # a snapshot follows it, and has the state
+        raise StoreError("decisions of this agent were withdrawn at the same time: try again")
     if not _can_follow(state, event):
         raise StoreError(
             "the event log of this agent is inconsistent: it is damaged, or a newer lowregret wrote it"
@@ -34,9 +40,9 @@ def reapply(state: AgentState, event: Event) -> None:
     elif event.kind == "conflict":
         state.conflicts += 1
     elif event.kind in STATUS_EVENTS:
-        state.status = STATUS_EVENTS[event.kind]
+        state.status, state.fallback = STATUS_EVENTS[event.kind], event.arm
     elif event.kind == "matured":
-        mature(state, event.decision or 0, event.reward)
+        end_windows(state, event.decision or 0, event.reward)
     elif event.reward is None:
         state.discard(state.pending[event.decision or 0].arm)
     elif state.settings.matures_after is None:
@@ -46,17 +52,20 @@ def reapply(state: AgentState, event: Event) -> None:
 def _can_follow(state: AgentState, event: Event) -> bool:
     """Return whether an event is consistent with the events before it."""
     if event.kind == "asked":
-        numbers = isinstance(event.time, int) and isinstance(event.drawn, int)
-        known = event.arm in state.places or (event.arm is not None and event.arm == state.control)
-        return numbers and known and event.decision == state.asked + 1 and isinstance(event.key, str)
+        has_numbers = isinstance(event.time, int) and isinstance(event.drawn, int)
+        has_arm = event.arm in state.places or (event.arm is not None and event.arm == state.control)
+        return has_numbers and has_arm and event.decision == state.asked + 1 and isinstance(event.key, str)
     if event.kind in ANSWERS:
-        fits = isinstance(event.reward, float) if event.kind == "told" else event.reward is None
-        return fits and event.decision in state.pending and event.decision not in state.early
+        has_reward = isinstance(event.reward, float) if event.kind == "told" else event.reward is None
+        return has_reward and event.decision in state.pending and event.decision not in state.early
     if event.kind == "added":
         return isinstance(event.arm, str) and event.arm not in state.arms
     if event.kind == "matured":
-        fits = event.reward is None or isinstance(event.reward, float)
-        return fits and isinstance(event.decision, int) and state.matured < event.decision <= state.asked
+        has_default = event.reward is None or isinstance(event.reward, float)
+        return (
+            has_default and isinstance(event.decision, int) and state.matured < event.decision <= state.asked
+        )
     if event.kind in STATUS_EVENTS:
-        return state.status not in ("retired", STATUS_EVENTS[event.kind])
+        new = STATUS_EVENTS[event.kind], event.arm
+        return state.status != "retired" and new != (state.status, state.fallback)
     return event.kind == "conflict" or (event.kind == "retired" and event.arm in state.places)

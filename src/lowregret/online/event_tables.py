@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from math import inf, isfinite, isnan, nan
 
 import polars as pl
 
-from lowregret.online.decisions import Event
+from lowregret.online.decisions import ANSWERS, Event
+from lowregret.online.stores import CHUNK_EVENTS
 
-if TYPE_CHECKING:
-    from lowregret.online.stores import Store
-
-CHUNK = 10_000
-"""How many events are read at a time."""
 EVENTS = {
     "kind": pl.String,
     "decision": pl.Int64,
@@ -36,51 +33,46 @@ REWARDS = {
 }
 
 
-def all_events(store: Store, after: int | None = None, stop: int | None = None) -> Iterator[Event]:
-    """Yield the events after a position up to another one: by default all that the store holds."""
-    if after is None:
-        first = store.first()
-        after = 0 if first is None else first[0]
-    while stop is None or after < stop:
-        events = store.events(after, CHUNK if stop is None else min(CHUNK, stop - after))
-        if not events:
-            return
-        yield from events
-        after += len(events)
+def event_table(events: Iterable[Event]) -> pl.DataFrame:
+    """Return a table of events, one row each."""
+    return _with_dates(pl.DataFrame(list(events), schema=EVENTS, orient="row"))
 
 
-def event_table(store: Store) -> pl.DataFrame:
-    """Return the events, one row each."""
-    return _dated(pl.DataFrame(list(all_events(store)), schema=EVENTS, orient="row"))
-
-
-def reward_table(store: Store) -> pl.DataFrame:
+def reward_table(read: Callable[[], Iterable[Event]]) -> pl.DataFrame:
     """Return the decisions whose rewards are known, in their order."""
-    asked: dict[int, Event] = {}
-    rewards: dict[int, float] = {}
-    matured = 0
-    for event in all_events(store):
-        number = event.decision or 0
+    return pl.concat(reward_tables(read))
+
+
+def reward_tables(read: Callable[[], Iterable[Event]]) -> Iterator[pl.DataFrame]:
+    """Yield the same in parts, at least one: the log is read twice, and only rewards are held in memory."""
+    rewards, asked = _rewards(read()), (event for event in read() if event.kind == "asked")
+    for start in range(0, max(len(rewards), 1), CHUNK_EVENTS):
+        rows = [
+            (event.decision, event.time, event.timestamp, event.arm, reward, event.propensity)
+            for reward, event in zip(rewards[start : start + CHUNK_EVENTS], asked, strict=False)
+            if isfinite(reward)
+        ]
+        yield _with_dates(pl.DataFrame(rows, schema=REWARDS, orient="row"))
+
+
+def _rewards(events: Iterable[Event]) -> array[float]:
+    """Return the rewards of all decisions: nan where it is not known, inf if the decision was discarded."""
+    rewards, first, matured = array("d"), 0, 0
+    for event in events:
+        number = last = event.decision or 0
         if event.kind == "asked":
-            asked[number] = event
-        elif event.kind == "told" and event.reward is not None:
-            rewards[number] = event.reward
-        elif event.kind == "forgot":
-            asked.pop(number, None)
+            first = first or number
+            rewards.append(nan)
         elif event.kind == "matured":
-            if event.reward is not None:
-                for each in range(matured + 1, number + 1):
-                    rewards.setdefault(each, event.reward)
-            matured = number
-    known = [(asked[number], reward) for number, reward in sorted(rewards.items()) if number in asked]
-    rows = [
-        (event.decision, event.time, event.timestamp, event.arm, reward, event.propensity)
-        for event, reward in known
-    ]
-    return _dated(pl.DataFrame(rows, schema=REWARDS, orient="row"))
+            number, matured = matured + 1, last
+        if first and event.kind in (*ANSWERS, "matured", "withdrew"):
+            for place in range(max(number - first, 0), last - first + 1):
+                if isnan(rewards[place]) or event.kind == "withdrew":
+                    rewards[place] = inf if event.reward is None else event.reward
+    return rewards
 
 
-def _dated(table: pl.DataFrame) -> pl.DataFrame:
+def _with_dates(table: pl.DataFrame) -> pl.DataFrame:
     """Return a table with timestamps as dates in UTC."""
     moments = (pl.col("timestamp") * 1e6).round().cast(pl.Int64).cast(pl.Datetime("us", "UTC"))
     return table.with_columns(moments.alias("timestamp"))

@@ -1,6 +1,6 @@
 """The numbers of a live agent, and the two things it does with them: choose an arm, apply a reward.
 
-Both are those of ``engine.pending_step``, by which the simulator plays where rewards are late.
+Both are those of ``engine.kernels.pending_step``, by which the simulator plays delayed rewards.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from lowregret.engine.compile import adopt, shared
-from lowregret.engine.pending_step import apply_pending, choose_pending, clock_with_pending
-from lowregret.engine.rng import STATE, Rng, bits, uniform
-from lowregret.engine.rules import rules_of
-from lowregret.engine.state import Floats, Rows
-from lowregret.engine.statistics import best_mean
-from lowregret.engine.step import count_active, count_playing, in_warmup
+from lowregret._common.arrays import Floats
+from lowregret.engine.bridge.compile import jittable, register_tuple_methods
+from lowregret.engine.kernels.pending_step import apply_pending, choose_pending, clock_with_pending
+from lowregret.engine.kernels.rng import STATE, Rng, bits, uniform
+from lowregret.engine.kernels.rules import rules_of
+from lowregret.engine.kernels.state import Rows
+from lowregret.engine.kernels.statistics import best_mean
+from lowregret.engine.kernels.step import count_active, count_playing, in_warmup
 from lowregret.policies import Clock
 
 MODEL = np.dtype(
@@ -24,6 +25,7 @@ MODEL = np.dtype(
         ("told", np.int64),  # rewards that are known
         ("waiting", np.int64),  # pulls that are pending
         ("discarded", np.int64),  # pulls that were discarded
+        ("defaulted", np.int64),  # rewards among those that are known that are the default
         ("horizon", np.int64),
     ],
     align=True,
@@ -41,17 +43,17 @@ class LiveRng(Rng):
         return uniform(bits(self.state["key"], 0), t + self.state["discarded"])
 
 
-adopt(LiveRng)
+register_tuple_methods(LiveRng)
 
 
-@shared
+@jittable
 def live_clock(policy: Any, rows: Rows, model: np.void, t: int) -> Clock:
     """Return the clock at time ``t``; a policy that needs the horizon never sees a later time."""
     best = best_mean(rows) if rules_of(policy).uses_best else 0.0
     return clock_with_pending(policy, t, int(model["horizon"]), len(rows), best, int(model["waiting"]))
 
 
-@shared
+@jittable
 def choose_live(policy: Any, rows: Rows, model: np.void, round: Any, scores: Floats, rng: Any) -> Any:
     """Choose and pull an arm; return its place (-1 if an index is nan), the time and the draws so far."""
     waiting = int(model["waiting"])
@@ -63,7 +65,7 @@ def choose_live(policy: Any, rows: Rows, model: np.void, round: Any, scores: Flo
     return place, t, int(model["drawn"])
 
 
-@shared
+@jittable
 def apply_live(
     policy: Any, rows: Rows, model: np.void, round: Any, place: int, reward: float, rng: Any
 ) -> Any:
@@ -73,9 +75,9 @@ def apply_live(
     t = int(model["told"])
     clock = live_clock(policy, rows, model, t)
     warm = in_warmup(rows, rules_of(policy).warmup)
-    left = count_active(rows)
-    round, left = apply_pending(policy, rows, place, reward, t, clock, round, rng, warm, left)
-    return left, round
+    active = count_active(rows)
+    round, active = apply_pending(policy, rows, place, reward, t, clock, round, rng, warm, active)
+    return active, round
 
 
 def choose_step(policy: Any, rows: Rows, models: Rows, round: Any, scores: Floats, rewards: Any) -> Any:

@@ -1,6 +1,6 @@
 """Agents as JSON, without loss.
 
-``format`` increases when the meaning of the JSON changes; every format stays readable. Tables are stored by
+``format`` increases when the meaning of the JSON changes. Tables are stored by
 columns, which is several times faster to write and to read for many arms.
 """
 
@@ -10,22 +10,20 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.metadata import version
 from math import isfinite
-from typing import Annotated, Any, Literal
+from types import NoneType
+from typing import Any, get_args
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from lowregret._common.spec_errors import first_error
-from lowregret._common.validation import MAX_HORIZON, short_repr
-from lowregret.engine.exceedances import SamplingRound, new_scores
-from lowregret.engine.state import Rows, new_rows
+from lowregret._common.spec_errors import Key, SpecError, unknown_key
+from lowregret._common.validation import short_repr
+from lowregret.engine.kernels.exceedances import SamplingRound, new_scores
+from lowregret.engine.kernels.state import ROW, Rows, new_rows
 from lowregret.errors import InputError
-from lowregret.online.agent_settings import Outside, Settings, policy_from, valid_settings, window_from
 from lowregret.online.agent_state import AgentState
 from lowregret.online.decisions import Decision, Status, decision_number
-from lowregret.online.former_formats import upgraded
+from lowregret.online.settings_json import stored_settings
 from lowregret.policies import Policy
 from lowregret.policies.arm_memory import PREFIX
 from lowregret.policies.base import NoRound
@@ -34,104 +32,45 @@ from lowregret.policies.views import mean_of
 FORMAT = 2
 COLUMNS = "number", "pulls", "reset", "origin", "total", "squares", "eliminated", "active", "listed"
 """The fields of a row that are stored; the mean and the pending pulls follow from them."""
-
-Count = Annotated[int, Field(ge=0, le=MAX_HORIZON)]
-Time = Annotated[int, Field(ge=-1, le=MAX_HORIZON)]
-
-
-class Part(BaseModel):
-    """A part of a snapshot: no other keys, and no conversion between types."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-
-
-class PolicyPart(Part):
-    """The class of the policy and its parameters."""
-
-    kind: str = Field(alias="class")
-    parameters: dict[str, bool | int | float | str | None]
-
-
-class MadeWith(Part):
-    """The arguments that the agent was created with."""
-
-    policy: PolicyPart
-    arms: list[str]
-    horizon: int | None
-    seed: int
-    reward_range: list[float] | None
-    outside: Outside
-    matures_after: dict[Literal["seconds", "decisions"], float] | None = None
-    expires_after: dict[Literal["seconds", "decisions"], float] | None = None
-    default_reward: float | None = None
-    minimum_share: float = 0.0
-    control: list[str | float] | None = None
-    log_propensities: bool | None = None
-
-
-class ArmsPart(Part):
-    """The statistics of arms: sums of the differences between their scaled rewards and the first one."""
-
-    name: list[str]
-    number: list[Count]
-    pulls: list[Count]
-    reset: list[Count]
-    origin: list[float]
-    total: list[float]
-    squares: list[float]
-    eliminated: list[Time]
-    active: list[bool]
-    listed: list[bool]
-    memory: dict[str, list[bool | int | float]] | None = None
-    rewards: list[list[float]] | None = None
-    times: list[list[float]] | None = None
-
-
-class DecisionsPart(Part):
-    """Decisions."""
-
-    id: list[str]
-    arm: list[str]
-    time: list[Count]
-    propensity: list[float | None]
-    timestamp: list[float | None]
-
-
-class Snapshot(Part):
-    """An agent; the arms are in the order in which ties are broken."""
-
-    format: Literal[2]
-    lowregret: str
-    agent: str
-    made_with: MadeWith
-    epoch: Count
-    horizon: Annotated[int, Field(ge=1, le=2**62)]
-    asked: Count
-    told: Count
-    drawn: Count
-    discarded: Count
-    conflicts: Count
-    matured: Count
-    round: dict[str, bool | int | float | str]
-    arms: ArmsPart
-    retired: ArmsPart
-    pending: DecisionsPart
-    early: dict[str, float]
-    answers: dict[str, float | None]
-    requests: dict[str, DecisionsPart]
-    status: Status = "active"
+_ARMS = {
+    **{"name": [str], **{key: [type(ROW[key].type().item())] for key in COLUMNS}},
+    **{"memory": {str: [bool | float]}, "rewards": [[float]], "times": [[float]]},
+}
+_NUMBER = float | None
+_DECISIONS = {"id": [str], "arm": [str], "time": [int], "propensity": [_NUMBER], "timestamp": [_NUMBER]}
+_COUNTS = "format", "epoch", "horizon", "asked", "told", "drawn", "discarded", "conflicts", "matured"
+SNAPSHOT = {
+    **{
+        "lowregret": str,
+        "agent": str,
+        "status": str,
+        "made_with": {str: object},
+        "round": {str: float | str},
+    },
+    **{**dict.fromkeys(_COUNTS, int), "arms": _ARMS, "retired": _ARMS, "pending": _DECISIONS},
+    **{"fallback": str | None, "defaulted": int, "early": {str: float}, "answers": {str: _NUMBER}},
+    "requests": {str: _DECISIONS},
+}
+"""The types of the JSON; ``str`` stands for any key of a table."""
+OPTIONAL = "memory", "rewards", "times", "status", "fallback", "defaulted"
+_KINDS: dict[Any, tuple[str, tuple[type, ...]]] = {
+    bool: ("true or false", (bool,)),
+    int: ("an integer", (int,)),
+    float: ("a number", (float, int)),
+    bool | float: ("a number", (float, int, bool)),
+    float | str: ("a number or a string", (float, int, bool, str)),
+    _NUMBER: ("a number or null", (float, int, NoneType)),
+    str: ("a string", (str,)),
+    str | None: ("a string or null", (str, NoneType)),
+    list: ("a list", (list,)),
+    dict: ("a table", (dict,)),
+}
 
 
 def write(state: AgentState, for_store: bool = False) -> str:
-    """Return an agent as JSON.
+    """Return an agent as JSON; for a store on one line, which is several times faster to write.
 
-    Parameters
-    ----------
-    state : AgentState
-        The state.
-    for_store : bool, default False
-        Whether to leave out answers and requests, because the store has them. The JSON is then on one line,
-        which is several times faster to write while others wait.
+    A store has the answers and requests itself, so they are left out.
     """
     model = state.models[0]
     answers, requests = ({}, {}) if for_store else (state.answers, state.requests)
@@ -140,73 +79,60 @@ def write(state: AgentState, for_store: bool = False) -> str:
         "format": FORMAT,
         "lowregret": _version(),
         "agent": state.token,
-        "made_with": state.settings.described(),
+        "made_with": state.settings.to_dict(),
         "epoch": state.epoch,
         "horizon": int(model["horizon"]),
         "asked": state.asked,
         "told": int(model["told"]),
         "drawn": int(model["drawn"]),
         "discarded": int(model["discarded"]),
+        **({"defaulted": int(model["defaulted"])} if model["defaulted"] else {}),
         "conflicts": state.conflicts,
         "matured": state.matured,
-        "round": {key: _written(part) for key, part in state.round._asdict().items()},
+        "round": {key: _json_number(part) for key, part in state.round._asdict().items()},
         "arms": _arms(state, state.names, state.rows),
         "retired": _arms(state, state.retired, np.concatenate(retired) if retired else state.rows[:0]),
         "pending": _decisions(state.pending.values()),
         "early": {str(number): reward for number, reward in state.early.items() if number in state.pending},
         "answers": answers,
-        "requests": {key: _decisions(made.values()) for key, made in requests.items()},
+        "requests": {key: _decisions(decisions.values()) for key, decisions in requests.items()},
     }
     if state.status != "active":  # so that an older lowregret reads those that are
-        data["status"] = state.status
+        data |= {"status": state.status, **({"fallback": state.fallback} if state.fallback else {})}
     return json.dumps(data, ensure_ascii=False, allow_nan=False, indent=None if for_store else 1)
 
 
 def read(text: str, policy: Policy | None = None) -> AgentState:
     """Return the state of an agent from the JSON of ``write``."""
-    parts = _parsed(text)
-    settings = settings_of(parts.made_with, policy)
-    state = AgentState(settings, parts.agent)
-    pending = Counter(parts.pending.arm)
-    state.names, state.rows = parts.arms.name, _rows(settings.policy, parts.arms, pending)
-    retired = _rows(settings.policy, parts.retired, pending)
+    parts = _parse(text)
+    settings = stored_settings(parts["made_with"], policy)
+    state = AgentState(settings, parts["agent"])
+    pending = Counter(parts["pending"]["arm"])
+    state.names, state.rows = parts["arms"]["name"], _rows(settings.policy, parts["arms"], pending)
+    retired = _rows(settings.policy, parts["retired"], pending)
     _check(parts)
     state.places = {arm: place for place, arm in enumerate(state.names)}
     state.scores = new_scores(settings.policy, len(state.rows))
-    state.retired = {arm: retired[place : place + 1].copy() for place, arm in enumerate(parts.retired.name)}
-    for part in (parts.arms, parts.retired):
+    hidden = parts["retired"]["name"]
+    state.retired = {arm: retired[place : place + 1].copy() for place, arm in enumerate(hidden)}
+    for part in (parts["arms"], parts["retired"]):
         _set_rewards(state, part)
     model = state.models[0]
-    model["told"], model["waiting"], model["drawn"] = parts.told, len(parts.pending.id), parts.drawn
-    model["horizon"], model["discarded"] = parts.horizon, parts.discarded
-    state.epoch, state.asked, state.conflicts = parts.epoch, parts.asked, parts.conflicts
-    state.matured, state.status = parts.matured, parts.status
-    state.round = _round(settings.policy, state.round, parts.round)
-    state.pending = _by_number(parts.pending)
-    state.early = {_early_number(number, state): reward for number, reward in parts.early.items()}
-    state.answers.update(parts.answers)
-    for request, made in parts.requests.items():
-        state.requests[request] = _by_number(made)
-        state.requested += len(made.id)
+    model["waiting"] = len(parts["pending"]["id"])
+    for field in ("told", "drawn", "horizon", "discarded"):
+        model[field] = parts[field]
+    model["defaulted"] = parts.get("defaulted", 0)
+    state.epoch, state.asked, state.conflicts = parts["epoch"], parts["asked"], parts["conflicts"]
+    state.matured, state.status = parts["matured"], parts["status"]
+    state.fallback = parts.get("fallback")
+    state.round = _round(settings.policy, state.round, parts["round"])
+    state.pending = _by_number(parts["pending"])
+    state.early = {_early_number(number, state): reward for number, reward in parts["early"].items()}
+    state.answers.update(parts["answers"])
+    for request, decisions in parts["requests"].items():
+        state.requests[request] = _by_number(decisions)
+        state.requested += len(decisions["id"])
     return state
-
-
-def settings_of(made: MadeWith, policy: Policy | None) -> Settings:
-    """Return the settings of a stored agent, with the given policy if its class is not in lowregret."""
-    return valid_settings(
-        policy_from(made.policy.model_dump(by_alias=True), policy),
-        made.arms,
-        made.horizon,
-        made.seed,
-        made.reward_range,  # type: ignore[arg-type]
-        made.outside,
-        window_from(made.matures_after),
-        window_from(made.expires_after),
-        made.default_reward,
-        made.minimum_share,
-        made.control,
-        made.log_propensities,
-    )
 
 
 def check_playable(state: AgentState) -> None:
@@ -216,7 +142,9 @@ def check_playable(state: AgentState) -> None:
         event = state.choose(state.asked + 1, None, 0.0)
         state.apply_reward(str(event.arm), 0.5)
     except (ValueError, ArithmeticError) as error:
-        raise damaged(f"{state.settings.policy} cannot choose an arm from it: {error}") from None
+        policy = state.settings.policy  # one that is not ours may divide by 0, as in simulations
+        if isinstance(error, ValueError) or type(policy).__module__.startswith("lowregret."):
+            raise damaged(f"{policy} cannot choose an arm from it: {error}") from None
     finally:
         state.restore(saved)
 
@@ -228,10 +156,12 @@ def damaged(problem: str) -> InputError:
 
 @cache
 def _version() -> str:
+    from importlib.metadata import version  # which takes longer to import than the first decision may
+
     return version("lowregret")
 
 
-def _parsed(text: str) -> Snapshot:
+def _parse(text: str) -> dict[str, Any]:
     try:
         data = json.loads(text)
     except (TypeError, ValueError, RecursionError):
@@ -239,42 +169,72 @@ def _parsed(text: str) -> Snapshot:
     if not isinstance(data, dict) or "format" not in data:
         raise InputError(f"not the JSON of an agent, which has a 'format': {short_repr(data)}")
     kind = data["format"]
-    if kind not in (1, FORMAT) or isinstance(kind, bool):
+    if kind != FORMAT:
         raise InputError(
-            f"this lowregret reads agents of formats 1 to {FORMAT}, got {short_repr(kind)}: upgrade it"
+            f"this lowregret reads agents of format {FORMAT}, got {short_repr(kind)}: use the version that "
+            "wrote it"
         )
     try:
-        return Snapshot.model_validate(upgraded(data) if kind == 1 else data)
-    except ValidationError as error:
-        raise damaged(str(first_error(error, Snapshot))) from None
+        _require(SNAPSHOT, data)
+        if data.get("status", "active") not in get_args(Status):
+            raise SpecError(["status"], f"must be one of {get_args(Status)}, got {data['status']!r}")
+    except SpecError as error:
+        raise damaged(str(error)) from None
+    return {"status": "active", **data}
 
 
-def _check(parts: Snapshot) -> None:
+def _require(kind: Any, value: Any, *path: Key) -> None:
+    """Check that a value of JSON has a type: see ``SNAPSHOT``; an integer is at least 0, a number finite."""
+    if kind is object:
+        return
+    words, classes = _KINDS[type(kind) if isinstance(kind, list | dict) else kind]
+    if type(value) not in classes:
+        raise SpecError(path, f"must be {words}, got {short_repr(value)}")
+    if kind is int and value < 0 and "eliminated" not in path:
+        raise SpecError(path, f"must be at least 0, got {value}")
+    if (type(value) is int and abs(value) > 2**62) or (type(value) is float and not isfinite(value)):
+        raise SpecError(path, f"is too large or not finite: {short_repr(value)}")
+    if isinstance(kind, list):
+        for place, item in enumerate(value):
+            _require(kind[0], item, *path, place)
+    elif isinstance(kind, dict):
+        types = dict.fromkeys(value, kind[str]) if str in kind else kind
+        for key in types:
+            if key in value:
+                _require(types[key], value[key], *path, key)
+            elif key not in OPTIONAL:
+                raise SpecError((*path, key), "is missing")
+        for key in value:
+            if key not in types:
+                raise SpecError(path, unknown_key(key, types))
+
+
+def _check(parts: dict[str, Any]) -> None:
     """Reject parts that are inconsistent."""
-    arms, retired = parts.arms, parts.retired
-    names, numbers = [*arms.name, *retired.name], [*arms.number, *retired.number]
-    if not arms.name:
+    arms, retired = parts["arms"], parts["retired"]
+    names, numbers = [*arms["name"], *retired["name"]], [*arms["number"], *retired["number"]]
+    if not arms["name"]:
         raise damaged("arms must have at least one entry")
     if len(set(names)) < len(names) or sorted(numbers) != list(range(len(numbers))):
         raise damaged("two arms have the same name or number")
-    if not any(arms.active):
+    if not any(arms["active"]):
         raise damaged("no arm is active")
-    pulls = [*arms.pulls, *retired.pulls]
-    if sum(pulls) != parts.told:
-        raise damaged(f"the arms have {sum(pulls)} pulls in total, but {parts.told} rewards are known")
-    for name, count, reset in zip(names, pulls, [*arms.reset, *retired.reset], strict=True):
+    pulls = [*arms["pulls"], *retired["pulls"]]
+    if sum(pulls) != parts["told"]:
+        raise damaged(f"the arms have {sum(pulls)} pulls in total, but {parts['told']} rewards are known")
+    for name, count, reset in zip(names, pulls, [*arms["reset"], *retired["reset"]], strict=True):
         if reset > count:
             raise damaged(f"arm {name!r} has more forgotten pulls than pulls")
-    asked = [decision_number(key) for key in parts.pending.id]
-    if sorted(set(asked)) != asked or (asked and not parts.matured < asked[0] <= asked[-1] <= parts.asked):
+    asked, last = [decision_number(key) for key in parts["pending"]["id"]], parts["asked"]
+    if sorted(set(asked)) != asked or (asked and not parts["matured"] < asked[0] <= asked[-1] <= last):
         raise damaged("the number of a pending decision occurs twice, or was never used")
-    known = set(names)
-    for made in (parts.pending, *parts.requests.values()):
-        for arm in made.arm:
-            if arm not in known:
+    arm_names = set(names)
+    for decisions in (parts["pending"], *parts["requests"].values()):
+        for arm in decisions["arm"]:
+            if arm not in arm_names:
                 raise damaged(f"a decision names the unknown arm {short_repr(arm)}")
-    for key in parts.answers:
-        if not 1 <= decision_number(key) <= parts.asked:
+    for key in parts["answers"]:
+        if not 1 <= decision_number(key) <= parts["asked"]:
             raise damaged(f"an answer belongs to decision {short_repr(key)}, which was never made")
 
 
@@ -284,50 +244,52 @@ def _arms(state: AgentState, names: Iterable[str], rows: Rows) -> dict[str, Any]
     if policy.Memory:
         table["memory"] = {name: rows[PREFIX + name].tolist() for name in policy.Memory._fields}
     if state.rewards is not None:
-        kept = [state.rewards[row["number"], : row["pulls"]] for row in rows]
-        table["rewards"] = [(each[:, 0] if policy.uses_times else each).tolist() for each in kept]
+        histories = [state.rewards[row["number"], : row["pulls"]] for row in rows]
+        table["rewards"] = [
+            (history[:, 0] if policy.uses_times else history).tolist() for history in histories
+        ]
         if policy.uses_times:
-            table["times"] = [each[:, 1].tolist() for each in kept]
+            table["times"] = [history[:, 1].tolist() for history in histories]
     return table
 
 
-def _set_rewards(state: AgentState, arms: ArmsPart) -> None:
+def _set_rewards(state: AgentState, arms: Any) -> None:
     """Set the rewards of the arms of an agent whose policy uses them, and the steps of these."""
     policy = state.settings.policy
-    none: list[list[float]] = [[] for _ in arms.name]
-    rewards, times = arms.rewards or none, arms.times or none
+    empty: list[list[float]] = [[] for _ in arms["name"]]
+    rewards, times = arms.get("rewards") or empty, arms.get("times") or empty
     for what, lists in (("rewards", rewards), ("times", times)):
-        if len(lists) != len(arms.name):
-            raise damaged(f"{what} of {len(arms.name)} arms has {len(lists)} entries")
+        if len(lists) != len(arms["name"]):
+            raise damaged(f"{what} of {len(arms['name'])} arms has {len(lists)} entries")
     uses = {"rewards": policy.uses_rewards, "times": policy.uses_times}
-    columns = zip(arms.name, arms.number, arms.pulls, rewards, times, strict=True)
-    for name, number, pulls, known, when in columns:
-        for what, given in (("rewards", known), ("times", when)):
-            if len(given) != (pulls if uses[what] else 0):
-                raise damaged(f"arm {name!r} has {len(given)} {what} for {pulls} pulls")
-        state.make_room(number, pulls)
+    columns = zip(arms["name"], arms["number"], arms["pulls"], rewards, times, strict=True)
+    for name, number, pulls, arm_rewards, arm_times in columns:
+        for what, values in (("rewards", arm_rewards), ("times", arm_times)):
+            if len(values) != (pulls if uses[what] else 0):
+                raise damaged(f"arm {name!r} has {len(values)} {what} for {pulls} pulls")
+        state.reserve(number, pulls)
         if state.rewards is not None and policy.uses_times:
-            state.rewards[number, :pulls, 0], state.rewards[number, :pulls, 1] = known, when
+            state.rewards[number, :pulls, 0], state.rewards[number, :pulls, 1] = arm_rewards, arm_times
         elif state.rewards is not None:
-            state.rewards[number, :pulls] = known
+            state.rewards[number, :pulls] = arm_rewards
 
 
-def _rows(policy: Policy, arms: ArmsPart, pending: Mapping[str, int]) -> Rows:
+def _rows(policy: Policy, arms: Any, pending: Mapping[str, int]) -> Rows:
     """Return the rows of a table of arms."""
-    size = len(arms.name)
+    size = len(arms["name"])
     rows = new_rows(size, policy)
-    columns = {field: getattr(arms, field) for field in COLUMNS}
+    columns = {field: arms[field] for field in COLUMNS}
     if policy.Memory:
-        memory = arms.memory or {}
+        memory = arms.get("memory") or {}
         if set(memory) != set(policy.Memory._fields):
-            raise damaged(f"the memory of {policy} has other fields than {short_repr(arms.memory)}")
+            raise damaged(f"the memory of {policy} has other fields than {short_repr(arms['memory'])}")
         columns |= {PREFIX + name: column for name, column in memory.items()}
     for field, column in columns.items():
         if len(column) != size:
             raise damaged(f"{field} of {size} arms has {len(column)} entries")
         rows[field] = column
-    rows["mean"] = [*map(mean_of, (rows["pulls"] - rows["reset"]).tolist(), arms.origin, arms.total)]
-    rows["pending"] = [pending.get(name, 0) for name in arms.name]
+    rows["mean"] = [*map(mean_of, (rows["pulls"] - rows["reset"]).tolist(), arms["origin"], arms["total"])]
+    rows["pending"] = [pending.get(name, 0) for name in arms["name"]]
     return rows
 
 
@@ -347,7 +309,7 @@ def _round(policy: Policy, first: Any, parts: dict[str, Any]) -> Any:
     return type(first)(**values)
 
 
-def _written(part: float) -> Any:
+def _json_number(part: float) -> Any:
     """Return a number of a round as JSON can represent it."""
     part = part.item() if isinstance(part, np.generic) else part
     return part if isfinite(part) else str(part)
@@ -358,10 +320,10 @@ def _decisions(decisions: Iterable[Decision]) -> dict[str, list[Any]]:
     return dict(zip(Decision._fields, columns, strict=True))
 
 
-def _by_number(part: DecisionsPart) -> dict[int, Decision]:
+def _by_number(part: Any) -> dict[int, Decision]:
     try:
-        made = zip(part.id, part.arm, part.time, part.propensity, part.timestamp, strict=True)
-        return {decision_number(one[0]): Decision(*one) for one in made}
+        rows = zip(part["id"], part["arm"], part["time"], part["propensity"], part["timestamp"], strict=True)
+        return {decision_number(row[0]): Decision(*row) for row in rows}
     except ValueError:
         raise damaged("the columns of decisions differ in length") from None
 

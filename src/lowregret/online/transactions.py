@@ -1,23 +1,22 @@
-"""Transactions of an agent: each is stored before it counts, and is made completely or not at all."""
+"""Transactions of an agent: each is stored before it counts, and takes effect completely or not at all."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from math import isfinite
 from threading import Lock, get_ident
 from time import monotonic, sleep, time
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakSet
 
 from lowregret.errors import ConflictError, InputError, LowRegretError, StoreError
-from lowregret.online import calls
-from lowregret.online.agent_state import REMEMBERED, AgentState, Saved
-from lowregret.online.calls import Change
-from lowregret.online.decisions import Decision, Event, Kind
+from lowregret.online.agent_state import MAX_REMEMBERED, AgentState
+from lowregret.online.calls import AGAIN, Change, Lookup, RequestEvents, ask
+from lowregret.online.checksummed_snapshot import state_at, write_checksummed
+from lowregret.online.decisions import Decision, Event
 from lowregret.online.event_replay import reapply, replay
-from lowregret.online.known_requests import Call, KnownRequests
-from lowregret.online.sealed_snapshot import read_sealed, write_sealed
 from lowregret.online.stores import TIMEOUT, CompactedError, LostError
 
 if TYPE_CHECKING:
@@ -25,27 +24,29 @@ if TYPE_CHECKING:
 
 SNAPSHOT_EVERY = 250
 """How many events lie between two snapshots, at least; more, where a snapshot is large."""
-ARM_UPDATES = 5_000
+MAX_ARM_UPDATES = 5_000
 """How many events times arms an agent applies while others wait: some 50 ms in plain Python."""
-COMPILED_FROM = 4_000_000
+MIN_UPDATES_TO_COMPILE = 4_000_000
 """From how many events times arms on compilation is worth its time: some 30 s in plain Python."""
-LOADED_FROM = 20_000
+MIN_UPDATES_TO_LOAD = 20_000
 """The same for machine code that is on the disk: some 0.2 s in plain Python."""
-ROUNDS = 5
+MAX_CATCH_UPS = 5
 """How often an agent that is behind catches up before it excludes others."""
-PAUSE = 0.01
-"""How many seconds to wait before a call whose connection was lost is made again."""
-GROUP_EVENTS = REMEMBERED // 2
+RETRY_SECONDS = 0.01
+"""The time before a call whose connection was lost is made again."""
+MAX_GROUP_EVENTS = MAX_REMEMBERED // 2
 """After how many events a group of calls ends: the records in memory must hold all that is not stored yet."""
 
-Stored: TypeAlias = tuple[Sequence[Event], int, int | None]
+Call: TypeAlias = tuple[Callable[..., Change], tuple[Any, ...]]
+"""A function of ``calls``, and its arguments after the state, the store and the time."""
+StoredEvents: TypeAlias = tuple[Sequence[Event], int, int | None]
 """Events that are stored, the position after them, and that of the latest snapshot."""
-Loaded: TypeAlias = tuple[AgentState, int, int | None]
+LoadedState: TypeAlias = tuple[AgentState, int, int | None]
 """A state, the number of events in it, and the position of the latest snapshot."""
 
 
-class _FarBehindError(Exception):
-    """Too many events of other processes to apply while they wait."""
+class _LagError(Exception):
+    """More events of other processes are missing than may be applied while they wait."""
 
 
 class Transactions:
@@ -57,20 +58,8 @@ class Transactions:
     stored is decided by reading the store. While ``_loaded`` is set, it replaces the state. While ``_ahead``
     is set, a group of calls may have changed the state and not the store, so the state is loaded again.
 
-    Parameters
-    ----------
-    state : AgentState
-        The state.
-    store : Store
-        The store.
-    position : int
-        The number of events of the store that are in the state.
-    snapshot : int or None
-        The position of the latest snapshot, None if the store needs none.
-    timeout : float
-        How many seconds a call waits for other threads and processes.
-    clock : callable
-        Returns the time in seconds since 1970.
+    ``position`` is the number of events of the store that are in the state, ``snapshot`` the position of the
+    latest snapshot, None if the store needs none, and ``timeout`` how many seconds a call waits for others.
     """
 
     def __init__(
@@ -83,75 +72,62 @@ class Transactions:
         clock: Callable[[], float] = time,
     ) -> None:
         self.state, self.store, self.clock, self.timeout = state, store, clock, timeout
-        self._position, self._snapshot = position, snapshot
-        self._before: Saved | None = None
-        self._stored: Stored | None = None
-        self._loaded: Loaded | None = None
+        self.position, self._snapshot = position, snapshot
+        self._before: tuple[Any, ...] | None = None
+        self._stored: StoredEvents | None = None
+        self._loaded: LoadedState | None = None
         self._ahead = False
         self.closed = False
         self._lock, self._owner = Lock(), 0  # the thread that holds the lock
         self._wait = (True,), (timeout,)
         _open.add(self)
 
-    @property
-    def position(self) -> int:
-        """The number of events of the store that are in the state."""
-        return self._position
+    def execute(self, call: Callable[..., Change], *arguments: Any) -> Any:
+        """Run a function of ``calls`` as a transaction, and return its result when that is durable.
 
-    def ask(self, count: int, only: list[str] | None, request: str | None) -> Sequence[Decision]:
-        """Make decisions, or return those of an earlier request."""
-        return self._execute(calls.ask, count, only, request)  # type: ignore[no-any-return]
-
-    def tell(self, rewards: Sequence[tuple[Decision | str, float]]) -> int:
-        """Apply rewards, all or none; return how many were new."""
-        result = self._execute(calls.tell, rewards)
+        ``arguments`` follow the state, the store and the time. A conflict that the call recorded is raised.
+        """
+        while (result := self._run_exclusively(self._change, call, arguments)) is AGAIN:
+            pass
         if isinstance(result, ConflictError):
             raise result
-        return int(result)
-
-    def forget(self, decisions: Sequence[Decision | str]) -> int:
-        """Discard decisions, all or none; return how many were pending."""
-        return int(self._execute(calls.forget, decisions))
-
-    def add(self, arm: object) -> None:
-        """Add an arm."""
-        self._execute(calls.add, arm)
-
-    def retire(self, arm: object) -> None:
-        """Retire an arm."""
-        self._execute(calls.retire, arm)
-
-    def change_status(self, kind: Kind) -> bool:
-        """Pause, resume or end the agent; return whether that changed anything."""
-        return bool(self._execute(calls.change_status, kind))
-
-    def settle(self) -> int:
-        """End the windows that are due; return how many decisions were pending in them."""
-        return int(self._execute(calls.settle))
+        return result
 
     def together(self, group: Sequence[Call]) -> list[Any]:
         """Run several calls in one session of the store, and return the result or the error of each.
 
         They run in their order, and each sees what those before it did. One that fails changes nothing, and
         leaves the others alone. All that succeed are durable when this returns. The list may be shorter than
-        the group, but is not empty: calls after ``GROUP_EVENTS`` events are left for the next group. An error
-        of the store is raised, and then none of the calls took effect.
+        the group, but is not empty: calls after ``MAX_GROUP_EVENTS`` events are left for the next group. An
+        error of the store is raised, and then none of the calls took effect.
         """
-        if len(group) == 1 or getattr(self.store, "history", True) is False:
-            (transaction, arguments), *_ = group
+        if len(group) == 1 or not self.store.history:
+            (call, arguments), *_ = group
             try:
-                return [self._execute(transaction, *arguments)]
+                return [self.execute(call, *arguments)]
             except StoreError:
                 raise
             except Exception as error:
                 return [error]
-        outcomes: list[Any] = self._locked(self._run_group, (group,))
+        outcomes: list[Any] = []
+        while not outcomes:
+            outcomes = self._run_exclusively(self._change_together, group)
         return outcomes
+
+    def now(self) -> float:
+        """Return the time of the clock."""
+        now = self.clock()
+        try:
+            if isfinite(now):
+                return now
+        except TypeError:  # no number at all
+            pass
+        raise InputError(f"clock must return a finite number of seconds, got {now!r}")
 
     @contextmanager
     def reading(self) -> Iterator[AgentState]:
         """Provide the current state, including the transactions of other processes."""
-        with self._waiting():
+        with self._exclusive():
             self._recover()
             self._catch_up()
             yield self.state
@@ -162,29 +138,26 @@ class Transactions:
             self.closed = True
             self.store.close()
 
-    def _execute(self, transaction: Callable[..., Change], *arguments: Any) -> Any:
-        """Run a transaction while no other thread uses the agent."""
-        return self._locked(self._run, (transaction, arguments))
-
-    def _locked(self, run: Callable[..., Any], what: tuple[Any, ...]) -> Any:
-        """Run a transaction or a group while no other thread uses the agent."""
+    def _run_exclusively(self, change: Callable[..., Change], *arguments: Any) -> Any:
+        """Run a call or a group while no other thread uses the agent."""
         end = monotonic() + self.timeout if self.store.shared else 0.0
         if self._lock.locked():
-            with self._waiting():
-                return self._when_near(run, what, end)
+            with self._exclusive():
+                return self._run_after_catching_up(change, arguments, end)
         with self._lock:
             self._owner = get_ident()
             try:
-                return self._repeated(run, what, end, True)
-            except _FarBehindError:
-                return self._when_near(run, what, end)
+                return self._retry(change, arguments, end, True)
+            except _LagError:
+                return self._run_after_catching_up(change, arguments, end)
             finally:
                 self._owner = 0
 
     @contextmanager
-    def _waiting(self) -> Iterator[None]:
+    def _exclusive(self) -> Iterator[None]:
         """Wait for other threads, but not for ever."""
-        self._check_not_nested()
+        if self._owner == get_ident() and self._lock.locked():  # such as from a signal handler
+            raise InputError("this agent is in the middle of a call: use it when that call has returned")
         held: list[bool] = []
         try:
             held.extend(map(self._lock.acquire, *self._wait))  # in one step that no interrupt divides
@@ -197,169 +170,180 @@ class Transactions:
                 self._owner = 0
                 self._lock.release()
 
-    def _when_near(self, run: Callable[..., Any], what: tuple[Any, ...], end: float) -> Any:
-        """Catch up while others go on, and then run a transaction or a group."""
-        for _ in range(ROUNDS):
+    def _run_after_catching_up(self, change: Callable[..., Change], arguments: Any, end: float) -> Any:
+        """Catch up while others go on, and then run a call or a group."""
+        for _ in range(MAX_CATCH_UPS):
             self._recover()
             self._catch_up()
-            with suppress(_FarBehindError):
-                return self._repeated(run, what, end, True)
+            with suppress(_LagError):
+                return self._retry(change, arguments, end, True)
         try:
-            return self._repeated(run, what, end, False)
-        except _FarBehindError:
+            return self._retry(change, arguments, end, False)
+        except _LagError:
             raise StoreError("other processes have compacted the log of this agent: try again") from None
 
-    def _repeated(self, run: Callable[..., Any], what: tuple[Any, ...], end: float, patient: bool) -> Any:
-        """Run a transaction or a group, again if the connection was lost before anything was stored."""
+    def _retry(self, change: Callable[..., Change], arguments: Any, end: float, may_lag: bool) -> Any:
+        """Run a call or a group, again if the connection was lost first, or the policy must be compiled."""
         while True:
             try:
-                return run(*what, end, patient)
+                return self._run(change, arguments, end, may_lag)
             except LostError:
                 if monotonic() >= end:
                     raise
-                sleep(PAUSE)
+                sleep(RETRY_SECONDS)
+            except ArithmeticError:  # a division by 0 is inf in compiled code, and so in simulations
+                if self.state.is_compiled:
+                    raise
+                self.state.compile()
 
-    def _run(
-        self, transaction: Callable[..., Change], arguments: tuple[Any, ...], end: float, patient: bool
-    ) -> Any:
-        """Run a transaction; an error before its events are stored leaves everything unchanged."""
+    def _run(self, change: Callable[..., Change], arguments: Any, end: float, may_lag: bool) -> Any:
+        """Run a call or a group; an error before the events are stored leaves everything unchanged."""
         self._recover()
-        store, state = self.store, self.state
+        store, done = self.store, None
         try:
+            if end and self._compared(change, arguments) > self._max_updates():
+                began = monotonic()
+                self._catch_up()
+                done = change(*arguments)  # before the session, for which other agents would wait
+                end += monotonic() - began
             with store.session(max(end - monotonic(), 0.0) if end else self.timeout):
-                self._apply_missed(self._most_at_once() + 1 if end and patient else None)
-                self._before = state.save()
-                result, events = transaction(state, store, self.clock(), *arguments)
-                position, snapshot = self._position + len(events), self._snapshot
+                if done is not None and store.events(self.position, 1):  # another process came first
+                    done = None
+                    self._recover()
+                if done is None:
+                    self._apply_missed(self._max_missed() + 1 if end and may_lag else None)
+                    done = change(*arguments)
+                result, events = done
+                position, snapshot = self.position + len(events), self._snapshot
                 if events:
                     store.append(events)
                     if snapshot is not None and self._snapshot_due(position):
-                        store.keep(position, write_sealed(state.after(events), position))
+                        after = self.state if self._ahead else self.state.after(events)
+                        store.save_snapshot(position, write_checksummed(after, position))
                         snapshot = position
+            if self._ahead:  # a group has committed its events
+                self.position, self._snapshot, self._ahead = position, snapshot, False
+                return result
             self._stored = events, position, snapshot
             return self._commit() or result
         except CompactedError:
             self._recover()
-            raise _FarBehindError from None
+            raise _LagError from None
         except BaseException:
             self._recover()
             raise
 
-    def _run_group(self, group: Sequence[Call], end: float, patient: bool) -> list[Any]:
-        """Run a group of calls; an error of the store discards all of them."""
-        self._recover()
-        store, state = self.store, self.state
+    def _change(self, call: Callable[..., Change], arguments: tuple[Any, ...]) -> Change:
+        """Make a call, which changes the model."""
+        self._before = self.state.save()
+        return call(self.state, self.store, self.now(), *arguments)
+
+    def _change_together(self, group: Sequence[Call]) -> Change:
+        """Make a group of calls, each of which sees the records of those before it."""
+        self._ahead, lookup = True, _lookup(self.store, group)
         outcomes: list[Any] = []
         events: list[Event] = []
-        try:
-            with store.session(max(end - monotonic(), 0.0) if end else self.timeout):
-                self._apply_missed(self._most_at_once() + 1 if end and patient else None)
-                self._ahead, known = True, KnownRequests(store, group)
-                for transaction, arguments in group:
-                    outcome, new = self._attempt(state, known, transaction, arguments)
-                    outcomes.append(outcome)
-                    events += new
-                    if len(events) >= GROUP_EVENTS:
-                        break
-                position, snapshot = self._position + len(events), self._snapshot
-                if events:
-                    store.append(events)
-                    if snapshot is not None and self._snapshot_due(position):
-                        store.keep(position, write_sealed(state, position))
-                        snapshot = position
-            self._position, self._snapshot, self._ahead = position, snapshot, False
-            return outcomes
-        except CompactedError:
-            self._recover()
-            raise _FarBehindError from None
-        except BaseException:
-            self._recover()
-            raise
+        for call, arguments in group:
+            outcome, call_events = self._attempt(lookup, call, arguments)
+            events += call_events
+            if outcome is AGAIN:
+                break
+            outcomes.append(outcome)
+            if len(events) >= MAX_GROUP_EVENTS:
+                break
+        return outcomes, events
 
-    def _attempt(
-        self, state: AgentState, known: KnownRequests, transaction: Callable[..., Change], arguments: Any
-    ) -> tuple[Any, list[Event]]:
-        """Run one call of a group; return its result or its error, and its events."""
+    def _attempt(self, lookup: Lookup, call: Callable[..., Change], arguments: Any) -> Change:
+        """Make one call of a group; return its result or its error, and its events."""
+        state = self.state
         before = state.save()
         try:
-            result, events = transaction(state, known, self.clock(), *arguments)
-        except StoreError:
+            result, events = call(state, lookup, self.now(), *arguments)
+        except (StoreError, ArithmeticError):
             raise
         except Exception as error:
             state.restore(before)
             return error, []
         return state.commit(events) or result, events
 
-    def _apply_missed(self, most: int | None) -> None:
+    def _apply_missed(self, limit: int | None) -> None:
         """Apply what other processes have stored, unless it is so much that they would wait for long."""
-        missed = self.store.events(self._position, most)
+        missed = self.store.events(self.position, limit)
         if missed:
-            if most is not None and len(missed) == most:
-                raise _FarBehindError
+            if limit == len(missed) or any(event.kind == "withdrew" for event in missed):
+                raise _LagError
             for event in missed:
                 self._apply(event)
 
-    def _most_at_once(self) -> int:
+    def _max_updates(self) -> int:
+        """Return how many times arms may be updated or compared while others wait."""
+        return (20 if self.state.is_compiled else 1) * MAX_ARM_UPDATES
+
+    def _max_missed(self) -> int:
         """Return how many events may be applied while other processes wait."""
-        updates = (20 if self.state.is_compiled else 1) * ARM_UPDATES
-        return max(2, min(500, updates // (len(self.state.rows) + 20)))
+        return max(2, min(500, self._max_updates() // (len(self.state.rows) + 20)))
+
+    def _compared(self, change: Callable[..., Change], arguments: Any) -> int:
+        """Return how many arms a call or a group compares, over all its decisions."""
+        group: Sequence[Call] = [arguments] if change == self._change else arguments[0]
+        return len(self.state.rows) * sum(int(options[0]) for call, options in group if call is ask)
 
     def _catch_up(self) -> None:
         """Apply what other processes have stored; from their latest snapshot where that is much."""
-        most, store = self._most_at_once(), self.store
+        limit, store = self._max_missed(), self.store
         try:
-            missed = store.events(self._position, most + 1)
-            far = len(missed) > most
+            missed = store.events(self.position, limit + 1)
+            far = len(missed) > limit or any(event.kind == "withdrew" for event in missed)
         except CompactedError:
             far = True
         if far:
-            latest = store.latest()
-            if latest is not None and latest[0] > self._position:
+            latest = store.latest_snapshot()
+            if latest is not None and latest[0] > self.position:
                 self._load(latest)
                 return
-            missed = store.events(self._position)
+            missed = store.events(self.position)
             prepare(self.state, len(missed))
         for event in missed:
             self._apply(event)
 
     def _load(self, latest: tuple[int, str] | None) -> None:
         """Replace the state by a snapshot, or that of a new agent, and the events after it."""
-        settings, token = self.state.settings, self.state.token
-        position = 0 if latest is None else latest[0]
-        state = (
-            AgentState(settings, token) if latest is None else read_sealed(*latest, settings.policy, token)
-        )
+        state, position = state_at(latest, self.state.settings, self.state.token)
         state.steps, state.assignment = self.state.steps, self.state.assignment
         events = self.store.events(position)
         prepare(state, len(events))
         replay(state, events)
-        self._loaded = state, position + len(events), position
+        self.replace(state, position + len(events), position)
+
+    def replace(self, state: AgentState, position: int, snapshot: int) -> None:
+        """Replace the state by one that follows from the store."""
+        self._loaded = state, position, snapshot
         self._recover()
 
     def _apply(self, event: Event) -> None:
         """Apply a stored event that is not in the state: of another process, or of an interrupted call."""
         self._before = self.state.save()
         reapply(self.state, event)
-        self._stored = (event,), self._position + 1, self._snapshot
+        self._stored = (event,), self.position + 1, self._snapshot
         self._commit()
 
     def _commit(self) -> list[Decision]:
         """Enter stored events into the records; repeating it changes nothing."""
         assert self._stored is not None
-        events, self._position, self._snapshot = self._stored
-        made = self.state.commit(events)
+        events, self.position, self._snapshot = self._stored
+        decisions = self.state.commit(events)
         self._before = None
         self._stored = None
-        return made
+        return decisions
 
     def _recover(self) -> None:
         """Finish or undo what was interrupted; reject a closed agent."""
         if self._loaded is not None:
             self._before = self._stored = None
-            self.state, self._position, self._snapshot = self._loaded
+            self.state, self.position, self._snapshot = self._loaded
             self._ahead, self._loaded = False, None
         elif self._ahead:
-            self._load(self.store.latest())
+            self._load(self.store.latest_snapshot())
         elif self._stored is not None:
             self._commit()
         elif self._before is not None:
@@ -368,17 +352,12 @@ class Transactions:
         if self.closed:
             raise InputError("this agent is closed: open it again")
 
-    def _check_not_nested(self) -> None:
-        """Reject a call from within another one of the same thread, such as from a signal handler."""
-        if self._owner == get_ident() and self._lock.locked():
-            raise InputError("this agent is in the middle of a call: use it when that call has returned")
-
     def _snapshot_due(self, position: int) -> bool:
         """Return whether a snapshot is due; another process may have stored one."""
         state = self.state
         interval = max(SNAPSHOT_EVERY, len(state.pending), len(state.rows) // 4)  # a snapshot lists them all
         if position - (self._snapshot or 0) >= interval:
-            latest = self.store.latest()
+            latest = self.store.latest_snapshot()
             self._snapshot = latest[0] if latest else 0
         return position - (self._snapshot or 0) >= interval
 
@@ -386,9 +365,21 @@ class Transactions:
 def prepare(state: AgentState, events: int) -> None:
     """Compile a policy, or load its code, if plain Python would take longer for so many events."""
     updates = 0 if state.is_compiled else events * len(state.rows)
-    if updates > COMPILED_FROM or (updates > LOADED_FROM and state.has_code()):
-        with suppress(LowRegretError):  # plain Python can do it
-            state.compile()
+    if updates > MIN_UPDATES_TO_LOAD:
+        with suppress(LowRegretError, ImportError):  # plain Python can do it
+            if updates > MIN_UPDATES_TO_COMPILE or state.has_code():
+                state.compile()
+
+
+def _lookup(store: Store, group: Sequence[Call]) -> Lookup:
+    """Look up all requests of a group at once: on another host each query takes longer than a decision."""
+    requests = {arguments[2] for call, arguments in group if call is ask and arguments[2] is not None}
+    if len(requests) < 2:
+        return store
+    events: dict[str, list[Event]] = {request: [] for request in requests}
+    for event in store.events_of_requests(list(requests)):
+        events[event.request or ""].append(event)
+    return RequestEvents(events.__getitem__, store.events_of_decision)
 
 
 _open: WeakSet[Transactions] = WeakSet()
@@ -397,8 +388,8 @@ _open: WeakSet[Transactions] = WeakSet()
 
 def _unlock_after_fork() -> None:
     """Replace locks that another thread of the parent may have held: nobody would release them."""
-    for each in _open:
-        each._lock, each._owner = Lock(), 0
+    for transactions in _open:
+        transactions._lock, transactions._owner = Lock(), 0
 
 
 if hasattr(os, "register_at_fork"):

@@ -3,50 +3,57 @@
 With ``matures_after``, rewards count when the window of their decision ends, in the order of the decisions,
 so that rewards that come early have no advantage. With ``expires_after``, they count at once, and the window
 only limits how long a decision stays pending. In both cases a decision without a reward then counts as
-``default_reward``, or is discarded. Windows end when the agent is asked.
+``default_reward``, or is discarded. Windows end when the agent is asked, before it decides. Where many are
+due, each transaction ends a part of them.
 """
 
 from __future__ import annotations
 
-from datetime import timedelta
-from itertools import takewhile
+from collections.abc import Iterator
+from itertools import islice, takewhile
 
 from lowregret.online.agent_state import AgentState
 from lowregret.online.decisions import Event
 
+MAX_ENDED = 5_000
+"""How many windows end in one transaction, since others wait for it."""
 
-def end_windows(state: AgentState, now: float) -> list[Event]:
-    """End the windows that are due, and return the event; none if no decision is affected."""
-    last = _last_due(state, now)
-    if last == 0:
-        return []
+
+def end_due_windows(state: AgentState, now: float) -> tuple[list[Event], bool]:
+    """End the windows that are due, or a part of them; return the event, if any, and whether more are due."""
+    numbers = list(islice(_due(state, now), MAX_ENDED + 1))
+    if not numbers:
+        return [], False
+    more, window, last = len(numbers) > MAX_ENDED, state.settings.window, numbers[:MAX_ENDED][-1]
+    if isinstance(window, int) and not more:
+        last = state.asked - window
     default = state.settings.default_reward
-    mature(state, last, default)
-    return [Event("matured", last, reward=default, timestamp=now)]
+    end_windows(state, last, default)
+    return [Event("matured", last, reward=default, timestamp=now)], more
 
 
-def mature(state: AgentState, last: int, default: float | None) -> None:
-    """Change the model: the windows of decision ``last`` and of all earlier ones have ended."""
+def end_windows(state: AgentState, last: int, default: float | None) -> None:
+    """End the windows of decision ``last`` and of all earlier ones."""
     for number in takewhile(last.__ge__, state.pending):
         arm, reward = state.pending[number].arm, state.early.get(number, default)
         if reward is None:
             state.discard(arm)
         else:
             state.apply_reward(arm, state.settings.scaled(reward))
+            state.models[0]["defaulted"] += number not in state.early
     state.matured = last
 
 
-def _last_due(state: AgentState, now: float) -> int:
-    """Return the number of the last pending decision whose window has ended, 0 if there is none."""
-    window, last = state.settings.window, 0
-    if window is None:
-        return 0
-    if isinstance(window, timedelta):
+def _due(state: AgentState, now: float) -> Iterator[int]:
+    """Yield pending decisions whose windows have ended; with each, those of all earlier ones have."""
+    window = state.settings.window
+    if isinstance(window, int):
+        yield from takewhile((state.asked - window).__ge__, state.pending)
+    elif window is not None:
         latest = now - window.total_seconds()
         for number, decision in state.pending.items():
-            if decision.timestamp is not None and decision.timestamp > latest:
-                break
-            last = number
-        return last
-    due = state.asked - window
-    return due if next(iter(state.pending), due + 1) <= due else 0
+            timestamp = decision.timestamp or 0.0
+            if timestamp <= latest:
+                yield number
+            elif timestamp <= now:  # else the clock was ahead then, and later decisions tell the time
+                return

@@ -10,16 +10,15 @@ import numpy as np
 
 from lowregret._common.text import count
 from lowregret._common.validation import POSITIVE, VARIANCE, Rule, integer, number, seed_of
-from lowregret.engine.state import Floats
 from lowregret.environments import Bandit, bernoulli, gaussian
 from lowregret.errors import InputError
 
-WORK = 140_000_000
+MAX_WORK = 140_000_000
 """Runs times decisions times options that are simulated at most: half a minute on two cores."""
-LEAST_RUNS = 40
+MIN_RUNS = 40
 """With fewer runs the tail of the loss would be a guess; so few are made only where the traffic is huge."""
-SCALED_SPREAD = 0.35
-"""Up to which relative spread differences are scaled."""
+MAX_SCALED_SPREAD = 0.35
+"""The relative spread up to which differences are scaled."""
 
 _BETWEEN = Rule("{name} must lie between 0 and 1", lambda value: 0.0 < value < 1.0)
 
@@ -76,16 +75,16 @@ class Assumptions:
 
     def simulated(self, policies: int) -> Simulated:
         """Return what is simulated of the traffic for a number of policies, so that it takes no minute."""
-        most = WORK * 7 // (max(policies, 7) * self.options)
-        excess = self.total * self.runs / most
-        scale = min(max(excess, 1.0), max((SCALED_SPREAD / max(self.spread, self.lift)) ** 2, 1.0))
-        runs = max(int(self.runs / max(excess / scale, 1.0)), min(LEAST_RUNS, self.runs))
+        max_decisions = MAX_WORK * 7 // (max(policies, 7) * self.options)
+        excess = self.total * self.runs / max_decisions
+        scale = min(max(excess, 1.0), max((MAX_SCALED_SPREAD / max(self.spread, self.lift)) ** 2, 1.0))
+        runs = max(int(self.runs / max(excess / scale, 1.0)), min(MIN_RUNS, self.runs))
         decisions = int(self.total / scale)
-        if decisions * runs > 1.01 * most:
-            enough = int(most * scale / runs)
+        if decisions * runs > 1.01 * max_decisions:
+            allowed = int(max_decisions * scale / runs)
             raise InputError(
                 f"plan: {self.total:,} visitors are too many to simulate in a minute with {self.options} "
-                f"options and a lift of {self.lift:g}: use at most {enough:,} visitors in all"
+                f"options and a lift of {self.lift:g}: use at most {allowed:,} visitors in all"
             )
         delay = round(self.delay_days * decisions / self.days)
         return Simulated(runs, max(decisions, self.options), delay, scale)
@@ -93,18 +92,26 @@ class Assumptions:
     def draw(self, run: int, simulated: Simulated) -> Bandit:
         """Draw the options of a run from the prior, as they are simulated."""
         random = np.random.default_rng([self.seed, run, 1])
-        wide = self.spread * sqrt(simulated.scale)
+        spread = self.spread * sqrt(simulated.scale)
         if self.rate is not None:
-            return bernoulli(random.beta(*_beta(self.rate, self.rate * wide), self.options))
+            return bernoulli(random.beta(*_beta(self.rate, self.rate * spread), self.options))
         assert self.sd is not None
-        return gaussian(random.normal(self.value, self.value * wide, self.options), self.sd**2)
+        return gaussian(random.normal(self.value, self.value * spread, self.options), self.sd**2)
+
+    def lift_in_percent(self) -> str:
+        """Return the lift as it was read."""
+        return f"{100 * self.lift:,.4g}%"
+
+    def large_lift(self) -> str:
+        """Return how a lift of 1 or more was read, "" for a smaller one."""
+        return _read_lift(self.lift, self.value) if self.lift >= 1.0 else ""
 
     def delay_in_words(self) -> str:
         """Return the delay with its unit."""
         return f"{self.delay_days:g} day{'' if self.delay_days == 1 else 's'}"
 
     def in_words(self, simulated: Simulated) -> list[str]:
-        """Say what was assumed, one sentence for each."""
+        """Return what was assumed, one sentence per assumption."""
         if self.rate is not None:
             prior = (
                 f"The rates of the {self.options} options are independent draws from a beta distribution "
@@ -117,7 +124,7 @@ class Assumptions:
                 f"with mean {self.value:g} and standard deviation {self.value * self.spread:.3g}, drawn anew "
                 f"in every run; rewards are normal with standard deviation {self.sd:g}."
             )
-        said = [
+        sentences = [
             prior,
             f"{self.visitors:,} visitors come {'in' if self.days == 1 else 'on each of'} "
             f"{count(self.days, 'day')}, evenly; the rates do not change with time and are the same for "
@@ -130,17 +137,23 @@ class Assumptions:
             f"{simulated.runs:,} runs, seed {self.seed}; every policy plays on the same options and rewards.",
         ]
         if simulated.scale > 1.0:
-            said.append(
+            sentences.append(
                 f"Decisions are fewer by a factor of {simulated.scale:.2f} and differences larger by its "
                 "square root, at which the problem is as difficult; losses and days are those of the traffic "
                 "as given."
             )
-        return said
+        return sentences
 
 
 def _beta(mean: float, sd: float) -> tuple[float, float]:
     size = mean * (1.0 - mean) / sd**2 - 1.0
     return mean * size, (1.0 - mean) * size
+
+
+def _read_lift(lift: float, value: float) -> str:
+    """Return how a lift is read, and how one of so many percent is written."""
+    meant = f" (write {lift / 100:g} for {lift:g}%)" if lift >= 1.0 else ""
+    return f"a lift of {lift:g} is {100 * lift:,.4g}%{meant}, from {value:g} to {value * (1 + lift):.3g}"
 
 
 def assumptions(
@@ -162,25 +175,23 @@ def assumptions(
         raise InputError("plan: give either a rate, or a mean and an sd")
     if rate is None and (mean is None or sd is None):
         raise InputError(f"plan: give {'mean' if mean is None else 'sd'} too: a mean reward needs both")
-    raised = number("plan", "lift", lift, POSITIVE)
+    relative = number("plan", "lift", lift, POSITIVE)
     base = None if rate is None else number("plan", "rate", rate, _BETWEEN)
-    if base is not None and base * (1.0 + raised) >= 1.0:
-        raise InputError(
-            f"plan: a lift of {raised:g} on a rate of {base:g} is a rate of {base * (1 + raised):.3g}: use a "
-            f"lift below {1 / base - 1:.3g}"
-        )
-    width = raised if spread is None else number("plan", "spread", spread, POSITIVE)
+    if base is not None and base * (1.0 + relative) >= 1.0:
+        raise InputError(f"plan: {_read_lift(relative, base)}: use a lift below {1 / base - 1:.3g}")
+    width = relative if spread is None else number("plan", "spread", spread, POSITIVE)
     if base is not None and base * width**2 >= (1.0 - base) / 2.0:
+        lift_first = "" if spread is not None else f"{_read_lift(relative, base)}, and "
         raise InputError(
-            f"plan: rates around {base:g} cannot spread by {width:g} times that: use a spread below "
-            f"{sqrt((1 - base) / 2 / base):.3g}"
+            f"plan: {lift_first}rates around {base:g} cannot spread by {width:g} times that: use a spread "
+            f"below {sqrt((1 - base) / 2 / base):.3g}"
         )
-    found = Assumptions(
+    scenario = Assumptions(
         integer("plan", "options", options, 1_000, least=2),
         base,
         None if mean is None else number("plan", "mean", mean, POSITIVE),
         None if sd is None else number("plan", "sd", sd, POSITIVE),
-        raised,
+        relative,
         integer("plan", "visitors", visitors, 10**12),
         integer("plan", "days", days, 3_650),
         number("plan", "number of days of the delay", delay_days, VARIANCE),
@@ -189,11 +200,6 @@ def assumptions(
         integer("plan", "runs", runs, 100_000, least=2),
         seed_of(seed),
     )
-    if found.total < found.options:
-        raise InputError(f"plan: {found.total} visitors cannot see {found.options} options: use more")
-    return found
-
-
-def means_of(bandit: Bandit) -> Floats:
-    """Return the means of the arms as an array."""
-    return np.asarray(bandit.means, np.float64)
+    if scenario.total < scenario.options:
+        raise InputError(f"plan: {scenario.total} visitors cannot see {scenario.options} options: use more")
+    return scenario

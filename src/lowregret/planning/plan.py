@@ -5,47 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
+from json import dumps
 from math import sqrt
 from pathlib import Path
+from shlex import quote
+from textwrap import indent
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from lowregret._common.progress import Report, counter, reporting
 from lowregret._common.text import count
 from lowregret.analysis.summary import tail_mean
-from lowregret.engine import cpu
-from lowregret.engine.state import Floats, Integers, rows_of
+from lowregret.engine.backends import run as run_engine
+from lowregret.engine.backends.threads import run_in_threads
+from lowregret.engine.problem import Control, Problem
 from lowregret.environments import Delay
-from lowregret.experiments.policy_loading import load_policy
-from lowregret.planning.assumptions import Assumptions, Simulated, assumptions, means_of
-from lowregret.planning.fixed_split import FixedSplit, best_observed, fixed_split
-from lowregret.planning.recommendation import Recommendation, recommend
-from lowregret.policies import Policy, clock_at
+from lowregret.planning.assumptions import Assumptions, Simulated, assumptions
+from lowregret.planning.fixed_split import fixed_split
+from lowregret.planning.policy_runs import PolicyRuns, baselines, empty_runs, record
+from lowregret.planning.recommendation import DATABASE, Recommendation, recommend
+from lowregret.policies import POLICIES, Policy, clock_at
 from lowregret.policies.inputs import clips, policies_of
+from lowregret.reporting.number_format import shown
 
-SPLIT = "fixed split"
-"""The name of the fixed split beside those of the policies."""
-MOST_TRAFFIC = 0.8
 FOR_RATES = ("ThompsonBeta", "IMED", "EUCBV", "MOSSV", "MOSS", "UCB1", "EpsilonGreedy")
 FOR_MEANS = ("ThompsonNormal", "ThompsonGauss", "KLUCBGauss", "BayesUCBGauss", "EpsilonGreedy")
 """The policies that are compared: those that a step of some 100 ns and the kind of reward suit."""
-
-
-@dataclass(frozen=True)
-class Played:
-    """The runs of one policy; a column of ``loss`` and ``share`` is a day.
-
-    ``loss`` is what was lost up to the end of the day, ``share`` the share of the day's visitors that saw the
-    best option. ``leads`` says whether it was seen most on the last day, ``good`` whether the option that was
-    is worse by less than the lift; ``day`` is the first one with 80% for the best option, 0 for none.
-    """
-
-    loss: Floats
-    share: Floats
-    leads: Integers
-    good: Integers
-    day: Integers
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,35 +42,44 @@ class Plan:
     Attributes
     ----------
     table : polars.DataFrame
-        One row per policy and one for the fixed split, the smallest loss first: ``loss`` (expected), its
-        standard error ``se``, ``p95`` (the 95% quantile) and ``worst05`` (the mean of the worst 5%);
-        ``loss_share`` (the loss divided by what the best option would earn); ``best_leads`` and
-        ``good_leads`` (the probability that the best option, or one that is worse by less than the lift, has
-        most of the traffic of the last day; for the fixed split, that it has the largest observed mean);
-        ``days_to_80`` (the median of the days until the best option has 80% of the traffic, null if fewer
-        than half of the runs get there) and ``reach_80`` (the share of runs that do).
+        One row per policy, one for the fixed split and one for keeping the present option (the first), the
+        smallest loss first: ``loss`` (expected), its standard error ``se``, ``p95`` (the 95% quantile) and
+        ``worst05`` (the mean of the worst 5%); ``loss_share`` (the loss divided by what the best option would
+        earn); ``best_leads`` and ``good_leads`` (the probability that the best option, or one that is worse
+        by less than the lift, has most of the traffic of the last day; for the fixed split, that it has the
+        largest observed mean); ``days_to_80`` (the median of the days until the best option has 80% of the
+        traffic, null if fewer than half of the runs get there) and ``reach_80`` (the share of runs that do).
     power, days_needed : float
         The power of the fixed split: the probability that a two-sided test of one option against the control
         finds a difference of the lift; and the days for a power of 80%.
     recommended, reason : str
-        The policy to use, or "fixed split", and why.
+        The policy to use, "fixed split", or "present option" where the visitors are too few; and why.
     code : str
-        The code that opens the recommended agent.
+        The code that opens the recommended agent; "" where no experiment is recommended.
+    request : dict, optional
+        The JSON of ``POST /v1/agents`` that creates this agent in a service; None where no experiment is
+        recommended, or a policy of your own.
+    command : str
+        The command ``lowregret agent create`` that creates this agent; "" where ``request`` is None.
     assumptions : list of str
         What was assumed.
     given, simulated : Assumptions, Simulated
         The numbers that were given, and the traffic that was simulated.
-    played : dict of str to Played
+    played : dict of str to PolicyRuns
         The runs of every policy.
 
     Examples
     --------
+    >>> import tempfile
     >>> import lowregret as lr
-    >>> found = lr.plan(options=2, rate=0.2, lift=0.5, visitors=100, days=5, policies="UCB1", runs=10)
-    >>> found.table["policy"].sort().to_list()
-    ['UCB1', 'fixed split']
-    >>> found.to_dict()["power"] == found.power
-    True
+    >>> plan = lr.plan(options=2, rate=0.2, lift=0.5, visitors=100, days=5, policies="UCB1", runs=10)
+    >>> plan.table["policy"].sort().to_list()
+    ['UCB1', 'fixed split', 'present option']
+    >>> plan.command.split("{")[0], plan.to_dict()["power"] == plan.power
+    ("lowregret agent create experiment.db '", True)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     plan.report(folder)[0].name
+    'plan.html'
     """
 
     table: pl.DataFrame
@@ -92,30 +88,28 @@ class Plan:
     recommended: str
     reason: str
     code: str
+    request: dict[str, Any] | None
     assumptions: list[str]
     given: Assumptions
     simulated: Simulated
-    played: dict[str, Played] = field(repr=False)
+    played: dict[str, PolicyRuns] = field(repr=False)
 
     def __repr__(self) -> str:
-        given = self.given
+        scenario = self.given
         with pl.Config(
             tbl_rows=-1, tbl_hide_dataframe_shape=True, tbl_hide_column_data_types=True, float_precision=3,
             tbl_width_chars=140, tbl_cols=-1,
         ):  # fmt: skip
-            shown = str(self.table)
-        return "\n".join(
-            [
-                f"Plan: {given.options} options, {given.total:,} visitors in {count(given.days, 'day')}, "
-                f"lift {given.lift:.3g}; losses in {given.unit}",
-                shown,
-                f"Fixed split: power {self.power:.0%}; {self.days_needed:.1f} days for 80%",
-                f"Use {self.recommended}: {self.reason}",
-                self.code,
-                "Assumed:",
-                *(f"- {sentence}" for sentence in self.assumptions),
-            ]
-        )
+            table = str(self.table)
+        traffic = f"{scenario.options} options, {scenario.total:,} visitors in {count(scenario.days, 'day')}"
+        head = f"Plan: {traffic}, lift {scenario.lift_in_percent()}; losses in {scenario.unit}"
+        return "\n".join([head, table, *in_words(self)])
+
+    @property
+    def command(self) -> str:
+        """The command that creates the recommended agent."""
+        request = quote(dumps(self.request))
+        return f"lowregret agent create {DATABASE} {request}" if self.request else ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain data, as ``lowregret plan --json`` prints it.
@@ -123,12 +117,13 @@ class Plan:
         Returns
         -------
         dict
-            What JSON can hold.
         """
         return {
             "recommended": self.recommended,
             "reason": self.reason,
             "code": self.code,
+            "command": self.command,
+            "request": self.request,
             "power": self.power,
             "days_needed": self.days_needed,
             "unit": self.given.unit,
@@ -143,25 +138,52 @@ class Plan:
         Parameters
         ----------
         folder : str or path
-            The folder.
 
         Returns
         -------
         list of Path
-            The files.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> import lowregret as lr
-        >>> found = lr.plan(options=2, rate=0.2, lift=0.5, visitors=100, days=5, policies="UCB1", runs=10)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     found.report(folder)[0].name
-        'plan.html'
         """
         from lowregret.planning.plan_page import write_files
 
         return write_files(self, Path(folder))
+
+
+def in_words(plan: Plan, explain: bool = True) -> list[str]:
+    """Return the power of the fixed split, the recommendation, its code and the assumptions, in lines."""
+    lines = [f"Note: {plan.given.large_lift()}"] if plan.given.large_lift() else []
+    lines.append(f"Fixed split: power {plan.power:.0%}, {plan.days_needed:,.1f} days for 80%")
+    lines.append(f"Use {plan.recommended}: {plan.reason}")
+    for words, snippet in ways_to_start(plan):
+        lines += ["", words, "", indent(snippet, "    ")]
+    assumed = ["Assumed:", *(f"- {sentence}" for sentence in plan.assumptions)]
+    return [
+        *lines,
+        "",
+        *(assumed if explain else [f"{plan.assumptions[-1]} --explain prints all that was assumed."]),
+    ]
+
+
+def ways_to_start(plan: Plan) -> list[tuple[str, str]]:
+    """Return the snippets that create the recommended agent, each with a line before it."""
+    ways = {"In Python:": plan.code, "Or by a command, whose JSON POST /v1/agents takes too:": plan.command}
+    return [(words, snippet) for words, snippet in ways.items() if snippet]
+
+
+def text_rows(plan: Plan) -> list[dict[str, str]]:
+    """Return the table as strings, for the terminal and the page."""
+    return [
+        {
+            "policy": row["policy"],
+            f"{plan.given.unit} lost": f"{shown(row['loss'])} ({shown(row['se'])})",
+            "95%": shown(row["p95"]),
+            "worst 5%": shown(row["worst05"]),
+            "of all": f"{row['loss_share']:.2%}",
+            "best leads": f"{row['best_leads']:.0%}",
+            "good leads": f"{row['good_leads']:.0%}",
+            "days to 80%": "-" if row["days_to_80"] is None else f"{row['days_to_80']:.0f}",
+        }
+        for row in plan.table.to_dicts()
+    ]
 
 
 def plan(
@@ -180,12 +202,12 @@ def plan(
     alpha: float = 0.05,
     seed: int = 0,
     threads: int | None = None,
-    progress: Callable[[str, int], None] | None = None,
+    progress: bool | Report = True,
 ) -> Plan:
     """Compare policies and a fixed split on the traffic that an experiment will have.
 
     The rates of the options are not known, so each run draws them from a prior around the given one. The
-    rewards of a run are late, as they will be. It takes less than a minute on two cores: large traffic is
+    rewards of a run are delayed, as they will be. It takes less than a minute on two cores: large traffic is
     scaled, which the plan says.
 
     Parameters
@@ -215,8 +237,8 @@ def plan(
         The seed.
     threads : int, optional
         The number of threads; by default one per core.
-    progress : callable, optional
-        Called as ``progress(policy, runs)`` when a policy starts (0 runs) and when runs finish.
+    progress : bool or callable, default True
+        Whether to say on standard error what is done, or a function that is called with a `Progress`.
 
     Returns
     -------
@@ -232,117 +254,76 @@ def plan(
     Examples
     --------
     >>> import lowregret as lr
-    >>> found = lr.plan(
+    >>> plan = lr.plan(
     ...     options=3, rate=0.2, lift=0.3, visitors=200, days=10, policies=["ThompsonBeta", "UCB1"], runs=50
     ... )
-    >>> found.recommended
+    >>> plan.recommended
     'ThompsonBeta'
     """
-    given = assumptions(options, rate, mean, sd, lift, visitors, days, delay_days, spread, alpha, runs, seed)
-    chosen = policies_of("plan", _suitable(given) if policies is None else policies, load_policy)
-    simulated = given.simulated(len(chosen))
+    scenario = assumptions(
+        options, rate, mean, sd, lift, visitors, days, delay_days, spread, alpha, runs, seed
+    )
+    chosen = policies_of("plan", _suitable(scenario) if policies is None else policies)
+    simulated = scenario.simulated(len(chosen))
     for policy in chosen.values():
-        policy.validate_problem(clock_at(0, simulated.decisions, given.options, 0.0))
-        clips(policy, given.draw(0, simulated).support, "the plan", False)
-    split = fixed_split(given)
-    played = {SPLIT: _split_played(given, simulated, split)}
-    for name, policy in chosen.items():
-        report = partial(progress, name) if progress else None
-        if report:
-            report(0)
-        played[name] = _play(policy, given, simulated, threads, report)
-    table = _table(given, simulated, played)
-    advice: Recommendation = recommend(
-        given, split, chosen, {name: each.loss[:, -1] for name, each in played.items()}, SPLIT
-    )
-    return Plan(
-        table, split.power, split.days_needed, *advice, given.in_words(simulated), given, simulated, played
-    )
+        policy.validate_problem(clock_at(0, simulated.decisions, scenario.options, 0.0))
+        clips(policy, scenario.draw(0, simulated).support, "the plan", False)
+    split = fixed_split(scenario)
+    played = baselines(scenario, simulated, split)
+    with reporting(progress) as report:
+        advance = counter(report, len(chosen) * simulated.runs, "runs")
+        for name, policy in chosen.items():
+            advance(name, 0)
+            played[name] = _play(policy, scenario, simulated, threads, partial(advance, name))
+    table = _table(scenario, simulated, played)
+    advice: Recommendation = recommend(scenario, split, chosen, played)
+    words = scenario.in_words(simulated)
+    return Plan(table, split.power, split.days_needed, *advice, words, scenario, simulated, played)
 
 
-def _suitable(given: Assumptions) -> list[str]:
+def _suitable(scenario: Assumptions) -> list[str]:
     """Return the policies that suit the kind of reward; those that need its variance are given it."""
-    if given.sd is None:
+    if scenario.sd is None:
         return list(FOR_RATES)
-    known = f"(variance={given.sd**2!r})"
-    return [name + known * name.endswith("Gauss") for name in FOR_MEANS]
+    variance = f"(variance={scenario.sd**2!r})"
+    return [name + variance * hasattr(POLICIES[name], "variance") for name in FOR_MEANS]
 
 
 def _play(
     policy: Policy,
-    given: Assumptions,
+    scenario: Assumptions,
     simulated: Simulated,
     threads: int | None,
-    progress: Callable[[int], None] | None,
-) -> Played:
+    progress: Callable[[int], None],
+) -> PolicyRuns:
     """Play all runs of a policy, each on options of its own; run r has the same rewards for every policy."""
-    found = _empty(simulated.runs, given.days)
-    halt, delay = np.zeros(1, np.int64), Delay.constant(simulated.delay)
+    played = empty_runs(simulated.runs, scenario.days)
+    control, delay = Control(threads, progress), Delay.constant(simulated.delay)
 
     def block(start: int, stop: int) -> int:
         for run in range(start, stop):
-            if halt[0]:
-                break
-            bandit = given.draw(run, simulated)
-            path = cpu.trace(
-                policy, rows_of(bandit, policy), bandit.data, simulated.decisions, given.seed, run, True,
+            bandit = scenario.draw(run, simulated)
+            problem = Problem(
+                policy,
+                bandit,
+                simulated.decisions,
+                scenario.seed,
+                first_run=run,
                 delay=delay,
-            )  # fmt: skip
-            _record(found, run, path.arm, means_of(bandit), given, simulated)
+                record=frozenset({"path"}),
+            )
+            path = run_engine(problem, control=Control(threads=1, halt=control.halt)).records["path"]
+            record(played, run, path[0, :, 0], bandit.means, scenario, simulated)
         return stop - start
 
-    cpu.share_out(block, simulated.runs, simulated.decisions, threads, halt, progress)
-    return found
+    run_in_threads(block, simulated.runs, simulated.decisions, control)
+    return played
 
 
-def _empty(runs: int, days: int) -> Played:
-    shape = runs, days
-    leads, good, day = np.zeros((3, runs), np.int64)
-    return Played(np.zeros(shape), np.zeros(shape), leads, good, day)
-
-
-def _record(
-    found: Played, run: int, arms: Integers, means: Floats, given: Assumptions, simulated: Simulated
-) -> None:
-    """Add up a run by days; losses become those of the real traffic."""
-    size, total = len(means), len(arms)
-    day = np.arange(total) * given.days // total
-    seen = np.bincount(day * size + arms, minlength=given.days * size).reshape(given.days, size)
-    best, factor = int(means.argmax()), given.total / (total * sqrt(simulated.scale))
-    found.loss[run] = np.cumsum(seen @ (means[best] - means)) * factor
-    found.share[run] = seen[:, best] / np.maximum(seen.sum(axis=1), 1)
-    _judge(found, run, int(seen[-1].argmax()), means, given, simulated)
-    there = np.flatnonzero(found.share[run] >= MOST_TRAFFIC)
-    found.day[run] = there[0] + 1 if len(there) else 0
-
-
-def _judge(
-    found: Played, run: int, first: int, means: Floats, given: Assumptions, simulated: Simulated
-) -> None:
-    """Record whether the option that came first is the best, or not worse by the lift."""
-    enough = given.difference * sqrt(simulated.scale)
-    found.leads[run] = first == means.argmax()
-    found.good[run] = means.max() - means[first] < enough
-
-
-def _split_played(given: Assumptions, simulated: Simulated, split: FixedSplit) -> Played:
-    """Return the runs of an equal split; its losses need no simulation."""
-    found = _empty(simulated.runs, given.days)
-    for run in range(simulated.runs):
-        means = means_of(given.draw(run, simulated))
-        worse = (means.max() - means).mean() / sqrt(simulated.scale)
-        found.loss[run] = worse * given.visitors * np.arange(1, given.days + 1)
-        found.share[run] = 1.0 / given.options
-        each = int(split.each / simulated.scale)
-        first = best_observed(given, means, each, np.random.default_rng([given.seed, run, 3]))
-        _judge(found, run, first, means, given, simulated)
-    return found
-
-
-def _table(given: Assumptions, simulated: Simulated, played: dict[str, Played]) -> pl.DataFrame:
+def _table(scenario: Assumptions, simulated: Simulated, played: dict[str, PolicyRuns]) -> pl.DataFrame:
     """Return one row per policy, the smallest loss first."""
-    best = [means_of(given.draw(run, simulated)).max() for run in range(simulated.runs)]
-    earned = given.value + (float(np.mean(best)) - given.value) / sqrt(simulated.scale)
+    best = [scenario.draw(run, simulated).means.max() for run in range(simulated.runs)]
+    earned = scenario.value + (float(np.mean(best)) - scenario.value) / sqrt(simulated.scale)
     rows = []
     for name, runs in played.items():
         loss, reached = runs.loss[:, -1], runs.day > 0
@@ -355,7 +336,7 @@ def _table(given: Assumptions, simulated: Simulated, played: dict[str, Played]) 
                 "se": float(loss.std(ddof=1) / sqrt(len(loss))),
                 "p95": float(np.quantile(loss, 0.95)),
                 "worst05": tail_mean(loss),
-                "loss_share": float(loss.mean() / (earned * given.total)),
+                "loss_share": float(loss.mean() / (earned * scenario.total)),
                 "best_leads": float(runs.leads.mean()),
                 "good_leads": float(runs.good.mean()),
                 "days_to_80": median if np.isfinite(median) else None,

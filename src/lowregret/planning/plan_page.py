@@ -2,138 +2,104 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
-import altair as alt
 import numpy as np
 import polars as pl
 
-from lowregret._common.durable_files import as_store_error, write_atomically
+from lowregret._common.arrays import Floats
 from lowregret._common.text import count
-from lowregret.engine.state import Floats
-from lowregret.planning.plan import Plan, Played
+from lowregret.planning.plan import Plan, text_rows, ways_to_start
+from lowregret.planning.policy_runs import PolicyRuns
 from lowregret.reporting.line_chart import Axis, line_chart
-from lowregret.reporting.number_format import shown
-from lowregret.reporting.page import page, save_pictures
+from lowregret.reporting.page import write_page
 from lowregret.reporting.page_parts import Beside, Cell, Picture, Section, Table, Text
+from lowregret.reporting.plots_extra import alt
 from lowregret.reporting.policy_styles import Style, styles
 from lowregret.reporting.row_charts import runs_chart
 
 
 def write_files(plan: Plan, folder: Path) -> list[Path]:
     """Write the page, its figures and the table; return the paths."""
-    sections = page_sections(plan)
-    report, table, figures = folder / "plan.html", folder / "plan.csv", folder / "figures"
-    with as_store_error(folder):
-        figures.mkdir(parents=True, exist_ok=True)
-        write_atomically(report, page("Plan of an experiment", introduction(plan), sections).encode())
-        write_atomically(table, plan.table.write_csv().encode())
-        return [report, table, *save_pictures(sections, figures, ("svg",))]
+    files = {"plan.csv": plan.table.write_csv()}
+    title, sections = "Plan of an experiment", page_sections(plan)
+    return write_page(folder / "plan.html", title, introduction(plan), sections, files=files)
 
 
 def introduction(plan: Plan) -> list[str | Text]:
     """Return the question, the recommendation and the code to start with."""
-    given = plan.given
-    expected = f"a rate of {given.rate:g}" if given.rate is not None else f"a mean reward of {given.value:g}"
+    scenario = plan.given
+    expected = (
+        f"a rate of {scenario.rate:g}"
+        if scenario.rate is not None
+        else f"a mean reward of {scenario.value:g}"
+    )
     return [
-        f"{given.options} options, {expected}, a lift of {given.lift:.3g} that matters, {given.visitors:,} "
-        f"visitors a day for {count(given.days, 'day')}, a delay of {given.delay_in_words()}.",
+        f"{scenario.options} options, {expected}, a lift of {scenario.lift_in_percent()} that matters, "
+        f"{scenario.visitors:,} visitors a day for {count(scenario.days, 'day')}, a delay of "
+        f"{scenario.delay_in_words()}.",
+        *([Text(f"Note: {scenario.large_lift()}", "notice")] if scenario.large_lift() else []),
         Text(f"Use {plan.recommended}: {plan.reason}", "notice"),
-        "Start with:",
-        Text(plan.code, "code"),
+        *(part for words, snippet in ways_to_start(plan) for part in (words, Text(snippet, "code"))),
     ]
 
 
 def page_sections(plan: Plan) -> list[Section]:
     """Return the sections of the page."""
-    names = plan.table["policy"].to_list()
-    palette, unit = styles(names), plan.given.unit
-    loss = _by_day(plan.played, "loss")
-    share = _by_day(plan.played, "share")
+    palette, unit, days = styles(plan.table["policy"].to_list()), plan.given.unit, plan.given.days
+    share, loss = _by_day(plan.played, "share"), _by_day(plan.played, "loss")
     top = max(float(loss["high"].max() or 0.0), 1e-9)  # type: ignore[arg-type]
+    label, bands = "Traffic of the best option", "Bands: from the 25% to the 75% quantile."
+    traffic = _days_chart(share, label, "share of the day's visitors", 1.02, days, palette)
+    by_day = _days_chart(loss, "Loss", f"{unit} lost so far", top * 1.02, days, palette)
+    seen = f"The share of each day's visitors that see the best option, mean of the runs. {bands}"
+    lost = f"What was lost in {unit}, against the best option from the first visitor on. {bands}"
+    runs = (
+        "The loss of every run. Box: the middle half of the runs; line: from the 5% to the 95% quantile; "
+        "diamond: the mean; triangle: the mean of the worst 5%."
+    )
+    daily = Picture({"": traffic}, label, seen, "traffic"), Picture({"": by_day}, "Loss by day", lost, "loss")
+    losses = Picture({"": _losses_chart(plan, palette)}, "Loss of every run", runs, "losses")
     return [
         Section("What to expect", [plan_table(plan), *_split_words(plan)]),
-        Section(
-            "Day by day",
-            [
-                Beside(
-                    [
-                        _picture(
-                            _days_chart(share, "Traffic of the best option", "share of the day's visitors",
-                                        1.02, plan.given.days, palette),
-                            "The share of each day's visitors that see the best option, mean of the runs. "
-                            "Bands: from the 25% to the 75% quantile.", "traffic"),
-                        _picture(
-                            _days_chart(loss, "Loss", f"{unit} lost so far", top * 1.02, plan.given.days,
-                                        palette),
-                            f"What was lost in {unit}, against the best option from the first visitor on. "
-                            "Bands: from the 25% to the 75% quantile.", "loss"),
-                    ]
-                ),
-                _picture(
-                    _losses_chart(plan, palette),
-                    "The loss of every run. Box: the middle half of the runs; line: from the 5% to the 95% "
-                    "quantile; diamond: the mean; triangle: the mean of the worst 5%.", "losses"),
-            ],
-        ),
+        Section("Day by day", [Beside(daily), losses]),
         Section("What was assumed", [Text(sentence) for sentence in plan.assumptions]),
-    ]  # fmt: skip
-
-
-def _picture(chart: alt.LayerChart, caption: str, name: str) -> Picture:
-    labels = {"traffic": "Traffic of the best option", "loss": "Loss by day", "losses": "Loss of every run"}
-    return Picture({"": chart}, labels[name], caption, name)
+    ]
 
 
 def _split_words(plan: Plan) -> list[Text]:
-    given = plan.given
-    pairs = given.options - 1
-    level = f"{given.alpha:g}" if pairs == 1 else f"{given.alpha:g} divided by {pairs} comparisons"
+    scenario = plan.given
+    pairs = scenario.options - 1
+    level = f"{scenario.alpha:g}" if pairs == 1 else f"{scenario.alpha:g} divided by {pairs} comparisons"
     return [
         Text(
-            f"A fixed split has a power of {plan.power:.0%} to find a lift of {given.lift:.3g} by a "
-            f"two-sided z test of one option against the control, at the level {level}. For a power of 80% "
-            f"it needs {plan.days_needed:,.1f} days."
+            f"A fixed split has a power of {plan.power:.0%} to find a lift of {scenario.lift_in_percent()} "
+            f"by a two-sided z test of one option against the control, at the level {level}. For a power of "
+            f"80% it needs {plan.days_needed:,.1f} days."
         )
     ]
 
 
 def plan_table(plan: Plan) -> Table:
     """Return the table of policies as text."""
-    unit = plan.given.unit
-    heads = [
-        "policy", f"{unit} lost", "95% of runs below", "worst 5%", "of all", "best leads", "good leads",
-        "days to 80%",
-    ]  # fmt: skip
-    rows: list[list[str | Cell]] = []
-    for row in plan.table.to_dicts():
-        days = "-" if row["days_to_80"] is None else f"{row['days_to_80']:.0f}"
-        name = row["policy"]
-        rows.append(
-            [
-                Cell(name, "best" if name == plan.recommended else ""),
-                f"{shown(row['loss'])} ({shown(row['se'])})",
-                shown(row["p95"]),
-                shown(row["worst05"]),
-                f"{row['loss_share']:.2%}",
-                f"{row['best_leads']:.0%}",
-                f"{row['good_leads']:.0%}",
-                days,
-            ]
-        )
+    table = text_rows(plan)
+    rows: list[list[str | Cell]] = [
+        [Cell(name, "best" if name == plan.recommended else ""), *numbers]
+        for name, *numbers in (row.values() for row in table)
+    ]
     caption = (
-        "In brackets: the standard error of the mean. Worst 5%: the mean of the worst 5% of the runs. Of "
-        "all: the loss divided by what the best option would earn. Best leads: the share of runs in which "
-        "the best option has most of the last day's traffic, or, for the fixed split, the largest observed "
-        "mean; good leads: the same for options that are worse by less than the lift. Days to 80%: the "
-        "median of the first day on which the best option has 80% of the traffic; a dash if fewer than half "
-        "of the runs get there."
+        "In brackets: the standard error of the mean. 95%: what 95% of the runs stay below. Worst 5%: the "
+        "mean of the worst 5% of the runs. Of all: the loss divided by what the best option would earn. Best "
+        "leads: the share of runs in which the best option has most of the last day's traffic, or, for the "
+        "fixed split, the largest observed mean; good leads: the same for options that are worse by less "
+        "than the lift. Days to 80%: the median of the first day on which the best option has 80% of the "
+        "traffic; a dash if fewer than half of the runs get there."
     )
-    return Table(heads, rows, caption=caption)
+    return Table(list(table[0]), rows, caption=caption)
 
 
-def _by_day(played: Mapping[str, Played], what: str) -> pl.DataFrame:
+def _by_day(played: Mapping[str, PolicyRuns], what: str) -> pl.DataFrame:
     """Return mean and quartiles by policy and day."""
     parts = []
     for name, runs in played.items():
@@ -149,10 +115,8 @@ def _by_day(played: Mapping[str, Played], what: str) -> pl.DataFrame:
 def _days_chart(
     table: pl.DataFrame, title: str, words: str, top: float, days: int, palette: Mapping[str, Style]
 ) -> alt.LayerChart:
-    make: Callable[..., alt.LayerChart] = line_chart
-    across = Axis("day", min(1, days - 1), days)
-    return make(table.sort("x", maintain_order=True), title, across, Axis(words, 0.0, top),
-                palette=palette, unit="day")  # fmt: skip
+    x, y = Axis("day", min(1, days - 1), days), Axis(words, 0.0, top)
+    return line_chart(table.sort("x", maintain_order=True), title, x, y, palette=palette, unit="day")
 
 
 def _losses_chart(plan: Plan, palette: Mapping[str, Style]) -> alt.LayerChart:

@@ -1,82 +1,104 @@
-"""Which policy to use, why, and the line to start with."""
+"""Which policy to use, why, and how to start its agent."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from math import sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from lowregret._common.arrays import Floats, Integers
 from lowregret.analysis.summary import tail_mean
-from lowregret.engine.state import Floats
 from lowregret.planning.assumptions import Assumptions
 from lowregret.planning.fixed_split import FixedSplit
-from lowregret.policies import Policy
+from lowregret.planning.policy_runs import PRESENT, SPLIT, PolicyRuns
+from lowregret.policies import POLICIES, Policy, RoundRobin
+from lowregret.policies.loading import module_of
 
-CLEAR = 2.0
+CLEAR_ERRORS = 2.0
 """A difference of more standard errors than this is taken to be real."""
-WORTH = 0.01
+MIN_SAVING = 0.01
 """A policy that saves less than this share of the loss of a fixed split is not worth it."""
-KNOWN = "known variance"
-"""What a policy should not need if another one is as good without."""
+MIN_POWER = 0.2
+"""Below this power of the fixed split the visitors may be too few to learn anything."""
+DATABASE = "experiment.db"
+"""The store of the recommended agent."""
 
 
 class Recommendation(NamedTuple):
-    """The policy, the reason and the line to start with."""
+    """The policy, the reason, the code to start with, and the JSON of ``POST /v1/agents``."""
 
     policy: str
     reason: str
-    code: str
+    code: str = ""
+    request: dict[str, Any] | None = None
 
 
 def recommend(
-    given: Assumptions,
+    scenario: Assumptions,
     split: FixedSplit,
     policies: Mapping[str, Policy],
-    losses: Mapping[str, Floats],
-    name: str,
+    played: Mapping[str, PolicyRuns],
 ) -> Recommendation:
     """Return the policy of the smallest expected loss; among those that are as good, that of the best tail.
 
     One that must be given the variance of the rewards comes after those that need not. Where no policy is
-    clearly better than the fixed split, by 1% at least, that is recommended, whose estimates are unbiased.
+    clearly better than the fixed split, by 1% at least, that is recommended, whose estimates are unbiased;
+    and where the visitors are too few to learn anything, the present option.
     """
-    if given.delay_days >= given.days:
-        return Recommendation(
-            name, "no reward is known before the last day, so no policy can learn.", code(given)
+    if scenario.delay_days >= scenario.days:
+        reason = "no reward is known before the last day, so no policy can learn."
+        return Recommendation(SPLIT, reason, *snippets(scenario, RoundRobin()))
+    losses = {name: runs.loss[:, -1] for name, runs in played.items()}
+    order = sorted(policies, key=lambda policy: losses[policy].mean())
+    first, fixed = order[0], losses[SPLIT]
+    need_variance = {name for name in order if "known variance" in policies[name].needs}
+    for candidates in filter(None, ([name for name in order if name not in need_variance], order)):
+        close = [name for name in candidates if not _is_clear(losses[name] - losses[candidates[0]])]
+        chosen = min(close, key=lambda policy: tail_mean(losses[policy]))
+        saved = fixed.mean() - losses[chosen].mean()
+        is_better = saved >= MIN_SAVING * fixed.mean() and _is_clear(fixed - losses[chosen])
+        if is_better:
+            break
+    leads = [(played[chosen].leads, played[PRESENT].leads), (played[chosen].good, played[PRESENT].good)]
+    is_guess = not any(_is_clear(ours - guess) for ours, guess in leads)
+    if split.power < MIN_POWER and (is_guess or (scenario.rate is not None and saved < 1.0)):
+        reason = (
+            f"{scenario.total:,} visitors are too few to learn anything that matters: {chosen} loses "
+            f"{_size(losses[chosen])} {scenario.unit}, a fixed split {_size(fixed)}; the best option leads "
+            f"in {played[chosen].leads.mean():.0%} of the runs, and a guess finds it in "
+            f"{1 / scenario.options:.0%}."
         )
-    order = sorted(policies, key=lambda each: losses[each].mean())
-    first = order[0]
-    close = [each for each in order if not _is_clear(losses[each] - losses[first])]
-    easy = [each for each in close if KNOWN not in policies[each].needs]
-    chosen = min(easy or close, key=lambda each: tail_mean(losses[each]))
-    fixed = losses[name]
-    saved = 1.0 - losses[chosen].mean() / fixed.mean() if fixed.any() else 0.0
-    if saved < WORTH or not _is_clear(fixed - losses[chosen]):
+        return Recommendation(PRESENT, reason)
+    if not is_better:
         reason = (
             f"no policy loses clearly less (the best {_size(losses[chosen])}, a fixed split {_size(fixed)}), "
             "and the means of a fixed split are unbiased."
         )
-        return Recommendation(name, reason, code(given))
-    reason = (
-        f"it loses {_size(losses[chosen])} {given.unit}, {saved:.0%} less than a fixed split ({_size(fixed)})"
-    )
-    others = [each for each in close if each != chosen]
-    if chosen != first and first not in easy:
-        reason += f"; {first} is as good, but must be given the variance of the rewards"
-    elif chosen != first:
-        reason += f"; {first} is as good on average, but its worst 5% of the runs are worse"
-    elif others:
-        reason += f"; {' and '.join(others)} {'is' if len(others) == 1 else 'are'} as good within the error"
-    reason += (
-        "." if split.power >= 0.8 else f". The fixed split would have a power of {split.power:.0%} only."
-    )
-    return Recommendation(chosen, reason, code(given, policies[chosen]))
+        return Recommendation(SPLIT, reason, *snippets(scenario, RoundRobin()))
+    reason = f"it loses {_size(losses[chosen])} {scenario.unit}, {saved / fixed.mean():.0%} less than "
+    reason += f"a fixed split ({_size(fixed)}){_beside(chosen, first, close, need_variance)}."
+    if split.power < 0.8:
+        reason += f" The fixed split would have a power of {split.power:.0%} only."
+    return Recommendation(chosen, reason, *snippets(scenario, policies[chosen]))
 
 
-def _is_clear(differences: Floats) -> bool:
+def _beside(chosen: str, first: str, close: list[str], need_variance: set[str]) -> str:
+    """Return what is said of the policies that are as good, or better."""
+    others = [policy for policy in close if policy != chosen]
+    if chosen in need_variance:
+        return "; it must be given the variance of the rewards, for which the plan takes the square of the sd"
+    if first in need_variance:
+        return f"; {first} loses less or as much, but must be given the variance of the rewards"
+    if chosen != first:
+        return f"; {first} is as good on average, but its worst 5% of the runs are worse"
+    verb = "is" if len(others) == 1 else "are"
+    return f"; {' and '.join(others)} {verb} as good within the error" if others else ""
+
+
+def _is_clear(differences: Floats | Integers) -> bool:
     """Return whether paired differences are above 0 by more than chance."""
     error = differences.std(ddof=1) / sqrt(len(differences))
-    return bool(differences.mean() > CLEAR * error)
+    return bool(differences.mean() > CLEAR_ERRORS * error)
 
 
 def _size(loss: Floats) -> str:
@@ -84,26 +106,26 @@ def _size(loss: Floats) -> str:
     return f"{mean:,.0f}" if mean >= 10 else f"{mean:.2g}"
 
 
-def _written(policy: Policy | None) -> str:
-    name = "RoundRobin" if policy is None else str(policy)
-    return f"lr.{name}" if name.endswith(")") else f"lr.{name}()"
-
-
-def code(given: Assumptions, policy: Policy | None = None) -> str:
-    """Return the lines that open the agent; a fixed split is the policy RoundRobin."""
-    names = (
-        ", ".join(f'"{chr(65 + number)}"' for number in range(given.options))
-        if given.options <= 10
-        else f"str(number) for number in range(1, {given.options + 1})"
-    )
+def snippets(scenario: Assumptions, policy: Policy) -> tuple[str, dict[str, Any] | None]:
+    """Return the lines that open the agent, and the JSON that creates it, None for a policy of one's own."""
+    few = scenario.options <= 10
+    arms = [chr(65 + number) if few else str(number + 1) for number in range(scenario.options)]
+    listed = ", ".join(f'"{arm}"' for arm in arms)
+    names = listed if few else f"str(number) for number in range(1, {scenario.options + 1})"
+    ours, written = type(policy) in POLICIES.values(), str(policy)
+    call = written if written.endswith(")") else f"{written}()"
+    settings: dict[str, Any] = {"horizon": scenario.total} if "horizon" in policy.needs else {}
+    if scenario.rate is None:
+        settings["reward_range"] = None
+    parts = [f"{name}={value}" for name, value in settings.items()]
     imports = ["import lowregret as lr"]
-    parts = ['"experiment.db"', _written(policy), f"[{names}]"]
-    if policy and "horizon" in policy.needs:
-        parts.append(f"horizon={given.total}")
-    if given.rate is None:
-        parts.append("reward_range=None")
-    if given.delay_days:
+    if not ours:
+        imports.append(f"from {module_of(type(policy))} import {type(policy).__name__}")
+    if scenario.delay_days:
         imports.insert(0, "from datetime import timedelta")
-        parts.append(f"matures_after=timedelta(days={given.delay_days:g})")
-        parts.append("default_reward=0")
-    return "\n".join([*imports, f"agent = lr.open_agent({', '.join(parts)})"])
+        parts += [f"matures_after=timedelta(days={scenario.delay_days:g})", "default_reward=0"]
+        settings |= {"matures_after": {"seconds": 86_400 * scenario.delay_days}, "default_reward": 0}
+    parts = [f'"{DATABASE}"', f"lr.{call}" if ours else call, f"[{names}]", *parts]
+    request = {"name": "default", "policy": written, "arms": arms, **settings} if ours else None
+    lines = [*imports, "agent = lr.open_agent(", *(f"    {part}," for part in parts), ")"]
+    return "\n".join(lines), request

@@ -2,86 +2,60 @@
 
 from __future__ import annotations
 
-from lowregret.policies.adaucb import AdaUCB
-from lowregret.policies.base import Policy
-from lowregret.policies.baselines import EpsilonGreedy, FixedArm, RoundRobin
-from lowregret.policies.bayesucb import BayesUCBBeta, BayesUCBGauss, BayesUCBStudent
-from lowregret.policies.change_detection import GLRKLUCB
-from lowregret.policies.discounted import DiscountedThompson, DiscountedUCB
-from lowregret.policies.divergence import DMED, IMED
-from lowregret.policies.empirical import EmpiricalIMED, EmpiricalKLUCB
-from lowregret.policies.eucbv import EUCBV
-from lowregret.policies.expts import ExpTSPlus
-from lowregret.policies.klucb import KLUCB, KLUCBGauss, KLUCBPlus, KLUCBPlusPlus, KLUCBSwitch
-from lowregret.policies.moss import MOSS, MOSSAnytime
-from lowregret.policies.mossv import MOSSV
-from lowregret.policies.mots import MOTS
-from lowregret.policies.npts import NPTS
-from lowregret.policies.ocucb import OCUCB
-from lowregret.policies.perturbed_history import PHE
-from lowregret.policies.rounds import CCB, MedianElimination, UCBImproved
-from lowregret.policies.sliding_window import SlidingWindowUCB
-from lowregret.policies.subsampling import BESA, LBSDA
-from lowregret.policies.thompson import ThompsonBeta, ThompsonGauss, ThompsonNormal
-from lowregret.policies.tsallis import TsallisINF
-from lowregret.policies.ucb import UCB1, UCBV, UCBNormal, UCBTuned
-from lowregret.policies.views import NEVER, Arm, Arms, Clock, Random, clock_at
+from lowregret.policies.adaucb import AdaUCB as AdaUCB
+from lowregret.policies.base import Policy as Policy
+from lowregret.policies.baselines import EpsilonGreedy as EpsilonGreedy
+from lowregret.policies.baselines import FixedArm as FixedArm
+from lowregret.policies.baselines import RoundRobin as RoundRobin
+from lowregret.policies.bayesucb import BayesUCBBeta as BayesUCBBeta
+from lowregret.policies.bayesucb import BayesUCBBetaHorizon as BayesUCBBetaHorizon
+from lowregret.policies.bayesucb import BayesUCBGauss as BayesUCBGauss
+from lowregret.policies.bayesucb import BayesUCBStudent as BayesUCBStudent
+from lowregret.policies.change_detection import GLRKLUCB as GLRKLUCB
+from lowregret.policies.discounted import DiscountedThompson as DiscountedThompson
+from lowregret.policies.discounted import DiscountedUCB as DiscountedUCB
+from lowregret.policies.divergence import DMED as DMED
+from lowregret.policies.divergence import IMED as IMED
+from lowregret.policies.empirical import EmpiricalIMED as EmpiricalIMED
+from lowregret.policies.empirical import EmpiricalKLUCB as EmpiricalKLUCB
+from lowregret.policies.eucbv import EUCBV as EUCBV
+from lowregret.policies.expts import ExpTSPlus as ExpTSPlus
+from lowregret.policies.klucb import KLUCB as KLUCB
+from lowregret.policies.klucb import KLUCBGauss as KLUCBGauss
+from lowregret.policies.klucb import KLUCBPlus as KLUCBPlus
+from lowregret.policies.klucb import KLUCBPlusPlus as KLUCBPlusPlus
+from lowregret.policies.klucb import KLUCBSwitch as KLUCBSwitch
+from lowregret.policies.moss import MOSS as MOSS
+from lowregret.policies.moss import MOSSAnytime as MOSSAnytime
+from lowregret.policies.mossv import MOSSV as MOSSV
+from lowregret.policies.mossv import MOSSVAnytime as MOSSVAnytime
+from lowregret.policies.mots import MOTS as MOTS
+from lowregret.policies.npts import NPTS as NPTS
+from lowregret.policies.ocucb import OCUCB as OCUCB
+from lowregret.policies.perturbed_history import PHE as PHE
+from lowregret.policies.rounds import CCB as CCB
+from lowregret.policies.rounds import MedianElimination as MedianElimination
+from lowregret.policies.rounds import UCBImproved as UCBImproved
+from lowregret.policies.sliding_window import SlidingWindowUCB as SlidingWindowUCB
+from lowregret.policies.subsampling import BESA as BESA
+from lowregret.policies.subsampling import LBSDA as LBSDA
+from lowregret.policies.thompson import ThompsonBeta as ThompsonBeta
+from lowregret.policies.thompson import ThompsonGauss as ThompsonGauss
+from lowregret.policies.thompson import ThompsonNormal as ThompsonNormal
+from lowregret.policies.tsallis import TsallisINF as TsallisINF
+from lowregret.policies.ucb import UCB1 as UCB1
+from lowregret.policies.ucb import UCBV as UCBV
+from lowregret.policies.ucb import UCBNormal as UCBNormal
+from lowregret.policies.ucb import UCBTuned as UCBTuned
+from lowregret.policies.views import NEVER as NEVER
+from lowregret.policies.views import Arm as Arm
+from lowregret.policies.views import Arms as Arms
+from lowregret.policies.views import Clock as Clock
+from lowregret.policies.views import Random as Random
+from lowregret.policies.views import clock_at as clock_at
 
 POLICIES: dict[str, type[Policy]] = {
     name: value
     for name, value in sorted(globals().items())
     if isinstance(value, type) and issubclass(value, Policy) and value is not Policy
 }
-
-__all__ = [
-    "BESA",
-    "CCB",
-    "DMED",
-    "EUCBV",
-    "GLRKLUCB",
-    "IMED",
-    "KLUCB",
-    "LBSDA",
-    "MOSS",
-    "MOSSV",
-    "MOTS",
-    "NEVER",
-    "NPTS",
-    "OCUCB",
-    "PHE",
-    "POLICIES",
-    "UCB1",
-    "UCBV",
-    "AdaUCB",
-    "Arm",
-    "Arms",
-    "BayesUCBBeta",
-    "BayesUCBGauss",
-    "BayesUCBStudent",
-    "Clock",
-    "DiscountedThompson",
-    "DiscountedUCB",
-    "EmpiricalIMED",
-    "EmpiricalKLUCB",
-    "EpsilonGreedy",
-    "ExpTSPlus",
-    "FixedArm",
-    "KLUCBGauss",
-    "KLUCBPlus",
-    "KLUCBPlusPlus",
-    "KLUCBSwitch",
-    "MOSSAnytime",
-    "MedianElimination",
-    "Policy",
-    "Random",
-    "RoundRobin",
-    "SlidingWindowUCB",
-    "ThompsonBeta",
-    "ThompsonGauss",
-    "ThompsonNormal",
-    "TsallisINF",
-    "UCBImproved",
-    "UCBNormal",
-    "UCBTuned",
-    "clock_at",
-]

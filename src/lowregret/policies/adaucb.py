@@ -33,6 +33,7 @@ class AdaUCB(Policy):
 
     index_trend = "decreasing"
     uses_arms = True
+    family = "Gaussian"
     needs = ("horizon", "known variance")
     source: ClassVar[str] = "Lattimore 2018, Algorithm 1"
 

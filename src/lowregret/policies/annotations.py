@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import fields
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-
-class Rule(NamedTuple):
-    """What a parameter must satisfy, and the words for it."""
-
-    words: str
-    holds: Callable[[float], bool]
-
+from lowregret._common.text import Rule as Rule
 
 Positive = Annotated[float, Rule("positive", lambda value: value > 0)]
 NonNegative = Annotated[float, Rule("at least 0", lambda value: value >= 0)]
+Probability = Annotated[float, Rule("between 0 and 1", lambda value: 0 <= value <= 1)]
+InsideUnit = Annotated[float, Rule("between 0 and 1, both excluded", lambda value: 0 < value < 1)]
 
 _BY_NAME = {"float": float, "int": int, "bool": bool, "str": str, "None": None}
 
@@ -39,7 +34,7 @@ def parameters_of(cls: Any) -> dict[str, Parameter]:
 
 def literal_values(types: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the values that ``Literal`` allows, none if there is no ``Literal``."""
-    return tuple(value for each in types if get_origin(each) is Literal for value in get_args(each))
+    return tuple(value for kind in types if get_origin(kind) is Literal for value in get_args(kind))
 
 
 def _read(annotation: Any) -> Parameter:

@@ -30,10 +30,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from html import escape
+from inspect import signature
 from math import isfinite
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self, dataclass_transform
 
+from lowregret._common.text import unknown
 from lowregret.errors import InputError
 from lowregret.policies.annotations import literal_values, parameters_of
 from lowregret.policies.arm_memory import memory_methods
@@ -95,6 +97,9 @@ class Policy(OptionalMethods):
     uses_best : bool
         Whether a score depends on ``clock.best``, the largest mean of all arms. Unless ``index_trend`` is
         ``"arbitrary"``, such a score must not increase with it.
+    family : str, optional
+        The reward family whose likelihood or divergence the index or the posterior uses, such as
+        ``"Bernoulli"``; None (the default) if it uses none. The league shows it.
     needs : tuple of str
         What the policy assumes: ``"horizon"``, ``"rewards in [0, 1]"``, ``"bounded rewards"``, ``"known
         variance"``. Other rewards than those in [0, 1] are refused; rewards beyond the bounds, [0, b] for a
@@ -138,6 +143,7 @@ class Policy(OptionalMethods):
     uses_best: ClassVar[bool] = False
     uses_rewards: ClassVar[bool] = False
     uses_times: ClassVar[bool] = False
+    family: ClassVar[str | None] = None
     needs: ClassVar[tuple[Need, ...]] = ()
     source: ClassVar[str] = ""
     Memory: ClassVar[Any] = None
@@ -164,12 +170,17 @@ class Policy(OptionalMethods):
         for name, method in memory_methods(cls.Memory, cls.__name__).items():
             setattr(cls, name, method)
 
-    def __new__(cls, *_: Any, **__: Any) -> Self:
-        """Refuse to instantiate the base class."""
+    def __new__(cls, *_: Any, **kwargs: Any) -> Self:
+        """Refuse to instantiate the base class, and unknown parameters."""
         if cls is Policy:
             raise InputError(
                 "Policy is the base class of policies: derive a class from it, or use one of ours"
             )
+        names = [field.name for field in fields_of(cls)]
+        for name in kwargs.keys() - set(names):
+            if name not in signature(cls.__init__).parameters:
+                takes = f"it takes {', '.join(names) or 'none'}"
+                raise InputError(f"{cls.__name__}: {unknown('parameter', name, names, takes)}")
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
@@ -277,8 +288,8 @@ def numeric_fields(cls: type[Policy]) -> dict[str, type]:
 
     A parameter that may be None or a string is visible only to the methods that run as Python.
     """
-    found = {name: types[0] for name, (types, _) in parameters_of(cls).items() if len(types) == 1}
-    return {name: kind for name, kind in found.items() if kind in (float, int, bool)}
+    single = {name: types[0] for name, (types, _) in parameters_of(cls).items() if len(types) == 1}
+    return {name: kind for name, kind in single.items() if kind in (float, int, bool)}
 
 
 def _alternatives(values: tuple[Any, ...]) -> str:

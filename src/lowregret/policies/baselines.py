@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
+from lowregret.policies.annotations import Probability, Rule
 from lowregret.policies.base import Policy
 from lowregret.policies.views import Arm, Clock, Random
 
@@ -38,16 +39,12 @@ class FixedArm(Policy):
     [1, 1, 1]
     """
 
-    arm: int
+    arm: Annotated[int, Rule("0 or more", lambda value: value >= 0)]
 
     round_robin = True
     warmup = 0
     learns = False
     source: ClassVar[str] = "baseline"
-
-    def validate(self) -> None:
-        """Refuse a number that no arm can have."""
-        self.require("arm", "0 or more", self.arm >= 0)
 
     def validate_problem(self, clock: Clock) -> None:
         """Refuse a number beyond the last arm."""
@@ -73,13 +70,9 @@ class EpsilonGreedy(Policy):
     [0, 1, 1, 1]
     """
 
-    epsilon: float = 0.1
+    epsilon: Probability = 0.1
 
     source: ClassVar[str] = "baseline"
-
-    def validate(self) -> None:
-        """Refuse what is not a probability."""
-        self.require("epsilon", "between 0 and 1", 0 <= self.epsilon <= 1)
 
     def sample(self, arm: Arm, clock: Clock, rng: Random) -> float:
         """Return the mean or, if this step explores, a random number."""

@@ -7,22 +7,18 @@ from typing import ClassVar
 
 from lowregret.policies.annotations import NonNegative, Positive
 from lowregret.policies.base import Policy
-from lowregret.policies.views import Arm, Clock, Random
+from lowregret.policies.thompson import success_or_failure
+from lowregret.policies.views import Arm, Clock
 from lowregret.special.quantiles import beta_upper, normal_upper, student_upper
 
 
 class BayesUCBBeta(Policy):
-    """The quantile 1 - 1 / (t log(T)^c) of Beta(1 + S, 1 + F), of S successes and F failures.
+    """The quantile 1 - 1 / t of Beta(1 + S, 1 + F), of S successes and F failures.
 
     Kaufmann, Cappe and Garivier, "On Bayesian upper confidence bounds for bandit problems", AISTATS 2012,
-    Algorithm 1 with the uniform prior; there are no initial pulls. The analysis takes c >= 5; the authors
-    recommend c = 0 in practice, and then no horizon is needed. Assumes rewards in [0, 1]; a reward in
-    between counts as a success with that probability.
-
-    Parameters
-    ----------
-    c : float, default 0
-        Power of log(T), at least 0.
+    Algorithm 1 with the uniform prior and c = 0, which the authors recommend in practice; there are no
+    initial pulls. Assumes rewards in [0, 1]; a reward in between counts as a success with that probability.
+    Needs no horizon.
 
     Examples
     --------
@@ -31,27 +27,57 @@ class BayesUCBBeta(Policy):
     [0, 1, 1, 1, 1, 1, 1, 1, 1]
     """
 
-    c: NonNegative = 0.0
+    index_trend = "increasing"
+    index_depends_on = ("pulls", "mean")
+    warmup = 0
+    family = "Bernoulli"
+    needs = ("rewards in [0, 1]",)
+    source: ClassVar[str] = "Kaufmann, Cappe, Garivier 2012, Algorithm 1"
+
+    transform_reward = success_or_failure
+
+    def score(self, arm: Arm, clock: Clock) -> float:
+        """Return the upper quantile of an arm's posterior."""
+        return _upper_quantile(arm, 1.0 / clock.t)
+
+
+class BayesUCBBetaHorizon(Policy):
+    """The quantile 1 - 1 / (t log(T)^c) of Beta(1 + S, 1 + F), of S successes and F failures.
+
+    As ``BayesUCBBeta``, with the factor log(T)^c of the analysis, which takes c >= 5; log(T) counts as at
+    least 1. Needs the horizon T.
+
+    Parameters
+    ----------
+    c : float, default 5
+        Power of log(T), at least 0.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.trace(lr.BayesUCBBetaHorizon(), [[0] * 9, [1] * 9], horizon=9, engine="reference").arm.tolist()
+    [0, 1, 1, 1, 1, 1, 1, 1, 1]
+    """
+
+    c: NonNegative = 5.0
 
     index_trend = "increasing"
     index_depends_on = ("pulls", "mean")
     warmup = 0
-    needs = ("rewards in [0, 1]",)
+    family = "Bernoulli"
+    needs = ("horizon", "rewards in [0, 1]")
     source: ClassVar[str] = "Kaufmann, Cappe, Garivier 2012, Algorithm 1"
 
-    def transform_reward(self, reward: float, rng: Random) -> float:
-        """Turn a reward between 0 and 1 into a success or a failure."""
-        if 0.0 < reward < 1.0:
-            return 1.0 if rng.uniform() < reward else 0.0
-        return reward
+    transform_reward = success_or_failure
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Return the upper quantile of an arm's posterior."""
-        tail = 1.0 / clock.t
-        if self.c > 0.0:
-            tail /= max(log(clock.horizon), 1.0) ** self.c
-        successes = arm.mean * arm.pulls
-        return beta_upper(1.0 + successes, 1.0 + (arm.pulls - successes), tail)
+        return _upper_quantile(arm, 1.0 / clock.t / max(log(clock.horizon), 1.0) ** self.c)
+
+
+def _upper_quantile(arm: Arm, tail: float) -> float:
+    successes = arm.mean * arm.pulls
+    return beta_upper(1.0 + successes, 1.0 + (arm.pulls - successes), tail)
 
 
 class BayesUCBGauss(Policy):
@@ -77,6 +103,7 @@ class BayesUCBGauss(Policy):
     index_trend = "increasing"
     index_depends_on = ("pulls", "mean")
     separable_width = True
+    family = "Gaussian"
     needs = ("known variance",)
     source: ClassVar[str] = "Kaufmann, Cappe, Garivier 2012, Gaussian case"
 
@@ -103,6 +130,7 @@ class BayesUCBStudent(Policy):
     index_trend = "increasing"
     index_depends_on = ("pulls", "mean", "variance")
     warmup = 2
+    family = "Gaussian"
     source: ClassVar[str] = "Kaufmann, Cappe, Garivier 2012, Gaussian case"
 
     def score(self, arm: Arm, clock: Clock) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf, log, sqrt
 from typing import Annotated, ClassVar, NamedTuple
 
-from lowregret.policies.annotations import NonNegative, Rule
+from lowregret.policies.annotations import InsideUnit, NonNegative, Probability, Rule
 from lowregret.policies.base import Policy
 from lowregret.policies.views import Arm, Arms, Clock
 from lowregret.special.divergences import bernoulli_kl, bernoulli_kl_upper
@@ -65,8 +65,8 @@ class GLRKLUCB(Policy):
     [0.05, 1.0]
     """
 
-    alpha: float = 0.03
-    delta: float = 0.01
+    alpha: Probability = 0.03
+    delta: InsideUnit = 0.01
     local: bool = False
     c: NonNegative = 3.0
     every: Annotated[int, Rule("at least 1", lambda value: value >= 1)] = 1
@@ -75,13 +75,9 @@ class GLRKLUCB(Policy):
     warmup = 0
     eliminates_permanently = False
     uses_rewards = True
+    family = "Bernoulli"
     needs = ("rewards in [0, 1]",)
     source: ClassVar[str] = "Besson et al. 2022, GLR-klUCB"
-
-    def validate(self) -> None:
-        """Refuse parameters outside their range."""
-        self.require("alpha", "between 0 and 1", 0 <= self.alpha <= 1)
-        self.require("delta", "between 0 and 1, both excluded", 0 < self.delta < 1)
 
     def first_round(self, clock: Clock) -> RestartRound:
         """Return a round that ends with every reward."""
@@ -107,8 +103,7 @@ class GLRKLUCB(Policy):
         for i in range(clock.arms):
             arm = arms.at(i)
             n = len(arm.rewards)
-            found = n != arm.memory.tested and n % self.every == 0 and self.has_changed(arm)
-            if found:
+            if n != arm.memory.tested and n % self.every == 0 and self.has_changed(arm):
                 changed = True
                 arms.reset(i)
                 arms.set_memory(i, Segment(clock.t, 0, i + 1))
@@ -137,10 +132,10 @@ class GLRKLUCB(Policy):
         return False
 
 
-def split_divergence(first: float, s: int, second: float, rest: int) -> float:
-    """Return s kl(a, m) + rest kl(b, m), a, b and m the means of two parts and of both, from their sums."""
-    mean = (first + second) / (s + rest)
+def split_divergence(first: float, s: int, second: float, r: int) -> float:
+    """Return s kl(a, m) + r kl(b, m), a, b and m the means of two parts and of both, from their sums."""
+    mean = (first + second) / (s + r)
     if mean <= 0.0 or mean >= 1.0:
         return 0.0
-    one, other = min(max(first / s, 0.0), 1.0), min(max(second / rest, 0.0), 1.0)
-    return s * bernoulli_kl(one, mean) + rest * bernoulli_kl(other, mean)
+    one, other = min(max(first / s, 0.0), 1.0), min(max(second / r, 0.0), 1.0)
+    return s * bernoulli_kl(one, mean) + r * bernoulli_kl(other, mean)

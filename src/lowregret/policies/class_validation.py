@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
+from lowregret._common.bytecode import operations, place_of
 from lowregret.errors import InputError
 
 IndexTrend = Literal["constant", "increasing", "decreasing", "arbitrary"]
@@ -45,6 +48,7 @@ def validate_class(cls: Any, base: Any) -> None:
             not cls.separable_width or cls.index_depends_on == DEPENDENCIES[1],
             f"separable_width needs index_depends_on = {DEPENDENCIES[1]}, got {cls.index_depends_on!r}",
         ),
+        (cls.family is None or isinstance(cls.family, str), f"family must be a name, got {cls.family!r}"),
         (integer, f"warmup must be an integer of at least 0, got {cls.warmup!r}"),
         *flags,
         (len(ways) < 2, f"a policy has one of {' and '.join(ways)}, not both"),
@@ -53,3 +57,33 @@ def validate_class(cls: Any, base: Any) -> None:
     ):
         if not holds:
             raise InputError(f"{cls.__name__}: {problem}")
+    own = not cls.__module__.startswith("lowregret.")  # only those are looked at, which saves time at import
+    for problem in (*_changes(cls), *_misspelled(cls, base, ways)) if own else ():
+        raise InputError(f"{cls.__name__}: {problem}")
+
+
+def _changes(cls: Any) -> Iterator[str]:
+    """Say where a class sets attributes of its policies, which are immutable, or has a mutable parameter."""
+    for name, value in vars(cls).items():
+        code = getattr(value, "__code__", None)
+        for operation, attribute, line, on_self in operations(code) if code else ():
+            if on_self and operation == "STORE_ATTR":
+                remedy = f"declare parameters in the class, as in {attribute}: float = 1.0"
+                if name != "__init__":
+                    remedy = "a policy never changes: what changes is the Memory of an arm, or a round"
+                yield f"{place_of(value, line)} sets self.{attribute}; {remedy}"
+        if isinstance(value, list | dict | set) and name in vars(cls).get("__annotations__", {}):
+            yield f"{name} is a {type(value).__name__}: declare numbers; keep a table in a tuple elsewhere"
+
+
+def _misspelled(cls: Any, base: Any, ways: list[str]) -> Iterator[str]:
+    """Say which attribute of a class has almost the name of one that the engine reads."""
+    names = {name for name in (*dir(base), *COMPARISONS) if not name.startswith("_")}
+    lower = {name.lower(): name for name in names - set(vars(cls)) - set(COMPARISONS if ways else ())}
+    hints = vars(cls).get("__annotations__", {})
+    parameters = {name for name in hints if "ClassVar" not in str(hints[name])}
+    for name in sorted(vars(cls).keys() - names - parameters):
+        for near in get_close_matches(name.lower(), () if name.startswith("_") else lower, n=1, cutoff=0.85):
+            known = getattr(base, lower[near], validate_class)
+            if callable(getattr(cls, name)) == (callable(known) or known is None):
+                yield f"unknown attribute {name!r}: did you mean {lower[near]!r}?"

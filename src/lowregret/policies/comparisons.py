@@ -12,7 +12,7 @@ def _by_round_robin(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) 
 
 
 def _by_duels(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> float:
-    return 0.0  # arms are compared in ``engine.step``
+    return 0.0  # arms are compared in ``engine.kernels.step``
 
 
 def _by_list_index(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> Any:

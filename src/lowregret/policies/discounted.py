@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import log, sqrt
 from typing import Any, ClassVar, NamedTuple
 
-from lowregret.policies.annotations import Positive
+from lowregret.policies.annotations import InsideUnit, Positive
 from lowregret.policies.base import Policy
+from lowregret.policies.thompson import success_or_failure
 from lowregret.policies.views import Arm, Clock, Random
 
 
@@ -42,17 +43,13 @@ class DiscountedUCB(Policy):
     [0, 1, 0, 0, 0, 1, 0, 0, 0]
     """
 
-    gamma: float = 0.99
+    gamma: InsideUnit = 0.99
     xi: Positive = 0.6
     b: Positive = 1.0
 
     Memory = Discounted
     needs = ("bounded rewards",)
     source: ClassVar[str] = "Garivier, Moulines 2011, D-UCB"
-
-    def validate(self) -> None:
-        """Refuse parameters outside their range."""
-        self.require("gamma", "between 0 and 1, both excluded", 0 < self.gamma < 1)
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Return the upper confidence bound of an arm."""
@@ -90,23 +87,16 @@ class DiscountedThompson(Policy):
     [0.0, 1.0]
     """
 
-    gamma: float = 0.99
+    gamma: InsideUnit = 0.99
 
     Memory = Discounted
     warmup = 0
     slow_propensities = True
+    family = "Bernoulli"
     needs = ("rewards in [0, 1]",)
     source: ClassVar[str] = "Raj, Kalyani 2017, dTS"
 
-    def validate(self) -> None:
-        """Refuse parameters outside their range."""
-        self.require("gamma", "between 0 and 1, both excluded", 0 < self.gamma < 1)
-
-    def transform_reward(self, reward: float, rng: Random) -> float:
-        """Turn a reward between 0 and 1 into a success or a failure."""
-        if 0.0 < reward < 1.0:
-            return 1.0 if rng.uniform() < reward else 0.0
-        return reward
+    transform_reward = success_or_failure
 
     def sample(self, arm: Arm, clock: Clock, rng: Random) -> float:
         """Sample the mean of an arm."""

@@ -33,6 +33,7 @@ class DMED(Policy):
     genuine: bool = True
 
     uses_best = True
+    family = "Bernoulli"
     needs = ("rewards in [0, 1]",)
     source: ClassVar[str] = "Honda, Takemura 2010, DMED"
 
@@ -64,9 +65,10 @@ class IMED(Policy):
     index_trend = "constant"
     index_depends_on = ("pulls", "mean")
     uses_best = True
+    family = "Bernoulli"
     needs = ("rewards in [0, 1]",)
     source: ClassVar[str] = "Honda, Takemura 2015, IMED"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Return the index with its sign turned, so that the least becomes the largest."""
+        """Return the negated index, so that the least becomes the largest."""
         return -(arm.pulls * bernoulli_kl(arm.mean, clock.best) + log(arm.pulls))

@@ -69,6 +69,6 @@ class EmpiricalIMED(Policy):
     source: ClassVar[str] = "Honda, Takemura 2015, IMED"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Return the index with its sign turned, so that the least becomes the largest."""
+        """Return the negated index, so that the least becomes the largest."""
         divergence = empirical_kl_free(arm.rewards, clock.best) if arm.mean < clock.best else 0.0
         return -(arm.pulls * divergence + log(arm.pulls))

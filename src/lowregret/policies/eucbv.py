@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import cache
 from math import ceil, e, floor, log, log2, sqrt
 from typing import ClassVar, Literal, NamedTuple
 
+from lowregret._common.text import warn_user
 from lowregret.policies.annotations import Positive
 from lowregret.policies.base import Policy
 from lowregret.policies.views import NEVER, Arm, Arms, Clock
@@ -25,20 +25,18 @@ class Round(NamedTuple):
 
 
 @cache
-def say_outside(horizon: int, arms: int) -> None:
-    """Say, once for each problem, that the guarantee does not cover it."""
-    least = f"K^2.4 ({ceil(arms**2.4)} for {arms} arms)"
-    warnings.warn(
-        f"EUCBV: the paper's guarantee needs a horizon of at least {least}, got {horizon}", stacklevel=2
-    )
+def warn_no_guarantee(horizon: int, arms: int) -> None:
+    """Warn, once for each problem, that the guarantee does not cover it."""
+    shortest = f"K^2.4 ({ceil(arms**2.4)} for {arms} arms)"
+    warn_user(f"EUCBV: the paper's guarantee needs a horizon of at least {shortest}, got {horizon}")
 
 
 class EUCBV(Policy):
-    """m + sqrt(rho (v + 2) log(psi T eps_m) / (4 n)) over the arms left; rounds halve eps_m.
+    """m + sqrt(rho (v + 2) log(psi T eps_m) / (4 n)) over the active arms; rounds halve eps_m.
 
     Algorithm 1 of Mukherjee, Naveen, Sudarsanam and Ravindran, "Efficient-UCBV: An Almost Optimal
     Algorithm using Variance Estimates", AAAI 2018. After every pull an arm is eliminated if its index is
-    below the largest m - sqrt(...) of the arms left. A round ends at the first t >= N_m, as long as
+    below the largest m - sqrt(...) of the active arms. A round ends at the first t >= N_m, as long as
     m <= M = floor(log2(T / e) / 2); then eps_m halves and N_m = t + |B_m| n_m with
     n_m = ceil(log(psi T eps_m^2) / (2 eps_m)).
 
@@ -82,11 +80,14 @@ class EUCBV(Policy):
         """Refuse parameters outside their range."""
         self.require("psi", "between 0 and 1e250", self.psi is None or 0 < self.psi <= 1e250)
 
+    def validate_problem(self, clock: Clock) -> None:
+        """Warn of a horizon that the guarantee does not cover."""
+        if clock.horizon < clock.arms**2.4:
+            warn_no_guarantee(clock.horizon, clock.arms)
+
     def first_round(self, clock: Clock) -> Round:
         """Open round 0: psi, M, and the first deadline N_0."""
         horizon, arms = clock.horizon, clock.arms
-        if horizon < arms**2.4:
-            say_outside(horizon, arms)
         released = self.width == "released"
         psi = self.psi
         if psi is None:
@@ -112,10 +113,10 @@ class EUCBV(Policy):
         """Return half the length of an arm's confidence interval."""
         return sqrt(self.rho * round.width / (4.0 * arm.pulls) * (arm.variance + 2.0))
 
-    def after(self, round: Round, now: int, left: int) -> Round:
-        """Open the round after ``round`` at time ``now`` with ``left`` arms."""
+    def after(self, round: Round, now: int, active: int) -> Round:
+        """Open the round after ``round`` at time ``now`` with ``active`` arms."""
         number, epsilon = round.number + 1, round.epsilon / 2.0
         width = log(max(round.scale * epsilon, 1.0))
         pulls = max(ceil(log(max(round.reach * epsilon * epsilon, 1.0)) / (2.0 * epsilon)), 1)
-        until = now + left * pulls if number <= round.last else NEVER
+        until = now + active * pulls if number <= round.last else NEVER
         return Round(number, until, epsilon, width, round.scale, round.reach, round.last)

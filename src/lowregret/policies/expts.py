@@ -27,6 +27,7 @@ class ExpTSPlus(Policy):
     [1, 1, 1, 1, 1, 1, 1, 1, 1]
     """
 
+    family = "Bernoulli"
     needs = ("rewards in [0, 1]",)
     source: ClassVar[str] = "Jin et al. 2022, ExpTS+"
 

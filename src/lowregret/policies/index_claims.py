@@ -21,7 +21,7 @@ def _states(policy: Policy) -> list[tuple[Arm, Clock]]:
     for _ in range(300):
         pulls = max(int(10.0 ** (4.0 * draws.random())), policy.warmup, 2)
         t = 1 + pulls + int(10.0 ** (5.0 * draws.random()))
-        mean, best = (float(each) for each in np.sort(draws.random(2).round(3)))
+        mean, best = np.sort(draws.random(2).round(3)).tolist()
         clock = clock_at(t, t + int(1e4 * draws.random()), 5, best if policy.uses_best else 0.0)
         states.append((Arm(1, pulls, mean, float(draws.random()) * mean * (1.0 - mean)), clock))
     return states

@@ -1,12 +1,13 @@
-"""Read the policies that a caller gives, and check them against the rewards they will see."""
+"""Read the policies that a caller passes, and check them against the rewards they will see."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from inspect import getdoc
 
 from lowregret.errors import InputError
 from lowregret.policies import Policy
+from lowregret.policies.loading import named_class
 from lowregret.policies.policy_string import policy as read_policy
 
 
@@ -41,9 +42,9 @@ def reward_note(policy: Policy, support: tuple[float, float], clipped: bool, bin
 
 
 def policy_of(policy: Policy | str) -> Policy:
-    """Return a policy, or read it from its name."""
+    """Return a policy, or read it from its name: ``Name``, ``module:Class``, either with parameters."""
     if isinstance(policy, str):
-        return read_policy(policy)
+        return read_policy(policy, named_class)
     if isinstance(policy, type) and issubclass(policy, Policy):
         raise InputError(f"{policy.__name__} is a class: write {policy.__name__}()")
     if not isinstance(policy, Policy):
@@ -51,18 +52,14 @@ def policy_of(policy: Policy | str) -> Policy:
     return policy
 
 
-def policies_of(
-    owner: str,
-    policies: Policy | str | Iterable[Policy | str],
-    read: Callable[[Policy | str], Policy] = policy_of,
-) -> dict[str, Policy]:
+def policies_of(owner: str, policies: Policy | str | Iterable[Policy | str]) -> dict[str, Policy]:
     """Return the policies by their names; refuse none at all, and the same twice."""
-    chosen: dict[str, Policy] = {}
-    given = policies if isinstance(policies, Iterable) and not isinstance(policies, str) else [policies]
-    for policy in map(read, given):
-        if str(policy) in chosen:
+    by_name: dict[str, Policy] = {}
+    entries = policies if isinstance(policies, Iterable) and not isinstance(policies, str) else [policies]
+    for policy in map(policy_of, entries):
+        if str(policy) in by_name:
             raise InputError(f"{owner}: {policy} is given twice")
-        chosen[str(policy)] = policy
-    if not chosen:
+        by_name[str(policy)] = policy
+    if not by_name:
         raise InputError(f"{owner}: give at least one policy")
-    return chosen
+    return by_name

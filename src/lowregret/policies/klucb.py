@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import log, sqrt
 from typing import ClassVar
 
-from lowregret.policies.annotations import NonNegative, Positive
+from lowregret.policies.annotations import NonNegative, Positive, Probability
 from lowregret.policies.base import Policy
 from lowregret.policies.views import Arm, Clock
 from lowregret.special.divergences import bernoulli_kl_upper
@@ -35,6 +35,7 @@ class KLUCB(Policy):
 
     index_trend = "increasing"
     index_depends_on = ("pulls", "mean")
+    family = "Bernoulli"
     needs = ("rewards in [0, 1]",)
     source: ClassVar[str] = "Garivier, Cappe 2011, Algorithm 1"
 
@@ -61,6 +62,7 @@ class KLUCBPlus(Policy):
 
     index_trend = "increasing"
     index_depends_on = ("pulls", "mean")
+    family = "Bernoulli"
     needs = ("rewards in [0, 1]",)
     source: ClassVar[str] = "Garivier, Cappe 2011, KL-UCB+"
 
@@ -83,6 +85,7 @@ class KLUCBPlusPlus(Policy):
     """
 
     index_trend = "constant"
+    family = "Bernoulli"
     needs = ("horizon", "rewards in [0, 1]")
     source: ClassVar[str] = "Menard, Garivier 2017, Algorithm 1"
 
@@ -115,15 +118,12 @@ class KLUCBSwitch(Policy):
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
 
-    exponent: float = 0.2
+    exponent: Probability = 0.2
 
     index_trend = "constant"
+    family = "Bernoulli"
     needs = ("horizon", "rewards in [0, 1]")
     source: ClassVar[str] = "Garivier et al. 2022, KL-UCB-switch"
-
-    def validate(self) -> None:
-        """Refuse parameters outside their range."""
-        self.require("exponent", "between 0 and 1", 0 <= self.exponent <= 1)
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Return the upper confidence bound of an arm."""
@@ -161,6 +161,7 @@ class KLUCBGauss(Policy):
 
     index_trend = "increasing"
     index_depends_on = ("pulls", "mean")
+    family = "Gaussian"
     needs = ("known variance",)
     source: ClassVar[str] = "Cappe et al. 2013, Gaussian kl-UCB"
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from math import log, sqrt
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
-from lowregret.policies.base import IndexTrend, Need, Policy
+from lowregret.policies.base import Policy
 from lowregret.policies.views import Arm, Clock
 from lowregret.special.divergences import bernoulli_kl, bernoulli_kl_upper
 
-AHEAD = 1.5
+HORIZON_FACTOR = 1.5
 """The anytime form plays at time t as if the horizon were this multiple of t, and later more."""
-LATER, MORE = 25.0, 20.0
-"""After so many steps an arm the anytime form adds this multiple of sqrt(K t) - sqrt(25) K."""
-MANY = 20.0
+EXTRA_AFTER_PULLS, EXTRA_FACTOR = 25.0, 20.0
+"""After so many pulls an arm the anytime form adds this multiple of sqrt(K t) - sqrt(25) K to its horizon."""
+MANY_ARMS_FACTOR = 20.0
 """Where K^2 exceeds this multiple of the horizon, the number of arms counts more than double."""
 
 
@@ -30,63 +30,55 @@ class MOSSV(Policy):
 
     An arm with v > m (1 - m) has rewards outside [0, 1], and its index is B.
 
-    A policy of this package, described in docs/successor.md. Assumes rewards in [0, 1].
-
-    Parameters
-    ----------
-    anytime : bool, default False
-        If True, the policy needs no horizon: 3/2 t + 20 K (sqrt(t / K) - 5)+ stands in place of T, and t in
-        K'.
+    A policy of this package, described in docs/successor.md. Assumes rewards in [0, 1]; needs the horizon T.
 
     Examples
     --------
     >>> import lowregret as lr
     >>> lr.trace(lr.MOSSV(), [[1, 1, 1, 1], [0, 0, 0, 0]], horizon=5).arm.tolist()
     [0, 1, 0, 0, 0]
-    >>> print(lr.MOSSV(anytime=True))
-    MOSSV(anytime=True)
     """
 
-    anytime: bool = False
-
-    index_trend: ClassVar[IndexTrend] = "constant"
-    needs: ClassVar[tuple[Need, ...]] = ("horizon", "bounded rewards")
+    index_trend = "constant"
+    family = "Bernoulli"
+    needs = ("horizon", "bounded rewards")
     source: ClassVar[str] = "lowregret, docs/successor.md"
-
-    def __new__(cls, anytime: bool = False, *_: Any, **__: Any) -> Self:
-        """Select the class, from which the engine reads how the index changes with time."""
-        kinds: Any = MOSSV, _Anytime
-        selected: type[Self] = kinds[anytime is True] if cls in kinds else cls
-        return super().__new__(selected)
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Return the upper confidence bound of an arm."""
         return _upper_bound(arm, float(clock.horizon), float(clock.horizon), clock.arms)
 
 
-class _Anytime(MOSSV):
+class MOSSVAnytime(Policy):
+    """The index of MOSSV with 3/2 t + 20 K (sqrt(t / K) - 5)+ in place of T, and t in K'.
+
+    A policy of this package, described in docs/successor.md. Assumes rewards in [0, 1]; needs no horizon.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.trace(lr.MOSSVAnytime(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
+    [0, 1, 0, 0, 0, 0, 0, 0, 0]
+    """
+
     index_trend = "increasing"
+    family = "Bernoulli"
     needs = ("bounded rewards",)
+    source: ClassVar[str] = "lowregret, docs/successor.md"
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Return the upper confidence bound of an arm."""
         t, arms = float(clock.t), clock.arms
-        horizon = AHEAD * t
-        if t > LATER * arms:
-            horizon += MORE * (sqrt(arms * t) - sqrt(LATER) * arms)
+        horizon = HORIZON_FACTOR * t
+        if t > EXTRA_AFTER_PULLS * arms:
+            horizon += EXTRA_FACTOR * (sqrt(arms * t) - sqrt(EXTRA_AFTER_PULLS) * arms)
         return _upper_bound(arm, horizon, t, arms)
-
-    def __str__(self) -> str:
-        return "MOSSV(anytime=True)"
-
-    def __reduce__(self) -> Any:
-        return MOSSV, (True,)
 
 
 def _upper_bound(arm: Arm, horizon: float, least_horizon: float, arms: int) -> float:
     """Return the index of an arm; the number of arms counts more where the least horizon is short."""
     n, m, v = arm.pulls, arm.mean, arm.variance
-    share = horizon / (arms * (1.0 + arms * arms / (MANY * least_horizon)) * n)
+    share = horizon / (arms * (1.0 + arms * arms / (MANY_ARMS_FACTOR * least_horizon)) * n)
     if share <= 1.0:
         return m
     log_share = log(share)

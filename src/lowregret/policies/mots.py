@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from math import log, sqrt
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from lowregret.policies.annotations import Positive
+from lowregret.policies.annotations import Positive, Rule
 from lowregret.policies.base import Policy
 from lowregret.policies.views import Arm, Clock, Random
 
@@ -34,16 +34,13 @@ class MOTS(Policy):
     [1, 1, 1, 1, 1, 1, 1, 1, 1]
     """
 
-    rho: float = 0.9999
+    rho: Annotated[float, Rule("above 0 and at most 1", lambda value: 0 < value <= 1)] = 0.9999
     alpha: Positive = 2.0
     variance: Positive = 0.25
 
+    family = "Gaussian"
     needs = ("horizon", "known variance")
     source: ClassVar[str] = "Jin et al. 2021, Algorithm 1"
-
-    def validate(self) -> None:
-        """Refuse parameters outside their range."""
-        self.require("rho", "above 0 and at most 1", 0 < self.rho <= 1)
 
     def sample(self, arm: Arm, clock: Clock, rng: Random) -> float:
         """Sample the mean of an arm, and clip it."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from math import log, sqrt
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from lowregret.policies.annotations import Positive
+from lowregret.policies.annotations import Positive, Rule
 from lowregret.policies.base import Policy
 from lowregret.policies.views import Arm, Clock
 
@@ -32,17 +32,13 @@ class OCUCB(Policy):
     """
 
     alpha: Positive = 3.0
-    psi: float = 2.0
+    psi: Annotated[float, Rule("at least 1", lambda value: value >= 1)] = 2.0
 
     index_trend = "decreasing"
     index_depends_on = ("pulls", "mean")
     separable_width = True
     needs = ("horizon",)
     source: ClassVar[str] = "Lattimore 2015, Algorithm 1"
-
-    def validate(self) -> None:
-        """Refuse parameters outside their range."""
-        self.require("psi", "at least 1", self.psi >= 1)
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Return the upper confidence bound of an arm."""

@@ -6,11 +6,11 @@ Python; the others also compiled.
 
 from __future__ import annotations
 
+from itertools import repeat, starmap
 from math import inf
 from typing import Any, NamedTuple
 
 from lowregret.policies.class_validation import POSTERIORS
-from lowregret.policies.posterior_propensities import posterior_propensities
 from lowregret.policies.views import NEVER, Arm, Arms, Clock, Random
 
 
@@ -95,10 +95,8 @@ class OptionalMethods:
         ----------
         arms : Arms
             All arms; at least one must stay active.
-        clock : Clock
-            The time, the horizon and the number of arms.
-        round : NamedTuple
-            The current round.
+        clock, round : Clock, NamedTuple
+            The time with the horizon and the number of arms, and the current round.
 
         Returns
         -------
@@ -125,12 +123,8 @@ class OptionalMethods:
 
         Parameters
         ----------
-        arm : Arm
-            The arm.
-        clock : Clock
-            The time, the horizon and the number of arms.
-        round : NamedTuple
-            The current round.
+        arm, clock, round : Arm, Clock, NamedTuple
+            The arm, the time with the horizon and the number of arms, and the current round.
 
         Returns
         -------
@@ -183,15 +177,12 @@ class OptionalMethods:
 
         Parameters
         ----------
-        arm : Arm
-            The arm.
-        clock : Clock
-            The time, the horizon and the number of arms.
+        arm, clock : Arm, Clock
+            The arm, and the time with the horizon and the number of arms.
 
         Returns
         -------
         float
-            The slope.
 
         Examples
         --------
@@ -267,14 +258,8 @@ class OptionalMethods:
 
         Parameters
         ----------
-        arm : Arm
-            The arm.
-        clock : Clock
-            The time, the horizon and the number of arms.
-        round : NamedTuple
-            The current round.
-        rng : Random
-            The random draws of the policy.
+        arm, clock, round, rng : Arm, Clock, NamedTuple, Random
+            The arm, the time with the horizon and the number of arms, the current round, the random draws.
 
         Returns
         -------
@@ -292,3 +277,17 @@ def is_randomized(kind: Any) -> bool:
 def samples_posteriors(kind: Any) -> bool:
     """Return whether a class of policies states the distributions of its samples."""
     return any(map(kind.overrides, POSTERIORS))
+
+
+def posterior_propensities(policy: Any, arms: Any) -> Any:
+    """Return the probability of each arm to have the largest sample."""
+    import numpy as np
+
+    from lowregret.special.argmax_probabilities import beta_argmax, normal_argmax
+
+    columns = [column.tolist() for column in (arms.number, arms.pulls, arms.mean, arms.variance)]
+    memories = starmap(policy.Memory, zip(*arms.memory, strict=True)) if policy.Memory else repeat(None)
+    normal = policy.overrides("normal_posterior")
+    posterior = policy.normal_posterior if normal else policy.beta_posterior
+    posteriors = np.array(list(map(posterior, map(Arm, *columns, memories))), np.float64)
+    return (normal_argmax if normal else beta_argmax)(*posteriors.T)

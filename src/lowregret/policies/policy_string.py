@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import MISSING
+from typing import Any
 
 from lowregret._common.text import unknown
 from lowregret.errors import InputError
@@ -11,46 +13,59 @@ from lowregret.policies import POLICIES, Policy
 from lowregret.policies.base import fields_of
 
 
-def policy(text: str) -> Policy:
-    """Return the policy that a string names; parameters not given have their defaults."""
-    kind, given = read_call(text)
+def our_class(name: str) -> type[Policy]:
+    """Return the class of lowregret that has a name."""
+    if not name.isidentifier():
+        raise InputError(f"cannot read the policy {name!r}: write Name or Name(parameter=value)")
+    if name not in POLICIES:
+        raise InputError(unknown("policy", name, POLICIES))
+    return POLICIES[name]
+
+
+def policy(text: str, find_class: Callable[[str], type[Policy]] = our_class) -> Policy:
+    """Return the policy that a string names; parameters that it leaves out have their defaults.
+
+    By default it reads the names of our classes alone, and imports nothing.
+    """
+    kind, parameters = read_call(text, find_class)
     for field in fields_of(kind):
-        if field.name not in given and field.default is MISSING:
+        if field.name not in parameters and field.default is MISSING:
             raise InputError(f"{kind.__name__}: give {field.name}, as in {kind.__name__}({field.name}=...)")
-    return kind(**given)
+    return kind(**parameters)
 
 
-def read_call(text: str) -> tuple[type[Policy], dict[str, object]]:
-    """Return the class that a string names, and the parameters that it gives."""
+def read_call(
+    text: str, find_class: Callable[[str], type[Policy]] = our_class
+) -> tuple[type[Policy], dict[str, Any]]:
+    """Return the class that a string names, and the parameters in it."""
+    name, bracket, arguments = text.strip().partition("(")
+    kind = find_class(name.strip())
+    if not bracket:
+        return kind, {}
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
+        call = ast.parse(f"{kind.__name__}({arguments}", mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        tree = None
-    call = tree if isinstance(tree, ast.Call) else None
-    named = call.func if call else tree
-    if not isinstance(named, ast.Name):
+        call = None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         raise InputError(f"cannot read the policy {text!r}: write Name or Name(parameter=value)")
-    if named.id not in POLICIES:
-        raise InputError(unknown("policy", named.id, POLICIES))
-    kind = POLICIES[named.id]
-    return kind, parameters_of_call(kind, call, text) if call else {}
+    return kind, _parameters(kind, call, text)
 
 
-def parameters_of_call(kind: type[Policy], call: ast.Call, text: str) -> dict[str, object]:
+def _parameters(kind: type[Policy], call: ast.Call, text: str) -> dict[str, Any]:
     """Match the arguments of a call with the parameters of a policy."""
     allowed = [field.name for field in fields_of(kind)]
     takes = f"it takes {', '.join(allowed)}" if allowed else "it takes none"
     if len(call.args) > len(allowed):
         raise InputError(f"{kind.__name__}: too many parameters in {text!r}: {takes}")
-    given: dict[str, object] = {}
+    parameters: dict[str, Any] = {}
     pairs = [*zip(allowed, call.args, strict=False), *((k.arg or "**", k.value) for k in call.keywords)]
     for name, node in pairs:
         if name not in allowed:
-            raise InputError(f"{kind.__name__}: unknown parameter {name!r}: {takes}")
-        if name in given:
+            raise InputError(f"{kind.__name__}: {unknown('parameter', name, allowed, takes)}")
+        if name in parameters:
             raise InputError(f"{kind.__name__}: parameter {name!r} is given twice in {text!r}")
         try:
-            given[name] = ast.literal_eval(node)
+            parameters[name] = ast.literal_eval(node)
         except (ValueError, TypeError, MemoryError, RecursionError):
             raise InputError(f"{kind.__name__}: {name} must be a plain value in {text!r:.80}") from None
-    return given
+    return parameters

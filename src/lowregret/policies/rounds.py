@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, e, floor, inf, log, log2, sqrt
 from typing import ClassVar, Literal, NamedTuple
 
-from lowregret.policies.annotations import Positive
+from lowregret.policies.annotations import InsideUnit, Positive
 from lowregret.policies.base import Policy
 from lowregret.policies.views import NEVER, Arm, Arms, Clock
 
@@ -112,15 +112,11 @@ class MedianElimination(Policy):
     """
 
     epsilon: Positive = 0.1
-    delta: float = 0.1
+    delta: InsideUnit = 0.1
 
     round_robin = True
     needs = ("bounded rewards",)
     source: ClassVar[str] = "Even-Dar, Mannor, Mansour 2006, Algorithm 4"
-
-    def validate(self) -> None:
-        """Refuse parameters outside their range."""
-        self.require("delta", "between 0 and 1", 0 < self.delta < 1)
 
     def first_round(self, clock: Clock) -> Phase:
         """Open the first phase."""
@@ -144,10 +140,10 @@ class MedianElimination(Policy):
         active = arms.count_active()
         return self.phase(round.number + 1, round.epsilon * 0.75, round.delta / 2.0, clock.t, active)
 
-    def phase(self, number: int, epsilon: float, delta: float, now: int, left: int) -> Phase:
-        """Set up a phase that starts at time ``now`` with ``left`` arms."""
+    def phase(self, number: int, epsilon: float, delta: float, now: int, active: int) -> Phase:
+        """Set up a phase that starts at time ``now`` with ``active`` arms."""
         pulls = 4.0 / (epsilon * epsilon) * log(3.0 / delta)
-        end = now + left * ceil(pulls) if pulls < 1e15 else NEVER
+        end = now + active * ceil(pulls) if pulls < 1e15 else NEVER
         return Phase(number, end, epsilon, delta)
 
 

@@ -45,12 +45,12 @@ class SlidingWindowUCB(Policy):
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Return the upper confidence bound of an arm."""
-        total, count, known = 0.0, 0, len(arm.rewards)
-        while count < known and arm.rewards[known - 1 - count, 1] > clock.t - 1 - self.tau:
-            total += arm.rewards[known - 1 - count, 0]
+        total, count, rewards = 0.0, 0, len(arm.rewards)
+        while count < rewards and arm.rewards[rewards - 1 - count, 1] > clock.t - 1 - self.tau:
+            total += arm.rewards[rewards - 1 - count, 0]
             count += 1
         mean = total / count if count > 0 else arm.mean
-        count += arm.pulls - known  # those whose reward is pending
+        count += arm.pulls - rewards  # those whose reward is pending
         if count == 0:
             return inf
         return mean + self.b * sqrt(self.xi * log(max(min(clock.t - 1, self.tau), 1)) / count)

@@ -123,49 +123,49 @@ class BESA(Policy):
         return first > second or (first == second and one.pulls <= other.pulls)
 
 
-SPARSE = 32
-"""From how many rewards for each one that counts skips are drawn, in place of a decision for each."""
+SPARSE_RATIO = 32
+"""Skips are drawn, in place of a decision for every reward, if at most 1 in this many rewards counts."""
 
 
 def subsample_sum(rewards: Any, n: int, rng: Random) -> float:
     """Return the sum of n of the rewards, drawn without replacement."""
     total, wanted, k = 0.0, n, 0
-    while wanted > 0 and len(rewards) - k >= SPARSE * wanted:
+    while wanted > 0 and len(rewards) - k >= SPARSE_RATIO * wanted:
         k += drawn_skip(wanted, len(rewards) - k, rng)
         total += rewards[k]
         k += 1
         wanted -= 1
     while wanted > 0:  # Knuth's algorithm S
-        left = len(rewards) - k
-        if wanted == left or rng.uniform() * left < wanted:
+        size = len(rewards) - k
+        if wanted == size or rng.uniform() * size < wanted:
             total += rewards[k]
             wanted -= 1
         k += 1
     return total
 
 
-def drawn_skip(n: int, left: int, rng: Random) -> int:
-    """Draw how many of the items left come before the first one of a random set of n.
+def drawn_skip(n: int, size: int, rng: Random) -> int:
+    """Draw how many of ``size`` items come before the first one of a random set of n.
 
     By rejection (Vitter, "An efficient algorithm for sequential random sampling", ACM TOMS 13, 1987, method
-    D): s has the probability f(s) = n / left times the product of (left - s - j) / (left - j) for j from 1 to
-    n - 1. f lies below left / (left - n + 1) times the density n / left (1 - x / left)^(n - 1).
+    D): s has the probability f(s) = n / size times the product of (size - s - j) / (size - j) for j from 1 to
+    n - 1. f lies below size / (size - n + 1) times the density n / size (1 - x / size)^(n - 1).
     """
     while True:
-        x = left * (1.0 - exp(log(1.0 - rng.uniform()) / n))
+        x = size * (1.0 - exp(log(1.0 - rng.uniform()) / n))
         s = int(x)
-        if s > left - n:
+        if s > size - n:
             continue
-        limit = (1.0 - rng.uniform()) * left / (left - n + 1.0) * exp((n - 1.0) * log(1.0 - x / left))
-        if limit <= exp((n - 1.0) * log(1.0 - s / (left - n + 1.0))):  # which is below f(s)
+        limit = (1.0 - rng.uniform()) * size / (size - n + 1.0) * exp((n - 1.0) * log(1.0 - x / size))
+        if limit <= exp((n - 1.0) * log(1.0 - s / (size - n + 1.0))):  # which is below f(s)
             return s
         product = 1.0
         if n - 1 <= s:
             for j in range(1, n):
-                product *= (left - s - j) / (left - j)
+                product *= (size - s - j) / (size - j)
         else:
-            product = left / (left - s)
+            product = size / (size - s)
             for j in range(s):
-                product *= (left - n - j) / (left - j)
+                product *= (size - n - j) / (size - j)
         if limit <= product:
             return s

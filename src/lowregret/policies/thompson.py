@@ -10,6 +10,13 @@ from lowregret.policies.base import Policy
 from lowregret.policies.views import Arm, Clock, Random
 
 
+def success_or_failure(self: Policy, reward: float, rng: Random) -> float:
+    """Turn a reward between 0 and 1 into a success or a failure."""
+    if 0.0 < reward < 1.0:
+        return 1.0 if rng.uniform() < reward else 0.0
+    return reward
+
+
 class ThompsonBeta(Policy):
     """A sample of Beta(1 + S, 1 + F), of S successes and F failures.
 
@@ -27,14 +34,11 @@ class ThompsonBeta(Policy):
 
     warmup = 0
     slow_propensities = True
+    family = "Bernoulli"
     needs = ("rewards in [0, 1]",)
     source: ClassVar[str] = "Agrawal, Goyal 2012, Algorithms 1 and 2"
 
-    def transform_reward(self, reward: float, rng: Random) -> float:
-        """Turn a reward between 0 and 1 into a success or a failure."""
-        if 0.0 < reward < 1.0:
-            return 1.0 if rng.uniform() < reward else 0.0
-        return reward
+    transform_reward = success_or_failure
 
     def beta_posterior(self, arm: Arm) -> tuple[float, float]:
         """Return the parameters of the beta distribution of what is sampled."""
@@ -66,6 +70,7 @@ class ThompsonGauss(Policy):
 
     warmup = 0
     slow_propensities = True
+    family = "Gaussian"
     source: ClassVar[str] = "Agrawal, Goyal 2013, Algorithm 2"
 
     def normal_posterior(self, arm: Arm) -> tuple[float, float]:
@@ -92,6 +97,7 @@ class ThompsonNormal(Policy):
 
     warmup = 5
     slow_propensities = True
+    family = "Gaussian"
     source: ClassVar[str] = "Honda, Takemura 2014"
 
     def sample(self, arm: Arm, clock: Clock, rng: Random) -> float:

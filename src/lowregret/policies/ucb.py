@@ -123,6 +123,7 @@ class UCBNormal(Policy):
     index_trend = "increasing"
     index_depends_on = ("pulls", "mean", "variance")
     warmup = 2
+    family = "Gaussian"
     source: ClassVar[str] = "Auer, Cesa-Bianchi, Fischer 2002, UCB1-NORMAL"
 
     def score(self, arm: Arm, clock: Clock) -> float:

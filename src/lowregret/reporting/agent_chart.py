@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import altair as alt
 import polars as pl
 
-from lowregret.reporting.chart_style import CONFIG, GREY, INK, WIDTH
+from lowregret.reporting.chart_style import CONFIG, GREY, INK, WIDTH, Figure
+from lowregret.reporting.plots_extra import alt
 
 
-def arms_chart(table: pl.DataFrame, title: str) -> alt.LayerChart:
+def arms_chart(table: pl.DataFrame, title: str) -> Figure:
     """Draw the mean of every arm with its interval; arms that are not active are gray."""
     colour = alt.ColorValue(GREY, condition={"test": "datum.state == 'active'", "value": INK})
     arm = alt.Y("arm:N", sort=None, title=None)
@@ -19,6 +19,4 @@ def arms_chart(table: pl.DataFrame, title: str) -> alt.LayerChart:
         for name, kind in table.schema.items()
     ]
     point = base.mark_point(filled=True, size=70, opacity=1).encode(x="mean:Q", tooltip=tips)
-    return alt.LayerChart(
-        layer=[interval, point], title=title, width=WIDTH, background="white", config=CONFIG
-    )
+    return Figure(layer=[interval, point], title=title, width=WIDTH, background="white", config=CONFIG)

@@ -1,22 +1,24 @@
-"""Common to all charts: fonts, data, colours, highlighting of a policy, and writing a chart to a file."""
+"""What charts share: size, fonts, data, colours, highlighting of a policy, and writing a chart to a file."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from math import ceil, inf
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from zlib import crc32
 
-import altair as alt
 import polars as pl
 
+from lowregret._common.validation import POSITIVE, number
 from lowregret.errors import InputError
+from lowregret.reporting.plots_extra import alt, vl_convert
 from lowregret.reporting.policy_styles import Style, styles
 
 WIDTH, HEIGHT, PADDING = 640, 380, 10
-FORMATS = ("html", "pdf", "png", "svg")
 # Thousands as 60k and 1.5M, but no thousandths as 500m.
 TICKS = "format(datum.value, abs(datum.value) < 1 ? '~g' : '~s')"
 # Named, since the sizes are worked out here with a font of Arial's widths and "sans-serif" alone
@@ -29,10 +31,10 @@ GRID, DOMAIN = "#E8E8E8", "#888888"
 ON_DARK = {INK: "#E3E3E3", GREY: "#A6A8AC", CONTEXT: "#5A5D63", GRID: "#2D3035", DOMAIN: "#7A7D82"}
 """The colours in place of these on a dark page."""
 
-MOST_IN_FOCUS = 12
+MAX_IN_FOCUS = 12
 """A chart with more lines than this shows only some of them in colour, and the others in grey."""
 DEFAULT_FOCUS = 5
-"""How many lines of such a chart are in focus if nothing else is given: those that end lowest."""
+"""The number of lines in focus by default in such a chart: those that end lowest."""
 CONFIG = {
     "font": FONT,
     "axis": {
@@ -59,6 +61,12 @@ CONFIG = {
     "view": {"stroke": None},
 }
 """Fonts and colours of what surrounds the marks."""
+BANDS = {
+    "interval": ("low", "high", "with its 95% interval (Student)"),
+    "spread": ("p05", "p95", "with a band from the 5% to the 95% quantile of the runs"),
+    "none": ("mean", "mean", "over the runs"),
+}
+"""What the band of a line is: the columns of its ends, and the words after "mean regret"."""
 HOVER = "hover"
 """The name of the layer that shows numbers at the pointer."""
 IN_FOCUS = "(datum.policy === hovered || indexof(length(chosen) ? chosen : focus, datum.policy) >= 0)"
@@ -69,6 +77,77 @@ IN_FOCUS = "(datum.policy === hovered || indexof(length(chosen) ? chosen : focus
 """
 
 
+class Size(NamedTuple):
+    """The size of a plot in pixels, and the width of the whole figure if it is limited."""
+
+    width: float = WIDTH
+    height: float = HEIGHT
+    figure: float = inf
+
+
+class Figure(alt.LayerChart):
+    """A chart whose files and notebooks need no network."""
+
+    def save(self, fp: Any, *args: Any, **kwds: Any) -> None:
+        """Write .svg, .png and .pdf without tooltips, .html that works offline, others as altair does."""
+        suffix = "" if args or kwds or not isinstance(fp, str | Path) else Path(fp).suffix.lower()
+        if suffix in (".svg", ".png", ".pdf"):
+            save_svg(svg_of(self), fp)
+        elif suffix == ".html":
+            super().save(str(fp), format="html", inline=True)
+        else:
+            super().save(fp, *args, **kwds)
+
+    def _repr_mimebundle_(self, *args: Any, **kwds: Any) -> Any:
+        """Return the chart as SVG, unless another renderer of altair is enabled."""
+        if alt.renderers.active != "default":
+            return super()._repr_mimebundle_(*args, **kwds)
+        svg = svg_of(self)
+        return {"image/svg+xml": shortened_svg(svg, f"figure-{crc32(svg.encode()):08x}")}
+
+
+def fitted(draw: Callable[[Size], Figure], width: float | None, height: float | None) -> Figure:
+    """Draw a chart so that all of it, with axes and labels, has this width and height in points.
+
+    It is drawn larger and scaled down: labels have 8 points at a width of 240, and 14 from 960 on. What
+    surrounds the plot is measured, twice since that may change where a label is above the plot.
+    """
+    if width is None and height is None:
+        return draw(Size())
+    asked = {"width": width, "height": height}
+    points = {
+        name: number("plot", name, value, POSITIVE) for name, value in asked.items() if value is not None
+    }
+    scale = min(max(points.get("width", 960) / 120 + 6, 8), 14) / 14
+    pixels = {name: value / scale for name, value in points.items()}
+    size = Size(pixels["width"], pixels["width"] / 2, pixels["width"]) if width else Size()
+    for _ in range(3):
+        chart = draw(size)
+        chart.padding = 3
+        chart.usermeta |= {"scale": scale}
+        if chart.title is not alt.Undefined:
+            chart.title.frame, chart.title.limit = "bounds", 0.9 * size.figure if width else 0
+        wide, high = map(float, SIZE.findall(svg_of(chart))[0])
+        around = {"width": wide / scale - chart.width, "height": high / scale - chart.height}
+        size = size._replace(**{name: max(pixels[name] - around[name], 100) for name in pixels})
+    for (name, value), least in zip(asked.items(), (wide, high), strict=True):
+        if value is not None and least > value + 1:
+            raise InputError(f"plot: these lines need a {name} of {ceil(least)} points, got {value:g}")
+    return chart
+
+
+SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
+"""The width and the height of an SVG file; the first that is found is that of the whole."""
+
+
+def band_ends(band: str) -> dict[str, pl.Expr]:
+    """Return the ends of a band; where there is no interval they are at the mean, and none is below 0."""
+    if band not in BANDS:
+        raise InputError(f"plot: band must be interval, spread or none, got {band!r}")
+    low, high = (pl.col(name).fill_null(pl.col("mean")) for name in BANDS[band][:2])
+    return {"low": low.clip(lower_bound=0.0), "high": high}
+
+
 def palette_of(policies: Iterable[str], palette: Mapping[str, Style] | None = None) -> dict[str, Style]:
     """Return the style of each policy, from a palette that several charts share or made for this chart."""
     names = list(dict.fromkeys(policies))
@@ -76,18 +155,16 @@ def palette_of(policies: Iterable[str], palette: Mapping[str, Style] | None = No
 
 
 def line_encodings(
-    palette: Mapping[str, Style], order: Sequence[str], legend: bool = False
+    palette: Mapping[str, Style], order: Sequence[str], legend: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Encode colour, dash and width of every policy; a legend lists those in focus."""
+    """Encode colour, dash and width of every policy; a legend, with these options, lists those in focus."""
     key = None
-    if legend:
-        key = alt.Legend(title=None, values=alt.ExprRef("length(chosen) ? chosen : focus"))
+    if legend is not None:
+        key = alt.Legend(title=None, values=alt.ExprRef("length(chosen) ? chosen : focus"), **legend)
 
     def scale(field: str) -> alt.Scale:
         return alt.Scale(
-            type="ordinal",
-            domain=list(order),
-            range=[getattr(palette[policy], field) for policy in order],
+            type="ordinal", domain=list(order), range=[getattr(palette[policy], field) for policy in order]
         )
 
     return {
@@ -103,19 +180,14 @@ def focus_of(order: Sequence[str], wanted: Sequence[str] = ()) -> list[str]:
     These are all if they are few, otherwise those ``wanted``, or the last ones of an ``order`` that goes from
     the highest line down.
     """
-    if len(order) <= MOST_IN_FOCUS:
+    if len(order) <= MAX_IN_FOCUS:
         return list(order)
     return [policy for policy in order if policy in wanted] or list(order[-DEFAULT_FOCUS:])
 
 
-def highlight(opacity: float = 1.0) -> alt.OpacityValue:
-    """Encode an opacity that all but vanishes for policies that are not in focus."""
-    return alt.OpacityValue(opacity * 0.12, condition={"test": IN_FOCUS, "value": opacity})
-
-
-def highlight_fill(opacity: float) -> alt.FillOpacityValue:
-    """Encode the same for fills alone; files of many such marks are drawn several times faster."""
-    return alt.FillOpacityValue(opacity * 0.12, condition={"test": IN_FOCUS, "value": opacity})
+def highlight(opacity: float = 1.0, kind: Any = alt.OpacityValue) -> Any:
+    """Encode an opacity, or that of fills alone, that all but vanishes for policies that are not in focus."""
+    return kind(opacity * 0.12, condition={"test": IN_FOCUS, "value": opacity})
 
 
 def right_of_plot(distance: float) -> alt.ExprRef:
@@ -148,15 +220,16 @@ def layer_chart(
     palette: Mapping[str, Style],
     height: float = HEIGHT,
     focus: Sequence[str] | None = None,
-) -> alt.LayerChart:
+    width: float = WIDTH,
+) -> Figure:
     """Return layers as one chart with size, fonts and title, and list its policies for the page.
 
     All policies are in ``focus`` if none are given.
     """
     heading = alt.TitleParams(title, anchor="start", frame="group", fontSize=16, offset=12, color=INK)
-    known = {name: [style.colour, *style.dash] for name, style in palette.items()}
+    lines = {name: [style.colour, *style.dash] for name, style in palette.items()}
     # Made at once: each method of a chart would copy all of it.
-    return alt.LayerChart(
+    return Figure(
         layer=list(layers),
         params=[
             alt.VariableParameter(name="chosen", value=[]),
@@ -165,61 +238,39 @@ def layer_chart(
             alt.VariableParameter(name="labelLimit", value=0),
         ],
         title=heading if title else alt.Undefined,
-        width=WIDTH,
+        width=width,
         height=height,
         background="white",
         padding=PADDING,
-        usermeta={"policies": known},
+        usermeta={"policies": lines},
         config=CONFIG,
     )
 
 
-def save(chart: alt.LayerChart, path: str | Path) -> None:
-    """Write a chart as .svg, .png or .pdf, or as .html that works offline."""
-    suffix = Path(path).suffix.lower().removeprefix(".")
-    if suffix not in FORMATS:
-        raise InputError(f"save: a figure must be named .html, .pdf, .png or .svg, got {str(path)!r}")
-    if suffix == "html":
-        chart.save(str(path), format="html", inline=True)
-    else:
-        save_svg(svg_of(chart), path)
-
-
 def svg_of(chart: alt.LayerChart) -> str:
-    """Draw a chart as SVG, without tooltips and descriptions of single marks."""
-    return draw_svg(chart_dict(chart))
+    """Draw a chart as SVG; its parts were validated when they were made, and again would be slow."""
+    return draw_svg(chart.to_dict(validate=False))
 
 
 def draw_svg(spec: dict[str, Any]) -> str:
-    """Draw a chart, given as plain data, as SVG."""
-    plain = without_tooltips(spec)
-    return _svg(json.dumps(plain | {"config": plain["config"] | {"aria": False}}))
+    """Draw a chart, given as plain data, as SVG, without tooltips and descriptions of single marks."""
+    layers = [layer for layer in spec["layer"] if layer.get("name") != HOVER]
+    params = [parameter for parameter in spec.get("params", []) if HOVER not in parameter.get("views", [])]
+    config = spec["config"] | {"aria": False}
+    svg = _svg(json.dumps(spec | {"layer": layers, "params": params, "config": config}))
+    scale = spec.get("usermeta", {}).get("scale", 1)
+    return SIZE.sub(
+        lambda old: f'width="{float(old[1]) * scale:g}" height="{float(old[2]) * scale:g}"', svg, 1
+    )
 
 
 @lru_cache(maxsize=128)  # a page and its files draw the same charts
 def _svg(spec: str) -> str:
-    import vl_convert
-
     return str(vl_convert.vegalite_to_svg(spec))
-
-
-def chart_dict(chart: alt.LayerChart) -> dict[str, Any]:
-    """Return a chart as plain data; its parts were validated when they were made, and again would be slow."""
-    spec: dict[str, Any] = chart.to_dict(validate=False)
-    return spec
-
-
-def without_tooltips(spec: dict[str, Any]) -> dict[str, Any]:
-    """Take the hidden layer out of a chart given as plain data; it would make files slow and large."""
-    layers = [layer for layer in spec["layer"] if layer.get("name") != HOVER]
-    params = [parameter for parameter in spec.get("params", []) if HOVER not in parameter.get("views", [])]
-    return spec | {"layer": layers, "params": params}
 
 
 def save_svg(svg: str, path: str | Path) -> None:
     """Write a drawn chart as .svg, .png or .pdf."""
-    import vl_convert
-
     place = Path(path)
     suffix = place.suffix.lower()
     if suffix == ".svg":

@@ -12,7 +12,7 @@
 
   const NARROW = 460; // pixels
   const ROW = 46; // the height of a row whose name stands above its marks
-  const MOST_IN_TOOLTIP = 12;
+  const MAX_IN_TOOLTIP = 12;
   const live = new Map();
   let chosen = [...document.querySelectorAll("#policies [aria-pressed=true]")].map((chip) => chip.dataset.policy);
   const tip = document.body.appendChild(document.createElement("div"));
@@ -32,7 +32,7 @@
     const rows = entries.filter(([, text]) => text !== undefined && text !== "undefined");
     const view = live.get(event.target.closest("figure"))?.view;
     const focus = new Set(chosen.length || !view ? chosen : view.signal("focus"));
-    const many = rows.filter(([name]) => name in policies).length > MOST_IN_TOOLTIP;
+    const many = rows.filter(([name]) => name in policies).length > MAX_IN_TOOLTIP;
     const table = document.createElement("table");
     let left = 0;
     for (const [name, text] of rows) {

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from json import dumps
-from typing import Literal
 
-import altair as alt
 import polars as pl
 
-from lowregret.reporting.chart_style import save
+from lowregret.reporting.chart_style import Figure, Size, band_ends
 from lowregret.reporting.line_chart import DEEPEST, Axis, line_chart
 from lowregret.reporting.policy_styles import Style
 
-__all__ = ["arms_left_chart", "pulls_chart", "regret_chart", "save"]
-
-MOST_TIMES = 160
+MAX_TIMES = 160
 """More points than this on a line of 640 pixels only make the file larger."""
-MOST_GROUPS = 8
+MAX_GROUPS = 8
 """Arms with more means than this are put together."""
 
 
@@ -25,30 +21,28 @@ def regret_chart(
     curve: pl.DataFrame,
     title: str,
     *,
-    band: Literal["spread", "interval"] = "spread",
+    band: str = "interval",
     log_time: bool = False,
     log_regret: bool = False,
     palette: Mapping[str, Style] | None = None,
     points: pl.DataFrame | None = None,
     bounds: pl.DataFrame | None = None,
     focus: Sequence[str] = (),
-) -> alt.LayerChart:
-    """Draw the mean regret of every policy over time, with bands; `save` writes the chart to a file.
+    plot: Size | None = None,
+) -> Figure:
+    """Draw the mean regret of every policy over time, with bands.
 
-    ``curve`` is the part of one environment of `Results.curves`. A band "spread" goes from the 5% to the 95%
-    quantile of the runs, "interval" is the 95% interval of the mean. ``points`` (policy, t, mean) are open
-    circles beside the lines, such as published values, and ``bounds`` (label, t, mean) thin grey lines with
-    their names. Several figures may share a ``palette``, the style of every policy. Of more than 12 policies
-    only those in ``focus`` are in colour, by default the five of lowest regret, and the others in grey.
+    ``curve`` is the part of one environment of `Results.curves`; ``band`` is one of `BANDS`, and ``plot`` the
+    size without axes and labels. ``points`` (policy, t, mean) are open circles beside the lines, such as
+    published values, and ``bounds`` (label, t, mean) thin grey lines with their names. Several figures may
+    share a ``palette``, the style of every policy. Of more than 12 policies only those in ``focus`` are in
+    colour, by default the five of lowest regret, and the others in grey.
     """
-    low, high = ("p05", "p95") if band == "spread" else ("low", "high")
-    ends = {"low": pl.col(low).clip(lower_bound=0.0), "high": pl.col(high)}  # regret is never negative
-    columns = curve.select("policy", pl.col("t").alias("x"), "mean", **ends)
-    table = _from_zero(_thinned(columns.sort("x", maintain_order=True)))
+    columns = curve.select("policy", pl.col("t").alias("x"), "mean", **band_ends(band))
+    table = _from_zero(_thin(columns.sort("x", maintain_order=True)))
     parts = [table] if points is None else [table, points.select("policy", "mean")]
-    top = (
-        float(pl.concat(parts, how="diagonal").select(pl.max_horizontal("mean", "high").max()).item()) or 1.0
-    )
+    highest = pl.concat(parts, how="diagonal").select(pl.max_horizontal("mean", "high").max())
+    top = float(highest.item()) or 1.0
     times = table.filter(pl.col("x") > 0)["x"]
     end = max(float(times.max() or 1), 2.0 if log_time else 1.0)  # type: ignore[arg-type]
     start = min(float(times.min() or 1), end / 2)  # type: ignore[arg-type]
@@ -61,6 +55,7 @@ def regret_chart(
         points=None if points is None else points.rename({"t": "x"}),
         bounds=None if bounds is None else bounds.rename({"t": "x"}).filter(pl.col("x") <= end),
         focus=focus,
+        plot=plot,
     )
 
 
@@ -71,7 +66,7 @@ def pulls_chart(
     *,
     palette: Mapping[str, Style] | None = None,
     focus: Sequence[str] = (),
-) -> alt.LayerChart:
+) -> Figure:
     """Draw how often each policy pulled each arm, from the best arm to the worst, on a logarithmic axis.
 
     ``pulls`` and ``arms`` are tables of one environment.
@@ -112,16 +107,15 @@ def arms_left_chart(
     *,
     palette: Mapping[str, Style] | None = None,
     focus: Sequence[str] = (),
-) -> alt.LayerChart:
-    """Draw how many arms are left over time; ``runs`` are the policies drawn, with their numbers of runs."""
-    times = sorted({horizon * step // MOST_TIMES for step in range(MOST_TIMES + 1)})
+) -> Figure:
+    """Draw the number of active arms over time; ``runs`` are the numbers of runs of the policies drawn."""
+    times = sorted({horizon * step // MAX_TIMES for step in range(MAX_TIMES + 1)})
     parts = []
     for policy, count in runs.items():
         gone = events.filter(policy=policy)["t"].sort()
-        left = [arms - float(gone.search_sorted(time, "right")) / count for time in times]
-        parts.append(
-            pl.DataFrame({"policy": policy, "x": times, "mean": left}, schema_overrides={"mean": pl.Float64})
-        )
+        active = [arms - float(gone.search_sorted(time, "right")) / count for time in times]
+        columns = {"policy": policy, "x": times, "mean": active}
+        parts.append(pl.DataFrame(columns, schema_overrides={"mean": pl.Float64}))
     table = pl.concat(parts).with_columns(low=pl.col("mean"), high=pl.col("mean"))
     return line_chart(
         table,
@@ -134,14 +128,14 @@ def arms_left_chart(
 
 
 def _groups(arms: pl.DataFrame) -> pl.DataFrame:
-    """Put arms of equal mean together, the best first; where means are many, those close in rank."""
+    """Group arms of equal mean, the best first; where there are many means, those close in rank."""
     ranked = arms.sort("gap", maintain_order=True).with_columns(
         x=pl.col("gap").rle_id().cast(pl.Int64) + 1, name=pl.col("mean").round_sig_figs(4).cast(pl.String)
     )
-    if ranked["x"].n_unique() <= MOST_GROUPS:
+    if ranked["x"].n_unique() <= MAX_GROUPS:
         return ranked
     others = len(ranked) - 1
-    place = (pl.int_range(pl.len()) - 1) * (MOST_GROUPS - 1) // others + 2
+    place = (pl.int_range(pl.len()) - 1) * (MAX_GROUPS - 1) // others + 2
     binned = ranked.with_columns(x=pl.when(pl.int_range(pl.len()) == 0).then(1).otherwise(place))
     ends = [
         pl.col("mean").round_sig_figs(2).cast(pl.String).sort_by("mean").get(end).over("x") for end in (0, -1)
@@ -150,17 +144,17 @@ def _groups(arms: pl.DataFrame) -> pl.DataFrame:
     return binned.with_columns(name=span)
 
 
-def _thinned(table: pl.DataFrame) -> pl.DataFrame:
+def _thin(table: pl.DataFrame) -> pl.DataFrame:
     """Leave out times where there are more than a figure can show; the last one stays."""
     times = table["x"].unique().sort()
-    if len(times) <= MOST_TIMES:
+    if len(times) <= MAX_TIMES:
         return table
-    kept = {times[(len(times) - 1) * step // (MOST_TIMES - 1)] for step in range(MOST_TIMES)}
+    kept = {times[(len(times) - 1) * step // (MAX_TIMES - 1)] for step in range(MAX_TIMES)}
     return table.filter(pl.col("x").is_in(list(kept)))
 
 
 def _from_zero(table: pl.DataFrame) -> pl.DataFrame:
-    """Let every line begin at time 0 with regret 0."""
+    """Start every line at time 0 with regret 0."""
     zero = table.select("policy").unique(maintain_order=True)
     zero = zero.with_columns(pl.lit(0).cast(table.schema[name]).alias(name) for name in table.columns[1:])
     return pl.concat([zero, table.filter(pl.col("x") > 0)])

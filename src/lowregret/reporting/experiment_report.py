@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
-from altair.utils.schemapi import debug_mode
 
-from lowregret._common.durable_files import as_store_error, write_atomically
-from lowregret._common.text import unknown
+from lowregret._common.progress import Report, ignore
+from lowregret._common.text import file_names, unknown
 from lowregret.analysis.comparison import compare
 from lowregret.analysis.ranks import average_ranks, ranks
 from lowregret.analysis.summary import summarise, summarise_curves
 from lowregret.analysis.tables import Tables
 from lowregret.errors import InputError
-from lowregret.reporting.chart_style import DEFAULT_FOCUS, MOST_IN_FOCUS
+from lowregret.reporting.chart_style import BANDS, DEFAULT_FOCUS, MAX_IN_FOCUS
 from lowregret.reporting.curve_charts import arms_left_chart, pulls_chart, regret_chart
 from lowregret.reporting.number_format import rank_text
-from lowregret.reporting.page import page, save_pictures
+from lowregret.reporting.page import write_page
 from lowregret.reporting.page_parts import Beside, Fold, Part, Picture, Section, Text
+from lowregret.reporting.plots_extra import alt
 from lowregret.reporting.policy_styles import Style, styles
 from lowregret.reporting.result_tables import numbers, overview, verdicts
 from lowregret.reporting.row_charts import differences_chart, runs_chart, tail_chart
@@ -30,9 +29,9 @@ from lowregret.reporting.sweep_charts import sweep_chart, sweep_tables, swept_pa
 
 FIGURES = {"none": (), "svg": ("svg",), "all": ("svg", "png", "pdf")}
 """Which files of figures are written, by the value of the option."""
-MOST_VIEWS = 12
+MAX_VIEWS = 12
 """A picture has buttons for at most this many combinations of parameters."""
-MANY = 6
+MAX_OPEN_SECTIONS = 6
 """With more environments than this their sections are folded."""
 IN_GREY = (
     f" In color: the baseline and the {DEFAULT_FOCUS} policies of lowest regret, or those chosen in the "
@@ -59,8 +58,9 @@ class EnvironmentResults:
     comparison: pl.DataFrame | None
     focus: Sequence[str] = ()
     """The policies in colour where they are too many for all to be."""
-    lateness: str = ""
+    delay_note: str = ""
     """The delay and the batches in words."""
+    band: str = "interval"
 
     def title(self, words: str) -> str:
         """Append the environment to the title of a picture, since its file may be shown alone."""
@@ -73,31 +73,25 @@ def write_report(
     baseline: str | None = None,
     *,
     figures: str = "svg",
-    progress: Callable[[str, int, int], None] | None = None,
+    band: str = "interval",
+    report: Report = ignore,
     refresh: int | None = None,
 ) -> list[Path]:
-    """Write the page ``report.html`` and its figures to a folder; see `lowregret.report`.
+    """Write the page ``report.html`` and its figures to a folder; see `lowregret.Results.report`.
 
     With ``refresh`` a browser loads the page again after this many seconds.
     """
     if figures not in FIGURES:
         raise InputError(f"report: figures must be none, svg or all, got {figures!r}")
-    place, formats = Path(folder), FIGURES[figures]
-    sections = report_sections(tables, baseline)
-
-    def step(what: str) -> Callable[[int, int], None] | None:
-        return partial(progress, what) if progress else None
-
-    with as_store_error(place):
-        place.mkdir(parents=True, exist_ok=True)
-        path = place / "report.html"
-        drawing = step("drawing charts")
-        text = page(tables.name, introduction(tables), sections, refresh=refresh, progress=drawing)
-        write_atomically(path, text.encode())
-        if not formats:
-            return [path]
-        (place / "figures").mkdir(exist_ok=True)
-        return [path, *save_pictures(sections, place / "figures", formats, step("writing figures"))]
+    return write_page(
+        Path(folder) / "report.html",
+        tables.name,
+        introduction(tables),
+        report_sections(tables, baseline, band),
+        formats=FIGURES[figures],
+        refresh=refresh,
+        report=report,
+    )
 
 
 def introduction(tables: Tables) -> list[str | Text]:
@@ -113,6 +107,8 @@ def introduction(tables: Tables) -> list[str | Text]:
     size = f"{policies} {'policy' if policies == 1 else 'policies'} in {environments} "
     size += f"environment{'s' * (environments > 1)}, {runs} run{'s' * (most > 1)} each"
     seed = "" if tables.seed is None else f", seed {tables.seed}"
+    if tables.description.backend != "compiled":
+        seed += f', played by engine="{tables.description.backend}"'
     notice: list[str | Text] = []
     if tables.planned_runs is not None:
         share = f"{len(finals):,} of {tables.planned_runs:,} runs ({len(finals) / tables.planned_runs:.0%})"
@@ -128,7 +124,7 @@ def introduction(tables: Tables) -> list[str | Text]:
     ]
 
 
-def report_sections(tables: Tables, baseline: str | None = None) -> list[Section]:
+def report_sections(tables: Tables, baseline: str | None = None, band: str = "interval") -> list[Section]:
     """Return the sections of the report: an overview, and one for each environment."""
     if tables.finals.is_empty():
         raise InputError("report: these results have no runs")
@@ -137,11 +133,11 @@ def report_sections(tables: Tables, baseline: str | None = None) -> list[Section
     chosen = _baseline(summary, baseline)
     comparison = None if chosen is None else compare(tables, chosen)
     environments = summary["environment"].unique(maintain_order=True).to_list()
-    files = _file_names(environments)
+    files = file_names(environments)
     sections = []
     if len(environments) > 1:
         sections.append(Section("Overview", [overview(summary, average_ranks(tables), comparison)]))
-    if swept := sweep_pictures(summary, tables, palette, _focus(summary, chosen)):
+    if swept := sweep_pictures(summary, tables, palette, _focus(summary, chosen), band):
         sections.append(Section("Parameters", [Beside(swept)]))
     for name in environments:
         part = EnvironmentResults(
@@ -157,42 +153,45 @@ def report_sections(tables: Tables, baseline: str | None = None) -> list[Section
             ranks={row["policy"]: rank_text(row) for row in placed.filter(environment=name).to_dicts()},
             comparison=None if comparison is None else comparison.filter(environment=name),
             focus=_focus(summary.filter(environment=name), chosen),
-            lateness=tables.lateness.get(name, ""),
+            delay_note=tables.delay_notes.get(name, ""),
+            band=band,
         )
-        with debug_mode(False):  # altair validates what a chart is made of; tests do so, and here it is slow
+        with alt.utils.schemapi.debug_mode(
+            False
+        ):  # altair validates what a chart is made of; tests do so, and here it is slow
             parts = environment_parts(part)
-        sections.append(Section(name, parts, folded=len(environments) > MANY))
+        sections.append(Section(name, parts, folded=len(environments) > MAX_OPEN_SECTIONS))
     return sections
 
 
 def sweep_pictures(
-    summary: pl.DataFrame, tables: Tables, palette: Mapping[str, Style], focus: Sequence[str]
+    summary: pl.DataFrame, tables: Tables, palette: Mapping[str, Style], focus: Sequence[str], band: str
 ) -> list[Picture]:
     """Return charts of the final regret against every parameter of a sweep."""
-    found = []
-    files = _file_names(swept_parameters(tables.parameters))
+    pictures = []
+    files = file_names(swept_parameters(tables.parameters))
     for parameter, file in files.items():
-        parts = sweep_tables(summary, tables.parameters, parameter)
+        parts = sweep_tables(summary, tables.parameters, parameter, band)
         views = {}
-        for name, part in list(parts.items())[:MOST_VIEWS]:
+        for name, part in list(parts.items())[:MAX_VIEWS]:
             title = f"Final regret against {parameter}" + f" · {name}" * bool(name)
             moving = part.filter(pl.col("mean").n_unique().over("policy") > 1)["policy"].unique().to_list()
             wanted = [*focus, *moving] if len(moving) <= DEFAULT_FOCUS else focus
             views[name] = sweep_chart(part, parameter, title, palette=palette, focus=wanted)
         if views:
-            caption = "Mean final regret with its 95% interval (Student)."
-            if len(parts) > MOST_VIEWS:
-                caption += f" The first {MOST_VIEWS} of {len(parts)} combinations."
+            caption = f"Mean final regret {BANDS[band][2]}."
+            if len(parts) > MAX_VIEWS:
+                caption += f" The first {MAX_VIEWS} of {len(parts)} combinations."
             label = f"Final regret against {parameter}"
-            found.append(Picture(views, label, caption, f"against-{file}"))
-    return found
+            pictures.append(Picture(views, label, caption, f"against-{file}"))
+    return pictures
 
 
 def environment_parts(part: EnvironmentResults) -> list[Part]:
-    """Return the parts of the section of one part."""
+    """Return the parts of the section of one environment."""
     horizon, runs = int(part.curve["t"].to_numpy().max()), int(part.summary["runs"].to_numpy().max())
-    late = f", {part.lateness}" if part.lateness else ""
-    facts = f"{len(part.arms)} arms, horizon {horizon:,}, {runs:,} run{'s' * (runs > 1)}{late}."
+    delay = f", {part.delay_note}" if part.delay_note else ""
+    facts = f"{len(part.arms)} arms, horizon {horizon:,}, {runs:,} run{'s' * (runs > 1)}{delay}."
     outcomes, pulls = [regret_picture(part), runs_picture(part)], [pulls_picture(part)]
     tables: list[Part] = [numbers(part.summary, part.ranks)]
     if part.comparison is not None and len(part.comparison):
@@ -206,29 +205,25 @@ def environment_parts(part: EnvironmentResults) -> list[Part]:
 def regret_picture(part: EnvironmentResults, bounds: pl.DataFrame | None = None, more: str = "") -> Picture:
     """Return charts of the regret over time, with linear and logarithmic axes, and bounds."""
     title = part.title("Regret over time")
+    shared: dict[str, Any] = {
+        "band": part.band,
+        "palette": part.palette,
+        "bounds": bounds,
+        "focus": part.focus,
+    }
     views = {
-        name: regret_chart(
-            part.curve,
-            title,
-            band="interval",
-            log_time=log_time,
-            log_regret=log_regret,
-            palette=part.palette,
-            bounds=bounds,
-            focus=part.focus,
-        )
+        name: regret_chart(part.curve, title, log_time=log_time, log_regret=log_regret, **shared)
         for name, log_time, log_regret in REGRET_VIEWS
     }
-    grey = len(part.summary) > MOST_IN_FOCUS
-    caption = f"Mean over the runs, with its 95% interval (Student).{more}{IN_GREY * grey}"
+    grey = len(part.summary) > MAX_IN_FOCUS
+    caption = f"Mean regret {BANDS[part.band][2]}.{more}{IN_GREY * grey}"
     return Picture(views, "Regret over time", caption, f"{part.file}-regret")
 
 
 def differences_picture(part: EnvironmentResults, comparison: pl.DataFrame) -> Picture:
     """Return a chart of the paired differences from the baseline."""
     label = f"Difference from {comparison['baseline'][0]}"
-    title = part.title(label)
-    chart = differences_chart(comparison, title, palette=part.palette)
+    chart = differences_chart(comparison, part.title(label), palette=part.palette)
     caption = (
         "Mean paired difference of the final regrets, with its 95% interval (Student), and the verdict "
         "at the 5% level after Holm's correction for all comparisons on this page."
@@ -260,12 +255,10 @@ def pulls_picture(part: EnvironmentResults) -> Picture:
 
 def arms_left_picture(part: EnvironmentResults, horizon: int) -> Picture:
     """Return a chart of the number of arms left over time."""
-    title = part.title("Arms left")
-    dropping = part.events["policy"].unique(maintain_order=True).to_list()
-    runs = {row["policy"]: row["runs"] for row in part.summary.to_dicts() if row["policy"] in dropping}
-    chart = arms_left_chart(
-        part.events, runs, len(part.arms), horizon, title, palette=part.palette, focus=part.focus
-    )
+    title, eliminating = part.title("Arms left"), set(part.events["policy"])
+    runs = {row["policy"]: row["runs"] for row in part.summary.to_dicts() if row["policy"] in eliminating}
+    arms = len(part.arms)
+    chart = arms_left_chart(part.events, runs, arms, horizon, title, palette=part.palette, focus=part.focus)
     caption = "How many arms a policy that eliminates arms has left, mean over the runs."
     return Picture({"": chart}, "Arms left", caption, f"{part.file}-arms-left")
 
@@ -280,21 +273,9 @@ def _baseline(summary: pl.DataFrame, wanted: str | None) -> str | None:
     """Choose the baseline: the first of the policies that occur in most environments."""
     policies = summary["policy"].unique(maintain_order=True).to_list()
     if wanted is not None and wanted not in policies:
-        known = f"these results have {', '.join(policies)}"
-        raise InputError(f"report: {unknown('policy', wanted, policies, known)}")
+        available = f"these results have {', '.join(policies)}"
+        raise InputError(f"report: {unknown('policy', wanted, policies, available)}")
     if len(policies) < 2 or wanted is not None:
         return wanted if len(policies) > 1 else None
     spread = summary.group_by("policy", maintain_order=True).agg(pl.col("environment").n_unique())
     return str(spread.sort("environment", descending=True, maintain_order=True)["policy"][0])
-
-
-def _file_names(environments: Sequence[str]) -> dict[str, str]:
-    """Return a different file name for each environment or parameter."""
-    names: dict[str, str] = {}
-    for environment in environments:
-        plain = re.sub(r"[^a-z0-9.]+", "-", environment.lower()).strip("-.")[:60] or "environment"
-        name, number = plain, 2
-        while name in names.values():
-            name, number = f"{plain}-{number}", number + 1
-        names[environment] = name
-    return names

@@ -8,17 +8,17 @@ from json import dumps
 from math import ceil, exp, floor, log, log10
 from typing import Any
 
-import altair as alt
 import polars as pl
 
 from lowregret.reporting.chart_style import (
     CONTEXT,
     GREY,
-    HEIGHT,
     HOVER,
     IN_FOCUS,
     INK,
     TICKS,
+    Figure,
+    Size,
     field,
     focus_of,
     highlight,
@@ -28,15 +28,17 @@ from lowregret.reporting.chart_style import (
     palette_of,
     right_of_plot,
 )
-from lowregret.reporting.label_positions import spread
+from lowregret.reporting.plots_extra import alt
 from lowregret.reporting.policy_styles import Style
 
-MOST_LABELS = 40
+MAX_LABELS = 40
 """With more lines than this only those in focus have labels at their ends."""
 LABEL_GAP, LABEL_SIZE = 19, 14
 """How far apart the labels are kept, and the size of their font, in pixels."""
 TIGHT_GAP, TIGHT_SIZE = 16, 12
 """The same where not all lines are in focus."""
+LETTER, MOST_FOR_LABELS = 0.5, 0.36
+"""The width of a letter as a part of its size, and the largest part of a figure's width for labels."""
 DEEPEST = 1e-5
 """A logarithmic axis reaches no further down than this part of its top."""
 
@@ -106,19 +108,23 @@ def line_chart(
     dots: bool = False,
     heading: str = "format(datum.x, ',d')",
     unit: str = "time step t",
-) -> alt.LayerChart:
+    plot: Size | None = None,
+) -> Figure:
     """Draw one line per policy.
 
     ``table`` has columns policy, x, mean, and low and high, between which the band lies; it is sorted by x.
     ``points`` (policy, x, mean) are marks beside the lines, such as published values, also of policies that
     have no line. ``bounds`` (label, x, mean) are thin grey lines with their names. Of many lines only those
     in ``focus`` are in colour, by default those that end lowest. Without ``bands`` they are only in the
-    tooltip, whose heading is the Vega expression ``heading`` under the name ``unit``.
+    tooltip, whose heading is the Vega expression ``heading`` under the name ``unit``. Where names are too
+    long for labels at the ends of lines, a legend below the plot lists them.
     """
     ends = _ends(table, points)
     order = ends["policy"].to_list()
     in_focus, styles = focus_of(order, focus), palette_of(order, palette)
-    look = line_encodings(styles, order)
+    width, height, figure = plot or Size()
+    legend = _legend(in_focus, figure)
+    look = line_encodings(styles, order, legend)
     whole = {} if x.ticks else {"tickMinStep": 1}
     steps = x.axis(labelFlush=False, grid=False, **whole)
     across = alt.X("x:Q", scale=x.scale(), title=x.title, axis=steps)
@@ -136,11 +142,21 @@ def line_chart(
         tips = [alt.Tooltip("policy:N"), alt.Tooltip("x:Q", title=unit, format=",d"), alt.Tooltip("mean:Q")]
         layers.append(marks.encode(x=across, y=up, color=look["color"], opacity=highlight(), tooltip=tips))
     layers.append(_hover(lines, order, across, heading, unit))
-    named = ends if len(ends) <= MOST_LABELS else ends.filter(pl.col("policy").is_in(in_focus))
+    named = ends if len(ends) <= MAX_LABELS else ends.filter(pl.col("policy").is_in(in_focus))
     gap, size = (LABEL_GAP, LABEL_SIZE) if len(in_focus) == len(order) else (TIGHT_GAP, TIGHT_SIZE)
-    height = max(HEIGHT, gap * len(named))
-    layers += _labels(named, y, up, look, (gap, size, height))
-    return layer_chart(layers, title, styles, height, in_focus)
+    if legend is None:
+        height = max(height, gap * len(named))
+        layers += _labels(named, y, up, look, (gap, size, height))
+    return layer_chart(layers, title, styles, height, in_focus, width)
+
+
+def _legend(names: Sequence[str], figure: float) -> dict[str, Any] | None:
+    """Return the options of a legend, where labels would take too much of the width of a figure."""
+    width = LETTER * LABEL_SIZE * max(map(len, names))
+    if width <= MOST_FOR_LABELS * figure:
+        return None
+    columns = max(1, floor(0.85 * figure / (width + 40)))
+    return {"orient": "bottom", "offset": 10, "rowPadding": 0, "columns": columns, "labelLimit": 0.8 * figure}
 
 
 def _lines(
@@ -248,3 +264,24 @@ def _bounds(bounds: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
         line.encode(x=x, y=y, detail=alt.Detail("label:N")),
         text.encode(x=x, y=y, text=alt.Text("label:N")),
     ]
+
+
+def spread(wanted: Sequence[float], gap: float, height: float) -> list[float]:
+    """Move labels, which are given from the highest down, at least ``gap`` apart, each as little as possible.
+
+    They stay between 0 and ``height``, as far as there is room.
+    """
+    # Measured from where an unbroken stack would have it, a label may lie no higher than the one
+    # before: least squares under that condition, by pooling the groups that break it.
+    groups: list[list[float]] = []
+    for position, place in enumerate(wanted):
+        groups.append([place + position * gap])
+        while len(groups) > 1 and _mean(groups[-1]) > _mean(groups[-2]):
+            groups[-2:] = [groups[-2] + groups[-1]]
+    levels = [_mean(group) for group in groups for _ in group]
+    lowest = gap * (len(wanted) - 1)
+    return [min(max(level, lowest), max(height, lowest)) - i * gap for i, level in enumerate(levels)]
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values)

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from html import escape
 from importlib.metadata import version
 from importlib.resources import files
@@ -23,24 +22,19 @@ from typing import Any
 
 from platformdirs import user_cache_path
 
-from lowregret._common.durable_files import write_atomically
-from lowregret.reporting.chart_style import (
-    ON_DARK,
-    draw_svg,
-    save_svg,
-    shortened_svg,
-    without_title,
-)
+from lowregret._common.durable_files import as_store_error, write_atomically
+from lowregret._common.progress import Report, counter, ignore
+from lowregret._common.text import file_names
+from lowregret.reporting.chart_style import ON_DARK, draw_svg, save_svg, shortened_svg, without_title
 from lowregret.reporting.page_parts import Beside, Cell, Fold, Part, Picture, Section, Table, Text
+from lowregret.reporting.plots_extra import vl_convert
 from lowregret.reporting.policy_styles import ON_DARK as POLICIES_ON_DARK
 
 # The page cannot ask for anything from outside, whatever its scripts do. Vega compiles expressions.
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data:"
 )
-Progress = Callable[[int, int], None]
-"""Is called with how much is done, and of how much."""
-MANY = 4
+MAX_WITHOUT_CONTENTS = 4
 """With more sections than this the page gets a list of contents."""
 
 
@@ -50,14 +44,15 @@ def page(
     sections: Sequence[Section],
     *,
     refresh: int | None = None,
-    progress: Progress | None = None,
+    report: Report = ignore,
 ) -> str:
     """Return the HTML of the page: all of it is in one file, so it can be read offline and passed on.
 
     ``introduction`` are the paragraphs before the first section. With ``refresh`` a browser loads the page
-    again after this many seconds. ``progress`` is called with the number of pictures drawn, and of all.
+    again after this many seconds. ``report`` is called with the number of pictures drawn.
     """
-    writer = _Writer(_policies(sections), len(list(pictures(sections))), progress)
+    advance = counter(report, len(list(pictures(sections))), "charts")
+    writer = _Writer(_policies(sections), partial(advance, "drawing charts", 1))
     body = "".join(writer.section(section, number) for number, section in enumerate(sections, 1))
     words = "".join(writer.part(Text(part) if isinstance(part, str) else part) for part in introduction)
     beside = _contents(sections) + writer.key()
@@ -76,28 +71,68 @@ def page(
     )
 
 
+def write_page(
+    path: Path,
+    title: str,
+    introduction: Sequence[str | Text],
+    sections: Sequence[Section],
+    *,
+    formats: Sequence[str] = ("svg",),
+    files: Mapping[str, str] | None = None,
+    refresh: int | None = None,
+    report: Report = ignore,
+) -> list[Path]:
+    """Write a page with its figures and further files, and return all paths, that of the page first.
+
+    Parameters
+    ----------
+    path : Path
+        The page. Its folder is created; the figures are written to the subfolder ``figures``.
+    title, introduction, sections, refresh
+        See `page`.
+    formats : sequence of str, default ("svg",)
+        The formats of the figures; none if empty.
+    files : mapping of str to str, optional
+        Further files in the same folder: their names and contents, such as tables as CSV.
+    report : callable, optional
+        Called with a `Progress` for every chart drawn and every figure written.
+    """
+    folder = path.parent
+    with as_store_error(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        text = page(title, introduction, sections, refresh=refresh, report=report)
+        write_atomically(path, text.encode())
+        paths = [path]
+        if formats:
+            (folder / "figures").mkdir(exist_ok=True)
+            paths += save_pictures(sections, folder / "figures", formats, report)
+        for name, content in (files or {}).items():
+            paths.append(folder / name)
+            write_atomically(paths[-1], content.encode())
+    return paths
+
+
 def save_pictures(
-    sections: Sequence[Section], folder: Path, formats: Sequence[str], progress: Progress | None = None
+    sections: Sequence[Section], folder: Path, formats: Sequence[str], report: Report = ignore
 ) -> list[Path]:
     """Write every named picture of a page to a folder, in the given formats, and return the paths.
 
-    Views after the first have their name added. ``progress`` is called with the number of files written, and
-    of all.
+    Views after the first have their name added. ``report`` is called with the number of files written.
     """
     charts = {
-        picture.name + (f"-{_file_name(name)}" if number else ""): spec
+        picture.name + f"-{name}" * bool(number): spec
         for picture in pictures(sections)
         if picture.name
         for number, (name, spec) in enumerate(picture.specs.items())
     }
-    paths = []
-    for stem, spec in charts.items():
+    paths, stems = [], file_names(charts, 120)
+    advance = counter(report, len(charts) * len(formats), "files")
+    for name, spec in charts.items():
         svg = draw_svg(spec)
         for suffix in formats:
-            paths.append(folder / f"{stem}.{suffix}")
+            paths.append(folder / f"{stems[name]}.{suffix}")
             save_svg(svg, paths[-1])
-        if progress:
-            progress(len(paths), len(charts) * len(formats))
+        advance("writing figures", len(formats))
     return paths
 
 
@@ -115,8 +150,7 @@ class _Writer:
     """Writes parts as HTML and gathers what the script needs."""
 
     policies: dict[str, list[Any]]
-    pictures: int = 0
-    progress: Progress | None = None
+    advance: Callable[[], None]
     charts: list[list[dict[str, Any]]] = field(default_factory=list)
     datasets: dict[str, Any] = field(default_factory=dict)
     tables: int = 0
@@ -163,8 +197,7 @@ class _Writer:
         number, views = len(self.charts), picture.specs
         still = shortened_svg(without_title(draw_svg(next(iter(views.values())))), f"c{number}")
         self.charts.append([self.chart(spec, still) for spec in views.values()])
-        if self.progress:
-            self.progress(number + 1, self.pictures)
+        self.advance()
         buttons = "".join(
             f'<button type="button" aria-pressed="{"false" if place else "true"}">{escape(name)}</button>'
             for place, name in enumerate(views)
@@ -178,15 +211,15 @@ class _Writer:
         )
 
     def chart(self, spec: Mapping[str, Any], still: str) -> dict[str, Any]:
-        """Take a chart apart: its data, which charts share, and the rest."""
-        rest = {
+        """Split a chart into its data, which charts share, and its specification."""
+        shown = {
             name: value for name, value in spec.items() if name not in ("$schema", "datasets", "usermeta")
         }
         data = spec.get("datasets", {})
         self.datasets |= data
         width = float(still.partition(' width="')[2].partition('"')[0])
         policies = len(spec["usermeta"]["policies"])
-        return {"spec": rest, "data": list(data), "width": width, "policies": policies}
+        return {"spec": shown, "data": list(data), "width": width, "policies": policies}
 
     def key(self) -> str:
         """List the policies with their lines; a reader chooses there which ones the charts show in colour."""
@@ -217,18 +250,18 @@ class _Writer:
 
 def _policies(sections: Sequence[Section]) -> dict[str, list[Any]]:
     """Gather the colour and dash of every policy in the charts, in the order of the first table."""
-    found: dict[str, list[Any]] = {}
+    lines: dict[str, list[Any]] = {}
     for picture in pictures(sections):
         for chart in picture.views.values():
-            known = chart.usermeta
-            found |= known.get("policies", {}) if isinstance(known, dict) else {}
+            if isinstance(chart.usermeta, dict):
+                lines |= chart.usermeta.get("policies", {})
     table = next((part for section in sections for part in section.parts if isinstance(part, Table)), None)
     listed = [] if table is None else [_words(cell) for row in table.rows for cell in row]
-    return {name: found[name] for name in dict.fromkeys((*listed, *found)) if name in found}
+    return {name: lines[name] for name in dict.fromkeys((*listed, *lines)) if name in lines}
 
 
 def _contents(sections: Sequence[Section]) -> str:
-    if len(sections) <= MANY:
+    if len(sections) <= MAX_WITHOUT_CONTENTS:
         return ""
     items = "".join(
         f'<li><a href="#part-{number}">{escape(section.title)}</a></li>\n'
@@ -260,10 +293,6 @@ def _swatch(look: Sequence[Any]) -> str:
     )
 
 
-def _file_name(view: str) -> str:
-    return re.sub(r"[^A-Za-z0-9.=]+", "-", view).strip("-")
-
-
 def _dark_colours() -> str:
     """Return rules that replace the colours of charts on a dark page."""
     colours = {**POLICIES_ON_DARK, **ON_DARK, "white": "var(--paper)"}
@@ -277,8 +306,6 @@ def _dark_colours() -> str:
 @cache
 def _library() -> str:
     """Return the library that draws the charts; it is kept on disk, since it takes seconds to make."""
-    import vl_convert
-
     code = "window.vegaEmbed = vegaEmbed;"
     with suppress(OSError, RuntimeError):  # no home, or none that can be written to
         path = user_cache_path("lowregret") / f"vega-{version('vl-convert-python')}.js"

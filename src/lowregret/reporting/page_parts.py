@@ -57,9 +57,7 @@ class Picture:
     @cached_property
     def specs(self) -> dict[str, dict[str, Any]]:
         """The views as plain data, which is slow to make."""
-        from lowregret.reporting.chart_style import chart_dict
-
-        return {name: chart_dict(chart) for name, chart in self.views.items()}
+        return {name: chart.to_dict(validate=False) for name, chart in self.views.items()}
 
 
 class Beside(NamedTuple):

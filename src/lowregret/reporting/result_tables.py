@@ -12,20 +12,13 @@ from lowregret.reporting.page_parts import Cell, Table
 
 SIGNS = {LOWER: "▼", HIGHER: "▲", INCONCLUSIVE: "≈"}
 """The symbols of the verdicts."""
+QUIET = {INCONCLUSIVE: "quiet"}
 
 
 def numbers(summary: pl.DataFrame, ranks: Mapping[str, str]) -> Table:
     """Return the final regrets in one environment as a table, the lowest first."""
     different = summary["runs"].n_unique() > 1
-    heads = [
-        "policy",
-        *(["runs"] if different else []),
-        "mean ± 95%",
-        "median",
-        "5% to 95%",
-        "worst 5%",
-        "rank",
-    ]
+    heads = ["policy", *["runs"] * different, "mean ± 95%", "median", "5% to 95%", "worst 5%", "rank"]
     heads += ["best arm pulled", "best arm found", "optimal arm eliminated"]
     extra = [name for name in summary.columns if name == "realised_regret" or f"{name} se" in summary.columns]
     heads += [name.removeprefix("metric.").replace("realised_regret", "realised") for name in extra]
@@ -69,10 +62,7 @@ def verdicts(comparison: pl.DataFrame) -> Table:
             f"{row['wins']:.0%}",
             p_value(row["p_value"]),
             p_value(row["p_holm"]),
-            Cell(
-                row["verdict"] + ", fragile" * bool(row["fragile"]),
-                "quiet" if row["verdict"] == INCONCLUSIVE else "",
-            ),
+            Cell(row["verdict"] + ", fragile" * bool(row["fragile"]), QUIET.get(row["verdict"], "")),
             "-" if row["fragility"] is None else percent(row["fragility"]),
             shown(row["runs_needed"]),
         ]

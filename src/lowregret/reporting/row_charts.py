@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import altair as alt
 import polars as pl
 
 from lowregret.reporting.chart_style import (
@@ -18,7 +17,6 @@ from lowregret.reporting.chart_style import (
     field,
     focus_of,
     highlight,
-    highlight_fill,
     inline,
     layer_chart,
     line_encodings,
@@ -26,15 +24,18 @@ from lowregret.reporting.chart_style import (
     right_of_plot,
 )
 from lowregret.reporting.line_chart import Axis
+from lowregret.reporting.plots_extra import alt
 from lowregret.reporting.policy_styles import Style
 
-ROW, FEW, SPACIOUS, MANY, DENSE = 34, 5, 48, 12, 24
-"""The height of a row in pixels; few rows are set more spaciously, and many more densely."""
+ROW_HEIGHTS = ((5, 48), (12, 34))
+"""Pairs of a number of rows and the height of a row, in pixels, in charts with at most that many."""
+SMALLEST_ROW_HEIGHT = 24
+"""The height of a row in pixels in charts of more rows."""
 LONG_NAME, LABEL_WIDTH = 30, 230
-"""Where a name has more letters than this, names are cut at so many pixels."""
-SHOW_ALL = 60
-"""Up to so many runs each is drawn; of more only those beyond the 5% and 95% quantiles."""
-MOST_MARKS = 120
+"""Names are cut at this width, in pixels, where one has more letters than the first number."""
+MAX_RUNS_DRAWN = 60
+"""Up to this number all runs are drawn; of more runs, those beyond the 5% and 95% quantiles."""
+MAX_MARKS = 120
 DECADE = 10.0
 """Where the largest is more than this many times the smallest, an axis is logarithmic."""
 
@@ -65,30 +66,23 @@ def runs_chart(
     columns = ["policy", "mean", "p05", "p25", "median", "p75", "p95", "worst05", "worst"]
     base = alt.Chart(inline(rows.select(columns)))
     tips = [alt.Tooltip("policy:N"), *(_number(name, title) for name, title in STATISTICS.items())]
-    shared: dict[str, Any] = {"y": y, "color": colour, "tooltip": tips}
-    strokes = alt.Chart(inline(_marks(finals)))
+    shared: dict[str, Any] = {"y": y, "tooltip": tips, "opacity": highlight()}
+    outline = alt.Stroke("policy:N", scale=colour["scale"], legend=None)
+    dot: dict[str, Any] = {"filled": True, "stroke": "white", "strokeWidth": 1}
+    strokes = alt.Chart(inline(_marks(finals))).mark_tick(thickness=1.2, size=15, aria=False)
+    whiskers = base.mark_rule(strokeWidth=2).properties(name="rows")
+    box = base.mark_bar(height=15, fill="white", strokeWidth=2)
+    median = base.mark_tick(thickness=3, size=15)
+    mean = base.mark_point(shape="diamond", size=75, **dot)
+    tail = base.mark_point(shape="triangle-left", size=70, **dot)
     layers = [
-        strokes.mark_tick(thickness=1.2, size=15, aria=False).encode(
-            x=x, y=y, color=colour, fillOpacity=highlight_fill(0.85)
-        ),
-        base.mark_rule(strokeWidth=2)
-        .encode(x=field(x, "p05"), x2=alt.X2("p95:Q"), opacity=highlight(), **shared)
-        .properties(name="rows"),
-        base.mark_bar(height=15, fill="white", strokeWidth=2).encode(
-            x=field(x, "p25"),
-            x2=alt.X2("p75:Q"),
-            opacity=highlight(),
-            y=y,
-            stroke=_stroke(colour),
-            tooltip=tips,
-        ),
-        base.mark_tick(thickness=3, size=15).encode(x=field(x, "median"), opacity=highlight(), **shared),
-        base.mark_point(shape="diamond", size=75, filled=True, stroke="white", strokeWidth=1).encode(
-            x=field(x, "mean"), opacity=highlight(), **shared
-        ),
-        base.mark_point(shape="triangle-left", size=70, filled=True, stroke="white", strokeWidth=1).encode(
-            x=field(x, "worst05"), opacity=highlight(), **shared
-        ),
+        # Many marks whose fill alone has an opacity are drawn several times faster.
+        strokes.encode(x=x, y=y, color=colour, fillOpacity=highlight(0.85, alt.FillOpacityValue)),
+        whiskers.encode(x=field(x, "p05"), x2=alt.X2("p95:Q"), color=colour, **shared),
+        box.encode(x=field(x, "p25"), x2=alt.X2("p75:Q"), stroke=outline, **shared),
+        median.encode(x=field(x, "median"), color=colour, **shared),
+        mean.encode(x=field(x, "mean"), color=colour, **shared),
+        tail.encode(x=field(x, "worst05"), color=colour, **shared),
     ]
     return layer_chart(layers, title, styles, height=_height(order))
 
@@ -110,27 +104,36 @@ def tail_chart(
     *,
     palette: Mapping[str, Style] | None = None,
     focus: Sequence[str] = (),
+    log_regret: bool = False,
 ) -> alt.LayerChart:
     """Draw which share of the runs had at least so much regret; the logarithmic axis shows rare bad runs."""
     means = finals.group_by("policy", maintain_order=True).agg(pl.col("regret").mean())
     order = means.sort("regret", descending=True)["policy"].to_list()
     in_focus, styles = focus_of(order, focus), palette_of(order, palette)
-    look = line_encodings(styles, order, legend=True)
+    look = line_encodings(styles, order, legend={})
     worst = finals.sort("regret", descending=True, maintain_order=True).with_columns(
         place=pl.int_range(pl.len()).over("policy") + 1, runs=pl.len().over("policy")
     )
     # All of the worst runs, and an even choice of the others.
-    every = (pl.col("runs") // MOST_MARKS).clip(lower_bound=1)
-    some = (pl.col("place") <= MOST_MARKS // 2) | ((pl.col("runs") - pl.col("place")) % every == 0)
-    kept = worst.filter(some)
-    table = kept.select("policy", "regret", share=pl.col("place") / pl.col("runs"))
+    every = (pl.col("runs") // MAX_MARKS).clip(lower_bound=1)
+    some = (pl.col("place") <= MAX_MARKS // 2) | ((pl.col("runs") - pl.col("place")) % every == 0)
+    table = worst.filter(some).select("policy", "regret", share=pl.col("place") / pl.col("runs"))
     top = max(float(finals["regret"].max() or 0), 1e-9)  # type: ignore[arg-type]
     floor = float(table["share"].min() or 1)  # type: ignore[arg-type]
-    across = alt.X(
-        "regret:Q", scale=alt.Scale(domain=[0, top * 1.02], nice=False), title="final regret of a run"
-    )
+    least = max(float(finals["regret"].min() or 0), top / 1e4)  # type: ignore[arg-type]
+    scale = alt.Scale(domain=[0, top * 1.02], nice=False)
+    if log_regret:
+        scale, table = (
+            alt.Scale(type="log", domain=[least, top * 1.02]),
+            table.filter(pl.col("regret") >= least),
+        )
+    across = alt.X("regret:Q", scale=scale, title="final regret of a run")
     across = across.axis(labelExpr=TICKS, tickCount=6, grid=False)
-    shares = [share for share in (1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.001, 0.0001) if share >= floor]
+    shares = [
+        share
+        for share in (1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, *(10.0**-k for k in range(3, 10)))
+        if share >= floor
+    ]
     up = alt.Y("share:Q", title="share of runs with at least this regret")
     up = up.scale(type="log", domain=[min(floor, 0.5) * 0.9, 1]).axis(values=shares, format="~%")
     base = alt.Chart(inline(table.sort("policy", "share", "regret", descending=[False, True, False])))
@@ -160,20 +163,14 @@ def differences_chart(
     ticks = alt.Axis(labelExpr=TICKS, tickCount=6, grid=True)
     x = alt.X("difference:Q", title=words, axis=ticks)
     y = _rows(order)
-    ends = rows.with_columns(low=pl.col("low").fill_null(pl.col("difference")))
-    ends = ends.with_columns(high=pl.col("high").fill_null(pl.col("difference")))
     fragile = pl.when("fragile").then(pl.lit(", fragile")).otherwise(pl.lit(""))
-    ends = ends.with_columns(verdict=pl.col("verdict") + fragile)
+    drawn = pl.col("low", "high").fill_null(pl.col("difference"))
+    ends = rows.with_columns(drawn, verdict=pl.col("verdict") + fragile)
     base = alt.Chart(inline(ends.select("policy", "difference", "low", "high", "p_holm", "verdict", "runs")))
-    tips = [
-        alt.Tooltip("policy:N"),
-        _number("difference", "difference"),
-        _number("low", "95% interval from"),
-        _number("high", "to"),
-        alt.Tooltip("p_holm:Q", title="p (Holm)", format=".2~g"),
-        alt.Tooltip("verdict:N"),
-        alt.Tooltip("runs:Q", format=",d"),
-    ]
+    named = {"difference": "difference", "low": "95% interval from", "high": "to"}
+    tips = [alt.Tooltip("policy:N"), *(_number(name, title) for name, title in named.items())]
+    tips += [alt.Tooltip("p_holm:Q", title="p (Holm)", format=".2~g"), alt.Tooltip("verdict:N")]
+    tips.append(alt.Tooltip("runs:Q", format=",d"))
     zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=GREY, strokeDash=[4, 3])
     shared: dict[str, Any] = {"y": y, "color": colour, "tooltip": tips, "opacity": highlight()}
     verdicts = base.mark_text(align="left", baseline="middle", fontSize=13, color=INK)
@@ -190,17 +187,14 @@ def differences_chart(
 
 def _height(order: list[str]) -> int:
     count = len(order)
-    return (SPACIOUS if count <= FEW else ROW if count <= MANY else DENSE) * count
+    height = next((height for rows, height in ROW_HEIGHTS if count <= rows), SMALLEST_ROW_HEIGHT)
+    return height * count
 
 
 def _rows(order: list[str]) -> alt.Y:
     """Encode the row of a policy; the colour of a name would say nothing that the marks do not."""
     limit = LABEL_WIDTH if max(map(len, order)) > LONG_NAME else 0
     return alt.Y("policy:N", sort=order, title=None).axis(labelFontSize=14, labelPadding=8, labelLimit=limit)
-
-
-def _stroke(colour: alt.Color) -> alt.Stroke:
-    return alt.Stroke("policy:N", scale=colour["scale"], legend=None)
 
 
 def _number(name: str, title: str) -> alt.Tooltip:
@@ -214,7 +208,9 @@ def _marks(finals: pl.DataFrame) -> pl.DataFrame:
     beyond = (regret < regret.quantile(0.05, "linear").over("policy")) | (
         regret > regret.quantile(0.95, "linear").over("policy")
     )
-    chosen = finals.select("policy", "regret").filter(beyond | (runs <= SHOW_ALL)).sort("policy", "regret")
-    step = (pl.len().over("policy") // MOST_MARKS).clip(lower_bound=1)
+    chosen = (
+        finals.select("policy", "regret").filter(beyond | (runs <= MAX_RUNS_DRAWN)).sort("policy", "regret")
+    )
+    step = (pl.len().over("policy") // MAX_MARKS).clip(lower_bound=1)
     back = pl.len().over("policy") - 1 - pl.int_range(pl.len()).over("policy")
     return chosen.filter(back % step == 0)

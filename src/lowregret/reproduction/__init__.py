@@ -3,18 +3,18 @@
 The paper is Mukherjee, Naveen, Sudarsanam and Ravindran, "Efficient-UCBV: An Almost Optimal Algorithm using
 Variance Estimates", AAAI 2018. ``lowregret reproduce`` calls, in this order,
 
-1. ``reproduce.run_experiments``: simulate every configuration that ``readings`` lists;
+1. ``reproduce.run_experiments``: simulate every configuration that ``interpretations`` lists;
 2. ``evaluation.evaluate``: compare the results with what the paper publishes, claims and proves;
-3. ``report_tables.terminal_sections``: tables for the terminal;
-4. ``reproduce.write_files``: the page, its figures, and the tables as CSV and JSON.
+3. ``reproduce.write_files``: the page, its figures, and the tables as CSV and JSON;
+4. ``report_tables``: the tables that are printed.
 
 Data
     ``stated``: the experiments as stated in the text. ``plotted``: testbed and policy of every published
     curve, after the released scripts. ``published``: points of the published curves. ``claims``: the claims
     of the text about its experiments.
 Evaluation
-    ``readings``: the three readings of the paper and their configurations. ``agreement``: simulated beside
-    published regret, and uniform play. ``matching``: tests of equivalence with the published curves.
+    ``interpretations``: the three readings of the paper and their configurations. ``agreement``: simulated
+    beside published regret, and uniform play. ``matching``: tests of equivalence with the published curves.
     ``verdicts``: comparisons and the verdicts on every claim, in two readings. ``lemmas``: bounds on
     two probabilities in the proof. ``estimates``: their Monte Carlo estimates.
 Report

@@ -4,33 +4,32 @@ from __future__ import annotations
 
 import polars as pl
 
-from lowregret.analysis.summary import summarise
-from lowregret.analysis.tables import Tables
+from lowregret.reproduction.interpretations import AS_PLOTTED, AS_PRINTED, RELEASED_WIDTH, configurations
 from lowregret.reproduction.published import published_regret
-from lowregret.reproduction.readings import AS_PLOTTED, AS_PRINTED, RELEASED_WIDTH, configurations
 from lowregret.reproduction.stated import PAPER, UNIFORM_PLAY
 
 NEAR_UNIFORM = 10.0
 """A policy ends near uniform play if its regret differs by at most this percentage. The threshold is ours."""
 
 
-def regret_by_reading(results: Tables) -> pl.DataFrame:
+def regret_by_reading(summary: pl.DataFrame, seed: int | None) -> pl.DataFrame:
     """Summarise the final regret of every configuration that was run: one row each.
 
-    The results are those of `lowregret.reproduction.readings.experiments_to_run`, or of some of these.
+    The summary is that of the results of `lowregret.reproduction.interpretations.experiments_to_run`, or of
+    some of these.
     ``policy`` is the paper's name, ``our_policy`` the policy of this package, ``published`` the regret in the
     paper's figure, ``seed`` the seed of the rewards. The other columns are those of `summarise`.
     """
     rows = [
-        {**each._asdict(), "published": published_regret(each.experiment, each.policy)}
+        {**case._asdict(), "published": published_regret(case.experiment, case.policy)}
         for experiment in PAPER
-        for each in configurations(experiment.number)
+        for case in configurations(experiment.number)
     ]
     planned = pl.DataFrame(rows, schema_overrides={"published": pl.Float64})
-    summary = summarise(results).rename({"policy": "our_policy"})
+    summary = summary.rename({"policy": "our_policy"})
     return planned.join(summary, on=["environment", "our_policy"], maintain_order="left").with_columns(
         pl.selectors.float().round(9),  # a sum of equal gaps differs from their product in the last bits
-        seed=pl.lit(results.seed, pl.UInt64),
+        seed=pl.lit(seed, pl.UInt64),
     )
 
 

@@ -6,9 +6,9 @@ from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from lowregret._common.arrays import Floats
 from lowregret._common.validation import integer
 from lowregret.analysis.intervals import share_interval
 from lowregret.environments import Bandit, Bernoulli, Family, Gaussian, entry_of
@@ -20,8 +20,6 @@ from lowregret.simulation import simulate
 from lowregret.special import beta_tail
 from lowregret.theory.formulas import last_round
 from lowregret.theory.regret_bounds import resolve_problem
-
-Floats = npt.NDArray[np.float64]
 
 RHO = 0.5
 """The elimination parameter for which the paper proves its bounds."""
@@ -128,10 +126,10 @@ def lemma_5_estimates(bandit: Bandit, result: Results) -> list[Estimate]:
             continue
         note, when = _caveats(lemma, bandit, horizon), runs.eliminated[:, place]
         few = int((runs.pulls[:, place] < lemma.pulls).sum())
-        late = (when == 0) | (when > _latest_end(lemma.round, len(bandit), horizon))
+        not_eliminated = (when == 0) | (when > _latest_end(lemma.round, len(bandit), horizon))
         row = Estimate("Lemma 5", gap, variance, lemma.pulls, len(kept), few, bound=lemma.bound, note=note)
         rows.append(_complete(row))
-        survived = int((late & kept).sum())
+        survived = int((not_eliminated & kept).sum())
         row = row._replace(event="case (a)", pulls=None, occurrences=survived, bound=lemma.survival_bound)
         rows.append(_complete(row))
     return rows

@@ -6,13 +6,14 @@ from dataclasses import dataclass, fields
 
 import polars as pl
 
-from lowregret.analysis.tables import Tables
+from lowregret.analysis.summary import summarise, summarise_curves
 from lowregret.environments import paper
 from lowregret.reproduction.agreement import near_uniform_play, regret_by_reading
 from lowregret.reproduction.estimates import ESTIMATE_SCHEMA, elimination_estimate, lemma_3_estimates
+from lowregret.reproduction.interpretations import AS_PRINTED
 from lowregret.reproduction.matching import candidate_points, compare_points, match_curves
-from lowregret.reproduction.readings import AS_PRINTED
 from lowregret.reproduction.verdicts import claim_comparisons, claim_verdicts, group_verdicts
+from lowregret.results import Results
 from lowregret.theory.regret_bounds import bounds
 
 LEMMA_3_DRAWS = 100_000
@@ -23,7 +24,9 @@ LEMMA_3_DRAWS = 100_000
 class Evaluation:
     """What the results say about the paper."""
 
-    results: Tables
+    results: Results
+    summary: pl.DataFrame  # of the final regrets
+    curves: pl.DataFrame  # the regret over time
     readings: pl.DataFrame  # the final regret in every reading beside the published one
     uniform: pl.DataFrame  # how many policies end near uniform play, by experiment
     matches: pl.DataFrame  # whether each published curve is reproduced, and by how many other policies
@@ -35,17 +38,21 @@ class Evaluation:
     estimates: pl.DataFrame  # estimated probabilities beside their bounds, for every experiment
 
     def tables(self) -> dict[str, pl.DataFrame]:
-        """Return all tables by name, without the results of the runs."""
-        return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "results"}
+        """Return all tables on the paper by name, without the results of the runs."""
+        runs = ("results", "summary", "curves")
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name not in runs}
 
 
-def evaluate(results: Tables) -> Evaluation:
+def evaluate(results: Results) -> Evaluation:
     """Compare results with the curves, claims and bounds of the paper."""
-    readings, comparisons = regret_by_reading(results), claim_comparisons(results)
-    points = candidate_points(results)
+    summary, curves = summarise(results), summarise_curves(results)
+    readings, comparisons = regret_by_reading(summary, results.seed), claim_comparisons(results)
+    points = candidate_points(results, curves)
     numbers = readings["experiment"].unique(maintain_order=True).to_list()
     return Evaluation(
         results,
+        summary,
+        curves,
         readings,
         near_uniform_play(readings),
         match_curves(points),

@@ -22,15 +22,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from lowregret.analysis.summary import summarise_curves
-from lowregret.analysis.tables import Tables
+from lowregret.analysis.comparison import INCONCLUSIVE
 from lowregret.reproduction.plotted import CURVES, Curve
 from lowregret.reproduction.published import PUBLISHED_RUNS, REGRETS, TIMES
 from lowregret.reproduction.stated import UNIFORM_PLAY
+from lowregret.results import Results
 
 MATCHED, NOT_MATCHED, NOT_REPRODUCED = "matched", "not matched", "not reproduced"
 """The verdicts on a published curve, beside `INCONCLUSIVE`."""
-INCONCLUSIVE = "inconclusive"
 
 MARGIN = 5.0
 """The margin of equivalence, in percent of the published regret."""
@@ -66,7 +65,7 @@ _MATCH_SCHEMA = {
 }
 
 
-def candidate_points(results: Tables) -> pl.DataFrame:
+def candidate_points(results: Results, curves: pl.DataFrame) -> pl.DataFrame:
     """Compare every policy that played on the testbed of a curve with the curve, at every published point.
 
     ``candidate`` is the policy. ``percent`` is the difference of its mean from the published value in percent
@@ -85,7 +84,7 @@ def candidate_points(results: Tables) -> pl.DataFrame:
         schema=["experiment", "policy", "environment", "t", "published"],
         orient="row",
     )
-    simulated = summarise_curves(results).rename({"policy": "candidate"})
+    simulated = curves.rename({"policy": "candidate"})
     simulated = simulated.select("environment", "candidate", "t", "runs", "mean", "se")
     joined = points.join(simulated, on=["environment", "t"], maintain_order="left_right")
     return with_intervals(joined.join(_noise(results), on=["environment", "candidate"], how="left"))
@@ -102,16 +101,15 @@ def judge_candidates(points: pl.DataFrame) -> pl.DataFrame:
         .then(pl.lit(NOT_MATCHED))
         .otherwise(pl.lit(INCONCLUSIVE))
     )
-    known = pl.col("within").is_not_null().all()
     worst = points.group_by(_KEYS, maintain_order=True).agg(
         pl.col("within", "beyond", "reach").max(),
-        known=known,
+        complete=pl.col("within").is_not_null().all(),
         **{
             name: pl.col(name).last()
             for name in ("runs", "published", "published_se", "mean", "se", "percent")
         },
     )
-    return worst.with_columns(within=pl.when("known").then("within")).with_columns(verdict=verdict)
+    return worst.with_columns(within=pl.when("complete").then("within")).with_columns(verdict=verdict)
 
 
 def match_curves(points: pl.DataFrame) -> pl.DataFrame:
@@ -197,21 +195,19 @@ def _count() -> pl.Expr:
 def _match(curve: Curve, own: dict[str, Any], others: pl.DataFrame) -> dict[str, Any]:
     """Compare a published curve with its configuration, if it has one, and with the other policies."""
     verdict = own["verdict"] if own else NOT_REPRODUCED
-    open_ones = others.filter(pl.col("verdict") != NOT_MATCHED).sort("verdict", descending=True).to_dicts()
+    not_excluded = others.filter(pl.col("verdict") != NOT_MATCHED).sort("verdict", descending=True).to_dicts()
     which = [
-        _shown(each["candidate"]) + (" (matches)" if each["verdict"] == MATCHED else "") for each in open_ones
+        _shown(row["candidate"]) + (" (matches)" if row["verdict"] == MATCHED else "") for row in not_excluded
     ]
     match = {name: getattr(curve, name) for name in _OF_CURVE}
-    match |= {
-        "published": REGRETS[curve.experiment][curve.policy][-1],
-    }
+    match["published"] = REGRETS[curve.experiment][curve.policy][-1]
     match |= {name: own[name] for name in ("runs", "published_se", "mean", "se", "percent", "within") if own}
     return match | {
         "verdict": verdict,
-        "discriminates": not open_ones if verdict == MATCHED else None,
+        "discriminates": not not_excluded if verdict == MATCHED else None,
         "others": len(others),
         "others_matched": others.filter(verdict=MATCHED).height,
-        "others_not_excluded": len(open_ones),
+        "others_not_excluded": len(not_excluded),
         "which": ", ".join(which),
         "reason": _reason(curve, own, verdict),
     }
@@ -230,15 +226,15 @@ def _reason(curve: Curve, own: dict[str, Any], verdict: str) -> str:
         return curve.deviation or "no reason is known"
     if own["within"] is None:
         return "one run has no standard error"
-    found = "no difference is found"
+    result = "no difference is found"
     if own["beyond"] > 0.0:
-        found = f"a difference is found ({curve.deviation or 'no reason is known'})"
+        result = f"a difference is found ({curve.deviation or 'no reason is known'})"
     if own["reach"] > MARGIN:
-        return f"{found}; the published mean of 100 runs is too imprecise to decide, whatever our runs are"
-    return f"{found}; our mean is too imprecise to decide, and more runs may"
+        return f"{result}; the published mean of 100 runs is too imprecise to decide, whatever our runs are"
+    return f"{result}; our mean is too imprecise to decide, and more runs may"
 
 
-def _noise(results: Tables) -> pl.DataFrame:
+def _noise(results: Results) -> pl.DataFrame:
     """Compute the mean variance of realised regret given the pulls, by environment and policy."""
     best = pl.col("variance").filter("optimal").first().over("environment")
     arms = results.arms.with_columns(both=best + pl.col("variance")).filter(~pl.col("optimal"))

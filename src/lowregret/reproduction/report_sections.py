@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from lowregret.analysis.summary import summarise, summarise_curves
 from lowregret.reporting.curve_charts import regret_chart
 from lowregret.reporting.experiment_report import (
     EnvironmentResults,
@@ -21,8 +20,8 @@ from lowregret.reproduction import report_tables as tables
 from lowregret.reproduction.agreement import pivot_readings
 from lowregret.reproduction.claims import GAUSSIAN_NAMES
 from lowregret.reproduction.evaluation import Evaluation
+from lowregret.reproduction.interpretations import AS_PLOTTED, AS_PRINTED, RELEASED_WIDTH, configurations
 from lowregret.reproduction.plotted import RELEASED, paper_testbed
-from lowregret.reproduction.readings import AS_PLOTTED, AS_PRINTED, RELEASED_WIDTH, configurations
 from lowregret.reproduction.report_text import FIGURES, MATCHING, NOTES, READINGS, THEORY
 from lowregret.reproduction.stated import PAPER, UNIFORM_PLAY, PaperExperiment
 
@@ -33,9 +32,8 @@ def page_sections(evaluation: Evaluation) -> list[Section]:
     """Return the sections of the page: summary, figures, experiments, curves, claims, theory."""
     printed = evaluation.readings.filter(reading=AS_PRINTED)["experiment"].to_list()
     experiments = [experiment for experiment in PAPER if experiment.number in printed]
-    palette, curves = paper_palette(), summarise_curves(evaluation.results)
-    summary = summarise(evaluation.results)
-    figures = figure_parts(evaluation.points, curves, experiments, palette)
+    palette = paper_palette()
+    figures = figure_parts(evaluation.points, evaluation.curves, experiments, palette)
     headline: list[Part] = [
         tables.headline_table(evaluation.readings),
         *map(Text, tables.summary(evaluation)),
@@ -43,7 +41,7 @@ def page_sections(evaluation: Evaluation) -> list[Section]:
     ]
     sections = [Section("Summary", headline), Section("Figures of the paper, and ours", figures)]
     for experiment in experiments:
-        shown = printed_results(evaluation, experiment, palette, summary, curves)
+        shown = printed_results(evaluation, experiment, palette)
         parts = experiment_parts(evaluation, experiment, shown)
         sections.append(Section(f"Experiment {experiment.number}: {experiment.title}", parts))
     matches, uniform = evaluation.matches, tables.uniform_text(evaluation.uniform)
@@ -116,11 +114,7 @@ def experiment_parts(
 
 
 def printed_results(
-    evaluation: Evaluation,
-    experiment: PaperExperiment,
-    palette: Mapping[str, Style],
-    summary: pl.DataFrame,
-    curves: pl.DataFrame,
+    evaluation: Evaluation, experiment: PaperExperiment, palette: Mapping[str, Style]
 ) -> EnvironmentResults:
     """Select one experiment as printed, and EUCBV with the released width, under the paper's names."""
     number, results = experiment.number, evaluation.results
@@ -132,8 +126,8 @@ def printed_results(
         name=f"Experiment {number}, as printed",
         file=f"experiment-{number}",
         palette=palette,
-        summary=select(summary),
-        curve=select(curves),
+        summary=select(evaluation.summary),
+        curve=select(evaluation.curves),
         finals=select(results.finals),
         pulls=select(results.pulls),
         events=select(results.events),
@@ -159,9 +153,9 @@ def reference_lines(bounds: pl.DataFrame, experiment: PaperExperiment) -> pl.Dat
 def paper_names(table: pl.DataFrame, number: int, *readings: str) -> pl.DataFrame:
     """Select one experiment in some readings, with the paper's names of its policies."""
     rows = [
-        (each.environment, each.our_policy, RELEASED_LABEL if each.reading == RELEASED_WIDTH else each.policy)
-        for each in configurations(number)
-        if each.reading in readings
+        (case.environment, case.our_policy, RELEASED_LABEL if case.reading == RELEASED_WIDTH else case.policy)
+        for case in configurations(number)
+        if case.reading in readings
     ]
     names = pl.DataFrame(rows, schema=["environment", "policy", "label"], orient="row")
     joined = names.join(table, on=["environment", "policy"], maintain_order="left_right")

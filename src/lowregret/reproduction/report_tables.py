@@ -7,13 +7,14 @@ from typing import Any
 
 import polars as pl
 
+from lowregret.analysis.comparison import INCONCLUSIVE
 from lowregret.reporting.number_format import shown
 from lowregret.reporting.page_parts import Cell, Fold, Part, Section, Table, Text
 from lowregret.reproduction.agreement import NEAR_UNIFORM, pivot_readings
 from lowregret.reproduction.claims import CLAIMS
 from lowregret.reproduction.evaluation import Evaluation
-from lowregret.reproduction.matching import INCONCLUSIVE, MARGIN, MATCHED, NOT_MATCHED, NOT_REPRODUCED
-from lowregret.reproduction.readings import AS_PLOTTED, AS_PRINTED, RELEASED_WIDTH
+from lowregret.reproduction.interpretations import AS_PLOTTED, AS_PRINTED, RELEASED_WIDTH
+from lowregret.reproduction.matching import MARGIN, MATCHED, NOT_MATCHED, NOT_REPRODUCED
 from lowregret.reproduction.stated import PAPER, UNIFORM_PLAY
 from lowregret.reproduction.verdicts import ALL_GROUPS, EUCBV_ALONE, FAILS, HOLDS, NOT_SHOWN, READINGS
 
@@ -22,12 +23,12 @@ EMPHASIS = {HOLDS: "", INCONCLUSIVE: "quiet", NOT_SHOWN: "quiet", FAILS: "best"}
 
 
 def terminal_sections(evaluation: Evaluation) -> list[Section]:
-    """Return the tables for the terminal: regret by experiment, published curves, claims, summary."""
+    """Return all tables for the terminal: regret by experiment, published curves, claims."""
     pivoted = pivot_readings(evaluation.readings)
     sections = [
-        Section(f"Experiment {each.number}: {each.title}", [readings_table(rows)])
-        for each in PAPER
-        if not (rows := pivoted.filter(experiment=each.number)).is_empty()
+        Section(f"Experiment {experiment.number}: {experiment.title}", [readings_table(rows)])
+        for experiment in PAPER
+        if not (rows := pivoted.filter(experiment=experiment.number)).is_empty()
     ]
     matches, comparisons = evaluation.matches, evaluation.comparisons
     sections.append(Section("Published curves", [curves_table(matches), details_table(matches)]))
@@ -35,7 +36,7 @@ def terminal_sections(evaluation: Evaluation) -> list[Section]:
         claims: list[Part] = [claims_table(evaluation), *uniform_text(evaluation.uniform)]
         claims.append(comparisons_table(comparisons))
         sections.append(Section("Claims of the paper", claims))
-    return [*sections, Section("Summary", [*map(Text, summary(evaluation))])]
+    return sections
 
 
 def summary(evaluation: Evaluation) -> list[str]:
@@ -95,7 +96,7 @@ def headline_table(readings: pl.DataFrame) -> Table:
         published = next((row["published"] for row in cells if row), None)
         regrets = ["-" if row is None else with_error(row["mean"], row["se"]) for row in cells]
         rows.append([str(number), two_decimals(published), *regrets])
-    caption = "Mean final regret of EUCBV (standard error), with MOSS and uniform play for comparison."
+    caption = "Mean final regret of EUCBV (standard error), beside MOSS and uniform play."
     return Table([*heads, UNIFORM_PLAY], rows, caption=caption)
 
 
@@ -163,7 +164,7 @@ def details_table(matches: pl.DataFrame) -> Table:
     for row in matches.to_dicts():
         policy = "-" if row["our_policy"] is None else f"{row['our_policy']} on {row['environment']}"
         words = (policy, *(row[name] or "-" for name in ("read", "inferred", "reason")))
-        rows.append([str(row["experiment"]), row["policy"], *(Cell(each, "long") for each in words)])
+        rows.append([str(row["experiment"]), row["policy"], *(Cell(text, "long") for text in words)])
     heads = ["exp.", "curve", "our policy", "read in the script", "inferred, not read", "why not matched"]
     caption = (
         "Configurations are taken from the scripts. One of them, MOSS in experiment 1, was chosen between "
@@ -255,14 +256,14 @@ def comparisons_table(comparisons: pl.DataFrame) -> Table:
     ):
         row: list[str | Cell] = [str(key[0]), *key[1:]]
         for reading in READINGS:
-            found = parts[reading].get(key)
-            if found is None:
+            comparison = parts[reading].get(key)
+            if comparison is None:
                 row += ["-", "-"]
             else:
-                interval = signed_interval(found["low"], found["high"])
-                share = "" if found["fragility"] is None else f", {found['fragility']:.1%}"
-                verdict = Cell(found["verdict"] + share, EMPHASIS[found["verdict"]])
-                row += [f"{signed(found['difference'])} ({interval})", verdict]
+                interval = signed_interval(comparison["low"], comparison["high"])
+                share = "" if comparison["fragility"] is None else f", {comparison['fragility']:.1%}"
+                verdict = Cell(comparison["verdict"] + share, EMPHASIS[comparison["verdict"]])
+                row += [f"{signed(comparison['difference'])} ({interval})", verdict]
         rows.append(row)
     heads = ["experiment", "first", "second"]
     for reading in READINGS:
@@ -280,8 +281,8 @@ def comparisons_table(comparisons: pl.DataFrame) -> Table:
 def bounds_table(bounds: pl.DataFrame) -> Table:
     """Lay out the bounds, without the orders of Table 1."""
     rows = [
-        [str(number), name, f"{shown(value)} {rest or ''}".strip(), kind, Cell(note or "", "long")]
-        for number, name, kind, _, value, rest, note in bounds.iter_rows()
+        [str(number), name, f"{shown(value)} {constants or ''}".strip(), kind, Cell(note or "", "long")]
+        for number, name, kind, _, value, constants, note in bounds.iter_rows()
         if kind != "order without constant"
     ]
     return Table(["experiment", "statement", "value", "kind", "note"], rows, (1, 3, 4))

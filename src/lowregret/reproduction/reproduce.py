@@ -3,57 +3,84 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from lowregret._common.durable_files import as_store_error, write_atomically
-from lowregret.experiments.run import Progress
-from lowregret.reporting.page import page, save_pictures
-from lowregret.reproduction.evaluation import Evaluation
-from lowregret.reproduction.readings import experiments_to_run
+from lowregret._common.progress import Progress, Report, ignore, reporting
+from lowregret.experiments.run import run_all
+from lowregret.reporting.experiment_report import FIGURES
+from lowregret.reporting.page import write_page
+from lowregret.reproduction.evaluation import Evaluation, evaluate
+from lowregret.reproduction.interpretations import experiments_to_run
 from lowregret.reproduction.report_sections import page_sections
 from lowregret.reproduction.report_text import INTRODUCTION, TITLE
 from lowregret.results import Results, join
 
-ProgressBar = Callable[[str], AbstractContextManager[Callable[[Progress], None] | None]]
-"""Takes the name of a testbed; returns a context whose value is called with the progress of its runs."""
+FIGURES_SHARE = 0.06
+"""The share of evaluation and figures in the whole work, where all runs are to be made."""
+
+
+def reproduce(
+    folder: Path,
+    number: int | None = None,
+    runs: int = 100,
+    seed: int = 0,
+    figures: str = "svg",
+    progress: bool | Report = False,
+) -> tuple[Evaluation, list[Path]]:
+    """Simulate, evaluate and report on one experiment of the paper, or on all.
+
+    Returns the evaluation and the paths of the written files, that of the page first.
+    """
+    with reporting(progress) as report:
+        runs_share = 0.0  # if no run is missing, the figures are all the work
+
+        def advance(now: Progress) -> None:
+            nonlocal runs_share
+            runs_share = 1.0 - FIGURES_SHARE if now.total else 0.0
+            report(now._replace(what="paper", share=runs_share * now.share))
+
+        evaluation = evaluate(run_experiments(folder, number, runs, seed, advance))
+        phases: list[str] = []  # charts of the page, then files of figures
+
+        def advance_page(now: Progress) -> None:
+            phases.extend([now.what] * (now.what not in phases))
+            page_share = (len(phases) - 1 + now.share) / (2 if FIGURES[figures] else 1)
+            report(now._replace(share=runs_share + (1.0 - runs_share) * page_share))
+
+        return evaluation, write_files(folder, evaluation, figures, advance_page)
 
 
 def run_experiments(
     folder: Path,
     number: int | None = None,
     runs: int = 100,
-    seed: int = 1,
-    progress_bar: ProgressBar | None = None,
+    seed: int = 0,
+    report: Report = ignore,
 ) -> Results:
     """Simulate one experiment of the paper, or all, in the three readings.
 
-    Results are stored in the subfolder ``results`` of the folder. Stored results are not simulated again. A
-    ``progress_bar`` is such as `lowregret.cli.progress.shard_bar`.
+    Results are stored in the subfolder ``results`` of the folder. Stored results are not simulated again.
+    ``report`` is called as the work proceeds.
     """
-    parts = []
-    for experiment in experiments_to_run(number, runs, seed):
-        with (progress_bar or (lambda _: nullcontext()))(experiment.name) as progress:
-            parts.append(experiment.run(folder / "results" / experiment.name, progress=progress))
-    return join("The EUCBV paper", parts)
+    experiments = experiments_to_run(number, runs, seed)
+    folders = {folder / "results" / experiment.name: experiment for experiment in experiments}
+    return join("The EUCBV paper", run_all(folders, report))
 
 
-def write_files(folder: Path, evaluation: Evaluation) -> list[Path]:
+def write_files(
+    folder: Path,
+    evaluation: Evaluation,
+    figures: str = "svg",
+    report: Report = ignore,
+) -> list[Path]:
     """Write the page, its figures, and the tables as CSV files and as one JSON file; return their paths.
 
     The files contain no times of day, so equal results give equal files.
     """
-    tables, sections = evaluation.tables(), page_sections(evaluation)
-    figures, report = folder / "figures", folder / "report.html"
-    with as_store_error(folder):
-        figures.mkdir(exist_ok=True)
-        write_atomically(report, page(TITLE, INTRODUCTION, sections).encode())
-        files = [report, *save_pictures(sections, figures, ("svg", "png"))]
-        for name, table in tables.items():
-            files.append(folder / f"{name}.csv")
-            write_atomically(files[-1], table.write_csv().encode())
-        files.append(folder / "reproduction.json")
-        data = {name: table.to_dicts() for name, table in tables.items()}
-        write_atomically(files[-1], (json.dumps(data, indent=1, allow_nan=False) + "\n").encode())
-    return files
+    tables = evaluation.tables()
+    data = {name: table.to_dicts() for name, table in tables.items()}
+    files = {f"{name}.csv": table.write_csv() for name, table in tables.items()}
+    files["reproduction.json"] = json.dumps(data, indent=1, allow_nan=False) + "\n"
+    path, sections = folder / "report.html", page_sections(evaluation)
+    formats = FIGURES[figures]
+    return write_page(path, TITLE, INTRODUCTION, sections, formats=formats, files=files, report=report)

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
-from lowregret.analysis.comparison import Paired, differences, fragility, paired
+from lowregret._common.arrays import Floats
+from lowregret.analysis.comparison import INCONCLUSIVE, Paired, differences, fragility, paired
 from lowregret.analysis.intervals import LEVEL, NEGLIGIBLE
-from lowregret.analysis.tables import Floats, Tables, largest_regrets
+from lowregret.analysis.tables import largest_regrets
 from lowregret.reproduction.claims import CLAIMS, GAUSSIAN_NAMES, Claim
+from lowregret.reproduction.interpretations import AS_PRINTED, RELEASED_WIDTH
 from lowregret.reproduction.plotted import RELEASED, paper_testbed
 from lowregret.reproduction.published import published_regret
-from lowregret.reproduction.readings import AS_PRINTED, RELEASED_WIDTH
 from lowregret.reproduction.stated import paper_experiment
+from lowregret.results import Results
 
-HOLDS, FAILS, INCONCLUSIVE, NOT_SHOWN = "holds", "does not hold", "inconclusive", "not shown"
-"""The verdicts on a comparison and on a claim. The last is for claims on what no figure shows."""
+HOLDS, FAILS, NOT_SHOWN = "holds", "does not hold", "not shown"
+"""The verdicts on a comparison and on a claim, beside `INCONCLUSIVE`. No figure shows some claims."""
 
 READINGS = {AS_PRINTED: "printed", RELEASED_WIDTH: "released"}
 """The readings in which claims are judged, and the names of their columns."""
@@ -66,15 +68,15 @@ _CLAIM_SCHEMA = {
     **dict.fromkeys(("group", "place", "quote", "better", "worse", "experiments", "criterion"), pl.String),
     # how many comparisons hold, do not hold, and are inconclusive, in each reading, and the verdict
     **{
-        f"{name}{rest}": pl.Int64 if rest else pl.String
+        f"{name}{suffix}": pl.Int64 if suffix else pl.String
         for name in READINGS.values()
-        for rest in (*(f"_{count}" for count in _COUNTS), "")
+        for suffix in (*(f"_{count}" for count in _COUNTS), "")
     },
     "figures": pl.String,  # the verdict by the published curves at the horizon, without intervals
 }
 
 
-def claim_comparisons(results: Tables) -> pl.DataFrame:
+def claim_comparisons(results: Results) -> pl.DataFrame:
     """Compute the comparisons behind the claims, from results on the testbeds as stated.
 
     A comparison takes a difference in every run, on rewards that both sides shared, if both have equal
@@ -97,11 +99,10 @@ def claim_comparisons(results: Tables) -> pl.DataFrame:
                 regret = regrets.get(paper_testbed(experiment).name, {})
                 if not regret or (reading == RELEASED_WIDTH and RELEASED not in regret):
                     continue
-                sides = [
-                    _players(names, experiment, reading, regret) for names in (claim.better, claim.worse)
-                ]
-                for each in _COMPARE[claim.kind](claim, experiment, sides[0], sides[1], regret, results):
-                    rows.append((number, reading, experiment, *_judged(each)))
+                better = _policies(claim.better, experiment, reading, regret)
+                worse = _policies(claim.worse, experiment, reading, regret)
+                for comparison in _comparisons(claim, experiment, better, worse, regret, results):
+                    rows.append((number, reading, experiment, *_judged(comparison)))
     return pl.DataFrame(rows, schema=_COMPARISON_SCHEMA, orient="row")
 
 
@@ -118,7 +119,7 @@ def claim_verdicts(comparisons: pl.DataFrame) -> pl.DataFrame:
         own = comparisons.filter(claim=number)
         if own.is_empty():
             continue
-        compared = [", ".join(map(str, each)) for each in (claim.better, claim.worse, claim.experiments)]
+        compared = [", ".join(map(str, side)) for side in (claim.better, claim.worse, claim.experiments)]
         row = [number, claim.group, claim.place, claim.quote, *compared, claim.criterion]
         for reading in READINGS:
             part = own.filter(reading=reading)
@@ -149,8 +150,8 @@ def group_verdicts(comparisons: pl.DataFrame) -> pl.DataFrame:
     parts = []
     regrets = [number for number, claim in enumerate(CLAIMS, 1) if claim.kind in ("lower", "most")]
     of_eucbv = (pl.col("better") == "EUCBV") & pl.col("claim").is_in(regrets)
-    whole = named.with_columns(group=pl.lit(ALL_GROUPS))
-    for part in (named, whole, named.filter(of_eucbv).with_columns(group=pl.lit(EUCBV_ALONE))):
+    together = named.with_columns(group=pl.lit(ALL_GROUPS))
+    for part in (named, together, named.filter(of_eucbv).with_columns(group=pl.lit(EUCBV_ALONE))):
         claims = part.group_by("group", maintain_order=True).agg(
             claims=pl.col("claim").n_unique().cast(pl.Int64)
         )
@@ -166,14 +167,14 @@ def figure_verdict(claim: Claim) -> str:
     """
     if claim.kind not in ("lower", "most"):
         return NOT_SHOWN
-    found = []
+    lower = []
     for experiment in claim.experiments:
         sides = [[_shown_name(experiment, name) for name in names] for names in (claim.better, claim.worse)]
         regrets = [[published_regret(experiment, name or "") for name in names] for names in sides]
-        found += [first < second for first in regrets[0] for second in regrets[1] if first and second]
-    if not found:
+        lower += [first < second for first in regrets[0] for second in regrets[1] if first and second]
+    if not lower:
         return NOT_SHOWN
-    return HOLDS if all(found) or (claim.kind == "most" and 2 * sum(found) > len(found)) else FAILS
+    return HOLDS if all(lower) or (claim.kind == "most" and 2 * sum(lower) > len(lower)) else FAILS
 
 
 def _claim_verdict(claim: Claim, count: dict[str, int], *, complete: bool) -> str:
@@ -189,14 +190,13 @@ def _claim_verdict(claim: Claim, count: dict[str, int], *, complete: bool) -> st
     return HOLDS if complete and not count[INCONCLUSIVE] else INCONCLUSIVE
 
 
-def _judged(each: Comparison) -> tuple[object, ...]:
+def _judged(comparison: Comparison) -> tuple[object, ...]:
     """Return the columns of a comparison."""
-    test, verdict = each.test, _verdict(each.test, each.margin)
-    share = None
-    if each.largest is not None and verdict != INCONCLUSIVE and not each.margin:
-        share = fragility(test.difference, each.largest)
-    runs = each.runs, each.other_runs
-    return each.better, each.worse, *runs, test.difference, test.low, test.high, verdict, share
+    better, worse, test, runs, other_runs, margin, largest = comparison
+    verdict, share = _verdict(test, margin), None
+    if largest is not None and verdict != INCONCLUSIVE and not margin:
+        share = fragility(test.difference, largest)
+    return better, worse, runs, other_runs, test.difference, test.low, test.high, verdict, share
 
 
 def _verdict(test: Paired, margin: float) -> str:
@@ -217,31 +217,43 @@ def _shown_name(experiment: int, name: str) -> str | None:
     if name == "KLUCB" and experiment == 1:  # run there as plotted, though the text does not list it
         return name
     policies = paper_experiment(experiment).policies
-    return next((each for each in (name, GAUSSIAN_NAMES.get(name)) if each in policies), None)
+    return next((alias for alias in (name, GAUSSIAN_NAMES.get(name)) if alias in policies), None)
 
 
-def _players(names: tuple[str, ...], experiment: int, reading: str, regret: Regrets) -> dict[str, str]:
+def _policies(names: tuple[str, ...], experiment: int, reading: str, regret: Regrets) -> dict[str, str]:
     """Return the policies of this package that were run in an experiment, by their names in the paper."""
-    found = {}
+    policies = {}
     for name in names:
         shown = _shown_name(experiment, name)
         ours = paper_experiment(experiment).policies.get(shown or "", "KLUCB" if shown == "KLUCB" else "")
         if name == "EUCBV" and reading == RELEASED_WIDTH:
             ours = RELEASED
         if shown and ours in regret:
-            found[shown] = ours
-    return found
+            policies[shown] = ours
+    return policies
 
 
-def _regrets(
+def _comparisons(
     claim: Claim,
     experiment: int,
     better: dict[str, str],
     worse: dict[str, str],
     regret: Regrets,
-    results: Tables,
+    results: Results,
 ) -> Comparisons:
-    largest = largest_regrets(results)[paper_testbed(experiment).name]
+    """Yield the comparisons that a claim makes in an experiment."""
+    testbed = paper_testbed(experiment).name
+    if claim.kind == "eliminates":
+        return _eliminations(testbed, better, regret, results)
+    if claim.kind == "variance":
+        return _pulls(testbed, better, results)
+    margin = SIMILAR if claim.kind == "similar" else 0.0
+    return _regrets(better, worse, regret, largest_regrets(results)[testbed], margin)
+
+
+def _regrets(
+    better: dict[str, str], worse: dict[str, str], regret: Regrets, largest: float, margin: float
+) -> Comparisons:
     for name, ours in better.items():
         for other_name, other in worse.items():
             first, second = regret[ours], regret[other]
@@ -249,8 +261,8 @@ def _regrets(
             test = (
                 paired(differences(pl.Series(first), pl.Series(second))) if same else unpaired(first, second)
             )
-            margin = SIMILAR * float(second.mean()) if claim.kind == "similar" else 0.0
-            yield Comparison(name, other_name, test, len(first), len(second), margin, largest)
+            allowed = margin * float(second.mean())
+            yield Comparison(name, other_name, test, len(first), len(second), allowed, largest)
 
 
 def unpaired(first: Floats, second: Floats) -> Paired:
@@ -269,19 +281,11 @@ def unpaired(first: Floats, second: Floats) -> Paired:
     return Paired(mean, se, mean - half, mean + half, 2.0 * float(test.sf(abs(mean) / se)))
 
 
-def _eliminations(
-    claim: Claim,
-    experiment: int,
-    better: dict[str, str],
-    worse: dict[str, str],
-    regret: Regrets,
-    results: Tables,
-) -> Comparisons:
-    name = paper_testbed(experiment).name
-    suboptimal = results.arms.filter(~pl.col("optimal"), environment=name)
-    for ours_name, ours in better.items():
+def _eliminations(testbed: str, policies: dict[str, str], regret: Regrets, results: Results) -> Comparisons:
+    suboptimal = results.arms.filter(~pl.col("optimal"), environment=testbed)
+    for name, ours in policies.items():
         eliminated = (
-            results.events.filter(environment=name, policy=ours, event="eliminated")
+            results.events.filter(environment=testbed, policy=ours, event="eliminated")
             .join(suboptimal, on=["environment", "arm"], how="semi")
             .group_by("run")
             .agg(fraction=pl.len() / len(suboptimal))
@@ -289,26 +293,18 @@ def _eliminations(
         runs = pl.DataFrame({"run": range(len(regret[ours]))}, schema={"run": eliminated.schema["run"]})
         fractions = runs.join(eliminated, on="run", how="left")["fraction"].fill_null(0.0).to_numpy()
         test = paired(0.5 - fractions)
-        yield Comparison(ours_name, "half of the suboptimal arms", test, len(runs), len(runs))
+        yield Comparison(name, "half of the suboptimal arms", test, len(runs), len(runs))
 
 
-def _pulls(
-    claim: Claim,
-    experiment: int,
-    better: dict[str, str],
-    worse: dict[str, str],
-    regret: Regrets,
-    results: Tables,
-) -> Comparisons:
-    name = paper_testbed(experiment).name
-    suboptimal = results.arms.filter(~pl.col("optimal"), environment=name)
+def _pulls(testbed: str, policies: dict[str, str], results: Results) -> Comparisons:
+    suboptimal = results.arms.filter(~pl.col("optimal"), environment=testbed)
     gap = suboptimal["gap"].round(9).mode().sort()[0]  # the most frequent one
     equal = suboptimal.filter(pl.col("gap").round(9) == gap)
     lower = (pl.col("variance") < pl.col("variance").median()).alias("lower")
     arms = equal.select("arm", lower)
-    for ours in better.values():
+    for ours in policies.values():
         runs = (
-            results.pulls.filter(environment=name, policy=ours)
+            results.pulls.filter(environment=testbed, policy=ours)
             .join(arms, on="arm")
             .group_by("run", maintain_order=True)
             .agg(
@@ -322,12 +318,3 @@ def _pulls(
             yield Comparison(
                 "pulls at lower variance", "pulls at higher variance", test, len(runs), len(runs)
             )
-
-
-_COMPARE: dict[str, Callable[[Claim, int, dict[str, str], dict[str, str], Regrets, Tables], Comparisons]] = {
-    "lower": _regrets,
-    "most": _regrets,
-    "similar": _regrets,
-    "eliminates": _eliminations,
-    "variance": _pulls,
-}

@@ -1,22 +1,9 @@
 """Results: the tables of a simulation, of an experiment or of a reproduction, and their analysis."""
 
-from lowregret.results.description import Description, note, varied
-from lowregret.results.functions import compare, report
+from lowregret.analysis.description import Description, note, varied
+from lowregret.analysis.metrics import Metric
 from lowregret.results.joined import join
-from lowregret.results.metrics import Metric
 from lowregret.results.results import Results
-from lowregret.results.simulated import simulated_results
-from lowregret.results.table_runs import arm_table
+from lowregret.results.simulated import arm_table, simulated_results
 
-__all__ = [
-    "Description",
-    "Metric",
-    "Results",
-    "arm_table",
-    "compare",
-    "join",
-    "note",
-    "report",
-    "simulated_results",
-    "varied",
-]
+__all__ = ["Description", "Metric", "Results", "arm_table", "join", "note", "simulated_results", "varied"]

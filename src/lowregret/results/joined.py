@@ -8,29 +8,31 @@ from typing import Any
 
 import polars as pl
 
-from lowregret.results.description import Description
+from lowregret.analysis.description import Description
 from lowregret.results.results import Results
 
 
 def join(name: str, parts: Sequence[Results]) -> Results:
     """Join the results of several experiments, which have no environment and policy in common."""
-    known = [part.description for part in parts]
-    seeds = {each.seed for each in known}
-    listed = [each.eliminating for each in known if each.eliminating is not None]
+    descriptions = [part.description for part in parts]
+    seeds = {part.seed for part in descriptions}
+    eliminating = [part.eliminating for part in descriptions if part.eliminating is not None]
+    recorded = len(eliminating) == len(descriptions)
     description = Description(
         name=name,
         seed=seeds.pop() if len(seeds) == 1 else None,
-        runs=max(each.runs for each in known),
-        horizons=_union(each.horizons for each in known),
-        policies=tuple(dict.fromkeys(policy for each in known for policy in each.policies)),
-        clip=any(each.clip for each in known),
-        notes=_union(each.notes for each in known),
-        eliminating=None if len(listed) < len(known) else tuple(dict.fromkeys(sum(listed, ()))),
-        environment_parameters=_union(each.environment_parameters for each in known),
-        policy_parameters=_union(each.policy_parameters for each in known),
-        delays=_union(each.delays for each in known),
-        batches=_union(each.batches for each in known),
-        drifting=tuple(dict.fromkeys(name for each in known for name in each.drifting)),
+        runs=max(part.runs for part in descriptions),
+        horizons=_union(part.horizons for part in descriptions),
+        policies=tuple(dict.fromkeys(policy for part in descriptions for policy in part.policies)),
+        clip=any(part.clip for part in descriptions),
+        notes=_union(part.notes for part in descriptions),
+        eliminating=tuple(dict.fromkeys(sum(eliminating, ()))) if recorded else None,
+        environment_parameters=_union(part.environment_parameters for part in descriptions),
+        policy_parameters=_union(part.policy_parameters for part in descriptions),
+        delays=_union(part.delays for part in descriptions),
+        batches=_union(part.batches for part in descriptions),
+        drifting=tuple(dict.fromkeys(name for part in descriptions for name in part.drifting)),
+        backend=" and ".join(dict.fromkeys(part.backend for part in descriptions)),
     )
     return Results(description, partial(_table, parts), _union(part.outcomes for part in parts))
 

@@ -16,29 +16,28 @@ sweep are columns after ``environment`` and ``policy``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from lowregret._common.progress import Report, reporting
 from lowregret._common.text import count
 from lowregret._common.validation import plain_text
-from lowregret.analysis.summary import SUMMARY, TAIL_COLUMNS
-from lowregret.analysis.tables import Runs
-from lowregret.results.description import Description
-from lowregret.results.tabulated_results import KEYS, TabulatedResults
+from lowregret.analysis.columns import KEYS, SUMMARY, TAIL_COLUMNS
+from lowregret.analysis.tables import Tables
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import altair
 
+    from lowregret.analysis.metrics import Metric
     from lowregret.policies import Policy
-    from lowregret.results.metrics import Metric
 
 
-class Results(TabulatedResults):
+class Results(Tables):
     """The runs of policies on environments: tables, summaries, comparisons, figures and a report.
 
     `simulate`, `Experiment.run` and `open_results` return it. A table is read or made when it is first used.
@@ -70,23 +69,13 @@ class Results(TabulatedResults):
     ('RoundRobin', 4, 20.0)
     >>> result.compare("RoundRobin").select("policy", "verdict").row(0)
     ('MOSS', 'inconclusive')
-    >>> result.exceedance(19.5)["share"].to_list()
+    >>> result.tail(19.5)["share"].to_list()
     [0.0, 1.0]
     >>> result.curves().filter(policy="RoundRobin", t=10)["mean"].item()
     4.0
+    >>> result.to_dict()["policies"][1]["regret"]["median"]
+    20.0
     """
-
-    def __init__(
-        self,
-        description: Description,
-        load_table: Callable[[str], pl.LazyFrame],
-        outcomes: Mapping[tuple[str, str], Runs] | None = None,
-    ) -> None:
-        self.description = description
-        self.load_table = load_table
-        self.outcomes = outcomes or {}
-        self.metrics: tuple[Metric, ...] = ()
-        self._slices: dict[str, dict[tuple[str, str], tuple[int, int]]] = {}
 
     def summary(self) -> pl.DataFrame:
         """Summarize the final regret of every policy in every environment.
@@ -109,34 +98,8 @@ class Results(TabulatedResults):
 
         return self._with_parameters(summarise(self).lazy()).collect()
 
-    def add_metrics(self, summary: pl.DataFrame) -> pl.DataFrame:
-        """Add the means of recorded rewards, and of metrics of one's own, to a summary.
-
-        Parameters
-        ----------
-        summary : polars.DataFrame
-            One row per environment and policy.
-
-        Returns
-        -------
-        polars.DataFrame
-            The summary with further columns.
-
-        Examples
-        --------
-        >>> import lowregret as lr
-        >>> result = lr.simulate("MOSS", "bernoulli:0,1", horizon=50, runs=4)
-        >>> least = lr.Metric("least pulls", lambda pulls, rewards: pulls.min(axis=1))
-        >>> table = result.finals.select("environment", "policy").unique()
-        >>> result.with_metrics(least).add_metrics(table).columns
-        ['environment', 'policy', 'metric.least pulls', 'metric.least pulls se']
-        """
-        from lowregret.results.metrics import add_metrics
-
-        return add_metrics(summary, self, self.metrics)
-
     def with_metrics(self, *metrics: Metric) -> Results:
-        """Return these results with metrics of one's own, which `summary` and reports then show.
+        """Return these results with user-defined metrics, which `summary` and reports then show.
 
         Parameters
         ----------
@@ -156,27 +119,53 @@ class Results(TabulatedResults):
         >>> result.with_metrics(least).summary()["metric.least pulls"].to_list()
         [3.0, 25.0]
         """
-        found = Results(self.description, self.load_table, self.outcomes)
-        found.metrics = (*self.metrics, *metrics)
-        return found
+        results = Results(self.description, self.load_table, self.outcomes)
+        results.metrics = (*self.metrics, *metrics)
+        return results
 
-    def exceedance(self, regret: float) -> pl.DataFrame:
-        """Estimate the probability that the final regret of a policy exceeds a value.
+    def tail(self, regret: float | Sequence[float] | None = None) -> pl.DataFrame:
+        """Estimate the probability that the final regret of a policy exceeds values.
 
         Parameters
         ----------
-        regret : float
-            The value.
+        regret : float or sequence of float, optional
+            The values; by default values from the least to the largest regret of the runs, more of them where
+            the probability is small.
 
         Returns
         -------
         polars.DataFrame
-            One row per environment and policy: the ``share`` of the ``runs`` with a larger regret, and the
-            95% interval ``low`` to ``high`` of that probability (Clopper and Pearson 1934).
+            One row per environment, policy and value ``regret``: the ``share`` of the ``runs`` with a larger
+            regret, and the 95% interval ``low`` to ``high`` of that probability (Clopper and Pearson 1934).
+            Where no run exceeds the value, ``high`` is about 3.7 / runs.
         """
-        from lowregret.analysis.summary import exceedance
+        from lowregret.analysis.summary import tail
 
-        return self._with_parameters(exceedance(self, regret).lazy()).collect()
+        return self._with_parameters(tail(self, regret).lazy()).collect()
+
+    def plot_tail(self, environment: str | None = None) -> altair.LayerChart:
+        """Draw how often the final regret is large, on logarithmic axes.
+
+        Parameters
+        ----------
+        environment : str, optional
+            The environment; needed where the results have several.
+
+        Returns
+        -------
+        altair.LayerChart
+            One line per policy: the share of the runs with at least so much regret.
+
+        Examples
+        --------
+        >>> import lowregret as lr
+        >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=50, runs=4)
+        >>> chart = result.plot_tail()  # chart.save("tail.pdf") writes it
+        """
+        from lowregret.reporting.row_charts import tail_chart
+
+        name = self._environment(environment)
+        return tail_chart(self.finals.filter(environment=name), name, log_regret=True)
 
     def curves(self) -> pl.DataFrame:
         """Return the regret over time.
@@ -194,34 +183,56 @@ class Results(TabulatedResults):
     def compare(
         self, baseline: Policy | str | Results | None = None, seed: int = 0, *, metric: Metric | None = None
     ) -> pl.DataFrame:
-        """Compare the final regrets of policies in pairs; see `lowregret.compare`.
+        """Compare the final regrets of policies in pairs.
+
+        Run r of two policies saw the same rewards, so the test is on the difference of their regrets in each
+        run. Only runs that both policies have count. All comparisons of a call are one family for Holm's
+        correction.
 
         Parameters
         ----------
         baseline : Policy, str or Results, optional
             The policy that every other one is compared with; every pair is compared if not given. With other
-            results, every policy is compared with itself in those.
+            results of the same seed, every policy is compared with itself in those.
         seed : int, default 0
             The seed of the bootstrap's resamples.
         metric : Metric, optional
-            A metric to compare in place of the regret.
+            A metric to compare in place of the regret; the verdicts are then "better" and "worse", and what
+            follows from the largest possible regret is null.
 
         Returns
         -------
         polars.DataFrame
-            One row per comparison.
+            One row per comparison. ``difference`` is the policy's mean regret less the baseline's, with its
+            standard error ``se`` and 95% intervals: Student's ``low`` to ``high``, the bootstrap's, and
+            ``bounded_low`` to ``bounded_high``, which allows for unseen runs at the largest possible regret.
+            ``wins`` is the share of runs with the lower regret; a tie is half a win. ``p_value`` is that of
+            the two-sided paired t test and ``p_holm`` the adjusted one. ``verdict`` is "lower regret" or
+            "higher regret" where ``p_holm`` is at most 0.05, else "inconclusive". ``fragility`` is the share
+            of runs at the largest possible regret, the horizon times the largest gap, that would reverse the
+            difference; ``fragile`` says that this many runs cannot exclude such a share, which is about 3 /
+            runs. Both are null for an inconclusive comparison. ``runs_needed`` is the number of runs with
+            which the test detects a difference of this size with probability 0.8, at the strictest level of
+            Holm's method, if the difference and the standard deviation in these runs are the true ones.
         """
         from lowregret.analysis.comparison import compare
-        from lowregret.results.metrics import compare_metrics, compare_with
 
         if isinstance(baseline, Results):
-            return compare_with(self, baseline, seed, metric)
+            return compare(self, baseline, seed, metric)
         name = None if baseline is None else str(baseline)
-        found = compare(self, name, seed) if metric is None else compare_metrics(self, name, seed, metric)
-        return self._with_parameters(found.lazy()).collect()
+        return self._with_parameters(compare(self, name, seed, metric).lazy()).collect()
 
-    def plot(self, environment: str | None = None, *, against: str | None = None) -> altair.LayerChart:
-        """Draw the mean regret over time, or the final regret against a parameter of a sweep.
+    def plot(
+        self,
+        environment: str | None = None,
+        *,
+        against: str | None = None,
+        width: float | None = None,
+        height: float | None = None,
+        band: str = "interval",
+        title: str | None = None,
+    ) -> altair.LayerChart:
+        """Draw the mean regret over time, or the mean final regret against a parameter of a sweep.
 
         Parameters
         ----------
@@ -231,30 +242,42 @@ class Results(TabulatedResults):
         against : str, optional
             The parameter. There is one line per policy; where other parameters of the environments differ,
             one per policy and combination of these.
+        width, height : float, optional
+            The size of the whole figure in points, such as a width of 240 for a column of a paper. Text has
+            8 points at this width, and more in a wider figure. By default the plot has 640 by 380 points,
+            with axes and labels around it.
+        band : {"interval", "spread", "none"}, default "interval"
+            What lies around a line: the 95% interval of the mean (Student), the range from the 5% to the 95%
+            quantile of the runs, or nothing.
+        title : str, optional
+            The title; "" draws none. By default the name of the environment, or of the results.
 
         Returns
         -------
         altair.LayerChart
-            Over time the bands go from the 5% to the 95% quantile of the runs; against a parameter they are
-            95% intervals of the mean.
+            Its ``save`` writes .svg, .pdf, .png or .html. A notebook shows it without a network.
 
         Examples
         --------
         >>> import lowregret as lr
         >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=50, runs=4)
-        >>> chart = result.plot()  # chart.save("regret.svg") writes it
+        >>> chart = result.plot(width=240, title="")  # chart.save("regret.pdf") writes it
         >>> type(chart).__name__
-        'LayerChart'
+        'Figure'
         """
+        from lowregret.reporting.chart_style import fitted
         from lowregret.reporting.curve_charts import regret_chart
-        from lowregret.reporting.sweep_charts import plot_against
+        from lowregret.reporting.sweep_charts import plot_against, sweep_tables
 
-        if against is None:
-            name = self._environment(environment)
-            return regret_chart(self.curves().filter(environment=name), name)
-        if against in self.parameters.get("policy", pl.DataFrame()).columns:
+        if against is None or against in self.parameters.get("policy", pl.DataFrame()).columns:
             environment = self._environment(environment)
-        return plot_against(self.summary(), self.parameters, against, environment or self.name)
+        name = environment or self.name
+        words = name if title is None else plain_text("plot", "title", title)
+        if against is None:
+            curve = self.curves().filter(environment=name)
+            return fitted(lambda size: regret_chart(curve, words, band=band, plot=size), width, height)
+        tables = sweep_tables(self.summary(), self.parameters, against, band)
+        return fitted(lambda size: plot_against(tables, against, name, words, size), width, height)
 
     def report(
         self,
@@ -262,20 +285,23 @@ class Results(TabulatedResults):
         baseline: Policy | str | None = None,
         *,
         figures: str = "svg",
-        progress: Callable[[str, int, int], None] | None = None,
+        band: str = "interval",
+        progress: bool | Report = True,
     ) -> list[Path]:
-        """Write a page ``report.html`` and its figures to a folder; see `lowregret.report`.
+        """Write a page ``report.html`` with figures, tables and verdicts to a folder.
 
         Parameters
         ----------
         folder : str or path
-            The folder.
+            The folder; the figures go to ``figures`` in it.
         baseline : Policy or str, optional
-            The policy that the others are compared with.
+            The policy that the others are compared with; by default the first of those in most environments.
         figures : {"none", "svg", "all"}, default "svg"
-            Which figures to write as files: none, SVG, or SVG, PNG and PDF.
-        progress : callable, optional
-            Called with what is being made, how much of it is done, and of how much.
+            Which figures to write as files: none, SVG, or SVG, PNG and PDF. The page has them all.
+        band : {"interval", "spread", "none"}, default "interval"
+            The bands of lines of regret, as in `plot`.
+        progress : bool or callable, default True
+            Whether to say on standard error what is done, or a function that is called with a `Progress`.
 
         Returns
         -------
@@ -296,7 +322,8 @@ class Results(TabulatedResults):
         for name in (self.name, *self.environments, *self.policies):
             plain_text("report", "every name", name)
         chosen = None if baseline is None else str(baseline)
-        return write_report(self, folder, chosen, figures=figures, progress=progress)
+        with reporting(progress) as report:
+            return write_report(self, folder, chosen, figures=figures, band=band, report=report)
 
     def to_dict(self) -> dict[str, Any]:
         """Return results with one environment as plain data, as ``lowregret simulate --json`` prints it.
@@ -304,14 +331,6 @@ class Results(TabulatedResults):
         Returns
         -------
         dict
-            What JSON can hold.
-
-        Examples
-        --------
-        >>> import lowregret as lr
-        >>> data = lr.simulate("RoundRobin", "bernoulli:0.1,0.9", horizon=50, runs=4).to_dict()
-        >>> data["runs"], data["policies"][0]["regret"]["median"]
-        (4, 20.0)
         """
         environment, curves = self._environment(None), self.curves()
         return {
@@ -321,6 +340,7 @@ class Results(TabulatedResults):
             "seed": self.seed,
             "delay": self.description.delays.get(environment, "0"),
             "batch": self.description.batches.get(environment, 1),
+            "engine": self.description.backend,
             "policies": [self._policy_dict(row, curves) for row in self.summary().to_dicts()],
         }
 
@@ -347,6 +367,7 @@ class Results(TabulatedResults):
             f"horizon {times}",
             count(self.runs, "run"),
             *([] if self.seed is None else [f"seed {self.seed}"]),
+            *([] if self.description.backend == "compiled" else [f"engine {self.description.backend}"]),
         ]
         if self.planned_runs is not None:
             parts.append(f"unfinished: {len(self.finals):,} of {self.planned_runs:,} runs of all pairs")

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from lowregret.analysis.tables import Floats, Integers
+from lowregret._common.arrays import Floats, Integers
+from lowregret.analysis.description import Description, varied
+from lowregret.engine.problem import RECORDS
 from lowregret.environments import DriftingBandit
-from lowregret.results.description import Description, varied
 from lowregret.results.results import Results
-from lowregret.results.table_runs import arm_table
 
 if TYPE_CHECKING:
-    from lowregret.engine.outcome import Outcome
+    from lowregret.engine.problem import Outcome
     from lowregret.environments import Bandit
 
 EVENTS = {"run": pl.Int64, "t": pl.Int64, "arm": pl.Int64}
@@ -31,6 +31,7 @@ def simulated_results(
     notes: Mapping[str, str],
     delay: str = "0",
     batch: int = 1,
+    engine: str = "compiled",
 ) -> Results:
     """Return the outcomes of several policies on one bandit as results."""
     description = Description(
@@ -41,11 +42,12 @@ def simulated_results(
         policies=tuple(outcomes),
         clip=clip,
         notes={policy: text for policy, text in notes.items() if text},
-        eliminating=tuple(policy for policy, found in outcomes.items() if found.eliminated is not None),
+        eliminating=tuple(policy for policy, outcome in outcomes.items() if outcome.eliminated is not None),
         policy_parameters=varied({name: outcome.policy for name, outcome in outcomes.items()}),
         delays={bandit.name: delay} if delay != "0" else {},
         batches={bandit.name: batch} if batch != 1 else {},
         drifting=(bandit.name,) if isinstance(bandit, DriftingBandit) else (),
+        backend=engine,
     )
     pairs = {(bandit.name, policy): outcome for policy, outcome in outcomes.items()}
     return Results(description, partial(_table, bandit, horizon, outcomes), pairs)
@@ -64,9 +66,7 @@ def _table(bandit: Bandit, horizon: int, outcomes: Mapping[str, Outcome], name: 
 
 def _finals(outcome: Outcome) -> pl.DataFrame:
     table = pl.DataFrame({"run": np.arange(len(outcome.regret)), "regret": outcome.regret[:, -1]})
-    if outcome.rewards is None:
-        return table
-    return table.with_columns(reward=pl.Series(outcome.rewards.sum(axis=1)))
+    return table.with_columns(**{name: pl.Series(values.sum(axis=1)) for name, values in _by_arm(outcome)})
 
 
 def _curves(outcome: Outcome) -> pl.DataFrame:
@@ -75,7 +75,13 @@ def _curves(outcome: Outcome) -> pl.DataFrame:
 
 def _pulls(outcome: Outcome) -> pl.DataFrame:
     table = _long("arm", np.arange(outcome.pulls.shape[1]), "pulls", outcome.pulls)
-    return table if outcome.rewards is None else table.with_columns(reward=pl.Series(outcome.rewards.ravel()))
+    return table.with_columns(**{name: pl.Series(values.ravel()) for name, values in _by_arm(outcome)})
+
+
+def _by_arm(outcome: Outcome) -> list[tuple[str, Any]]:
+    """Return the columns of what was recorded for each arm besides its pulls, and its arrays."""
+    columns = [(RECORDS[name].column, values) for name, values in outcome.records.items()]
+    return [(column, values) for column, values in columns if column]
 
 
 def _long(key: str, labels: Integers, name: str, values: Floats | Integers) -> pl.DataFrame:
@@ -90,3 +96,23 @@ def _events(outcome: Outcome) -> pl.DataFrame:
     run, arm = times.nonzero()
     table = pl.DataFrame({"run": run, "t": times[run, arm], "arm": arm}, schema=EVENTS)
     return table.with_columns(event=pl.lit("eliminated"))
+
+
+def arm_table(bandit: Bandit, name: str, horizon: int) -> pl.DataFrame:
+    """Return the arms of a bandit as a table, under the name of its environment.
+
+    Where means change, the mean and the gap of an arm are averages over the steps up to the horizon, and the
+    arms of the best average are marked as optimal.
+    """
+    means, gaps, optimal = bandit.means, bandit.gaps, bandit.optimal
+    if isinstance(bandit, DriftingBandit):
+        means, best = bandit.averages(horizon)
+        gaps, optimal = best - means, means == means.max()
+    columns = {
+        "arm": np.arange(len(bandit)),
+        "mean": means,
+        "variance": bandit.variances,
+        "gap": gaps,
+        "optimal": optimal,
+    }
+    return pl.DataFrame(columns).select(pl.lit(name).alias("environment"), pl.all())

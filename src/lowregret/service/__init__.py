@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+from dataclasses import dataclass
 
-from lowregret.errors import InputError
+MAX_GROUP = 256
+"""The most calls of one transaction."""
 
 
-def require_extra(*modules: str) -> None:
-    """Refuse to go on without the packages of the extra ``service``."""
-    missing = [name for name in modules if find_spec(name) is None]
-    if missing:
-        raise InputError(f"this needs {' and '.join(missing)}: pip install lowregret[service]")
+@dataclass(frozen=True)
+class Options:
+    """What a service is started with.
+
+    Attributes
+    ----------
+    store : str
+        The store: a path or a URL.
+    tokens : str or None
+        The file of tokens, None if none are needed.
+    max_group : int
+        The most calls of one transaction; 1 turns group commit off.
+    access_log : bool
+        Whether to log every call.
+    """
+
+    store: str
+    tokens: str | None = None
+    max_group: int = MAX_GROUP
+    access_log: bool = False

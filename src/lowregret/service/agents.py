@@ -12,23 +12,27 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from lowregret._common.validation import short_repr
 from lowregret.errors import ConflictError, InputError, LowRegretError, StoreError
 from lowregret.online.agent import Agent
-from lowregret.online.open_agent import open_given
+from lowregret.online.agent_settings import Settings
+from lowregret.online.open_agent import open_or_create
 from lowregret.online.stores.locations import agent_names, open_store, path_of
-from lowregret.service.app_options import MOST_TOGETHER
+from lowregret.service import MAX_GROUP
 from lowregret.service.group_commit import GroupCommit
 from lowregret.service.history import History
-from lowregret.service.models import NewAgent
 from lowregret.service.problems import RefusedError
 
 if TYPE_CHECKING:
     from lowregret.online.stores import Store
 
-THREADS = 16
-"""How many agents of a process use the store at the same time, at most."""
-MOST_OPEN = 200
-"""How many agents a process has open; the one that was used longest ago is closed for another."""
-TIMEOUT = 10.0
-"""How many seconds a call waits for other processes before it is answered with 503."""
+MAX_THREADS = 16
+"""The most agents of a process that use the store at the same time."""
+MAX_OPEN_AGENTS = 5_000
+"""The most agents that a process has open; the least recently used one is closed for another."""
+MAX_OPEN_ROWS = 2_000_000
+"""The most arms and pending decisions that these had together when they were opened, some 200 bytes each."""
+MAX_LISTED_AGENTS = 200
+"""The most agents of one answer."""
+TIMEOUT_SECONDS = 10.0
+"""How long a call waits for other processes before it is answered with 503."""
 
 Result = TypeVar("Result")
 
@@ -36,30 +40,24 @@ Result = TypeVar("Result")
 class LiveAgent:
     """An open agent: its calls, and a second connection by which its log is read meanwhile."""
 
-    def __init__(self, name: str, commits: GroupCommit, log: Store) -> None:
-        self.name, self.commits, self.log = name, commits, log
+    def __init__(self, commits: GroupCommit, log: Store) -> None:
+        self.agent, self.commits, self.log = commits.agent, commits, log
         self.history, self.reading_log = History(log), asyncio.Lock()
+        state = self.agent.transactions.state
+        self.rows = len(state.rows) + len(state.pending)
 
-    @property
-    def agent(self) -> Agent:
-        """The agent."""
-        return self.commits.agent
+    async def read(self, view: Callable[[Agent], Result]) -> Result:
+        """Return a view of the agent between two transactions."""
+        result: Result = await self.commits.read(view, self.agent)
+        return result
 
 
 class Agents:
-    """The agents of a store.
+    """The agents of a store, which is a path or a URL; ``max_group`` is the most calls of one transaction."""
 
-    Parameters
-    ----------
-    where : str
-        The store: a path or a URL.
-    most_together : int
-        The most calls of one transaction.
-    """
-
-    def __init__(self, where: str, most_together: int = MOST_TOGETHER) -> None:
-        self.where, self._most = where, most_together
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="lowregret-store")
+    def __init__(self, where: str, max_group: int = MAX_GROUP) -> None:
+        self.where, self._most = where, max_group
+        self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="lowregret-store")
         self._compiler = ThreadPoolExecutor(1, thread_name_prefix="lowregret-compile")
         self._open: OrderedDict[str, LiveAgent] = OrderedDict()
         self._opening: dict[str, asyncio.Task[LiveAgent]] = {}
@@ -75,21 +73,28 @@ class Agents:
 
     async def get(self, name: str) -> LiveAgent:
         """Return an agent, opened if it is not."""
-        found = self._open.get(name)
-        if found is not None and not found.commits.failed:
+        live = self._open.get(name)
+        if live is not None and not live.commits.failed:
             self._open.move_to_end(name)
-            return found
-        return await self._opened(name, None)
+            return live
+        return await self._open_once(name, None)
 
-    async def create(self, new: NewAgent) -> tuple[LiveAgent, bool]:
+    async def get_if_room(self, name: str) -> LiveAgent | None:
+        """Return an agent, opened if that closes no other one; else None."""
+        return await self.get(name) if name in self._open or not self._is_full() else None
+
+    def _is_full(self) -> bool:
+        rows = sum(live.rows for live in self._open.values())
+        return len(self._open) >= MAX_OPEN_AGENTS or rows >= MAX_OPEN_ROWS
+
+    async def create(self, name: str, settings: Settings) -> tuple[LiveAgent, bool]:
         """Create an agent; return it and whether it is new. An agent with other settings is a conflict."""
-        new.settings()  # invalid ones are no conflict
-        known = new.name in await self.names()
+        exists = await self.in_thread(self._exists, name)
         try:
-            live = await self._opened(new.name, new)
+            live = await self._open_once(name, settings)
         except InputError as error:
             raise ConflictError(str(error)) from None
-        return live, not known
+        return live, not exists
 
     async def read_log(self, live: LiveAgent, function: Callable[..., Result], *arguments: Any) -> Result:
         """Call a function that reads the log of an agent, while others use the agent."""
@@ -109,15 +114,15 @@ class Agents:
         self._compiler.shutdown(wait=False, cancel_futures=True)
         self._threads.shutdown(wait=False)
 
-    async def _opened(self, name: str, new: NewAgent | None) -> LiveAgent:
+    async def _open_once(self, name: str, settings: Settings | None) -> LiveAgent:
         """Open an agent; calls for the same one wait for the same opening."""
         while name in self._opening:
             with suppress(LowRegretError):
                 await asyncio.shield(self._opening[name])
-        found = self._open.get(name)
-        if found is not None and new is None and not found.commits.failed:
-            return found
-        task = asyncio.get_running_loop().create_task(self._open_one(name, new))
+        live = self._open.get(name)
+        if live is not None and settings is None and not live.commits.failed:
+            return live
+        task = asyncio.get_running_loop().create_task(self._open_one(name, settings))
         self._opening[name] = task
         try:
             return await asyncio.shield(task)
@@ -125,35 +130,43 @@ class Agents:
             if self._opening.get(name) is task and task.done():
                 del self._opening[name]
 
-    async def _open_one(self, name: str, new: NewAgent | None) -> LiveAgent:
-        agent, log = await self.in_thread(self._connect, name, new)
+    async def _open_one(self, name: str, settings: Settings | None) -> LiveAgent:
+        agent, log = await self.in_thread(self._connect, name, settings)
         self._drop(name)
-        while len(self._open) >= MOST_OPEN:
-            idle = (each for each, one in self._open.items() if one.commits.idle)
+        while self._open and self._is_full():
+            idle = (key for key, live in self._open.items() if live.commits.idle)
             self._drop(next(idle, next(iter(self._open))))
-        live = LiveAgent(name, GroupCommit(agent, self._threads, self._most), log)
+        live = LiveAgent(GroupCommit(agent, self._threads, self._most), log)
         self._open[name] = live
         self._opening.pop(name, None)
         self._compiler.submit(_compile, agent)
         return live
 
-    def _connect(self, name: str, new: NewAgent | None) -> tuple[Agent, Store]:
-        if new is not None:
-            agent = open_given(self.where, new.settings(), name, TIMEOUT)
-        elif name not in agent_names(self.where):
-            raise unknown_agent(name)
-        else:
-            try:
-                agent = open_given(self.where, None, name, TIMEOUT)
-            except InputError as error:  # a policy of the user's own, whose class the service does not have
-                raise ConflictError(str(error)) from None
+    def _connect(self, name: str, settings: Settings | None) -> tuple[Agent, Store]:
+        if settings is None and not self._exists(name):
+            unknown = f"there is no agent {short_repr(name)}: create it first"
+            raise RefusedError(404, "unknown-agent", unknown)
+        try:
+            agent = open_or_create(self.where, settings, name, TIMEOUT_SECONDS)
+        except InputError as error:  # a policy of the user's own, whose class the service does not have
+            raise (error if settings else ConflictError(str(error))) from None
         try:
             log, _ = open_store(self.where, name, creating=False, read_only=True)
-            log.head()  # finds the agent
+            log.header()  # finds the agent
         except BaseException:
             agent.close()
             raise
         return agent, log
+
+    def _exists(self, name: str) -> bool:
+        try:
+            store, _ = open_store(self.where, name, creating=False, read_only=True)
+        except InputError:  # which no agent can have
+            return False
+        try:
+            return store.header() is not None
+        finally:
+            store.close()
 
     def _drop(self, name: str) -> None:
         """Close an agent, when its calls are finished."""
@@ -172,11 +185,6 @@ class Agents:
             await live.commits.close()
 
 
-def unknown_agent(name: str) -> RefusedError:
-    """Return the error of a name that no agent has."""
-    return RefusedError(404, "unknown-agent", f"there is no agent {short_repr(name)}: create it first")
-
-
 def hidden_names(where: str) -> list[str]:
     """Return the names of a store that no answer contains, the longest first."""
     names = {where}
@@ -187,8 +195,6 @@ def hidden_names(where: str) -> list[str]:
 
 def check_store(where: str) -> None:
     """Create the store if it does not exist, and refuse one that cannot be served."""
-    if where.endswith(".journal"):
-        raise InputError(f"{where!r} is a journal, which holds one agent: serve an SQLite file")
     store, _ = open_store(where, None, creating=True, read_only=False)
     store.close()
 
@@ -196,4 +202,4 @@ def check_store(where: str) -> None:
 def _compile(agent: Agent) -> None:
     """Compile the policy of an agent while it answers; its choices stay the same."""
     with suppress(LowRegretError, StoreError):  # plain Python can do it
-        agent._transactions.state.compile()
+        agent.transactions.state.compile()

@@ -1,52 +1,64 @@
-"""What an operator should look at: warnings about an agent, from its state and its history."""
+"""Warnings about an agent for its operator, from its state and its history."""
 
 from __future__ import annotations
 
-from collections import Counter
-from math import sqrt
-from typing import TYPE_CHECKING, Any
+from math import lgamma, log, log2, pi, sqrt
+from typing import Any
 
 from lowregret._common.text import count
 from lowregret._common.validation import short_repr
-from lowregret.online.arm_summary import half_width
+from lowregret.online.arm_summary import ERROR_RATE
+from lowregret.service import history as periods
+from lowregret.service.history import History, join_periods
 
-if TYPE_CHECKING:
-    from lowregret.service.history import History, Period
-
-SILENCE = 3_600.0
-"""After how many seconds without a reward there is a warning."""
-MANY = 1_000
-"""From how many decisions on an arm should have rewards; with many arms, twice ``FEW`` for each of them."""
-FEW = 10
+SILENCE_SECONDS = 3_600.0
+"""How long decisions may be made without a reward."""
+MIN_DECISIONS = 1_000
+"""After how many decisions every arm should have rewards; twice ``MIN_REWARDS`` per arm if that is more."""
+MIN_REWARDS = 10
 """How many rewards an active arm should have by then."""
-MOST = 5
-"""How many arms are named in warnings of one kind."""
-DEVIATIONS = 4.5
-"""How many standard errors the share of answered decisions of an arm may differ from that of the others."""
+MAX_ARMS = 5
+"""The most arms that warnings of one kind name."""
+MIN_MISSING = 10.0
+"""How many rewards are missing at the earlier rate, or else at 1%, if decisions may have no reward."""
+MAX_STANDARD_ERRORS = 4.5
+"""How far the share of the decisions of an arm that have a reward may differ from that of the others."""
 
 
 def warnings_of(state: dict[str, Any], history: History, now: float) -> list[dict[str, str]]:
     """Return the warnings about an agent, each with a kind and one sentence."""
-    found = [
+    warnings = [
         *_silence(state, history, now),
         *_first(_starved(state)),
         *_first(_mismatch(history, now)),
-        *_first(_drift(state, history.periods)),
+        *_first(_drift(state, history)),
     ]
-    return [{"kind": kind, "detail": detail} for kind, detail in found]
+    return [{"kind": kind, "detail": detail} for kind, detail in warnings]
 
 
-def _first(found: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return a few warnings of one kind, and how many there are else."""
-    rest = len(found) - MOST
-    return found if rest <= 1 else [*found[:MOST], (found[0][0], f"the same is true of {rest:,} other arms")]
+def _first(warnings: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the first warnings of one kind, and the number of the others."""
+    others = len(warnings) - MAX_ARMS
+    if others <= 1:
+        return warnings
+    return [*warnings[:MAX_ARMS], (warnings[0][0], f"the same is true of {others:,} other arms")]
 
 
 def _silence(state: dict[str, Any], history: History, now: float) -> list[tuple[str, str]]:
     """Warn where decisions are made and no rewards come."""
     since, asked = history.last_told or history.first_asked, history.last_asked
-    if not state["pending"] or since is None or asked is None or asked < since or now - since < SILENCE:
+    if (
+        not state["pending"]
+        or since is None
+        or asked is None
+        or asked < since
+        or now - since < SILENCE_SECONDS
+    ):
         return []
+    if history.settings.get("default_reward") is not None:  # then only some decisions have a reward
+        told, before = history.counts["told"], history.counts["asked"] - history.asked_since_told
+        if history.asked_since_told * max(told, 1) / max(before, 100) < MIN_MISSING:
+            return []
     hours = count(int((now - since) // 3_600), "hour")
     return [
         ("silence", f"no reward was reported for {hours}, and {state['pending']:,} decisions are pending")
@@ -55,67 +67,84 @@ def _silence(state: dict[str, Any], history: History, now: float) -> list[tuple[
 
 def _starved(state: dict[str, Any]) -> list[tuple[str, str]]:
     """Warn of an active arm that hardly has any rewards although there were many decisions."""
-    if state["pulls"] < max(MANY, 2 * FEW * len(state["table"])):
+    if state["pulls"] < max(MIN_DECISIONS, 2 * MIN_REWARDS * len(state["table"])):
         return []
     return [
         ("starved", f"arm {short_repr(row['arm'])} is active and has only {count(row['pulls'], 'reward')}")
         for row in state["table"]
-        if row["state"] == "active" and row["pulls"] < FEW
+        if row["state"] == "active" and row["pulls"] < MIN_REWARDS
     ]
 
 
 def _mismatch(history: History, now: float) -> list[tuple[str, str]]:
     """Warn where the rewards of one arm are reported more rarely or more often than those of the others."""
-    asked: Counter[str] = Counter()
-    told: Counter[str] = Counter()
-    for period in history.periods:
-        asked += period.asked
-        told += period.told
-    for arm in history.pending_since(now - SILENCE):  # their rewards may still come
+    whole = join_periods(history.periods)
+    asked, told = whole.asked, whole.told
+    for arm in history.pending_since(now - SILENCE_SECONDS):  # their rewards may still come
         asked[arm] -= 1
-    found, all_asked, all_told = [], asked.total(), told.total()
+    warnings, all_asked, all_told = [], asked.total(), told.total()
     for arm, times in asked.items():
         others, answered = all_asked - times, all_told - told[arm]
         if times < 100 or others < 100:
             continue
-        rate, rest = told[arm] / times, answered / others
+        rate, other_rate = told[arm] / times, answered / others
         pooled = all_told / all_asked
         error = sqrt(max(pooled * (1.0 - pooled), 0.0) * (1.0 / times + 1.0 / others))
-        if abs(rate - rest) > DEVIATIONS * error + 0.01:
-            found.append(
-                (
-                    "mismatch",
-                    f"rewards were reported for {rate:.0%} of the decisions of arm {short_repr(arm)}, "
-                    f"and for {rest:.0%} of the others",
-                )
-            )
-    return found
+        if abs(rate - other_rate) > MAX_STANDARD_ERRORS * error + 0.01:
+            detail = f"of the decisions of arm {short_repr(arm)}, and for {other_rate:.0%} of the others"
+            warnings.append(("mismatch", f"rewards were reported for {rate:.0%} {detail}"))
+    return warnings
 
 
-def _drift(state: dict[str, Any], periods: list[Period]) -> list[tuple[str, str]]:
-    """Warn where the mean of an arm differs between the first and the second half beyond both intervals."""
+def _drift(state: dict[str, Any], history: History) -> list[tuple[str, str]]:
+    """Warn where the mean of an arm has changed between two periods.
+
+    The probability that it ever warns of an agent whose means do not change is at most 5%. For a change at a
+    given time, the likelihood ratio ever exceeds 1 / p with probability p at most. These p sum to 5% over the
+    arms and over all times, which are the ends of periods: at most ``MAX_PERIODS`` for each length.
+    """
     ends = state["settings"]["reward_range"]
-    if ends is None or len(periods) < 4:
+    if ends is None or len(history.periods) < 2:
         return []
-    halves = [_means(part) for part in (periods[: len(periods) // 2], periods[len(periods) // 2 :])]
-    found = []
-    for arm, (early, before) in halves[0].items():
-        late, after = halves[1].get(arm, (0.0, 0))
-        if before and after:
-            allowed = (half_width(before, 0.5) + half_width(after, 0.5)) * (ends[1] - ends[0])
-            if abs(early - late) > allowed:
-                found.append(
-                    ("drift", f"the mean of arm {short_repr(arm)} was {early:.3g} at first and is {late:.3g}")
-                )
-    return found
+    arms = join_periods(history.periods).told.most_common()
+    doublings = log2(history.periods[0].asked.total() / periods.MIN_DECISIONS)
+    tests = len(arms) * periods.MAX_PERIODS * (doublings + 1.0) * (doublings + 2.0)
+    warnings = []
+    for arm, _ in arms[: periods.MAX_ARMS]:
+        counts = [period.told[arm] for period in history.periods]
+        sums = [period.sums.get(arm, 0.0) for period in history.periods]
+        scaled = [(total - n * ends[0]) / (ends[1] - ends[0]) for n, total in zip(counts, sums, strict=True)]
+        evidence, place = max(_evidence(counts, scaled))
+        if evidence > log(tests / ERROR_RATE):
+            before, after = sum(counts[:place]), sum(counts[place:])
+            early, late = sum(sums[:place]) / before, sum(sums[place:]) / after
+            detail = f"was {early:.3g} at first and is {late:.3g} in its latest {count(after, 'reward')}"
+            warnings.append(("drift", f"the mean of arm {short_repr(arm)} {detail}"))
+    return warnings
 
 
-def _means(periods: list[Period]) -> dict[str, tuple[float, int]]:
-    """Return the mean reward of each arm and the number of its rewards."""
-    counts: Counter[str] = Counter()
-    sums: dict[str, float] = {}
-    for period in periods:
-        counts += period.told
-        for arm, total in period.sums.items():
-            sums[arm] = sums.get(arm, 0.0) + total
-    return {arm: (sums[arm] / times, times) for arm, times in counts.items()}
+def _evidence(counts: list[int], sums: list[float]) -> list[tuple[float, int]]:
+    """Compute the evidence for a change of the mean of rewards in [0, 1] before each period but the first.
+
+    The logarithm of a likelihood ratio of Bernoulli rewards: before and after the change it is averaged over
+    the mean by Jeffreys' prior, and divided by the largest likelihood of one mean. For given means, the
+    Bernoulli likelihood ratio is convex in each reward, so its expectation is at most 1 for all rewards in
+    [0, 1] too.
+    """
+    times, total, before, earned, evidence = sum(counts), sum(sums), 0, 0.0, [(0.0, 0)]
+    same = _most_likely(total, times - total)
+    for place, (n, reward) in enumerate(zip(counts[:-1], sums, strict=False), 1):
+        before, earned = before + n, earned + reward
+        if 0 < before < times:
+            after, rest = times - before, total - earned
+            parts = _averaged(earned, before - earned) + _averaged(rest, after - rest)
+            evidence.append((parts - same, place))
+    return evidence
+
+
+def _averaged(ones: float, zeros: float) -> float:
+    return lgamma(ones + 0.5) + lgamma(zeros + 0.5) - lgamma(ones + zeros + 1.0) - log(pi)
+
+
+def _most_likely(ones: float, zeros: float) -> float:
+    return sum(part * log(part / (ones + zeros)) for part in (ones, zeros) if part > 0.0)

@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 HEADER_SECONDS = 10.0
-"""How many seconds a client has from connecting, or from the first byte of a further request, to its end."""
-MOST_HEADER_BYTES = 65_536
-"""How many bytes the headers of a request have, at most; ``httptools`` itself has no limit."""
+"""How long a client may take for headers, from connecting or from the first byte of a further request."""
+MAX_HEADER_BYTES = 65_536
+"""The most bytes of the headers of a request; ``httptools`` itself has no limit."""
 TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
-if TYPE_CHECKING:
-
-    class HTTPProtocol(asyncio.Protocol):
-        """The protocol of uvicorn, whichever parser is installed."""
-
-        cycle: Any
-        transport: asyncio.Transport
-
-        def __init__(self, *arguments: Any, **options: Any) -> None: ...
-
-else:
-    HTTPProtocol = AutoHTTPProtocol
+HTTPProtocol: Any = AutoHTTPProtocol
 
 
-class Connection(HTTPProtocol):
+class Connection(HTTPProtocol):  # type: ignore[misc]  # its base depends on the parser that is installed
     """A connection of uvicorn that is closed if no request begins in time, or its headers are too large.
 
     uvicorn itself only closes connections that are idle after an answer. Clients that connect and send
@@ -53,7 +42,7 @@ class Connection(HTTPProtocol):
             return
         if self.cycle is None or not self.cycle.more_body:  # else it is the rest of a body
             self._header_bytes += len(data)
-        if self._header_bytes > MOST_HEADER_BYTES and not self.transport.is_closing():
+        if self._header_bytes > MAX_HEADER_BYTES and not self.transport.is_closing():
             self.transport.write(TOO_LARGE)
             self.transport.close()
         elif self._deadline is None:
@@ -66,7 +55,7 @@ class Connection(HTTPProtocol):
 
     def _answers(self) -> bool:
         """Return whether the headers of a request are complete, and its answer is not."""
-        return self.cycle is not None and not self.cycle.response_complete
+        return bool(self.cycle is not None and not self.cycle.response_complete)
 
     def _watch(self) -> None:
         loop = asyncio.get_running_loop()

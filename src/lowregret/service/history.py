@@ -1,56 +1,53 @@
-"""What an agent did over time, from its log: counts in at most ``MOST`` periods of equally many decisions."""
+"""The history of an agent, from its log: counts in periods with the same number of decisions."""
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
-from collections.abc import Mapping
+import json
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lowregret.online.decisions import Event
+from lowregret.online.decisions import ANSWERS, Event
 from lowregret.online.stores import CompactedError
 
 if TYPE_CHECKING:
     from lowregret.online.stores import Store
 
-MOST = 64
-"""The most periods; when there are more, each two become one."""
-SHORTEST = 10
-"""The decisions of a period, at first."""
-CHUNK = 2_000
+MAX_PERIODS = 64
+"""The most periods; if there are more, each two become one."""
+MIN_DECISIONS = 10
+"""The decisions of a period, before periods are joined."""
+CHUNK_EVENTS = 2_000
 """How many events are read at a time."""
-AT_ONCE = 20_000
-"""How many events one call reads, at most: the rest is left for the next."""
-REMEMBERED = 100_000
-"""Of how many unanswered decisions the arm is remembered; later answers of older ones count for no arm."""
+MAX_EVENTS = 20_000
+"""The most events that one call reads; the next call continues."""
+MAX_PENDING = 100_000
+"""The most pending decisions whose arms are remembered; rewards of older ones count for no arm."""
 
-MOST_ARMS = 100
-"""Of how many arms the history is returned, at most."""
+MAX_ARMS = 100
+"""The most arms of a history."""
 
 
 class Period:
-    """A period: its decisions and known rewards by arm, and when it began and ended."""
+    """A period: its decisions and rewards by arm, and when it began and ended."""
 
     def __init__(self) -> None:
         self.asked: Counter[str] = Counter()
         self.told: Counter[str] = Counter()
-        self.sums: dict[str, float] = {}
+        self.sums: defaultdict[str, float] = defaultdict(float)
         self.began: float | None = None
         self.ended: float | None = None
-
-    def count_reward(self, arm: str, reward: float) -> None:
-        """Count the reward of an arm."""
-        self.told[arm] += 1
-        self.sums[arm] = self.sums.get(arm, 0.0) + reward
 
     def add(self, other: Period) -> None:
         """Add the period that follows this one."""
         self.asked += other.asked
         self.told += other.told
         for arm, total in other.sums.items():
-            self.sums[arm] = self.sums.get(arm, 0.0) + total
+            self.sums[arm] += total
         self.ended = other.ended if other.ended is not None else self.ended
 
-    def described(self, arms: set[str]) -> dict[str, Any]:
+    def to_dict(self, arms: set[str]) -> dict[str, Any]:
         """Return the period as JSON can represent it, with the counts of some arms, and those of all."""
         return {
             "asked": _of(arms, self.asked),
@@ -63,6 +60,14 @@ class Period:
         }
 
 
+def join_periods(periods: Iterable[Period]) -> Period:
+    """Return one period with the counts of several that follow one another."""
+    whole = Period()
+    for period in periods:
+        whole.add(period)
+    return whole
+
+
 def _of(arms: set[str], counts: Mapping[str, Any]) -> dict[str, Any]:
     return {arm: value for arm, value in counts.items() if arm in arms}
 
@@ -70,58 +75,72 @@ def _of(arms: set[str], counts: Mapping[str, Any]) -> dict[str, Any]:
 class History:
     """The periods of an agent; its memory does not grow with the log.
 
-    A reward counts in the period in which it was reported.
-
-    Parameters
-    ----------
-    log : Store
-        The store, open for reading.
+    A reward counts in the period in which it was reported. If decisions have a window, rewards and defaults
+    count in the order of the decisions, each as soon as those of all earlier decisions are known: else
+    rewards that are reported at once would seem to be more frequent than the others.
     """
 
-    def __init__(self, log: Store) -> None:
-        self._log = log
+    def __init__(self, log: Store, withdrawn: frozenset[int] = frozenset()) -> None:
+        self._log, self._withdrawn = log, withdrawn
         self._position = 0
-        self._length = SHORTEST
+        self._length = MIN_DECISIONS
         self.periods: list[Period] = [Period()]
         self._pending: OrderedDict[int, tuple[str, float | None]] = OrderedDict()
         self.counts: Counter[str] = Counter()
         self.first_asked: float | None = None
         self.last_told: float | None = None
         self.last_asked: float | None = None
+        self.asked_since_told = 0
+        self._known: dict[int, float] = {}  # rewards of pending decisions
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """The settings of the agent, as they are stored."""
+        return dict(json.loads(self._log.header() or "{}").get("made_with", {}))
+
+    @property
+    def has_window(self) -> bool:
+        """Whether decisions have a window."""
+        return bool(self.settings.get("matures_after") or self.settings.get("expires_after"))
 
     def read(self) -> bool:
-        """Read new events; return whether that were all."""
-        for _ in range(AT_ONCE // CHUNK):
+        """Read new events; return whether the log is exhausted."""
+        for _ in range(MAX_EVENTS // CHUNK_EVENTS):
             try:
-                events = self._log.events(self._position, CHUNK)
+                events = self._log.events(self._position, CHUNK_EVENTS)
             except CompactedError:
-                first = self._log.first()
+                first = self._log.first_snapshot()
                 self._position = first[0] if first else 0
-                events = self._log.events(self._position, CHUNK)
+                events = self._log.events(self._position, CHUNK_EVENTS)
+            withdrawn = self._withdrawn.union(
+                event.decision or 0 for event in events if event.kind == "withdrew"
+            )
+            if withdrawn != self._withdrawn:  # begin again, without them
+                vars(self).update(vars(History(self._log, withdrawn)))
+                continue
             for event in events:
                 self._add(event)
             self._position += len(events)
-            if len(events) < CHUNK:
+            if len(events) < CHUNK_EVENTS:
                 return True
         return False
 
     def pending_since(self, moment: float) -> list[str]:
-        """Return the arms of the decisions since a moment that are not answered."""
-        return [arm for arm, made in self._pending.values() if made is None or made >= moment]
+        """Return the arms of the pending decisions since a time, or of all whose window has not ended."""
+        every = self.has_window
+        return [arm for arm, asked in self._pending.values() if every or asked is None or asked >= moment]
 
-    def described(self, complete: bool) -> dict[str, Any]:
+    def to_dict(self, complete: bool) -> dict[str, Any]:
         """Return the history as JSON can represent it, with the arms that have the most decisions."""
-        asked: Counter[str] = Counter()
-        for period in self.periods:
-            asked.update(period.asked)
-        arms = {arm for arm, _ in asked.most_common(MOST_ARMS)}
+        arms = {arm for arm, _ in join_periods(self.periods).asked.most_common(MAX_ARMS)}
         return {
             "complete": complete,
             "position": self._position,
             "length": self._length,
-            "periods": [period.described(arms) for period in self.periods],
+            "periods": [period.to_dict(arms) for period in self.periods],
             "counts": {
-                kind: self.counts[kind] for kind in ("asked", "told", "forgot", "expired", "conflict")
+                kind: self.counts[kind]
+                for kind in ("asked", "told", "defaulted", "forgot", "expired", "conflict")
             },
             "last_asked": self.last_asked,
             "last_told": self.last_told,
@@ -129,34 +148,51 @@ class History:
 
     def _add(self, event: Event) -> None:
         kind, number, arm = event.kind, event.decision or 0, event.arm
+        if number in self._withdrawn and kind in ("asked", *ANSWERS):
+            return
         if kind == "asked" and arm is not None:
             self.last_asked = event.timestamp
             self.first_asked = event.timestamp if self.first_asked is None else self.first_asked
             self._period_of_next(event.timestamp).asked[arm] += 1
+            self.asked_since_told += 1
             self._pending[number] = arm, event.timestamp
-            if len(self._pending) > REMEMBERED:
-                self._pending.popitem(last=False)
+            if len(self._pending) > MAX_PENDING:
+                self._count(next(iter(self._pending)))
         elif kind == "told" and event.reward is not None:
-            self.last_told = event.timestamp
-            told = self._pending.pop(number, None)
-            if told is not None:
-                self.periods[-1].count_reward(told[0], event.reward)
+            self.last_told, self.asked_since_told = event.timestamp, 0
+            if number in self._pending:
+                self._known[number] = event.reward
+                if not self.has_window:
+                    self._count(number)
         elif kind == "forgot":
             self._pending.pop(number, None)
         elif kind == "matured":
-            self._expire(number)
+            self._end_windows(number, event.reward)
+        while self._known and (first := next(iter(self._pending), 0)) in self._known:
+            self._count(first)
         self.counts[kind] += 1
 
-    def _expire(self, last: int) -> None:
-        """End the windows of decisions; those that are still pending have expired."""
-        while self._pending and next(iter(self._pending)) <= last:
-            self._pending.popitem(last=False)
-            self.counts["expired"] += 1
+    def _end_windows(self, last: int, default: float | None) -> None:
+        """End the windows of decisions; those without a reward count as the default, or have expired."""
+        while self._pending and (first := next(iter(self._pending))) <= last:
+            if first not in self._known:
+                self.counts["expired" if default is None else "defaulted"] += 1
+                if default is not None:
+                    self._known[first] = default
+            self._count(first)
+
+    def _count(self, number: int) -> None:
+        """Count the reward of a pending decision, if there is one, within its range."""
+        arm, _ = self._pending.pop(number)
+        reward, ends = self._known.pop(number, None), self.settings.get("reward_range")
+        if reward is not None:
+            self.periods[-1].told[arm] += 1
+            self.periods[-1].sums[arm] += min(max(reward, ends[0]), ends[1]) if ends else reward
 
     def _period_of_next(self, moment: float | None) -> Period:
         """Return the period of the next decision."""
         if self.periods[-1].asked.total() >= self._length:
-            if len(self.periods) >= MOST:
+            if len(self.periods) >= MAX_PERIODS:
                 for first, second in zip(self.periods[::2], self.periods[1::2], strict=True):
                     first.add(second)
                 self.periods = self.periods[::2]

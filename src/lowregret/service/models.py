@@ -1,24 +1,26 @@
-"""What the service reads and answers; names and rules are those of the library."""
+"""The JSON that the service reads and answers; names and rules are those of the library."""
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from lowregret._common.spec_errors import first_error
 from lowregret._common.validation import MAX_HORIZON, MAX_MAGNITUDE, MAX_SEED
 from lowregret.errors import InputError
 from lowregret.online.agent_settings import (
+    DEFAULTS,
     MAX_REQUEST,
+    TYPES,
     Settings,
+    valid_arm,
     valid_name,
     valid_request,
-    valid_settings,
-    window_from,
 )
 from lowregret.online.decisions import STATUS_EVENTS, Kind, Status
+from lowregret.online.settings_json import settings_from
+from lowregret.policies.policy_string import policy as our_policy
 from lowregret.service.protocol import MAX_BATCH
 
 MAX_BODY = 1_000_000
@@ -29,7 +31,13 @@ MAX_ARMS = 10_000
 """The most arms of an agent of the service."""
 
 
-def _limited_window(window: int | dict[str, float] | None) -> int | dict[str, float] | None:
+class StrictModel(BaseModel):
+    """A JSON object with no other keys and no conversion between types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+def _check_window(window: int | dict[str, float] | None) -> int | dict[str, float] | None:
     """Allow a window that a date can represent."""
     if isinstance(window, dict) and (len(window) != 1 or not 0.0 < next(iter(window.values())) <= 1e9):
         raise InputError('a window is a number of decisions or {"seconds": S} with 0 < S <= 1e9')
@@ -41,6 +49,8 @@ Name = Annotated[
     AfterValidator(valid_name),
     Field(max_length=64, examples=["buttons"], json_schema_extra={"pattern": "^[A-Za-z0-9][A-Za-z0-9._-]*$"}),
 ]
+Number: TypeAlias = Annotated[float, Field(ge=-MAX_MAGNITUDE, le=MAX_MAGNITUDE)]
+Share: TypeAlias = Annotated[float, Field(ge=0.0, le=1.0)]
 Arm = Annotated[str, Field(min_length=1, max_length=MAX_ARM, examples=["red"])]
 Request = Annotated[
     str,
@@ -48,61 +58,45 @@ Request = Annotated[
     Field(max_length=MAX_REQUEST, examples=["visit 17"], json_schema_extra={"minLength": 1}),
 ]
 DecisionId = Annotated[str, Field(max_length=100, examples=["0f6b9c1d2e3f4a5b6c7d8e9f00112233-1"])]
-Number = Annotated[float, Field(ge=-MAX_MAGNITUDE, le=MAX_MAGNITUDE)]
-Share = Annotated[float, Field(ge=0.0, le=1.0)]
-Window = Annotated[
+JsonWindow = Annotated[
     Annotated[int, Field(ge=1, le=MAX_HORIZON)] | dict[Literal["seconds"], float],
-    AfterValidator(_limited_window),
+    AfterValidator(_check_window),
     Field(examples=[1_000, {"seconds": 3600}]),
 ]
 
 
-class Model(BaseModel):
-    """A JSON object with no other keys and no conversion between types."""
+SETTINGS: dict[str, Any] = {
+    **TYPES,
+    "policy": Annotated[str, Field(max_length=200, examples=["EUCBV", "UCB1(alpha=1)"])],
+    "arms": Annotated[
+        list[Arm], Field(min_length=1, max_length=MAX_ARMS, examples=[["red", "green", "blue"]])
+    ],
+    "horizon": Annotated[int, Field(ge=1, le=MAX_HORIZON)] | None,
+    "seed": Annotated[int, Field(ge=0, le=MAX_SEED)],
+    "reward_range": Annotated[list[Number], Field(min_length=2, max_length=2)] | None,
+    "matures_after": JsonWindow | None,
+    "expires_after": JsonWindow | None,
+    "default_reward": Number | None,
+    "minimum_share": Share,
+    "control": Annotated[list[Arm | Share], Field(min_length=2, max_length=2)] | None,
+}
+"""The types of the settings as JSON."""
+_KEYS: Any = {name: (kind, DEFAULTS.get(name, ...)) for name, kind in SETTINGS.items()}
 
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
-
-class NewAgent(Model):
+class NewAgent(create_model("SettingsModel", __base__=StrictModel, **_KEYS)):  # type: ignore[misc]
     """The agent to create; the keys are the arguments of ``lowregret.open_agent``."""
 
     name: Name
-    policy: Annotated[str, Field(max_length=200, examples=["EUCBV", "UCB1(alpha=1)"])]
-    arms: Annotated[list[Arm], Field(min_length=1, max_length=MAX_ARMS, examples=[["red", "green", "blue"]])]
-    horizon: Annotated[int, Field(ge=1, le=MAX_HORIZON)] | None = None
-    seed: Annotated[int, Field(ge=0, le=MAX_SEED)] = 0
-    reward_range: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = [0.0, 1.0]
-    outside: Literal["refuse", "clip"] = "refuse"
-    matures_after: Window | None = None
-    expires_after: Window | None = None
-    default_reward: Number | None = None
-    minimum_share: Share = 0.0
-    control: Annotated[list[Arm | Share], Field(min_length=2, max_length=2)] | None = None
-    log_propensities: bool | None = None
 
     def settings(self) -> Settings:
-        """Return the settings of the agent, validated."""
-        return valid_settings(
-            self.policy,
-            self.arms,
-            self.horizon,
-            self.seed,
-            self.reward_range,  # type: ignore[arg-type]
-            self.outside,
-            _window(self.matures_after),
-            _window(self.expires_after),
-            self.default_reward,
-            self.minimum_share,
-            self.control,
-            self.log_propensities,
-        )
+        """Return the settings of the agent, validated; the policy is one of ours, and nothing is imported."""
+        for arm in self.arms:
+            valid_arm(arm)
+        return settings_from(dict(self), our_policy(self.policy))
 
 
-def _window(window: int | dict[Literal["seconds"], float] | None) -> int | timedelta | None:
-    return window if window is None or isinstance(window, int) else window_from(window)
-
-
-class Ask(Model):
+class Ask(StrictModel):
     """How many decisions, among which arms, and the name that makes the call idempotent."""
 
     n: Annotated[int, Field(ge=1, le=MAX_BATCH)] = 1
@@ -110,36 +104,37 @@ class Ask(Model):
     request: Request | None = None
 
 
-class Reward(Model):
+class Reward(StrictModel):
     """The reward of a decision."""
 
     id: DecisionId
     reward: Number
 
 
-class Tell(Model):
+class Tell(StrictModel):
     """Rewards: all of them are accepted, or none."""
 
     rewards: Annotated[list[Reward], Field(max_length=MAX_BATCH)]
 
 
-class Forget(Model):
+class Forget(StrictModel):
     """Decisions whose rewards will never be reported: all of them are discarded, or none."""
 
     ids: Annotated[list[DecisionId], Field(max_length=MAX_BATCH)]
 
 
-class ChangeArms(Model):
+class ChangeArms(StrictModel):
     """An arm to add, or one to retire."""
 
     add: Arm | None = None
     retire: Arm | None = None
 
 
-class ChangeStatus(Model):
-    """Whether the agent makes decisions; "retired" is final."""
+class ChangeStatus(StrictModel):
+    """Whether the agent makes decisions, and the arm to show while it is paused; "retired" is final."""
 
     status: Status
+    fallback: Arm | None = None
 
     def event(self) -> Kind:
         """Return the kind of event that changes the status to this."""
@@ -163,13 +158,7 @@ class Decisions(BaseModel):
 
 
 class Told(BaseModel):
-    """How many rewards were not reported before."""
-
-    new: int
-
-
-class Forgotten(BaseModel):
-    """How many decisions were pending."""
+    """How many rewards, or decisions to discard, were new."""
 
     new: int
 
@@ -190,6 +179,12 @@ class Overview(BaseModel):
     pending: int
     conflicts: int
     status: Status
+
+
+class Changed(Overview):
+    """The state of an agent, and whether the call changed its status."""
+
+    changed: bool
 
 
 class Unavailable(BaseModel):
@@ -225,8 +220,15 @@ class Loss(BaseModel):
     """The estimated loss of reward so far, from the means of the arms, and an upper bound of the regret."""
 
     against_best: float | None
-    against_equal_split: float | None
     regret_bound: float | None
+
+
+class Gain(BaseModel):
+    """What the policy earned more than the control arm would have, with a 95% interval for all times."""
+
+    estimate: float
+    low: float
+    high: float
 
 
 class Summary(Overview):
@@ -235,6 +237,8 @@ class Summary(Overview):
     settings: dict[str, Any]
     table: list[ArmSummary]
     loss: Loss
+    gain_over_control: Gain | None
+    notes: list[str]
 
 
 class Problem(BaseModel):
@@ -246,7 +250,7 @@ class Problem(BaseModel):
     detail: str
 
 
-def parsed(model: type[Model], body: bytes) -> Any:
+def parse_body(model: type[StrictModel], body: bytes) -> Any:
     """Return a body as a model; an error is one sentence."""
     try:
         return model.model_validate_json(body or b"{}")

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
-from pydantic.json_schema import models_json_schema
+from pydantic import BaseModel, TypeAdapter
+from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
-from lowregret.service.models import Model, Problem
+from lowregret import __version__
+from lowregret.service.models import Name, Problem
 from lowregret.service.problems import MEDIA_TYPE
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
-
     from lowregret.service.app import Route
 
 REFERENCE = "#/components/schemas/{model}"
@@ -28,68 +27,79 @@ PROBLEMS = {
     415: "The body is not declared as JSON.",
     503: "The store cannot be used at present; try again.",
 }
-NAME = {
-    "name": "name",
-    "in": "path",
-    "required": True,
-    "schema": {"type": "string", "minLength": 1, "maxLength": 64, "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]*$"},
-    "example": "buttons",
-}
-
-AFTER = {"type": "integer", "minimum": 0, "maximum": 2**53}
+NAME = {"name": "name", "in": "path", "required": True, "schema": TypeAdapter(Name).json_schema()}
+MAX_POSITION = 2**53
+"""The largest position in a query."""
 
 
-def operation(route: Route, needs_token: bool) -> dict[str, Any]:
-    """Return how FastAPI describes a route."""
-    statuses = [503] + ([403, 401] if route.scope else [])
-    statuses += [400, 408, 409, 413, 415] if route.body else []
-    statuses += [400] if route.pages else []
-    statuses += [404, 400] if "{name}" in route.path else []
-    responses: dict[int | str, dict[str, Any]] = {
-        status: {
-            "description": PROBLEMS[status],
-            "content": {MEDIA_TYPE: {"schema": {"$ref": REFERENCE.format(model="Problem")}}},
-        }
-        for status in sorted(set(statuses))
+def openapi_document(routes: Iterable[Route], needs_token: bool) -> dict[str, Any]:
+    """Return the OpenAPI document of the routes of a service."""
+    paths: dict[str, dict[str, Any]] = {}
+    models: list[tuple[type[BaseModel], JsonSchemaMode]] = [(Problem, "serialization")]
+    for route in routes:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, needs_token)
+        if route.body is not None:
+            models.append((route.body, "validation"))
+        if isinstance(route.answer, type) and issubclass(route.answer, BaseModel):
+            models.append((route.answer, "serialization"))
+    _, schemas = models_json_schema(list(dict.fromkeys(models)), ref_template=REFERENCE)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "lowregret", "version": __version__},
+        "paths": paths,
+        "components": {
+            "schemas": schemas["$defs"],
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
     }
-    extra: dict[str, Any] = {}
-    if isinstance(route.answer, str):
-        answered: dict[str, Any] = {"content": {route.answer: {"schema": {"type": "string"}}}}
-    elif route.answer is dict:
-        answered = {"content": {"application/json": {"schema": {"type": "object"}}}}
-    else:
-        answered = {"model": route.answer}
-    responses[200] = {"description": "Done.", **answered}
-    if route.method == "POST" and route.path.endswith("agents"):
-        responses[201] = {"description": "Created.", **answered}
+
+
+def _operation(route: Route, needs_token: bool) -> dict[str, Any]:
+    """Return the description of a route."""
+    name = route.handler.__name__
+    operation: dict[str, Any] = {
+        "summary": name.replace("_", " ").title(),
+        "description": route.handler.__doc__,
+        "operationId": name,
+        "responses": _responses(route),
+    }
     parameters = [NAME] if "{name}" in route.path else []
     if route.pages is not None:
-        limit = {"type": "integer", "minimum": 0, "maximum": route.pages.most, "default": route.pages.default}
-        parameters.append({"name": "limit", "in": "query", "schema": limit})
-        parameters.append({"name": "after", "in": "query", "schema": AFTER})
+        limit = {"minimum": 0, "maximum": route.pages.most, "default": route.pages.default}
+        after = {"minimum": 0, "maximum": MAX_POSITION}
+        for key, range_ in (("limit", limit), ("after", after)):
+            parameters.append({"name": key, "in": "query", "schema": {"type": "integer", **range_}})
     if parameters:
-        extra["parameters"] = parameters
+        operation["parameters"] = parameters
     if route.body is not None:
-        schema = {"$ref": REFERENCE.format(model=route.body.__name__)}
-        extra["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
+        operation["requestBody"] = {"required": True, **_content("application/json", route.body)}
     if route.scope:
-        extra["security"] = [{"token": []}] if needs_token else [{"token": []}, {}]
-        extra["x-scope"] = route.scope
-    return {
-        "operation_id": route.handler.__name__,
-        "responses": responses,
-        "openapi_extra": extra,
-        "response_model": None,
-        "include_in_schema": True,
-    }
+        operation["security"] = [{"token": []}] if needs_token else [{"token": []}, {}]
+        operation["x-scope"] = route.scope
+    return operation
 
 
-def described(app: FastAPI, bodies: Iterable[type[Model]]) -> dict[str, Any]:
-    """Return the OpenAPI document of an application."""
-    document: dict[str, Any] = app.openapi()
-    models: list[type[BaseModel]] = [*bodies, Problem]
-    _, found = models_json_schema([(model, "validation") for model in models], ref_template=REFERENCE)
-    components = document.setdefault("components", {})
-    components.setdefault("schemas", {}).update(found["$defs"])
-    components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-    return document
+def _responses(route: Route) -> dict[str, Any]:
+    """Return the answers of a route by status."""
+    statuses = {503}
+    statuses |= {401, 403} if route.scope else set()
+    statuses |= {400, 408, 409, 413, 415} if route.body else set()
+    statuses |= {400} if route.pages else set()
+    statuses |= {400, 404} if "{name}" in route.path else set()
+    done = _content(route.answer if isinstance(route.answer, str) else "application/json", route.answer)
+    responses: dict[str, Any] = {"200": {"description": "Done.", **done}}
+    if route.method == "POST" and route.path.endswith("agents"):
+        responses["201"] = {"description": "Created.", **done}
+    for status in sorted(statuses):
+        responses[str(status)] = {"description": PROBLEMS[status], **_content(MEDIA_TYPE, Problem)}
+    return responses
+
+
+def _content(media_type: str, model: Any) -> dict[str, Any]:
+    if isinstance(model, str):
+        schema = {"type": "string"}
+    elif model is dict:
+        schema = {"type": "object"}
+    else:
+        schema = {"$ref": REFERENCE.format(model=model.__name__)}
+    return {"content": {media_type: {"schema": schema}}}

@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 import json
-import logging
-import re
 from collections.abc import Iterable
 from http import HTTPStatus
 
-from lowregret.errors import ConflictError, InputError, LowRegretError, StoreError, UnknownDecisionError
+from lowregret import errors
+from lowregret.online.stores.locations import without_urls
+from lowregret.service.logs import write_seldom
 
 MEDIA_TYPE = "application/problem+json"
-log = logging.getLogger("lowregret.service")
-_DATABASE = re.compile(r"'?postgres(ql)?://[^\s']*'?")
 
 
-class RefusedError(LowRegretError):
+class RefusedError(errors.LowRegretError):
     """A call that the service refuses, with a status and headers of its own.
 
-    Parameters
-    ----------
-    status : int
-        The status.
-    kind : str
-        The last part of the type of the problem.
-    detail : str
-        One sentence.
-    headers : dict, optional
-        Headers of the answer.
+    ``kind`` is the last part of the type of the problem, ``detail`` one sentence.
     """
 
     def __init__(self, status: int, kind: str, detail: str, headers: dict[str, str] | None = None) -> None:
@@ -36,10 +25,11 @@ class RefusedError(LowRegretError):
 
 
 KINDS: dict[type[Exception], tuple[int, str]] = {
-    UnknownDecisionError: (404, "unknown-decision"),
-    ConflictError: (409, "conflict"),
-    StoreError: (503, "store"),
-    InputError: (400, "input"),
+    errors.UnknownDecisionError: (404, "unknown-decision"),
+    errors.PausedError: (409, "paused"),
+    errors.ConflictError: (409, "conflict"),
+    errors.StoreError: (503, "store"),
+    errors.InputError: (400, "input"),
 }
 """The status and the kind of each error of the library."""
 
@@ -54,15 +44,15 @@ def problem_of(error: BaseException, hidden: Iterable[str] = ()) -> tuple[int, s
         status, kind, headers = error.status, error.kind, error.headers
     else:
         status, kind = next(
-            (found for known, found in KINDS.items() if isinstance(error, known)), (503, "internal")
+            (entry for error_type, entry in KINDS.items() if isinstance(error, error_type)), (503, "internal")
         )
     detail = str(error)
     if kind == "internal":  # a defect of ours, which a log must show and a stranger need not see
-        log.error("a call failed", exc_info=error)
+        write_seldom("call_failed", type(error).__name__, error)
         detail = "the service failed to answer this call: try again, or look into its log"
     for name in hidden:
         detail = detail.replace(repr(name), "the store").replace(name, "the store")
-    detail = _DATABASE.sub("the store", detail)
+    detail = without_urls(detail)
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         headers = {"Retry-After": "1", **headers}
     body = {

@@ -1,39 +1,44 @@
-"""What clients send and how they read the answers, whichever way they send it."""
+"""The calls of a remote agent: what each sends and what it returns, as coroutines on an ``Endpoint``."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
 from random import uniform
 from secrets import token_hex
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from lowregret._common.validation import integer, short_repr
-from lowregret.errors import ConflictError, InputError, StoreError, UnknownDecisionError
+from lowregret.errors import ConflictError, InputError, PausedError, StoreError, UnknownDecisionError
 from lowregret.online.agent_settings import (
     Settings,
-    policy_text,
-    valid_name,
+    valid_decisions,
     valid_only,
     valid_request,
     valid_reward,
-    valid_settings,
+    valid_rewards,
 )
-from lowregret.online.decisions import Decision, Status
+from lowregret.online.decisions import FALLBACK, Decision, Event, Status, decision_id
+from lowregret.online.policy_description import policy_from, policy_text
 from lowregret.policies import Policy
 
 if TYPE_CHECKING:
+    import altair
+    import httpx
     import polars
 
 MAX_BATCH = 1_000
-"""The most decisions or rewards of one call."""
-FIRST_PAUSE, LONGEST_PAUSE = 0.05, 2.0
-"""Seconds before a call is sent again; they double, and half of them is random."""
-DEFAULTS: tuple[Any, ...] = (None, 0, (0, 1), "refuse", None, None, None, 0.0, None, None)
+"""The most decisions, rewards or events of one call."""
+MIN_WAIT_SECONDS, MAX_WAIT_SECONDS = 0.05, 2.0
+"""How long to wait before a call is sent again: it doubles each time, and half of it is random."""
+REPEATED = 429, 502, 503, 504
+"""The answers, of the service or of a proxy, after which a call is sent again."""
 
 ERRORS: dict[str, type[Exception]] = {
     "urn:lowregret:unknown-decision": UnknownDecisionError,
+    "urn:lowregret:paused": PausedError,
     "urn:lowregret:conflict": ConflictError,
     "urn:lowregret:store": StoreError,
     "urn:lowregret:internal": StoreError,
@@ -41,12 +46,62 @@ ERRORS: dict[str, type[Exception]] = {
 """The error that a problem of the service raises; ``InputError`` for all others."""
 
 
-class Sent(NamedTuple):
-    """A call: its method, path and body."""
+@dataclass(frozen=True)
+class Endpoint:
+    """An agent of a service, and how a client sends a request to it and waits.
 
-    method: str
-    path: str
-    body: Any = None
+    A client without an event loop has coroutines that never suspend.
+    """
+
+    url: str
+    name: str
+    timeout: float
+    request: Callable[..., Awaitable[httpx.Response]]
+    sleep: Callable[[float], Awaitable[None]]
+    fallback: str | None
+    deadline: float | None
+
+    async def get(self, path: str = "") -> Any:
+        """Read something of the agent."""
+        return await self.send("GET", f"/v1/agents/{self.name}{path}")
+
+    async def post(self, action: str, body: dict[str, Any], timeout: float | None = None) -> Any:
+        """Let the agent do something."""
+        return await self.send("POST", f"/v1/agents/{self.name}/{action}", body, timeout)
+
+    async def send(self, method: str, path: str, body: Any = None, timeout: float | None = None) -> Any:
+        """Send a request until it is answered, and return what the answer contains."""
+        import httpx
+
+        end, reason = monotonic() + (timeout or self.timeout), "it does not answer"
+        wait = MIN_WAIT_SECONDS
+        while (seconds := end - monotonic()) > 0.0:
+            try:
+                answer = await self.request(method, path, json=body, timeout=seconds)
+                if answer.status_code not in REPEATED:
+                    return _content(answer.status_code, answer.content)
+                reason, after = f"it answers with {answer.status_code}", answer.headers.get("Retry-After", "")
+            except httpx.TransportError as error:
+                reason, after = str(error) or type(error).__name__, ""
+            pause = max(uniform(0.5, 1.0) * wait, float(after) if after.isdecimal() else 0.0)
+            if pause > end - monotonic():
+                break
+            await self.sleep(pause)
+            wait = min(2.0 * wait, MAX_WAIT_SECONDS)
+        raise StoreError(f"the service at {self.url} cannot be used: {reason}: try again")
+
+
+def _content(status: int, content: bytes) -> Any:
+    """Return what an answer contains, or raise the error of the library that it stands for."""
+    try:
+        answer = json.loads(content)
+    except ValueError:
+        answer = None
+    if status < 300 and answer is not None:
+        return answer
+    if isinstance(answer, dict) and isinstance(answer.get("detail"), str):
+        raise ERRORS.get(str(answer.get("type")), InputError)(answer["detail"])
+    raise StoreError(f"the service has answered with status {status}, and not as lowregret does")
 
 
 def valid_address(url: object) -> str:
@@ -57,7 +112,7 @@ def valid_address(url: object) -> str:
 
 
 def headers(token: str | None) -> dict[str, str]:
-    """Return the headers of every call."""
+    """Return the headers of every request."""
     if token is None:
         return {}
     if not isinstance(token, str) or not token.isascii() or not token.isprintable():
@@ -65,146 +120,182 @@ def headers(token: str | None) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-def given_settings(
-    policy: Policy | str | None, arms: Iterable[str] | None, *rest: Any
-) -> dict[str, Any] | None:
-    """Return the settings of an agent to create as JSON, None if it must exist."""
-    if policy is None or arms is None:
-        if policy is not None or arms is not None or rest != DEFAULTS:
-            raise InputError("connect: pass the policy and the arms, or nothing but the name")
-        return None
-    settings: Settings = valid_settings(policy, arms, *rest)
-    found = settings.described()
-    if ":" in found["policy"]["class"]:
+async def create(agent: Endpoint, settings: Settings) -> None:
+    """Create an agent, unless it exists with the same settings."""
+    body = settings.to_dict()
+    if ":" in body["policy"]["class"]:
         raise InputError(f"{settings.policy} is not in lowregret: a service creates its own policies alone")
-    for key in ("matures_after", "expires_after"):
-        if found[key] and "decisions" in found[key]:
-            found[key] = found[key]["decisions"]
-    return {**found, "policy": policy_text(found["policy"])}
+    for key, value in body.items():
+        if isinstance(value, dict) and "decisions" in value:
+            body[key] = value["decisions"]
+    body |= {"policy": policy_text(body["policy"]), "name": agent.name}
+    await agent.send("POST", "/v1/agents", body)
 
 
-def creating(name: str, settings: dict[str, Any]) -> Sent:
-    """Return the call that creates an agent."""
-    return Sent("POST", "/v1/agents", {"name": valid_name(name), **settings})
-
-
-def reading(name: str, what: str = "") -> Sent:
-    """Return a call that reads."""
-    return Sent("GET", f"/v1/agents/{valid_name(name)}{what}")
-
-
-def asking(name: str, n: int | None, only: Iterable[str] | None, request: str | None) -> Sent:
-    """Return the call that asks; it has a request, so that it can be repeated."""
+async def ask(
+    agent: Endpoint, n: int | None = None, *, only: Iterable[str] | None = None, request: str | None = None
+) -> Decision | list[Decision]:
+    """Choose arms; the call has a request, so that it can be sent again."""
     count = 1 if n is None else integer("ask", "n", n)
     if count > MAX_BATCH:
         raise InputError(
             f"a service makes at most {MAX_BATCH:,} decisions a call, got n={count:,}: call ask again"
         )
-    request = token_hex(16) if request is None else valid_request(request)
-    rest = {} if only is None else {"only": valid_only(only)}
-    return Sent("POST", f"/v1/agents/{name}/ask", {"n": count, "request": request, **rest})
-
-
-def telling(name: str, rewards: Iterable[tuple[Decision | str, float]]) -> list[Sent]:
-    """Return the calls that tell."""
+    body = {"n": count, "request": token_hex(16) if request is None else valid_request(request)}
+    arms = [] if only is None else valid_only(only)
+    if arms:
+        body["only"] = arms
     try:
-        pairs = [(decision, reward) for decision, reward in rewards]
-    except (TypeError, ValueError):
-        raise InputError("tell_many takes pairs of a decision and its reward") from None
-    found = [{"id": _key(decision), "reward": valid_reward(reward)} for decision, reward in pairs]
-    return [Sent("POST", f"/v1/agents/{name}/tell", {"rewards": part}) for part in _parts(found)]
+        decisions = _decisions(await agent.post("ask", body, agent.deadline))
+    except (StoreError, PausedError):
+        if agent.fallback is None:
+            raise
+        arm = arms[0] if arms and agent.fallback not in arms else agent.fallback
+        decisions = [Decision(FALLBACK, arm, 0)] * count
+    return decisions[0] if n is None else decisions
 
 
-def forgetting(name: str, decisions: Iterable[Decision | str]) -> list[Sent]:
-    """Return the calls that forget."""
-    if isinstance(decisions, str | Decision) or not isinstance(decisions, Iterable):
-        raise InputError(f"forget_many takes a list of decisions, got {short_repr(decisions)}")
-    found = [_key(decision) for decision in decisions]
-    return [Sent("POST", f"/v1/agents/{name}/forget", {"ids": part}) for part in _parts(found)]
+async def tell(agent: Endpoint, decision: Decision | str, reward: float) -> bool:
+    """Report the reward of a decision."""
+    return await tell_many(agent, [(decision, reward)]) == 1
 
 
-def _parts(entries: list[Any]) -> list[list[Any]]:
-    """Divide a list into parts that the service accepts; an empty one is a part."""
-    return [entries[start : start + MAX_BATCH] for start in range(0, max(len(entries), 1), MAX_BATCH)]
-
-
-def changing_arms(name: str, key: str, arm: str) -> Sent:
-    """Return the call that adds or retires an arm."""
-    return Sent("POST", f"/v1/agents/{name}/arms", {key: arm})
-
-
-def changing_status(name: str, status: Status) -> Sent:
-    """Return the call that pauses, resumes or retires an agent."""
-    return Sent("POST", f"/v1/agents/{name}/status", {"status": status})
-
-
-def asked(answer: dict[str, Any]) -> list[Decision]:
-    """Return the decisions of the answer to an ask."""
-    return [
-        Decision(made["id"], made["arm"], made["time"], made["propensity"], made["timestamp"])
-        for made in answer["decisions"]
+async def tell_many(agent: Endpoint, rewards: Iterable[tuple[Decision | str, float]]) -> int:
+    """Report rewards, all or none of each 1,000."""
+    entries = [
+        {"id": decision_id(decision), "reward": valid_reward(reward)}
+        for decision, reward in valid_rewards(rewards)
+        if decision_id(decision) != FALLBACK
     ]
+    return await _in_batches(agent, "tell", "rewards", entries)
 
 
-def counted(answers: Iterable[dict[str, Any]]) -> int:
-    """Return how many rewards or decisions of the answers were new."""
-    return sum(int(answer["new"]) for answer in answers)
+async def forget(agent: Endpoint, decision: Decision | str) -> bool:
+    """Discard a decision."""
+    return await forget_many(agent, [decision]) == 1
 
 
-def summarised(answer: dict[str, Any]) -> polars.DataFrame:
-    """Return the table of the arms of an answer."""
+async def forget_many(agent: Endpoint, decisions: Iterable[Decision | str]) -> int:
+    """Discard decisions, all or none of each 1,000."""
+    ids = [decision_id(decision) for decision in valid_decisions(decisions)]
+    return await _in_batches(agent, "forget", "ids", [key for key in ids if key != FALLBACK])
+
+
+async def _in_batches(agent: Endpoint, action: str, key: str, entries: list[Any]) -> int:
+    """Send a list in batches that the service accepts; return how many entries were new."""
+    new = 0
+    for start in range(0, len(entries), MAX_BATCH):
+        new += (await agent.post(action, {key: entries[start : start + MAX_BATCH]}))["new"]
+    return new
+
+
+async def add_arm(agent: Endpoint, arm: str) -> None:
+    """Add an arm; one that exists changes nothing."""
+    await agent.post("arms", {"add": arm})
+
+
+async def retire_arm(agent: Endpoint, arm: str) -> None:
+    """Retire an arm permanently; one that is retired changes nothing."""
+    await agent.post("arms", {"retire": arm})
+
+
+async def pause(agent: Endpoint, fallback: str | None = None) -> bool:
+    """Make no decisions until ``resume``."""
+    return await _change_status(agent, "paused", fallback)
+
+
+async def resume(agent: Endpoint) -> bool:
+    """Make decisions again."""
+    return await _change_status(agent, "active")
+
+
+async def retire(agent: Endpoint) -> bool:
+    """Make no decisions any more, which is final."""
+    return await _change_status(agent, "retired")
+
+
+async def _change_status(agent: Endpoint, status: Status, fallback: str | None = None) -> bool:
+    return bool((await agent.post("status", {"status": status, "fallback": fallback}))["changed"])
+
+
+async def arms(agent: Endpoint) -> tuple[str, ...]:
+    """Return the names of the arms that are not retired."""
+    return tuple((await agent.get("/arms"))["arms"])
+
+
+async def time(agent: Endpoint) -> int:
+    """Return the number of pulls."""
+    return int((await agent.get())["pulls"])
+
+
+async def conflicts(agent: Endpoint) -> int:
+    """Return the number of rewards that were rejected."""
+    return int((await agent.get())["conflicts"])
+
+
+async def status(agent: Endpoint) -> Status:
+    """Return whether the agent makes decisions."""
+    answer: Status = (await agent.get())["status"]
+    return answer
+
+
+async def pending(agent: Endpoint) -> tuple[Decision, ...]:
+    """Return the decisions whose rewards have not been reported."""
+    return tuple(_decisions(await agent.get("/pending")))
+
+
+async def policy(agent: Endpoint) -> Policy:
+    """Return the policy."""
+    return policy_from((await agent.get("/summary"))["settings"]["policy"], None)
+
+
+async def summary(agent: Endpoint) -> polars.DataFrame:
+    """Return a table of the arms."""
+    return _table(await agent.get("/summary"))
+
+
+async def plot(agent: Endpoint) -> altair.LayerChart:
+    """Draw the mean of every arm with its interval."""
+    from lowregret.reporting.agent_chart import arms_chart
+
+    answer = await agent.get("/summary")
+    return arms_chart(_table(answer), answer["policy"])
+
+
+async def events(agent: Endpoint) -> polars.DataFrame:
+    """Return the events of the log."""
+    from lowregret.online.event_tables import event_table
+
+    return event_table(await _log(agent))
+
+
+async def rewards(agent: Endpoint) -> polars.DataFrame:
+    """Return the decisions whose rewards are known."""
+    from lowregret.online.event_tables import reward_table
+
+    log = await _log(agent)
+    return reward_table(lambda: log)
+
+
+async def _log(agent: Endpoint) -> list[Event]:
+    """Return all events, which are read in pages."""
+    log: list[Event] = []
+    position = 0
+    while True:
+        page = await agent.get(f"/events?after={position}&limit={MAX_BATCH}")
+        log += [Event(**{field: row[field] for field in Event._fields}) for row in page["events"]]
+        if len(page["events"]) < MAX_BATCH:
+            return log
+        position = page["position"]
+
+
+def _decisions(answer: dict[str, Any]) -> list[Decision]:
+    return [Decision(**decision) for decision in answer["decisions"]]
+
+
+def _table(answer: dict[str, Any]) -> polars.DataFrame:
     import polars as pl
 
     from lowregret.online.arm_summary import COLUMNS
 
     return pl.DataFrame(answer["table"], schema=COLUMNS)
-
-
-def result_of(status: int, content: bytes) -> Any:
-    """Return what an answer contains, or raise the error of the library that it stands for."""
-    try:
-        found = json.loads(content)
-    except ValueError:
-        found = None
-    if status < 300 and found is not None:
-        return found
-    if isinstance(found, dict) and isinstance(found.get("detail"), str):
-        raise ERRORS.get(str(found.get("type")), InputError)(found["detail"])
-    raise StoreError(f"the service has answered with status {status}, and not as lowregret does")
-
-
-class Retries:
-    """How long a call may still take, and how long to wait before it is sent again.
-
-    Parameters
-    ----------
-    url : str
-        The address of the service.
-    timeout : float
-        How many seconds the call may take, including its repetitions.
-    """
-
-    def __init__(self, url: str, timeout: float) -> None:
-        self._url, self._end, self._pause = url, monotonic() + timeout, FIRST_PAUSE
-        self._reason = "it does not answer"
-
-    def left(self) -> float:
-        """Return how many seconds are left; raise ``StoreError`` if there are none."""
-        left = self._end - monotonic()
-        if left <= 0.0:
-            raise StoreError(f"the service at {self._url} cannot be used: {self._reason}: try again")
-        return left
-
-    def pause(self, reason: str) -> float:
-        """Note why a call failed, and return how many seconds to wait."""
-        pause, self._reason = uniform(0.5, 1.0) * self._pause, reason
-        self._pause = min(2.0 * self._pause, LONGEST_PAUSE)
-        return min(pause, max(self._end - monotonic(), 0.0))
-
-
-def _key(decision: Decision | str) -> str:
-    if isinstance(decision, Decision):
-        return decision.id
-    if isinstance(decision, str):
-        return decision
-    raise InputError(f"a decision must be a Decision or its id, got {short_repr(decision)}")

@@ -3,32 +3,42 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
+from typing import Any, TypeAlias
 
 from lowregret._common.validation import short_repr
 from lowregret.service.models import MAX_BODY
 from lowregret.service.problems import RefusedError
 
-if TYPE_CHECKING:
-    from starlette.types import Receive, Scope
+Scope: TypeAlias = MutableMapping[str, Any]
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 BODY_SECONDS = 10.0
 """How many seconds a client has to send a body."""
-API_HEADERS = {
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-}
-PAGE_HEADERS = {
-    **API_HEADERS,
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    "img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-    "X-Frame-Options": "DENY",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-}
+Headers: TypeAlias = tuple[tuple[bytes, bytes], ...]
+_HEADERS: Headers = (
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+)
+API_HEADERS: Headers = (
+    *_HEADERS,
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+)
+PAGE_HEADERS: Headers = (
+    *_HEADERS,
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+        b"frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    ),
+    (b"x-frame-options", b"DENY"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
 
 
 def is_loopback(host: str) -> bool:
@@ -40,11 +50,6 @@ def is_loopback(host: str) -> bool:
         return ip_address(name).is_loopback
     except ValueError:
         return False
-
-
-def headers_of(scope: Scope) -> dict[str, str]:
-    """Return the headers of a request."""
-    return {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
 
 
 def check_local(headers: dict[str, str]) -> None:
@@ -77,14 +82,14 @@ async def body_of(headers: dict[str, str], receive: Receive) -> bytes:
         raise _too_large()
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            return await _received(receive)
+            return await _read_body(receive)
     except TimeoutError:
         raise RefusedError(
             408, "input", f"the body did not arrive within {BODY_SECONDS:g} s", {"Connection": "close"}
         ) from None
 
 
-async def _received(receive: Receive) -> bytes:
+async def _read_body(receive: Receive) -> bytes:
     """Return all parts of a body."""
     size, parts = 0, []
     while True:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import socket
@@ -15,25 +16,27 @@ from threading import Thread
 from time import monotonic, sleep
 from typing import Any
 
+from lowregret._common.extras import import_extra
 from lowregret._common.validation import integer
 from lowregret.errors import InputError, StoreError
-from lowregret.service import require_extra
-from lowregret.service.app_options import Options
+from lowregret.service import Options
+from lowregret.service.logs import configure, write
+from lowregret.service.prometheus import WORKER_COUNTS
 
 BACKLOG = 2_048
-"""How many clients may wait to be accepted."""
-KEEP_ALIVE = 75
-"""How many seconds an idle connection stays open, longer than those of common proxies."""
-GRACE = 10
-"""How many seconds a worker that is told to stop has to answer what it has begun."""
-MOST_CONNECTIONS = 1_000
-"""How many connections a worker has at the same time; more are answered with 503."""
-SWITCH = 0.001
-"""Seconds after which a thread lets others run; 0.005 by default, during which a client would wait."""
-SHORT_LIFE = 2.0
-"""A worker that ends within so many seconds has failed to start, as has one that has not begun to answer."""
-FAILURES = 5
-"""After how many failures in a row the service ends."""
+"""The most clients that wait to be accepted."""
+KEEP_ALIVE_SECONDS = 75
+"""How long an idle connection stays open: longer than those of common proxies."""
+GRACE_SECONDS = 10
+"""How long a worker that is told to stop may take for the requests that it has begun."""
+MAX_CONNECTIONS = 1_000
+"""The most connections of a worker; a request on another one is answered with 503."""
+SWITCH_SECONDS = 0.001
+"""After how long a thread lets others run; with 0.005, the default of Python, a client would wait."""
+MIN_LIFE_SECONDS = 2.0
+"""A worker that ends earlier has failed to start, as has one that ends before it answers."""
+MAX_FAILURES = 5
+"""The service ends after this many failures in a row."""
 
 
 def serve(
@@ -43,40 +46,33 @@ def serve(
     workers: int = 1,
     announce: Callable[[str], None] = print,
 ) -> None:
-    """Serve the agents of a store until a signal ends the process.
+    """Serve the agents of a store until a signal ends the process; ``announce`` is told the address.
 
-    Parameters
-    ----------
-    options : Options
-        The store and the file of tokens.
-    host, port : str, int
-        Where to listen; port 0 chooses a free one. Without tokens only an address of this machine is allowed.
-    workers : int
-        How many processes answer. One that ends is started again.
-    announce : callable
-        Called with the address when the service listens.
+    Port 0 chooses a free one. Without tokens only an address of this machine is allowed. A worker that ends
+    is started again.
     """
-    require_extra("fastapi", "uvicorn")
+    import_extra("service", "uvicorn")
     from lowregret.service.agents import check_store
+    from lowregret.service.requests import is_loopback
     from lowregret.service.tokens import Tokens
 
     integer("serve", "workers", workers, 64)
     integer("serve", "port", port, 65_535, least=0)
     family, address = _address(host, port)
-    if options.tokens is None and not _is_local(address):
+    if options.tokens is None and not is_loopback(address[0]):
         raise InputError(f"--host {host} can be reached by others: pass --tokens, or listen on 127.0.0.1")
     check_store(options.store)
     if options.tokens is not None:
         Tokens(options.tokens)
     try:
-        listening = socket.create_server(address, family=family, backlog=BACKLOG)
-        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else an answer waits 40 ms
+        listener = socket.create_server(address, family=family, backlog=BACKLOG)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else an answer waits 40 ms
     except OSError as error:
         raise InputError(f"cannot listen on {host} port {port}: {error.strerror}") from None
-    with listening:
+    with listener:
         shown = f"[{host}]" if ":" in host else host
-        announce(f"http://{shown}:{listening.getsockname()[1]}")
-        _supervise(options, listening, workers)
+        announce(f"http://{shown}:{listener.getsockname()[1]}")
+        _supervise(options, listener, workers)
 
 
 def _address(host: str, port: int) -> tuple[socket.AddressFamily, tuple[str, int]]:
@@ -86,12 +82,6 @@ def _address(host: str, port: int) -> tuple[socket.AddressFamily, tuple[str, int
     except (OSError, UnicodeError):
         raise InputError(f"there is no host {host!r}") from None
     return family, (str(address[0]), int(address[1]))
-
-
-def _is_local(address: tuple[str, int]) -> bool:
-    from lowregret.service.requests import is_loopback
-
-    return is_loopback(address[0])
 
 
 @contextmanager
@@ -119,35 +109,43 @@ def _signals() -> Iterator[tuple[list[int], Connection]]:
         wake.close()
 
 
-def _supervise(options: Options, listening: socket.socket, workers: int) -> None:
-    """Keep so many workers running until a signal comes."""
+def _supervise(options: Options, listener: socket.socket, workers: int) -> None:
+    """Keep a number of workers running until a signal comes.
+
+    The supervisor of uvicorn does not restart a single worker, and restarts one that cannot start for ever.
+    """
+    configure()
     alive, theirs = Pipe(duplex=False)  # a worker ends when our end is closed
-    running: dict[BaseProcess, tuple[float, Any]] = {}
+    running: dict[BaseProcess, tuple[float, Any, int]] = {}
+    counts = get_context("spawn").RawArray("d", workers * WORKER_COUNTS)
     failures = 0
     with _signals() as (received, woken):
         try:
             while not received:
                 while len(running) < workers:
                     answers = get_context("spawn").RawValue("b", 0)  # whether it has begun to answer
-                    running[_started(options, listening, alive, answers)] = monotonic(), answers
+                    number = min({*range(workers)} - {number for *_, number in running.values()})
+                    worker = _start_worker(options, listener, alive, answers, counts, number)
+                    running[worker] = monotonic(), answers, number
+                    write("worker_started", pid=worker.pid)
                 wait([woken, *(process.sentinel for process in running)])
-                for process in [each for each in running if each.exitcode is not None]:
-                    began, answers = running.pop(process)
-                    ended = (process.exitcode or 0) >= 0  # by itself, not by a signal
-                    failed = ended and (not answers.value or monotonic() - began < SHORT_LIFE)
+                for worker in [worker for worker in running if worker.exitcode is not None]:
+                    began, answers, _ = running.pop(worker)
+                    write("worker_ended", logging.WARNING, pid=worker.pid, exitcode=worker.exitcode)
+                    ended = (worker.exitcode or 0) >= 0  # by itself, not by a signal
+                    failed = ended and (not answers.value or monotonic() - began < MIN_LIFE_SECONDS)
                     failures = failures + 1 if failed else 0
-                    if failures >= FAILURES:
+                    if failures >= MAX_FAILURES:
                         raise StoreError("the service failed to start: see the messages above")
                     sleep(0.1 * failures)
         finally:
+            listener.close()  # so that new connections are refused, and no longer wait
             _end(running)
             theirs.close()
 
 
-def _started(options: Options, listening: socket.socket, alive: Connection, answers: Any) -> BaseProcess:
-    process = get_context("spawn").Process(
-        target=work, args=(options, listening, alive, answers), name="lowregret-worker"
-    )
+def _start_worker(*arguments: Any) -> BaseProcess:
+    process = get_context("spawn").Process(target=work, args=arguments, name="lowregret-worker")
     process.start()
     return process
 
@@ -156,7 +154,7 @@ def _end(running: Collection[BaseProcess]) -> None:
     """End the workers; one that does not end in time is killed."""
     for process in running:
         process.terminate()
-    end = monotonic() + GRACE + 2.0
+    end = monotonic() + GRACE_SECONDS + 2.0
     for process in running:
         process.join(max(end - monotonic(), 0.0))
         if process.exitcode is None:
@@ -164,27 +162,28 @@ def _end(running: Collection[BaseProcess]) -> None:
             process.join()
 
 
-def work(options: Options, listening: socket.socket, alive: Connection, answers: Any) -> None:
+def work(options: Options, listener: socket.socket, alive: Connection, answers: Any, *counts: Any) -> None:
     """Answer what comes to a socket, until a signal comes or the supervisor is gone; set ``answers`` then."""
     import uvicorn
 
-    from lowregret.service.app import create_app
+    from lowregret.service.app import Service
     from lowregret.service.connections import Connection as HTTPConnection
 
-    sys.setswitchinterval(SWITCH)
+    configure()
+    sys.setswitchinterval(SWITCH_SECONDS)
     Thread(target=_end_with, args=(alive,), daemon=True).start()
     config = uvicorn.Config(
-        create_app(options),
+        Service(options, *counts),
         http=HTTPConnection,
         access_log=False,
-        log_level="warning",
+        log_level="error",  # warnings are of requests that strangers send
         server_header=False,
         proxy_headers=False,
         ws="none",
         lifespan="on",
-        timeout_keep_alive=KEEP_ALIVE,
-        timeout_graceful_shutdown=GRACE,
-        limit_concurrency=MOST_CONNECTIONS,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        limit_concurrency=MAX_CONNECTIONS,
     )
 
     class Server(uvicorn.Server):
@@ -193,7 +192,7 @@ def work(options: Options, listening: socket.socket, alive: Connection, answers:
             answers.value = self.started
 
     with suppress(KeyboardInterrupt):
-        Server(config).run(sockets=[listening])
+        Server(config).run(sockets=[listener])
 
 
 def _end_with(alive: Connection) -> None:

@@ -21,59 +21,58 @@ from pydantic import Field, TypeAdapter, ValidationError
 from lowregret._common.durable_files import as_store_error, one_at_a_time, write_atomically
 from lowregret._common.validation import short_repr
 from lowregret.errors import InputError, StoreError
-from lowregret.service.models import Model
+from lowregret.online.agent_settings import valid_name
+from lowregret.service.models import StrictModel
 from lowregret.service.problems import RefusedError
 
-Scope: TypeAlias = Literal["decide", "read", "admin"]
-SCOPES: tuple[Scope, ...] = ("decide", "read", "admin")
-"""``decide`` asks, tells and forgets; ``read`` reads; ``admin`` does all, and creates and changes agents."""
+Scope: TypeAlias = Literal["visitor", "decide", "read", "admin"]
+SCOPES: tuple[Scope, ...] = ("visitor", "decide", "read", "admin")
+"""``visitor`` asks for one decision a call and tells its reward; ``decide`` asks, tells and forgets; ``read``
+reads; ``admin`` does all, and creates and changes agents."""
 PREFIX = "lrt_"
 """Tokens begin with it, so that tools that search for secrets can find them."""
 
 
-class Token(Model):
-    """What is stored of a token."""
+class Token(StrictModel):
+    """A stored token; ``agents`` are those that it is for, None if for all."""
 
     name: str
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
     scopes: list[Scope]
     created: str
+    agents: list[str] | None = None
+
+    def allows(self, scope: Scope) -> bool:
+        """Return whether the token has a scope, or one that includes it."""
+        including = {"visitor", "decide"} if scope == "visitor" else {scope}
+        return not {"admin", *including}.isdisjoint(self.scopes)
 
 
 _Tokens = TypeAdapter(list[Token])
 
 
 class Tokens:
-    """The tokens of a file.
-
-    Parameters
-    ----------
-    path : path
-        The file, as ``lowregret token`` writes it.
-    """
+    """The tokens of a file, as ``lowregret token`` writes it."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._lock = Lock()
         self._read_at: tuple[int, ...] = ()
         self._tokens: list[Token] = []
-        self.scopes_of("")  # refuse a file that cannot be read when the service starts
+        self.find("")  # refuse a file that cannot be read when the service starts
 
-    def scopes_of(self, token: str) -> frozenset[Scope] | None:
-        """Return the scopes of a token, None if it is unknown; every stored hash is compared."""
+    def find(self, token: str) -> Token | None:
+        """Return a token as it is stored, None if it is unknown; every stored hash is compared."""
         digest = sha256(token.encode(errors="surrogatepass")).hexdigest()
-        found: frozenset[Scope] | None = None
-        for known in self._current():
-            if compare_digest(known.sha256, digest):
-                found = frozenset(SCOPES if "admin" in known.scopes else known.scopes)
-        return found
+        matching = [stored for stored in self._current() if compare_digest(stored.sha256, digest)]
+        return matching[0] if matching else None
 
     def _current(self) -> list[Token]:
         try:
-            found = os.stat(self.path)
+            stat = os.stat(self.path)
         except OSError:
             raise StoreError(f"the file of tokens {str(self.path)!r} cannot be read") from None
-        changed = found.st_mtime_ns, found.st_ino, found.st_size  # the clock of files is coarse
+        changed = stat.st_mtime_ns, stat.st_ino, stat.st_size  # the clock of files is coarse
         if changed != self._read_at:
             with self._lock:
                 self._tokens = read_tokens(self.path)
@@ -91,7 +90,9 @@ def read_tokens(path: Path) -> list[Token]:
         raise StoreError(f"{str(path)!r} is not a file of tokens: write it with 'lowregret token'") from None
 
 
-def new_token(path: str | os.PathLike[str], name: str, scopes: list[Scope]) -> str:
+def new_token(
+    path: str | os.PathLike[str], name: str, scopes: list[Scope], agents: list[str] | None = None
+) -> str:
     """Add a token to a file, readable by its owner only, and return it; it is stored nowhere."""
     if not name or len(name) > 100 or not name.isprintable():
         raise InputError(f"the name of a token must be 1 to 100 printable characters, got {short_repr(name)}")
@@ -105,7 +106,9 @@ def new_token(path: str | os.PathLike[str], name: str, scopes: list[Scope]) -> s
         tokens = read_tokens(path) if path.exists() else []
         if name in (token.name for token in tokens):
             raise InputError(f"{str(path)!r} has a token {name!r}: remove it, or use another name")
-        _write(path, [*tokens, Token(name=name, sha256=digest, scopes=list(scopes), created=now)])
+        bound = None if agents is None else [valid_name(agent) for agent in agents]
+        new = Token(name=name, sha256=digest, scopes=list(scopes), created=now, agents=bound)
+        _write(path, [*tokens, new])
     return secret
 
 
@@ -114,37 +117,37 @@ def remove_token(path: str | os.PathLike[str], name: str) -> None:
     path = Path(path)
     with as_store_error(path), one_at_a_time(path.parent):
         tokens = read_tokens(path)
-        left = [token for token in tokens if token.name != name]
-        if len(left) == len(tokens):
+        others = [token for token in tokens if token.name != name]
+        if len(others) == len(tokens):
             raise InputError(f"{str(path)!r} has no token {short_repr(name)}")
-        _write(path, left)
+        _write(path, others)
 
 
-def require(tokens: Tokens | None, authorization: str | None, scope: Scope) -> None:
-    """Refuse a call whose token does not have a scope; without tokens everything is allowed."""
-    if tokens is None:
-        return
+def require(tokens: Tokens, authorization: str | None, scope: Scope, agent: str) -> Token:
+    """Return the token of a call; refuse one that lacks the scope, or is bound to other agents."""
     kind, _, token = (authorization or "").partition(" ")
     if kind.lower() != "bearer" or not token:
-        raise _unauthorized("this service needs a token: send the header 'Authorization: Bearer TOKEN'")
-    scopes = tokens.scopes_of(token.strip())
-    if scopes is None:
-        raise _unauthorized("the token is unknown or was removed", 'error="invalid_token"')
-    if scope not in scopes:
-        raise RefusedError(
-            403,
-            "forbidden",
-            f"the token lacks the scope {scope!r}",
-            {"WWW-Authenticate": f'Bearer realm="lowregret", error="insufficient_scope", scope="{scope}"'},
-        )
+        advice = "this service needs a token: send the header 'Authorization: Bearer TOKEN'"
+        raise RefusedError(401, "unauthorized", advice, _challenge())
+    stored = tokens.find(token.strip())
+    if stored is None:
+        problem = "the token is unknown or was removed"
+        raise RefusedError(401, "unauthorized", problem, _challenge(', error="invalid_token"'))
+    if not stored.allows(scope):
+        needed = "decide" if scope == "visitor" else scope
+        detail = f"the token {stored.name!r} lacks the scope {needed!r}"
+        challenge = _challenge(f', error="insufficient_scope", scope="{needed}"')
+        raise RefusedError(403, "forbidden", detail, challenge)
+    if stored.agents is not None and agent not in stored.agents:
+        raise RefusedError(403, "forbidden", f"the token {stored.name!r} is for calls of other agents alone")
+    return stored
 
 
-def _unauthorized(detail: str, more: str = "") -> RefusedError:
-    value = 'Bearer realm="lowregret"' + (f", {more}" if more else "")
-    return RefusedError(401, "unauthorized", detail, {"WWW-Authenticate": value})
+def _challenge(error: str = "") -> dict[str, str]:
+    return {"WWW-Authenticate": f'Bearer realm="lowregret"{error}'}
 
 
 def _write(path: Path, tokens: list[Token]) -> None:
-    text = json.dumps(_Tokens.dump_python(tokens), indent=1) + "\n"
+    text = json.dumps(_Tokens.dump_python(tokens, exclude_none=True), indent=1) + "\n"
     write_atomically(path, text.encode())
     path.chmod(0o600)

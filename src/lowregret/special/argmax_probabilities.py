@@ -12,14 +12,17 @@ quadrature and with simulation. Only live agents use this, so it is vectorized a
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, lru_cache
-from math import inf, log, pi
+from importlib import import_module
+from math import erfc, inf, log, pi, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numpy.polynomial import legendre
-from scipy.special import betainc, ndtr, stdtr
+
+from lowregret.special.tails import beta_tail, student_tail
 
 Floats = npt.NDArray[np.float64]
 
@@ -33,6 +36,10 @@ REACH = 6.4
 """Where the range of a normal density ends, in standard deviations: 2e-10 lies beyond."""
 TAIL = 1e-10
 """What lies beyond the range of a Student density, about."""
+ARMS_WITHOUT_SCIPY = 10_000
+"""For how many arms in all distribution functions are computed one by one, in 9 us each. Importing SciPy
+takes as long; it computes those of many arms at once."""
+_arms = [0]  # so far
 
 
 class Family(NamedTuple):
@@ -51,6 +58,24 @@ class Family(NamedTuple):
     high: float
 
 
+def _by_scipy(name: str, plain: Callable[..., float]) -> Callable[..., Floats]:
+    """Return a function of ``scipy.special``; before it is worth its import, one that computes the same."""
+
+    def function(first: Floats, *others: Any) -> Floats:
+        _arms[0] += len(first)
+        if _arms[0] > ARMS_WITHOUT_SCIPY:
+            with suppress(ImportError):
+                return np.asarray(getattr(import_module("scipy.special"), name)(first, *others))
+        return np.array([*map(plain, *(column.tolist() for column in np.broadcast_arrays(first, *others)))])
+
+    return function
+
+
+_ndtr = _by_scipy("ndtr", lambda z: 0.5 * erfc(-sqrt(0.5) * z))
+_stdtr = _by_scipy("stdtr", lambda degrees, z: student_tail(degrees, -z))
+_betainc = _by_scipy("betainc", lambda a, b, x: beta_tail(b, a, 1.0 - x))
+
+
 def _normal_ranges(mean: Floats, deviation: Floats) -> tuple[Floats, Floats, Floats]:
     return mean, deviation, REACH * deviation
 
@@ -61,7 +86,7 @@ def _normal_log_density(offset: Floats, start: float, mean: Floats, deviation: F
 
 
 def _normal_below(start: float, mean: Floats, deviation: Floats) -> Floats:
-    return np.asarray(ndtr((start - mean) / deviation))
+    return _ndtr((start - mean) / deviation)
 
 
 def _student_ranges(location: Floats, scale: Floats, degrees: Floats) -> tuple[Floats, Floats, Floats]:
@@ -77,7 +102,7 @@ def _student_log_density(
 
 
 def _student_below(start: float, location: Floats, scale: Floats, degrees: Floats) -> Floats:
-    return np.asarray(stdtr(degrees, (start - location) / scale))
+    return _stdtr(degrees, (start - location) / scale)
 
 
 # The variable of integration is arcsin(sqrt(x)), whose density is proportional to sin^(2a - 1) cos^(2b - 1).
@@ -97,7 +122,7 @@ def _beta_log_density(offset: Floats, start: float, a: Floats, b: Floats) -> Flo
 
 
 def _beta_below(start: float, a: Floats, b: Floats) -> Floats:
-    return np.asarray(betainc(a, b, np.sin(start) ** 2))
+    return _betainc(a, b, np.sin(start) ** 2)
 
 
 NORMAL = Family(_normal_ranges, _normal_log_density, _normal_below, False, -inf, inf)
@@ -171,10 +196,10 @@ def _in_any_order(family: Family, floor: float, *parameters: Floats) -> tuple[Fl
     """Call ``_probabilities`` in such a way that it finds what it computed for another order of the arms."""
     order = np.lexsort(parameters)
     data = np.array(parameters, np.float64)[:, order]
-    found, rest = _probabilities(family, len(order), data.tobytes(), floor)
+    ordered, none = _probabilities(family, len(order), data.tobytes(), floor)
     shares = np.empty(len(order))
-    shares[order] = found
-    return shares, rest
+    shares[order] = ordered
+    return shares, none
 
 
 @lru_cache(maxsize=16)
@@ -191,13 +216,13 @@ def _probabilities(family: Family, count: int, data: bytes, floor: float) -> tup
     if len(rivals) < count:
         parameters, centre, scale, high = parameters[:, rivals], centre[rivals], scale[rivals], high[rivals]
     first = family.below(start, *parameters)
-    rest = float(first.prod()) if start == floor else 0.0
+    none = float(first.prod()) if start == floor else 0.0
     if family.heavy:
         edges = _edges_of_heavy_tails(centre - start, scale, high - start)
     else:
         edges = _edges(scale, high - start)
     shares[rivals] = _integrals(family, start, edges, first, parameters[:, :, None])
-    return shares, rest
+    return shares, none
 
 
 def _edges(scale: Floats, ends: Floats) -> Floats:

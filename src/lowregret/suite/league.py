@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,24 +14,29 @@ from typing import Any
 
 import polars as pl
 
+from lowregret._common.arrays import Floats
 from lowregret._common.durable_files import as_store_error, write_atomically
+from lowregret._common.progress import Progress, Report, reporting
 from lowregret._common.text import count
 from lowregret._common.validation import integer, seed_of
-from lowregret.analysis.tables import Floats
 from lowregret.errors import InputError
 from lowregret.experiments.policy_loading import refer_to
-from lowregret.experiments.run import Progress
 from lowregret.experiments.spec import Experiment
 from lowregret.experiments.store import ResultStore
 from lowregret.policies import Policy
 from lowregret.suite import standings as statistics
-from lowregret.suite.entries import SIZES, Costs, Entrant, Entry, by_runs, entrants, entries, planned_runs
-from lowregret.suite.successor import checks
-from lowregret.suite.testbeds import TEST, TESTBEDS, Testbed, testbed
+from lowregret.suite.league_testbeds import TEST, TESTBEDS, Testbed, testbed
+from lowregret.suite.participants import (
+    SIZES,
+    Assignment,
+    Costs,
+    Participant,
+    assignments,
+    by_runs,
+    participants,
+    planned_runs,
+)
 from lowregret.suite.worst_case import worst_case
-
-ProgressBar = Callable[[str], AbstractContextManager[Callable[[Progress], None] | None]]
-"""Takes a label; returns a context whose value is called with the progress of the runs."""
 
 GRID_POINTS = 10
 ALL, UNIT, TEST_HALF = "all testbeds", "rewards in [0, 1]", "test half"
@@ -57,8 +62,8 @@ SEARCH: dict[str, dict[str, Any]] = {
     "full": {"horizon": 10_000, "arms": (2, 10, 50), "starts": 60, "runs": 2_000},
 }
 """The arguments of `worst_case` by the size of the league; ``quick`` does not search."""
-SLOW_STEP = 5e-7
-"""A policy with a slower step, in seconds with 10 arms, is not searched for a worst case."""
+SLOW_STEP_SECONDS = 5e-7
+"""A policy with a slower step, with 10 arms, is not searched for a worst case."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,8 +77,8 @@ class League:
     testbeds : polars.DataFrame
         The testbeds: testbed, group, half, arms, horizon, unit (whether rewards lie in [0, 1]), reason.
     policies : polars.DataFrame
-        The policies: policy, needs, family (whether it is derived from a reward family), own (whether it was
-        added to those of the package), source.
+        The policies: policy, needs, family (the reward family whose likelihood or divergence it uses; null if
+        none), own (whether it was added to those of the package), source.
     scores : polars.DataFrame
         One row per testbed and policy: ``runs``, ``mean`` regret and its standard error ``se``, ``worst05``
         (the mean of the worst 5% of the runs), ``failures`` (the share of runs no better than uniform play),
@@ -84,8 +89,6 @@ class League:
         The win matrix and the performance profiles.
     worst_cases : polars.DataFrame
         What `worst_case` found for each policy; no rows where it was not called.
-    checks : polars.DataFrame
-        The requirements on `MOSSV`, testbed by testbed; see `suite.successor.checks`.
     regrets : dict
         The final regret of every run, by testbed and policy.
 
@@ -94,12 +97,12 @@ class League:
     >>> import tempfile
     >>> import lowregret as lr
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = lr.league(testbeds=["short"], policies=["MOSS", "UCB1"], out=folder)
-    ...     "league.html" in [path.name for path in found.report(folder)]
+    ...     league = lr.league(testbeds=["short"], policies=["MOSS", "UCB1"], out=folder)
+    ...     "league.html" in [path.name for path in league.report(folder)]
     True
-    >>> found.standings.filter(scope="all testbeds").select("policy", "rank").rows()
+    >>> league.standings.filter(scope="all testbeds").select("policy", "rank").rows()
     [('MOSS', 1.0), ('UCB1', 2.0)]
-    >>> found.tables()["testbeds"]["testbed"].to_list()
+    >>> league.tables()["testbeds"]["testbed"].to_list()
     ['short']
     """
 
@@ -112,7 +115,6 @@ class League:
     wins: pl.DataFrame
     profiles: pl.DataFrame
     worst_cases: pl.DataFrame
-    checks: pl.DataFrame
     regrets: Mapping[str, Mapping[str, Floats]]
 
     def __repr__(self) -> str:
@@ -129,9 +131,7 @@ class League:
         dict of str to polars.DataFrame
             The tables, by the names of the attributes.
         """
-        names = (
-            "testbeds", "policies", "scores", "standings", "wins", "profiles", "worst_cases", "checks"
-        )  # fmt: skip
+        names = "testbeds", "policies", "scores", "standings", "wins", "profiles", "worst_cases"
         return {name: getattr(self, name) for name in names}
 
     def report(self, folder: str | Path) -> list[Path]:
@@ -140,12 +140,10 @@ class League:
         Parameters
         ----------
         folder : str or path
-            The folder.
 
         Returns
         -------
         list of Path
-            The files.
         """
         from lowregret.suite.league_page import write_files
 
@@ -157,12 +155,12 @@ def league(
     *,
     policy: Policy | str | Iterable[Policy | str] = (),
     out: str | Path = "league",
-    seed: int = 1,
+    seed: int = 0,
     testbeds: Iterable[str] | None = None,
     policies: Iterable[Policy | str] | None = None,
     executor: Executor | Callable[[], Executor] | None = None,
     threads: int | None = None,
-    progress_bar: ProgressBar | None = None,
+    progress: bool | Report = True,
 ) -> League:
     """Run every policy on every testbed of the suite that suits it.
 
@@ -177,7 +175,7 @@ def league(
         Your own policies: objects, names with parameters, or ``module:Class``.
     out : str or path, default "league"
         The folder of the results.
-    seed : int, default 1
+    seed : int, default 0
         The seed of rewards and policies.
     testbeds : several str, optional
         The names of the testbeds; by default all.
@@ -185,13 +183,13 @@ def league(
         The policies; by default all of the package that learn.
     executor, threads : optional
         Where the runs are computed; see `Experiment.run`.
-    progress_bar : callable, optional
-        Called with a label for every part; returns a context whose value is called with a `Progress`.
+    progress : bool or callable, default True
+        Whether to say on standard error what is done, or a function that is called with a `Progress`.
 
     Returns
     -------
     League
-        Tables of scores, standings, wins, profiles, worst cases and checks.
+        Tables of scores, standings, wins, profiles and worst cases.
 
     Raises
     ------
@@ -207,8 +205,8 @@ def league(
     >>> import tempfile
     >>> import lowregret as lr
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = lr.league(testbeds=["short"], policies=["MOSS", "UCB1"], out=folder)
-    >>> found.standings.filter(scope="all testbeds").select("policy", "rank").rows()
+    ...     league = lr.league(testbeds=["short"], policies=["MOSS", "UCB1"], out=folder)
+    >>> league.standings.filter(scope="all testbeds").select("policy", "rank").rows()
     [('MOSS', 1.0), ('UCB1', 2.0)]
     """
     if size not in SIZES:
@@ -218,62 +216,65 @@ def league(
     folder, seed = Path(out), seed_of(seed)
     beds = [testbed(name) for name in (TESTBEDS if testbeds is None else testbeds)]
     own = [policy] if isinstance(policy, str | Policy) else policy
-    players, costs = entrants(own, policies), Costs(folder / "costs.json")
-    plans = {
-        bed.name: entries(
-            bed.bandit(), bed.horizon, planned_runs(bed.horizon, SIZES[size]), players, SIZES[size], costs
-        )
-        for bed in beds
-    }
-    costs.save()
-    bar = progress_bar or (lambda _: nullcontext())
+    players, costs = participants(own, policies), Costs(folder / "costs.json")
     regrets: dict[str, dict[str, Floats]] = {}
     rows: list[dict[str, Any]] = []
-    for bed in beds:
-        regrets[bed.name], scores = _play(bed, plans[bed.name], folder, seed, bar, executor, threads)
-        rows += scores
-    cases = _worst_cases(players, size, folder, threads, costs, bar)
-    return _joined(size, seed, beds, players, regrets, pl.DataFrame(rows, schema=SCORES), cases)
+    with reporting(progress) as report:
+        report(Progress("measuring the time of a step", 0, len(beds), "testbeds", 0.0))
+        plans = {
+            bed.name: assignments(
+                bed.bandit(), bed.horizon, planned_runs(bed.horizon, SIZES[size]), players, SIZES[size], costs
+            )
+            for bed in beds
+        }
+        costs.save()
+        for number, bed in enumerate(beds):
+            advance = partial(_advance, report, number, len(beds))
+            regrets[bed.name], scores = _play(bed, plans[bed.name], folder, seed, advance, executor, threads)
+            rows += scores
+        cases = _worst_cases(players, size, folder, threads, costs, report)
+    return _assemble(size, seed, beds, players, regrets, pl.DataFrame(rows, schema=SCORES), cases)
 
 
 def _play(
     bed: Testbed,
-    planned: Sequence[Entry],
+    assigned: Sequence[Assignment],
     folder: Path,
     seed: int,
-    bar: ProgressBar,
+    advance: Callable[[float, Progress], None],
     executor: Executor | Callable[[], Executor] | None,
     threads: int | None,
 ) -> tuple[dict[str, Floats], list[dict[str, Any]]]:
     """Run the experiments of a testbed; return the regrets of the policies, and their scores."""
-    bandit, found, costs = bed.bandit(), dict[str, Floats](), dict[str, float]()
-    for runs, group in by_runs(planned).items():
+    bandit, regrets, costs = bed.bandit(), dict[str, Floats](), dict[str, float]()
+    groups = by_runs(assigned)
+    for part, (runs, group) in enumerate(groups.items()):
         experiment = Experiment(
             name=bed.name,
             environments=bandit,
-            policies=[entry.entry for entry in group],
+            policies=[assignment.loaded_from for assignment in group],
             horizon=bed.horizon,
             runs=runs,
             seed=seed,
             grid={"points": GRID_POINTS},
         )
         place = folder / "results" / f"{bed.name}-{runs}"
-        with bar(f"{bed.name}, {runs} runs") as progress:
-            results = experiment.run(place, executor=executor, threads=threads, progress=progress)
+        report = partial(advance, part / len(groups))
+        results = experiment.run(place, executor=executor, threads=threads, progress=report)
         parts = results.finals.partition_by("policy", as_dict=True)
         recorded = _nanoseconds(place)
-        for entry in group:
-            found[entry.entrant.name] = parts[entry.played,]["regret"].to_numpy()
-            costs[entry.entrant.name] = recorded[entry.played]
+        for player, _, label, *_ in group:
+            regrets[player.name] = parts[label,]["regret"].to_numpy()
+            costs[player.name] = recorded[label]
     uniform = bed.horizon * float(bandit.gaps.mean())
     scores = []
-    for entry in planned:
-        name = entry.entrant.name
-        row: dict[str, Any] = {"testbed": bed.name, "policy": name, "runs": 0, "note": entry.note}
-        if name in found:
-            row |= statistics.scored(found[name], uniform) | {"ns_per_step": costs[name]}
+    for assignment in assigned:
+        name = assignment.participant.name
+        row: dict[str, Any] = {"testbed": bed.name, "policy": name, "runs": 0, "note": assignment.note}
+        if name in regrets:
+            row |= statistics.scores(regrets[name], uniform) | {"ns_per_step": costs[name]}
         scores.append(row)
-    return {entry.entrant.name: found[entry.entrant.name] for entry in planned if entry.runs}, scores
+    return {row["policy"]: regrets[row["policy"]] for row in scores if row["runs"]}, scores
 
 
 def _nanoseconds(folder: Path) -> dict[str, float]:
@@ -286,44 +287,47 @@ def _nanoseconds(folder: Path) -> dict[str, float]:
 
 
 def _worst_cases(
-    players: Sequence[Entrant], size: str, folder: Path, threads: int | None, costs: Costs, bar: ProgressBar
+    players: Sequence[Participant],
+    size: str,
+    folder: Path,
+    threads: int | None,
+    costs: Costs,
+    report: Report,
 ) -> pl.DataFrame:
     """Search a worst case for every policy; a search that is in the folder is not repeated."""
-    path, known = folder / "worst_cases.json", dict[str, Any]()
+    path, searched = folder / "worst_cases.json", dict[str, Any]()
     with suppress(OSError, ValueError, TypeError):  # not there, or not ours
-        known = dict(json.loads(path.read_text(encoding="utf-8")))
+        searched = dict(json.loads(path.read_text(encoding="utf-8")))
     rows = []
     for player in players:
-        step = next(
-            (cost for name, (cost, *_) in costs.known.items() if name.startswith(f"{player.name}, 10 ")), 0.0
-        )
-        if not SEARCH[size] or "known variance" in player.policy.needs or step > SLOW_STEP:
+        prefix = f"{player.name}, 10 "
+        seconds = next((cost for name, (cost, *_) in costs.measured.items() if name.startswith(prefix)), 0.0)
+        if not SEARCH[size] or "known variance" in player.policy.needs or seconds > SLOW_STEP_SECONDS:
             continue
         key = f"{player.name} {refer_to(type(player.policy)).identity} {SEARCH[size]}"
-        if key not in known:
-            with bar(f"worst case of {player.name}") as advance:
-                tell = None if advance is None else partial(_advance, advance)
-                case = worst_case(player.policy, **SEARCH[size], threads=threads, progress=tell)
+        if key not in searched:
+            case = worst_case(player.policy, **SEARCH[size], threads=threads, progress=report)
             first = case.candidates.row(0, named=True)
-            known[key] = {"policy": player.name} | {
+            searched[key] = {"policy": player.name} | {
                 name: first[name] for name in WORST_CASES if name in first
             }
             with as_store_error(folder):
-                write_atomically(path, (json.dumps(known, indent=1) + "\n").encode())
-        rows.append(known[key])
+                write_atomically(path, (json.dumps(searched, indent=1) + "\n").encode())
+        rows.append(searched[key])
     return pl.DataFrame(rows, schema=WORST_CASES).sort("ratio")
 
 
-def _advance(advance: Callable[[Progress], None], done: int, problems: int) -> None:
-    """Report the progress of a search, a problem as a shard."""
-    advance(Progress(done, problems, done, problems, 0, 0))
+def _advance(report: Report, number: int, beds: int, before: float, now: Progress) -> None:
+    """Report the progress of a testbed of which a share was done before, as a share of all testbeds."""
+    share = (number + before + (1.0 - before) * now.share) / beds
+    report(now._replace(what=f"{now.what}, testbed {number + 1} of {beds}", share=share, steps=0))
 
 
-def _joined(
+def _assemble(
     size: str,
     seed: int,
     beds: Sequence[Testbed],
-    players: Sequence[Entrant],
+    players: Sequence[Participant],
     regrets: Mapping[str, Mapping[str, Floats]],
     scores: pl.DataFrame,
     worst_cases: pl.DataFrame,
@@ -336,7 +340,7 @@ def _joined(
     scopes = {ALL: set(regrets), UNIT: unit, TEST_HALF: unseen}
     placed, shares = [], []
     for scope, chosen in scopes.items():
-        part = {name: found for name, found in regrets.items() if name in chosen}
+        part = {bed: by_policy for bed, by_policy in regrets.items() if bed in chosen}
         if scope != ALL and len(part) in (0, len(regrets)):
             continue
         table = statistics.standings(part, names, seed)
@@ -359,22 +363,22 @@ def _joined(
             for bed in beds
         ),
         policies=pl.DataFrame(
-            {
-                "policy": player.name,
-                "needs": ", ".join(player.policy.needs),
-                "family": player.knows_family,
-                "own": player.own,
-                "source": player.policy.source,
-            }
-            for player in players
+            [
+                {
+                    "policy": player.name,
+                    "needs": ", ".join(player.policy.needs),
+                    "family": player.policy.family,
+                    "own": player.own,
+                    "source": player.policy.source,
+                }
+                for player in players
+            ],
+            schema_overrides={"family": pl.String},
         ),
         scores=scores,
         standings=pl.concat(placed, how="diagonal"),
         wins=statistics.wins(regrets, names),
         profiles=pl.concat(shares),
         worst_cases=worst_cases,
-        checks=checks(
-            regrets, {bed.name: bed.half for bed in beds}, [p.name for p in players if p.knows_family]
-        ),
         regrets=regrets,
     )

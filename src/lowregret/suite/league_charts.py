@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import altair as alt
 import polars as pl
 
 from lowregret.reporting.chart_style import (
@@ -19,11 +18,12 @@ from lowregret.reporting.chart_style import (
     palette_of,
 )
 from lowregret.reporting.line_chart import Axis, line_chart
+from lowregret.reporting.plots_extra import alt
 from lowregret.reporting.policy_styles import Style
 
-ROW = 22
-"""The height of a row in pixels."""
-MOST_LINES = 10
+ROW_PIXELS = 22
+"""The height of a row."""
+MAX_LINES = 10
 """How many policies the performance profiles show: the best ones by rank, and the user's own."""
 WORST_RATIO = 10.0
 """Where the colours of the overview end."""
@@ -41,7 +41,7 @@ def relative_chart(
     axis = Axis(words, low / 1.1, high * 1.1, log=True)
     x = alt.X("value:Q", scale=axis.scale(), title=words, axis=axis.axis(grid=True))
     y = alt.Y("policy:N", sort=order, title=None).axis(labelFontSize=13, labelPadding=8)
-    colour = line_encodings(palette_of(order, palette), order, legend=False)["color"]
+    colour = line_encodings(palette_of(order, palette), order)["color"]
     tips = [alt.Tooltip("policy:N"), *(alt.Tooltip(f"{name}:Q", format=".3~g") for name in names.values())]
     shared: dict[str, Any] = {"y": y, "color": colour, "tooltip": tips, "opacity": highlight()}
     base = alt.Chart(inline(table))
@@ -51,7 +51,7 @@ def relative_chart(
         base.mark_rule(strokeWidth=3).encode(x=field(x, "low"), x2="high:Q", **shared),
         base.mark_point(size=60, filled=True).encode(x=x, **shared),
     ]
-    return layer_chart(layers, title, palette_of(order, palette), height=ROW * len(order))
+    return layer_chart(layers, title, palette_of(order, palette), height=ROW_PIXELS * len(order))
 
 
 def profile_chart(
@@ -84,15 +84,9 @@ def overview_chart(
         type="log", domain=[1, WORST_RATIO], clamp=True, scheme="yelloworangered"
     )
     ratio = ratio.legend(values=[1, 2, 5, 10], symbolType="square", orient="right", gradientLength=140)
-    tips = [
-        "testbed:N",
-        "policy:N",
-        alt.Tooltip("mean:Q", format=",.4~r"),
-        alt.Tooltip("ratio:Q", format=".3~g"),
-    ]
-    return _grid(
-        table, ("testbed", testbeds), ("policy", policies), ratio, [*tips, "runs:Q", "note:N"], title
-    )
+    numbers = [alt.Tooltip("mean:Q", format=",.4~r"), alt.Tooltip("ratio:Q", format=".3~g")]
+    tips = ["testbed:N", "policy:N", *numbers, "runs:Q", "note:N"]
+    return _grid(table, ("testbed", testbeds), ("policy", policies), ratio, tips, title)
 
 
 def wins_chart(wins: pl.DataFrame, policies: Sequence[str], title: str) -> alt.LayerChart:

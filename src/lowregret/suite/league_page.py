@@ -8,21 +8,13 @@ from pathlib import Path
 
 import polars as pl
 
-from lowregret._common.durable_files import as_store_error, write_atomically
 from lowregret._common.text import count
 from lowregret.reporting.number_format import percent, shown
-from lowregret.reporting.page import page, save_pictures
+from lowregret.reporting.page import write_page
 from lowregret.reporting.page_parts import Cell, Fold, Part, Picture, Section, Table, Text
 from lowregret.reporting.policy_styles import Style, styles
 from lowregret.suite.league import ALL, TEST_HALF, UNIT, League
-from lowregret.suite.league_charts import (
-    MOST_LINES,
-    overview_chart,
-    profile_chart,
-    relative_chart,
-    wins_chart,
-)
-from lowregret.suite.successor import FAILS, HOLDS, INCONCLUSIVE, SUCCESSOR, counted
+from lowregret.suite.league_charts import MAX_LINES, overview_chart, profile_chart, relative_chart, wins_chart
 
 SCOPES = {
     ALL: ("all", "Only policies that play on all testbeds are compared."),
@@ -35,18 +27,16 @@ TITLE = "The league: every policy on every kind of problem"
 
 def write_files(league: League, folder: Path) -> list[Path]:
     """Write the page, its figures, and the tables as CSV files and as one JSON file; return the paths."""
-    sections, tables = page_sections(league), league.tables()
-    figures, report = folder / "figures", folder / "league.html"
-    with as_store_error(folder):
-        figures.mkdir(parents=True, exist_ok=True)
-        write_atomically(report, page(TITLE, introduction(league), sections).encode())
-        files = [report, *save_pictures(sections, figures, ("svg", "png"))]
-        for name, table in tables.items():
-            files.append(folder / f"{name}.csv")
-            write_atomically(files[-1], table.write_csv().encode())
-        files.append(folder / "league.json")
-        write_atomically(files[-1], (json.dumps(as_dict(league), indent=1, allow_nan=False) + "\n").encode())
-    return files
+    files = {f"{name}.csv": table.write_csv() for name, table in league.tables().items()}
+    files["league.json"] = json.dumps(as_dict(league), indent=1, allow_nan=False) + "\n"
+    return write_page(
+        folder / "league.html",
+        TITLE,
+        introduction(league),
+        page_sections(league),
+        formats=("svg", "png"),
+        files=files,
+    )
 
 
 def as_dict(league: League) -> dict[str, object]:
@@ -59,12 +49,11 @@ def introduction(league: League) -> list[str]:
     """Return what was run, and how to read the numbers."""
     played = league.scores.filter(pl.col("runs") > 0)
     runs = played["runs"].to_list()
-    least, most = min(runs, default=0), max(runs, default=0)
     return [
         f"{count(len(league.policies), 'policy', 'policies')} on {count(len(league.testbeds), 'testbed')}, "
-        f"{least:,} to {most:,} runs, size {league.size}, seed {league.seed}. Slow policies have fewer runs. "
-        "In a run all policies see the same rewards. A testbed counts as one, whatever the size of its "
-        "regret: the standings are made of ranks and of ratios.",
+        f"{min(runs, default=0):,} to {max(runs, default=0):,} runs, size {league.size}, seed {league.seed}. "
+        "Slow policies have fewer runs. In a run all policies see the same rewards. A testbed counts "
+        "as one, whatever the size of its regret: the standings are made of ranks and of ratios.",
         "The testbeds have two halves. The constants of MOSSV were chosen on the development half, and none "
         "on the test half.",
     ]
@@ -93,8 +82,6 @@ def page_sections(league: League) -> list[Section]:
     ]
     if len(league.worst_cases):
         sections.append(Section("Worst cases found", [worst_case_table(league)]))
-    if len(league.checks):
-        sections.append(Section(f"What {SUCCESSOR} must hold", check_parts(league)))
     return [
         *sections,
         Section("Where a policy does not play", [absence_table(league)], folded=True),
@@ -110,48 +97,50 @@ def ordered(league: League) -> list[str]:
 
 def standings_parts(league: League, scope: str, palette: Mapping[str, Style]) -> list[Part]:
     """Return the standings over the testbeds of a scope: table, relative regrets and profiles."""
-    found = league.standings.filter(scope=scope)
-    order = found["policy"].to_list()
+    standings = league.standings.filter(scope=scope)
+    order = standings["policy"].to_list()
     slug, words_of_scope = SCOPES[scope]
-    column = "to_moss" if "to_moss" in found.columns and found["to_moss"].null_count() == 0 else "to_best"
+    column = (
+        "to_moss" if "to_moss" in standings.columns and standings["to_moss"].null_count() == 0 else "to_best"
+    )
     words = "regret divided by that of MOSS" if column == "to_moss" else "regret divided by the lowest"
-    relative = relative_chart(found, column, f"{words}, geometric mean", "Relative regret", palette)
+    relative = relative_chart(standings, column, f"{words}, geometric mean", "Relative regret", palette)
     own = league.policies.filter("own")["policy"].to_list()
-    shown_lines = [name for place, name in enumerate(order) if place < MOST_LINES or name in own]
+    shown_lines = [name for place, name in enumerate(order) if place < MAX_LINES or name in own]
     lines = profile_chart(league.profiles.filter(scope=scope), shown_lines, "Performance profiles", palette)
     return [
         Text(words_of_scope, "facts"),
         standings_table(league, scope),
         Picture({"": relative}, f"Relative regret, {scope}", "With 95% intervals.", f"relative-{slug}"),
         Picture({"": lines}, f"Performance profiles, {scope}",
-                f"The {MOST_LINES} policies with the best ranks, and yours. At factor 1: the share of "
+                f"The {MAX_LINES} policies with the best ranks, and yours. At factor 1: the share of "
                 "testbeds on which the policy is the best of all.", f"profiles-{slug}"),
     ]  # fmt: skip
 
 
 def standings_table(league: League, scope: str) -> Table:
     """Return the ranks and relative regrets over the testbeds of a scope."""
-    found = league.standings.filter(scope=scope)
+    standings = league.standings.filter(scope=scope)
     cases = dict(league.worst_cases.select("policy", "ratio").iter_rows())
     family = dict(league.policies.select("policy", "family").iter_rows())
     heads = ["policy", "rank", "tail rank", "to lowest", "to MOSS", "worst case", "family"]
     rows = []
-    for row in found.to_dicts():
+    for row in standings.to_dicts():
         name = row["policy"]
         rows.append(
             [
                 name,
                 *(interval(row, column) for column in ("rank", "tail_rank", "to_best", "to_moss")),
                 shown(cases.get(name)),
-                Cell("yes" if family[name] else "", "quiet"),
+                Cell(family[name] or "", "quiet"),
             ]
         )
     caption = (
-        f"{found['testbeds'][0]} testbeds. Rank: the mean over the testbeds of the rank by mean regret; tail "
-        "rank: by the mean of the worst 5% of the runs. To lowest, to MOSS: the geometric mean of the "
+        f"{standings['testbeds'][0]} testbeds. Rank: the mean over the testbeds of the rank by mean regret; "
+        "tail rank: by the mean of the worst 5% of the runs. To lowest, to MOSS: the geometric mean of the "
         "mean regret divided by the lowest one and by that of MOSS. In brackets: 95% intervals over testbeds "
         "and runs (bootstrap). Worst case: regret / sqrt(K T) on the worst bandit that a search found. "
-        "Family: derived from the likelihood of a reward family."
+        "Family: the reward family whose likelihood or divergence the policy uses."
     )
     return Table(heads, rows, words=(0, 6), caption=caption)
 
@@ -172,55 +161,6 @@ def worst_case_table(league: League) -> Table:
     heads = ["policy", "regret / sqrt(K T)", "worst 5%", "arms", "largest mean", "near arms, gap"]
     caption = "Evaluated on runs that the search has not used. The true worst case is at least as bad."
     return Table(heads, rows, caption=caption)
-
-
-def check_parts(league: League) -> list[Part]:
-    """Return the verdicts on the successor by half, and every case in which one does not hold."""
-    caption = (
-        "Mean: at most that of the rival on every testbed, within three standard errors. Worst 5%: at most "
-        "1.05 times that of MOSS. Anytime: at most 1.25 times that of MOSSV with the horizon. Geometric "
-        "mean: below that of every policy that is not derived from a reward family, over the "
-        "testbeds of the half."
-    )
-    parts: list[Part] = [
-        Table(
-            ["requirement", "rival", "half", *VERDICTS, "largest ratio"],
-            check_rows(league),
-            (0, 1, 2),
-            caption,
-        )
-    ]
-    rows = failing_rows(league)
-    if rows:
-        heads = ["requirement", "rival", "half", "testbed", "ratio", "95% interval", "verdict"]
-        parts.append(Table(heads, rows, (0, 1, 2, 3, 6), "Every case that does not hold."))
-    return parts
-
-
-VERDICTS = (HOLDS, INCONCLUSIVE, FAILS)
-
-
-def check_rows(league: League) -> list[list[str]]:
-    """Return the counts of verdicts as rows of strings."""
-    return [
-        [
-            row["requirement"],
-            row["rival"],
-            row["half"],
-            *(str(row[name]) for name in VERDICTS),
-            f"{row['worst']:.3g}",
-        ]
-        for row in counted(league.checks).to_dicts()
-    ]
-
-
-def failing_rows(league: League) -> list[list[str]]:
-    """Return what does not hold as rows of strings."""
-    return [
-        [row["requirement"], row["rival"], row["half"], row["testbed"], f"{row['value']:.3g}",
-         f"{row['low']:.3g} to {row['high']:.3g}", row["verdict"]]
-        for row in league.checks.filter(pl.col("verdict") != HOLDS).to_dicts()
-    ]  # fmt: skip
 
 
 def absence_table(league: League) -> Table:

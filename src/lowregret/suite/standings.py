@@ -9,29 +9,29 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from lowregret._common.arrays import Floats
 from lowregret.analysis.summary import TAIL, tail_mean
-from lowregret.analysis.tables import Floats
 
 Regrets = Mapping[str, Mapping[str, Floats]]
 """The final regrets of every run, by testbed and policy."""
 
-RESAMPLES, INNER = 2_000, 200
+TESTBED_RESAMPLES, RUN_RESAMPLES = 2_000, 200
 """Bootstrap: resamples of the testbeds, and of the runs of a testbed."""
-ERRORS = 3.0
+WIN_ERRORS = 3.0
 """A policy wins where its mean regret is lower by more than this many standard errors."""
 FACTORS = tuple(float(f"{factor:.3g}") for factor in np.geomspace(1.0, 10.0, 41))
 REFERENCE = "MOSS"
 """Regrets are also stated relative to this policy."""
 
 
-class Resampled(NamedTuple):
-    """Mean and tail of the regrets on a testbed, each (1 + INNER, policies); row 0 is the estimate."""
+class Resamples(NamedTuple):
+    """Mean and tail of the regrets on a testbed, by resample and policy; row 0 has the estimates."""
 
     mean: Floats
     tail: Floats
 
 
-def scored(regrets: Floats, uniform: float) -> dict[str, float | int | None]:
+def scores(regrets: Floats, uniform: float) -> dict[str, float | int | None]:
     """Summarize the regrets of a policy on a testbed; ``uniform`` is the regret of uniform play."""
     runs = len(regrets)
     return {
@@ -51,9 +51,9 @@ def standings(regrets: Regrets, policies: Sequence[str], seed: int = 0) -> pl.Da
     mean of the regret divided by the lowest one and by that of MOSS. Each has a 95% interval, from resamples
     of the testbeds and of the runs on each.
     """
-    everywhere = [name for name in policies if all(name in found for found in regrets.values())]
+    everywhere = [name for name in policies if all(name in by_policy for by_policy in regrets.values())]
     rng = np.random.default_rng(seed)
-    parts = [resample([found[name] for name in everywhere], rng) for found in regrets.values()]
+    parts = [resample([by_policy[name] for name in everywhere], rng) for by_policy in regrets.values()]
     if not everywhere or not parts:
         return pl.DataFrame(schema={"policy": pl.String, "testbeds": pl.Int64})
     means = np.stack([part.mean for part in parts])
@@ -67,25 +67,25 @@ def standings(regrets: Regrets, policies: Sequence[str], seed: int = 0) -> pl.Da
     if REFERENCE in everywhere:
         place = everywhere.index(REFERENCE)
         columns["to_moss"] = logs - logs[:, :, place : place + 1]
-    beds = rng.integers(len(parts), size=(RESAMPLES, len(parts)))
-    runs = rng.integers(1, 1 + INNER, size=beds.shape)
+    beds = rng.integers(len(parts), size=(TESTBED_RESAMPLES, len(parts)))
+    runs = rng.integers(1, 1 + RUN_RESAMPLES, size=beds.shape)
     table: dict[str, list[str] | Floats | int] = {"policy": everywhere, "testbeds": len(parts)}
     for name, values in columns.items():
         estimate, drawn = values[:, 0].mean(axis=0), values[beds, runs].mean(axis=1)
         low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
-        for column, found in ((name, estimate), (f"{name}_low", low), (f"{name}_high", high)):
-            table[column] = np.exp(found) if name.startswith("to_") else found
+        for column, numbers in ((name, estimate), (f"{name}_low", low), (f"{name}_high", high)):
+            table[column] = np.exp(numbers) if name.startswith("to_") else numbers
     return pl.DataFrame(table).cast({"testbeds": pl.Int64}).sort("rank", maintain_order=True)
 
 
-def resample(regrets: Sequence[Floats], rng: np.random.Generator) -> Resampled:
+def resample(regrets: Sequence[Floats], rng: np.random.Generator) -> Resamples:
     """Bootstrap means and tails; policies with equal numbers of runs are resampled together."""
     counts: dict[int, Floats] = {}
     means, tails = [], []
     for values in regrets:
         runs = len(values)
         if runs not in counts:
-            drawn = rng.multinomial(runs, np.full(runs, 1.0 / runs), size=INNER)
+            drawn = rng.multinomial(runs, np.full(runs, 1.0 / runs), size=RUN_RESAMPLES)
             counts[runs] = np.vstack([np.ones(runs), drawn]).astype(np.float64)
         means.append(counts[runs] @ values / runs)
         order = np.argsort(values)[::-1]
@@ -93,7 +93,7 @@ def resample(regrets: Sequence[Floats], rng: np.random.Generator) -> Resampled:
         before = np.cumsum(weights, axis=1) - weights
         kept = np.clip(max(TAIL * runs, 1.0) - before, 0.0, weights)
         tails.append(kept @ values[order] / kept.sum(axis=1))
-    return Resampled(np.stack(means, axis=1), np.stack(tails, axis=1))
+    return Resamples(np.stack(means, axis=1), np.stack(tails, axis=1))
 
 
 def _ranks(values: Floats) -> Floats:
@@ -115,8 +115,8 @@ def wins(regrets: Regrets, policies: Sequence[str]) -> pl.DataFrame:
         for opponent in policies:
             if policy == opponent:
                 continue
-            both = [found for found in regrets.values() if policy in found and opponent in found]
-            signs = [sign(found[policy], found[opponent]) for found in both]
+            both = [bed for bed in regrets.values() if policy in bed and opponent in bed]
+            signs = [sign(bed[policy], bed[opponent]) for bed in both]
             rows.append((policy, opponent, len(both), signs.count(-1), signs.count(1)))
     schema = {"policy": pl.String, "opponent": pl.String} | dict.fromkeys(
         ("testbeds", "wins", "losses"), pl.Int64
@@ -143,7 +143,7 @@ def _errors(runs: int) -> float:
     """Return the standard errors that Student's t exceeds as rarely as the normal one exceeds 3."""
     from scipy.stats import norm, t
 
-    return float(t.isf(norm.sf(ERRORS), runs - 1)) if runs > 1 else np.inf
+    return float(t.isf(norm.sf(WIN_ERRORS), runs - 1)) if runs > 1 else np.inf
 
 
 def profiles(regrets: Regrets, policies: Sequence[str]) -> pl.DataFrame:
@@ -153,14 +153,14 @@ def profiles(regrets: Regrets, policies: Sequence[str]) -> pl.DataFrame:
     it. (Dolan and More, "Benchmarking optimization software with performance profiles", 2002.)
     """
     ratios: dict[str, list[float]] = {policy: [] for policy in policies}
-    for found in regrets.values():
-        best = min((float(values.mean()) for values in found.values()), default=1.0)
+    for by_policy in regrets.values():
+        best = min((float(values.mean()) for values in by_policy.values()), default=1.0)
         for policy in policies:
-            if policy in found:
-                ratios[policy].append(float(found[policy].mean()) / max(best, 1e-12))
+            if policy in by_policy:
+                ratios[policy].append(float(by_policy[policy].mean()) / max(best, 1e-12))
     rows = [
-        (policy, factor, sum(ratio <= factor * (1 + 1e-9) for ratio in found) / max(len(regrets), 1))
-        for policy, found in ratios.items()
+        (policy, factor, sum(ratio <= factor * (1 + 1e-9) for ratio in on_beds) / max(len(regrets), 1))
+        for policy, on_beds in ratios.items()
         for factor in FACTORS
     ]
     return pl.DataFrame(rows, schema=["policy", "factor", "share"], orient="row")

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import exp, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
+from lowregret._common.arrays import Floats
+from lowregret._common.progress import Report, counter, reporting
 from lowregret._common.validation import integer, seed_of
 from lowregret.analysis.summary import tail_mean
-from lowregret.engine.state import Floats
 from lowregret.environments import Bandit, bernoulli, beta
-from lowregret.experiments.policy_loading import load_policy
 from lowregret.policies import Policy
-from lowregret.simulation import simulate
+from lowregret.policies.inputs import policy_of
+from lowregret.simulation import Engine, simulate
 
-ROUNDS, KEPT, CHILDREN, FINALISTS = 4, 6, 4, 3
-"""The search keeps the worst ``KEPT`` problems, varies each in ``CHILDREN`` ways, and repeats this ``ROUNDS``
-times; the worst ``FINALISTS`` are evaluated again."""
-LEAST, MOST = 0.005, 0.995
+ROUNDS, PARENTS, CHILDREN, FINALISTS = 4, 6, 4, 3
+"""The search varies each of the worst ``PARENTS`` candidates in ``CHILDREN`` ways, and repeats this
+``ROUNDS`` times; the worst ``FINALISTS`` are evaluated again."""
+MIN_MEAN, MAX_MEAN = 0.005, 0.995
 """The range of the largest mean."""
 
 
-class Problem(NamedTuple):
+class Candidate(NamedTuple):
     """A bandit with rewards in [0, 1] in seven numbers.
 
     One arm has the largest mean. ``near`` of the other arms have a mean that is ``gap`` smaller, the rest
@@ -71,8 +71,8 @@ class WorstCase:
     Examples
     --------
     >>> import lowregret as lr
-    >>> found = lr.worst_case("MOSS", horizon=100, arms=2, starts=4, runs=20)
-    >>> found.horizon, len(found.bandit), found.ratio > 0
+    >>> case = lr.worst_case("MOSS", horizon=100, arms=2, starts=4, runs=20)
+    >>> case.horizon, len(case.bandit), case.ratio > 0
     (100, 2, True)
     """
 
@@ -102,7 +102,8 @@ def worst_case(
     runs: int = 1_000,
     seed: int = 0,
     threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: bool | Report = True,
+    engine: Engine = "compiled",
 ) -> WorstCase:
     """Search for the bandit with rewards in [0, 1] on which mean regret / sqrt(K T) is largest.
 
@@ -127,8 +128,10 @@ def worst_case(
         The seed of problems, rewards and policy.
     threads : int, optional
         The number of threads; by default one per core.
-    progress : callable, optional
-        Called as ``progress(done, problems)`` after each evaluation.
+    progress : bool or callable, default True
+        Whether to say on standard error what is done, or a function that is called with a `Progress`.
+    engine : {"compiled", "reference", "cuda"}, default "compiled"
+        The engine, as for `simulate`.
 
     Returns
     -------
@@ -143,102 +146,101 @@ def worst_case(
     Examples
     --------
     >>> import lowregret as lr
-    >>> found = lr.worst_case(lr.MOSS(), horizon=500, arms=2, starts=8, runs=100)
-    >>> found.ratio > 0.2
+    >>> case = lr.worst_case(lr.MOSS(), horizon=500, arms=2, starts=8, runs=100)
+    >>> case.ratio > 0.2
     True
     """
-    policy = load_policy(policy)
+    policy = policy_of(policy)
     horizon, starts, runs = (
         integer("worst_case", name, value)
         for name, value in (("horizon", horizon), ("starts", starts), ("runs", runs))
     )
     sizes = [
-        integer("worst_case", "arms", each, least=2) for each in ([arms] if isinstance(arms, int) else arms)
+        integer("worst_case", "arms", size, least=2) for size in ([arms] if isinstance(arms, int) else arms)
     ]
     rng = np.random.default_rng(seed_of(seed))
-    first, second, third = (int(each) for each in rng.integers(2**63, size=3))
-    evaluate = partial(_regret, policy, horizon, threads)
-    total, done = starts + ROUNDS * KEPT * CHILDREN + 2 * FINALISTS, 0
+    first, second, third = map(int, rng.integers(2**63, size=3))
 
-    def judge(problems: Sequence[Problem], runs: int, seed: int) -> list[tuple[Problem, Floats]]:
-        """Evaluate problems and sort them, the worst first."""
-        nonlocal done
-        found = []
-        for problem in problems:
-            found.append((problem, evaluate(problem, runs, seed)))
-            done += 1
-            if progress:
-                progress(done, total)
-        return sorted(found, key=lambda pair: -pair[1].mean())
+    def judge(candidates: Sequence[Candidate], runs: int, seed: int) -> list[tuple[Candidate, Floats]]:
+        """Simulate problems and sort them by regret / sqrt(K T), the worst first."""
+        judged = []
+        for candidate in candidates:
+            result = simulate(
+                policy,
+                candidate.bandit(),
+                horizon,
+                runs,
+                seed,
+                grid=1,
+                threads=threads,
+                progress=False,
+                engine=engine,
+            )
+            judged.append((candidate, result.regret(policy) / sqrt(candidate.arms * horizon)))
+            advance(f"worst case of {policy}", 1)
+        return sorted(judged, key=lambda pair: -pair[1].mean())
 
-    few = max(runs // 10, 20)
-    pool = judge([_draw(rng, sizes[k % len(sizes)], horizon) for k in range(starts)], few, first)
-    for step in range(ROUNDS):
-        scale = 0.5**step
-        children = [_vary(rng, problem, scale) for problem, _ in pool[:KEPT] for _ in range(CHILDREN)]
-        pool = sorted(pool[:KEPT] + judge(children, few, first), key=lambda pair: -pair[1].mean())
-    chosen = judge([problem for problem, _ in pool[:FINALISTS]], few, second)[:FINALISTS]
-    final = [judge([problem], runs, third)[0] for problem, _ in chosen]
+    search_runs = max(runs // 10, 20)
+    with reporting(progress) as report:
+        advance = counter(report, starts + ROUNDS * PARENTS * CHILDREN + 2 * FINALISTS, "problems")
+        pool = judge([_draw(rng, sizes[k % len(sizes)], horizon) for k in range(starts)], search_runs, first)
+        for step in range(ROUNDS):
+            parents = pool[:PARENTS]
+            children = [_vary(rng, candidate, 0.5**step) for candidate, _ in parents for _ in range(CHILDREN)]
+            pool = sorted(parents + judge(children, search_runs, first), key=lambda pair: -pair[1].mean())
+        chosen = judge([candidate for candidate, _ in pool[:FINALISTS]], search_runs, second)[:FINALISTS]
+        final = [judge([candidate], runs, third)[0] for candidate, _ in chosen]
     return _worst(policy, horizon, final)
 
 
-def _worst(policy: Policy, horizon: int, final: Sequence[tuple[Problem, Floats]]) -> WorstCase:
+def _worst(policy: Policy, horizon: int, final: Sequence[tuple[Candidate, Floats]]) -> WorstCase:
     """Report the problem that the second seeds selected, evaluated with the third."""
     rows = [
         {
-            **problem._asdict(),
+            **candidate._asdict(),
             "ratio": float(ratios.mean()),
             "se": float(ratios.std(ddof=1) / sqrt(len(ratios))),
             "worst05": tail_mean(ratios),
         }
-        for problem, ratios in final
+        for candidate, ratios in final
     ]
-    best = rows[0]
-    found = float(best["ratio"]), float(best["se"]), float(best["worst05"])
-    return WorstCase(policy, final[0][0].bandit(), horizon, *found, pl.DataFrame(rows))
+    ratio, se, worst05 = (float(rows[0][name]) for name in ("ratio", "se", "worst05"))
+    return WorstCase(policy, final[0][0].bandit(), horizon, ratio, se, worst05, pl.DataFrame(rows))
 
 
-def _regret(
-    policy: Policy, horizon: int, threads: int | None, problem: Problem, runs: int, seed: int
-) -> Floats:
-    """Return regret / sqrt(K T) of every run."""
-    result = simulate([policy], problem.bandit(), horizon, runs, seed, grid=1, threads=threads)
-    return result.regret(policy) / sqrt(problem.arms * horizon)
-
-
-def _draw(rng: np.random.Generator, arms: int, horizon: int) -> Problem:
+def _draw(rng: np.random.Generator, arms: int, horizon: int) -> Candidate:
     """Draw a problem; gaps are near sqrt(K / T), where the regret of good policies is largest."""
     scale = sqrt(arms / horizon)
-    mean = float(rng.uniform(LEAST, MOST))
+    mean = float(rng.uniform(MIN_MEAN, MAX_MEAN))
     gap = scale * exp(rng.uniform(-1.5, 2.0))
     near = int(rng.integers(1, arms))
     spreads = (1.0 if rng.uniform() < 0.5 else exp(rng.uniform(log(1e-3), 0.0)) for _ in range(2))
-    return _valid(Problem(arms, mean, gap, near, gap * exp(rng.uniform(0.0, 2.0)), *spreads))
+    return _valid(Candidate(arms, mean, gap, near, gap * exp(rng.uniform(0.0, 2.0)), *spreads))
 
 
-def _vary(rng: np.random.Generator, problem: Problem, scale: float) -> Problem:
+def _vary(rng: np.random.Generator, candidate: Candidate, scale: float) -> Candidate:
     """Return a problem near another one."""
-    odds = log(problem.mean / (1.0 - problem.mean)) + scale * rng.normal()
+    odds = log(candidate.mean / (1.0 - candidate.mean)) + scale * rng.normal()
     gap, far_gap, best, other = (
         value * exp(scale * 0.7 * rng.normal())
-        for value in (problem.gap, problem.far_gap, problem.best_spread, problem.other_spread)
+        for value in (candidate.gap, candidate.far_gap, candidate.best_spread, candidate.other_spread)
     )
-    near = round(problem.near * exp(scale * 0.5 * rng.normal()))
-    return _valid(Problem(problem.arms, 1.0 / (1.0 + exp(-odds)), gap, near, far_gap, best, other))
+    near = round(candidate.near * exp(scale * 0.5 * rng.normal()))
+    return _valid(Candidate(candidate.arms, 1.0 / (1.0 + exp(-odds)), gap, near, far_gap, best, other))
 
 
-def _valid(problem: Problem) -> Problem:
+def _valid(candidate: Candidate) -> Candidate:
     """Move numbers into their ranges."""
-    mean = min(max(problem.mean, LEAST), MOST)
-    gap = min(max(problem.gap, 1e-6), 0.999 * mean)
-    return Problem(
-        problem.arms,
+    mean = min(max(candidate.mean, MIN_MEAN), MAX_MEAN)
+    gap = min(max(candidate.gap, 1e-6), 0.999 * mean)
+    return Candidate(
+        candidate.arms,
         mean,
         gap,
-        min(max(problem.near, 1), problem.arms - 1),
-        min(max(problem.far_gap, gap), 0.999 * mean),
-        min(max(problem.best_spread, 1e-3), 1.0),
-        min(max(problem.other_spread, 1e-3), 1.0),
+        min(max(candidate.near, 1), candidate.arms - 1),
+        min(max(candidate.far_gap, gap), 0.999 * mean),
+        min(max(candidate.best_spread, 1e-3), 1.0),
+        min(max(candidate.other_spread, 1e-3), 1.0),
     )
 
 

@@ -36,9 +36,9 @@ class Statement(NamedTuple):
 
 
 class Theorem1(NamedTuple):
-    """Theorem 1 for one problem: known + c_0 C_0 + c_2 C_2."""
+    """Theorem 1 for one problem: value + c_0 C_0 + c_2 C_2."""
 
-    known: float
+    value: float
     c_0: float
     c_2: float
 
@@ -101,8 +101,8 @@ def theorem_1(
     far = [(gap, variance) for gap, variance in zip(gaps, variances, strict=True) if gap > b]
     near = [gap for gap in gaps if 0.0 < gap <= b]
     terms = [gap + 320.0 * variance * log(horizon * gap * gap / arms) / gap for gap, variance in far]
-    known = fsum(terms) + horizon * float(max(near, default=0.0))
-    return Theorem1(known, len(far) * charge, len(near) * charge)
+    value = fsum(terms) + horizon * float(max(near, default=0.0))
+    return Theorem1(value, len(far) * charge, len(near) * charge)
 
 
 def corollary_1(arms: int, horizon: int) -> tuple[float, float]:

@@ -109,9 +109,9 @@ def _groups(gaps: Sequence[float]) -> list[dict[str, Any]]:
 
 def _theorem_1(bandit: Bandit, horizon: int) -> Statement:
     gaps = bandit.gaps.tolist()
-    known, c_0, c_2 = formulas.theorem_1(gaps, bandit.variances.tolist(), horizon)
-    rest = [f"{factor:,.6g} C_{place}" for place, factor in ((0, c_0), (2, c_2)) if factor > 0.0]
-    notes = [_vacuous(known, c_0 + c_2, "C_0, C_2", bandit, horizon), *_assumptions(bandit, horizon)]
+    value, c_0, c_2 = formulas.theorem_1(gaps, bandit.variances.tolist(), horizon)
+    terms = [f"{factor:,.6g} C_{place}" for place, factor in ((0, c_0), (2, c_2)) if factor > 0.0]
+    notes = [_vacuous(value, c_0 + c_2, "C_0, C_2", bandit, horizon), *_assumptions(bandit, horizon)]
     short = sum(sqrt(e / horizon) < gap < sqrt(len(gaps) / horizon) for gap in gaps)
     if short:
         notes.append(f"log(T D_i^2 / K) is negative for {short} of the arms")
@@ -120,19 +120,19 @@ def _theorem_1(bandit: Bandit, horizon: int) -> Statement:
         "sum over D_i > b of (C_0 K^4 / T^(1/4) + D_i + 320 s_i^2 log(T D_i^2 / K) / D_i) "
         "+ sum over 0 < D_i <= b of C_2 K^4 / T^(1/4) + T max D_i <= b, with b = sqrt(e / T)"
     )
-    return Statement("Theorem 1", "part of a bound", formula, known, _plus(rest), _join(notes))
+    return Statement("Theorem 1", "part of a bound", formula, value, _plus(terms), _join(notes))
 
 
 def _corollary_1(bandit: Bandit, horizon: int) -> Statement:
-    known, c_3 = formulas.corollary_1(len(bandit), horizon)
-    notes = [_vacuous(known, c_3, "C_3", bandit, horizon), *_assumptions(bandit, horizon)]
+    value, c_3 = formulas.corollary_1(len(bandit), horizon)
+    notes = [_vacuous(value, c_3, "C_3", bandit, horizon), *_assumptions(bandit, horizon)]
     notes.append(
         "stated for equal gaps of sqrt(K log K / T)" if len(bandit) > 2 else "stated for 3 arms or more"
     )
     notes.append(_constants_of_the_proof(C_3=c_3))
     formula = "C_3 K^5 / T^(1/4) + 80 sqrt(K T)"
-    rest = _plus([f"{c_3:,.6g} C_3"])
-    return Statement("Corollary 1", "part of a bound", formula, known, rest, _join(notes))
+    terms = _plus([f"{c_3:,.6g} C_3"])
+    return Statement("Corollary 1", "part of a bound", formula, value, terms, _join(notes))
 
 
 def _constants_of_the_proof(**factors: float) -> str:
@@ -141,14 +141,14 @@ def _constants_of_the_proof(**factors: float) -> str:
     return f"{', '.join(values)} by the constants in the proof" if values else ""
 
 
-def _vacuous(known: float, factor: float, names: str, bandit: Bandit, horizon: int) -> str:
+def _vacuous(value: float, factor: float, names: str, bandit: Bandit, horizon: int) -> str:
     """Judge a bound with unstated constants: without them, else with 1, their smallest possible value."""
     gaps = bandit.gaps.tolist()
-    note = formulas.vacuity_note(known, gaps, horizon)
+    note = formulas.vacuity_note(value, gaps, horizon)
     if note.startswith("vacuous") or factor == 0.0:
         return note
-    least = formulas.vacuity_note(known + factor, gaps, horizon)
-    return f"{least} for all {names} >= 1" if least else ""
+    note = formulas.vacuity_note(value + factor, gaps, horizon)
+    return f"{note} for all {names} >= 1" if note else ""
 
 
 def _assumptions(bandit: Bandit, horizon: int) -> list[str]:
@@ -193,21 +193,21 @@ def _divergences(bandit: Bandit) -> dict[str, list[float] | None]:
     The keys are suffixes for the names of the bounds. A value is None if some divergence is not known.
     """
     entries = [entry_of(arm) for arm in bandit.arms]
-    known = [entry.divergence for entry in entries]
-    kinds = {"": known}
+    stated = [entry.divergence for entry in entries]
+    kinds = {"": stated}
     if any(entry.divergence_unknown_variance for entry in entries):
         unknown = [entry.divergence_unknown_variance or entry.divergence for entry in entries]
-        kinds = {", variances known": known, ", variances unknown": unknown}
+        kinds = {", variances known": stated, ", variances unknown": unknown}
     best, gaps = float(bandit.means.max()), bandit.gaps.tolist()
-    found: dict[str, list[float] | None] = {}
+    divergences: dict[str, list[float] | None] = {}
     for suffix, functions in kinds.items():
         values = [
             divergence(arm, best) if gap > 0.0 else 0.0
             for arm, divergence, gap in zip(bandit.arms, functions, gaps, strict=True)
         ]
         finite = [value for value in values if value is not None]
-        found[suffix] = finite if len(finite) == len(values) else None
-    return found
+        divergences[suffix] = finite if len(finite) == len(values) else None
+    return divergences
 
 
 def _plus(terms: list[str]) -> str:

@@ -1,6 +1,5 @@
 """Agents that share a database: each has a lock of its own, and no commit is lost or made twice."""
 
-import builtins
 import os
 import socket
 import sys
@@ -16,9 +15,9 @@ from lowregret.online.stores.locations import agent_names
 
 psycopg = pytest.importorskip("psycopg")
 
-from lowregret.online.stores import postgresql, postgresql_database, session  # noqa: E402
+from lowregret.online.stores import postgresql, postgresql_connection, postgresql_database, sql  # noqa: E402
 from lowregret.online.stores.postgresql import PostgreSQLStore  # noqa: E402
-from lowregret.online.stores.postgresql_connection import SETTINGS  # noqa: E402
+from lowregret.online.stores.postgresql_connection import SETTINGS, Connection  # noqa: E402
 from lowregret.online.stores.postgresql_format import CREATION_LOCK, TABLES  # noqa: E402
 
 ARMS = ["red", "green", "blue"]
@@ -29,7 +28,7 @@ def opened(url, **changed):
 
 
 def events(agent):
-    return agent._transactions.store.events(0)
+    return agent.transactions.store.events(0)
 
 
 def executed(url, query, *values):
@@ -128,7 +127,7 @@ def test_many_agents_in_one_database(postgres_url):
 def test_only_the_same_agent_is_waited_for_and_not_longer_than_agreed(postgres_url):
     with opened(postgres_url, name="one") as one, opened(postgres_url, name="two") as two:
         hasty = opened(postgres_url, name="one", timeout=0.2)
-        with one._transactions.store.session(1.0):
+        with one.transactions.store.session(1.0):
             assert two.ask().time == 1
             assert hasty.time == 0  # reading waits for nobody
             began = monotonic()
@@ -213,7 +212,7 @@ def test_a_connection_lost_at_any_statement_is_made_again(postgres_url, monkeypa
             monkeypatch.setattr(psycopg.Cursor, "execute", execute)
             left[0] = statement + 1
             if group:
-                made = agent._transactions.together([(calls.ask, (1, None, name)) for name in names])
+                made = agent.transactions.together([(calls.ask, (1, None, name)) for name in names])
             else:
                 made = [agent.ask(request=name) for name in names]
             finished = left[0] > 0
@@ -264,6 +263,38 @@ def test_a_server_that_is_down_is_waited_for(postgres, postgres_url):
         check_replay(agent)
 
 
+def test_a_server_that_is_frozen_is_not_waited_for_longer_than_agreed(postgres, postgres_url, monkeypatch):
+    """When it is back, the agent goes on."""
+    monkeypatch.setattr(postgresql_connection, "GRACE_SECONDS", 0.1, raising=False)
+    with opened(postgres_url, timeout=0.1) as agent:
+        choice, errors = agent.ask(), []
+
+        def attempt(call):
+            try:
+                call()
+            except lr.StoreError as error:
+                errors.append(str(error))
+
+        def commit_to_frozen(real=PostgreSQLStore._write):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(PostgreSQLStore, "_write", lambda *given: postgres.freeze() or real(*given))
+                agent.tell(choice, 1)
+
+        for call in (lambda: agent.time, commit_to_frozen):  # which also connects
+            thread = threading.Thread(target=attempt, args=(call,), daemon=True)
+            if call is not commit_to_frozen:
+                postgres.freeze()
+            thread.start()
+            thread.join(60)
+            postgres.thaw()
+            assert not thread.is_alive(), "the call waits for the server"
+        assert len(errors) == 2
+        assert "nothing was stored" in errors[0] and "may have been stored" in errors[1]
+        assert insisting(lambda: agent.tell(choice, 1)) in (True, False)
+        assert insisting(agent.ask).time == 2
+        check_replay(agent)
+
+
 def test_reading_writes_nothing(postgres_url):
     with pytest.raises(lr.StoreError, match="has no agents: create one with open_agent"):
         lr.open_agent(postgres_url, read_only=True)
@@ -277,7 +308,7 @@ def test_reading_writes_nothing(postgres_url):
         with pytest.raises(
             lr.StoreError, match="cannot be written to: open it with read_only=True to read it"
         ):
-            reader._transactions.store._rows("DELETE FROM lowregret_log")
+            reader.transactions.store._rows("DELETE FROM lowregret_log")
 
 
 def test_passwords_are_in_no_message(postgres):
@@ -290,7 +321,7 @@ def test_passwords_are_in_no_message(postgres):
                 call()
             assert secret not in str(caught.value) and any(part in str(caught.value) for part in allowed)
     with opened(postgres.url.replace("postgres:@", f"postgres:{secret}@")) as agent:  # trusted
-        store = agent._transactions.store
+        store = agent.transactions.store
         assert secret not in f"{agent!r} {store!r} {store.title} {store._database!r}"
         executed(postgres.url, "DROP TABLE lowregret_log")
         with pytest.raises(lr.StoreError) as caught:
@@ -302,9 +333,9 @@ def test_passwords_are_in_no_message(postgres):
 
 
 def test_a_wrong_address_is_not_tried_again(postgres, monkeypatch):
-    calls, real = [], psycopg.connect
+    calls, real = [], Connection.connect
     monkeypatch.setattr(
-        psycopg, "connect", lambda *given, **named: calls.append(given) or real(*given, **named)
+        Connection, "connect", lambda *given, **named: calls.append(given) or real(*given, **named)
     )
     for url, message in (
         (postgres.url.replace("/postgres?", "/nothing?"), 'database "nothing" does not exist'),
@@ -318,21 +349,13 @@ def test_a_wrong_address_is_not_tried_again(postgres, monkeypatch):
 def test_a_newer_format_is_refused(postgres_url):
     opened(postgres_url).close()
     executed(postgres_url, "UPDATE lowregret_store SET format = 9")
-    with pytest.raises(lr.StoreError, match="has format 9, and this lowregret knows 2: upgrade it"):
+    with pytest.raises(lr.StoreError, match="has format 9, and this lowregret reads 2: use the version"):
         opened(postgres_url)
 
 
 def test_without_psycopg_the_extra_is_named(monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *rest, **named):
-        if name.startswith("psycopg"):
-            raise ImportError(name)
-        return real(name, *rest, **named)
-
-    monkeypatch.delitem(sys.modules, "lowregret.online.stores.postgresql", raising=False)
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(lr.InputError, match=r"needs the package psycopg: .* as lowregret\[service\]"):
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(lr.InputError, match=r'needs psycopg: pip install "lowregret\[service\]"'):
         opened("postgresql://localhost/x")
 
 
@@ -357,8 +380,8 @@ def test_two_writers_cannot_append_the_same_event(postgres_url):
         agent.ask()
         with pytest.raises(psycopg.errors.UniqueViolation):
             executed(postgres_url, "INSERT INTO lowregret_log (agent, position, kind) VALUES (1, 1, 'told')")
-        real = agent._transactions.store._last_position
-        agent._transactions.store._last_position = lambda: real() - 1
+        real = agent.transactions.store._last_position
+        agent.transactions.store._last_position = lambda: real() - 1
         with pytest.raises(lr.StoreError, match="another program has written to the log of this agent"):
             agent.ask()
 
@@ -382,7 +405,7 @@ def test_names_of_any_characters_and_sizes(postgres_url):
     arms, request = ["%s {} \\ ' \"", "\u2603", "x" * 5_000, "{NULL}", "NULL", ""], "\u2603'\\%s" * 200
     with opened(postgres_url, arms=arms) as agent:
         choices = agent.ask(12, request=request)
-        with pytest.raises(lr.InputError, match="PostgreSQL cannot store the character NUL"):
+        with pytest.raises(lr.InputError, match="must not contain control characters"):
             opened(postgres_url, arms=["a\0b", "c"], name="other")
         assert agent_names(postgres_url) == ["default"]
     with opened(postgres_url, arms=arms) as agent:
@@ -394,7 +417,7 @@ def test_names_of_any_characters_and_sizes(postgres_url):
 
 
 def test_large_batches(postgres_url, monkeypatch):
-    monkeypatch.setattr(postgresql, "CHUNK", 100)
+    monkeypatch.setattr(postgresql, "MAX_EVENTS", 100)
     with opened(postgres_url) as agent:
         agent.tell_many((choice, 0.1) for choice in agent.ask(1_234))
         assert agent.verify() == 2_468
@@ -406,7 +429,7 @@ def test_large_batches(postgres_url, monkeypatch):
 )  # an idle connection may be lost
 def test_an_interrupt_at_any_bytecode_comes_before_or_after_the_call(postgres_url, monkeypatch):
     monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", 5)
-    modules = postgresql, postgresql_database, session, transactions
+    modules = postgresql, postgresql_database, sql, transactions
     with opened(postgres_url) as agent, opened(postgres_url) as other:
         for after in range(0, 3_000, 3):
             time, visit = agent.time, f"visit {after}"
@@ -438,7 +461,7 @@ def test_no_call_reads_the_whole_log(postgres_url, monkeypatch):
         agent.ask(request="second")
         agent.ask(request="first")
         agent.tell(first, 1)
-        agent._transactions.together([(calls.ask, (1, None, request)) for request in ("second", "third")])
+        agent.transactions.together([(calls.ask, (1, None, request)) for request in ("second", "third")])
         agent.erase_request("first")
         monkeypatch.undo()
         plans = explained(postgres_url, queries)
@@ -454,7 +477,7 @@ def test_no_plan_for_a_short_log_is_used_for_a_long_one(postgres_url, analyzed):
     def groups(first):
         for turn in range(first, first + 10):
             names = [f"{turn} {number}" for number in range(60)]
-            agent._transactions.together([(calls.ask, (1, None, name)) for name in names])
+            agent.transactions.together([(calls.ask, (1, None, name)) for name in names])
 
     with opened(postgres_url) as agent:
         agent.ask()
@@ -472,7 +495,7 @@ def test_no_plan_for_a_short_log_is_used_for_a_long_one(postgres_url, analyzed):
 
 def rows_read(agent, url):
     """Return how many entries of indexes the calls of an agent have read so far."""
-    agent._transactions.store._rows("SELECT pg_stat_force_next_flush()")
+    agent.transactions.store._rows("SELECT pg_stat_force_next_flush()")
     query = "SELECT sum(idx_tup_read)::bigint FROM pg_stat_user_indexes WHERE schemaname = current_schema()"
     return executed(url, query)[0][0]
 
@@ -515,11 +538,11 @@ def test_requests_are_looked_up_together(postgres_url):
     with opened(postgres_url) as agent:
         for number, name in enumerate(names[:-1]):
             agent.ask(number + 1, request=name)
-        store = agent._transactions.store
+        store = agent.transactions.store
         for some in (names, names[3:], names[:1], names[-1:], []):
-            expected = [event for name in some for event in store.requested(name)]
-            assert store.requested_among(some) == expected
-        assert len(store.requested_among(names)) == 21
+            expected = [event for name in some for event in store.events_of_request(name)]
+            assert store.events_of_requests(some) == expected
+        assert len(store.events_of_requests(names)) == 21
 
 
 def connections(url):
@@ -537,7 +560,7 @@ def test_agents_of_a_process_share_connections(postgres):
     for agent in agents:
         agent.tell(agent.ask(), 1)
     assert connections(url) == 1
-    with agents[0]._transactions.store.session(1.0), agents[1]._transactions.store.session(1.0):
+    with agents[0].transactions.store.session(1.0), agents[1].transactions.store.session(1.0):
         assert agents[2].ask().time == 2
         assert connections(url) == 3
     for agent in agents:

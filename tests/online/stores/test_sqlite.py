@@ -1,11 +1,13 @@
 """Agents that share a file, and interrupts that leave none of them waiting."""
 
+import sqlite3
+
 import pytest
 from agent_workers import check_replay, interrupted
 
 import lowregret as lr
 from lowregret.online import transactions
-from lowregret.online.stores import session, sqlite
+from lowregret.online.stores import sql, sqlite, sqlite_connection, sqlite_format
 
 ARMS = ["red", "green", "blue"]
 
@@ -32,14 +34,22 @@ def test_an_interrupt_at_any_bytecode_leaves_the_file_to_others(tmp_path, monkey
     """Also while the error and all that it went through are still there, as they are in a notebook."""
     monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", every)
     agent, other = (opened(tmp_path / "agent.db") for _ in range(2))
-    link, left_open = agent._transactions.store._link, 0
+    left_open = 0
     for after in range(2_000):
         time, visit = agent.time, f"visit {after}"
         try:
-            interrupted(lambda visit=visit: agent.ask(2, request=visit), after, session, sqlite, transactions)
+            interrupted(
+                lambda visit=visit: agent.ask(2, request=visit),
+                after,
+                sql,
+                sqlite,
+                sqlite_connection,
+                transactions,
+            )
             break
         except KeyboardInterrupt:
-            if link.in_transaction:  # which the next session of this agent ends
+            link = agent.transactions.store._connection
+            if link is not None and link.in_transaction:  # which the next session of this agent ends
                 left_open += 1
                 agent.ask(2, request=visit)
             choices = other.ask(2, request=visit)
@@ -51,14 +61,13 @@ def test_an_interrupt_at_any_bytecode_leaves_the_file_to_others(tmp_path, monkey
     assert after > 200
     assert left_open < 10  # between the lines of a session, where nothing can catch it
     check_replay(agent)
-    assert agent._transactions.state.asked == 2 * after + 2
+    assert agent.transactions.state.asked == 2 * after + 2
 
 
 def test_one_who_holds_the_file_is_waited_for_and_then_named(tmp_path, monkeypatch):
-    agent, other = (opened(tmp_path / "agent.db") for _ in range(2))
-    pauses = []
+    agent, pauses = opened(tmp_path / "agent.db"), []
     monkeypatch.setattr(sqlite, "sleep", lambda _: pauses.append(1) or len(pauses) < 5 or holder.rollback())
-    holder = other._transactions.store._link
+    holder = sqlite3.connect(tmp_path / "agent.db", isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     assert agent.ask().time == 1
     assert len(pauses) == 5
@@ -68,7 +77,7 @@ def test_one_who_holds_the_file_is_waited_for_and_then_named(tmp_path, monkeypat
         hasty = opened(tmp_path / "agent.db", timeout=timeout)
         with pytest.raises(lr.StoreError, match=f"another process has held it for {told} s: try again"):
             hasty.ask()
-    holder.rollback()
+    holder.close()
     assert agent.ask().time == 2
 
 
@@ -85,7 +94,9 @@ def test_no_call_reads_the_whole_log(tmp_path):
     """Every statement that reads or changes the log finds its rows by more than the agent."""
     statements = []
     with opened(tmp_path / "agent.db") as agent:
-        link = agent._transactions.store._link
+        taken = agent.transactions.store._take()
+        agent.transactions.store._pool.give(taken, True)
+        link = taken.raw
         first = agent.ask(request="first")
         agent.tell(first, 1)
         agent.tell_many((choice, 1) for choice in agent.ask(1_100))  # more than it has in memory
@@ -98,7 +109,26 @@ def test_no_call_reads_the_whole_log(tmp_path):
         plans = []
         for statement in statements:
             if " log " in statement and not statement.startswith("INSERT"):
-                plans += [row[3] for row in link.execute(f"EXPLAIN QUERY PLAN {statement}")]
+                rows = link.execute(f"EXPLAIN QUERY PLAN {statement}").fetchall()
+                plans += [row[3] for row in rows if row[3].startswith(("SEARCH", "SCAN"))]
     assert len(plans) > 6
     for plan in plans:
         assert "SEARCH log USING" in plan and " AND " in plan, plan
+
+
+def test_another_process_creates_the_tables_between_two_statements(tmp_path):
+    ours, other = (sqlite_connection.Connection(tmp_path / "a.db", "rwc") for _ in range(2))
+    created = []
+
+    class Between:
+        def execute(self, query):
+            rows = ours.execute(query)
+            if not created:
+                other.execute("BEGIN IMMEDIATE")
+                created.append(sqlite_format.create(other))
+                other.execute("COMMIT")
+            return rows
+
+    assert sqlite_format.format_of(Between(), "a.db") == sqlite_format.FORMAT
+    ours.close()
+    other.close()

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
-from typing import Protocol
 
 from lowregret.errors import StoreError
 from lowregret.online.decisions import Event
 
+CHUNK_EVENTS = 10_000
+"""How many events are read at a time."""
 TIMEOUT = 60.0
 """How many seconds a call waits for other threads and processes, if nothing else is said."""
 
@@ -23,85 +23,107 @@ class LostError(StoreError):
     """The connection to a store was lost, and nothing of the session was stored: it may be repeated."""
 
 
-class Store(Protocol):
-    """The interface of a store, as one agent uses it; ``lowregret.testing.check_store`` tests one against it.
+class Store(ABC):
+    """The base of a store, as one agent uses it; ``lowregret.testing.check_store`` tests a class of your own.
 
-    Events have the positions 1, 2, 3 and so on. A session is atomic: what ``begin``, ``append``, ``keep``,
-    ``compact`` and ``erase`` write in it is durable when it ends, and discarded if it raises. Where several
-    processes share a store, the sessions of an agent exclude one another.
+    Events have the positions 1, 2, 3 and so on. A session is atomic: what ``create``, ``append``,
+    ``save_snapshot``, ``compact`` and ``erase`` write in it is durable when it ends, and discarded if it
+    raises. Where several processes share a store, the sessions of an agent exclude one another.
 
     A session that raises ``LostError`` has stored nothing; an agent repeats its transaction in another one.
 
-    A store may also have ``requested_among(requests)``, which returns the events of several requests in their
-    order. Calls that share a transaction then ask it once, and not ``requested`` for each of them.
-
     Attributes
     ----------
-    notes : list of str
-        What was found when the store was opened, such as an incomplete record.
+    name : str or None
+        The name of the agent, None if it has none.
+    title : str
+        What error messages call the store, such as its file.
+    notes : sequence of str
+        What was found when the store was opened, such as a setting of a server that risks data.
     shared : bool
         Whether other processes may append events.
+    history : bool
+        Whether the store holds all events that were not compacted, and not those of the latest session only.
     """
 
-    notes: list[str]
-    shared: bool
+    name: str | None = None
+    title: str = "the store"
+    notes: Sequence[str] = ()
+    shared = False
+    history = True
 
+    @abstractmethod
     def session(self, timeout: float) -> AbstractContextManager[None]:
         """Open a session; wait at most so many seconds for others."""
 
-    def head(self) -> str | None:
-        """Return the text that the agent begins with, None if it is new."""
+    @abstractmethod
+    def header(self) -> str | None:
+        """Return what ``create`` stored for the agent, None if it is new."""
 
-    def begin(self, head: str) -> None:
-        """Begin a new agent; within a session."""
+    @abstractmethod
+    def create(self, header: str) -> None:
+        """Create the agent, with a header from which it is opened; within a session."""
 
+    @abstractmethod
     def append(self, events: Sequence[Event]) -> None:
         """Append events; within a session."""
 
-    def keep(self, position: int, snapshot: str) -> None:
+    @abstractmethod
+    def save_snapshot(self, position: int, snapshot: str) -> None:
         """Replace the latest snapshot by that of the state after so many events; within a session."""
 
+    @abstractmethod
     def events(self, after: int, limit: int | None = None) -> list[Event]:
         """Return the events after a position in their order, at most ``limit`` of them.
 
         Raises ``CompactedError`` if some of them were replaced by the first snapshot.
         """
 
-    def latest(self) -> tuple[int, str] | None:
-        """Return the latest snapshot and its position."""
+    @abstractmethod
+    def latest_snapshot(self) -> tuple[int, str] | None:
+        """Return the position and the text of the latest snapshot."""
 
-    def first(self) -> tuple[int, str] | None:
+    @abstractmethod
+    def first_snapshot(self) -> tuple[int, str] | None:
         """Return the snapshot before the first event and its position, None if no event was dropped."""
 
-    def decision(self, number: int) -> list[Event]:
+    @abstractmethod
+    def events_of_decision(self, number: int) -> list[Event]:
         """Return the event that asked for a decision and the one that answered it, as far as they exist."""
 
-    def requested(self, request: str) -> list[Event]:
+    @abstractmethod
+    def events_of_request(self, request: str) -> list[Event]:
         """Return the events of a request."""
 
+    @abstractmethod
     def compact(self, position: int, snapshot: str) -> None:
-        """Drop the events up to a position, and keep the snapshot of the state there; within a session."""
+        """Replace the events up to a position by the snapshot of the state there; within a session."""
 
+    @abstractmethod
     def erase(self, request: str) -> None:
         """Remove the name of a request from its events; within a session."""
 
+    def events_of_requests(self, requests: Sequence[str]) -> list[Event]:
+        """Return the events of several requests; calls that share a session look up theirs at once."""
+        return [event for request in requests for event in self.events_of_request(request)]
+
+    def names(self) -> list[str]:
+        """Return the names of the agents in the file or database, in the order of their creation."""
+        return []
+
     def close(self) -> None:
-        """Close whatever is open."""
+        """Close the store; a store in which nothing is open does nothing."""
+        return
 
 
-def check_place(path: Path, known: os.stat_result) -> None:
-    """Reject a file that was replaced since it was opened: what is written to it would be lost."""
-    try:
-        same = os.path.samestat(os.stat(path), known)
-    except OSError:
-        same = False
-    if not same:
-        raise StoreError(f"{str(path)!r} was moved or deleted while it was open: open the agent again")
-
-
-def changed_at(folder: str) -> int:
-    """Return when a folder was changed, in nanoseconds; -1 if it is gone."""
-    try:
-        return os.stat(folder).st_mtime_ns
-    except OSError:
-        return -1
+def all_events(store: Store, after: int | None = None, stop: int | None = None) -> Iterator[Event]:
+    """Yield the events after a position up to another one: by default all that the store holds."""
+    if after is None:
+        first = store.first_snapshot()
+        after = 0 if first is None else first[0]
+    while stop is None or after < stop:
+        events = store.events(after, CHUNK_EVENTS if stop is None else min(CHUNK_EVENTS, stop - after))
+        if not events:
+            return
+        yield from events
+        after += len(events)

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from math import ceil
 from time import monotonic, sleep
-from typing import Any, TypeAlias
+from typing import Any, TypeVar
 
 import psycopg
+from psycopg.abc import PQGen
 from psycopg.conninfo import conninfo_to_dict
 
 from lowregret.errors import InputError, StoreError
 
-Link: TypeAlias = psycopg.Connection[tuple[Any, ...]]
+T = TypeVar("T")
 
-PAUSE = 0.05
-"""How many seconds between attempts to connect."""
-LOST = ("08", "57P", "53300")
+GRACE_SECONDS = 1.0
+"""How much longer than agreed a statement waits: a server that is up says what is wrong."""
+RETRY_SECONDS = 0.05
+"""The time between attempts to connect."""
+LOST_STATES = ("08", "57P", "53300")
 """How the SQLSTATE of an error begins after which there is no connection: lost, shut down, or too many."""
-WRONG = (
+PERMANENT_FAILURES = (
     "authentication failed",
     "does not exist",
     "no pg_hba.conf entry",
@@ -48,19 +51,35 @@ SET jit = off;
 use the indexes, also those that were made while the tables were small."""
 
 
-class Server:
-    """A PostgreSQL server, as a URL names it.
+class Connection(psycopg.Connection[tuple[Any, ...]]):
+    """A connection on which nobody waits for a frozen server longer than until ``end``.
 
-    Parameters
-    ----------
-    url : str
-        The URL, which may contain a password.
-
-    Attributes
-    ----------
-    title : str
-        The URL without the password and the options, for messages.
+    That is a time on the clock of ``monotonic``. After it a statement raises ``psycopg.OperationalError``.
     """
+
+    end = 0.0
+
+    def wait(self, gen: PQGen[T], *arguments: Any, **options: Any) -> T:
+        """Wait for the server."""
+        return super().wait(_until(gen, max(self.end, monotonic()) + GRACE_SECONDS), *arguments, **options)
+
+
+def _until(gen: PQGen[T], end: float) -> PQGen[T]:
+    """Pass on what a statement waits for, and what is ready; nothing is, each time that psycopg looks up."""
+    try:
+        waits_for = next(gen)
+        while True:
+            ready = yield waits_for
+            if not ready and monotonic() > end:
+                raise psycopg.OperationalError("the server does not answer")
+            waits_for = gen.send(ready)
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
+
+
+class Server:
+    """A PostgreSQL server; ``title`` is its URL without the password and the options, for messages."""
 
     def __init__(self, url: str) -> None:
         try:
@@ -78,42 +97,41 @@ class Server:
     def __repr__(self) -> str:
         return f"Server({self.title})"
 
-    def connect(self, end: float) -> Link:
+    def connect(self, end: float) -> Connection:
         """Connect; try again until a time, on the clock of ``monotonic``."""
         while True:
-            rest = end - monotonic()
             try:
-                return psycopg.connect(
+                return Connection.connect(
                     self._url,
                     autocommit=True,
-                    connect_timeout=max(2, ceil(rest)),
+                    connect_timeout=max(2, ceil(end - monotonic())),  # psycopg waits for 2 s at least
                     fallback_application_name="lowregret",
                     client_encoding="UTF8",
                 )
             except psycopg.Error as error:
-                if not _may_come_back(error) or rest <= PAUSE:
+                if not _may_come_back(error) or end - monotonic() <= RETRY_SECONDS:
                     raise StoreError(f"cannot use {self.title}: {self.reason(error)}") from None
-            sleep(PAUSE)
+            sleep(RETRY_SECONDS)
 
     def reason(self, error: psycopg.Error) -> str:
         """Return the reason of an error, and what to do about it where that is known."""
-        known = ADVICE.get(error.sqlstate or "")
-        if known is not None:
-            return known
+        advice = ADVICE.get(error.sqlstate or "")
+        if advice is not None:
+            return advice
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         text = lines[0] if lines else type(error).__name__
         return text.replace(self._password, "***") if self._password else text
 
 
-def is_lost(link: Link, error: psycopg.Error) -> bool:
+def is_lost(connection: Connection, error: psycopg.Error) -> bool:
     """Return whether a connection has ended, or is in a state from which nothing more is to be expected."""
     unexplained = error.sqlstate is None and isinstance(error, psycopg.OperationalError)  # not by the server
-    return link.closed or unexplained or (error.sqlstate or "").startswith(LOST)
+    return connection.closed or unexplained or (error.sqlstate or "").startswith(LOST_STATES)
 
 
 def _may_come_back(error: psycopg.Error) -> bool:
     """Return whether another attempt to connect may succeed: the server is down or starts."""
     if not isinstance(error, psycopg.OperationalError):
         return False
-    known = (error.sqlstate or "").startswith(LOST)
-    return known or not any(part in str(error) for part in WRONG)
+    temporary = (error.sqlstate or "").startswith(LOST_STATES)
+    return temporary or not any(part in str(error) for part in PERMANENT_FAILURES)

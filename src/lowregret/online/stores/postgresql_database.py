@@ -14,42 +14,23 @@ from psycopg.pq import TransactionStatus
 
 from lowregret.errors import StoreError
 from lowregret.online.stores import LostError
-from lowregret.online.stores.postgresql_connection import SETTINGS, Link, Server, is_lost
+from lowregret.online.stores.connection_pool import join, leave
+from lowregret.online.stores.postgresql_connection import SETTINGS, Connection, Server, is_lost
 from lowregret.online.stores.postgresql_format import create, format_of
-from lowregret.online.stores.postgresql_pool import join, leave
 
-OPENING = 5.0
-"""How many seconds at most a server that is down is waited for when a database is opened."""
+OPENING_SECONDS = 5.0
+"""How long a server that is down is waited for when a database is opened, at most."""
 
 
 class Database:
-    """The tables of agents in a database.
+    """The tables of agents in a database; ``connection`` is that of the present call, None between calls.
 
-    Parameters
-    ----------
-    url : str
-        The address, which may have a password.
-    agent : str
-        The name of the agent whose lock ``begin`` waits for.
-    read_only : bool
-        Whether the server is to refuse writes.
-    timeout : float
-        How many seconds a query outside a transaction waits for a server that is down.
-    creating : bool
-        Whether to create the tables if there are none.
-
-    Attributes
-    ----------
-    title : str
-        The URL without the password, for messages.
-    link : psycopg.Connection or None
-        The connection of the present call, None between calls.
-    notes : list of str
-        What was found when it was opened.
+    ``begin`` waits for the lock of ``agent``. A query outside a transaction waits at most ``timeout`` seconds
+    for a server that is down. With ``creating``, the tables are created if there are none.
     """
 
     def __init__(self, url: str, agent: str, read_only: bool, timeout: float, creating: bool) -> None:
-        self.link: Link | None = None
+        self.connection: Connection | None = None
         self._process, self._server = os.getpid(), Server(url)
         self.title = self._server.title
         self._agent, self._read_only, self._timeout = agent, read_only, timeout
@@ -57,7 +38,7 @@ class Database:
         self._key, self._pool = join(url, read_only)
         self._creating = creating and not read_only
         try:
-            self._connected(monotonic() + min(timeout, OPENING))
+            self._get_connection(monotonic() + min(timeout, OPENING_SECONDS))
             self._release()
         except BaseException:
             self.close()
@@ -66,45 +47,40 @@ class Database:
         off = "the server has fsync = off: what it has confirmed may be lost in a power failure"
         self.notes: list[str] = [off] if self._pool.fsync == "off" else []
 
-    def check_process(self) -> None:
-        """Reject a process that was forked after the connection was made."""
-        if os.getpid() != self._process:
-            raise StoreError(f"{self.title} was opened before a fork: open it in each process")
-
     def rows(self, query: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         """Return the rows of a query; outside a transaction, connect again where that is needed."""
-        self.check_process()
         if self._inside:
-            with self.translating():
-                return self.present().execute(query, values).fetchall()
+            with self.translate_errors():
+                return self.transaction_connection().execute(query, values).fetchall()
         end = monotonic() + self._timeout
         while True:
             try:
-                with self.translating():
-                    return self._connected(end).execute(query, values).fetchall()
+                with self.translate_errors():
+                    return self._get_connection(end).execute(query, values).fetchall()
             except LostError:
                 if monotonic() > end:
                     raise
             finally:
                 self._release()
 
-    def present(self) -> Link:
+    def transaction_connection(self) -> Connection:
         """Return the connection of the present transaction."""
-        if self.link is None:
+        if self.connection is None:
             raise LostError(self._lost())
-        return self.link
+        return self.connection
 
     def begin(self, end: float, waited: float) -> None:
         """Begin a transaction, and wait until a time for the lock of the agent; connect if need be."""
         self._inside = True
         while True:
             try:
-                with self.translating(waited):
-                    link = self._connected(end)
-                    if link.pgconn.transaction_status != TransactionStatus.IDLE:  # left open by an interrupt
-                        link.execute("ROLLBACK")
+                with self.translate_errors(waited):
+                    connection = self._get_connection(end)
+                    # An interrupt may have left a transaction open.
+                    if connection.pgconn.transaction_status != TransactionStatus.IDLE:
+                        connection.execute("ROLLBACK")
                     wait = min(max(1, round(1e3 * (end - monotonic()))), 2**31 - 1)
-                    link.execute(
+                    connection.execute(
                         f"BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = {wait}; "
                         f"SELECT pg_advisory_xact_lock({self._lock_number()})"
                     )
@@ -115,12 +91,12 @@ class Database:
 
     def roll_back(self) -> None:
         """End a transaction that was not committed, and leave the connection to others."""
-        link, self._inside = self.link, False
-        if link is None or os.getpid() != self._process:
+        connection, self._inside = self.connection, False
+        if connection is None or os.getpid() != self._process:
             return
         try:
-            if link.pgconn.transaction_status != TransactionStatus.IDLE:
-                link.execute("ROLLBACK")
+            if connection.pgconn.transaction_status != TransactionStatus.IDLE:
+                connection.execute("ROLLBACK")
             self._release()
         except psycopg.Error:
             self._disconnect()
@@ -133,71 +109,66 @@ class Database:
             leave(self._key)
 
     @contextmanager
-    def translating(self, waited: float = 0.0) -> Iterator[None]:
+    def translate_errors(self, waited: float = 0.0) -> Iterator[None]:
         """Raise our errors in place of those of psycopg: ``LostError`` if there is no connection any more."""
         try:
             yield
         except psycopg.Error as error:
-            if self.link is None or is_lost(self.link, error):
+            if self.connection is None or is_lost(self.connection, error):
                 self._disconnect()
                 raise LostError(self._lost()) from None
-            raise self._translated(error, waited) from None
+            reason = self._server.reason(error)
+            if error.sqlstate == "55P03":
+                reason = f"another process has held this agent for {waited:.3g} s: try again"
+            raise StoreError(f"cannot use {self.title}: {reason}") from None
 
     def _lost(self) -> str:
         return f"the connection to {self.title} was lost, and nothing was stored: try again"
 
-    def _translated(self, error: psycopg.Error, waited: float) -> StoreError:
-        if error.sqlstate == "55P03":
-            reason = f"another process has held this agent for {waited:.3g} s: try again"
-        else:
-            reason = self._server.reason(error)
-        return StoreError(f"cannot use {self.title}: {reason}")
-
-    def _connected(self, end: float) -> Link:
+    def _get_connection(self, end: float) -> Connection:
         """Return a connection; if there is none, connect, and wait for a server that is down."""
-        if self.link is None or self.link.closed:
-            self.link = self._pool.take()
-        if self.link is None:
-            self._connect(end)
-        assert self.link is not None
-        return self.link
+        if self.connection is None or self.connection.closed:
+            self.connection = self._pool.take()
+        if self.connection is None:
+            self.connection = self._server.connect(end)
+            self.connection.end = end
+            try:
+                with self.translate_errors():
+                    self._set_up(self.connection)
+            except BaseException:
+                self._disconnect()
+                raise
+        self.connection.end = end
+        return self.connection
 
     def _release(self) -> None:
         """Leave the connection to other agents of the process."""
-        link, self.link = self.link, None
-        if link is not None:
-            self._pool.give(link)
+        connection, self.connection = self.connection, None
+        if connection is not None:
+            idle = not connection.closed and connection.pgconn.transaction_status == TransactionStatus.IDLE
+            self._pool.give(connection, idle)
 
     def _lock_number(self) -> int:
         """Return the number of the advisory lock of the agent."""
         words = f"{self._pool.table} {self._agent}".encode()
         return int.from_bytes(blake2b(words, digest_size=8).digest(), signed=True)
 
-    def _connect(self, end: float) -> None:
-        self.link = self._server.connect(end)
-        try:
-            with self.translating():
-                self._set_up(self.link)
-        except BaseException:
-            self._disconnect()
-            raise
-
-    def _set_up(self, link: Link) -> None:
+    def _set_up(self, connection: Connection) -> None:
         """Find or create the tables."""
-        link.execute(SETTINGS)
+        connection.execute(SETTINGS)
         if self._read_only:
-            link.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
-        if format_of(link, self.title) == 0:
+            connection.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
+        if format_of(connection, self.title) == 0:
             if not self._creating:
                 raise StoreError(f"{self.title} has no agents: create one with open_agent")
-            create(link, self.title)
-        found = link.execute(
+            create(connection, self.title)
+        row = connection.execute(
             "SELECT 'lowregret_agents'::regclass::oid::bigint, current_setting('fsync')"
         ).fetchone()
-        self._pool.table, self._pool.fsync = found or (0, "")
+        self._pool.table, self._pool.fsync = row or (0, "")
 
     def _disconnect(self) -> None:
-        link, self.link = self.link, None
-        if link is not None:
+        connection, self.connection = self.connection, None
+        if connection is not None:
             with suppress(psycopg.Error):
-                link.close()
+                connection.close()

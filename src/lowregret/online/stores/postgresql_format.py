@@ -18,7 +18,6 @@ from typing import Any
 import psycopg
 
 from lowregret.errors import StoreError
-from lowregret.online.decisions import Event
 
 FORMAT = 2
 """The format of the tables: that of SQLite files with the same events and snapshots."""
@@ -48,33 +47,32 @@ CREATE TABLE lowregret_store (format integer NOT NULL);
 INSERT INTO lowregret_store VALUES ({FORMAT});
 """
 """The index of requests has their beginnings, because PostgreSQL limits the size of an entry."""
-EVENT = ", ".join(Event._fields)
 TYPES = "text", "bigint", "text", "float8", "bigint", "float8", "bigint", "text", "text", "float8"
 """The types of the fields of an event."""
 
 
-def format_of(link: psycopg.Connection[Any], title: str) -> int:
+def format_of(connection: psycopg.Connection[Any], title: str) -> int:
     """Return the format of the tables, 0 if there are none."""
-    known = link.execute("SELECT to_regclass('lowregret_store') IS NOT NULL").fetchone()
-    if not known or not known[0]:
+    exists = connection.execute("SELECT to_regclass('lowregret_store') IS NOT NULL").fetchone()
+    if not exists or not exists[0]:
         return 0
-    found = link.execute("SELECT max(format) FROM lowregret_store").fetchone()
-    number = int(found[0] or 0) if found else 0
-    if number > FORMAT:
-        raise StoreError(f"{title} has format {number}, and this lowregret knows {FORMAT}: upgrade it")
-    if number < FORMAT:
-        raise StoreError(f"{title} was not written by lowregret: restore it from a copy, or use another")
+    row = connection.execute("SELECT max(format) FROM lowregret_store").fetchone()
+    number = int(row[0] or 0) if row else 0
+    if number != FORMAT:
+        raise StoreError(
+            f"{title} has format {number}, and this lowregret reads {FORMAT}: use the version that wrote it"
+        )
     return number
 
 
-def create(link: psycopg.Connection[Any], title: str) -> None:
+def create(connection: psycopg.Connection[Any], title: str) -> None:
     """Create the tables, unless another process does so at the same time.
 
     The transaction begins after the wait for the lock: in one that waits, the server would still find no
     tables, because it caches the catalog.
     """
-    link.execute(f"SELECT pg_advisory_lock({CREATION_LOCK})")
-    with link.transaction():
-        if format_of(link, title) == 0:
-            link.execute(TABLES)
-    link.execute(f"SELECT pg_advisory_unlock({CREATION_LOCK})")
+    connection.execute(f"SELECT pg_advisory_lock({CREATION_LOCK})")
+    with connection.transaction():
+        if format_of(connection, title) == 0:
+            connection.execute(TABLES)
+    connection.execute(f"SELECT pg_advisory_unlock({CREATION_LOCK})")

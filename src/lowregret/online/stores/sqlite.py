@@ -6,32 +6,32 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
-from functools import partial
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from time import monotonic, sleep, time_ns
+from time import monotonic, sleep
 from typing import Any
+from weakref import finalize
 
 from lowregret._common.durable_files import as_store_error, sync
 from lowregret.errors import StoreError
 from lowregret.online.agent_settings import DEFAULT_NAME
-from lowregret.online.decisions import Event, new_tuple
-from lowregret.online.stores import TIMEOUT, CompactedError, changed_at, check_place
-from lowregret.online.stores.session import Session
-from lowregret.online.stores.sqlite_format import EVENT, FORMAT, create, format_of, migrate
+from lowregret.online.decisions import Event
+from lowregret.online.stores import TIMEOUT, LostError
+from lowregret.online.stores.connection_pool import join, leave
+from lowregret.online.stores.sql import EVENT, SQLStore, Statements
+from lowregret.online.stores.sqlite_connection import Connection, is_open_here
+from lowregret.online.stores.sqlite_format import create, format_of
 
-PAUSE = 0.001
-"""How many seconds between attempts; SQLite's own pauses grow to 0.1 s, which starves some processes."""
-ATTEMPTS = 5
-"""How often a file is opened read-only before it is copied: another process may just have closed it, and with
-it the files beside it have gone that were there when we looked."""
-SETTLED = 5_000_000_000
-"""Nanoseconds after which another change of a folder has another time on any file system."""
+RETRY_SECONDS = 0.001
+"""The time between attempts; SQLite's own pauses grow to 0.1 s, which starves some processes."""
+OPENING_ATTEMPTS = 5
+"""How often a file is opened read-only before it is copied: another process may just have closed it, and
+deleted the files beside it."""
 INSERT = f"INSERT INTO log (agent, position, {EVENT}) VALUES (?, ?{', ?' * len(Event._fields)})"
 
 
-class SQLiteStore:
+class SQLiteStore(SQLStore):
     """The events of one agent in an SQLite file.
 
     Parameters
@@ -45,318 +45,244 @@ class SQLiteStore:
         on a file system that is read-only, a temporary copy is read.
     """
 
-    shared = True
+    statements = Statements("", "?")
 
     def __init__(self, path: Path, name: str = DEFAULT_NAME, read_only: bool = False) -> None:
-        self.notes: list[str] = []
-        self._path, self._process, self._place = path, os.getpid(), path.absolute()
-        self.name, self._read_only = name, read_only
-        self._id: int | None = None
-        self._staged: list[Callable[[], None]] = []
-        self._known: list[tuple[Path, os.stat_result]] = []
-        self._last: int | None = None  # the last position of the agent, as far as this session has seen it
-        self._end: float | None = None
+        super().__init__(repr(str(path)), name, read_only)
+        self._path, self._place = path, path.absolute()
+        self._connection: Connection | None = None  # of the present session
         self._shrinks = False  # after the present session
-        self._folder, self._unchanged = "", 0  # and its last change, if later ones have another time
-        self._waited = TIMEOUT
-        self._copy: tempfile.TemporaryDirectory[str] | None = None
-        if read_only:
-            self._open_read_only()
-        else:
-            self._open()
-
-    def _open(self) -> None:
+        self._closed = False
+        self._copy: finalize[[str, int], SQLiteStore] | None = None
         with as_store_error(self._path):
-            try:
-                os.close(os.open(self._place, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-                sync(self._place.parent)
-            except FileExistsError:
-                pass
-        with self._translating_errors():
-            self._link = sqlite3.connect(  # by the absolute path: to SQLite ":memory:" is no file
-                self._place, timeout=0, isolation_level=None, check_same_thread=False
-            )
-            try:
-                self._set_up()
-                self._find_agent()
-                self._remember_files()
-            except BaseException:
-                self._link.close()
-                raise
+            if not read_only:
+                with suppress(FileExistsError):
+                    os.close(os.open(self._place, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+                    sync(self._place.parent)
+            elif not self._place.is_file():
+                raise StoreError(f"cannot use {self.title}: there is no such file")
+            self._status = os.stat(self._place)
+        self._key, self._pool = join(str(self._place), read_only)
+        try:
+            self.header()
+        except BaseException:
+            self.close()
+            raise
 
-    def _set_up(self) -> None:
-        """Create the tables, or convert those of an older format."""
-        path = str(self._path)
-        if self._retrying(format_of, self._link, path) != FORMAT:
-            with self.session(TIMEOUT):
-                found = format_of(self._link, path)
-                if found == 0:
-                    create(self._link)
-                elif found == 1:
-                    migrate(self._link, path)
-        self._retrying(self._link.execute, "PRAGMA journal_mode = WAL")
-        self._link.execute("PRAGMA synchronous = FULL")  # a commit waits for the disk
+    def _take(self) -> Connection:
+        """Return a connection that no other call uses."""
+        if self._closed:
+            raise StoreError(f"{self.title} is closed: open the agent again")
+        while True:
+            connection: Connection | None = self._pool.take()
+            if connection is None:
+                break
+            if not connection.closed and os.path.samestat(connection.files[0][1], self._status):
+                return connection
+            connection.close()
+        _check_place(str(self._place), self._status)
+        try:
+            return self._connect_read_only() if self._read_only else self._connect()
+        except sqlite3.Error as error:
+            raise self._store_error(error) from None
 
-    def _remember_files(self) -> None:
-        """Remember the file and those that SQLite has beside it while it is open."""
+    def _connect(self) -> Connection:
+        connection = Connection(self._place, "rw")
+        try:
+            self._set_up(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _set_up(self, connection: Connection) -> None:
+        """Create the tables, unless another process has, and remember the files that SQLite has beside it."""
+        if self._retrying(format_of, connection, self.title) == 0:
+            self._retrying(connection.execute, "BEGIN IMMEDIATE")
+            if format_of(connection, self.title) == 0:
+                create(connection)
+            self._retrying(connection.execute, "COMMIT")
+        self._retrying(connection.execute, "PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")  # a commit waits for the disk
+        self._retrying(connection.execute, "SELECT 1 FROM agents LIMIT 1")  # opens them
         with as_store_error(self._path):
-            self._known = [(self._place, os.stat(self._place))]
-            real = Path(os.path.realpath(self._place))  # SQLite has its files beside this one
-            self._folder = str(real.parent)
-            for end in ("-wal", "-shm"):
-                beside = real.with_name(real.name + end)
-                if beside.exists():
-                    self._known.append((beside, os.stat(beside)))
+            _check_place(str(self._place), self._status)
+            real = os.path.realpath(self._place)  # SQLite has its files beside this one
+            for beside in (f"{real}-wal", f"{real}-shm"):
+                if os.path.exists(beside):
+                    connection.files.append((beside, os.stat(beside)))
 
-    def _open_read_only(self) -> None:
-        if not self._place.is_file():
-            raise StoreError(f"cannot use {str(self._path)!r}: there is no such file")
-        with self._translating_errors():
-            for _ in range(ATTEMPTS):
-                with suppress(sqlite3.OperationalError):
-                    self._connect_read_only(self._place)
-                    break
-            else:
-                self._open_copy()
-            self._find_agent()
+    def _connect_read_only(self) -> Connection:
+        for _ in range(OPENING_ATTEMPTS):
+            with suppress(sqlite3.OperationalError):
+                return self._connect_to_read(self._place)
+        return self._open_copy()
 
-    def _connect_read_only(self, place: Path) -> None:
+    def _connect_to_read(self, place: Path) -> Connection:
         # A connection that may write removes the files beside a store that nobody has open when it is closed;
         # one that may not leaves those of others as they are.
         mode = "ro" if place.with_name(place.name + "-wal").exists() else "rw"
-        link = sqlite3.connect(
-            f"{place.as_uri()}?mode={mode}",
-            uri=True,
-            timeout=0,
-            isolation_level=None,
-            check_same_thread=False,
-        )
+        connection = Connection(place, mode)
         try:
-            link.execute("PRAGMA query_only = ON")
-            if self._retrying(format_of, link, str(self._path)) == 1:
-                raise sqlite3.OperationalError  # a copy can be converted
+            connection.execute("PRAGMA query_only = ON")
+            self._retrying(format_of, connection, self.title)
         except BaseException:
-            link.close()
+            connection.close()
             raise
-        self._link = link
+        return connection
 
-    def _open_copy(self) -> None:
+    def _open_copy(self) -> Connection:
         """Read a temporary copy, which SQLite may change."""
-        self._copy = tempfile.TemporaryDirectory(prefix="lowregret-")
-        copy = Path(self._copy.name) / "copy.db"
+        self._check_descriptors()
         with as_store_error(self._path):
+            if is_open_here(os.stat(self._place)):
+                raise StoreError(f"cannot use {self.title}: this process has it open, so use that agent")
+            folder = tempfile.mkdtemp(prefix="lowregret-")
+            self._copy = finalize(self, _remove, folder, os.getpid())
+            copy = Path(folder) / "copy.db"
             for end in ("", "-wal"):
                 source = self._place.with_name(self._place.name + end)
                 with suppress(FileNotFoundError):
                     shutil.copyfile(source, f"{copy}{end}")
-        SQLiteStore(copy).close()
-        self._connect_read_only(copy)
-
-    def _find_agent(self) -> None:
-        found = self._one("SELECT id FROM agents WHERE name = ?", self.name)
-        self._id = found[0] if found else None
-
-    def names(self) -> list[str]:
-        """Return the names of the agents in the file, in the order in which they were created."""
-        with self._translating_errors():
-            rows = self._retrying(self._link.execute, "SELECT name FROM agents ORDER BY id").fetchall()
-        return [row[0] for row in rows]
-
-    def session(self, timeout: float) -> AbstractContextManager[None]:
-        """Open a session; other processes wait, and its end waits for the disk."""
-        return Session(partial(self._enter, timeout), self._commit, self._roll_back)
-
-    def _enter(self, timeout: float) -> None:
-        if self._read_only:
-            raise StoreError(f"{str(self._path)!r} was opened read-only: open it without read_only")
-        self._check_process()
-        for path, known in self._known[:1]:
-            check_place(path, known)
+        connection = Connection(copy, "rw")
         try:
-            if self._link.in_transaction:  # left open by an interrupt
-                self._link.rollback()
-            self._staged, self._last = [], None
-            self._end, self._waited = monotonic() + timeout, timeout
-            self._retrying(self._link.execute, "BEGIN IMMEDIATE")
+            connection.execute("PRAGMA user_version")  # reads what is in the -wal
+        finally:
+            connection.close()
+        self._place, self._status = copy, os.stat(copy)
+        return self._connect_to_read(copy)
+
+    def _check_descriptors(self) -> None:
+        """Say that too many files are open, if so; SQLite does not."""
+        with as_store_error(self._path):
+            os.close(os.open(os.devnull, os.O_RDONLY))
+
+    def _begin(self) -> None:
+        self._shrinks = False
+        if self._connection is None or self._connection.closed:
+            self._connection = self._take()
+        connection = self._connection
+        connection.wait = self._waited
+        _check_place(*connection.files[0])
+        try:
+            if connection.in_transaction:  # left open by an interrupt
+                connection.execute("ROLLBACK")
+            self._retrying(connection.execute, "BEGIN IMMEDIATE")
         except sqlite3.Error as error:
             raise self._store_error(error) from None
 
     def _commit(self) -> None:
+        connection = self._connection
+        assert connection is not None
         try:
-            for write in self._staged:
-                write()
-            self._retrying(self._link.commit)
+            for query, values in self._staged:
+                connection.execute(query, values)
+            if self._appended:
+                agent, first = self._id, self._last_position() + 1
+                rows = [(agent, position, *event) for position, event in enumerate(self._appended, first)]
+                connection.execute(INSERT, rows=rows)
+            self._retrying(connection.execute, "COMMIT")
         except sqlite3.Error as error:
             raise self._store_error(error) from None
+        self._created = False
         if self._shrinks:
-            self._shrink()
-        if self._known and changed_at(self._folder) != self._unchanged:
-            self._check_files()
-
-    def _check_files(self) -> None:
-        """Reject files that were replaced: SQLite goes on writing to those that nobody will find."""
-        changed = changed_at(self._folder)
-        for path, known in self._known:
-            check_place(path, known)
-        self._unchanged = changed if changed < time_ns() - SETTLED else 0
+            self._shrink(connection)
+        for path, status in connection.files[1:]:  # SQLite goes on writing to those that nobody will find
+            _check_place(path, status)
 
     def _roll_back(self) -> None:
-        """Roll back what was not committed."""
-        self._end = self._last = None
-        if self._link.in_transaction and os.getpid() == self._process:
-            with suppress(sqlite3.Error):
-                self._link.rollback()
+        super()._roll_back()
+        connection = self._connection
+        if connection is not None:
+            with suppress(sqlite3.Error, LostError):
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+            self._connection = None
+            self._pool.give(connection, not connection.closed)
 
-    def head(self) -> str | None:
-        """Return the text that the agent begins with, None if it is new."""
-        found = self._one("SELECT id, head FROM agents WHERE name = ?", self.name)
-        self._id = found[0] if found else None
-        return found[1] if found else None
+    def create(self, header: str) -> None:
+        """Create the agent."""
+        self._rows("INSERT INTO agents (name, head) VALUES (?, ?)", self.name, header)
+        self._created = True
+        self.header()  # finds its number
 
-    def begin(self, head: str) -> None:
-        """Begin a new agent."""
-        self._staged.append(partial(self._begin, head))
-
-    def _begin(self, head: str) -> None:
-        cursor = self._link.execute("INSERT INTO agents (name, head) VALUES (?, ?)", (self.name, head))
-        self._id = cursor.lastrowid
-
-    def append(self, events: Sequence[Event]) -> None:
-        """Append events."""
-        self._staged.append(partial(self._append, events))
-
-    def _append(self, events: Sequence[Event]) -> None:
-        agent, last = self._id, self._last
-        if last is None:
-            found = self._link.execute("SELECT max(position) FROM log WHERE agent = ?", (agent,)).fetchone()
-            last = self._base() if found[0] is None else found[0]
-        self._last = last + len(events)
-        rows = [(agent, position, *event) for position, event in enumerate(events, last + 1)]
-        self._link.executemany(INSERT, rows)
-
-    def keep(self, position: int, snapshot: str) -> None:
-        """Replace the latest snapshot."""
-        self._staged.append(partial(self._keep, position, snapshot))
-
-    def _keep(self, position: int, snapshot: str) -> None:
-        self._link.execute("DELETE FROM snapshots WHERE agent = ? AND position > ?", (self._id, self._base()))
-        self._link.execute(
-            "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?)", (self._id, position, snapshot)
-        )
-
-    def events(self, after: int, limit: int | None = None) -> list[Event]:
-        """Return the events after a position, in their order."""
-        first = max(after, 1)  # the last known one must still exist
-        rows = self._rows(
-            f"SELECT {EVENT}, position FROM log WHERE agent = ? AND position >= ? ORDER BY position LIMIT ?",
-            first,
-            -1 if limit is None else limit + 1,
-        )
-        positions = [row[-1] for row in rows]
-        if positions != list(range(first, first + len(rows))) or (after and not rows):
-            base = self._base()
-            if base > after:
-                raise CompactedError(f"the events up to {base} were replaced by a snapshot")
-            if base != after or positions != list(range(after + 1, after + 1 + len(rows))):
-                raise StoreError(f"{str(self._path)!r} has lost rows of its log: restore it from a copy")
-        found = [new_tuple(Event, row[:-1]) for row in rows if row[-1] > after]
-        if limit is None or len(found) <= limit:
-            self._last = after + len(found)
-            return found
-        return found[:limit]
-
-    def latest(self) -> tuple[int, str] | None:
-        """Return the latest snapshot and its position."""
-        rows = self._rows(
-            "SELECT position, text FROM snapshots WHERE agent = ? ORDER BY position DESC LIMIT 1"
-        )
-        return rows[0] if rows else None
-
-    def first(self) -> tuple[int, str] | None:
-        """Return the snapshot before the first event and its position."""
-        base = self._base()
-        if base == 0:
-            return None
-        rows = self._rows("SELECT position, text FROM snapshots WHERE agent = ? AND position = ?", base)
-        if not rows:
-            raise StoreError(f"{str(self._path)!r} has lost its first snapshot: restore it from a copy")
-        return rows[0]  # type: ignore[no-any-return]
-
-    def decision(self, number: int) -> list[Event]:
-        """Return the event that asked for a decision and the one that answered it."""
-        query = f"SELECT {EVENT} FROM log WHERE agent = ? AND decision = ? AND kind "
-        rows = [
-            *self._rows(query + "= 'asked'", number),
-            *self._rows(query + "IN ('told', 'forgot')", number),
-        ]
-        return [Event(*row) for row in rows]
-
-    def requested(self, request: str) -> list[Event]:
-        """Return the events of a request."""
-        return self.requested_among([request])
-
-    def requested_among(self, requests: Sequence[str]) -> list[Event]:
+    def events_of_requests(self, requests: Sequence[str]) -> list[Event]:
         """Return the events of several requests, in their order."""
         # SQLite would rather read the whole log in its order than sort the few rows of a request.
         query = f"SELECT {EVENT} FROM log INDEXED BY requested WHERE agent = ? AND request IN "
         query += f"({', '.join('?' * len(requests))}) ORDER BY position"
-        return [Event(*row) for row in self._rows(query, *requests)]
+        return [Event(*row) for row in self._rows(query, self._id, *requests)]
 
     def compact(self, position: int, snapshot: str) -> None:
-        """Drop the events up to a position."""
-        self._staged.append(partial(self._compact, position, snapshot))
-
-    def _compact(self, position: int, snapshot: str) -> None:
+        """Replace the events up to a position by a snapshot."""
         self._overwrite()
-        for table in ("log", "snapshots"):
-            self._link.execute(f"DELETE FROM {table} WHERE agent = ? AND position <= ?", (self._id, position))
-        self._link.execute("INSERT INTO snapshots VALUES (?, ?, ?)", (self._id, position, snapshot))
-        self._link.execute("UPDATE agents SET base = ? WHERE id = ?", (position, self._id))
+        super().compact(position, snapshot)
 
     def erase(self, request: str) -> None:
         """Remove the name of a request from its events."""
-        self._staged.append(partial(self._erase, request))
-
-    def _erase(self, request: str) -> None:
         self._overwrite()
-        self._link.execute(
-            "UPDATE log INDEXED BY requested SET request = NULL WHERE agent = ? AND request = ?",
-            (self._id, request),
-        )
+        query = "UPDATE log INDEXED BY requested SET request = NULL WHERE agent = ? AND request = ?"
+        self._staged.append((query, (self._id, request)))
 
     def _overwrite(self) -> None:
-        """Overwrite what is dropped from now on."""
-        self._link.execute("PRAGMA secure_delete = ON")
+        """Overwrite what the session drops from now on."""
+        self._staged.append(("PRAGMA secure_delete = ON", ()))
         self._shrinks = True
 
-    def _shrink(self) -> None:
+    def _shrink(self, connection: Connection) -> None:
         """Leave no copy of dropped contents in the files; where others use them, SQLite does it later."""
         self._shrinks = False
-        with suppress(sqlite3.OperationalError):
-            self._link.execute("VACUUM")
-            self._link.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        with suppress(sqlite3.OperationalError, LostError):
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def copy_to(self, path: Path) -> None:
+        """Write all agents of the file to a new file, which is durable then; others may go on writing."""
+        with as_store_error(path):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+            connection = self._take()
+            try:
+                if self._query(connection, "PRAGMA quick_check(1)", ()) != [("ok",)]:
+                    raise StoreError(f"{self.title} is damaged: restore it from another copy")
+                self._query(connection, "PRAGMA query_only = OFF", ())
+                self._query(connection, "VACUUM INTO ?", (str(path),))
+                sync(path)
+            finally:
+                connection.close()
 
     def close(self) -> None:
         """Close the file."""
-        self._link.close()
-        if self._copy is not None:
-            self._copy.cleanup()
+        if not self._closed:
+            self._closed = True
+            connection, self._connection = self._connection, None
+            if connection is not None:  # left by an interrupt
+                connection.close()
+            leave(self._key)
+            if self._copy is not None:
+                self._copy()
 
-    def _base(self) -> int:
-        """Return how many events were dropped."""
-        found = self._one("SELECT base FROM agents WHERE id = ?", self._id)
-        return found[0] if found else 0
+    def __del__(self) -> None:
+        if hasattr(self, "_key"):
+            self.close()
 
-    def _rows(self, query: str, *values: Any) -> list[Any]:
-        self._check_process()
+    def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        if self._connection is not None:
+            return self._query(self._connection, query, values)
+        while True:
+            connection = self._take()
+            try:
+                return self._query(connection, query, values)
+            except LostError:  # a fork has closed it
+                continue
+            finally:
+                self._pool.give(connection, not connection.closed)
+
+    def _query(self, connection: Connection, query: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         try:
-            return self._retrying(self._link.execute, query, (self._id, *values)).fetchall()  # type: ignore[no-any-return]
+            rows: list[tuple[Any, ...]] = self._retrying(connection.execute, query, values)
         except sqlite3.Error as error:
             raise self._store_error(error) from None
-
-    def _one(self, query: str, *values: Any) -> Any:
-        with self._translating_errors():
-            return self._retrying(self._link.execute, query, values).fetchone()
+        return rows
 
     def _retrying(self, call: Callable[..., Any], *arguments: Any) -> Any:
         """Call SQLite, and wait while another process holds the file."""
@@ -368,26 +294,10 @@ class SQLiteStore:
                 end = end or monotonic() + TIMEOUT
                 if not _is_busy(error) or monotonic() > end:
                     raise
-            sleep(PAUSE)
-
-    @contextmanager
-    def _translating_errors(self) -> Iterator[None]:
-        """Raise a StoreError in place of the errors of SQLite."""
-        self._check_process()
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise self._store_error(error) from None
-
-    def _check_process(self) -> None:
-        if os.getpid() != self._process:
-            raise StoreError(f"{str(self._path)!r} was opened before a fork: open it in each process")
+            sleep(RETRY_SECONDS)
 
     def _store_error(self, error: sqlite3.Error) -> StoreError:
-        return StoreError(f"cannot use {str(self._path)!r}: {self._reason(error)}")
-
-    def _reason(self, error: sqlite3.Error) -> str:
-        """Return the reason of an error of SQLite, and what to do about it where that is known."""
+        """Return an error with the reason of one of SQLite, and what to do about it where that is known."""
         advice = {
             "SQLITE_BUSY": f"another process has held it for {self._waited:.3g} s: try again",
             "SQLITE_FULL": "the disk is full: free some space and try again",
@@ -396,9 +306,27 @@ class SQLiteStore:
             "SQLITE_READONLY": "it cannot be written to: open it with read_only=True to read it",
         }
         name = getattr(error, "sqlite_errorname", None) or ""
-        known = [reason for code, reason in advice.items() if name.startswith(code)]
-        return known[0] if known else str(error)
+        reason = next((reason for code, reason in advice.items() if name.startswith(code)), str(error))
+        if name.startswith("SQLITE_CANTOPEN"):
+            self._check_descriptors()
+        return StoreError(f"cannot use {self.title}: {reason}")
 
 
 def _is_busy(error: sqlite3.Error) -> bool:
     return (getattr(error, "sqlite_errorname", None) or "").startswith("SQLITE_BUSY")
+
+
+def _check_place(path: str, status: os.stat_result) -> None:
+    """Reject a file that was replaced since it was opened: what is written to it would be lost."""
+    try:
+        same = os.path.samestat(os.stat(path), status)
+    except OSError:
+        same = False
+    if not same:
+        raise StoreError(f"{path!r} was moved or deleted while it was open: open the agent again")
+
+
+def _remove(folder: str, process: int) -> None:
+    """Remove a temporary folder, but not in a fork of the process that uses it."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""The tables of an SQLite store, and how a file of format 1 becomes one of format 2.
+"""The tables of an SQLite store.
 
 =============  =======================================================================================
 ``agents``     one row per agent: its name, the arguments that it was created with, and ``base``, the
@@ -11,19 +11,13 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
-
 from lowregret.errors import StoreError
-from lowregret.online.agent_settings import DEFAULT_NAME
-from lowregret.online.decisions import Event
-from lowregret.online.former_formats import upgraded_head
-from lowregret.online.sealed_snapshot import sealed
+from lowregret.online.stores.sqlite_connection import Connection
 
-OURS = 0x6C6F7772
+APPLICATION_ID = 0x6C6F7772
 """The application id in the header of our SQLite files."""
 FORMAT = 2
-"""The ``user_version`` of our SQLite files; in format 1 it was 0."""
+"""The ``user_version`` of our SQLite files."""
 
 TABLES = """
 CREATE TABLE agents (
@@ -41,54 +35,30 @@ CREATE UNIQUE INDEX asked ON log (agent, decision) WHERE kind = 'asked';
 CREATE UNIQUE INDEX answered ON log (agent, decision) WHERE kind IN ('told', 'forgot');
 CREATE INDEX requested ON log (agent, request) WHERE request IS NOT NULL;
 """
-EVENT = ", ".join(Event._fields)
 
 
-def format_of(link: sqlite3.Connection, path: str) -> int:
+def format_of(connection: Connection, title: str) -> int:
     """Return the format of a file, 0 if it is empty; reject a file that is not ours."""
-    mark, number = (
-        link.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
+    # The tables first: another process may commit them, with its identifier, before the next statement.
+    tables = connection.execute("SELECT count(*) FROM sqlite_master")[0][0]
+    identifier, number = (
+        connection.execute(f"PRAGMA {name}")[0][0] for name in ("application_id", "user_version")
     )
-    if mark != OURS:
-        if mark or link.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            raise StoreError(f"{path!r} is an SQLite file, but not of an agent: use another")
+    if identifier != APPLICATION_ID:
+        if identifier or tables:
+            raise StoreError(f"{title} is an SQLite file, but not of an agent: use another")
         return 0
-    if number > FORMAT:
-        raise StoreError(f"{path!r} has format {number}, and this lowregret knows {FORMAT}: upgrade it")
-    return int(number) or 1
+    if number != FORMAT:
+        raise StoreError(
+            f"{title} has format {number or 1}, and this lowregret reads {FORMAT}: use the version that "
+            "wrote it"
+        )
+    return FORMAT
 
 
-def create(link: sqlite3.Connection) -> None:
+def create(connection: Connection) -> None:
     """Create the tables; within a transaction."""
     for statement in TABLES.split(";"):
-        link.execute(statement)
-    link.execute(f"PRAGMA application_id = {OURS}")
-    link.execute(f"PRAGMA user_version = {FORMAT}")
-
-
-def migrate(link: sqlite3.Connection, path: str) -> None:
-    """Convert a file of format 1, which has one agent; within a transaction."""
-    for name in ("head", "latest", "log"):
-        link.execute(f"ALTER TABLE {name} RENAME TO former_{name}")
-    for index in ("asked", "answered", "requested"):
-        link.execute(f"DROP INDEX {index}")
-    create(link)
-    found = link.execute("SELECT text FROM former_head").fetchone()
-    if found:
-        try:
-            head = upgraded_head(json.loads(found[0]))
-            token = head["agent"]
-        except (ValueError, KeyError, TypeError):
-            raise StoreError(
-                f"{path!r} was not written by lowregret: restore it from a copy, or use another file"
-            ) from None
-        link.execute("INSERT INTO agents (id, name, head) VALUES (1, ?, ?)", (DEFAULT_NAME, json.dumps(head)))
-        link.execute(
-            "INSERT INTO log SELECT 1, position, kind, decision, arm, reward, time, propensity, drawn, "
-            "request, CASE kind WHEN 'asked' THEN ? END, NULL FROM former_log ORDER BY position",
-            (token,),
-        )
-        for position, text in link.execute("SELECT position, text FROM former_latest").fetchall():
-            link.execute("INSERT INTO snapshots VALUES (1, ?, ?)", (position, sealed(position, text)))
-    for name in ("head", "latest", "log"):
-        link.execute(f"DROP TABLE former_{name}")
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {FORMAT}")

@@ -101,7 +101,7 @@ export function drawShares(element, periods, colour) {
   element.replaceChildren(svg);
 }
 
-export function drawMeans(element, table, colour) {
+export function drawMeans(element, table, colour, write) {
   const known = table.filter((row) => row.mean !== null && row.state !== "retired");
   if (known.length === 0) return empty(element, "no rewards yet");
   const rows = largest(known, MOST_MEANS);
@@ -113,8 +113,7 @@ export function drawMeans(element, table, colour) {
   const x = (value) => left + (width - left - right) * ((value - least) / (most - least));
   for (const value of ticks(least, most)) {
     shape(svg, "line", { x1: x(value), x2: x(value), y1: 0, y2: height - bottom, class: "grid" });
-    const label = value.toLocaleString("en", { maximumSignificantDigits: 6 });
-    shape(svg, "text", { x: x(value), y: height - 6, "text-anchor": "middle" }, label);
+    shape(svg, "text", { x: x(value), y: height - 6, "text-anchor": "middle" }, write(value));
   }
   const names = rows.map((row, place) => {
     const y = place * line + line / 2, kind = `arm-${colour.get(row.arm)}`;

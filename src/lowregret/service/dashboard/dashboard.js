@@ -11,6 +11,7 @@ let token = sessionStorage.getItem(KEY);
 let timer = 0;
 let latest = null;
 let drawn = "";
+const details = new Map(); // the leader and the warnings of agents by name
 let after = null; // the position before the agents that are listed; null for the latest
 
 class Refused extends Error {
@@ -33,7 +34,9 @@ async function call(path, body) {
   return found;
 }
 
-const chosen = () => decodeURIComponent(location.hash.slice(1));
+const chosen = () => {
+  try { return decodeURIComponent(location.hash.slice(1)); } catch { return ""; } // such as "#%E0%A4%A"
+};
 const address = (name, what = "") => `v1/agents/${encodeURIComponent(name)}${what}`;
 
 function element(name, text, kind) {
@@ -65,7 +68,17 @@ const short = (value) => {
   if (value === null || value === undefined) return "–";
   return Math.abs(value) >= 1000 ? whole(Math.round(value)) : String(Number(value.toPrecision(4)));
 };
-const percent = (value) => `${(100 * value).toFixed(1)}%`;
+const percent = (value) => `${Number((100 * value).toPrecision(3))}%`;
+const date = (seconds) => (seconds === null ? "–" : new Date(1000 * seconds).toLocaleString());
+
+// How means of an agent are written: as percentages if its rewards are between 0 and 1.
+function unit({ reward_range: range }) {
+  const rates = range !== null && range[0] === 0 && range[1] === 1;
+  return (value) => (value === null || !rates ? short(value) : percent(value));
+}
+
+// The arm with the largest share among those that the policy may choose.
+const leader = (table) => largest(table.filter((arm) => arm.state === "active"), 1)[0];
 
 function say(text) {
   find("message").textContent = text;
@@ -89,9 +102,33 @@ function drawAgents({ agents, unavailable, position, total }) {
   find("agent-rows").replaceChildren(...agents.map((agent) => {
     const link = element("a", agent.name);
     link.href = `#${encodeURIComponent(agent.name)}`;
-    return row([[link, "name"], [agent.status], [whole(agent.pulls), "number"], [whole(agent.pending), "number"],
-      [whole(agent.conflicts), "number"], [whole(agent.arms), "number"], [agent.policy]]);
+    return row([[link, "name"], [""], [agent.status], ["", "name"],
+      [whole(agent.pulls), "number"], [whole(agent.pending), "number"], [whole(agent.conflicts), "number"],
+      [whole(agent.arms), "number"], [agent.policy]]);
   }));
+  agents.forEach(drawDetails);
+}
+
+// Write the leader and the warnings of an agent into its row of the list.
+function drawDetails({ name }, place) {
+  const cells = find("agent-rows").rows[place]?.cells, { lead, warnings } = details.get(name) ?? {};
+  if (cells?.[0].textContent !== name || !warnings) return;
+  cells[3].replaceChildren(named(lead ? `${lead.arm} (${percent(lead.share)})` : ""));
+  cells[1].textContent = warnings.length ? `${whole(warnings.length)} ⚠` : "";
+  cells[1].title = warnings.join("\n");
+}
+
+// Read the leaders and warnings of the agents in the list, one agent after another, at most once a minute each.
+async function readDetails(agents) {
+  for (const [place, agent] of agents.entries()) {
+    const { name, pulls } = agent, earlier = details.get(name);
+    if (earlier && (earlier.pulls === pulls || Date.now() - earlier.at < 30 * EVERY)) continue;
+    if (chosen() || document.hidden) return;
+    const [summary, history] = await Promise.all([call(address(name, "/summary")), call(address(name, "/history"))]);
+    const warnings = [...summary.notes, ...history.warnings.map((warning) => warning.detail)];
+    details.set(name, { lead: leader(summary.table), warnings, pulls: history.complete ? pulls : null, at: Date.now() });
+    drawDetails(agent, place);
+  }
 }
 
 function turnTo(position) {
@@ -99,39 +136,59 @@ function turnTo(position) {
   refresh();
 }
 
+// The figures of an agent: name, value, and a hint.
 function figures(summary, history) {
-  const { loss } = summary, { counts } = history;
+  const { loss, gain_over_control: gain, settings } = summary, { counts, periods } = history;
+  const lead = leader(summary.table), { horizon } = settings;
   return [
-    ["decisions", whole(counts.asked)],
-    ["rewards", whole(counts.told)],
-    ["pending", whole(summary.pending)],
-    ["expired or discarded", whole(counts.expired + counts.forgot)],
-    ["conflicts", whole(summary.conflicts)],
-    ["lost against the best arm", short(loss.against_best)],
-    ["regret at most (95%)", short(loss.regret_bound)],
-    ["gained over an equal split", short(loss.against_equal_split === null ? null : -loss.against_equal_split)],
+    ["decisions", whole(summary.pulls), "Decisions made, without those that were discarded or have expired."],
+    ...(horizon === null ? [] : [["horizon", `${percent(summary.pulls / horizon)} of ${whole(horizon)}`,
+      "The share of the planned decisions that were made."]]),
+    ["rewards reported", whole(counts.told), "Rewards that were reported since the log begins."],
+    ...(settings.default_reward === null ? [] : [["counted as default", whole(counts.defaulted),
+      `Decisions whose window ended without a reward: they count as ${settings.default_reward}.`]]),
+    ["pending", whole(summary.pending), "Decisions whose reward has not been reported and may still come."],
+    ["expired or discarded", whole(counts.expired + counts.forgot), "Decisions that count for no arm."],
+    ["conflicts", whole(summary.conflicts), "Rewards that were rejected since they contradict an earlier one."],
+    ["leader", lead ? lead.arm : "–", "The active arm with the largest share of the decisions."],
+    ...(gain === null ? [] : [["gained over the control", `${short(gain.estimate)} (${short(gain.low)} to ${short(gain.high)})`,
+      "What the policy earned more than the control arm would have, with a 95% interval that holds at all times."]]),
+    ["lost against the best arm", short(loss.against_best),
+      "What the best mean would have earned more; an estimate that tends to be too large."],
+    ["regret at most (95%)", short(loss.regret_bound), "An upper bound that holds at all times with probability 95%."],
+    ["first decision", date(periods[0].began), "The first decision of the log."],
+    ["last decision", date(history.last_asked), "When the latest decision was made."],
+    ["last reward", date(history.last_told), "When the latest reward was reported."],
   ];
+}
+
+function drawSettings({ arms, policy, ...settings }) {
+  find("settings").replaceChildren(...Object.entries(settings).map(([name, value]) => row([
+    [name.replaceAll("_", " ")], [value === null ? "–" : typeof value === "object" ? JSON.stringify(value) : String(value)],
+  ])));
 }
 
 function drawArms(summary) {
   const shown = largest(summary.table, MOST_ARMS);
+  const write = unit(summary.settings);
   const note = `${whole(shown.length)} of ${whole(summary.table.length)} arms: those with the largest shares`;
   find("arm-note").textContent = shown.length < summary.table.length ? note : "";
   find("arm-rows").replaceChildren(...shown.map((arm) => {
     const retire = element("button", "Retire");
     retire.type = "button";
     retire.disabled = arm.state === "retired" || arm.state === "control";
-    retire.addEventListener("click", () => askToRetire(summary.name, arm.arm));
-    const interval = arm.low === null ? "–" : `${short(arm.low)} to ${short(arm.high)}`;
-    return row([[arm.arm, "name"], [arm.state], [percent(arm.share), "number"], [short(arm.mean), "number"],
-      [interval, "number"], [whole(arm.pulls), "number"], [whole(arm.pending), "number"], [retire, "number"]]);
+    retire.addEventListener("click", () => ask(`Retire the arm “${arm.arm}” of ${summary.name}? That is final.`,
+      "Retire the arm", () => change(summary.name, "/arms", { retire: arm.arm })));
+    const interval = arm.low === null ? "–" : `${write(arm.low)} to ${write(arm.high)}`;
+    return row([[arm.arm, "name"], [arm.state], [percent(arm.share), "number"], [write(arm.mean), "number"],
+      [interval, "number"], [whole(arm.pulls + arm.pending), "number"], [whole(arm.pulls), "number"], [retire, "number"]]);
   }));
 }
 
 function drawEvents(events) {
   find("event-rows").replaceChildren(...[...events].reverse().map((event) => row([
     [whole(event.position), "number"],
-    [event.timestamp === null ? "–" : new Date(1000 * event.timestamp).toLocaleTimeString()],
+    [date(event.timestamp)],
     [event.kind], [event.decision === null ? "" : whole(event.decision), "number"],
     [event.arm ?? "", "name"], [event.reward === null ? "" : short(event.reward), "number"],
   ])));
@@ -141,7 +198,7 @@ function drawCharts() {
   if (latest === null) return;
   const { summary, history } = latest, colour = colours(summary.table);
   drawShares(find("shares"), history.periods, colour);
-  drawMeans(find("means"), summary.table, colour);
+  drawMeans(find("means"), summary.table, colour, unit(summary.settings));
   const shown = summary.table.filter((arm) => colour.get(arm.arm) < OTHERS).map((arm) => [arm.arm, colour.get(arm.arm)]);
   if (shown.length < summary.table.length) shown.push(["all others", OTHERS]);
   find("legend").replaceChildren(...shown.map(([name, number]) => {
@@ -165,9 +222,14 @@ function drawAgent(summary, history, events) {
   find("agent-status").className = `pill ${summary.status}`;
   find("pause").textContent = summary.status === "paused" ? "Resume" : "Pause";
   find("pause").disabled = summary.status === "retired";
-  find("warnings").replaceChildren(...history.warnings.map((warning) => element("li", warning.detail)));
-  find("figures").replaceChildren(...figures(summary, history).map(([name, value]) => {
+  find("warnings").replaceChildren(
+    ...[...summary.notes, ...history.warnings.map((warning) => warning.detail)].map((detail) => element("li", detail)));
+  find("export").href = address(summary.name, "/export");
+  find("export").download = `${summary.name}.csv`;
+  drawSettings(summary.settings);
+  find("figures").replaceChildren(...figures(summary, history).map(([name, value, hint]) => {
     const box = element("div");
+    box.title = hint;
     box.append(element("dt", name), element("dd", value));
     return box;
   }));
@@ -191,6 +253,7 @@ async function refresh() {
       latest = null;
       const found = await call(`v1/agents?limit=${PAGE}${after === null ? "" : `&after=${after}`}`);
       if (!chosen()) drawAgents(found);
+      await readDetails(found.agents);
       problems = found.unavailable.map(({ name, detail }) => `${name}: ${detail}`).join("; ");
     }
     say(problems);
@@ -224,16 +287,30 @@ async function change(name, what, body) {
   }
 }
 
-function askToRetire(name, arm) {
+function ask(text, answer, act) {
   const question = find("question");
-  find("question-text").textContent = `Retire the arm “${arm}” of ${name}? That is final.`;
+  find("question-text").textContent = text;
+  find("question-yes").textContent = answer;
   question.returnValue = "no";
   question.onclose = () => {
-    if (question.returnValue === "yes") change(name, "/arms", { retire: arm });
+    if (question.returnValue === "yes") act();
   };
   question.showModal();
 }
 
+// A link cannot send the token, so the file is read first.
+find("export").addEventListener("click", async (event) => {
+  const { href, download } = find("export");
+  if (!token) return;
+  event.preventDefault();
+  const answer = await fetch(href, { headers: { Authorization: `Bearer ${token}` } });
+  if (!answer.ok) return say((await answer.json()).detail);
+  const link = element("a");
+  link.href = URL.createObjectURL(await answer.blob());
+  link.download = download;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), EVERY);
+});
 find("sign-in").addEventListener("submit", (event) => {
   event.preventDefault();
   token = find("token").value.trim();
@@ -251,8 +328,12 @@ find("add-arm").addEventListener("submit", (event) => {
   change(chosen(), "/arms", { add: arm });
 });
 find("pause").addEventListener("click", () => {
-  const status = find("agent-status").textContent === "paused" ? "active" : "paused";
-  change(chosen(), "/status", { status });
+  const name = chosen();
+  if (find("agent-status").textContent === "paused") change(name, "/status", { status: "active" });
+  else {
+    ask(`Pause ${name}? It refuses new decisions until it is resumed.`, "Pause the agent",
+      () => change(name, "/status", { status: "paused" }));
+  }
 });
 addEventListener("hashchange", refresh);
 addEventListener("resize", drawCharts);

@@ -1,0 +1,58 @@
+"""The wait of a newcomer: ``make reproduce`` and ``make test`` in a fresh clone with empty caches.
+
+Prints the wall-clock time and the processor time of every step. On a machine that others use the processor
+time is the one to look at: on two quiet cores a step takes at least half of it.
+
+    python benchmarks/first_hour.py [--test] [--runs 100]
+"""
+
+import argparse
+import os
+import resource
+import subprocess
+import tempfile
+from pathlib import Path
+from time import perf_counter
+
+ROOT = Path(__file__).parents[1]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--test", action="store_true", help="run make test too")
+    parser.add_argument("--runs", type=int, default=100, help="runs of the reproduction")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        clone = Path(folder) / "lowregret"
+        subprocess.run(["git", "clone", "--quiet", ROOT, clone], check=True)
+        # Packages may come from the cache of pip, compiled code may not.
+        environment = {**os.environ, "XDG_CACHE_HOME": str(Path(folder) / "cache")}
+        environment.pop("PYTHONPATH", None)
+        reproduce = ["make", "reproduce", f"RUNS={options.runs}"]
+        steps = {
+            "set up the package": ["make", ".venv/package"],
+            "reproduce, nothing compiled": reproduce,
+            "reproduce again, compiled": reproduce,
+        }
+        if options.test:
+            steps |= {"set up the tools": ["make", "setup"], "test": ["make", "test"]}
+        for name, command in steps.items():
+            subprocess.run(["rm", "-rf", clone / "reproduction"], check=True)
+            seconds, processor_seconds = timed(command, clone, environment)
+            print(f"{name:28} {minutes(seconds)}, processor time {minutes(processor_seconds)}", flush=True)
+
+
+def timed(command: list[str], folder: Path, environment: dict[str, str]) -> tuple[float, float]:
+    """Return the seconds that a command took, and those of the processor, its child processes included."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), perf_counter()
+    subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
+    seconds, after = perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def minutes(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""The progress of long calls: what every ``progress`` takes, and the lines on standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from math import inf
+from time import monotonic
+from typing import NamedTuple, TypeAlias
+
+FIRST_SECONDS, LINE_SECONDS = 2.0, 10.0
+"""When a call writes its first line, and the least time between two lines."""
+
+SWITCH = "LOWREGRET_PROGRESS"
+"""The environment variable that switches lines off where it is 0."""
+
+
+class Progress(NamedTuple):
+    """How much of a call is done.
+
+    ``what`` is being done, such as a policy; ``done`` of ``total``, in a ``unit`` such as "runs"; ``share``
+    estimates how much of the work this is. Of experiments also: the ``steps`` that were simulated, and the
+    shards that were ``there`` before, which ``done`` and ``total`` leave out.
+    """
+
+    what: str
+    done: int
+    total: int
+    unit: str
+    share: float
+    steps: int = 0
+    there: int = 0
+
+    def in_words(self, seconds: float) -> str:
+        """Say what is done, after so many seconds."""
+        what = f"compiling {_compiling}" if _compiling else self.what
+        speed = f", {self.steps / max(seconds, 1e-9) / 1e6:.3g} M steps/s" if self.steps else ""
+        return f"{what}: {self.there + self.done:,} of {self.there + self.total:,} {self.unit}{speed}"
+
+
+Report: TypeAlias = Callable[[Progress], None]
+
+clock = monotonic
+_last_line = -inf
+_compiling = ""
+_reporter: Report | None = None
+"""What the outermost call reports to."""
+
+
+class Lines:
+    """Writes lines on standard error, from the reports of a call and while it waits."""
+
+    def __init__(self) -> None:
+        self.began, self.now = clock(), Progress("", 0, 0, "", 1.0)
+
+    def __call__(self, now: Progress) -> None:
+        """Report how much is done."""
+        self.now = now
+        tick()
+
+
+def ignore(now: Progress) -> None:
+    """Report nothing."""
+
+
+@contextmanager
+def reporting(progress: bool | Report | None) -> Iterator[Report]:
+    """Yield what a call reports to, by its argument ``progress``; only the outermost call writes lines."""
+    global _reporter
+    outermost = _reporter is None  # workers in other threads are not, and leave the reporter alone
+    report = progress if callable(progress) else Lines() if progress and outermost else ignore
+    if outermost:
+        _reporter = report
+    try:
+        yield report
+    finally:
+        if outermost:
+            _reporter = None
+
+
+def counter(report: Report, total: int, unit: str) -> Callable[[str, int], None]:
+    """Return a function that reports what is being done, and that so many more are done."""
+    done = 0
+
+    def advance(what: str, more: int) -> None:
+        nonlocal done
+        done += more
+        report(Progress(what, done, total, unit, done / max(total, 1)))
+
+    return advance
+
+
+@contextmanager
+def compiling(policy: str) -> Iterator[None]:
+    """Say that a policy is compiled inside: at once, since it takes seconds."""
+    global _compiling
+    _compiling = policy
+    if _reporter is None or isinstance(_reporter, Lines):
+        _write_line(f"compiling {policy}, which takes some seconds the first time")
+    try:
+        yield
+    finally:
+        _compiling = ""
+
+
+def tick() -> None:
+    """Write a line if one is due; whoever waits for long calls this from time to time."""
+    if isinstance(_reporter, Lines) and (share := _reporter.now.share) < 1.0:
+        seconds = clock() - _reporter.began
+        left = f", about {timedelta(seconds=round(seconds * (1.0 - share) / share))} left" if share else ""
+        if seconds >= FIRST_SECONDS:
+            _write_line(_reporter.now.in_words(seconds) + left)
+
+
+def _write_line(text: str) -> None:
+    global _last_line
+    if clock() - _last_line >= LINE_SECONDS and sys.stderr is not None and os.environ.get(SWITCH) != "0":
+        _last_line = clock()
+        print(f"lowregret: {text}", file=sys.stderr, flush=True)

@@ -1,0 +1,43 @@
+"""The tables of results, summaries and comparisons: their columns and types."""
+
+from __future__ import annotations
+
+import polars as pl
+
+KEYS = ("environment", "policy")
+"""The columns that name a pair of an environment and a policy."""
+
+COLUMNS = {
+    "finals": (*KEYS, "run", "regret"),
+    "curves": (*KEYS, "run", "t", "regret"),
+    "pulls": (*KEYS, "run", "arm", "pulls"),
+    "events": (*KEYS, "run", "t", "arm", "event"),
+    "arms": ("environment", "arm", "mean", "variance", "gap", "optimal"),
+}
+"""The tables and their columns. In one environment, run r of every policy sees the same rewards."""
+
+TAIL_COLUMNS = ("worst05", "worst05_low", "worst05_high", "worst")
+REGRET = ("mean", "se", "low", "high", "p05", "p25", "median", "p75", "p95", *TAIL_COLUMNS)
+SUMMARY = {
+    **dict.fromkeys(KEYS, pl.String),
+    "runs": pl.Int64,
+    **dict.fromkeys((*REGRET, "best_arm_pulls", "best_arm_found"), pl.Float64),
+    "optimal_arm_eliminated": pl.Int64,
+    **dict.fromkeys(("failures", "failures_high"), pl.Float64),
+}
+"""The columns of a summary."""
+
+INTERVALS = ("low", "high", "bootstrap_low", "bootstrap_high", "bounded_low", "bounded_high")
+COMPARISON = {
+    **dict.fromkeys((*KEYS, "baseline"), pl.String),
+    "runs": pl.Int64,
+    **dict.fromkeys(("difference", "se", *INTERVALS, "wins", "p_value", "p_holm"), pl.Float64),
+    "verdict": pl.String,
+    "fragility": pl.Float64,
+    "fragile": pl.Boolean,
+    "runs_needed": pl.Int64,
+}
+"""The columns of a comparison."""
+
+RESERVED = {*SUMMARY, *COMPARISON}.union(*(columns for name, columns in COLUMNS.items() if name != "arms"))
+"""The names of columns that a parameter of a sweep may not have."""

@@ -1,0 +1,111 @@
+"""The runs of one policy as arrays: what has them, and how they are read from the tables."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from lowregret._common.arrays import Floats, Integers
+from lowregret.errors import InputError
+
+if TYPE_CHECKING:
+    from lowregret.analysis.tables import Tables
+
+
+class Runs(Protocol):
+    """The runs of one policy in one environment; row r of every array is run r.
+
+    Attributes
+    ----------
+    grid : array (times,)
+        The times at which the regret is recorded.
+    regret : array (runs, times)
+        Pseudo-regret at those times.
+    pulls : array (runs, arms)
+        Pulls of every arm at the horizon.
+    eliminated : array (runs, arms), or None
+        When an arm was eliminated, 0 for never; None for a policy that eliminates no arms.
+    rewards : array (runs, arms), or None
+        The sum of the rewards of every arm; None where they were not recorded.
+    seconds : float or None
+        Wall time of the simulation, compilation excluded; None where it was not recorded.
+    threads : int or None
+        The number of threads that shared the runs; None where it was not recorded.
+    """
+
+    @property
+    def grid(self) -> Integers: ...  # noqa: D102  # described above
+    @property
+    def regret(self) -> Floats: ...  # noqa: D102
+    @property
+    def pulls(self) -> Integers: ...  # noqa: D102
+    @property
+    def eliminated(self) -> Integers | None: ...  # noqa: D102
+    @property
+    def rewards(self) -> Floats | None: ...  # noqa: D102
+    @property
+    def seconds(self) -> float | None: ...  # noqa: D102
+    @property
+    def threads(self) -> int | None: ...  # noqa: D102
+
+
+class TableRuns:
+    """The runs of one policy in one environment, from the tables; each array is made when it is first used.
+
+    See `Runs` for the attributes.
+    """
+
+    seconds: float | None = None
+    threads: int | None = None
+
+    def __init__(self, tables: Tables, environment: str, policy: str) -> None:
+        self._tables = tables
+        self._pair = environment, policy
+
+    def __repr__(self) -> str:
+        environment, policy = self._pair
+        return f"TableRuns({policy} in {environment!r})"
+
+    @cached_property
+    def grid(self) -> Integers:
+        """The recorded times."""
+        part = self._tables.slice("paths", *self._pair)
+        return part["t"].unique().sort().to_numpy()
+
+    @cached_property
+    def regret(self) -> Floats:
+        """Pseudo-regret, one row per run and one column per time."""
+        part = self._tables.slice("paths", *self._pair)
+        if len(part) != part["run"].n_unique() * len(self.grid):
+            environment, policy = self._pair
+            raise InputError(f"the paths of {policy} on {environment} must have every run at every time")
+        return part["regret"].to_numpy().reshape(-1, len(self.grid))
+
+    @cached_property
+    def pulls(self) -> Integers:
+        """Pulls of every arm at the horizon, one row per run."""
+        part = self._tables.slice("pulls", *self._pair)
+        return part["pulls"].to_numpy().reshape(part["run"].n_unique(), -1)
+
+    @cached_property
+    def eliminated(self) -> Integers | None:
+        """When an arm was eliminated, 0 for never; None for a policy that eliminates no arms."""
+        part = self._tables.slice("events", *self._pair)
+        eliminating = self._tables.description.eliminating
+        if part.is_empty() if eliminating is None else self._pair[1] not in eliminating:
+            return None
+        times = np.zeros_like(self.pulls)
+        runs = self._tables.slice("pulls", *self._pair)["run"].unique().sort().to_numpy()
+        rows = np.searchsorted(runs, part["run"].to_numpy())
+        times[rows, part["arm"].to_numpy()] = part["t"].to_numpy()
+        return times
+
+    @cached_property
+    def rewards(self) -> Floats | None:
+        """The sum of the rewards of every arm, one row per run; None where they were not recorded."""
+        part = self._tables.slice("pulls", *self._pair)
+        if "reward" not in part.columns:
+            return None
+        return part["reward"].to_numpy().reshape(self.pulls.shape)

@@ -1,0 +1,37 @@
+"""The engines behind one call: ``run(problem, backend, control)``.
+
+A backend is a module with ``run(problem, control)``. It is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from lowregret.engine.problem import Control, Outcome, Problem
+from lowregret.errors import InputError
+
+BACKENDS = {
+    "compiled": "lowregret.engine.backends.cpu",
+    "reference": "lowregret.engine.backends.reference",
+    "cuda": "lowregret.engine.backends.cuda",
+}
+"""The modules by the names of the engines."""
+
+
+def validate_backend(owner: str, backend: str) -> None:
+    """Raise ``InputError`` if there is no engine of this name."""
+    if backend not in BACKENDS:
+        *first, last = map(repr, BACKENDS)
+        raise InputError(f"{owner}: engine must be {', '.join(first)} or {last}, got {backend!r}")
+
+
+def validate_problem(problem: Problem, backend: str) -> None:
+    """Raise ``InputError`` if an engine cannot play a problem; only a GPU cannot play all."""
+    if backend == "cuda":
+        import_module(BACKENDS[backend]).validate(problem)
+
+
+def run(problem: Problem, backend: str = "compiled", control: Control | None = None) -> Outcome:
+    """Play the runs of a problem with an engine."""
+    outcome: Outcome = import_module(BACKENDS[backend]).run(problem, control or Control())
+    return outcome

@@ -1,0 +1,249 @@
+"""Runs on an NVIDIA GPU, one thread each: the same policies and the same random numbers."""
+
+from __future__ import annotations
+
+from time import perf_counter, sleep
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lowregret.engine.backends.cuda.device import (
+    SIMULATED,
+    ZIGGURAT,
+    cuda,
+    make_kernel,
+    policy_tuple,
+    require_device,
+)
+from lowregret.engine.backends.cuda.layout import constants_of
+from lowregret.engine.backends.cuda.play import binary_reward, kernel
+from lowregret.engine.backends.cuda.table import CLOSED, DeviceArms, shared_table
+from lowregret.engine.backends.cuda.ways import choose_separable, fill_widths
+from lowregret.engine.backends.threads import Stopped
+from lowregret.engine.bridge.policy_types import policy_type
+from lowregret.engine.encoding import Encoding, encode
+from lowregret.engine.failures import raise_for
+from lowregret.engine.kernels.drifting import MeanPath
+from lowregret.engine.kernels.rng import Rng
+from lowregret.engine.kernels.runs import sum_rewards
+from lowregret.engine.problem import RECORDS, Control, Outcome, Problem, RewardTable, eliminates
+from lowregret.engine.start import within_memory
+from lowregret.environments.families import SAMPLED
+from lowregret.errors import InputError
+from lowregret.policies import NEVER
+from lowregret.policies.base import is_randomized
+
+CHUNK_RUNS = 2**15
+"""How many runs a launch plays at most."""
+STREAMS = 4
+"""How many launches are under way at a time; results of one are copied while others play."""
+WAIT_SECONDS = 5e-4
+"""How long the host sleeps between two looks at a launch."""
+
+_kernels: dict[Any, tuple[Any, Any]] = {}
+
+
+class Buffers(NamedTuple):
+    """The memory of one launch on the GPU, the stream that it runs in, and the event of its end."""
+
+    memory: dict[str, Any]
+    stream: Any
+    event: Any
+
+
+def validate(problem: Problem) -> None:
+    """Raise ``InputError`` for what a GPU cannot play, and where there is none."""
+    policy, bandit = problem.policy, problem.bandit
+    reason = ""
+    if policy.uses_rewards:
+        reason = "it looks at all rewards of an arm, which do not fit into the memory of a thread"
+    elif policy.overrides("list_index") or policy.overrides("duel"):
+        reason = "lists and duels of arms are not written for a GPU"
+    elif policy.overrides("initially_active") and policy.overrides("next_round"):
+        reason = "arms that become active later are not written for a GPU"
+    elif problem.delayed:
+        reason = "delayed rewards and batches are not written for a GPU"
+    elif problem.horizon >= 2**31:
+        reason = "the horizon must be below 2^31"
+    elif not isinstance(bandit, RewardTable) and (bandit.kinds == SAMPLED).any():
+        reason = "a sampler of your own runs on the processor alone"
+    if reason:
+        raise InputError(f'{policy}: engine="cuda" cannot play it, since {reason}: use engine="compiled"')
+    require_device()
+
+
+def run(problem: Problem, control: Control) -> Outcome:
+    """Play the runs of a problem."""
+    validate(problem)
+    encoding, policy, runs = encode(problem), problem.policy, problem.runs
+    play, arguments, constants = _kernel_for(problem, encoding)
+    gigabytes = runs * (len(problem.grid) + 2 * len(problem.bandit)) * 8 / 1e9
+    with within_memory(f"{runs} runs need {gigabytes:.3g} GB of memory: use fewer, or a coarser grid"):
+        outputs: dict[str, Any] = {
+            name: np.empty((runs, *shape), kind) for name, shape, kind in _outputs(problem)
+        }
+    with within_memory("the arms of one launch do not fit into the memory of the GPU: use fewer arms"):
+        chunk = min(_chunk_runs(constants), runs)
+        buffers = [_new_buffers(problem, constants, chunk) for _ in range(min(STREAMS, -(-runs // chunk)))]
+    stop, lanes = cuda.to_device(np.zeros(1, np.int32)), constants["LANES"]
+    draws_normals = constants["reward_and_gap"] is not binary_reward or is_randomized(type(policy))
+    ziggurat = cuda.to_device(ZIGGURAT if draws_normals else ZIGGURAT[:1])
+    room = 8 * len(ZIGGURAT) if draws_normals else 0
+    grid, seed = cuda.to_device(np.append(problem.grid, NEVER)), np.uint64(problem.seed)
+
+    def launch(start: int, count: int, buffer: Buffers) -> None:
+        settings = seed, problem.first_run + start, count, encoding.shuffled, ziggurat, grid, stop, widths
+        play[max(-(-count // lanes), 1), lanes, buffer.stream, room](
+            *arguments, *settings, *buffer.memory.values()
+        )
+        buffer.event.record(buffer.stream)
+
+    widths = _widths(problem, constants, arguments)
+    launch(0, 0, buffers[0])  # plays no run, but compiles
+    cuda.synchronize()
+    began = perf_counter()
+    under_way: list[tuple[int, int, Buffers]] = []
+    try:
+        for number, start in enumerate(range(0, runs, chunk)):
+            if len(under_way) == len(buffers):
+                _collect(policy, outputs, control, *under_way.pop(0))
+            under_way.append((start, min(chunk, runs - start), buffers[number % len(buffers)]))
+            launch(*under_way[-1])
+        while under_way:
+            _collect(policy, outputs, control, *under_way.pop(0))
+    except BaseException:
+        stop.copy_to_device(np.ones(1, np.int32), stream=cuda.stream())
+        cuda.synchronize()
+        raise
+    seconds = perf_counter() - began
+    records = {}
+    if "path" in outputs:
+        records["path"] = outputs["path"]
+    if "rewards" in problem.record:
+        records["rewards"] = np.zeros(outputs["pulls"].shape)
+        sum_rewards(
+            encoding.rows, encoding.data, seed, problem.first_run, outputs["pulls"], records["rewards"],
+            control.halt,
+        )  # fmt: skip
+    return Outcome(
+        policy,
+        problem.grid,
+        outputs["regret"],
+        outputs["pulls"],
+        outputs.get("eliminated"),
+        records,
+        seconds,
+        1,
+    )
+
+
+def _widths(problem: Problem, constants: dict[str, Any], arguments: tuple[Any, ...]) -> Any:
+    """Compute the widths that a policy with separable widths has at all times and numbers of pulls."""
+    if constants["choose"] is not choose_separable:
+        return cuda.to_device(np.zeros((1, 1)))
+    widths, lanes = cuda.device_array((2, problem.horizon + 1)), constants["LANES"]
+    fill = make_kernel(fill_widths, constants, DeviceArms, type(arguments[0]))
+    fill[-(-problem.horizon // lanes), lanes](*arguments[:2], problem.horizon, widths)
+    return widths
+
+
+def _outputs(problem: Problem) -> list[tuple[str, tuple[int, ...], Any]]:
+    """Return the names of what is copied from the GPU, with the shape for one run and the type of numbers."""
+    arms = len(problem.bandit)
+    outputs: list[tuple[str, tuple[int, ...], Any]] = [
+        ("regret", (len(problem.grid),), np.float64),
+        ("pulls", (arms,), np.int64),
+    ]
+    if eliminates(problem.policy):
+        outputs.append(("eliminated", (arms,), np.int64))
+    if "path" in problem.record:
+        outputs.append(("path", RECORDS["path"].shape(arms, problem.horizon), np.int64))
+    return outputs
+
+
+def _kernel_for(problem: Problem, encoding: Encoding) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """Return the kernel of a problem, the arguments that all its launches share, and its constants."""
+    constants = constants_of(problem, encoding)
+    if SIMULATED:
+        constants["LANES"] = 2  # each thread is one of the system
+    functions = {"read_memory", "write_memory"}  # made anew for each problem, and the same for a class
+    key = policy_type(type(problem.policy)), *(item for item in constants.items() if item[0] not in functions)
+    if key not in _kernels:
+        policy = policy_tuple(problem.policy)
+        _kernels[key] = make_kernel(kernel, constants, DeviceArms, Rng, type(policy)), type(policy)
+    compiled, kind = _kernels[key]
+    rows, path = encoding.rows, encoding.means
+    encodings = np.stack([rows[name] for name in "abcd"], axis=1)
+    if path is None:
+        path = MeanPath(0, np.zeros(1, np.int64), np.zeros((1, 1)), 1.0, np.zeros(1), np.zeros(1))
+    thresholds = np.ceil(np.clip(rows["a"], 0.0, 1.0) * 2.0**53).astype(np.uint64)
+    arrays = [
+        rows["kind"].astype(np.int64),
+        encodings,
+        thresholds,
+        np.append(encoding.data, 0.0),
+        rows["gap"].copy(),
+    ]
+    arrays.append(np.where(rows["active"], 0, CLOSED).astype(np.int32))
+    arguments = (
+        kind(*policy_tuple(problem.policy)), encoding.first_round, *map(cuda.to_device, arrays),
+        int(path.kind), cuda.to_device(path.times), cuda.to_device(np.array(path.rows)), float(path.period),
+        cuda.to_device(path.first), cuda.to_device(path.best), problem.horizon,
+    )  # fmt: skip
+    return compiled, arguments, constants
+
+
+def _chunk_runs(constants: dict[str, Any]) -> int:
+    """Return how many runs a launch plays, such that their arms fit into an eighth of the memory."""
+    if constants["new_table"] is shared_table:
+        return CHUNK_RUNS
+    floats, integers = _numbers_of_thread(constants)
+    free = 2**30 if SIMULATED else cuda.current_context().get_memory_info()[0]
+    return max(min(CHUNK_RUNS, int(free / 8 / STREAMS / (8 * floats + 4 * integers))), 1)
+
+
+def _numbers_of_thread(constants: dict[str, Any]) -> tuple[int, int]:
+    """Return how many floats and how many integers a thread has in global memory."""
+    floats = sum(constants[name] for name in ("SUMS", "MEMORY", "SPREADS", "PADDED", "RANKS"))
+    integers = sum(constants[name] for name in ("GONE", "ARMS", "ARMS", "COUNTS", "RESETS", "RANKS"))
+    return floats, integers
+
+
+def _new_buffers(problem: Problem, constants: dict[str, Any], chunk: int) -> Buffers:
+    """Return memory for one launch; what a kernel does not use has one number."""
+    threads = -(-chunk // constants["LANES"]) * constants["LANES"]
+    arms, times = len(problem.bandit), max(len(problem.grid), 1)
+    in_global = constants["new_table"] is not shared_table
+    floats, integers = _numbers_of_thread(constants) if in_global else (1, constants["GONE"])
+    columns = threads if in_global or integers > 1 else 1
+    path = (chunk, problem.horizon, 3) if "path" in problem.record else (1, 1, 1)
+    gone = (chunk, arms) if constants["GONE"] > 1 else (1, 1)
+    memory = {
+        "floats": cuda.device_array((floats, columns), order="F"),
+        "integers": cuda.device_array((integers, columns), np.int32, order="F"),
+        "regret": cuda.device_array((chunk, times)),
+        "pulls": cuda.device_array((chunk, arms), np.int64),
+        "eliminated": cuda.device_array(gone, np.int64),
+        "path": cuda.device_array(path, np.int64),
+        "answers": cuda.device_array(chunk, np.int64),
+    }
+    return Buffers(memory, cuda.stream(), cuda.event())
+
+
+def _collect(
+    policy: Any, outputs: dict[str, Any], control: Control, start: int, count: int, buffer: Buffers
+) -> None:
+    """Wait for a launch, and copy what it wrote."""
+    while not control.halt[0] and not SIMULATED and not buffer.event.query():
+        sleep(WAIT_SECONDS)
+    if control.halt[0]:
+        raise Stopped
+    answers = buffer.memory["answers"][:count].copy_to_host(stream=buffer.stream)
+    buffer.stream.synchronize()
+    raise_for(policy, int(answers[np.argmax(answers < 0)]))
+    for name, output in outputs.items():
+        if output.size:
+            buffer.memory[name][:count].copy_to_host(output[start : start + count], stream=buffer.stream)
+    buffer.stream.synchronize()
+    if control.progress:
+        control.progress(count)

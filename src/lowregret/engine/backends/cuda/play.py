@@ -1,0 +1,369 @@
+"""One run in one thread: the steps that all ways to choose share, and the kernel."""
+
+from __future__ import annotations
+
+from math import inf, nan
+from typing import Any, NamedTuple
+
+from numba import int64, uint64
+
+from lowregret.engine.backends.cuda.constants import (
+    ARMS,
+    CLIP,
+    FINISHES,
+    GONE,
+    KIND,
+    LANES,
+    MEMORY,
+    MIXED,
+    PERMANENT,
+    RESETS,
+    SUMS,
+    WARMUP,
+    add,
+    best_of_all,
+    choose,
+    eliminate,
+    end_round,
+    index_again,
+    make_path,
+    new_table,
+    prepare,
+    record_step,
+    refresh,
+    remember,
+    reward_and_gap,
+    transform,
+    write_memory,
+)
+from lowregret.engine.backends.cuda.device import STATE_TYPE, cuda, load_ziggurat, product
+from lowregret.engine.backends.cuda.table import DeviceArms, Table, arm_at, count_active, is_active
+from lowregret.engine.backends.cuda.ways import HIGHEST, LOWEST, STALE
+from lowregret.engine.kernels.drifting import MeanPath, mean_at, part_at, reward_of_mean
+from lowregret.engine.kernels.rewards import RewardSource, exhausted, nth_reward
+from lowregret.engine.kernels.rng import (
+    POLICY_STREAM,
+    SHUFFLE_STREAM,
+    Rng,
+    bits,
+    normal,
+    uniform,
+    upper_bits,
+)
+from lowregret.engine.kernels.simulated_run import STOPPED
+from lowregret.engine.kernels.state import GIVEN
+from lowregret.engine.kernels.statistics import clipped
+from lowregret.engine.kernels.step import ELIMINATED_ALL, NOT_A_NUMBER
+from lowregret.environments.drift import PIECEWISE
+from lowregret.policies.views import Clock, clock_at
+
+POLL_STEPS = 2**15
+"""After how many steps a thread looks whether to stop."""
+
+
+class Game(NamedTuple):
+    """What a run plays on, and where it writes."""
+
+    kinds: Any
+    encodings: Any  # four numbers for each arm
+    thresholds: Any  # 2^53 times the first of them, for rewards of 0 and 1
+    data: Any
+    gaps: Any
+    means: Any  # a ``MeanPath``, or None where means do not change
+    horizon: int
+    key: Any  # of the run, from which the streams of its arms follow
+    grid: Any  # with a time after the horizon at its end
+    regret: Any
+    path: Any
+
+
+def draw(game: Game, number: int, n: int) -> float:
+    """Draw the n-th reward of an arm, nan if it has fewer."""
+    kind = KIND if KIND != MIXED else int(game.kinds[number])
+    source = source_of(game, kind, number)
+    return nan if exhausted(source, n) else nth_reward(source, game.data, n)
+
+
+def binary_reward(game: Game, number: int, n: int, t: int, part: int) -> tuple[float, float, int]:
+    """Return the n-th reward of a Bernoulli arm whose rewards are 0 and 1."""
+    word = upper_bits(bits(bits(game.key, number), n))  # less than 2^53 p, where ``uniform`` is less than p
+    return 1.0 if word < game.thresholds[number] else 0.0, 0.0, part
+
+
+def gaussian_reward(game: Game, number: int, n: int, t: int, part: int) -> tuple[float, float, int]:
+    """Return the n-th reward of a Gaussian arm."""
+    row = game.encodings[number]
+    return float(row[0]) + float(row[1]) * normal(bits(game.key, number), n), 0.0, part
+
+
+def source_of(game: Game, kind: int, number: int) -> RewardSource:
+    """Return where the rewards of an arm come from."""
+    row = game.encodings[number]
+    return RewardSource(
+        kind, bits(game.key, number), float(row[0]), float(row[1]), float(row[2]), float(row[3])
+    )
+
+
+def fixed_reward(game: Game, number: int, n: int, t: int, part: int) -> tuple[float, float, int]:
+    """Return the n-th reward of an arm whose mean does not change; regret follows from the pulls."""
+    return draw(game, number, n), 0.0, part
+
+
+def drifting_reward(game: Game, number: int, n: int, t: int, part: int) -> tuple[float, float, int]:
+    """Return the n-th reward of an arm at a step, its gap then, and the part of the path."""
+    means = game.means
+    if means.kind == PIECEWISE:
+        part = part_at(means, part, t)
+    mean = float(mean_at(means, part, t, number))
+    kind = KIND if KIND != MIXED else int(game.kinds[number])
+    x = reward_of_mean(source_of(game, kind, number), game.data, n, mean, float(means.first[number]))
+    return x, means.best[t - 1] - mean, part
+
+
+def keep_reward(policy: Any, reward: float, rng: Rng) -> float:
+    """Return a reward, for a policy that does not transform it."""
+    return reward
+
+
+def transform_reward(policy: Any, reward: float, rng: Rng) -> float:
+    """Return a reward as it enters the statistics."""
+    return policy.transform_reward(reward, rng)
+
+
+def remember_nothing(policy: Any, table: Table, i: int, x: float, t: int, horizon: int, best: float) -> None:
+    """Add a reward, for a policy without a memory."""
+    add(table, i, x)
+
+
+def remember_more(policy: Any, table: Table, i: int, x: float, t: int, horizon: int, best: float) -> None:
+    """Add a reward, and change the policy's memory of its arm."""
+    clock = clock_at(t, horizon, ARMS, best)
+    memory = policy.update_memory(arm_at(policy, table, i, t), x, clock)
+    add(table, i, x)
+    write_memory(table, i, memory)
+
+
+def record_regret(table: Table, game: Game, lost: float, at: int) -> None:
+    """Record the regret as entry ``at`` of the grid."""
+    total = lost
+    if game.means is None:
+        for i in range(ARMS):
+            total += product(game.gaps[table.order[i, table.column]], float(table.pulls[i, table.column]))
+    game.regret[at] = total
+
+
+def record_no_step(table: Table, game: Game, i: int, t: int, number: int, active: int) -> None:
+    """Record no path."""
+
+
+def record_each_step(table: Table, game: Game, i: int, t: int, number: int, active: int) -> None:
+    """Record a step of the path."""
+    game.path[t - 1, 0] = table.order[i, table.column]
+    game.path[t - 1, 1] = number
+    game.path[t - 1, 2] = active
+
+
+def eliminate_none(policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, active: int) -> int:
+    """Eliminate no arm, for a policy without lower bounds."""
+    return active
+
+
+def eliminate_crossed(
+    policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, active: int
+) -> int:
+    """Eliminate dominated arms if the smallest score and the largest lower bound have crossed."""
+    if table.bounds[LOWEST] >= table.bounds[HIGHEST]:
+        return active
+    return eliminate_dominated(policy, table, t, horizon, round, rng, active)
+
+
+def eliminate_dominated(
+    policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, active: int
+) -> int:
+    """Eliminate the arms whose index is below the largest lower bound; return how many are active."""
+    clock, highest = clock_at(t, horizon, ARMS, best_of_all(table)), -inf
+    for i in range(ARMS):
+        if is_active(table, i):
+            highest = max(highest, policy.lower_bound(arm_at(policy, table, i, t), clock, round))
+    remaining = 0
+    for i in range(ARMS):
+        if is_active(table, i):
+            if index_again(policy, table, i, t, clock, round, rng) < highest:
+                table.gone[i, table.entry] = t
+            else:
+                remaining += 1
+    table.until[0] = STALE
+    return remaining if remaining > 0 else ELIMINATED_ALL
+
+
+def kept_index(policy: Any, table: Table, i: int, t: int, clock: Clock, round: Any, rng: Rng) -> float:
+    """Return the index of an arm, which the table has."""
+    return float(table.values[i, table.lane])
+
+
+def computed_index(policy: Any, table: Table, i: int, t: int, clock: Clock, round: Any, rng: Rng) -> float:
+    """Return the index of an arm."""
+    return policy.arm_index(arm_at(policy, table, i, t), clock, round, rng)
+
+
+def keep_round(
+    policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, active: int
+) -> tuple[Any, int]:
+    """Return the round as it is, for a policy without rounds."""
+    return round, active
+
+
+def next_round(
+    policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, active: int
+) -> tuple[Any, int]:
+    """Return the following round if this one has ended, and how many arms are active."""
+    if t >= round.until and active > 0:
+        clock = clock_at(t, horizon, ARMS, best_of_all(table))
+        round = policy.next_round(DeviceArms(policy, table, t), clock, round)
+        active = count_active(table)
+        table.until[0] = STALE
+        if active == 0:
+            active = ELIMINATED_ALL
+    return round, active
+
+
+def no_path(kind: int, times: Any, rows: Any, period: float, first: Any, best: Any) -> None:
+    """Return how means change that do not."""
+    return None
+
+
+def path_of(kind: int, times: Any, rows: Any, period: float, first: Any, best: Any) -> MeanPath:
+    """Return how the means change."""
+    return MeanPath(kind, times, rows, period, first, best)
+
+
+def start(policy: Any, table: Table, closed: Any, key: Any, shuffled: bool) -> None:
+    """Put the arms in the order of the run, none of them pulled."""
+    shuffling = bits(key, SHUFFLE_STREAM)
+    for i in range(ARMS):
+        j = int(uniform(shuffling, i) * (i + 1)) if shuffled else i
+        table.order[i, table.column] = table.order[j, table.column]
+        table.order[j, table.column] = i
+    for i in range(ARMS):
+        table.pulls[i, table.column] = 0
+        if GONE > 1:
+            table.gone[i, table.entry] = closed[table.order[i, table.column]]
+        if RESETS > 1:
+            table.resets[i, table.column] = 0
+        if SUMS > 1:
+            (
+                table.sums[3 * i, table.column],
+                table.sums[3 * i + 1, table.column],
+                table.sums[3 * i + 2, table.column],
+            ) = 0.0, 0.0, 0.0
+        else:
+            table.counts[i, table.column] = 0
+        if MEMORY > 1:
+            write_memory(table, i, policy.initial_memory())
+    table.until[0] = STALE
+
+
+def finish(table: Table, game: Game, number: int, t: int, at: int) -> int:
+    """Credit the remaining arm with all pulls up to the horizon, which no reward can change."""
+    last = 0
+    for i in range(ARMS):
+        if is_active(table, i):
+            last = i
+    number_of_arm = int(table.order[last, table.column])
+    if (
+        KIND == GIVEN
+        and int64(table.pulls[last, table.column]) + game.horizon - t > game.encodings[number_of_arm, 1]
+    ):
+        return -number_of_arm - 1
+    for step in range(t + 1, game.horizon + 1):
+        record_step(table, game, last, step, number, 1)
+    while game.grid[at] <= game.horizon:
+        table.pulls[last, table.column] += game.grid[at] - t
+        t = game.grid[at]
+        record_regret(table, game, 0.0, at)
+        at += 1
+    table.pulls[last, table.column] += game.horizon - t
+    return game.horizon
+
+
+def play(policy: Any, first: Any, table: Table, rng: Rng, game: Game, stop: Any) -> int:
+    """Play one run; return the horizon, or a negative number as ``kernels.simulated_run`` has it."""
+    horizon, grid, round, active = game.horizon, game.grid, first, count_active(table)
+    t, turn, at, part, lost, due = 0, 0, 0, 0, 0.0, int(grid[0])
+    while t < horizon and (turn < WARMUP * ARMS or active > 1 or not FINISHES):
+        warm, i = turn < WARMUP * ARMS, 0
+        if warm:
+            i = turn % ARMS
+            turn += 1
+            if not is_active(table, i):
+                continue
+        best = best_of_all(table)
+        t += 1
+        if not warm:
+            if t > table.until[0]:
+                prepare(policy, table, t, horizon, round, rng)
+            i = choose(policy, table, t, horizon, round, rng, best)
+            if i < 0:
+                return NOT_A_NUMBER
+        i = uint64(i)  # type: ignore[assignment]  # no index is then below 0
+        number = int(table.order[i, table.column])
+        x, gap, part = reward_and_gap(game, number, int64(table.pulls[i, table.column]) + 1, t, part)
+        if x != x:
+            return -number - 1
+        lost += gap
+        remember(policy, table, i, transform(policy, clipped(x, CLIP), rng), t, horizon, best)
+        if not warm and (active > 1 or not PERMANENT):
+            refresh(policy, table, i, t, horizon, round, rng)
+            active = eliminate(policy, table, t, horizon, round, rng, active)
+            round, active = end_round(policy, table, t, horizon, round, rng, active)
+            if active < 0:
+                return active
+        record_step(table, game, i, t, round.number, active)
+        if t == due:
+            record_regret(table, game, lost, at)
+            at += 1
+            due = int(grid[at])
+        if t % POLL_STEPS == 0 and cuda.atomic.add(stop, 0, 0) > 0:
+            return STOPPED
+    return finish(table, game, round.number, t, at) if t < horizon else t
+
+
+def kernel(
+    policy: Any, first: Any, kinds: Any, encodings: Any, thresholds: Any, data: Any, gaps: Any, closed: Any,
+    path_kind: int, times: Any, rows: Any, period: float, first_means: Any, best_means: Any,
+    horizon: int, seed: Any, first_run: int, runs: int, shuffled: bool, ziggurat: Any, grid: Any, stop: Any,
+    widths: Any, floats: Any, integers: Any,
+    regret: Any, pulls: Any, eliminated: Any, path: Any, answers: Any,
+) -> None:  # fmt: skip
+    """Play run ``first_run`` plus the number of the thread, and write what an ``Outcome`` has."""
+    lane = cuda.threadIdx.x
+    entry = cuda.blockIdx.x * LANES + lane
+    if len(ziggurat) > 1:
+        load_ziggurat(ziggurat, lane, LANES)
+    table = new_table(lane, entry, floats, integers, widths)
+    if entry >= runs:
+        return
+    key = bits(bits(seed, 1), first_run + entry)
+    start(policy, table, closed, key, shuffled)
+    states = cuda.local.array(1, STATE_TYPE)
+    states[0]["key"] = bits(key, POLICY_STREAM)
+    states[0]["drawn"] = 0
+    means = make_path(path_kind, times, rows, period, first_means, best_means)
+    game = Game(
+        kinds,
+        encodings,
+        thresholds,
+        data,
+        gaps,
+        means,
+        horizon,
+        key,
+        grid,
+        regret[entry],
+        path[entry % len(path)],
+    )
+    answers[entry] = play(policy, first, table, Rng(states[0], None), game, stop)
+    for i in range(ARMS):
+        pulls[entry, table.order[i, table.column]] = table.pulls[i, table.column]
+        if GONE > 1:
+            eliminated[entry, table.order[i, table.column]] = max(table.gone[i, table.entry], 0)

@@ -1,0 +1,241 @@
+"""The arms of one run, and what a policy sees of them.
+
+A thread plays one run. Its arms are a column of tables ``[arm, thread]``: in shared memory each thread then
+reads its own bank, whichever arm it reads, and in global memory those that read one arm read side by side.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any, NamedTuple
+
+from numba import float64, int32, int64
+
+from lowregret.engine.backends.cuda.constants import (
+    ARMS,
+    COUNT,
+    COUNTS,
+    GONE,
+    LANES,
+    MEMORY,
+    PADDED,
+    PLACE,
+    RANKS,
+    RESETS,
+    SPREADS,
+    SUMS,
+    read_memory,
+    see_arms,
+    statistics,
+    write_memory,
+)
+from lowregret.engine.backends.cuda.device import cuda
+from lowregret.engine.kernels.statistics import Sums, add_reward
+from lowregret.policies import Arm
+from lowregret.policies.views import mean_of, variance_of
+
+CLOSED = -1
+"""The time of elimination of an arm that was never active; that of an active one is 0."""
+
+
+class Table(NamedTuple):
+    """The state of one run: arrays ``[arm, thread]``, arms in the order in which ties are broken."""
+
+    column: int  # of the statistics of arms
+    entry: int  # the column of the times of elimination, which are in global memory
+    lane: int  # the column of values
+    order: Any  # the number of each arm
+    pulls: Any
+    counts: Any  # rewards of 1, where all are 0 or 1
+    sums: Any  # else the first reward, the sum of the distances from it and that of their squares
+    resets: Any  # pulls before the latest reset
+    memory: Any  # the numbers that the policy keeps of an arm
+    gone: Any  # when an arm was eliminated
+    spreads: Any  # the second of the numbers by which arms are compared, or the widths of their scores
+    values: Any  # by which arms are compared, or the first parameter of a posterior, or the mean
+    best: Any  # the largest value of each group of arms
+    leader: Any  # the first arm that has it
+    bounds: Any  # the smallest value and the largest lower bound
+    widths: Any  # for each number n, the width of one pull at time n, and that of n pulls over that of one
+    until: Any  # up to which step the values hold: 0 if they are to be computed anew, -1 if one is nan
+
+
+def shared_table(lane: int, entry: int, floats: Any, integers: Any, widths: Any) -> Table:
+    """Return a table in shared memory."""
+    order = cuda.shared.array((ARMS, LANES), PLACE)
+    pulls = cuda.shared.array((ARMS, LANES), COUNT)
+    counts = cuda.shared.array((COUNTS, LANES), COUNT)
+    sums = cuda.shared.array((SUMS, LANES), float64)
+    resets = cuda.shared.array((RESETS, LANES), int32)
+    memory = cuda.shared.array((MEMORY, LANES), float64)
+    spreads = cuda.shared.array((SPREADS, LANES), float64)
+    values = cuda.shared.array((PADDED, LANES), float64)
+    best = cuda.shared.array((RANKS, LANES), float64)
+    leader = cuda.shared.array((RANKS, LANES), PLACE)
+    bounds, until = cuda.local.array(2, float64), cuda.local.array(1, int64)
+    return Table(
+        lane, entry, lane, order, pulls, counts, sums, resets, memory, integers, spreads, values, best,
+        leader, bounds, widths, until,
+    )  # fmt: skip
+
+
+def split_table(lane: int, entry: int, floats: Any, integers: Any, widths: Any) -> Table:
+    """Return a table whose values are in shared memory, and the statistics of arms in global memory."""
+    cold = global_table(lane, entry, floats, integers, widths)
+    values = cuda.shared.array((PADDED, LANES), float64)
+    best = cuda.shared.array((RANKS, LANES), float64)
+    leader = cuda.shared.array((RANKS, LANES), PLACE)
+    return Table(
+        entry, entry, lane, cold.order, cold.pulls, cold.counts, cold.sums, cold.resets, cold.memory,
+        cold.gone, cold.spreads, values, best, leader, cold.bounds, widths, cold.until,
+    )  # fmt: skip
+
+
+def global_table(lane: int, entry: int, floats: Any, integers: Any, widths: Any) -> Table:
+    """Return a table in global memory."""
+    bounds, until = cuda.local.array(2, float64), cuda.local.array(1, int64)
+    a, b, c, d = GONE, GONE + ARMS, GONE + 2 * ARMS, GONE + 2 * ARMS + COUNTS
+    p, q, r = SUMS, SUMS + MEMORY, SUMS + MEMORY + SPREADS
+    e, s = d + RESETS, r + PADDED
+    return Table(
+        entry, entry, entry, integers[a:b], integers[b:c], integers[c:d], floats[:p], integers[d:e],
+        floats[p:q], integers, floats[q:r], floats[r:s], floats[s : s + RANKS], integers[e : e + RANKS],
+        bounds, widths, until,
+    )  # fmt: skip
+
+
+def is_active(table: Table, i: int) -> bool:
+    """Return whether an arm may be pulled."""
+    return GONE == 1 or table.gone[i, table.entry] == 0
+
+
+def count_active(table: Table) -> int:
+    """Return how many arms may be pulled."""
+    active = 0
+    for i in range(ARMS):
+        if is_active(table, i):
+            active += 1
+    return active
+
+
+def counted(table: Table, i: int) -> tuple[int, float, float]:
+    """Return the pulls, the mean and the variance of an arm whose rewards are 0 and 1.
+
+    The sums are integers, so these are the numbers that ``sums_of_arm`` gives.
+    """
+    pulls, total = int64(table.pulls[i, table.column]), float(table.counts[i, table.column])
+    if RESETS > 1:
+        pulls -= int64(table.resets[i, table.column])
+    mean = total / pulls if pulls > 0 else 0.0
+    return pulls, mean, variance_of(pulls, total, total)
+
+
+def summed(table: Table, i: int) -> tuple[int, float, float]:
+    """Return the pulls, the mean and the variance of an arm."""
+    pulls = int64(table.pulls[i, table.column])
+    if RESETS > 1:
+        pulls -= int64(table.resets[i, table.column])
+    total = table.sums[3 * i + 1, table.column]
+    mean = mean_of(pulls, table.sums[3 * i, table.column], total)
+    return pulls, mean, variance_of(pulls, total, table.sums[3 * i + 2, table.column])
+
+
+def add_count(table: Table, i: int, x: float) -> None:
+    """Add a reward of 0 or 1 to the statistics of an arm."""
+    table.pulls[i, table.column] += 1
+    if x > 0.5:
+        table.counts[i, table.column] += 1
+
+
+def add_sums(table: Table, i: int, x: float) -> None:
+    """Add a reward to the statistics of an arm."""
+    pulls = int64(table.pulls[i, table.column])
+    if RESETS > 1:
+        pulls -= int64(table.resets[i, table.column])
+    sums = add_reward(
+        Sums(
+            0,
+            pulls,
+            table.sums[3 * i, table.column],
+            table.sums[3 * i + 1, table.column],
+            table.sums[3 * i + 2, table.column],
+        ),
+        x,
+    )
+    table.pulls[i, table.column] += 1
+    table.sums[3 * i, table.column], table.sums[3 * i + 1, table.column] = sums.origin, sums.total
+    table.sums[3 * i + 2, table.column] = sums.squares
+
+
+def arm_at(policy: Any, table: Table, i: int, t: int) -> Arm:
+    """Return the arm in place ``i`` as a policy sees it at time ``t``."""
+    pulls, mean, variance = statistics(table, i)
+    memory, arms = read_memory(table, i), see_arms(policy, table, t)
+    return Arm(int64(table.order[i, table.column]), pulls, mean, variance, memory, arms, None)
+
+
+def see_none(policy: Any, table: Table, t: int) -> None:
+    """Show a policy no other arms."""
+    return None
+
+
+class DeviceArms(NamedTuple):
+    """All arms: what ``policies.Arms`` is on the processor."""
+
+    policy: Any
+    table: Table
+    t: int
+
+    def at(self, i: int) -> Arm:
+        """Return the arm in place ``i``."""
+        return arm_at(self.policy, self.table, i, self.t)
+
+    def active(self, i: int) -> bool:
+        """Return whether the arm in place ``i`` may be pulled."""
+        return is_active(self.table, i)
+
+    def eliminate(self, i: int) -> None:
+        """Stop pulling the arm in place ``i``."""
+        if self.table.gone[i, self.table.entry] == 0:
+            self.table.gone[i, self.table.entry] = self.t
+
+    def reactivate(self, i: int) -> None:
+        """Let the arm in place ``i`` be pulled again."""
+        self.table.gone[i, self.table.entry] = 0
+
+    def reset(self, i: int) -> None:
+        """Clear the statistics and the memory of the arm in place ``i``."""
+        table = self.table
+        table.resets[i, table.column] = table.pulls[i, table.column]
+        table.counts[i if COUNTS > 1 else 0, table.column] = 0
+        if SUMS > 1:
+            table.sums[3 * i + 1, table.column], table.sums[3 * i + 2, table.column] = 0.0, 0.0
+        write_memory(table, i, self.policy.initial_memory())
+
+    def set_memory(self, i: int, memory: Any) -> None:
+        """Set the policy's memory of the arm in place ``i``."""
+        write_memory(self.table, i, memory)
+
+    def count_active(self) -> int:
+        """Return how many arms may be pulled."""
+        return count_active(self.table)
+
+
+def see_all(policy: Any, table: Table, t: int) -> DeviceArms:
+    """Show a policy all arms."""
+    return DeviceArms(policy, table, t)
+
+
+def best_mean(table: Table) -> float:
+    """Return the largest mean of the arms that were pulled, minus infinity if none was."""
+    best = -inf
+    for i in range(ARMS):
+        pulls, mean, _ = statistics(table, i)
+        if pulls > 0:
+            best = max(best, mean)
+    return best
+
+
+def no_best(table: Table) -> float:
+    """Return the best mean for a policy that does not look at it."""
+    return 0.0

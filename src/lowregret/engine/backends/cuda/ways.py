@@ -1,0 +1,319 @@
+"""How a thread finds the next arm: five ways, each with ``prepare``, ``choose`` and ``refresh``.
+
+``prepare`` computes what is kept of all arms, after the warm-up and wherever a round or an elimination
+changes more than one of them; ``choose`` returns the place of the next arm, -1 if an index is nan;
+``refresh`` follows the pull of one arm. Threads of a warp that take different paths wait for each other, so
+all take the same path wherever they can.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+from lowregret.engine.backends.cuda.constants import (
+    ARMS,
+    BLOCK,
+    GROUP,
+    GROUPS,
+    LANES,
+    PADDED,
+    REFERENCE,
+    WARMUP,
+    best_in,
+    draw_posterior,
+    note_bounds,
+    posterior_of,
+    rank,
+    refresh,
+    statistics,
+)
+from lowregret.engine.backends.cuda.device import cuda
+from lowregret.engine.backends.cuda.table import Table, arm_at, is_active
+from lowregret.engine.kernels.lazy.leaves import SLACK
+from lowregret.engine.kernels.lazy.tournament import MIN_SCORE
+from lowregret.engine.kernels.rng import Rng
+from lowregret.policies.views import Arm, clock_at
+
+LOWEST, HIGHEST = 0, 1
+"""Places in ``Table.bounds``."""
+TIME, PULLS = 0, 1
+"""Rows of ``Table.widths``."""
+HOLD, STALE, INVALID = 2**62, 0, -1
+"""Values of ``Table.until``: the values hold, they are to be computed anew, one of them is nan."""
+
+
+def best_of_group(table: Table, group: int) -> tuple[float, int]:
+    """Return the largest value of a group, and the first arm that has it."""
+    start = group * GROUP
+    top, place = table.values[start, table.lane], start
+    for k in range(1, GROUP):
+        value = table.values[start + k, table.lane]
+        if value > top:
+            top, place = value, start + k
+    return top, place
+
+
+def rank_group(table: Table, group: int) -> None:
+    """Keep the largest value of a group."""
+    top, place = best_of_group(table, group)
+    table.best[group, table.lane], table.leader[group, table.lane] = top, place
+
+
+def rank_nothing(table: Table, group: int) -> None:
+    """Keep no largest value, with few arms."""
+
+
+def kept_best(table: Table, group: int) -> tuple[float, int]:
+    """Return what ``rank_group`` has kept."""
+    return table.best[group, table.lane], int(table.leader[group, table.lane])
+
+
+def leading_arm(table: Table) -> int:
+    """Return the first arm of the largest value."""
+    top, place = best_in(table, 0)
+    for g in range(1, GROUPS):
+        value, leader = best_in(table, g)
+        if value > top:
+            top, place = value, leader
+    return place
+
+
+def keep(table: Table, i: int, value: float) -> None:
+    """Keep the value of an active arm; a nan is the largest of all, so that it is seen."""
+    if value != value:
+        table.until[0] = INVALID
+    table.values[i, table.lane] = max(value, MIN_SCORE)
+
+
+def prepare_constant(policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng) -> None:
+    """Score all active arms."""
+    clock = clock_at(t, horizon, ARMS, 0.0)
+    table.bounds[LOWEST], table.bounds[HIGHEST], table.until[0] = inf, -inf, HOLD
+    for i in range(PADDED):
+        table.values[i, table.lane] = -inf
+        if i < ARMS and is_active(table, i):
+            arm = arm_at(policy, table, i, t)
+            keep(table, i, policy.arm_index(arm, clock, round, rng))
+            note_bounds(policy, table, arm, clock, round, table.values[i, table.lane])
+    for g in range(GROUPS):
+        rank(table, g)
+
+
+def choose_constant(
+    policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, best: float
+) -> int:
+    """Return the arm with the largest score."""
+    return leading_arm(table) if table.until[0] > INVALID else -1
+
+
+def refresh_constant(policy: Any, table: Table, i: int, t: int, horizon: int, round: Any, rng: Rng) -> None:
+    """Score an arm again."""
+    clock, arm = clock_at(t + 1, horizon, ARMS, 0.0), arm_at(policy, table, i, t)
+    keep(table, i, policy.arm_index(arm, clock, round, rng))
+    note_bounds(policy, table, arm, clock, round, table.values[i, table.lane])
+    rank(table, i // GROUP)
+
+
+def note_no_bounds(policy: Any, table: Table, arm: Any, clock: Any, round: Any, value: float) -> None:
+    """Note nothing, for a policy without lower bounds."""
+
+
+def note_both_bounds(policy: Any, table: Table, arm: Any, clock: Any, round: Any, value: float) -> None:
+    """Note how small a value and how large a lower bound has become: no arm is dominated until they cross."""
+    bounds = table.bounds
+    bounds[LOWEST] = min(bounds[LOWEST], value)
+    bounds[HIGHEST] = max(bounds[HIGHEST], policy.lower_bound(arm, clock, round))
+
+
+def prepare_increasing(policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng) -> None:
+    """Bound the scores of all active arms from above for the next steps, by those at the last of them."""
+    until = min(t + BLOCK - 1, horizon)
+    table.until[0] = until
+    clock = clock_at(until, horizon, ARMS, 0.0)
+    for i in range(PADDED):
+        table.values[i, table.lane] = -inf
+        if i < ARMS and is_active(table, i):
+            table.values[i, table.lane] = raised(
+                policy.arm_index(arm_at(policy, table, i, t), clock, round, rng)
+            )
+    for g in range(GROUPS):
+        rank(table, g)
+
+
+def raised(score: float) -> float:
+    """Return a bound that is not below any earlier score, since scores are rounded; a nan is the largest."""
+    if score != score:
+        return inf
+    return max(score, MIN_SCORE) + SLACK * (1.0 + min(abs(score), 1e300))
+
+
+def choose_increasing(
+    policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, best: float
+) -> int:
+    """Return the arm with the largest score: that of the largest bound, unless another bound exceeds it."""
+    place = leading_arm(table)
+    group, second = place // GROUP, -inf
+    for g in range(GROUPS):
+        if g != group:
+            second = max(second, best_in(table, g)[0])
+    for k in range(GROUP):
+        i = group * GROUP + k
+        if i != place:
+            second = max(second, table.values[i, table.lane])
+    clock = clock_at(t, horizon, ARMS, 0.0)
+    top = policy.arm_index(arm_at(policy, table, place, t), clock, round, rng)
+    if top != top:
+        return -1
+    if second >= top:
+        for i in range(ARMS):
+            if i != place and table.values[i, table.lane] >= top:
+                score = policy.arm_index(arm_at(policy, table, i, t), clock, round, rng)
+                if score != score:
+                    return -1
+                if score > top or (score == top and i < place):
+                    top, place = score, i
+    return place
+
+
+def refresh_increasing(policy: Any, table: Table, i: int, t: int, horizon: int, round: Any, rng: Rng) -> None:
+    """Bound the scores of an arm again."""
+    clock = clock_at(int(table.until[0]), horizon, ARMS, 0.0)
+    table.values[i, table.lane] = raised(policy.arm_index(arm_at(policy, table, i, t), clock, round, rng))
+    rank(table, i // GROUP)
+
+
+def width(policy: Any, pulls: int, t: int, horizon: int, round: Any) -> float:
+    """Return the score of an arm of mean 0."""
+    arm = Arm(0, pulls, 0.0, 0.0, None, None, None)
+    return policy.arm_index(arm, clock_at(t, horizon, ARMS, 0.0), round, None)
+
+
+def fill_widths(policy: Any, first: Any, horizon: int, widths: Any) -> None:
+    """Compute, for each number n, the width of one pull at time n, and that of n pulls over that of one."""
+    n = cuda.blockIdx.x * LANES + cuda.threadIdx.x + 1
+    if n <= horizon:
+        if n > WARMUP:  # no score is computed in the warm-up
+            widths[TIME, n] = width(policy, 1, n, horizon, first)
+        unit = width(policy, 1, REFERENCE, horizon, first)
+        widths[PULLS, n] = width(policy, n, REFERENCE, horizon, first) / unit
+
+
+def prepare_separable(policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng) -> None:
+    """Read the means and the widths of all arms."""
+    table.until[0] = HOLD
+    for i in range(ARMS):
+        refresh(policy, table, i, t, horizon, round, rng)
+
+
+def choose_separable(
+    policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, best: float
+) -> int:
+    """Return the arm with the largest score: the mean plus the width of its pulls times that of the time.
+
+    This differs from the scores by rounding, so arms within the slack are compared by their scores. Those
+    with the same mean and width are not: the first of them comes first.
+    """
+    factor = table.widths[TIME, t]
+    if factor != factor:
+        return -1
+    top, second, place, mean, spread = -inf, -inf, 0, 0.0, 0.0
+    for i in range(ARMS):
+        other, wide = table.values[i, table.lane], table.spreads[i, table.column]
+        value = other + wide * factor
+        if value > top:
+            second, top, place, mean, spread = top, value, i, other, wide
+        elif other != mean or wide != spread:
+            second = max(second, value)
+    cutoff = top - 2.0 * SLACK * (1.0 + abs(top))
+    if second >= cutoff:
+        clock = clock_at(t, horizon, ARMS, 0.0)
+        largest = -inf
+        for i in range(ARMS):
+            if table.values[i, table.lane] + table.spreads[i, table.column] * factor >= cutoff:
+                score = policy.arm_index(arm_at(policy, table, i, t), clock, round, rng)
+                if score > largest:
+                    largest, place = score, i
+    return place
+
+
+def refresh_separable(policy: Any, table: Table, i: int, t: int, horizon: int, round: Any, rng: Rng) -> None:
+    """Read the mean and the width of an arm again."""
+    pulls, mean, _ = statistics(table, i)
+    active = is_active(table, i)
+    table.values[i, table.lane] = mean if active else -inf
+    table.spreads[i, table.column] = table.widths[PULLS, pulls] if active else 0.0
+
+
+def prepare_posterior(policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng) -> None:
+    """Compute the posteriors of all arms."""
+    table.until[0] = HOLD
+    for i in range(ARMS):
+        table.values[i, table.lane], table.spreads[i, table.column] = posterior_of(
+            policy, arm_at(policy, table, i, t)
+        )
+
+
+def choose_posterior(
+    policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, best: float
+) -> int:
+    """Return the arm with the largest sample."""
+    top, place = -inf, -1
+    for i in range(ARMS):
+        if is_active(table, i):
+            sample = draw_posterior(rng, table.values[i, table.lane], table.spreads[i, table.column])
+            if sample != sample:
+                return -1
+            if sample > top or place < 0:
+                top, place = sample, i
+    return place
+
+
+def refresh_posterior(policy: Any, table: Table, i: int, t: int, horizon: int, round: Any, rng: Rng) -> None:
+    """Compute the posterior of an arm again."""
+    table.values[i, table.lane], table.spreads[i, table.column] = posterior_of(
+        policy, arm_at(policy, table, i, t)
+    )
+
+
+def normal_posterior_of(policy: Any, arm: Any) -> Any:
+    """Return the mean and the deviation of a normal posterior."""
+    return policy.normal_posterior(arm)
+
+
+def beta_posterior_of(policy: Any, arm: Any) -> Any:
+    """Return the parameters of a beta posterior."""
+    return policy.beta_posterior(arm)
+
+
+def draw_normal(rng: Rng, mean: float, deviation: float) -> float:
+    """Draw from a normal distribution."""
+    return mean + deviation * rng.normal()
+
+
+def draw_beta(rng: Rng, a: float, b: float) -> float:
+    """Draw from a beta distribution."""
+    return rng.beta(a, b)
+
+
+def prepare_scan(policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng) -> None:
+    """Keep nothing."""
+    table.until[0] = HOLD
+
+
+def choose_scan(policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, best: float) -> int:
+    """Return the arm with the largest index, all of which are computed."""
+    clock = clock_at(t, horizon, ARMS, best)
+    top, place = -inf, -1
+    for i in range(ARMS):
+        if is_active(table, i):
+            index = policy.arm_index(arm_at(policy, table, i, t), clock, round, rng)
+            if index != index:
+                return -1
+            if index > top or place < 0:
+                top, place = index, i
+    return place
+
+
+def refresh_scan(policy: Any, table: Table, i: int, t: int, horizon: int, round: Any, rng: Rng) -> None:
+    """Keep nothing."""

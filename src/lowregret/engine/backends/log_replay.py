@@ -1,0 +1,65 @@
+"""Replay of a log with a policy and of resamples of the log: compiled, over threads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from lowregret._common.arrays import Floats, Integers
+from lowregret.engine.backends.threads import run_in_threads
+from lowregret.engine.bridge.compiler import entry
+from lowregret.engine.failures import call, raise_for
+from lowregret.engine.kernels.exceedances import new_scores
+from lowregret.engine.kernels.log_replay import LogArrays, replay_runs
+from lowregret.engine.kernels.runs import new_memory
+from lowregret.engine.kernels.state import GIVEN, new_rows
+from lowregret.engine.problem import Control
+from lowregret.engine.start import new_rewards, start
+from lowregret.policies import Policy
+
+
+class ReplayOutcome(NamedTuple):
+    """The replays with one policy: rows matched and the sum of their rewards, and the rows of replay 0."""
+
+    matched: Integers
+    total: Floats
+    events: Integers
+
+
+def replay(
+    policy: Policy,
+    log: LogArrays,
+    arms: int,
+    horizon: int,
+    resamples: int,
+    seed: int,
+    clip: bool,
+    control: Control,
+) -> ReplayOutcome:
+    """Replay a log with a policy, and resamples of the log; each replay ends at the horizon.
+
+    A replay depends on the seed and its number alone; replay r reads the same rows with every policy.
+    """
+    rows = new_rows(arms, policy)
+    rows["kind"] = GIVEN
+    first, key = start(policy, rows, horizon), np.uint64(seed)
+    matched, total = np.zeros(1 + resamples, np.int64), np.zeros(1 + resamples)
+    longest = min(horizon, len(log.arm))
+    events, none = np.zeros(longest, np.int64), np.zeros(0, np.int64)
+
+    def block(start: int, stop: int) -> int:
+        outputs = matched[start:stop], total[start:stop], none if start else events, control.halt
+        memory = new_memory(rows, new_rewards(policy, arms, longest))
+        arguments = (
+            clip, first, rows, log, key, start, horizon, *outputs, memory, new_scores(policy, arms)
+        )  # fmt: skip
+        raise_for(policy, call(entry(replay_runs, policy, *arguments), policy, *arguments))
+        return stop - start
+
+    steps = len(log.arm) + longest * arms
+    run_in_threads(block, 1, steps, replace(control, threads=1))
+    if resamples:
+        run_in_threads(lambda start, stop: block(start + 1, stop + 1), resamples, steps, control)
+    return ReplayOutcome(matched, total, events[: matched[0]])

@@ -1,0 +1,115 @@
+"""The definition of correct: runs in plain Python that evaluate all arms at every step."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lowregret._common.arrays import Floats, Integers
+from lowregret.engine.encoding import Encoding, encode
+from lowregret.engine.failures import raise_for
+from lowregret.engine.kernels.delayed_rewards import delay_key, nth_delay
+from lowregret.engine.kernels.drifting import MeanPath, drifting_reward, mean_at, part_at
+from lowregret.engine.kernels.exceedances import new_scores
+from lowregret.engine.kernels.pending_step import apply_pending, choose_pending, clock_with_pending
+from lowregret.engine.kernels.rewards import reward
+from lowregret.engine.kernels.rng import policy_rng, shuffle
+from lowregret.engine.kernels.state import Rows, lay_out
+from lowregret.engine.kernels.statistics import best_mean, clipped
+from lowregret.engine.kernels.step import NOT_A_NUMBER, count_playing, in_warmup
+from lowregret.engine.problem import Control, Outcome, Problem, eliminates
+from lowregret.engine.start import new_rewards
+from lowregret.environments.drift import PIECEWISE
+
+
+class Played(NamedTuple):
+    """One run.
+
+    ``path`` has a row for each step: the arm that was pulled, the round and the number of active arms after
+    it. ``regret`` has one entry for each time of the grid; ``pulls``, ``eliminated`` and ``rewards``, their
+    sum, one for each arm.
+    """
+
+    path: Integers
+    regret: Floats
+    pulls: Integers
+    eliminated: Integers
+    rewards: Floats
+
+
+def run(problem: Problem, control: Control) -> Outcome:
+    """Play the runs of a problem, one after the other."""
+    began, played = perf_counter(), []
+    for number in range(problem.first_run, problem.first_run + problem.runs):
+        played.append(play(problem, number))
+        if control.progress:
+            control.progress(1)
+    arrays = {name: np.stack([getattr(one, name) for one in played]) for name in Played._fields}
+    times = arrays["eliminated"] if eliminates(problem.policy) else None
+    records = {name: arrays[name] for name in problem.record}
+    seconds = perf_counter() - began
+    return Outcome(
+        problem.policy, problem.grid, arrays["regret"], arrays["pulls"], times, records, seconds, 1
+    )
+
+
+def play(problem: Problem, number: int) -> Played:
+    """Play run ``number`` of a problem."""
+    encoding = encode(problem)
+    rows, order, seed = encoding.rows.copy(), np.arange(len(encoding.rows)), np.uint64(problem.seed)
+    if encoding.shuffled:
+        shuffle(seed, number, order)
+    lay_out(encoding.rows, order, seed, number, rows)
+    return play_rows(problem, encoding, rows, number)
+
+
+def play_rows(problem: Problem, encoding: Encoding, rows: Rows, number: int) -> Played:
+    """Play run ``number`` on a table of arms: at the end of a step, the rewards that are due are applied."""
+    policy, horizon, size, delays = problem.policy, problem.horizon, len(rows), encoding.delays
+    key = np.uint64(delay_key(np.uint64(problem.seed), number))
+    rng = policy_rng(problem.seed, number, new_rewards(policy, size, horizon))
+    round, active, told = encoding.first_round, int(rows["active"].sum()), 0
+    path, scores = np.zeros((horizon, 3), np.int64), new_scores(policy, size)
+    pulls, eliminated = np.zeros((2, size), np.int64)
+    rewards, regret, lost = np.zeros(size), [], 0.0
+    times, pending = {int(time) for time in problem.grid}, list[tuple[int, int, int, float]]()
+    for t in range(1, horizon + 1):
+        waiting = t - 1 - told
+        clock = clock_with_pending(policy, t, horizon, size, best_mean(rows), waiting)
+        place = choose_pending(policy, rows, clock, round, rng, scores, True, count_playing(rows), waiting)
+        raise_for(policy, NOT_A_NUMBER if place < 0 else 0)
+        arm = int(rows[place]["number"])
+        pulls[arm] += 1
+        x, gap = _reward_and_gap(rows[place], encoding.data, int(pulls[arm]), t, encoding.means)
+        raise_for(policy, -arm - 1 if np.isnan(x) else 0, problem.bandit)
+        rewards[arm], lost = rewards[arm] + x, lost + gap
+        due = t
+        if delays is not None:
+            delay = nth_delay(delays, key, arm, int(pulls[arm]), x)
+            due = horizon + 1 if delay < 0 else -(-(t + delay) // delays.batch) * delays.batch
+        pending.append((due, t, place, clipped(x, problem.clip)))
+        for row in sorted(row for row in pending if row[0] <= t):
+            pending.remove(row)
+            told += 1
+            clock = clock_with_pending(policy, told, horizon, size, best_mean(rows), t - told)
+            warm = in_warmup(rows, policy.warmup)
+            round, active = apply_pending(policy, rows, row[2], row[3], told, clock, round, rng, warm, active)
+            raise_for(policy, active)
+            gone = rows["number"][rows["eliminated"] > 0]
+            eliminated[gone] = np.where(eliminated[gone] == 0, t, eliminated[gone])
+        path[t - 1] = arm, round.number, active
+        if t in times:
+            gaps = sum(float(row["gap"]) * int(pulls[row["number"]]) for row in rows)
+            regret.append(gaps if encoding.means is None else lost)
+    return Played(path, np.array(regret), pulls, eliminated, rewards)
+
+
+def _reward_and_gap(row: Any, data: Floats, n: int, t: int, path: MeanPath | None) -> tuple[float, float]:
+    """Return the n-th reward of an arm, drawn at step ``t``, and how far its mean is below the best."""
+    if path is None:
+        return float(reward(row, data, n)), float(row["gap"])
+    number, part = int(row["number"]), part_at(path, 0, t) if path.kind == PIECEWISE else 0
+    mean = float(mean_at(path, part, t, number))
+    return drifting_reward(row, data, n, mean, float(path.first[number])), float(path.best[t - 1]) - mean

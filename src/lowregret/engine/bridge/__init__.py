@@ -1,0 +1,1 @@
+"""What knows Numba: types, registration, identity of code, machine code on disk and errors."""

@@ -1,0 +1,220 @@
+"""Numba types for classes of policies.
+
+Each class gets a Numba type of its own. Its numeric parameters are the members of a struct, its methods are
+overloads of that type, and the plain functions that they call become callable from compiled code.
+"""
+
+from __future__ import annotations
+
+import os
+from inspect import getattr_static, signature
+from threading import RLock
+from types import FunctionType
+from typing import Any, cast
+
+from numba import njit, types
+from numba.extending import (
+    NativeValue,
+    make_attribute_wrapper,
+    models,
+    overload,
+    overload_attribute,
+    overload_method,
+    register_model,
+    typeof_impl,
+    unbox,
+)
+
+from lowregret.engine.bridge import code_cache
+from lowregret.engine.bridge.compile_errors import Attempt
+from lowregret.engine.bridge.function_copies import Copies
+from lowregret.engine.bridge.identity import CodeGraph, NoIdentity
+from lowregret.policies.base import Policy, numeric_fields
+
+COUNT_REFERENCES = "LOWREGRET_COUNT_REFERENCES"
+"""The environment variable with which references to arrays are counted, as in a Numba without ``_nrt``."""
+
+
+def accepted(option: str, value: bool) -> Any:
+    """Return an option that Numba does not document, if this version has it; all is correct without it."""
+    try:
+        njit(**cast(Any, {option: value}))(lambda: 0)
+    except Exception:  # whatever a version without it raises
+        return {}
+    return {option: value}
+
+
+METHODS: Any = {"nogil": True, "error_model": "numpy", **accepted("no_cfunc_wrapper", True)}
+"""How a policy's methods are compiled: threads run freely, and a division by 0 gives inf, not an error. Numba
+need not also make a function that C could call, which would be a second copy of all that is inlined."""
+OPTIONS: Any = METHODS if os.environ.get(COUNT_REFERENCES) else {**METHODS, **accepted("_nrt", False)}
+"""How the engine is compiled: also without counting references to arrays, which costs more than a step. It
+allocates nothing: all it needs is passed to it."""
+INLINED: Any = {**OPTIONS, "forceinline": True}
+"""How what is called at every step is compiled: into the code of its callers."""
+
+lock = RLock()
+"""Held while anything is compiled, loaded or made known to Numba."""
+if hasattr(os, "register_at_fork"):  # else a process forked while a thread compiles could never compile
+    os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+jittable_functions: set[FunctionType] = set()
+"""The plain functions that compiled code can call."""
+_shared: dict[FunctionType, CodeGraph] = {}
+"""Those of policies, with what they referred to when they became callable."""
+attempts: list[Attempt] = []
+"""The methods and functions of policies that Numba was given since the compilation began."""
+_types: dict[type, tuple[CodeGraph, Any]] = {}
+_types_by_name: dict[str, Any] = {}
+
+
+class PolicyType(types.Type):
+    """The Numba type of a class of policies; each class has a subclass of its own."""
+
+    instance_class: type[Policy]
+
+
+def policy_type(kind: type[Policy]) -> Any:
+    """Return the Numba type of a class of policies.
+
+    Classes whose code is the same share one, so a class that is defined again is not compiled again. A class
+    gets another one when a function that it calls is defined anew.
+    """
+    graph, numba_type = _types.get(kind, (None, None))
+    if graph and graph.is_current():
+        return numba_type
+    with lock:
+        graph = CodeGraph(kind)
+        try:
+            name = f"{kind.__name__}_{graph.identity}"
+        except NoIdentity:
+            name = f"{kind.__name__}_{len(_types_by_name)}_{os.getpid()}"
+        if name not in _types_by_name:
+            _types_by_name[name] = _make_type(kind, name, _copies(graph))
+        share_all(graph)
+        _types[kind] = graph, _types_by_name[name]
+        return _types_by_name[name]
+
+
+@typeof_impl.register(Policy)
+def _typeof_policy(policy: Policy, context: Any) -> Any:
+    return policy_type(type(policy))
+
+
+def _copies(graph: CodeGraph) -> Copies | None:
+    """Return None, or copies of functions if compiled code that Numba has of one is out of date.
+
+    Numba compiles a function once for given types, with the global values of that time.
+    """
+    outdated = any(function in _shared and not _shared[function].is_current() for function in graph.functions)
+    return Copies(graph.functions) if outdated else None
+
+
+def _make_type(kind: type[Policy], name: str, copies: Copies | None) -> Any:
+    """Make a Numba type for a class of policies, found by its name in this module as pickle needs it."""
+    numbers = {bool: types.boolean, int: types.int64, float: types.float64}
+    members = [(field, numbers[number]) for field, number in numeric_fields(kind).items()]
+
+    class Type(PolicyType):
+        instance_class = kind
+
+        def __init__(self) -> None:
+            super().__init__(name=name)
+
+    class Model(models.StructModel):
+        def __init__(self, manager: Any, front_end_type: Any) -> None:
+            super().__init__(manager, front_end_type, members or [("unused", types.float64)])
+
+    Type.__name__ = Type.__qualname__ = name
+    globals()[name] = Type
+    register_model(Type)(Model)
+    for field, _ in members:
+        make_attribute_wrapper(Type, field, field)
+
+    def read(of: Any, policy: Any, c: Any) -> NativeValue:
+        struct, failed = c.context.get_constant_undef(of), c.context.get_constant(types.boolean, False)
+        for place, (field, number) in enumerate(members):
+            value = c.pyapi.object_getattr_string(policy, field)
+            native = c.unbox(number, value)
+            c.pyapi.decref(value)
+            struct = c.builder.insert_value(struct, native.value, place)
+            failed = c.builder.or_(failed, native.is_error)
+        return NativeValue(struct, is_error=failed)
+
+    unbox(Type)(read)
+    _register_class(Type, kind, {field for field, _ in members}, copies)
+    return Type()
+
+
+def _register_class(of: Any, kind: type[Policy], members: set[str], copies: Copies | None) -> None:
+    """Let compiled code call the methods of a class and read its numbers."""
+    for name in dir(kind):
+        value = getattr_static(kind, name)
+        if name.startswith("__") or name in members:
+            continue
+        if isinstance(value, FunctionType):
+            _register_method(of, name, copies.copy(value) if copies else value)
+        elif isinstance(value, bool | int | float):
+            _register_number(of, name, value)
+    if copies:
+        for original, copy in copies.made.items():
+            if original in copies.functions:
+                _share(copy)
+
+
+def _register_method(of: Any, name: str, method: FunctionType) -> None:
+    copy = _importable(method)
+
+    def choose(*arguments: Any, **named: Any) -> Any:
+        attempts.append(Attempt(method, arguments))
+        return copy
+
+    cast(Any, choose).__signature__ = signature(method)
+    overload_method(of, name, **overload_options({**METHODS, "forceinline": True}))(choose)
+
+
+def _register_number(of: Any, name: str, value: float) -> None:
+    def choose(policy: Any) -> Any:
+        return lambda policy: value
+
+    overload_attribute(of, name, **overload_options(INLINED))(choose)
+
+
+def class_of(policy: Any) -> type[Policy]:
+    """Return the class of policies that a Numba type stands for; None stands for the base of all."""
+    return Policy if isinstance(policy, types.NoneType) else cast("type[Policy]", policy.instance_class)
+
+
+def share_all(graph: CodeGraph) -> None:
+    """Let compiled code call the plain functions that were reached."""
+    for function in graph.functions:
+        if function not in jittable_functions:
+            jittable_functions.add(function)
+            _shared[function] = CodeGraph(function)
+            _share(function)
+
+
+def _share(function: FunctionType) -> None:
+    copy = _importable(function)
+
+    def choose(*arguments: Any, **named: Any) -> Any:
+        attempts.append(Attempt(function, arguments))
+        return copy
+
+    cast(Any, choose).__signature__ = signature(function)
+    overload(function, strict=False, jit_options=METHODS)(choose)
+
+
+def _importable(function: FunctionType) -> FunctionType:
+    """Copy a function as one of this module.
+
+    Machine code that is loaded from disk imports the modules of its functions by name. The user's may have
+    been renamed since, or may never have had a file.
+    """
+    copy = code_cache.copied(function, function.__code__, function.__globals__)
+    copy.__module__ = __name__
+    return copy
+
+
+def overload_options(options: Any) -> Any:
+    """Return options for Numba's decorators, which need not check that signatures are the same."""
+    return {"strict": False, "jit_options": options}

@@ -1,0 +1,156 @@
+"""One run of a policy that plays lists of arms (DMED).
+
+After every pull the policy asks for the index of each arm that is not on the list. Where the policy states a
+slope, each such arm has a line above its index, and the index itself is computed only when the line is above
+0. The line touches the index where it was computed last.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lowregret._common.arrays import Floats
+from lowregret.engine.bridge.compile import compiled, compiled_inline
+from lowregret.engine.kernels.lazy.tournament import Tournament, enter, new_tournament, rebuild
+from lowregret.engine.kernels.observe import observe
+from lowregret.engine.kernels.rng import Rng
+from lowregret.engine.kernels.rules import rules_of
+from lowregret.engine.kernels.simulated_run import (
+    STOPPED,
+    Run,
+    clock_now,
+    draw_reward,
+    record_if_due,
+    record_step,
+    warm_up,
+)
+from lowregret.engine.kernels.state import Rows
+from lowregret.engine.kernels.step import NOT_A_NUMBER, start_list
+from lowregret.policies import Arm, Clock, Policy
+from lowregret.policies.views import arm_view
+
+
+class Scratch(NamedTuple):
+    """The working memory: the means of all arms, and a line for each arm, of four numbers."""
+
+    means: Tournament
+    lines: Floats
+
+
+def applies(policy: Policy, arms: int, horizon: int) -> bool:
+    """Return whether the policy plays lists."""
+    return policy.overrides("list_index")
+
+
+def new_scratch(policy: Policy, rows: Rows, horizon: int) -> Scratch:
+    """Return the working memory for runs on a table of arms."""
+    return Scratch(new_tournament(len(rows)), np.zeros((4, len(rows))))
+
+
+@compiled_inline
+def evaluate_always(lines: Floats, i: int) -> None:
+    """Compute the index of an arm at every step until it has a line."""
+    lines[0, i] = np.inf
+    lines[1, i], lines[2, i], lines[3, i] = 0.0, 0.0, 0.0
+
+
+@compiled_inline
+def evaluate_never(lines: Floats, i: int) -> None:
+    """Do not compute the index of an arm."""
+    lines[0, i] = -np.inf
+    lines[1, i], lines[2, i], lines[3, i] = 0.0, 0.0, 0.0
+
+
+@compiled_inline
+def set_line(policy: Any, arm: Arm, clock: Clock, index: float, lines: Floats, i: int) -> None:
+    """Set the line above the index of an arm, slightly higher than needed since both are rounded."""
+    slope = policy.list_index_slope(arm, clock)
+    if slope < np.inf:
+        lines[0, i] = index + 1e-9 + 1e-12 * abs(index)
+        lines[1, i], lines[2, i], lines[3, i] = clock.log_t, clock.best, slope
+    else:
+        evaluate_always(lines, i)
+
+
+@compiled_inline
+def line_is_positive(lines: Floats, i: int, clock: Clock) -> bool:
+    """Return whether an arm's line is above 0."""
+    height = lines[0, i] + (clock.log_t - lines[1, i]) - lines[3, i] * (clock.best - lines[2, i])
+    return not height <= 0.0
+
+
+@compiled_inline
+def list_arms(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, lines: Floats) -> int:
+    """Put arms with a positive index on the next list; return how many, -1 if an index is nan."""
+    listed = 0
+    for i in range(len(rows)):
+        if line_is_positive(lines, i, clock):
+            arm = arm_view(policy, rows, i)
+            index = policy.arm_index(arm, clock, round, rng)
+            if index != index:
+                return -1
+            if index > 0.0:
+                rows[i]["listed"] = True
+                listed += 1
+                evaluate_never(lines, i)
+            else:
+                set_line(policy, arm, clock, index, lines, i)
+    return listed
+
+
+@compiled
+def next_list(rows: Rows, listed: int, lines: Floats) -> int:
+    """Start the next list; return how many arms are on it. The index of none of them is computed."""
+    if listed == 0:
+        for i in range(len(rows)):
+            evaluate_never(lines, i)
+    return start_list(rows, listed)
+
+
+@compiled
+def enter_means(rows: Rows, means: Tournament) -> None:
+    """Enter the means of all arms that were pulled."""
+    size = len(means.best) // 2
+    for i in range(len(rows)):
+        means.best[size + i] = rows[i]["mean"] if rows[i]["pulls"] > 0 else -np.inf
+    rebuild(means)
+
+
+def play(policy: Any, first: Any, rng: Rng, run: Run, scratch: Scratch) -> int:
+    """Play one run, computing at each step only the indices that could be positive."""
+    rows, horizon, uses_best = run.rows, run.horizon, rules_of(policy).uses_best
+    t, at = warm_up(policy, rng, first.number, run)
+    if t < 0:
+        return t
+    means, lines = scratch.means, scratch.lines
+    enter_means(rows, means)
+    i, remaining, listed = 0, next_list(rows, 0, lines), 0
+    while t < horizon:
+        while not rows[i]["active"]:
+            i += 1
+        row = rows[i]
+        x = draw_reward(run, i)
+        if x != x:
+            return -i - 1
+        t += 1
+        observe(policy, rows, i, x, clock_now(run, t, 0.0), rng)
+        number = row["number"]
+        row["active"] = False
+        remaining -= 1
+        evaluate_always(lines, i)
+        if uses_best:
+            enter(means, i, row["mean"])
+        clock = clock_now(run, t, means.best[1] if uses_best else 0.0)
+        more = list_arms(policy, rows, clock, first, rng, lines)
+        if more < 0:
+            return NOT_A_NUMBER
+        listed += more
+        if remaining == 0:
+            i, remaining, listed = 0, next_list(rows, listed, lines), 0
+        record_step(run, t, number, first.number, remaining)
+        at = record_if_due(run, t, at)
+        if run.stop[0]:
+            return STOPPED
+    return t

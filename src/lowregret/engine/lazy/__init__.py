@@ -1,1 +1,0 @@
-"""Exact shortcuts: each plays a run as ``engine.reference`` does, and evaluates fewer arms."""

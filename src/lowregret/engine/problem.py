@@ -1,0 +1,154 @@
+"""What every engine is given and returns: a ``Problem``, how to run it, and its ``Outcome``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lowregret._common.arrays import Floats, Integers
+from lowregret.environments import Bandit, Delay
+from lowregret.errors import InputError
+from lowregret.policies import Policy
+
+
+class Record(NamedTuple):
+    """A quantity that runs record on request.
+
+    ``dtype`` is that of its numbers. ``shape`` returns the shape for one run, from the number of arms and the
+    horizon. ``column`` is its name in the tables that have a row for each run and arm; None if it is in none.
+    """
+
+    dtype: type
+    shape: Callable[[int, int], tuple[int, ...]]
+    column: str | None
+
+
+RECORDS = {
+    "rewards": Record(np.float64, lambda arms, horizon: (arms,), "reward"),
+    "path": Record(np.int64, lambda arms, horizon: (horizon, 3), None),
+}
+"""What can be recorded: the sum of the rewards of each arm; for each step the arm that was pulled, the round
+and the number of active arms after it."""
+
+
+@dataclass(frozen=True)
+class RewardTable:
+    """Arms whose rewards are given, one row each, in place of a bandit; they keep their order."""
+
+    rewards: tuple[Floats, ...]
+
+    def __len__(self) -> int:
+        """Return the number of arms."""
+        return len(self.rewards)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Runs of one policy on one bandit.
+
+    Attributes
+    ----------
+    policy : Policy
+        The policy.
+    bandit : Bandit or RewardTable
+        What it plays on.
+    horizon : int
+        The number of steps of a run.
+    seed, first_run, runs : int
+        The seed, the number of the first run, and how many runs there are; run r depends on the seed and r
+        alone.
+    grid : array of int
+        The increasing times at which the regret is recorded.
+    clip : bool
+        Whether the policy sees rewards clipped to [0, 1].
+    delay : Delay, or None
+        How many decisions later a reward is known; None for rewards known before the next decision.
+    batch : int
+        The number of decisions made at once.
+    record : frozenset of str
+        What is recorded besides regret, pulls and eliminations: names of ``RECORDS``.
+    """
+
+    policy: Policy
+    bandit: Bandit | RewardTable
+    horizon: int
+    seed: int = 0
+    first_run: int = 0
+    runs: int = 1
+    grid: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
+    clip: bool = False
+    delay: Delay | None = None
+    batch: int = 1
+    record: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if unknown := self.record - set(RECORDS):
+            raise InputError(f"record: choose among {', '.join(RECORDS)}, got {', '.join(sorted(unknown))}")
+
+    @property
+    def delayed(self) -> bool:
+        """Whether a reward may become known after the next decision."""
+        return self.batch > 1 or not (self.delay is None or self.delay.is_zero)
+
+
+@dataclass(frozen=True)
+class Control:
+    """How an engine runs a problem, on which no result depends.
+
+    ``threads`` is one per core by default. ``progress`` is called with the number of runs just finished.
+    ``halt`` is one integer: another thread that sets it to 1 stops the runs, which then raise ``Stopped``.
+    """
+
+    threads: int | None = None
+    progress: Callable[[int], None] | None = None
+    halt: Integers = field(default_factory=lambda: np.zeros(1, np.int64))
+
+
+@dataclass(frozen=True, repr=False)
+class Outcome:
+    """The runs of one policy; row r of every array is run r.
+
+    Attributes
+    ----------
+    policy : Policy
+        The policy.
+    grid : array (times,)
+        The times at which the regret is recorded.
+    regret : array (runs, times)
+        Pseudo-regret at those times.
+    pulls : array (runs, arms)
+        Pulls of every arm at the horizon.
+    eliminated : array (runs, arms), or None
+        When an arm was eliminated, 0 for never; None for a policy that eliminates none permanently.
+    records : mapping of str to array
+        What else was recorded, by the names of ``RECORDS``.
+    seconds : float
+        Wall time of the simulation, compilation excluded.
+    threads : int
+        How many threads shared the runs.
+    """
+
+    policy: Policy
+    grid: Integers
+    regret: Floats
+    pulls: Integers
+    eliminated: Integers | None
+    records: Mapping[str, Any]
+    seconds: float
+    threads: int
+
+    @property
+    def rewards(self) -> Floats | None:
+        """The sum of the rewards of every arm, one row per run; None where they were not recorded."""
+        return self.records.get("rewards")
+
+    def __repr__(self) -> str:
+        return f"Outcome({self.policy!s}, regret {self.regret.shape}, pulls {self.pulls.shape})"
+
+
+def eliminates(policy: Policy) -> bool:
+    """Return whether a policy eliminates arms permanently."""
+    return policy.eliminates_permanently and any(map(policy.overrides, ("lower_bound", "next_round")))

@@ -1,0 +1,111 @@
+"""Start a policy on a table of arms: check its methods, activate arms, set its memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from inspect import signature
+from typing import Any, cast
+
+from lowregret._common.arrays import Floats
+from lowregret.engine.bridge.identity import unseeded
+from lowregret.engine.kernels import state
+from lowregret.engine.kernels.state import Rows
+from lowregret.errors import InputError
+from lowregret.policies import Arm, Policy, clock_at
+
+METHODS = {
+    "score": "arm, clock",
+    "sample": "arm, clock, rng",
+    "normal_posterior": "arm",
+    "beta_posterior": "arm",
+    "list_index": "arm, clock",
+    "duel": "one, other, clock, rng",
+    "list_index_slope": "arm, clock",
+    "lower_bound": "arm, clock, round",
+    "next_round": "arms, clock, round",
+    "transform_reward": "reward, rng",
+    "update_memory": "arm, reward, clock",
+    "propensities": "arms, clock",
+}
+"""The parameters of each method after ``self``; ``score`` has ``round`` too in a policy with rounds.
+
+A policy has one of the first six, by which it compares arms, unless it sets ``round_robin``.
+"""
+
+
+def start(policy: Policy, rows: Rows, horizon: int) -> Any:
+    """Prepare the table of arms for a policy, and return the first round."""
+    first = first_round(policy, len(rows), horizon)
+    activate(policy, rows)
+    state.initialise_memory(policy, rows)
+    return first
+
+
+def first_round(policy: Policy, arms: int, horizon: int) -> Any:
+    """Return the first round of a policy, once it is known to suit the problem."""
+    _validate_methods(policy)
+    policy.validate_problem(clock_at(0, horizon, arms, 0.0))
+    first = state.first_round(policy, arms, horizon)
+    fields = getattr(first, "_fields", ())
+    if not {"number", "until"} <= set(fields):
+        raise InputError(
+            f"{policy}: first_round must return a NamedTuple with number and until, got {first!r}"
+        )
+    for name, value in zip(fields, first, strict=True):
+        if not isinstance(value, int | float):  # an array would be shared by all runs
+            raise InputError(f"{policy}: {name} of a round must be a number, got {value!r}")
+    return first
+
+
+def activate(policy: Policy, rows: Rows) -> None:
+    """Activate the arms with which the policy starts, of which there must be one."""
+    state.activate(policy, rows)
+    if not rows["active"].any():
+        raise InputError(f"{policy}: initially_active must return True for at least one arm")
+
+
+def new_rewards(policy: Policy, arms: int, pulls: int) -> Floats | None:
+    """Return room for the rewards of each arm, by its number, for a policy that uses them."""
+    gigabytes = arms * pulls * (16 if policy.uses_times else 8) / 1e9
+    with within_memory(
+        f"{policy}: the rewards of {arms} arms over {pulls} steps need {gigabytes:.3g} GB of memory: "
+        "use a shorter horizon"
+    ):
+        return state.new_rewards(policy, arms, pulls)
+
+
+@contextmanager
+def within_memory(sentence: str) -> Iterator[None]:
+    """Raise ``InputError`` with a sentence where arrays that are made inside do not fit into memory."""
+    try:
+        yield
+    except (MemoryError, ValueError):
+        raise InputError(sentence) from None
+
+
+def _validate_methods(policy: Policy) -> None:
+    """Refuse a policy whose methods the engine could not call."""
+    if not policy.round_robin and not any(hasattr(policy, name) for name in list(METHODS)[:6]):
+        raise InputError(
+            f"{policy}: define score(self, arm, clock), sample(self, arm, clock, rng), "
+            "normal_posterior(self, arm), beta_posterior(self, arm), list_index(self, arm, clock) or "
+            "duel(self, one, other, clock, rng), or set round_robin"
+        )
+    for method, parameters in METHODS.items():
+        if hasattr(policy, method):
+            if method == "score" and policy.overrides("first_round"):
+                parameters += ", round"
+            if len(signature(getattr(policy, method)).parameters) != len(parameters.split(",")):
+                raise InputError(f"{policy}: write {method}(self, {parameters})")
+    if type(policy).__module__.startswith("lowregret."):
+        return
+    if draw := unseeded(type(policy)):
+        remedy = "draw from the rng of sample(self, arm, clock, rng)"
+        raise InputError(f"{policy}: {draw}, which the seed does not determine: {remedy}")
+    posterior, deviation = getattr(policy, "normal_posterior", cast(Any, None)), 0.0
+    for mean in (0.0, 0.5, 1.0):
+        with suppress(Exception):  # of a policy without it, or that needs more than this arm
+            _, deviation = posterior(Arm(0, max(policy.warmup, 1), mean, 0.25, policy.initial_memory()))
+        if deviation < 0:
+            raise InputError(f"{policy}: normal_posterior must return a deviation >= 0, got {deviation:g}")

@@ -1,0 +1,277 @@
+"""Cut an experiment into shards, each named by a hash of all that determines its result."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from functools import cached_property, lru_cache
+from itertools import groupby
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from lowregret.engine.bridge.identity import KERNELS, module_identity
+from lowregret.environments import FAMILIES, Bandit, Delay, DriftingBandit, Family, Sampled
+from lowregret.environments.drift import Drift
+from lowregret.errors import InputError
+from lowregret.experiments.cases import ResolvedEnvironment, ResolvedPolicy
+from lowregret.experiments.policy_loading import Reference, load_code, refer_to
+from lowregret.experiments.spec import Experiment
+from lowregret.policies.base import fields_of
+from lowregret.policies.inputs import clips
+
+Group: TypeAlias = tuple[str, tuple[Any, ...], int]
+"""Equal arms: the family, its parameters, and how many there are."""
+
+
+@dataclass(frozen=True)
+class ArmGroups:
+    """An environment as plain data: groups of equal arms, and a hash of them that stands for all.
+
+    Two are equal if their hashes are. So a worker that was given 20 MB of rewards finds the bandit that it
+    made of them before without looking at each.
+    """
+
+    sha256: str
+    groups: tuple[Group, ...] = field(compare=False, repr=False)
+    drift: Drift | None = field(default=None, compare=False, repr=False)
+
+    def __len__(self) -> int:
+        """How many arms there are."""
+        return sum(count for *_, count in self.groups)
+
+    @cached_property
+    def numbers(self) -> int:
+        """How many numbers describe them."""
+        values = (value for _, parameters, _ in self.groups for value in parameters)
+        return sum(len(value) if isinstance(value, tuple) else 1 for value in values)
+
+
+SHARD_STEPS = 20_000_000
+"""About how many steps a shard has: a second or so."""
+
+GPU_FACTOR = 1_000
+"""How many times as many steps a shard has that is played on a GPU."""
+
+SHARD_NUMBERS = 4_000_000
+"""How many numbers the result of a shard holds at most, so that memory stays small."""
+
+FORMAT = 2
+"""The layout of a shard's file; a change here gives every shard another name."""
+
+
+def kernel_identity() -> str:
+    """Hash what determines results besides the experiment and its policies.
+
+    It is the code of the kernels that counts, not the text: an edit of a comment, of an error message or of
+    anything outside the kernels leaves stored results as they are.
+    """
+    return hashlib.sha256(repr((FORMAT, module_identity(*KERNELS))).encode()).hexdigest()
+
+
+ENGINE = kernel_identity()
+"""The identity of the kernels as they were when this process loaded them."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A block of runs of one policy on one environment: plain data, and small.
+
+    ``name`` is the hash of all that determines the result; ``policy.file`` is not part of that.
+    ``environment`` is the hash of the environment's arms, which may be large, so the plan keeps them once for
+    all shards; ``arms`` is their number. ``first`` is the number of the first run, ``times`` is when the
+    regret is recorded, ``record`` what else is, ``engine`` is the identity of the kernels, and ``backend``
+    the name of the engine.
+    """
+
+    name: str
+    environment: str
+    arms: int
+    policy: Reference
+    parameters: tuple[tuple[str, Any], ...]
+    horizon: int
+    first: int
+    runs: int
+    seed: int
+    times: tuple[int, ...]
+    clip: bool
+    engine: str
+    record: tuple[str, ...] = ()
+    delay: Delay | None = None
+    batch: int = 1
+    backend: str = "compiled"
+
+    @property
+    def steps(self) -> int:
+        """How many steps its runs have together."""
+        return self.horizon * self.runs
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A policy on an environment, by their names, with its shards in the order of runs."""
+
+    environment: str
+    policy: str
+    shards: tuple[Shard, ...]
+
+
+@dataclass(frozen=True)
+class ShardPlan:
+    """All the shards of an experiment, and the environments that they play on by their hashes."""
+
+    experiment: Experiment
+    environments: dict[str, ArmGroups]
+    pairs: tuple[Pair, ...]
+
+    @cached_property
+    def shards(self) -> tuple[Shard, ...]:
+        """Every shard once, the first runs of all pairs first, so that the time left is judged well."""
+        shards = {shard.name: shard for pair in self.pairs for shard in pair.shards}
+        return tuple(sorted(shards.values(), key=lambda shard: shard.first))
+
+    @cached_property
+    def name(self) -> str:
+        """The hash of what the published tables hold."""
+        pairs = [[p.environment, p.policy, *(shard.name for shard in p.shards)] for p in self.pairs]
+        return _hash([self.experiment.name, self.experiment.seed, self.experiment.clip, pairs])
+
+
+def make_shard_plan(experiment: Experiment, shard_steps: int = SHARD_STEPS) -> ShardPlan:
+    """Cut an experiment into shards of about so many steps; no result depends on how."""
+    pairs = []
+    environments: dict[str, ArmGroups] = {}
+    for case in experiment.cases:
+        arms = group(case.bandit)
+        environments[arms.sha256] = arms
+        for player in experiment.players_on(case):
+            clip = clips(player.policy, case.bandit.support, repr(case.name), experiment.clip)
+            steps = shard_steps if experiment.engine != "cuda" else shard_steps * GPU_FACTOR
+            blocks = _blocks(case, experiment.runs, steps)
+            shards = tuple(_shard(experiment, case, player, arms, clip, *block) for block in blocks)
+            pairs.append(Pair(case.name, player.name, shards))
+    return ShardPlan(experiment, environments, tuple(pairs))
+
+
+def _blocks(case: ResolvedEnvironment, runs: int, shard_steps: int) -> Iterator[tuple[int, int]]:
+    """Yield the first run and the number of runs of every block.
+
+    Their size does not depend on the number of runs, so that more runs leave the earlier blocks as they are.
+    """
+    numbers = len(case.times) + 2 * len(case.bandit)
+    most = max(min(shard_steps // case.horizon, SHARD_NUMBERS // numbers), 1)
+    size = 1 << (most.bit_length() - 1)
+    for first in range(0, runs, size):
+        yield first, min(size, runs - first)
+
+
+def _shard(
+    experiment: Experiment,
+    case: ResolvedEnvironment,
+    player: ResolvedPolicy,
+    arms: ArmGroups,
+    clip: bool,
+    first: int,
+    runs: int,
+) -> Shard:
+    parameters = _parameters(player)
+    reference = player.reference
+    parts: list[Any] = [
+        ENGINE,
+        arms.sha256,
+        [reference.name, reference.identity],
+        parameters,
+        [case.horizon, first, runs, experiment.seed, clip],
+        case.times,
+    ]
+    record = ("rewards",) if experiment.record_rewards else ()
+    parts.extend(record)
+    delay = None if case.delay.is_zero else case.delay
+    if delay or case.batch > 1:
+        parts.append(["delayed", delay and [delay.positive, delay.other], case.batch])
+    if experiment.engine == "cuda":  # the other engines return the same
+        parts.append(["cuda", module_identity("lowregret.engine.backends.cuda")])
+    return Shard(
+        _hash(parts),
+        arms.sha256,
+        len(arms),
+        reference,
+        parameters,
+        case.horizon,
+        first,
+        runs,
+        experiment.seed,
+        case.times,
+        clip,
+        ENGINE,
+        record,
+        delay,
+        case.batch,
+        experiment.engine,
+    )
+
+
+def _parameters(player: ResolvedPolicy) -> tuple[tuple[str, Any], ...]:
+    policy = player.policy
+    parameters = []
+    for parameter in fields_of(policy):
+        value = getattr(policy, parameter.name)
+        if value is not None and not isinstance(value, bool | int | float | str):
+            kind = type(policy).__name__
+            raise InputError(
+                f"{kind}: {parameter.name} must be a number, a string or None in an experiment, got {value!r}"
+            )
+        parameters.append((parameter.name, value))
+    return tuple(parameters)
+
+
+def group(bandit: Bandit) -> ArmGroups:
+    """Write the arms of a bandit as plain data."""
+    samplers = {id(arm.sample): arm.sample for arm in bandit.arms if isinstance(arm, Sampled)}
+    references = {key: refer_to(sample) for key, sample in samplers.items()}
+    groups = []
+    for arm, equal in groupby(bandit.arms):
+        values = (getattr(arm, entry.name) for entry in fields(arm))
+        parameters = tuple(references.get(id(value), value) for value in values)
+        groups.append((type(arm).__name__, parameters, len(list(equal))))
+    code = [references[id(arm.sample)].identity for arm in bandit.arms if isinstance(arm, Sampled)]
+    drift = bandit.drift if isinstance(bandit, DriftingBandit) else None
+    return ArmGroups(_arms_hash(bandit, code), tuple(groups), drift)
+
+
+def _arms_hash(bandit: Bandit, code: list[str | None]) -> str:
+    """Hash the arms as kernels see them, whatever their families are called, and the code of samplers."""
+    arrays = [bandit.kinds, bandit.encodings, bandit.gaps, bandit.data]
+    if isinstance(bandit, DriftingBandit):
+        drift = bandit.drift
+        arrays += [
+            np.array([drift.kind, drift.period], np.float64),
+            np.array(drift.times, np.int64),
+            drift.table,
+        ]
+        arrays.append(bandit.means)
+    digest = hashlib.sha256(repr(code).encode() if code else b"")
+    for array in arrays:
+        digest.update(f"{array.dtype.str} {array.shape};".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+@lru_cache(maxsize=16)
+def ungroup(given: ArmGroups) -> Bandit:
+    """Make the bandit that plain data describes."""
+    arms: list[Family] = []
+    for family, parameters, count in given.groups:
+        make = Sampled if family == Sampled.__name__ else FAMILIES[family.lower()].family
+        values = (load_code(value) if isinstance(value, Reference) else value for value in parameters)
+        arms += [make(*values)] * count
+    if given.drift is not None:
+        return DriftingBandit(tuple(arms), "shard", drift=given.drift)
+    return Bandit(tuple(arms), "shard")
+
+
+def _hash(value: Any) -> str:
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()

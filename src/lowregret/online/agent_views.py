@@ -1,0 +1,148 @@
+"""The methods of an agent that read its state and its log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import altair
+    import polars
+
+    from lowregret.online.agent import Agent
+    from lowregret.online.agent_state import AgentState
+
+
+def horizon_notes(state: AgentState) -> tuple[str, ...]:
+    """Return a note of an agent that has passed the horizon that its policy was made for."""
+    horizon, policy = state.settings.horizon, state.settings.policy
+    if horizon is None or state.time <= horizon or "horizon" not in policy.needs:
+        return ()
+    remedy = "create another agent with a larger horizon"
+    return (f"{state.time:,} decisions are beyond the horizon of {horizon:,} of {policy}: {remedy}",)
+
+
+def summary(self: Agent) -> polars.DataFrame:
+    """Return a table of the arms, in the order in which they were added.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns are ``arm``, ``pulls`` (with a reward), ``pending``, ``mean``, ``low`` and ``high``,
+        ``state`` and ``share`` of all pulls. The state is "active", "eliminated", "inactive" (not chosen
+        now, but not eliminated) or "retired". The mean is that of the rewards as the policy records them:
+        ``ThompsonBeta`` records a Bernoulli draw for each. The interval from low to high covers the true
+        mean with probability 95% at all times simultaneously, whatever the agent chose; see docs/live.md.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
+    >>> agent.summary()["state"].to_list()
+    ['active', 'active']
+    """
+    from lowregret.online.arm_summary import summary_table
+
+    with self.transactions.reading() as state:
+        return summary_table(state)
+
+
+def plot(self: Agent) -> altair.LayerChart:
+    """Draw the mean of every arm with its interval.
+
+    Returns
+    -------
+    altair.LayerChart
+        The chart.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> chart = lr.Agent(lr.UCB1(), ["red", "green"]).plot()
+    >>> type(chart).__name__
+    'Figure'
+    """
+    from lowregret.reporting.agent_chart import arms_chart
+
+    return arms_chart(self.summary(), str(self.policy))
+
+
+def events(self: Agent) -> polars.DataFrame:
+    """Return the events of the log, oldest first: what happened, when, and to which decision.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns are those of ``lowregret.online.decisions.Event``, with the timestamp as a date in
+        UTC. An agent in memory has no log, and no rows.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> from lowregret.online.stores.in_memory import MemoryStore
+    >>> agent = lr.open_agent(MemoryStore(), lr.UCB1(), ["red", "green"])
+    >>> agent.tell(agent.ask(), 1)
+    True
+    >>> agent.events()["kind"].to_list()
+    ['asked', 'told']
+    """
+    from lowregret.online.event_tables import event_table
+    from lowregret.online.stores import all_events
+
+    with self.transactions.reading():
+        return event_table(all_events(self.transactions.store))
+
+
+def rewards(self: Agent) -> polars.DataFrame:
+    """Return the decisions whose rewards are known, as ``replay`` reads them.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns are ``decision`` (its number), ``time``, ``timestamp``, ``arm``, ``reward`` and
+        ``propensity``. The reward is the reported one, or ``default_reward`` where the window of a
+        decision ended without one.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> from lowregret.online.stores.in_memory import MemoryStore
+    >>> agent = lr.open_agent(MemoryStore(), lr.EpsilonGreedy(0.5), ["red", "green"])
+    >>> agent.tell_many((choice, 1) for choice in agent.ask(3))
+    3
+    >>> agent.rewards()["reward"].to_list()
+    [1.0, 1.0, 1.0]
+    """
+    from lowregret.online.event_tables import reward_table
+    from lowregret.online.stores import all_events
+
+    with self.transactions.reading():
+        return reward_table(lambda: all_events(self.transactions.store))
+
+
+def verify(self: Agent) -> int:
+    """Replay the log from its beginning, and compare the result with the latest snapshot and the state.
+
+    Returns
+    -------
+    int
+        The number of events that were replayed.
+
+    Raises
+    ------
+    StoreError
+        If the log is inconsistent, or another state follows from it.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> from lowregret.online.stores.in_memory import MemoryStore
+    >>> agent = lr.open_agent(MemoryStore(), lr.UCB1(), ["red", "green"])
+    >>> agent.tell_many((choice, 1) for choice in agent.ask(3))
+    3
+    >>> agent.verify()
+    6
+    """
+    from lowregret.online import retention
+
+    with self.transactions.reading() as state:
+        return retention.verify(state, self.transactions.store, self.transactions.position)

@@ -1,0 +1,85 @@
+"""The JSON that describes an agent, computed from its state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lowregret.online.agent import Agent
+from lowregret.online.agent_state import AgentState
+from lowregret.online.agent_views import horizon_notes
+from lowregret.online.arm_summary import gain_over_control, regret_bound, summary_table
+
+
+def overview(agent: Agent) -> dict[str, Any]:
+    """Return the state of an agent in a few numbers."""
+    with agent.transactions.reading() as state:
+        return _overview(agent, state)
+
+
+def summary(agent: Agent) -> dict[str, Any]:
+    """Return an agent, its settings and its arms."""
+    with agent.transactions.reading() as state:
+        table = summary_table(state).to_dicts()
+        return {
+            **_overview(agent, state),
+            "settings": state.settings.to_dict(),
+            "table": table,
+            "loss": {"against_best": estimated_loss(table), "regret_bound": regret_bound(state)},
+            "gain_over_control": gain_over_control(state),
+            "notes": horizon_notes(state),
+        }
+
+
+def arm_names(agent: Agent) -> dict[str, Any]:
+    """Return the arms that are not retired."""
+    return {"arms": list(agent.arms)}
+
+
+def pending(agent: Agent) -> dict[str, Any]:
+    """Return the decisions whose rewards have not been reported."""
+    return {"decisions": [decision._asdict() for decision in agent.pending]}
+
+
+def position(agent: Agent) -> int:
+    """Return how many events the log of an agent has."""
+    with agent.transactions.reading():
+        return agent.transactions.position
+
+
+def metrics(agent: Agent) -> dict[str, float | None]:
+    """Return the metrics of an agent; see ``prometheus.AGENT_METRICS``."""
+    with agent.transactions.reading() as state:
+        model = state.models[0]
+        return {
+            "decisions": state.asked,
+            "rewards": int(model["told"] - model["defaulted"]),
+            "defaults": int(model["defaulted"]),
+            "pending": len(state.pending) - len(state.early),
+            "conflicts": state.conflicts,
+            "discarded": int(model["discarded"]),
+            "arms": len(state.arms),
+            "loss": estimated_loss(summary_table(state).to_dicts()),
+            "bound": regret_bound(state),
+        }
+
+
+def estimated_loss(table: list[dict[str, Any]]) -> float | None:
+    """Estimate how much more the best mean would have earned so far.
+
+    Retired arms and those without a reward are no rivals, but their pulls count.
+    """
+    rewarded = [row for row in table if row["mean"] is not None]
+    best = max((row["mean"] for row in rewarded if row["state"] != "retired"), default=None)
+    return None if best is None else float(sum(row["pulls"] * (best - row["mean"]) for row in rewarded))
+
+
+def _overview(agent: Agent, state: AgentState) -> dict[str, Any]:
+    return {
+        "name": agent.name,
+        "policy": str(state.settings.policy),
+        "arms": len(state.arms),
+        "pulls": state.time,
+        "pending": len(state.pending) - len(state.early),
+        "conflicts": state.conflicts,
+        "status": state.status,
+    }

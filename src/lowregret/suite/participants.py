@@ -1,0 +1,229 @@
+"""Which policies play on a testbed, with which parameters, and how many runs."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from math import log
+from pathlib import Path
+from time import process_time
+from typing import NamedTuple
+
+import numpy as np
+
+from lowregret._common.durable_files import as_store_error, write_atomically
+from lowregret.engine.backends import run
+from lowregret.engine.problem import Control, Problem
+from lowregret.engine.start import first_round
+from lowregret.environments import Bandit
+from lowregret.errors import InputError
+from lowregret.experiments.spec import Experiment
+from lowregret.policies import POLICIES, Policy
+from lowregret.policies.base import fields_of
+from lowregret.policies.inputs import clips, reward_note
+from lowregret.suite.league_testbeds import common_variance
+
+TRIAL_STEPS = (1_500, 5_000, 15_000, 50_000)
+"""About how many steps are simulated to measure the time of a step."""
+LONG_TRIAL_SECONDS = 0.1
+"""A measurement that takes longer than this is the last."""
+DIVISORS = (1, 2, 5, 10, 20, 50, 100)
+MIN_RUNS = 4
+MAX_EXCESS = 3.0
+"""A policy that takes this many times its share of the time even with the fewest runs is left out."""
+
+
+class Size(NamedTuple):
+    """How much is simulated: steps and CPU seconds for a policy on a testbed, and limits on the runs."""
+
+    steps: int
+    seconds: float
+    min_runs: int
+    max_runs: int
+
+
+SIZES = {
+    "quick": Size(4_000_000, 0.4, 20, 200),
+    "standard": Size(20_000_000, 8.0, 100, 2_000),
+    "full": Size(200_000_000, 60.0, 1_000, 20_000),
+}
+"""The sizes of the league."""
+
+
+class Participant(NamedTuple):
+    """A policy that takes part: its name in tables, the policy, and what an experiment loads it from.
+
+    ``own`` says that a user added it.
+    """
+
+    name: str
+    policy: Policy
+    loaded_from: Policy | str
+    own: bool = False
+
+
+class Assignment(NamedTuple):
+    """A policy on a testbed; ``runs`` is 0 and ``note`` says why where it does not play.
+
+    ``loaded_from`` is what the experiment loads, and ``label`` the name of the policy in its results.
+    """
+
+    participant: Participant
+    loaded_from: Policy | str | None
+    label: str
+    runs: int
+    note: str
+
+
+def participants(
+    own: Iterable[Policy | str] = (), policies: Iterable[Policy | str] | None = None
+) -> list[Participant]:
+    """Return the policies that take part: those given, or all of the package that learn, and a user's own."""
+    if policies is None:
+        policies = [
+            name
+            for name, kind in POLICIES.items()
+            if kind.learns and all(hasattr(kind, field.name) for field in fields_of(kind))
+        ]
+    players = [*map(_participant, policies), *(_participant(policy)._replace(own=True) for policy in own)]
+    for name, times in Counter(player.name for player in players).items():
+        if times > 1:
+            raise InputError(f"league: two policies are called {name}: rename yours, or leave it out")
+    return players
+
+
+def _participant(policy: Policy | str) -> Participant:
+    experiment = Experiment(environments="bernoulli:0.5,0.6", policies=[policy], horizon=100_000)
+    loaded = experiment.players[0].policy
+    return Participant(str(loaded), loaded, policy)
+
+
+def assignments(
+    bandit: Bandit, horizon: int, runs: int, players: Sequence[Participant], size: Size, costs: Costs
+) -> list[Assignment]:
+    """Return how every policy plays on a bandit."""
+    assigned = []
+    for player in players:
+        loaded_from, policy, note = policy_for(player, bandit, horizon)
+        if policy is None:
+            assigned.append(Assignment(player, None, "", 0, note))
+            continue
+        seconds = horizon * costs.of(player, policy, bandit, horizon)
+        allowed = affordable(runs, seconds, size.seconds)
+        reason = note if allowed else f"a run would take {seconds:.2g} s"
+        assigned.append(Assignment(player, loaded_from, str(policy), allowed, reason))
+    return assigned
+
+
+def policy_for(
+    player: Participant, bandit: Bandit, horizon: int
+) -> tuple[Policy | str | None, Policy | None, str]:
+    """Return what an experiment loads, the policy, and a note; the policy is None where it cannot play.
+
+    A policy that needs the variance is given it where all arms are Gaussian with the same one.
+    """
+    loaded_from, policy = player.loaded_from, player.policy
+    if "known variance" in policy.needs:
+        variance = common_variance(bandit)
+        if variance is None or not any(field.name == "variance" for field in fields_of(policy)):
+            return None, None, "needs a known variance"
+        loaded_from = policy = replace(policy, variance=variance)  # type: ignore[type-var]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            clips(policy, bandit.support, "", clip=False)
+        except InputError:
+            return None, None, "needs rewards in [0, 1]"
+        try:
+            first_round(policy, len(bandit), horizon)
+        except InputError as error:
+            return None, None, str(error)
+    notes = [reward_note(policy, bandit.support, clipped=False, binary=bandit.binary)]
+    notes += [str(warning.message) for warning in caught]
+    return loaded_from, policy, "; ".join(note for note in notes if note)
+
+
+def planned_runs(horizon: int, size: Size) -> int:
+    """Return the number of runs on a testbed: about as many as its steps allow, as 1, 2 or 5 times 10^k."""
+    limit = min(max(size.steps // horizon, size.min_runs), size.max_runs)
+    power = int(10 ** (len(str(limit)) - 1))
+    return max(size.min_runs, *(factor * power for factor in (1, 2, 5) if factor * power <= limit))
+
+
+def affordable(runs: int, seconds: float, share: float) -> int:
+    """Return how many of the runs, of so many seconds each, a policy may take; 0 where it is too slow."""
+    for divisor in DIVISORS:
+        fewer = max(runs // divisor, min(MIN_RUNS, runs))
+        if fewer * seconds <= share:
+            return fewer
+    return fewer if fewer * seconds <= MAX_EXCESS * share else 0
+
+
+class Costs:
+    """CPU seconds of a step by policy and number of arms, measured once and kept in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.measured: dict[str, tuple[float, int, float]] = {}
+        try:
+            stored = json.loads(path.read_text(encoding="utf-8"))
+            self.measured = {str(name): (float(a), int(b), float(c)) for name, (a, b, c) in stored.items()}
+        except (OSError, ValueError, AttributeError, TypeError):  # not there, or not ours: measured again
+            pass
+
+    def of(self, player: Participant, policy: Policy, bandit: Bandit, horizon: int) -> float:
+        """Return the mean seconds of a step in a run of so many steps."""
+        name = f"{player.name}, {len(bandit)} arms"
+        if name not in self.measured:
+            self.measured[name] = _measure(policy, bandit, horizon)
+        seconds, steps, growth = self.measured[name]
+        return float(seconds * max(horizon / steps, 1.0) ** growth)
+
+    def save(self) -> None:
+        """Write the file."""
+        with as_store_error(self.path.parent):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(self.path, (json.dumps(self.measured, indent=1) + "\n").encode())
+
+
+def _measure(policy: Policy, bandit: Bandit, horizon: int) -> tuple[float, int, float]:
+    """Measure the seconds of a step after the policy is compiled, in longer and longer runs.
+
+    Return the last measurement, the length of its runs, and the exponent with which the time of a step grows,
+    as it does for a policy that looks at all past rewards. Other work on the machine adds to the time on the
+    clock, and the start of a simulation to the time of the CPU, so the smaller is nearer to the truth.
+    """
+    shortest = min(horizon, 2 * len(bandit))
+    lengths = sorted({min(horizon, max(trial, shortest)) for trial in (shortest, *TRIAL_STEPS)})
+    trials: list[tuple[float, int]] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        run(
+            Problem(policy, bandit, shortest, grid=np.array([shortest])), control=Control(threads=1)
+        )  # compiles
+        for steps in lengths:
+            runs = max(TRIAL_STEPS[-1] // steps, 1) if steps == horizon else 1
+            start = process_time()
+            problem = Problem(policy, bandit, steps, runs=runs, grid=np.array([steps]))
+            outcome = run(problem, control=Control(threads=1))
+            seconds = min(process_time() - start, outcome.seconds)
+            trials.append((seconds / (steps * runs), steps))
+            if seconds > LONG_TRIAL_SECONDS:
+                break
+    growth = 0.0
+    if len(trials) > 2:  # the first is too short to show how the time grows
+        (before, short), (after, long) = trials[-2:]
+        growth = min(max(log(max(after, 1e-12) / max(before, 1e-12)) / log(long / short), 0.0), 1.0)
+    return *trials[-1], growth
+
+
+def by_runs(assigned: Iterable[Assignment]) -> Mapping[int, list[Assignment]]:
+    """Group the assignments with runs by their number of runs, the fewest first: these are the slow ones."""
+    groups: dict[int, list[Assignment]] = {}
+    for assignment in sorted(assigned, key=lambda assignment: assignment.runs):
+        if assignment.runs:
+            groups.setdefault(assignment.runs, []).append(assignment)
+    return groups

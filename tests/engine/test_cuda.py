@@ -1,0 +1,211 @@
+"""Kernels for GPUs in Numba's simulator, against the reference, pull by pull."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from helpers import POLICIES as FORMS
+
+import lowregret as lr
+from lowregret import policies
+from lowregret.engine.backends import cuda, run
+from lowregret.engine.backends.cuda import table
+from lowregret.engine.backends.cuda.layout import constants_of
+from lowregret.engine.backends.threads import Stopped
+from lowregret.engine.encoding import encode
+from lowregret.engine.problem import Control, Problem, RewardTable
+from lowregret.errors import InputError
+
+UNPLAYABLE = {
+    "all rewards of an arm": (
+        "BESA",
+        "EmpiricalIMED",
+        "EmpiricalKLUCB",
+        "GLRKLUCB",
+        "LBSDA",
+        "NPTS",
+        "SlidingWindowUCB",
+    ),
+    "lists and duels": ("DMED",),
+}
+REFUSED = [name for names in UNPLAYABLE.values() for name in names]
+CLASSES = [kind for kind in vars(policies).values() if isinstance(kind, type) and issubclass(kind, lr.Policy)]
+OURS = [kind() for kind in CLASSES if kind.__name__ not in ("Policy", "FixedArm", *REFUSED)]
+PLAYED = [*OURS, lr.FixedArm(1), lr.EUCBV(width="released"), lr.UCB1(alpha=1.0)]
+TWO_ARMS = lr.bernoulli([0.4, 0.6])
+
+
+def problem(policy, bandit, horizon=120, runs=2, **settings):
+    grid = np.arange(10, horizon + 1, 10)
+    return Problem(policy, bandit, horizon, 3, 1, runs, grid, record=frozenset({"path"}), **settings)
+
+
+def assert_same_runs(played):
+    plain, other = run(played, "reference"), run(played, "cuda")
+    assert other.records["path"].tolist() == plain.records["path"].tolist()
+    assert other.pulls.tolist() == plain.pulls.tolist()
+    np.testing.assert_allclose(other.regret, plain.regret, rtol=1e-12, atol=1e-12)
+    assert (other.eliminated is None) == (plain.eliminated is None)
+    if other.eliminated is not None:
+        assert other.eliminated.tolist() == plain.eliminated.tolist()
+
+
+@pytest.mark.parametrize("policy", PLAYED, ids=str)
+def test_every_policy_makes_the_choices_of_the_reference(policy):
+    assert_same_runs(problem(policy, lr.bernoulli([0.3, 0.5, 0.45, 0.6])))
+
+
+@pytest.mark.parametrize("policy", FORMS, ids=str)
+def test_every_form_of_a_policy_makes_the_choices_of_the_reference(policy):
+    assert_same_runs(problem(policy, lr.gaussian([0.2, 0.5, 0.4, 0.6], 0.3)))
+
+
+@pytest.mark.parametrize(
+    "bandit",
+    [
+        lr.Bandit((*lr.bernoulli([0.4]).arms, *lr.beta([2], [3]).arms, *lr.uniform([0], [1]).arms), "mixed"),
+        lr.exponential([0.4, 0.7, 0.2]),
+        lr.poisson([0.4, 0.7, 1.2]),
+        lr.lognormal([0.0, 0.2, -0.2], 0.5),
+        lr.bernoulli([0.2, 0.5]).scaled(-1, 2),
+        lr.linear_drift(lr.bernoulli([0.2, 0.5]), [0.5, 0.2], 100),
+        lr.piecewise_drift(lr.gaussian([0.4, 0.5], 0.1), {50: [0.9, 0.1]}),
+        RewardTable((np.linspace(0, 1, 120), np.linspace(1, 0, 120))),
+    ],
+    ids=lambda bandit: getattr(bandit, "name", "table"),
+)
+def test_rewards_of_every_kind(bandit):
+    for policy in (lr.MOSS(), lr.UCBV()):
+        assert_same_runs(problem(policy, bandit))
+
+
+@pytest.mark.parametrize(
+    ("policy", "arms", "place"),
+    [
+        (lr.MOSS(), 20, "shared_table"),
+        (lr.MOSS(), 40, "shared_table"),
+        (lr.KLUCB(), 40, "shared_table"),
+        (lr.UCBV(), 100, "split_table"),
+        (lr.MOSS(), 300, "global_table"),
+    ],
+    ids=str,
+)
+def test_many_arms(policy, arms, place):
+    """Arms are compared in groups, and lie where there is room for them."""
+    bandit = (
+        lr.bernoulli(np.linspace(0.2, 0.8, arms)) if policy == lr.MOSS() else lr.gaussian([0.1] * arms, 0.2)
+    )
+    played = problem(policy, bandit if policy != lr.KLUCB() else lr.bernoulli([0.2] * arms), arms + 80, 1)
+    assert constants_of(played, encode(played))["new_table"] is getattr(table, place)
+    assert_same_runs(played)
+
+
+def test_clipped_and_recorded_rewards():
+    played = Problem(lr.MOSS(), lr.gaussian([0.3, 0.6], 1.0), 80, 5, 0, 2, np.array([80]), clip=True)
+    assert run(played, "cuda").pulls.tolist() == run(played, "reference").pulls.tolist()
+    assert_same_runs(problem(lr.UCB1(), TWO_ARMS, clip=True))
+    one, other = (
+        lr.simulate("MOSS", TWO_ARMS, 60, 2, engine=engine, record_rewards=True)
+        for engine in ("reference", "cuda")
+    )
+    assert other.finals.equals(one.finals) and other.pulls.equals(one.pulls)
+
+
+def test_chunks_of_runs_and_progress(monkeypatch):
+    monkeypatch.setattr(cuda, "CHUNK_RUNS", 2)
+    monkeypatch.setattr(cuda, "STREAMS", 2)
+    played, calls = problem(lr.MOSS(), TWO_ARMS, 40, 7), []
+    outcome = run(played, "cuda", Control(progress=calls.append))
+    assert outcome.pulls.tolist() == run(played, "reference").pulls.tolist()
+    assert calls == [2, 2, 2, 1]
+
+
+def test_a_halt_stops_the_runs():
+    control = Control()
+    control.halt[0] = 1
+    with pytest.raises(Stopped):
+        run(problem(lr.MOSS(), TWO_ARMS), "cuda", control)
+
+
+@pytest.mark.parametrize(("reason", "name"), [(r, n) for r, names in UNPLAYABLE.items() for n in names])
+def test_what_a_gpu_cannot_play_is_refused_before_any_run(reason, name):
+    calls = []
+    with pytest.raises(InputError, match=rf'{name}.*: engine="cuda" cannot play it, since .*{reason}'):
+        lr.simulate(["MOSS", name], TWO_ARMS, 50, 1, engine="cuda", progress=lambda *call: calls.append(call))
+    assert calls == []
+
+
+def test_delays_batches_and_own_samplers_are_refused():
+    for settings in ({"delay": 3}, {"batch": 2}):
+        with pytest.raises(InputError, match="delayed rewards and batches"):
+            lr.simulate("MOSS", TWO_ARMS, 50, 1, engine="cuda", **settings)
+    own = lr.Bandit((lr.Sampled(lambda rng: rng.uniform(), 0.5, 1 / 12),) * 2, "own")
+    with pytest.raises(InputError, match="a sampler of your own"):
+        lr.simulate("MOSS", own, 50, 1, engine="cuda")
+
+
+def test_a_score_that_is_not_a_number_and_rewards_that_run_out():
+    class Undefined(lr.Policy):
+        def score(self, arm, clock):
+            return arm.mean * (float("nan") if arm.pulls > 5 else 1.0)
+
+    for engine in ("reference", "cuda"):
+        with pytest.raises(InputError, match="Undefined: a score must be a number, got nan"):
+            run(problem(Undefined(), TWO_ARMS), engine)
+        with pytest.raises(InputError, match="ran out"):
+            lr.trace(lr.RoundRobin(), [[1.0, 0.0], [0.5]], horizon=5, engine=engine)
+
+
+def test_results_say_their_engine():
+    result = lr.simulate("MOSS", TWO_ARMS, 50, 2, engine="cuda")
+    assert "engine cuda" in repr(result)
+    assert result.to_dict()["engine"] == "cuda"
+    assert "engine" not in repr(lr.simulate("MOSS", TWO_ARMS, 50, 2))
+
+
+def test_experiments_have_an_engine(tmp_path):
+    experiment = lr.Experiment(
+        environments="bernoulli:0.4,0.6", policies="MOSS", horizon=50, runs=2, engine="cuda"
+    )
+    stored = experiment.run(tmp_path / "results")
+    plain = lr.simulate("MOSS", "bernoulli:0.4,0.6", 50, 2, engine="reference")
+    assert stored.finals.equals(plain.finals)
+    assert lr.open_results(tmp_path / "results").description.backend == "cuda"
+
+
+WITHOUT_GPU = """
+import lowregret as lr
+try:
+    lr.simulate("MOSS", "bernoulli:0.4,0.6", 50, 1, engine="cuda")
+except lr.InputError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "message"),
+    [
+        ("", 'engine="cuda" needs an NVIDIA GPU and its driver, and none was found: use engine="compiled"'),
+        (
+            "import sys; sys.modules['numba.cuda'] = None",
+            'engine="cuda" needs numba-cuda: run pip install "lowregret[cuda]", or use engine="compiled"',
+        ),
+    ],
+)
+def test_one_sentence_where_there_is_no_gpu(before, message):
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", f"{before}\n{WITHOUT_GPU}"], env=environment, capture_output=True, text=True
+    )
+    assert (done.stdout.strip(), done.stderr) == (message, "")
+
+
+def test_nothing_of_cuda_is_imported_on_the_way():
+    script = (
+        "import sys, lowregret as lr; lr.simulate('MOSS', 'bernoulli:0.4,0.6', 50, 1, engine='reference');"
+        "print([name for name in sys.modules if name.startswith('lowregret.engine.backends.cuda')])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
