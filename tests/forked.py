@@ -3,12 +3,16 @@
 import json
 import subprocess
 import sys
+from contextlib import contextmanager
 from multiprocessing import get_context
 
-PRELOADED = ["polars", "psycopg", "lowregret.testing", "lowregret.engine.backends.cpu"]
+PRELOADED = ["psycopg", "lowregret.testing", "lowregret.engine.backends.cpu"]
+"""Not polars, which starts threads: a fork must not meet one that holds a lock."""
+LIMIT_SECONDS = 200
+"""How long a process of tests lives at most."""
 
 SERVER = """
-import json, os, sys, traceback
+import json, os, signal, sys, traceback
 from types import ModuleType
 from numba import config
 import lowregret.engine.bridge.compile, lowregret.policies
@@ -33,6 +37,7 @@ for line in sys.stdin:
         child = os.fork()
         if not child:
             failed = 1
+            signal.alarm(LIMIT_SECONDS)
             try:
                 run(job, number)
                 failed = 0
@@ -53,12 +58,23 @@ def context():
     return made
 
 
+@contextmanager
+def running(call, **pipes):
+    """Start a program that does not outlive the block, whatever happens there."""
+    with subprocess.Popen(call, text=True, **pipes) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 class Forks:
     """Runs scripts in forks of a process."""
 
     def __init__(self):
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        self.server = subprocess.Popen([sys.executable, "-c", SERVER], **pipes)
+        code = SERVER.replace("LIMIT_SECONDS", str(LIMIT_SECONDS))
+        self.server = subprocess.Popen([sys.executable, "-c", code], **pipes)
 
     def run(self, folder, code, *more, count=1, environ=None, name="-c"):
         """Run a script in new processes at once; return what each has printed."""
@@ -72,5 +88,8 @@ class Forks:
     def close(self):
         """End the process."""
         self.server.stdin.close()
-        self.server.wait()
+        try:
+            self.server.wait(60)
+        finally:
+            self.server.kill()
         self.server.stdout.close()

@@ -100,7 +100,7 @@ def served(path):
 
 def got(address, body=None):
     data = None if body is None else json.dumps(body).encode()
-    with urlopen(Request(address, data)) as answer:
+    with urlopen(Request(address, data), timeout=180) as answer:
         return json.load(answer)
 
 

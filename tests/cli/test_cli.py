@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from forked import LIMIT_SECONDS
 from typer.testing import CliRunner
 
 import lowregret as lr
@@ -308,7 +309,7 @@ class TestTerminal:
     def test_progress_goes_to_the_terminal_and_not_to_standard_output(self) -> None:
         process, ours = self.start("simulate", *SMALL, "--policy", "MOSS", "--json")
         seen = self.read(ours)
-        output, _ = process.communicate()
+        output, _ = process.communicate(timeout=LIMIT_SECONDS)
         os.close(ours)
         assert process.returncode == 0
         assert "MOSS" in seen
@@ -329,7 +330,7 @@ class TestTerminal:
         assert " of 1,000,000 runs" in self.read(ours, until=" of 1,000,000 runs")
         process.send_signal(signal.SIGINT)
         seen = self.read(ours)
-        output, _ = process.communicate()
+        output, _ = process.communicate(timeout=LIMIT_SECONDS)
         os.close(ours)
         assert process.returncode == 130
         assert output == ""

@@ -7,9 +7,10 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from time import monotonic, process_time, sleep
+from time import process_time, sleep
 
 import pytest
+from forked import LIMIT_SECONDS, running
 from typer.testing import CliRunner
 
 import lowregret as lr
@@ -117,14 +118,14 @@ def test_the_schema_is_json() -> None:
 def test_an_interrupt_keeps_what_is_done(tmp_path: Path) -> None:
     path = write(tmp_path, SPEC.replace("runs = 4", "runs = 1000000").replace("60", "100000"))
     command = [sys.executable, "-m", "lowregret", "run", str(path)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    manifest, end = tmp_path / "coins" / "manifest.jsonl", monotonic() + 300
-    while not manifest.exists() or len(manifest.read_bytes().splitlines()) < 3:
-        assert monotonic() < end
-        sleep(0.05)
-    second = call("run", str(path))
-    process.send_signal(signal.SIGINT)
-    output, messages = process.communicate()
+    manifest = tmp_path / "coins" / "manifest.jsonl"
+    with running(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        while not manifest.exists() or len(manifest.read_bytes().splitlines()) < 3:
+            assert process.poll() is None
+            sleep(0.05)
+        second = call("run", str(path))
+        process.send_signal(signal.SIGINT)
+        output, messages = process.communicate(timeout=LIMIT_SECONDS)
     assert (process.returncode, output) == (130, "")
     done = len(manifest.read_bytes().splitlines())
     shards = 2 * -(-1_000_000 // 128)

@@ -8,6 +8,7 @@ from pathlib import Path
 from time import sleep
 
 import pytest
+from forked import running
 
 import lowregret as lr
 
@@ -54,10 +55,7 @@ main()
 def stop(process: subprocess.Popen, number: int) -> tuple[str, str]:
     """Send a signal; return the output and the errors of a process that then ends."""
     process.send_signal(number)
-    try:
-        return process.communicate(timeout=PATIENCE)
-    finally:
-        process.kill()
+    return process.communicate(timeout=PATIENCE)
 
 
 def handles(process: subprocess.Popen, number: int) -> bool:
@@ -76,11 +74,12 @@ def test_a_run_with_a_folder(tmp_path: Path, number: int, moment: str) -> None:
     if moment == "playing":
         lr.simulate("UCB1", "bernoulli:0.4,0.6", horizon=10, runs=2)  # the code is on disk now
     command = [sys.executable, "-m", "lowregret", "run", str(tmp_path / "long.toml")]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while not (tmp_path / "long" / "manifest.jsonl").exists():
-        sleep(0.02)
-    sleep(2.0 if moment == "playing" else 1.0)  # on a slow machine it compiles in both cases
-    output, told = stop(process, number)
+    with running(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        while not (tmp_path / "long" / "manifest.jsonl").exists():
+            assert process.poll() is None, process.communicate()
+            sleep(0.02)
+        sleep(2.0 if moment == "playing" else 1.0)  # on a slow machine it compiles in both cases
+        output, told = stop(process, number)
     assert (process.returncode, output) == (128 + number, "")
     lines = told.splitlines()
     assert lines[-1] == ("lowregret: interrupted: 0 of 2 shards are done and kept, run it again to continue")
@@ -89,13 +88,13 @@ def test_a_run_with_a_folder(tmp_path: Path, number: int, moment: str) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc for the handlers of a process")
 def test_a_simulation_keeps_nothing() -> None:
     command = [sys.executable, "-c", SIMULATE]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout and process.stdout.readline() == "ready\n"
-    while not handles(process, signal.SIGTERM):
-        assert process.poll() is None
-        sleep(0.02)
-    sleep(1.0)
-    output, told = stop(process, signal.SIGTERM)
+    with running(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout and process.stdout.readline() == "ready\n"
+        while not handles(process, signal.SIGTERM):
+            assert process.poll() is None
+            sleep(0.02)
+        sleep(1.0)
+        output, told = stop(process, signal.SIGTERM)
     assert (process.returncode, output) == (143, "")
     assert told == "lowregret: interrupted: nothing is kept; `lowregret run` keeps what is finished\n"
 
@@ -104,7 +103,7 @@ def test_every_way_to_play_a_run_stops() -> None:
     """One policy for each file of the engine that plays step by step."""
     policies = ["UCB1", "UCBV", "MOSS", "DMED", "ThompsonGauss", "EpsilonGreedy"]
     command = [sys.executable, "-c", SCRIPT, *policies]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with running(command, stdout=subprocess.PIPE) as process:
         assert process.stdout
         for policy in policies:
             assert process.stdout.readline() == "ready\n"

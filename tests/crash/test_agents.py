@@ -24,7 +24,7 @@ from agent_workers import (
     slaughter,
     worker,
 )
-from forked import context
+from forked import LIMIT_SECONDS, context
 
 KILLS, RESTARTS = 200, 20
 CASES = [
@@ -48,7 +48,7 @@ def test_killed_many_times(tmp_path, kills, at_once, agents):
     """With several on one file they die alone or together."""
     path = str(tmp_path / "agent.db")
     with context().Pool(1) as pool:
-        killed = pool.apply(slaughter, (path, kills, at_once, 2018, agents))
+        killed = pool.apply_async(slaughter, (path, kills, at_once, 2018, agents)).get(LIMIT_SECONDS)
     assert killed == kills
     check_all(path, tmp_path, agents, kills)
 
@@ -56,7 +56,8 @@ def test_killed_many_times(tmp_path, kills, at_once, agents):
 @pytest.mark.parametrize(("kills", "at_once", "agents"), CASES)
 def test_killed_many_times_on_postgresql(postgres_url, tmp_path, kills, at_once, agents):
     with context().Pool(1) as pool:
-        killed = pool.apply(slaughter, (postgres_url, kills, at_once, 2018, agents, tmp_path))
+        work = (postgres_url, kills, at_once, 2018, agents, tmp_path)
+        killed = pool.apply_async(slaughter, work).get(LIMIT_SECONDS)
     assert killed == kills
     check_all(postgres_url, tmp_path, agents, kills)
 
@@ -70,6 +71,7 @@ def test_postgresql_is_stopped_at_once_and_started_twenty_times(postgres, postgr
         ended = pool.apply_async(crowd, (postgres_url, tmp_path, end, 4, agents))
         diaries = [tmp_path / f"{seed}.diary" for seed in range(4)]
         while not all(diary.exists() for diary in diaries):
+            assert not ended.ready(), ended.get()
             sleep(0.05)
         for _ in range(RESTARTS):
             sleep(random.uniform(0.2, 0.8))
@@ -220,7 +222,8 @@ def test_four_processes_on_postgresql(postgres_url, told):
 def check_four(path, singles, batches):
     rewards = 4 * (singles + 50 * batches)
     with context().Pool(4) as pool:
-        done = pool.starmap(worker, [(path, seed, singles, batches) for seed in range(4)])
+        work = [(path, seed, singles, batches) for seed in range(4)]
+        done = pool.starmap_async(worker, work).get(LIMIT_SECONDS)
     counts, sums = sum((part[0] for part in done), Counter()), sum((part[1] for part in done), Counter())
     log = events((path, "default"))
     assert counts.total() == rewards

@@ -6,12 +6,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from random import Random
 from time import monotonic, sleep
 
 import pytest
+from forked import LIMIT_SECONDS, running
 
 import lowregret as lr
 
@@ -42,14 +44,14 @@ def test_killed_twenty_times_and_resumed(tmp_path: Path) -> None:
     moments = [partial(has_lines, out, mark) for mark in marks] + [partial(writes_tables, out)] * LATE
     for reached in moments:
         (out / "experiment.json").unlink(missing_ok=True)
-        process = start(spec)
-        wait_for(process, reached)
-        sleep(random.uniform(0, 0.03))
-        process.send_signal(signal.SIGKILL)
-        _, told = process.communicate()
+        with start(spec) as process:
+            wait_for(process, reached)
+            sleep(random.uniform(0, 0.03))
+            process.send_signal(signal.SIGKILL)
+            _, told = process.communicate(timeout=LIMIT_SECONDS)
         assert process.returncode == -signal.SIGKILL, told
-    process = start(spec)
-    _, told = process.communicate()
+    with start(spec) as process:
+        _, told = process.communicate(timeout=LIMIT_SECONDS)
     assert process.returncode == 0, told
 
     whole = tmp_path / "whole"
@@ -64,9 +66,9 @@ def test_killed_twenty_times_and_resumed(tmp_path: Path) -> None:
     assert not list(out.rglob("*.unfinished"))
 
 
-def start(spec: Path) -> subprocess.Popen:
+def start(spec: Path) -> AbstractContextManager[subprocess.Popen]:
     call = [sys.executable, "-m", "lowregret", "run", str(spec)]
-    return subprocess.Popen(call, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    return running(call, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
 def wait_for(process: subprocess.Popen, reached: Callable[[], bool]) -> None:

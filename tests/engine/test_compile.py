@@ -103,7 +103,7 @@ def test_two_threads_may_compile_at_once():
     found, barrier = {}, threading.Barrier(len(kinds))
 
     def work(number):
-        barrier.wait()
+        barrier.wait(120)
         found[number] = compiled_score(kinds[number]())
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(len(kinds))]

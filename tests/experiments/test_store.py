@@ -10,6 +10,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from agent_workers import Child
+from forked import running
 from helpers import SHARD_STEPS as STEPS
 
 import lowregret as lr
@@ -227,17 +229,29 @@ def test_the_second_process_is_told_who_holds_the_folder(small, full: Path) -> N
         "with locked(Path(sys.argv[1])):\n    print('held', flush=True)\n    sys.stdin.read()\n"
     )
     call = [sys.executable, "-c", code, str(full)]
-    holder = subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert holder.stdout.readline() == "held\n"
-    with pytest.raises(
-        lr.StoreError, match=rf"is in use by process {holder.pid} on \S+ since \d{{4}}-"
-    ) as error:
-        small.run(full)
-    assert str(full) in str(error.value)
-    lr.open_results(full)  # reading goes on
-    holder.kill()  # and a killed holder holds nothing
-    holder.communicate()
+    with running(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(
+            lr.StoreError, match=rf"is in use by process {holder.pid} on \S+ since \d{{4}}-"
+        ) as error:
+            small.run(full)
+        assert str(full) in str(error.value)
+        lr.open_results(full)  # reading goes on
+    # a killed holder holds nothing
     small.run(full)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+def test_a_fork_does_not_keep_a_folder_that_its_parent_has_left(tmp_path: Path) -> None:
+    with files.one_at_a_time(tmp_path):
+        child = Child(lambda child: child.wait())
+    descriptor = os.open(tmp_path, os.O_RDONLY)
+    try:
+        files.fcntl.flock(descriptor, files.fcntl.LOCK_EX | files.fcntl.LOCK_NB)
+    finally:
+        os.close(descriptor)
+        child.signal()
+        assert child.end() == 0
 
 
 def test_a_lock_is_held_once_in_a_process_too(tmp_path: Path) -> None:
@@ -337,17 +351,14 @@ def test_a_forked_worker_does_not_hold_the_folder_of_a_killed_parent(tmp_path: P
         "        print(os.getpid(), flush=True)\n    time.sleep(600)\n"
     )
     call = [sys.executable, "-c", code, str(tmp_path)]
-    parent = subprocess.Popen(call, stdout=subprocess.PIPE, text=True)
-    child = int(parent.stdout.readline())
+    with running(call, stdout=subprocess.PIPE) as parent:
+        child = int(parent.stdout.readline())
     try:
-        parent.kill()
-        parent.wait()
         os.kill(child, 0)  # it is still there
         with locked(tmp_path):
             pass
     finally:
         os.kill(child, signal.SIGKILL)
-        parent.stdout.close()
 
 
 def test_locks_leave_nothing_behind(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from agent_workers import Child, check_replay
 
 import lowregret as lr
 from lowregret.online.agent_state import AgentState
+from lowregret.online.stores import sqlite_connection
 from lowregret.online.stores.locations import agent_names
 
 ARMS = ["red", "green", "blue"]
@@ -43,7 +44,7 @@ def stopped_in(monkeypatch, owner, name, agent):
         yield
     finally:
         go_on.set()
-        thread.join()
+        thread.join(120)
 
 
 @pytest.mark.parametrize("inherited", [True, False])
@@ -88,7 +89,7 @@ def test_workers_of_multiprocessing_share_the_agent_of_their_parent(tmp_path):
     with opened(tmp_path / "agent.db") as shared:
         first = shared.ask()
         with get_context("fork").Pool(3) as pool:
-            ids = pool.map(asked, range(12), chunksize=1)
+            ids = pool.map_async(asked, range(12), chunksize=1).get(120)
         assert [[choice.id for choice in shared.ask(2, request=f"task {n}")] for n in range(12)] == ids
         assert len({key for keys in ids for key in keys} | {first.id}) == shared.time == 25
         check_replay(shared)
@@ -132,6 +133,19 @@ def test_a_fork_within_a_statement_of_another_thread_is_refused_in_the_child(tmp
     assert agent.ask(request="of the thread").time == 1
     assert agent.time == 1
     assert Child(lambda child: 10 + agent.ask().time).end() == 12
+
+
+def test_a_signal_handler_may_fork_while_a_connection_is_opened(tmp_path, monkeypatch):
+    """Before a fork the thread takes a lock that it already has, and its child has it too."""
+    path, ends = tmp_path / "agent.db", []
+    opened(path).close()
+
+    def ask(child):
+        monkeypatch.undo()
+        return 10 + opened(path).ask().time
+
+    monkeypatch.setattr(sqlite_connection, "_check_wal", lambda place: ends.append(Child(ask).end()))
+    assert Child(lambda child: 10 * opened(path).ask().time + ends[0]).end() == 31
 
 
 def test_an_open_file_is_not_copied_to_be_read(tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ import os
 import sqlite3
 
 import pytest
+from agent_workers import Child
 
 import lowregret as lr
 from lowregret.online import transactions
@@ -38,14 +39,10 @@ def test_agents_from_one_json_and_forks_make_different_decisions():
     copies = [lr.Agent.from_json(agent.to_json()) for _ in range(2)]
     ids = [one.ask().id for one in (agent, *copies)]
     reader, writer = os.pipe()
-    process = os.fork()
-    if process == 0:
-        os.write(writer, agent.ask().id.encode())
-        os._exit(0)
-    os.waitpid(process, 0)
+    assert Child(lambda child: os.write(writer, agent.ask().id.encode()) and None).end() == 0
+    os.close(writer)
     ids += [agent.ask().id, os.read(reader, 100).decode()]
     os.close(reader)
-    os.close(writer)
     assert len(set(ids)) == 5
 
 

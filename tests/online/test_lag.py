@@ -142,7 +142,7 @@ def test_nobody_waits_longer_than_the_timeout_counted_from_the_call(tmp_path, mo
         thread.start()
         sleep(0.02)
     for thread in threads:
-        thread.join()
+        thread.join(120)
     other.close()
     assert len(errors) == 4
     assert all("try again" in error for error in errors)

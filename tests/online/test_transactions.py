@@ -102,7 +102,7 @@ def test_another_thread_waits_and_is_not_rejected(monkeypatch):
 
     monkeypatch.setattr(AgentState, "choose", slowly)
     assert agent.ask().time == 1
-    others[0].join()
+    others[0].join(120)
     assert others[1].time == 2
 
 

@@ -69,5 +69,5 @@ def answered(agent, method, path, body, headers=None):
         link.request(method, path, body, headers or {})
         status = link.getresponse().status
         link.close()
-        thread.join()
+        thread.join(120)
     return status

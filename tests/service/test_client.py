@@ -233,8 +233,11 @@ class lossy:  # noqa: N801  # used as a function
             number += 1
             with link, socket.create_connection(self._target) as behind:
                 data = link.recv(65_536)
-                while b"\r\n\r\n" not in data or (data.startswith(b"POST") and data.endswith(b"\r\n\r\n")):
-                    data += link.recv(65_536)
+                part = data
+                while part and (
+                    b"\r\n\r\n" not in data or (data.startswith(b"POST") and data.endswith(b"\r\n\r\n"))
+                ):
+                    data += (part := link.recv(65_536))
                 behind.sendall(data.replace(b"\r\n", b"\r\nConnection: close\r\n", 1))
                 answer = b""
                 while part := behind.recv(65_536):
@@ -276,7 +279,7 @@ def answering(*answers):
         yield f"http://127.0.0.1:{server.server_address[1]}", sent
     finally:
         server.shutdown()
-        thread.join()
+        thread.join(120)
         server.server_close()
 
 

@@ -52,7 +52,7 @@ def test_workers_end_with_their_supervisor(tmp_path):
         until(lambda: len(workers_of(process)) == 2 and reachable(url))
         workers = workers_of(process)
         process.kill()
-        process.wait()
+        process.wait(PATIENCE)
         until(lambda: not any(os.path.exists(f"/proc/{each}") and alive(each) for each in workers))
 
 

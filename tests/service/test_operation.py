@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 from threading import Event
+from time import monotonic
 
 import httpx
 import pytest
@@ -147,8 +148,8 @@ def test_a_worker_that_ended_is_logged_and_metrics_of_workers_add_up(tmp_path):
             asked += 1
             count = len(workers_of(process))
         host, port = url.removeprefix("http://").split(":")
-        with socket.create_connection((host, int(port))) as link:  # what strangers send is not logged
-            link.sendall(b"no request\r\n\r\n")
+        with socket.create_connection((host, int(port)), timeout=PATIENCE) as link:
+            link.sendall(b"no request\r\n\r\n")  # what strangers send is not logged
             assert link.recv(1_000).startswith(b"HTTP/1.1 400")
         for worker in (None, workers_of(process)[0]):
             if worker is not None:
@@ -159,7 +160,10 @@ def test_a_worker_that_ended_is_logged_and_metrics_of_workers_add_up(tmp_path):
                 assert f'lowregret_requests_total{{route="/health",status="200"}} {asked}\n' in text
     finally:
         process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate(timeout=PATIENCE)
+        try:
+            _, errors = process.communicate(timeout=PATIENCE)
+        finally:
+            process.kill()
     events = [parsed(line) for line in errors.splitlines()]
     assert {line.get("event") for line in events} == {"worker_started", "worker_ended"}
     assert [line["event"] for line in events].count("worker_started") == 3
@@ -169,11 +173,12 @@ def test_a_worker_that_ended_is_logged_and_metrics_of_workers_add_up(tmp_path):
 
 def scrape(url):
     """Return the metrics, from whichever worker answers; one that was killed may reset the connection."""
+    end = monotonic() + PATIENCE
     while True:
         try:
             return httpx.get(f"{url}/metrics", trust_env=False, timeout=PATIENCE).text
         except httpx.TransportError:
-            continue
+            assert monotonic() < end
 
 
 def test_workers_count_apart():
@@ -197,7 +202,7 @@ def test_a_service_that_stops_refuses_new_connections_first(tmp_path):
         assert (
             httpx.post(f"{url}/v1/agents", json=AGENT, trust_env=False, timeout=PATIENCE).status_code == 201
         )
-        with socket.create_connection((host, int(port))) as link:
+        with socket.create_connection((host, int(port)), timeout=PATIENCE) as link:
             head = f"POST {ASK} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
             link.sendall(f"{head}Content-Length: 2\r\n\r\n".encode())
             assert (
@@ -212,7 +217,7 @@ def test_a_service_that_stops_refuses_new_connections_first(tmp_path):
 
 def refused(host, port):
     try:
-        socket.create_connection((host, port)).close()
+        socket.create_connection((host, port), timeout=PATIENCE).close()
     except ConnectionRefusedError:
         return True
     return False

@@ -150,7 +150,7 @@ def test_tokens_that_are_added_at_once_are_all_kept(tmp_path, monkeypatch):
 
     monkeypatch.setattr(tokens_module, "read_tokens", read)
     second = new_token(path, "second", ["read"])
-    others[0].join()
+    others[0].join(120)
     tokens = Tokens(path)
     assert all(tokens.find(secret).scopes == ["read"] for secret in (first, second, others[1]))
     assert list(tmp_path.iterdir()) == [path]

@@ -128,7 +128,7 @@ def locked(folder: Path) -> Iterator[None]:
         _held.discard(file)
         with suppress(OSError):  # also in a fork of the holder, where it is the null device
             file.truncate(0)
-            if fcntl is not None:  # closing does not unlock while a process just forked has it open too
+            if fcntl is not None:  # as in ``one_at_a_time``
                 fcntl.flock(file, fcntl.LOCK_UN)
         file.close()
 
@@ -142,6 +142,8 @@ def one_at_a_time(folder: Path) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
+        if fcntl is not None:  # closing does not unlock while a process just forked has it open too
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
         os.close(descriptor)
 
 

@@ -1,13 +1,12 @@
 """Agents that share a database: each has a lock of its own, and no commit is lost or made twice."""
 
-import os
 import socket
 import sys
 import threading
 from time import monotonic, sleep
 
 import pytest
-from agent_workers import check_replay, contents, interrupted
+from agent_workers import Child, check_replay, contents, interrupted
 
 import lowregret as lr
 from lowregret.online import calls, transactions
@@ -67,7 +66,9 @@ def test_tables_that_another_process_creates_meanwhile_are_used(postgres_url, is
         link.execute(TABLES)
         thread = threading.Thread(target=lambda: agents.append(opened(url)))
         thread.start()
+        end = monotonic() + 120
         while thread.is_alive() and not executed(postgres_url, waiting, CREATION_LOCK):
+            assert monotonic() < end
             sleep(0.01)
     thread.join(120)
     assert agents
@@ -388,16 +389,13 @@ def test_two_writers_cannot_append_the_same_event(postgres_url):
 
 def test_a_store_is_not_carried_over_a_fork(postgres_url):
     with opened(postgres_url) as agent:
-        process = os.fork()
-        if process == 0:
-            try:
+
+        def refused(child):
+            with pytest.raises(lr.StoreError, match="was opened before a fork"):
                 agent.ask()
-            except lr.StoreError as error:
-                agent.close()
-                os._exit(17 if "was opened before a fork" in str(error) else 1)
-            finally:
-                os._exit(2)
-        assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 17
+            agent.close()
+
+        assert Child(refused).end() == 0
         agent.tell(agent.ask(), 1)
 
 
@@ -597,7 +595,7 @@ def test_threads_of_many_agents(postgres_url):
             break
         sleep(0.01)
     for thread in threads:
-        thread.join()
+        thread.join(200)
     assert done == [40] * 8
     assert errors <= {"was lost, and nothing was stored: try again"}
     for agent in agents:

@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from threading import Lock, RLock
+from threading import RLock
 from time import monotonic
 from typing import Any
 from weakref import WeakSet
@@ -81,7 +81,8 @@ class Connection:
 
 def is_open_here(status: os.stat_result) -> bool:
     """Return whether this process has a file open: to read and close it otherwise would drop its locks."""
-    files = [connection.files for connection in list(_connections) if not connection.closed]
+    with _lock:
+        files = [connection.files for connection in _connections if not connection.closed]
     return any(os.path.samestat(status, each[0][1]) for each in files if each)
 
 
@@ -102,7 +103,7 @@ def _check_wal(place: Path) -> None:
 
 
 _connections: WeakSet[Connection] = WeakSet()
-_lock = Lock()  # held during a fork, so that no connection is opened meanwhile
+_lock = RLock()  # held during a fork, which a signal handler may make, so that no connection is opened
 _in_use: list[sqlite3.Connection | None] = []  # connections that could not be closed before a fork
 _unusable = False
 
