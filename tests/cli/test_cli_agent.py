@@ -3,12 +3,14 @@
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 from helpers import Impatient
 from typer.testing import CliRunner
 
 import lowregret as lr
 from lowregret.cli import app
+from lowregret.online import event_tables
 
 ARMS = ["red", "green"]
 
@@ -94,6 +96,24 @@ def test_an_agent_within_its_horizon_has_no_note():
         agent = lr.Agent(policy, ARMS, horizon=horizon)
         agent.ask(2)
         assert agent.notes == ()
+
+
+def test_an_export_is_written_in_parts(store, tmp_path, monkeypatch):
+    """A log of any length needs little memory."""
+    whole, parts = called("export", store, "buttons"), []
+    monkeypatch.setattr(event_tables, "CHUNK_EVENTS", 4)
+    monkeypatch.setattr(pl, "concat", None)
+    real = pl.DataFrame.write_csv
+    monkeypatch.setattr(
+        pl.DataFrame, "write_csv", lambda table, **how: parts.append(table.height) or real(table, **how)
+    )
+    assert called("export", store, "buttons") == whole
+    assert sum(parts) == 30 and max(parts) <= 4
+
+
+def test_a_file_that_cannot_be_written_is_one_sentence(store, tmp_path):
+    told = f"lowregret: cannot use '{tmp_path}/missing/x.csv': No such file or directory\n"
+    assert called("export", store, "buttons", "-o", tmp_path / "missing" / "x.csv", code=2) == told
 
 
 def test_export_gives_what_replay_reads(store, tmp_path):

@@ -1,6 +1,6 @@
 """Policies that combine what ours do not: compiled, they play as the reference does."""
 
-from math import log, sqrt
+from math import inf, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -223,3 +223,55 @@ def test_a_place_beyond_the_arms_is_an_error(method):
         assert str(caught.value) == f"{policy}: no arm is in place {place}: use range(clock.arms)"
         with pytest.raises(IndexError, match=f"index {place} is out of bounds"):
             lr.trace(policy, rewards, 9, engine="reference")
+
+
+def one_of(rewards, k):
+    return rewards[k]
+
+
+class RewardAhead(lr.Policy):
+    """Looks at the latest reward, or at one beyond it."""
+
+    uses_rewards = True
+    ahead: int = 0
+
+    def score(self, arm, clock):
+        return arm.mean + one_of(arm.rewards, len(arm.rewards) - 1 + self.ahead)
+
+
+def test_an_index_beyond_the_rewards_is_an_error():
+    rewards = [[0.0, 1.0] * 5, [0.5] * 9]
+    paths = [lr.trace(RewardAhead(), rewards, 9, engine=each) for each in ("compiled", "reference")]
+    assert paths[0].arm.tolist() == paths[1].arm.tolist()
+    for ahead in (1, 99, -99, 2**40):
+        with pytest.raises(lr.InputError, match="beyond the end of an array: for arm.rewards use range"):
+            lr.trace(RewardAhead(ahead), rewards, 9)
+        with pytest.raises(IndexError, match="is out of bounds"):
+            lr.trace(RewardAhead(ahead), rewards, 9, engine="reference")
+
+
+class Reciprocal(lr.Policy):
+    """Divides by 0 while the rewards of an arm are equal."""
+
+    def score(self, arm, clock):
+        return arm.mean + 0.01 / arm.variance
+
+    def transform_reward(self, reward, rng):
+        return reward + 0.5 * rng.uniform()
+
+
+class Written(Reciprocal):
+    """The same without a division by 0."""
+
+    def score(self, arm, clock):
+        return arm.mean + 0.01 / arm.variance if arm.variance > 0.0 else inf
+
+
+def test_a_division_by_0_is_infinity_in_the_reference_engine_too():
+    """From the beginning of the run: what a first attempt has drawn does not count."""
+    rewards = np.random.default_rng(1).random((3, 40)).round()
+    paths = [
+        lr.trace(policy, rewards, 40, engine="reference").arm.tolist() for policy in (Reciprocal(), Written())
+    ]
+    assert paths[0] == paths[1]
+    assert paths[0] == lr.trace(Reciprocal(), rewards, 40).arm.tolist()

@@ -10,6 +10,8 @@ import pytest
 
 import lowregret as lr
 from lowregret.online import transactions
+from lowregret.online.event_tables import reward_table
+from lowregret.online.stores import all_events
 
 DATA = Path(__file__).parents[1] / "data"
 ARMS = ["red", "green", "blue"]
@@ -127,6 +129,28 @@ def test_rewards_are_a_log_that_replay_reads(tmp_path):
     table.write_csv(tmp_path / "log.csv")
     assert lr.replay(tmp_path / "log.csv", ["UCB1"], resamples=0).summary().height > 0
     agent.close()
+
+
+def test_an_export_during_which_the_log_is_compacted(tmp_path, monkeypatch):
+    """Another process drops events, and adds some, between the two times that the log is read."""
+    monkeypatch.setattr(transactions, "SNAPSHOT_EVERY", 50)
+    agent, other = played(tmp_path / "agent.db"), lr.open_agent(tmp_path / "agent.db", clock=lambda: 10 * DAY)
+    store, before, reads = agent.transactions.store, {}, []
+    agent.tell_many((choice, day / 10) for day, choice in enumerate(agent.pending))
+    for row in agent.rewards().iter_rows():
+        before[row[0]] = row
+
+    def read():
+        if reads:
+            assert other.compact(timedelta(days=3, seconds=1)) > 0
+            other.tell(other.ask(), 0.75)
+        reads.append(1)
+        return list(all_events(store))
+
+    rows = list(reward_table(read).iter_rows())
+    assert len(reads) == 2 and len(rows) > 50 and rows == [before[row[0]] for row in rows]
+    agent.close()
+    other.close()
 
 
 def test_events_are_dated(tmp_path):

@@ -1,8 +1,10 @@
 """Services on PostgreSQL: two make the decisions of one, and a server that stops loses nothing."""
 
 import os
+import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
 from threading import Event
@@ -12,9 +14,11 @@ import pytest
 from serving import AGENT, PATIENCE, Oracle, check_log, served, until
 
 import lowregret as lr
+from lowregret.online.stores import postgresql
 from lowregret.service import readiness
 
 postgres_server = pytest.importorskip("postgres_server")
+ASK = "/v1/agents/buttons/ask"
 STOPS = int(os.environ.get("LOWREGRET_STOPS", "3"))
 """How often the server stops; the issue's 20 with LOWREGRET_STOPS=20."""
 
@@ -65,6 +69,53 @@ def test_ready_while_the_server_is_down(server, monkeypatch):
             server.start()
         assert answer.json()["detail"].startswith("the store cannot be used at present")
         until(lambda: client.get("/ready").status_code == 200)
+
+
+def test_a_server_whose_disk_is_full_is_not_ready(server, monkeypatch):
+    with served(server.url) as client:
+        until(lambda: client.get("/ready").status_code == 200)
+        with monkeypatch.context() as patch:
+            full = "DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'disk_full'; END $$"
+            patch.setattr(postgresql, "SPILL", full)
+            answer = client.get("/ready")
+        assert answer.status_code == 503 and "the store cannot be used at present" in answer.text
+        until(lambda: client.get("/ready").status_code == 200)
+
+
+@pytest.mark.heavy
+def test_a_disk_that_is_full_in_earnest():
+    """A call is refused, nothing is lost, and all is well when there is space again."""
+    with mounted(160) as folder:
+        server = postgres_server.PostgresServer(Path(tempfile.mkdtemp(dir=folder)))
+        try:
+            with served(server.url) as client:
+                assert client.post("/v1/agents", json=AGENT).status_code == 201
+                with open(folder / "ballast", "wb", buffering=0) as ballast, suppress(OSError):
+                    while True:
+                        ballast.write(b"x" * 10_000)
+                until(lambda: client.get("/ready").status_code == 503)
+                asked = []
+                until(lambda: asked.append(client.post(ASK, json={"n": 100}).status_code) or 503 in asked)
+                (folder / "ballast").unlink()
+                until(lambda: client.get("/ready").status_code == 200)
+                assert client.post(ASK, json={"n": 1}).status_code == 200
+                assert client.get("/v1/agents/buttons").json()["decisions"] == 100 * asked.count(200) + 1
+        finally:
+            server.remove()
+
+
+@contextmanager
+def mounted(megabytes):
+    """Mount a small disk in memory, which takes root."""
+    with tempfile.TemporaryDirectory() as folder:
+        options = f"size={megabytes}m,mode=777"
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], capture_output=True)
+        if done.returncode:
+            pytest.skip("cannot mount a disk")
+        try:
+            yield Path(folder)
+        finally:
+            subprocess.run(["umount", folder], check=True)
 
 
 def test_a_server_that_stops_loses_nothing(server):

@@ -5,6 +5,7 @@ Slow imports are inside the commands, so that ``--help`` is fast.
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -45,6 +46,12 @@ class Commands(TyperGroup):
                 return super().invoke(ctx)
             except LowRegretError as error:
                 print_error(str(error))
+                raise typer.Exit(2) from None
+            except OSError as error:
+                if error.errno == errno.EPIPE:  # whoever reads has seen enough
+                    raise
+                where = f"cannot use {str(error.filename)!r}" if error.filename else "cannot write"
+                print_error(f"{where}: {error.strerror or error}")
                 raise typer.Exit(2) from None
             except KeyboardInterrupt as interrupt:
                 print_error(str(interrupt) or "interrupted")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -123,13 +124,18 @@ def export(
     policy: Own = None,
 ) -> None:
     """Write the decisions whose rewards are known as CSV, which `lowregret replay` reads."""
-    with _open_agent(store, name, policy) as one:
-        table = one.rewards()
-    if output is None:
-        sys.stdout.write(table.write_csv())
-    else:
-        table.write_csv(output)
-        print(f"{output}: {count(table.height, 'decision')}")
+    from lowregret.online.event_tables import reward_tables
+    from lowregret.online.stores import all_events
+
+    with ExitStack() as stack:
+        one = stack.enter_context(_open_agent(store, name, policy))
+        stream = sys.stdout if output is None else stack.enter_context(output.open("w", encoding="utf-8"))
+        decisions = 0
+        for place, table in enumerate(reward_tables(lambda: all_events(one.transactions.store))):
+            stream.write(table.write_csv(include_header=place == 0))
+            decisions += table.height
+    if output is not None:
+        print(f"{output}: {count(decisions, 'decision')}")
 
 
 @agent.command()

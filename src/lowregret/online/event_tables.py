@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from math import inf, isfinite, isnan, nan
 
 import polars as pl
@@ -45,18 +46,22 @@ def reward_table(read: Callable[[], Iterable[Event]]) -> pl.DataFrame:
 
 def reward_tables(read: Callable[[], Iterable[Event]]) -> Iterator[pl.DataFrame]:
     """Yield the same in parts, at least one: the log is read twice, and only rewards are held in memory."""
-    rewards, asked = _rewards(read()), (event for event in read() if event.kind == "asked")
-    for start in range(0, max(len(rewards), 1), CHUNK_EVENTS):
+    first, rewards = _rewards(read())
+    asked = (event for event in read() if event.kind == "asked")  # others may drop or append some meanwhile
+    for _ in range(0, max(len(rewards), 1), CHUNK_EVENTS):
         rows = [
-            (event.decision, event.time, event.timestamp, event.arm, reward, event.propensity)
-            for reward, event in zip(rewards[start : start + CHUNK_EVENTS], asked, strict=False)
-            if isfinite(reward)
+            (event.decision, event.time, event.timestamp, event.arm, rewards[place], event.propensity)
+            for event in islice(asked, CHUNK_EVENTS)
+            if 0 <= (place := (event.decision or 0) - first) < len(rewards) and isfinite(rewards[place])
         ]
         yield _with_dates(pl.DataFrame(rows, schema=REWARDS, orient="row"))
 
 
-def _rewards(events: Iterable[Event]) -> array[float]:
-    """Return the rewards of all decisions: nan where it is not known, inf if the decision was discarded."""
+def _rewards(events: Iterable[Event]) -> tuple[int, array[float]]:
+    """Return the number of the first decision, and the rewards of all.
+
+    A reward is nan where it is not known, inf if the decision was discarded.
+    """
     rewards, first, matured = array("d"), 0, 0
     for event in events:
         number = last = event.decision or 0
@@ -69,7 +74,7 @@ def _rewards(events: Iterable[Event]) -> array[float]:
             for place in range(max(number - first, 0), last - first + 1):
                 if isnan(rewards[place]) or event.kind == "withdrew":
                     rewards[place] = inf if event.reward is None else event.reward
-    return rewards
+    return first, rewards
 
 
 def _with_dates(table: pl.DataFrame) -> pl.DataFrame:

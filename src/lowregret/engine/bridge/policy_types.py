@@ -169,7 +169,7 @@ def _register_method(of: Any, name: str, method: FunctionType) -> None:
         return copy
 
     cast(Any, choose).__signature__ = signature(method)
-    overload_method(of, name, **overload_options({**METHODS, "forceinline": True}))(choose)
+    overload_method(of, name, **overload_options({**_checking(method), "forceinline": True}))(choose)
 
 
 def _register_number(of: Any, name: str, value: float) -> None:
@@ -201,7 +201,13 @@ def _share(function: FunctionType) -> None:
         return copy
 
     cast(Any, choose).__signature__ = signature(function)
-    overload(function, strict=False, jit_options=METHODS)(choose)
+    overload(function, strict=False, jit_options=_checking(function))(choose)
+
+
+def _checking(function: FunctionType) -> Any:
+    """Return how a function is compiled: one that is not ours checks its indices, as of ``arm.rewards``."""
+    ours = (function.__module__ or "").startswith("lowregret.")
+    return METHODS if ours else {**METHODS, "boundscheck": True}
 
 
 def _importable(function: FunctionType) -> FunctionType:

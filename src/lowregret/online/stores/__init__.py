@@ -111,6 +111,10 @@ class Store(ABC):
         """Return the names of the agents in the file or database, in the order of their creation."""
         return []
 
+    def check_space(self) -> None:
+        """Raise ``StoreError`` if there is no space to write; a store that cannot know does nothing."""
+        return
+
     def close(self) -> None:
         """Close the store; a store in which nothing is open does nothing."""
         return

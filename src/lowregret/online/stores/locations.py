@@ -112,6 +112,16 @@ def agent_names(where: str | os.PathLike[str]) -> list[str]:
         store.close()
 
 
+def check_usable(where: str | os.PathLike[str]) -> None:
+    """Raise an error if a store cannot be read, or the disk of a server is full."""
+    store = _opener(where)(where, DEFAULT_NAME, False, True, TIMEOUT)
+    try:
+        store.names()
+        store.check_space()
+    finally:
+        store.close()
+
+
 def _opener(where: str | os.PathLike[str]) -> Opener:
     """Return the function that opens this kind of store."""
     url = _URL.fullmatch(where) if isinstance(where, str) else None

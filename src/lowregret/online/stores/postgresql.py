@@ -41,6 +41,12 @@ REQUESTED = (
 )
 """One search of the index for each request."""
 
+SPILL = (
+    "WITH small AS MATERIALIZED (SELECT length(set_config('work_mem', '64kB', true)) AS size) "
+    "SELECT count(*) FROM small CROSS JOIN LATERAL generate_series(1, 30000 + 0 * size)"
+)
+"""Makes the server write a megabyte to a temporary file, which fails where nothing else can be written."""
+
 _json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
@@ -185,6 +191,10 @@ class PostgreSQLStore(SQLStore):
             "WHERE agent = %s AND left(request, 200) = left(%s, 200) AND request = %s"
         )
         self._staged.append((query, (self._id, request, request)))
+
+    def check_space(self) -> None:
+        """Raise ``StoreError`` if the disk of the server is full."""
+        self._rows(SPILL)
 
     def close(self) -> None:
         """Close the connection."""
