@@ -1,5 +1,6 @@
 """The routes of the service: what they answer, and that calls may be repeated."""
 
+import asyncio
 import json
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -353,6 +354,27 @@ def test_an_agent_that_is_closed_for_another_is_opened_again(tmp_path, monkeypat
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(play, range(4)))
         assert sum(client.get(f"/v1/agents/{name}").json()["pulls"] for name in "abcd") == 40
+
+
+def test_a_call_for_an_agent_that_just_could_not_be_opened(tmp_path):
+    """Its turn comes after the opening has failed, and before the call that opened the agent has noticed."""
+
+    async def play():
+        opened, failed = agents.Agents(str(tmp_path / "a.db")), asyncio.get_running_loop().create_future()
+
+        async def fail(name, settings):
+            if not failed.done():
+                failed.set_result(None)
+            raise lr.InputError("no")
+
+        async def call_after_failure():
+            await failed
+            await opened.get("x")
+
+        opened._open_one = fail
+        return await asyncio.gather(call_after_failure(), opened.get("x"), return_exceptions=True)
+
+    assert list(map(str, asyncio.run(play()))) == ["no", "no"]
 
 
 def test_a_scrape_closes_no_agent(tmp_path, monkeypatch):

@@ -116,9 +116,8 @@ class Agents:
 
     async def _open_once(self, name: str, settings: Settings | None) -> LiveAgent:
         """Open an agent; calls for the same one wait for the same opening."""
-        while name in self._opening:
-            with suppress(LowRegretError):
-                await asyncio.shield(self._opening[name])
+        while (other := self._opening.get(name)) is not None and not other.done():
+            await asyncio.wait([other])  # which raises nothing, and cancels nothing
         live = self._open.get(name)
         if live is not None and settings is None and not live.commits.failed:
             return live
