@@ -1,6 +1,7 @@
 """``lowregret agent``: what it prints, and that looking changes nothing."""
 
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import polars as pl
@@ -143,6 +144,18 @@ def test_retention(store):
     assert called("compact", store, "buttons", "--older-than", "0") == "62 events dropped\n"
     assert called("verify", store, "buttons").startswith("buttons: 0 events")
     assert '"decisions": 32' in called("show", store, "buttons", "--json")
+
+
+@pytest.mark.parametrize("days", ["-1", "nan", "inf", "1e300"])
+@pytest.mark.parametrize("command", ["compact", "forget-expired"])
+def test_a_number_of_days_that_makes_no_sense(store, command, days):
+    assert "must be a number of days of at least 0" in called(
+        command, store, "buttons", "--older-than", days, code=2
+    )
+    with lr.open_agent(store, name="buttons") as agent:
+        assert agent.verify() == 62
+        with pytest.raises(lr.InputError, match="of at least 0"):
+            agent.compact(-timedelta(days=1))
 
 
 @pytest.mark.parametrize("compacted", [False, True])

@@ -114,7 +114,7 @@ def test_an_agent_in_memory_has_no_log():
     for call in (agent.verify, agent.compact):
         with pytest.raises(lr.InputError, match="an agent in memory has no log: open it on a file"):
             call()
-    with pytest.raises(lr.InputError, match="older_than must be a datetime.timedelta, got 3"):
+    with pytest.raises(lr.InputError, match="older_than must be a datetime.timedelta of at least 0, got 3"):
         agent.compact(3)
 
 

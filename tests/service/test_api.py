@@ -66,6 +66,7 @@ def test_creating_again_changes_nothing(client, agent):
     [
         ("policy", "Nothing"),
         ("policy", "__import__('os')"),
+        ("policy", "FixedArm(arm=3)"),
         ("arms", []),
         ("arms", ["a", "a"]),
         ("arms", "red"),
@@ -91,6 +92,9 @@ def test_an_invalid_agent_is_400(client, key, value):
 def test_a_misspelled_key_and_a_float_are_named(client):
     misspelled = {("polcy" if key == "policy" else key): value for key, value in AGENT.items()}
     assert "did you mean 'policy'?" in problem(client.post("/v1/agents", json=misspelled), 400)
+    for window in (0, True, "1", {"days": 1}, {"seconds": 1, "days": 1}, {"seconds": float(10**10)}, {}):
+        body = {**AGENT, "name": "invalid", "matures_after": window}
+        assert "matures_after: a window is a number" in problem(client.post("/v1/agents", json=body), 400)
     body = {**AGENT, "name": "invalid", "horizon": 1e4}
     assert problem(client.post("/v1/agents", json=body), 400).endswith("got 10000.0: write 10000")
 

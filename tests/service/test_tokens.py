@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 from hashlib import sha256
 from threading import Thread
 
@@ -14,7 +15,7 @@ from lowregret.cli import app
 from lowregret.service import Options
 from lowregret.service import tokens as tokens_module
 from lowregret.service.serve import serve
-from lowregret.service.tokens import SCOPES, Tokens, new_token, remove_token
+from lowregret.service.tokens import SCOPES, Tokens, new_token, read_tokens, remove_token
 
 ROUTES = [
     ("POST", "/v1/agents", "admin"),
@@ -183,6 +184,24 @@ def test_others_need_tokens(tmp_path, host):
     with pytest.raises(lr.InputError, match="pass --tokens"):
         serve(Options(str(tmp_path / "a.db")), host=host, port=0)
     assert not (tmp_path / "a.db").exists()
+
+
+def test_a_link_to_the_tokens_stays_one(tmp_path):
+    """A service that reads the file itself is to refuse what was removed by the link."""
+    path, link = tmp_path / "t.json", tmp_path / "link.json"
+    new_token(path, "shop", ["decide"])
+    link.symlink_to(path)
+    new_token(link, "page", ["visitor"])
+    remove_token(link, "shop")
+    assert link.is_symlink() and [token.name for token in read_tokens(path)] == ["page"]
+
+
+def test_tokens_that_are_no_file_are_not_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/null"):
+        for call in (lambda path=path: Tokens(path), lambda path=path: new_token(path, "shop", ["decide"])):
+            with pytest.raises(lr.StoreError, match="is no file"):
+                call()
 
 
 def test_tokens_on_the_command_line(tmp_path):

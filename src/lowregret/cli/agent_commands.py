@@ -15,6 +15,7 @@ import typer
 from lowregret._common.text import count
 from lowregret.cli.options import Json, policies_option
 from lowregret.cli.printing import print_json, print_text
+from lowregret.errors import InputError
 
 if TYPE_CHECKING:
     from lowregret.online.agent import Agent
@@ -152,6 +153,13 @@ def forget(
         print(f"{count(one.forget_where(moment, request_prefix), 'decision')} taken out")
 
 
+def _days(number: float) -> timedelta:
+    """Return a time of some days, of at most a thousand years."""
+    if not 0.0 <= number <= 365_250.0:
+        raise InputError(f"--older-than must be a number of days of at least 0, got {number:g}")
+    return timedelta(days=number)
+
+
 @agent.command("forget-expired")
 def forget_expired(
     store: Store,
@@ -170,7 +178,7 @@ def forget_expired(
         if older_than is None:
             done = one.forget_expired()
         else:
-            oldest = datetime.now(UTC).timestamp() - 86_400 * older_than
+            oldest = (datetime.now(UTC) - _days(older_than)).timestamp()
             old = [choice for choice in one.pending if (choice.timestamp or 0.0) < oldest]
             done = one.forget_many(old)
         print(f"{count(done, 'decision')} expired, {len(one.pending)} pending")
@@ -187,7 +195,7 @@ def compact(
 ) -> None:
     """Replace old events by a snapshot from which the rest of the log still follows."""
     with _open_agent(store, name, policy, read_only=False) as one:
-        print(f"{count(one.compact(timedelta(days=older_than)), 'event')} dropped")
+        print(f"{count(one.compact(_days(older_than)), 'event')} dropped")
 
 
 @agent.command("erase-request")

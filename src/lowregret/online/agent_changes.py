@@ -236,8 +236,10 @@ def compact(self: Agent, older_than: timedelta = timedelta(0)) -> int:
     """
     from lowregret.online import retention
 
-    if not isinstance(older_than, timedelta):
-        raise InputError(f"older_than must be a datetime.timedelta, got {short_repr(older_than)}")
+    if not isinstance(older_than, timedelta) or older_than < timedelta(0):
+        raise InputError(
+            f"older_than must be a datetime.timedelta of at least 0, got {short_repr(older_than)}"
+        )
     transactions = self.transactions
     with transactions.reading() as state:
         before = transactions.now() - older_than.total_seconds()

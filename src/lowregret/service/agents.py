@@ -93,7 +93,7 @@ class Agents:
         try:
             live = await self._open_once(name, settings)
         except InputError as error:
-            raise ConflictError(str(error)) from None
+            raise (ConflictError(str(error)) if exists else error) from None
         return live, not exists
 
     async def read_log(self, live: LiveAgent, function: Callable[..., Result], *arguments: Any) -> Result:

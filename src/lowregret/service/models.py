@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WrapValidator,
+    create_model,
+)
 
 from lowregret._common.spec_errors import first_error
 from lowregret._common.validation import MAX_HORIZON, MAX_MAGNITUDE, MAX_SEED
@@ -37,11 +47,13 @@ class StrictModel(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
-def _check_window(window: int | dict[str, float] | None) -> int | dict[str, float] | None:
+def _check_window(value: Any, validate: Callable[[Any], Any]) -> int | dict[str, float]:
     """Allow a window that a date can represent."""
-    if isinstance(window, dict) and (len(window) != 1 or not 0.0 < next(iter(window.values())) <= 1e9):
-        raise InputError('a window is a number of decisions or {"seconds": S} with 0 < S <= 1e9')
-    return window
+    with suppress(ValidationError):
+        window: int | dict[str, float] = validate(value)
+        if not isinstance(window, dict) or 0.0 < window.get("seconds", 0.0) <= 1e9:
+            return window
+    raise InputError('a window is a number of decisions or {"seconds": S} with 0 < S <= 1e9')
 
 
 Name = Annotated[
@@ -60,7 +72,7 @@ Request = Annotated[
 DecisionId = Annotated[str, Field(max_length=100, examples=["0f6b9c1d2e3f4a5b6c7d8e9f00112233-1"])]
 JsonWindow = Annotated[
     Annotated[int, Field(ge=1, le=MAX_HORIZON)] | dict[Literal["seconds"], float],
-    AfterValidator(_check_window),
+    WrapValidator(_check_window),
     Field(examples=[1_000, {"seconds": 3600}]),
 ]
 

@@ -82,6 +82,8 @@ class Tokens:
 
 def read_tokens(path: Path) -> list[Token]:
     """Return the tokens of a file."""
+    if path.exists() and not path.is_file():  # a pipe or a device, which may have no end
+        raise StoreError(f"the file of tokens {str(path)!r} is no file")
     with as_store_error(path):
         text = path.read_bytes()
     try:
@@ -98,7 +100,7 @@ def new_token(
         raise InputError(f"the name of a token must be 1 to 100 printable characters, got {short_repr(name)}")
     if not scopes or not set(scopes) <= set(SCOPES):
         raise InputError(f"the scopes of a token are some of {', '.join(SCOPES)}, got {short_repr(scopes)}")
-    path = Path(path)
+    path = Path(os.path.realpath(path))  # a link stays one
     secret = PREFIX + token_urlsafe(32)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     digest = sha256(secret.encode()).hexdigest()
@@ -114,7 +116,7 @@ def new_token(
 
 def remove_token(path: str | os.PathLike[str], name: str) -> None:
     """Remove a token from a file: it is refused from now on."""
-    path = Path(path)
+    path = Path(os.path.realpath(path))
     with as_store_error(path), one_at_a_time(path.parent):
         tokens = read_tokens(path)
         others = [token for token in tokens if token.name != name]
