@@ -15,7 +15,7 @@ from serving import AGENT, PATIENCE, Oracle, check_log, served, until
 
 import lowregret as lr
 from lowregret.online.stores import postgresql
-from lowregret.service import readiness
+from lowregret.service import agents, readiness
 
 postgres_server = pytest.importorskip("postgres_server")
 ASK = "/v1/agents/buttons/ask"
@@ -61,13 +61,17 @@ def test_ready_while_the_server_is_down(server, monkeypatch):
     monkeypatch.setattr(readiness, "LIMIT_SECONDS", 0.1)
     with served(server.url) as client:
         until(lambda: client.get("/ready").status_code == 200)
+        monkeypatch.setattr(agents, "TIMEOUT_SECONDS", 0.1)
+        assert client.post("/v1/agents", json={**AGENT, "name": "known"}).status_code == 201
         server.stop_immediately()
         try:
             until(lambda: client.get("/ready").status_code == 503)
-            answer = client.get("/ready")
+            answer, refused = client.get("/ready"), client.post("/v1/agents/known/ask", json={})
         finally:
             server.start()
         assert answer.json()["detail"].startswith("the store cannot be used at present")
+        assert refused.status_code == 503
+        assert refused.json()["detail"] == "the store cannot be reached at present: try again"
         until(lambda: client.get("/ready").status_code == 200)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from math import isfinite
 from threading import Lock, get_ident
 from time import monotonic, sleep, time
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -30,6 +29,8 @@ MIN_UPDATES_TO_COMPILE = 4_000_000
 """From how many events times arms on compilation is worth its time: some 30 s in plain Python."""
 MIN_UPDATES_TO_LOAD = 20_000
 """The same for machine code that is on the disk: some 0.2 s in plain Python."""
+MAX_SECONDS = 9e12
+"""The latest time of a clock, which a date in microseconds can represent."""
 MAX_CATCH_UPS = 5
 """How often an agent that is behind catches up before it excludes others."""
 RETRY_SECONDS = 0.01
@@ -118,11 +119,11 @@ class Transactions:
         """Return the time of the clock."""
         now = self.clock()
         try:
-            if isfinite(now):
+            if abs(now) <= MAX_SECONDS:
                 return now
         except TypeError:  # no number at all
             pass
-        raise InputError(f"clock must return a finite number of seconds, got {now!r}")
+        raise InputError(f"clock must return the seconds since 1970, as time.time does, got {now!r}")
 
     @contextmanager
     def reading(self) -> Iterator[AgentState]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from http import HTTPStatus
 
 from lowregret import errors
+from lowregret.online.stores import UnreachableError
 from lowregret.online.stores.locations import without_urls
 from lowregret.service.logs import write_seldom
 
@@ -50,6 +51,8 @@ def problem_of(error: BaseException, hidden: Iterable[str] = ()) -> tuple[int, s
     if kind == "internal":  # a defect of ours, which a log must show and a stranger need not see
         write_seldom("call_failed", type(error).__name__, error)
         detail = "the service failed to answer this call: try again, or look into its log"
+    if isinstance(error, UnreachableError):
+        detail = "the store cannot be reached at present: try again"
     for name in hidden:
         detail = detail.replace(repr(name), "the store").replace(name, "the store")
     detail = without_urls(detail)

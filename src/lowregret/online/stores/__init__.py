@@ -19,6 +19,10 @@ class CompactedError(StoreError):
     """Events that a store no longer holds: its first snapshot has replaced them."""
 
 
+class UnreachableError(StoreError):
+    """No server answers; the message has its address."""
+
+
 class LostError(StoreError):
     """The connection to a store was lost, and nothing of the session was stored: it may be repeated."""
 

@@ -10,7 +10,8 @@ import psycopg
 from psycopg.abc import PQGen
 from psycopg.conninfo import conninfo_to_dict
 
-from lowregret.errors import InputError, StoreError
+from lowregret.errors import InputError
+from lowregret.online.stores import UnreachableError
 
 T = TypeVar("T")
 
@@ -110,7 +111,7 @@ class Server:
                 )
             except psycopg.Error as error:
                 if not _may_come_back(error) or end - monotonic() <= RETRY_SECONDS:
-                    raise StoreError(f"cannot use {self.title}: {self.reason(error)}") from None
+                    raise UnreachableError(f"cannot use {self.title}: {self.reason(error)}") from None
             sleep(RETRY_SECONDS)
 
     def reason(self, error: psycopg.Error) -> str:

@@ -119,7 +119,8 @@ class Database:
                 raise LostError(self._lost()) from None
             reason = self._server.reason(error)
             if error.sqlstate == "55P03":
-                reason = f"another process has held this agent for {waited:.3g} s: try again"
+                held = f"this agent for {waited:.3g} s" if waited else "its tables for too long"
+                reason = f"another process has held {held}: try again"
             raise StoreError(f"cannot use {self.title}: {reason}") from None
 
     def _lost(self) -> str:
