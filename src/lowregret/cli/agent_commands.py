@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -128,10 +128,9 @@ def export(
     from lowregret.online.event_tables import reward_tables
     from lowregret.online.stores import all_events
 
-    with ExitStack() as stack:
-        one = stack.enter_context(_open_agent(store, name, policy))
-        stream = sys.stdout if output is None else stack.enter_context(output.open("w", encoding="utf-8"))
-        decisions = 0
+    decisions, chosen = 0, _open_agent(store, name, policy)
+    file = nullcontext(sys.stdout) if output is None else output.open("w", encoding="utf-8")
+    with chosen as one, file as stream:
         for place, table in enumerate(reward_tables(lambda: all_events(one.transactions.store))):
             stream.write(table.write_csv(include_header=place == 0))
             decisions += table.height

@@ -14,8 +14,6 @@ from lowregret.errors import InputError
 from lowregret.policies import Policy
 from lowregret.policies.class_validation import COMPARISONS
 
-OUT_OF_BOUNDS = "index is out of bounds"
-"""What Numba says of an index beyond an array."""
 NOTHING = ("LOAD_CONST", None), ("RETURN_CONST", None)
 MESSAGES = {
     ELIMINATED_ALL: "it eliminated every arm; at least one must stay",
@@ -47,7 +45,7 @@ def call(compiled: Callable[..., Any], policy: Policy, *arguments: Any) -> Any:
         return compiled(policy, *arguments)
     except (IndexError, TypeError) as error:
         none = _returning_none(policy) if str(error).endswith("got None") else None
-        if error.args == (OUT_OF_BOUNDS,):
+        if error.args == ("index is out of bounds",):  # as Numba says it
             none = "an index is beyond the end of an array: for arm.rewards use range(len(arm.rewards))"
         if error.args[1:] != (PLACE,) and none is None:
             raise

@@ -58,10 +58,7 @@ def reward_tables(read: Callable[[], Iterable[Event]]) -> Iterator[pl.DataFrame]
 
 
 def _rewards(events: Iterable[Event]) -> tuple[int, array[float]]:
-    """Return the number of the first decision, and the rewards of all.
-
-    A reward is nan where it is not known, inf if the decision was discarded.
-    """
+    """Return the first decision and the rewards of all: nan if it is not known, inf if it was discarded."""
     rewards, first, matured = array("d"), 0, 0
     for event in events:
         number = last = event.decision or 0

@@ -6,15 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationError,
-    WrapValidator,
-    create_model,
-)
+from pydantic import AfterValidator, BaseModel, Field, ValidationError, WrapValidator, create_model
 
 from lowregret._common.spec_errors import first_error
 from lowregret._common.validation import MAX_HORIZON, MAX_MAGNITUDE, MAX_SEED
@@ -44,7 +36,7 @@ MAX_ARMS = 10_000
 class StrictModel(BaseModel):
     """A JSON object with no other keys and no conversion between types."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = {"extra": "forbid", "strict": True, "allow_inf_nan": False}
 
 
 def _check_window(value: Any, validate: Callable[[Any], Any]) -> int | dict[str, float]:

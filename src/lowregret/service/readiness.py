@@ -7,7 +7,7 @@ from contextlib import suppress
 from shutil import disk_usage
 
 from lowregret.errors import InputError, StoreError
-from lowregret.online.stores.locations import check_usable, path_of
+from lowregret.online.stores.locations import agent_names, path_of
 from lowregret.service.agents import Agents
 
 LIMIT_SECONDS = 2.0
@@ -35,7 +35,7 @@ class Readiness:
 
 def _try(where: str) -> None:
     """Read a store, and look for space on its disk."""
-    check_usable(where)
+    agent_names(where, checking_space=True)
     with suppress(InputError):
         if disk_usage(path_of(where).absolute().parent).free < MIN_FREE_BYTES:
             raise StoreError("the disk is full: free some space")

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lowregret._common.arrays import Floats, Integers
-from lowregret.engine.bridge.compiled_methods import with_compiled_methods
 from lowregret.engine.encoding import Encoding, encode
 from lowregret.engine.failures import raise_for
 from lowregret.engine.kernels.delayed_rewards import delay_key, nth_delay
@@ -68,19 +67,18 @@ def play(problem: Problem, number: int) -> Played:
 
 
 def play_rows(problem: Problem, encoding: Encoding, rows: Rows, number: int) -> Played:
-    """Play run ``number`` on a table of arms.
-
-    If the policy divides by 0, which is inf in the other engines, it is played again with compiled methods.
-    """
+    """Play run ``number``, anew with compiled methods if the policy divides by 0, which is inf there."""
     try:
         return _play_rows(problem, encoding, rows.copy(), number)
     except ArithmeticError:
-        policy = with_compiled_methods(problem.policy)
-        return _play_rows(replace(problem, policy=policy), encoding, rows, number)
+        from lowregret.engine.bridge.compiler import with_compiled_methods
+
+        problem = replace(problem, policy=with_compiled_methods(problem.policy))
+        return _play_rows(problem, encoding, rows, number)
 
 
 def _play_rows(problem: Problem, encoding: Encoding, rows: Rows, number: int) -> Played:
-    """Play a run: at the end of a step, the rewards that are due are applied."""
+    """Play run ``number`` on a table of arms: at the end of a step, the rewards that are due are applied."""
     policy, horizon, size, delays = problem.policy, problem.horizon, len(rows), encoding.delays
     key = np.uint64(delay_key(np.uint64(problem.seed), number))
     rng = policy_rng(problem.seed, number, new_rewards(policy, size, horizon))

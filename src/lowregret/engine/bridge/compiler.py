@@ -13,7 +13,8 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from contextlib import nullcontext
-from functools import cache
+from copy import copy
+from functools import cache, partial
 from inspect import Signature, getattr_static, signature
 from types import FunctionType
 from typing import Any, cast
@@ -43,11 +44,14 @@ from lowregret.engine.bridge.policy_types import (
 )
 from lowregret.errors import InputError
 from lowregret.policies.base import Policy
+from lowregret.policies.class_validation import COMPARISONS
 
 _compiled: dict[tuple[Any, ...], Callable[..., Any]] = {}
 _entries: dict[tuple[Any, ...], Callable[..., Any]] = {}
 _methods: dict[str, str] = {}
 _selected: dict[Callable[..., Any], Callable[..., Any]] = {}
+CALLED = (*COMPARISONS, "lower_bound", "next_round", "transform_reward", "list_index_slope", "update_memory")
+"""The methods of a policy that the engine calls during a run."""
 counts: Counter[str] = Counter()
 """How many entry points were ``compiled`` in this process, and how many ``loaded`` from the disk."""
 
@@ -202,6 +206,16 @@ def entry(
                 _compiled[key] = _compile(function, policy, kinds, play)
             _entries[shape] = _compiled[key]
     return _entries[shape]
+
+
+def with_compiled_methods(policy: Policy) -> Policy:
+    """Return a policy for plain Python that computes as compiled code does, where a division by 0 is inf."""
+    other = copy(policy)
+    for name in CALLED:
+        if callable(getattr(policy, name, None)):
+            call = njit(**METHODS)(eval(f"lambda policy, *given: policy.{name}(*given)"))
+            vars(other)[name] = partial(call, policy)
+    return other
 
 
 def is_on_disk(function: Callable[..., Any], policy: Policy, *others: Any) -> bool:

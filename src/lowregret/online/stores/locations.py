@@ -103,21 +103,13 @@ def open_store(
     return store, store.title if store.name == DEFAULT_NAME else f"agent {store.name!r} in {store.title}"
 
 
-def agent_names(where: str | os.PathLike[str]) -> list[str]:
+def agent_names(where: str | os.PathLike[str], checking_space: bool = False) -> list[str]:
     """Return the names of the agents in a store, in the order in which they were created."""
     store = _opener(where)(where, DEFAULT_NAME, False, True, TIMEOUT)
     try:
+        if checking_space:
+            store.check_space()
         return store.names()
-    finally:
-        store.close()
-
-
-def check_usable(where: str | os.PathLike[str]) -> None:
-    """Raise an error if a store cannot be read, or the disk of a server is full."""
-    store = _opener(where)(where, DEFAULT_NAME, False, True, TIMEOUT)
-    try:
-        store.names()
-        store.check_space()
     finally:
         store.close()
 
