@@ -127,7 +127,9 @@ def match_curves(points: pl.DataFrame) -> pl.DataFrame:
     for curve in CURVES:
         candidates = judged.filter(experiment=curve.experiment, policy=curve.policy)
         others = candidates.filter(pl.col("candidate") != curve.our_policy)
-        rows += [_match(curve, own, others) for own in candidates.filter(candidate=curve.our_policy).to_dicts()]
+        rows += [
+            _match(curve, own, others) for own in candidates.filter(candidate=curve.our_policy).to_dicts()
+        ]
     return pl.DataFrame(rows, schema=_MATCH_SCHEMA)
 
 

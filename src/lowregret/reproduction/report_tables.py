@@ -43,8 +43,7 @@ def summary(evaluation: Evaluation) -> list[str]:
     """Count the verdicts on the curves, and on the comparisons behind the claims."""
     matches, claims, groups = evaluation.matches, evaluation.claims, evaluation.groups
     count = {
-        verdict: matches.filter(verdict=verdict).height
-        for verdict in (MATCHED, INCONCLUSIVE, NOT_MATCHED)
+        verdict: matches.filter(verdict=verdict).height for verdict in (MATCHED, INCONCLUSIVE, NOT_MATCHED)
     }
     alone = matches.filter(verdict=MATCHED, discriminates=True).height
     chosen = matches.filter(verdict=MATCHED, chosen=True).height
@@ -52,7 +51,8 @@ def summary(evaluation: Evaluation) -> list[str]:
         f"Of the {matches.height} published curves {count[MATCHED]} are matched as plotted, to {MARGIN:g}% at "
         f"all published points; for {alone} of these all other policies that were run are excluded, and "
         f"{chosen} {'has' if chosen == 1 else 'have'} a configuration that was chosen for its regret. "
-        f"{count[INCONCLUSIVE]} are inconclusive, {count[NOT_MATCHED]} not matched. Levels are not adjusted over curves."
+        f"{count[INCONCLUSIVE]} are inconclusive, {count[NOT_MATCHED]} not matched. Levels are not adjusted "
+        "over curves."
     ]
     if claims.is_empty():
         return words
