@@ -72,8 +72,8 @@ _HORIZON = "the version with known horizon, sqrt(log+(T / (K n)) / n)"
 _STUDENT = "the quantile 1 - 1/t of Student's t distribution with n degrees of freedom, empirical variance"
 _DEGREES = "our policy has n - 1 degrees of freedom, the unbiased variance, and first pulls every arm twice"
 _LEAK = (
-    "sqrt(2 v log(t + 1) / n) + log(t + 1) / n, v = abs(q / n - m^2); after the first pulls q of the last arm "
-    "gets the squared rewards of all arms, since Python 2 keeps the variable of a list comprehension"
+    "sqrt(2 v log(t + 1) / n) + log(t + 1) / n, v = abs(q / n - m^2); after the first pulls, q of the last "
+    "arm gets the squared rewards of all arms, since Python 2 keeps the variable of a list comprehension"
 )
 _SAMPLE = "a normal sample of mean S / n and standard deviation 1 / {}, where n begins with 1"
 _OTHER = "the script as released is set up for {}; that its formula is that of the figure is inferred"

@@ -48,8 +48,8 @@ def summary(evaluation: Evaluation) -> list[str]:
     alone = matches.filter(verdict=MATCHED, discriminates=True).height
     chosen = matches.filter(verdict=MATCHED, chosen=True).height
     words = [
-        f"Of the {matches.height} published curves {count[MATCHED]} are matched as plotted, to {MARGIN:g}% at "
-        f"all published points; for {alone} of these all other policies that were run are excluded, and "
+        f"Of the {matches.height} published curves {count[MATCHED]} are matched as plotted, to {MARGIN:g}% "
+        f"at all published points; for {alone} of these all other policies that were run are excluded, and "
         f"{chosen} {'has' if chosen == 1 else 'have'} a configuration that was chosen for its regret. "
         f"{count[INCONCLUSIVE]} are inconclusive, {count[NOT_MATCHED]} not matched. Levels are not adjusted "
         "over curves."
