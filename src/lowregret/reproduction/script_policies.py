@@ -45,13 +45,15 @@ class UCBVScript(Policy):
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Return the index of an arm."""
-        level, spread = log(clock.t + 1.0), arm.memory.spread
+        level = log(clock.t + 1.0)
+        share: float = arm.memory.share
+        spread: float = arm.memory.spread
         if arm.number == self.last:
             squares = arm.memory.first
             for i in range(clock.arms):
                 squares += arm.arms.at(i).memory.later
-            spread = sqrt(abs(squares * arm.memory.share - arm.mean * arm.mean) * arm.memory.share)
-        return arm.mean + sqrt(2.0 * level) * spread + level * arm.memory.share
+            spread = sqrt(abs(squares * share - arm.mean * arm.mean) * share)
+        return arm.mean + sqrt(2.0 * level) * spread + level * share
 
     def update_memory(self, arm: Arm, reward: float, clock: Clock) -> Squares:
         """Add the square of a reward; compute what stays until the next pull of the arm."""
