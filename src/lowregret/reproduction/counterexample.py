@@ -28,8 +28,8 @@ def first_steps(
 ) -> Excess:
     """Play the first steps of a run of EUCBV on two arms, and evaluate Theorem 1 for the whole run.
 
-    The policy is that of Algorithm 1, called as plain Python. The bound has the constant C_0 that the proof
-    implies, and any b from sqrt(e / T) up to the gap.
+    The policy is that of Algorithm 1, called as plain Python. The bound is that for a b below the gap, with
+    the constant C_0 that the proof implies.
 
     Parameters
     ----------
