@@ -213,14 +213,19 @@ def test_reproduce_prints_tables_and_writes_the_report(
     numbers = pl.read_csv(out / "readings.csv").filter(policy="MOSS").to_dicts()[0]
     assert numbers["mean"] == pytest.approx(known)
     assert numbers["published"] == 624.16
-    assert f"{known:,.1f} (" in result.stdout
-    assert "Of the 2 published curves of these experiments, 0 are matched" in result.stdout
+    assert f"{known:,.0f} (" in result.stdout
+    assert "Of the 1 published curves 0 are matched" in result.stdout
     assert result.stdout.splitlines()[-3:] == [
         f"page: {out / 'report.html'}",
         f"tables: {out / '*.csv'} and reproduction.json; figures: {out / 'figures'}",
         "`lowregret reproduce --verbose` prints every table.",
     ]
     assert len(list((out / "figures").iterdir())) == 8
+    monkeypatch.setenv("COLUMNS", "80")
+    narrow = call("reproduce", "--experiment", "1", "--runs", "3", "--out", str(out)).stdout.splitlines()
+    assert narrow[3].split()[:2] == ["1", "273.56"]  # one line for each experiment
+    assert max(map(len, narrow[:-3])) <= 80 and len(narrow) + 3 <= 25  # there are four experiments
+    monkeypatch.setenv("COLUMNS", "200")
     result_of_all = call("reproduce", "--experiment", "1", "--runs", "3", "--out", str(out), "--verbose")
     assert "Experiment 1: Bernoulli with uniform gaps" in result_of_all.stdout
     assert "outperforms most of the bandit algorithms" in result_of_all.stdout

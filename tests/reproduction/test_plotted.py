@@ -6,9 +6,9 @@ import pytest
 import lowregret as lr
 from lowregret.environments import paper
 from lowregret.errors import InputError
-from lowregret.policies.policy_string import policy
 from lowregret.reproduction.plotted import CURVES, RELEASED, paper_testbed
 from lowregret.reproduction.published import REGRETS, TIMES
+from lowregret.reproduction.script_policies import SCRIPT_POLICIES, plotted_policy
 
 
 def test_the_curves_are_the_published_ones_in_the_same_order():
@@ -16,15 +16,24 @@ def test_the_curves_are_the_published_ones_in_the_same_order():
     assert [curve[:2] for curve in CURVES] == known
 
 
-def test_every_policy_string_is_canonical():
-    for curve in CURVES:
-        assert curve.our_policy is None or str(policy(curve.our_policy)) == curve.our_policy
+def test_every_curve_has_a_policy():
+    assert len(CURVES) == 30
+    own = [curve.policy for curve in CURVES if curve.our_policy.partition("(")[0] in SCRIPT_POLICIES]
+    assert {name: own.count(name) for name in own} == {"UCB-V": 4, "UCB-Improved": 1, "TS-G": 3}
 
 
-def test_curves_that_are_not_reproduced_have_a_reason():
-    assert all(curve.deviation for curve in CURVES if curve.our_policy is None)
-    missing = [curve.policy for curve in CURVES if curve.our_policy is None]
-    assert {name: missing.count(name) for name in missing} == {"UCB-V": 4, "UCB-Improved": 1, "TS-G": 3}
+def test_the_arm_that_gets_the_squares_is_like_the_last_arm_of_the_scripts():
+    """It is suboptimal: of mean 0.07 in experiments 1 and 2, and of the higher variances in 3 and 4."""
+    for number, mean, least, largest in (
+        (1, 0.07, 0.06, 0.07),
+        (2, 0.07, 0.0, 1e-4),
+        (3, 0.04, 0.2**2, 0.24**2),
+        (4, 0.09, 0.19**2, 0.24**2),
+    ):
+        (curve,) = (curve for curve in CURVES if curve[:2] == (number, "UCB-V"))
+        arm = paper_testbed(number, curve.testbed).arms[plotted_policy(curve.our_policy).last]
+        assert arm.mean == mean
+        assert least <= arm.variance <= largest + 1e-12
 
 
 @pytest.mark.parametrize("number", [2, 3, 4])
@@ -71,9 +80,9 @@ def test_an_unknown_testbed_is_refused(number, kind):
 
 
 def test_what_is_inferred_from_the_result_is_said():
-    """Only MOSS in experiment 1 was chosen for the regret that it gives."""
+    """Only MOSS and UCB-V in experiment 1 were chosen for the regret that they give."""
     chosen = [curve[:2] for curve in CURVES if "chosen because it gives" in curve.inferred]
-    assert chosen == [curve[:2] for curve in CURVES if curve.chosen] == [(1, "MOSS")]
+    assert chosen == [curve[:2] for curve in CURVES if curve.chosen] == [(1, "UCB-V"), (1, "MOSS")]
     assert all(curve.read.startswith(curve.file) and curve.file.endswith(".py") for curve in CURVES)
     unreleased = {curve[:2] for curve in CURVES if "not released" in curve.inferred}
     assert {(number, "MOSS") for number in (3, 4)} <= unreleased

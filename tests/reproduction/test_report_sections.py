@@ -98,7 +98,7 @@ def test_the_page_contains_the_tables(evaluation: Evaluation, text: str) -> None
     assert text.count("does not hold</td>") >= failing > 0
     assert "273.56" in text and "971.86" in text
     matched = evaluation.matches.filter(verdict="matched").height
-    assert f"Of the 27 published curves of these experiments, {matched} are matched" in text
+    assert f"Of the 30 published curves {matched} are matched" in text
 
 
 def test_the_terminal_shows_what_the_page_shows(evaluation: Evaluation, sections: list[Section]) -> None:

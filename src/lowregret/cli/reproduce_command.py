@@ -52,7 +52,7 @@ def reproduce(
             elif isinstance(part, Text):
                 print_text(part.words)
             print()
-    headline = tables.headline_table(evaluation.readings)
+    headline = tables.headline_table(evaluation.readings, decimals=False)
     heads = ["exp", *headline.heads[1:]]
     cells = [[_words(cell).removesuffix(".00") for cell in row] for row in headline.rows]
     print(text_table([dict(zip(heads, row, strict=True)) for row in cells], right=heads))

@@ -40,8 +40,8 @@ class EUCBV(Policy):
     m <= M = floor(log2(T / e) / 2); then eps_m halves and N_m = t + |B_m| n_m with
     n_m = ceil(log(psi T eps_m^2) / (2 eps_m)).
 
-    The guarantee assumes rewards in [0, 1], T >= K^2.4, rho = 1/2 and psi = T / K^2; for a shorter horizon
-    the policy runs and warns.
+    The paper states a guarantee for rewards in [0, 1], T >= K^2.4, rho = 1/2 and psi = T / K^2, which does
+    not hold as printed (docs/theory.md). For a shorter horizon the policy runs and warns.
 
     Parameters
     ----------

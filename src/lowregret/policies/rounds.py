@@ -153,9 +153,11 @@ class CCB(Policy):
     Liu and Tsuruoka, "Modification of improved upper confidence bounds for regulating exploration in
     Monte-Carlo tree search", Theoretical Computer Science 644, 2016. n_D = ceil(2 log(T D^2) / D^2); an
     arm is a candidate unless its upper end at width sqrt(log(T D^2) / (2 n_D)) is below the best lower end;
-    the next deadline is n_D pulls for each candidate arm. No arm is eliminated. Our choice where we could not
-    check the paper: arms are counted at the deadline, and D halves at most floor(log2(T / e) / 2) + 1
-    times, as in UCB-Improved. Assumes rewards in [0, 1]; needs the horizon T.
+    the next deadline is n_D pulls for each candidate arm. No arm is eliminated. The text of the paper could
+    not be read. The script CCB.py of the EUCBV authors has this index, and D halves there as often as here,
+    at most floor(log2(T / e) / 2) + 1 times. Two things differ. There an arm that is no candidate after some
+    pull stays out of the count, and the first deadline is K pulls later; here the candidates are counted anew
+    at each deadline. Assumes rewards in [0, 1]; needs the horizon T.
 
     Parameters
     ----------

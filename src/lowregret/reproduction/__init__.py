@@ -10,13 +10,15 @@ Variance Estimates", AAAI 2018. ``lowregret reproduce`` calls, in this order,
 
 Data
     ``stated``: the experiments as stated in the text. ``plotted``: testbed and policy of every published
-    curve, after the released scripts. ``published``: points of the published curves. ``claims``: the claims
-    of the text about its experiments.
+    curve, after the released scripts. ``script_policies``: what eight of these scripts compute in place of
+    the policy. ``published``: points of the published curves. ``claims``: the claims of the text about its
+    experiments.
 Evaluation
     ``interpretations``: the three readings of the paper and their configurations. ``agreement``: simulated
     beside published regret, and uniform play. ``matching``: tests of equivalence with the published curves.
     ``verdicts``: comparisons and the verdicts on every claim, in two readings. ``lemmas``: bounds on
-    two probabilities in the proof. ``estimates``: their Monte Carlo estimates.
+    two probabilities in the proof. ``estimates``: their Monte Carlo estimates. ``counterexample``: two arms
+    that refute Theorem 1.
 Report
     ``report_tables``: the layout of every table, for page and terminal. ``report_sections``: figures and
     sections of the page. ``report_text``: its prose.

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from lowregret.experiments.spec import Experiment
 from lowregret.reproduction.plotted import NOISELESS, RELEASED, STATED, paper_testbed
+from lowregret.reproduction.script_policies import plotted_policy
 from lowregret.reproduction.stated import PAPER, paper_experiment
 
 AS_PRINTED, RELEASED_WIDTH, AS_PLOTTED = "as printed", "released width", "as plotted"
@@ -57,7 +58,6 @@ def configurations(number: int) -> tuple[Configuration, ...]:
         *(
             Configuration(number, curve.policy, AS_PLOTTED, curve.environment, curve.our_policy)
             for curve in experiment.curves
-            if curve.our_policy is not None
         ),
     )
 
@@ -99,7 +99,7 @@ def experiments_to_run(number: int | None = None, runs: int = 100, seed: int = 0
                 Experiment(
                     name=bandit.name + suffix,
                     environments=bandit,
-                    policies=sorted(chosen, key=lambda policy: policy not in SLOW_POLICIES),
+                    policies=list(map(plotted_policy, sorted(chosen, key=_is_fast))),
                     runs=count,
                     seed=seed,
                     clip=True,  # the text runs DMED, which needs rewards in [0, 1], on Gaussian rewards
@@ -109,3 +109,7 @@ def experiments_to_run(number: int | None = None, runs: int = 100, seed: int = 0
                 if chosen
             ]
     return tuple(experiments)
+
+
+def _is_fast(policy: str) -> bool:
+    return policy not in SLOW_POLICIES

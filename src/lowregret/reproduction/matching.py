@@ -13,6 +13,7 @@ lies within 5% of the published value: two one-sided tests of level 5% at each p
 most 5% for the curve, since all points must pass. It *does not match* if at some point the interval lies
 outside the 5%, at a joint level of 95% for all points (Bonferroni). Otherwise the comparison is
 *inconclusive*. The interval contains the errors of both means and the rounding. The margin of 5% is ours.
+Levels are those of one curve. They are not adjusted for the 30 curves.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from lowregret.reproduction.published import PUBLISHED_RUNS, REGRETS, TIMES
 from lowregret.reproduction.stated import UNIFORM_PLAY
 from lowregret.results import Results
 
-MATCHED, NOT_MATCHED, NOT_REPRODUCED = "matched", "not matched", "not reproduced"
+MATCHED, NOT_MATCHED = "matched", "not matched"
 """The verdicts on a published curve, beside `INCONCLUSIVE`."""
 
 MARGIN = 5.0
@@ -119,37 +120,27 @@ def match_curves(points: pl.DataFrame) -> pl.DataFrame:
     ``within`` is the smallest margin by which the curve would be matched. ``others`` counts the other
     policies that played on the same testbed, ``others_matched`` those that match the curve too, by the same
     rule, and ``others_not_excluded`` those that match it or are inconclusive; ``which`` names these. A match
-    *discriminates* if all other policies are excluded. A curve is omitted if nothing played on its testbed.
+    *discriminates* if all other policies are excluded. A curve is omitted if its configuration was not run.
     """
     judged = judge_candidates(points)
     rows = []
     for curve in CURVES:
         candidates = judged.filter(experiment=curve.experiment, policy=curve.policy)
-        own = candidates.filter(candidate=curve.our_policy).to_dicts() if curve.our_policy else [{}]
-        if len(candidates) and own:
-            others = candidates.filter(pl.col("candidate") != (curve.our_policy or ""))
-            rows.append(_match(curve, own[0], others))
+        others = candidates.filter(pl.col("candidate") != curve.our_policy)
+        rows += [
+            _match(curve, own, others) for own in candidates.filter(candidate=curve.our_policy).to_dicts()
+        ]
     return pl.DataFrame(rows, schema=_MATCH_SCHEMA)
 
 
 def compare_points(points: pl.DataFrame) -> pl.DataFrame:
-    """Select the configurations of the curves from the table of `candidate_points`.
-
-    A curve that is not reproduced has nulls in place of our numbers.
-    """
-    own = {(curve.experiment, curve.policy): curve.our_policy for curve in CURVES}
-    rows = []
-    for (number, policy), part in points.group_by("experiment", "policy", maintain_order=True):
-        chosen = part.filter(candidate=own[number, policy] or "")
-        if chosen.is_empty():
-            if own[number, policy]:
-                continue  # another policy played on the testbed, and this one did not
-            empty = pl.col("mean", "se", "published_se", "percent", "low", "high") * None
-            chosen = part.unique("t", keep="first", maintain_order=True).with_columns(empty)
-        rows.append(chosen)
+    """Select the configurations of the curves from the table of `candidate_points`."""
+    own = pl.DataFrame(
+        [(curve.experiment, curve.policy, curve.our_policy) for curve in CURVES], schema=_KEYS, orient="row"
+    )
     numbers = ("published", "published_se", "mean", "se", "percent", "low", "high")
-    columns = ["experiment", "policy", "t", *numbers]
-    return pl.concat(rows).select(columns) if rows else points.select(columns)
+    chosen = points.join(own, on=_KEYS, how="semi", maintain_order="left")
+    return chosen.select("experiment", "policy", "t", *numbers)
 
 
 def with_intervals(points: pl.DataFrame) -> pl.DataFrame:
@@ -193,15 +184,15 @@ def _count() -> pl.Expr:
 
 
 def _match(curve: Curve, own: dict[str, Any], others: pl.DataFrame) -> dict[str, Any]:
-    """Compare a published curve with its configuration, if it has one, and with the other policies."""
-    verdict = own["verdict"] if own else NOT_REPRODUCED
+    """Compare a published curve with its configuration and with the other policies."""
+    verdict = own["verdict"]
     not_excluded = others.filter(pl.col("verdict") != NOT_MATCHED).sort("verdict", descending=True).to_dicts()
     which = [
         _shown(row["candidate"]) + (" (matches)" if row["verdict"] == MATCHED else "") for row in not_excluded
     ]
     match = {name: getattr(curve, name) for name in _OF_CURVE}
     match["published"] = REGRETS[curve.experiment][curve.policy][-1]
-    match |= {name: own[name] for name in ("runs", "published_se", "mean", "se", "percent", "within") if own}
+    match |= {name: own[name] for name in ("runs", "published_se", "mean", "se", "percent", "within")}
     return match | {
         "verdict": verdict,
         "discriminates": not not_excluded if verdict == MATCHED else None,
@@ -222,7 +213,7 @@ def _reason(curve: Curve, own: dict[str, Any], verdict: str) -> str:
     """Say why a curve is not matched."""
     if verdict == MATCHED:
         return ""
-    if verdict in (NOT_REPRODUCED, NOT_MATCHED):
+    if verdict == NOT_MATCHED:
         return curve.deviation or "no reason is known"
     if own["within"] is None:
         return "one run has no standard error"

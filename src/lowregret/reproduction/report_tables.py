@@ -14,7 +14,7 @@ from lowregret.reproduction.agreement import NEAR_UNIFORM, pivot_readings
 from lowregret.reproduction.claims import CLAIMS
 from lowregret.reproduction.evaluation import Evaluation
 from lowregret.reproduction.interpretations import AS_PLOTTED, AS_PRINTED, RELEASED_WIDTH
-from lowregret.reproduction.matching import MARGIN, MATCHED, NOT_MATCHED, NOT_REPRODUCED
+from lowregret.reproduction.matching import MARGIN, MATCHED, NOT_MATCHED
 from lowregret.reproduction.stated import PAPER, UNIFORM_PLAY
 from lowregret.reproduction.verdicts import ALL_GROUPS, EUCBV_ALONE, FAILS, HOLDS, NOT_SHOWN, READINGS
 
@@ -43,29 +43,26 @@ def summary(evaluation: Evaluation) -> list[str]:
     """Count the verdicts on the curves, and on the comparisons behind the claims."""
     matches, claims, groups = evaluation.matches, evaluation.claims, evaluation.groups
     count = {
-        verdict: matches.filter(verdict=verdict).height
-        for verdict in (MATCHED, INCONCLUSIVE, NOT_MATCHED, NOT_REPRODUCED)
+        verdict: matches.filter(verdict=verdict).height for verdict in (MATCHED, INCONCLUSIVE, NOT_MATCHED)
     }
     alone = matches.filter(verdict=MATCHED, discriminates=True).height
     chosen = matches.filter(verdict=MATCHED, chosen=True).height
     words = [
-        f"Of the {matches.height} published curves of these experiments, {count[MATCHED]} are matched as "
-        f"plotted at all published points, to {MARGIN:g}%; for {alone} of these all other policies that were "
-        f"run are excluded, and {chosen} has a configuration that was chosen for its regret. "
-        f"{count[INCONCLUSIVE]} are inconclusive, {count[NOT_MATCHED]} not matched, and "
-        f"{count[NOT_REPRODUCED]} not reproduced."
+        f"Of the {matches.height} published curves {count[MATCHED]} are matched as plotted, to {MARGIN:g}% "
+        f"at all published points; for {alone} of these all other policies that were run are excluded, and "
+        f"{chosen} {'has' if chosen == 1 else 'have'} a configuration that was chosen for its regret. "
+        f"{count[INCONCLUSIVE]} are inconclusive, {count[NOT_MATCHED]} not matched. Levels are not adjusted "
+        "over curves."
     ]
     if claims.is_empty():
         return words
     counts = {row["group"]: row for row in groups.to_dicts()}
-    words.append(
-        f"The {claims.height} empirical claims overlap, so their comparisons are counted, each once. "
-        + _counted("All", counts[ALL_GROUPS], ("hold", "do not hold"))
-    )
+    text = f"The {claims.height} empirical claims overlap, so their comparisons are counted, each once. "
+    text += _counted("All", counts[ALL_GROUPS], ("hold", "do not hold"))
     if EUCBV_ALONE in counts:
-        regret = "Comparisons of the regret of EUCBV with that of another policy"
-        words.append(_counted(regret, counts[EUCBV_ALONE], ("have it lower", "higher")))
-    return words
+        regret = " Regret of EUCBV against that of another policy"
+        text += _counted(regret, counts[EUCBV_ALONE], ("are lower", "higher"))
+    return [*words, text]
 
 
 def _counted(what: str, row: Mapping[str, Any], verbs: tuple[str, str]) -> str:
@@ -84,7 +81,7 @@ def _total(row: Mapping[str, Any], name: str) -> int:
     return sum(int(row[f"{name}_{kind}"]) for kind in ("holding", "failing", "inconclusive"))
 
 
-def headline_table(readings: pl.DataFrame) -> Table:
+def headline_table(readings: pl.DataFrame, decimals: bool = True) -> Table:
     """Lay out EUCBV's final regret in all readings, beside MOSS and uniform play."""
     heads = ["experiment", "published", AS_PLOTTED, RELEASED_WIDTH, AS_PRINTED, "MOSS as printed"]
     rows = []
@@ -94,7 +91,7 @@ def headline_table(readings: pl.DataFrame) -> Table:
         cells = [by_key.get(("EUCBV", reading)) for reading in (AS_PLOTTED, RELEASED_WIDTH, AS_PRINTED)]
         cells += [by_key.get((policy, AS_PRINTED)) for policy in ("MOSS", UNIFORM_PLAY)]
         published = next((row["published"] for row in cells if row), None)
-        regrets = ["-" if row is None else with_error(row["mean"], row["se"]) for row in cells]
+        regrets = ["-" if row is None else with_error(row["mean"], row["se"], decimals) for row in cells]
         rows.append([str(number), two_decimals(published), *regrets])
     caption = "Mean final regret of EUCBV (standard error), beside MOSS and uniform play."
     return Table([*heads, UNIFORM_PLAY], rows, caption=caption)
@@ -153,7 +150,9 @@ def curves_table(matches: pl.DataFrame) -> Table:
         f"A curve is matched if this is at most {MARGIN:g}%, and not matched if at some point the difference "
         f"exceeds {MARGIN:g}% at a joint level of 95%. The margin is ours. Others: the other policies on the "
         "same testbed that this rule does not exclude; some of them match the curve too. A match "
-        "discriminates if all others are excluded. Chosen: the configuration was chosen for its regret."
+        "discriminates if all others are excluded. Chosen: the configuration was chosen for its regret. "
+        "The levels are those of one curve and not adjusted for their number: if all 30 differed by just "
+        f"{MARGIN:g}%, one or two would be expected to be matched."
     )
     return Table([*heads, "others not excluded"], rows, (1, 2, 3, 7), caption)
 
@@ -162,13 +161,14 @@ def details_table(matches: pl.DataFrame) -> Table:
     """Lay out what of each configuration is read, what is inferred, and why curves are not matched."""
     rows = []
     for row in matches.to_dicts():
-        policy = "-" if row["our_policy"] is None else f"{row['our_policy']} on {row['environment']}"
+        policy = f"{row['our_policy']} on {row['environment']}"
         words = (policy, *(row[name] or "-" for name in ("read", "inferred", "reason")))
         rows.append([str(row["experiment"]), row["policy"], *(Cell(text, "long") for text in words)])
     heads = ["exp.", "curve", "our policy", "read in the script", "inferred, not read", "why not matched"]
     caption = (
-        "Configurations are taken from the scripts. One of them, MOSS in experiment 1, was chosen between "
-        "two versions for the regret that it yields, so its match is no evidence."
+        "Configurations are taken from the scripts. Two of them, MOSS and UCB-V in experiment 1, were chosen "
+        "between two versions for the regret that they yield, so a match would be no evidence. Policies "
+        "whose names end in Script repeat what a script computes where no policy of the package does."
     )
     return Table(heads, rows, (1, 2, 3, 4, 5), caption)
 
@@ -314,11 +314,15 @@ def estimates_table(estimates: pl.DataFrame) -> Table:
     return Table([*heads, "note"], rows, (1, 7), caption)
 
 
-def with_error(mean: float | None, error: float | None) -> str:
+def with_error(mean: float | None, error: float | None, decimals: bool = True) -> str:
     """Format a mean with its standard error; a mean without error to two decimals."""
     if mean is None:
         return "-"
-    return two_decimals(mean) if error is not None and error < 1e-9 else f"{shown(mean)} ({shown(error)})"
+    if error is not None and error < 1e-9:
+        return two_decimals(mean)
+    if decimals or error is None:
+        return f"{shown(mean)} ({shown(error)})"
+    return f"{mean:,.0f} ({error:,.0f})"
 
 
 def two_decimals(value: float | None) -> str:

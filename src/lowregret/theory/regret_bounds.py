@@ -116,6 +116,7 @@ def _theorem_1(bandit: Bandit, horizon: int) -> Statement:
     if short:
         notes.append(f"log(T D_i^2 / K) is negative for {short} of the arms")
     notes += ["for b = sqrt(e / T)", _constants_of_the_proof(C_0=c_0, C_2=c_2)]
+    notes.append("refuted for large T where variances are small, see docs/theory.md")
     formula = (
         "sum over D_i > b of (C_0 K^4 / T^(1/4) + D_i + 320 s_i^2 log(T D_i^2 / K) / D_i) "
         "+ sum over 0 < D_i <= b of C_2 K^4 / T^(1/4) + T max D_i <= b, with b = sqrt(e / T)"
@@ -127,7 +128,9 @@ def _corollary_1(bandit: Bandit, horizon: int) -> Statement:
     value, c_3 = formulas.corollary_1(len(bandit), horizon)
     notes = [_vacuous(value, c_3, "C_3", bandit, horizon), *_assumptions(bandit, horizon)]
     notes.append(
-        "stated for equal gaps of sqrt(K log K / T)" if len(bandit) > 2 else "stated for 3 arms or more"
+        "stated for equal gaps of sqrt(K log K / T), where no policy exceeds it"
+        if len(bandit) > 2
+        else "stated for 3 arms or more"
     )
     notes.append(_constants_of_the_proof(C_3=c_3))
     formula = "C_3 K^5 / T^(1/4) + 80 sqrt(K T)"

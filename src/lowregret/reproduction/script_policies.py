@@ -1,0 +1,147 @@
+"""What the released scripts of eight published curves compute, where no policy of the package does.
+
+The scripts are on GitHub (Subhojyoti/EUCBV, commit 7f693c7, folder AAAI2018/codes). These classes repeat what
+they do, so that the curves can be compared; they are not to be used for anything else. Arms of our testbeds
+are in the order of the text, which is not that of the scripts, so two classes say where it matters.
+"""
+
+from __future__ import annotations
+
+from math import ceil, inf, log, sqrt
+from typing import ClassVar, NamedTuple
+
+from lowregret.policies import Policy
+from lowregret.policies.policy_string import our_class, policy
+from lowregret.policies.views import Arm, Arms, Clock
+
+
+class Squares(NamedTuple):
+    """What `UCBVScript` keeps of an arm: squares of its rewards, 1 / n, and sqrt(v / n)."""
+
+    first: float = 0.0
+    later: float = 0.0  # the sum over all rewards but the first
+    share: float = 1.0
+    spread: float = 0.0
+
+
+class UCBVScript(Policy):
+    """m + sqrt(2 v log(t + 1) / n) + log(t + 1) / n, where v has the squared rewards of other arms.
+
+    The script computes v = abs(q / n - m^2) from a sum q of squared rewards. The variable of a list
+    comprehension keeps its last value in Python 2, so after the first pull of each arm the script adds every
+    squared reward to the sum of the last arm. All other arms keep the square of their first reward.
+
+    Parameters
+    ----------
+    last : int, default 0
+        The arm that gets the squared rewards. It is suboptimal, the last arm of the scripts.
+    """
+
+    last: int = 0
+
+    uses_arms = True
+    Memory = Squares
+    source: ClassVar[str] = "ucbV_expt2.py, ucbV_expt3.py, ucbV_expt4.py"
+
+    def score(self, arm: Arm, clock: Clock) -> float:
+        """Return the index of an arm."""
+        level = log(clock.t + 1.0)
+        share: float = arm.memory.share
+        spread: float = arm.memory.spread
+        if arm.number == self.last:
+            squares = arm.memory.first
+            for i in range(clock.arms):
+                squares += arm.arms.at(i).memory.later
+            spread = sqrt(abs(squares * share - arm.mean * arm.mean) * share)
+        return arm.mean + sqrt(2.0 * level) * spread + level * share
+
+    def update_memory(self, arm: Arm, reward: float, clock: Clock) -> Squares:
+        """Add the square of a reward; compute what stays until the next pull of the arm."""
+        square, share = reward * reward, 1.0 / (arm.pulls + 1)
+        first = arm.memory.first if arm.pulls else square
+        later = arm.memory.later + square if arm.pulls else 0.0
+        mean = (arm.mean * arm.pulls + reward) * share
+        return Squares(first, later, share, sqrt(abs(first * share - mean * mean) * share))
+
+
+class ThompsonScript(Policy):
+    """A normal sample of mean S / (n + 1) and standard deviation 1 / (n + extra), S the sum of the rewards.
+
+    Thompson sampling has 1 / sqrt(n + 1) in place of 1 / (n + 1). The scripts count every arm once before the
+    first pull.
+
+    Parameters
+    ----------
+    extra : int, default 1
+        What is added to the pulls of the arm: 1 in experiments 2 and 3, and 2 in experiment 4.
+    """
+
+    extra: int = 1
+
+    warmup = 0
+    source: ClassVar[str] = "ThompsonSampling_expt2_eucbv.py to ThompsonSampling_expt4_eucbv.py"
+
+    def normal_posterior(self, arm: Arm) -> tuple[float, float]:
+        """Return the mean and the standard deviation of what is sampled."""
+        return arm.mean * arm.pulls / (arm.pulls + 1.0), 1.0 / (arm.pulls + self.extra)
+
+
+class Block(NamedTuple):
+    """A round of `UCBImprovedScript`."""
+
+    number: int
+    until: int
+    gap: float  # D
+    pulls: int  # of each arm by the end of the round
+    width: float  # sqrt(log(T D^2) / (2 n_D))
+
+
+class UCBImprovedScript(Policy):
+    """Rounds of n_D = ceil(2 log(T D^2) / D^2) more pulls of each arm; one arm after the other.
+
+    UCB-Improved pulls an arm until it has n_D pulls in total. The script begins a round with the arms of the
+    lowest mean, and makes all pulls of an arm before those of the next. In our testbed of experiment 2 this
+    is the order of falling numbers. The optimal arm is last here, and last but one in the script.
+    """
+
+    warmup = 0
+    index_trend = "constant"
+    needs = ("horizon",)
+    source: ClassVar[str] = "UCBRevisited.py"
+
+    def first_round(self, clock: Clock) -> Block:
+        """Open round 0, with D = 1."""
+        return block_after(Block(-1, 0, 2.0, 0, 0.0), clock.horizon, 0, clock.arms)
+
+    def score(self, arm: Arm, clock: Clock, round: Block) -> float:
+        """Return minus the place of an arm in the order, of those that have pulls left in the round."""
+        return -float((clock.arms - 2 - arm.number) % clock.arms) if arm.pulls < round.pulls else -inf
+
+    def next_round(self, arms: Arms, clock: Clock, round: Block) -> Block:
+        """Eliminate the arms whose upper end is below the best lower end, and halve D."""
+        best = -inf
+        for i in range(clock.arms):
+            if arms.active(i):
+                best = max(best, arms.at(i).mean - round.width)
+        for i in range(clock.arms):
+            if arms.active(i) and arms.at(i).mean + round.width < best:
+                arms.eliminate(i)
+        return block_after(round, clock.horizon, clock.t, arms.count_active())
+
+
+def block_after(round: Block, horizon: int, now: int, active: int) -> Block:
+    """Return the round of half the gap, which begins at time ``now`` with ``active`` arms."""
+    gap = round.gap / 2.0
+    level = log(max(horizon * gap * gap, 1.0))
+    pulls = max(ceil(2.0 * level / (gap * gap)), 1)
+    width = sqrt(level / (2.0 * pulls))
+    return Block(round.number + 1, now + active * pulls, gap, round.pulls + pulls, width)
+
+
+SCRIPT_POLICIES = {kind.__name__: kind for kind in (UCBVScript, ThompsonScript, UCBImprovedScript)}
+"""The classes of this file, by name."""
+
+
+def plotted_policy(text: str) -> Policy:
+    """Return the policy that a string names, one of the package or of this file."""
+    return policy(text, lambda name: SCRIPT_POLICIES.get(name) or our_class(name))
