@@ -63,7 +63,7 @@ def runs_needed(
 def _bounded_runs_needed(
     size: float, deviation: float, alpha: float, wanted: float, largest: float
 ) -> int | None:
-    """Return the runs n of which size = (z + z') deviation / sqrt(n) + log(2 / alpha) (largest + size) / n."""
+    """Return n with size = (z + z') deviation / sqrt(n) + log(2 / alpha) (largest + size) / n."""
     from scipy.stats import norm
 
     spread = float(norm.isf(alpha / 2) + norm.ppf(wanted)) * deviation

@@ -119,7 +119,7 @@ class League:
 
     def __repr__(self) -> str:
         sizes = f"{count(len(self.testbeds), 'testbed')}, {len(self.policies)} policies"
-        shown = self.standings.filter(scope=ALL).select("policy", "rank", "tail_rank", "to_moss")
+        shown = self.standings.filter(scope=ALL).select("policy", "rank", "to_best", "to_moss")
         with pl.Config(tbl_rows=-1, tbl_hide_dataframe_shape=True, float_precision=2):
             return f"League of size {self.size}, seed {self.seed}: {sizes}\n{shown}"
 
