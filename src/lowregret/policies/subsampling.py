@@ -29,8 +29,9 @@ class LBSDA(Policy):
     Baudry, Russac and Cappe, "On limited-memory subsampling strategies for bandits", ICML 2021, the policy
     LB-SDA. The leader is the arm with the most pulls; of several, the one with the best mean, then the
     leader before. Only arms with fewer pulls are compared with it, and an arm with at most sqrt(log(r)) pulls
-    is pulled in round r in any case; the code of the authors also has log(r)^(1/3). Makes no assumption on
-    the rewards, and needs no horizon.
+    is pulled in round r in any case. Constant not verified: the code of the authors has fewer than
+    log(r)^(1/3) pulls, or sqrt(log(r)), which is one forced pull of each arm less. Makes no assumption on the
+    rewards, and needs no horizon.
 
     Examples
     --------

@@ -13,13 +13,16 @@ from lowregret.reporting.number_format import percent, shown
 from lowregret.reporting.page import write_page
 from lowregret.reporting.page_parts import Cell, Fold, Part, Picture, Section, Table, Text
 from lowregret.reporting.policy_styles import Style, styles
-from lowregret.suite.league import ALL, TEST_HALF, UNIT, League
+from lowregret.suite.league import ALL, BINARY, GRADED, OUTSIDE, TEST_HALF, UNIT, League
 from lowregret.suite.league_charts import MAX_LINES, overview_chart, profile_chart, relative_chart, wins_chart
 
 SCOPES = {
     ALL: ("all", "Only policies that play on all testbeds are compared."),
     UNIT: ("unit", "Testbeds whose rewards lie in [0, 1], on which nearly every policy can play."),
     TEST_HALF: ("test", "Testbeds on which no constant of MOSSV was chosen."),
+    BINARY: ("binary", "Testbeds whose rewards are 0 or 1, such as conversions."),
+    GRADED: ("graded", "Testbeds whose rewards lie in [0, 1] and are not only 0 and 1, such as ratings."),
+    OUTSIDE: ("outside", "Testbeds whose rewards leave [0, 1], such as revenue."),
 }
 """The scopes of the standings, each with a name for files and an explanation."""
 TITLE = "The league: every policy on every kind of problem"
