@@ -151,7 +151,7 @@ class KLMOSS(Policy):
     index_trend = "constant"
     family = "Bernoulli"
     needs = ("horizon", "rewards in [0, 1]")
-    source: ClassVar[str] = "Garivier et al. 2022, KL-UCB-switch before its switch"
+    source: ClassVar[str] = "Garivier et al. 2022, without switch"
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Return the upper confidence bound of an arm."""
