@@ -23,10 +23,10 @@ def standings(table: pl.DataFrame, scope: str, worst: dict[str, float]) -> None:
     """Print the standings of a scope."""
     part = table.filter(scope=scope)
     print(f"\n{scope}, {part['testbeds'].max()} testbeds\n")
-    print("| policy | rank | tail rank | regret to MOSS |" + (" worst case |" if worst else ""))
-    print("|---|---|---|---|" + ("---|" if worst else ""))
+    print("| policy | rank | regret to MOSS |" + (" worst case |" if worst else ""))
+    print("|---|---|---|" + ("---|" if worst else ""))
     for row in part.iter_rows(named=True):
-        cells = [row["policy"], *(interval(row, name) for name in ("rank", "tail_rank", "to_moss"))]
+        cells = [row["policy"], *(interval(row, name) for name in ("rank", "to_moss"))]
         if worst:
             cells.append(f"{worst[row['policy']]:.2f}" if row["policy"] in worst else "-")
         print(f"| {' | '.join(cells)} |")

@@ -7,6 +7,7 @@ from analysis_data import changed, frames_of
 from scipy import stats
 
 import lowregret as lr
+from lowregret.analysis.intervals import bounded_interval
 from lowregret.analysis.summary import TAIL_POINTS, summarise, summarise_curves, tail_mean
 from lowregret.analysis.tables import largest_regrets
 
@@ -39,7 +40,9 @@ def test_a_summary_by_hand() -> None:
     low, high = stats.t.interval(0.95, 4, np.mean(values), stats.sem(values))
     assert (row["runs"], row["mean"], row["median"], row["worst"]) == (5, 10.0, 6.0, 30.0)
     assert row["worst05"] == 30.0
-    assert (row["low"], row["high"], row["se"]) == pytest.approx((low, high, stats.sem(values)))
+    assert (row["student_low"], row["student_high"], row["se"]) == pytest.approx(
+        (low, high, stats.sem(values))
+    )
     for name, share in (("p05", 0.05), ("p25", 0.25), ("p75", 0.75), ("p95", 0.95)):
         assert row[name] == pytest.approx(np.quantile(values, share))
     assert row["best_arm_pulls"] == pytest.approx(60 / 110)
@@ -51,7 +54,8 @@ def test_a_summary_by_hand() -> None:
 def test_one_run_has_a_mean_and_no_interval() -> None:
     row = summarise(frames_of({"e": {"MOSS": [1.0]}})).to_dicts()[0]
     assert (row["mean"], row["p95"], row["worst05"]) == (1.0, 1.0, 1.0)
-    assert [row[key] for key in ("se", "low", "high", "optimal_arm_eliminated")] == [None] * 4
+    assert [row[key] for key in ("se", "student_low", "student_high", "optimal_arm_eliminated")] == [None] * 4
+    assert (row["low"], row["high"]) == bounded_interval(np.array([1.0]), 0.0, 20.0)
 
 
 def test_shares_of_the_best_arm(played: lr.Results) -> None:
@@ -64,7 +68,7 @@ def test_shares_of_the_best_arm(played: lr.Results) -> None:
 
 def test_the_last_point_of_a_curve_is_the_final_regret(played: lr.Results) -> None:
     last, known = played.curves().filter(t=200), played.summary()
-    for column in ("runs", "mean", "se", "low", "high", "median", "p05", "p95"):
+    for column in ("runs", "mean", "se", "student_low", "student_high", "median", "p05", "p95"):
         assert last[column].to_list() == pytest.approx(known[column].to_list(), rel=1e-12)
 
 

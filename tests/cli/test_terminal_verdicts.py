@@ -22,22 +22,27 @@ def test_each_kind_of_verdict(lines) -> None:
     found = lines(
         B=steps,
         Lower=[step - 3 + 0.1 * place for place, step in enumerate(steps)],
-        Higher=[step + 30 - 0.1 * place for place, step in enumerate(steps)],
+        Higher=[step + 17 - 0.1 * place for place, step in enumerate(steps)],
         Same=steps,
         Noisy=[2.0, 1.0, 5.0, 2.0, 9.0, 3.0],
     )
     assert found == [
         "e",
-        "  Lower has lower regret than B: by 2.75, 95% interval 2.55 to 2.95, p < 0.0001 "
-        "(6 runs; fragile, reversed by 12%)",
-        "  Higher has higher regret than B: by 29.8, 95% interval 29.6 to 29.9, p < 0.0001 "
-        "(6 runs; reversed by 60%)",
-        "  Same against B is inconclusive: difference 0, 95% interval 0 to 0, p 1 (6 runs)",
-        "  Noisy against B is inconclusive: difference 0.167, 95% interval -2.6 to 2.94, p 1 "
-        "(6 runs; 2,800 needed)",
+        "  Lower is lower than B in these runs; rare failures are not excluded: by 2.75, "
+        "95% interval -7.74 to 10.7 (6 runs; 39 needed)",
+        "  Higher is higher than B in these runs; rare failures are not excluded: by 16.8, "
+        "95% interval -0.199 to 18.3 (6 runs; 7 needed)",
+        "  Same against B is inconclusive: difference 0, 95% interval -9.22 to 9.22 (6 runs)",
+        "  Noisy against B is inconclusive: difference 0.167, 95% interval -9.05 to 9.79 "
+        "(6 runs; 3,285 needed)",
         SHORT,
     ]
     assert lines(B=steps, Same=steps, explain=True)[-1] == EXPLANATION
+    more = lines(B=[1.0, 2.0] * 10, Lower=[1.0, 2.0] * 10, Higher=[16.0, 18.0] * 10)
+    assert (
+        more[2]
+        == "  Higher has higher regret than B: by 15.5, p < 0.0001, 95% interval 9.83 to 15.7 (20 runs)"
+    )
 
 
 def test_one_run(lines) -> None:

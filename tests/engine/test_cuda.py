@@ -25,6 +25,7 @@ UNPLAYABLE = {
         "EmpiricalKLUCB",
         "GLRKLUCB",
         "LBSDA",
+        "LDSSDA",
         "NPTS",
         "SlidingWindowUCB",
     ),

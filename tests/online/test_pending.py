@@ -9,7 +9,7 @@ import lowregret as lr
 from lowregret.policies import POLICIES
 
 SAMPLING = {"BESA", "DiscountedThompson", "EpsilonGreedy", "ExpTSPlus", "MOTS", "NPTS", "PHE", "TsallisINF"}
-SAMPLING |= {"ThompsonBeta", "ThompsonGauss", "ThompsonNormal"}
+SAMPLING |= {"KLMS", "MaillardSampling", "ThompsonBeta", "ThompsonGauss", "ThompsonNormal"}
 
 
 class Cautious(lr.ThompsonBeta):

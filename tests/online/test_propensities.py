@@ -51,6 +51,15 @@ def test_epsilon_greedy_states_its_propensities():
         assert choice.propensity == pytest.approx(0.8 if choice.arm == "c" else 0.1)
 
 
+def test_maillard_sampling_states_its_propensities():
+    weights = {"a": exp(-1.0 / 0.5), "b": exp(-0.25 / 0.5), "c": 1.0}
+    for seed in range(20):
+        choice = after_warmup(lr.MaillardSampling(), seed).ask()
+        assert choice.propensity == pytest.approx(weights[choice.arm] / sum(weights.values()))
+        without_best = after_warmup(lr.KLMS(), seed).ask(only=["a", "b"])  # kl(m, 1) is infinite for both
+        assert without_best.propensity == 0.5
+
+
 def test_a_tie_goes_to_the_arm_with_fewest_pending_pulls():
     agent = lr.Agent(lr.EpsilonGreedy(0.0), ["a", "b", "c"], seed=2)
     for _ in range(3):

@@ -61,6 +61,7 @@ def ucb_normal(m, v, n, t):
 
 
 FORMULAS = {
+    lr.KLMOSS(): lambda m, v, n, t, T, K: klucb_switch(m, n, T, K, 1),
     lr.KLUCBSwitch(): lambda m, v, n, t, T, K: klucb_switch(m, n, T, K, 0.2),
     lr.KLUCBSwitch(exponent=8 / 9): lambda m, v, n, t, T, K: klucb_switch(m, n, T, K, 8 / 9),
     lr.UCBNormal(): lambda m, v, n, t, T, K: ucb_normal(m, v, n, t),

@@ -24,7 +24,12 @@ def curve(finals: dict[str, float], times: int = 20) -> pl.DataFrame:
     table = pl.DataFrame(rows, schema=["policy", "t", "mean"], orient="row")
     mean = pl.col("mean")
     return table.with_columns(
-        se=mean / 50, median=mean, p05=mean * 0.9, p95=mean * 1.1, low=mean * 0.96, high=mean * 1.04
+        se=mean / 50,
+        median=mean,
+        p05=mean * 0.9,
+        p95=mean * 1.1,
+        student_low=mean * 0.96,
+        student_high=mean * 1.04,
     )
 
 

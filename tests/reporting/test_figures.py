@@ -118,7 +118,7 @@ def test_plot_and_report_have_the_same_band(results: lr.Results, sweep: lr.Resul
 def test_a_band_is_what_it_is_said_to_be(results: lr.Results) -> None:
     end = results.curves().filter(policy="MOSS").sort("t").tail(1).to_dicts()[0]
     for band, names in {
-        "interval": ("low", "high"),
+        "interval": ("student_low", "student_high"),
         "spread": ("p05", "p95"),
         "none": ("mean", "mean"),
     }.items():

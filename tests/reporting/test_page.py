@@ -22,8 +22,8 @@ CURVE = pl.DataFrame(
         "mean": [4.0, 8.0, 5.0, 6.0],
         "se": [0.5] * 4,
         "median": [4.0, 8.0, 5.0, 6.0],
-        "low": [3.0, 7.0, 4.0, 5.0],
-        "high": [5.0, 9.0, 6.0, 7.0],
+        "student_low": [3.0, 7.0, 4.0, 5.0],
+        "student_high": [5.0, 9.0, 6.0, 7.0],
     }
 )
 CHART = regret_chart(CURVE, "")

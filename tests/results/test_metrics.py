@@ -69,12 +69,12 @@ def test_metrics_in_summary_and_compare(recorded: lr.Results, tmp_path: Path) ->
     assert row["metric.worst arm se"] == pytest.approx(values.std(ddof=1) / 20**0.5)
     by_share = recorded.compare("UCB1", metric=SHARE).row(0, named=True)
     by_regret = recorded.compare("UCB1").row(0, named=True)
-    assert by_share["verdict"] == "better" and by_regret["verdict"] == "lower regret"
+    assert by_share["verdict"] == "better in these runs" and by_share["low"] is by_share["p_bounded"] is None
     assert by_share["p_value"] == pytest.approx(by_regret["p_value"])  # the regret is a multiple of the share
     assert by_share["wins"] == by_regret["wins"]
     other = lr.Metric("best arm", lambda pulls, rewards: pulls[:, 1], lower_is_better=False)
     reversed_ = recorded.compare("UCB1", metric=other).row(0, named=True)
-    assert (reversed_["verdict"], reversed_["wins"]) == ("better", by_share["wins"])
+    assert (reversed_["verdict"], reversed_["wins"]) == ("better in these runs", by_share["wins"])
     page = recorded.with_metrics(SHARE).report(tmp_path)[0].read_text(encoding="utf-8")
     assert "worst arm" in page
 

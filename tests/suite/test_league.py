@@ -180,7 +180,14 @@ def test_the_command_prints_standings_and_json(monkeypatch, tmp_path):
 
 
 def test_every_scope_has_an_explanation():
-    assert set(league_page.SCOPES) == {league_module.ALL, league_module.UNIT, league_module.TEST_HALF}
+    kinds = {league_module.BINARY, league_module.GRADED, league_module.OUTSIDE}
+    assert set(league_page.SCOPES) == {league_module.ALL, league_module.UNIT, league_module.TEST_HALF} | kinds
+
+
+def test_standings_by_kind_of_reward(found):
+    by_scope = {scope: part["policy"].to_list() for (scope,), part in found.standings.group_by("scope")}
+    assert "KLUCB" in by_scope["rewards 0 and 1"] and "KLUCB" not in by_scope["rewards beyond [0, 1]"]
+    assert "rewards between 0 and 1" not in by_scope  # none of these testbeds has such rewards
 
 
 def test_the_time_of_a_step_is_measured_once_and_kept(tmp_path, monkeypatch):

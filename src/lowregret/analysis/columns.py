@@ -16,8 +16,10 @@ COLUMNS = {
 }
 """The tables and their columns. In one environment, run r of every policy sees the same rewards."""
 
+INTERVALS = ("low", "high", "student_low", "student_high")
+"""The ends of the bounded interval, which allows for failures that no run shows, and of Student's."""
 TAIL_COLUMNS = ("worst05", "worst05_low", "worst05_high", "worst")
-REGRET = ("mean", "se", "low", "high", "p05", "p25", "median", "p75", "p95", *TAIL_COLUMNS)
+REGRET = ("mean", "se", *INTERVALS, "p05", "p25", "median", "p75", "p95", *TAIL_COLUMNS)
 SUMMARY = {
     **dict.fromkeys(KEYS, pl.String),
     "runs": pl.Int64,
@@ -27,14 +29,12 @@ SUMMARY = {
 }
 """The columns of a summary."""
 
-INTERVALS = ("low", "high", "bootstrap_low", "bootstrap_high", "bounded_low", "bounded_high")
 COMPARISON = {
     **dict.fromkeys((*KEYS, "baseline"), pl.String),
     "runs": pl.Int64,
-    **dict.fromkeys(("difference", "se", *INTERVALS, "wins", "p_value", "p_holm"), pl.Float64),
+    **dict.fromkeys(("difference", "se", *INTERVALS, "bootstrap_low", "bootstrap_high"), pl.Float64),
+    **dict.fromkeys(("wins", "p_value", "p_holm", "p_bounded"), pl.Float64),
     "verdict": pl.String,
-    "fragility": pl.Float64,
-    "fragile": pl.Boolean,
     "runs_needed": pl.Int64,
 }
 """The columns of a comparison."""

@@ -17,8 +17,8 @@ from lowregret.analysis.intervals import (
     LEVEL,
     NEGLIGIBLE,
     bootstrap_intervals,
-    bounded_intervals,
-    share_limit,
+    bounded_interval,
+    bounded_p_value,
 )
 from lowregret.analysis.metrics import Metric, metric_values
 from lowregret.analysis.power import ALPHA, runs_needed
@@ -26,10 +26,13 @@ from lowregret.analysis.tables import Tables, largest_regrets
 from lowregret.errors import InputError
 
 LOWER, HIGHER, INCONCLUSIVE = "lower regret", "higher regret", "inconclusive"
-"""The verdicts on a policy, compared with a baseline."""
+"""The verdicts on a policy, compared with a baseline, by the bounded interval."""
 
-BETTER, WORSE = "better", "worse"
-"""The verdicts on a policy by a user-defined metric."""
+LOWER_HERE, HIGHER_HERE = "lower in these runs", "higher in these runs"
+"""The verdicts where a t test is significant, but rare failures that no run shows are not excluded."""
+
+BETTER_HERE, WORSE_HERE = "better in these runs", "worse in these runs"
+"""The verdicts by a user-defined metric, which has no known bounds."""
 
 
 class Paired(NamedTuple):
@@ -71,11 +74,13 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def verdict(difference: float, p_holm: float) -> str:
-    """Return the verdict on a difference from the baseline with its adjusted p-value."""
+def verdict(difference: float, p_bounded: float | None, p_holm: float) -> str:
+    """Return the verdict on a difference from the baseline with its adjusted p-values."""
+    if difference != 0.0 and p_bounded is not None and p_bounded <= ALPHA:
+        return LOWER if difference < 0.0 else HIGHER
     if difference == 0.0 or p_holm > ALPHA:
         return INCONCLUSIVE
-    return LOWER if difference < 0.0 else HIGHER
+    return LOWER_HERE if difference < 0.0 else HIGHER_HERE
 
 
 def fragility(difference: float, largest: float) -> float:
@@ -96,9 +101,9 @@ def compare(
         return _comparison_table(list(_pairs(tables.finals, baseline)), largest_regrets(tables), seed)
     values = metric_values(tables, metric).rename({"value": "regret"})
     comparison = _comparison_table(list(_pairs(values, baseline)), None, seed)
-    lower, higher = (BETTER, WORSE) if metric.lower_is_better else (WORSE, BETTER)
+    lower, higher = (BETTER_HERE, WORSE_HERE) if metric.lower_is_better else (WORSE_HERE, BETTER_HERE)
     wins = pl.col("wins") if metric.lower_is_better else (1.0 - pl.col("wins")).alias("wins")
-    return comparison.with_columns(wins, pl.col("verdict").replace({LOWER: lower, HIGHER: higher}))
+    return comparison.with_columns(wins, pl.col("verdict").replace({LOWER_HERE: lower, HIGHER_HERE: higher}))
 
 
 def _compare_same_policies(tables: Tables, others: Tables, seed: int, metric: Metric | None) -> pl.DataFrame:
@@ -130,32 +135,31 @@ def _compare_same_policies(tables: Tables, others: Tables, seed: int, metric: Me
 def _comparison_table(
     pairs: Sequence[tuple[str, str, str, Floats]], largest: Mapping[str, float] | None, seed: int
 ) -> pl.DataFrame:
-    """Compare samples of differences; ``largest`` is the largest possible one, None if that is not known."""
+    """Compare samples of differences; ``largest`` has the largest possible ones, None if not known."""
     samples = [sample for *_, sample in pairs]
     bootstraps = _bootstraps(samples, seed)
-    bounded: Sequence[tuple[float | None, float | None]] = [(None, None)] * len(samples)
-    if largest is not None:
-        bounds = [(-largest[environment], largest[environment]) for environment, *_ in pairs]
-        bounded = bounded_intervals(samples, bounds, seed=seed)
     tests = [paired(sample) for sample in samples]
     adjusted = holm([test.p_value for test in tests])
+    limits = [0.0] * len(pairs) if largest is None else [largest[environment] for environment, *_ in pairs]
+    bounded: list[float | None] = [None] * len(pairs)
+    if largest is not None:
+        bounded = [*holm(list(map(bounded_p_value, samples, limits)))]
     rows = []
-    for (environment, policy, other, sample), test, bootstrap, interval, p_holm in zip(
-        pairs, tests, bootstraps, bounded, adjusted, strict=True
+    for (environment, policy, other, sample), test, bootstrap, limit, p_holm, p_bounded in zip(
+        pairs, tests, bootstraps, limits, adjusted, bounded, strict=True
     ):
         row: dict[str, Any] = {"environment": environment, "policy": policy, "baseline": other}
-        row |= {"runs": len(sample), **test._asdict()}
+        row |= {"runs": len(sample), "difference": test.difference, "se": test.se}
+        row |= {"student_low": test.low, "student_high": test.high, "p_value": test.p_value}
         row["bootstrap_low"], row["bootstrap_high"] = bootstrap or (None, None)
         row["wins"] = float((sample < 0).mean() + 0.5 * (sample == 0).mean())
-        row["p_holm"], row["verdict"] = p_holm, verdict(test.difference, p_holm)
-        row["bounded_low"], row["bounded_high"] = interval
-        if row["verdict"] != INCONCLUSIVE and largest is not None:
-            row["fragility"] = fragility(test.difference, largest[environment])
-            row["fragile"] = row["fragility"] < share_limit(0, len(sample))
-        row["runs_needed"] = None
+        row["p_holm"], row["p_bounded"] = p_holm, p_bounded
+        if largest is not None:
+            row["low"], row["high"] = bounded_interval(sample, -limit, limit)
+        row["verdict"] = verdict(test.difference, p_bounded, p_holm)
         if test.se is not None:
             spread = test.se * sqrt(len(sample))
-            row["runs_needed"] = runs_needed(test.difference, spread, ALPHA / len(tests))
+            row["runs_needed"] = runs_needed(test.difference, spread, ALPHA / len(tests), largest=limit)
         rows.append(row)
     return pl.DataFrame(rows, schema=COMPARISON)
 

@@ -56,23 +56,88 @@ def share_limit(count: int, runs: int) -> float:
     return float(betaincinv(count + 1, runs - count, LEVEL)) if count < runs else 1.0
 
 
-def bounded_intervals(
-    samples: Sequence[Floats], bounds: Sequence[tuple[float, float]], share: float = 1.0, seed: int = 0
-) -> list[tuple[float, float]]:
-    """Return the 95% interval of each sample's mean, or mean of its largest values, from known bounds.
+def bounded_interval(values: Floats, low: float, high: float) -> tuple[float, float]:
+    """Return the 95% interval of the mean of values that lie between known bounds.
 
     It is that of Learned-Miller and Thomas (2019): the quantiles 2.5% and 97.5% of the mean if the
     probabilities between ordered values are those of ordered uniform numbers, and lie at the lower and at the
     upper end of each gap. So probability of about 1 / n always lies at the bound, which is what n runs cannot
-    exclude. For values at the bounds alone the interval is that of Clopper and Pearson. ``share`` is that of
-    the largest values; a mean of all has share 1.
+    exclude. For values at the bounds alone the interval is that of Clopper and Pearson.
+    """
+    return 0.0 - _upper_limit(-values, -low), _upper_limit(values, high)
+
+
+def bounded_p_value(values: Floats, largest: float) -> float:
+    """Return the level at which the bounded interval of values between -largest and largest has 0 at an end.
+
+    It is the two-sided p-value of a mean of 0.
+    """
+    bound = max(largest, float(np.abs(values).max()))
+    points, middle, size = _standardized(-values if values.mean() > 0.0 else values, bound)
+    if middle >= 0.0:
+        return 1.0
+    from scipy.optimize import brentq
+
+    tilt = brentq(lambda tilt: middle + size * _saddlepoint(points, tilt)[0], 0.0, 1.0 - 1e-13)
+    return min(2.0 * _saddlepoint(points, tilt)[1], 1.0)
+
+
+def _upper_limit(values: Floats, bound: float) -> float:
+    """Return the 97.5% quantile of the mean of values and their bound under random weights."""
+    points, middle, size = _standardized(values, bound)
+    if size == 0.0:
+        return middle
+    from scipy.optimize import brentq
+
+    first = min(0.2 / float(np.sqrt(points @ points)), 0.5)  # below it the tail is 30% or more
+    beyond = (1 - LEVEL) / 2
+    tilt = brentq(lambda tilt: _saddlepoint(points, tilt)[1] - beyond, first, 1.0 - 1e-13)
+    return middle + size * _saddlepoint(points, tilt)[0]
+
+
+def _standardized(values: Floats, bound: float) -> tuple[Floats, float, float]:
+    """Return values and their upper bound, less their mean and divided by its distance to the largest."""
+    points = np.append(values, max(bound, float(values.max())))
+    middle = float(points.mean())
+    size = float(points.max()) - middle
+    if size <= NEGLIGIBLE * float(np.abs(points).max()):
+        return points, middle, 0.0
+    return (points - middle) / size, middle, size
+
+
+def _saddlepoint(points: Floats, tilt: float) -> tuple[float, float]:
+    """Return a value, and the probability that the mean of the points under random weights exceeds it.
+
+    The weights are uniform on the simplex, as exponential numbers divided by their sum. The probability is
+    the approximation of Lugannani and Rice (1980) at the value whose saddlepoint has this tilt.
+    """
+    from scipy.special import ndtr
+
+    rates = 1.0 - tilt * points
+    value = float((points / rates).sum() / (1.0 / rates).sum())
+    scale = 1.0 - tilt * value
+    exponent = float(np.log(rates / scale).sum())
+    root = float(np.sqrt(2.0 * max(exponent, 0.0)))
+    slope = tilt * float(np.sqrt(np.square((points - value) / rates).sum()))
+    if min(root, slope) < 1e-4:
+        return value, 0.5
+    density = float(np.exp(-exponent)) / float(np.sqrt(2.0 * np.pi))
+    return value, max(float(ndtr(-root)) + density * (1.0 / slope - 1.0 / root), 0.0)
+
+
+def tail_intervals(
+    samples: Sequence[Floats], bounds: Sequence[tuple[float, float]], share: float, seed: int = 0
+) -> list[tuple[float, float]]:
+    """Return the 95% interval of the mean of each sample's largest values, a share of all.
+
+    It is the bounded interval (see `bounded_interval`) of this mean, from random weights.
     """
     intervals: dict[int, tuple[float, float]] = {}
     for runs in {len(sample) for sample in samples}:
         places = [place for place, sample in enumerate(samples) if len(sample) == runs]
         ordered = -np.sort(-np.column_stack([samples[place] for place in places]), axis=0)
         lower, upper = np.array([bounds[place] for place in places]).T
-        top = min(int(share * runs + 8 * np.sqrt(runs)) + 20, runs + 1) if share < 1.0 else runs + 1
+        top = min(int(share * runs + 8 * np.sqrt(runs)) + 20, runs + 1)
         ends = np.vstack([ordered, np.minimum(lower, ordered[-1])])[:top]
         starts = np.vstack([np.maximum(upper, ordered[0]), ordered])[:top]
         rng, batch = np.random.default_rng(seed), max(_BATCH_VALUES // top, 1)
@@ -81,8 +146,7 @@ def bounded_intervals(
             size = min(batch, RESAMPLES - first)
             weights = rng.standard_exponential((size, top))
             weights /= (weights.sum(axis=1) + rng.standard_gamma(runs + 1 - top, size))[:, None]
-            if share < 1.0:
-                weights = np.diff(np.minimum(weights.cumsum(axis=1), share), axis=1, prepend=0.0) / share
+            weights = np.diff(np.minimum(weights.cumsum(axis=1), share), axis=1, prepend=0.0) / share
             low.append(weights @ ends)
             high.append(weights @ starts)
         lows = np.quantile(np.vstack(low), (1 - LEVEL) / 2, axis=0).tolist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from math import ceil, log2, sqrt
+from math import ceil, log, log2, sqrt
 
 from lowregret.errors import InputError
 
@@ -24,21 +24,30 @@ def power(runs: int, effect: float, alpha: float = ALPHA) -> float:
 
 
 def runs_needed(
-    difference: float, deviation: float, alpha: float = ALPHA, wanted: float = POWER
+    difference: float,
+    deviation: float,
+    alpha: float = ALPHA,
+    wanted: float = POWER,
+    *,
+    largest: float = 0.0,
 ) -> int | None:
-    """Return the smallest number of runs with which a paired t test has the wanted power.
+    """Return the smallest number of runs with which a comparison has the wanted power.
 
     ``deviation`` is the standard deviation of the paired differences, for example from a pilot experiment.
-    It assumes that both are the true values and that the mean of the differences is about normal. A pilot
-    that shows no failure understates both where failures are rare: then the number is too small.
-    None where the difference is 0, or needs more than 2^62 runs.
+    With ``largest``, the largest possible difference, the comparison is by the bounded interval, which is
+    wider by about largest log(2 / alpha) / runs, and the number is approximate. Without it, it is exact for a
+    paired t test. It assumes that both are the true values and that the mean of the differences is about
+    normal. A pilot that shows no failure understates both where failures are rare: then the number is too
+    small. None where the difference is 0, or needs more than 2^62 runs.
     """
     if deviation < 0:
         raise InputError(f"runs_needed: deviation must not be negative, got {deviation}")
     if not 0 < alpha < wanted < 1:
         raise InputError(f"runs_needed: 0 < alpha < wanted < 1 must hold, got {alpha} and {wanted}")
-    if abs(difference) <= 1e-8 * deviation:  # rounding
+    if abs(difference) <= 1e-8 * deviation or difference == 0.0:  # rounding
         return None
+    if largest > 0.0:
+        return _bounded_runs_needed(abs(difference), deviation, alpha, wanted, largest)
     effect = abs(difference) / deviation if deviation > 0 else float("inf")
     if effect > 1e6:
         return ceil(1 - log2(alpha))  # the sign test, which replaces the t test where all runs agree
@@ -49,3 +58,14 @@ def runs_needed(
             return None
     counts = range(2, enough + 1)
     return counts[bisect_left(counts, wanted, key=lambda runs: power(runs, effect, alpha))]
+
+
+def _bounded_runs_needed(
+    size: float, deviation: float, alpha: float, wanted: float, largest: float
+) -> int | None:
+    """Return n with size = (z + z') deviation / sqrt(n) + log(2 / alpha) (largest + size) / n."""
+    from scipy.stats import norm
+
+    spread = float(norm.isf(alpha / 2) + norm.ppf(wanted)) * deviation
+    root = (spread + sqrt(spread * spread + 4 * size * (largest + size) * log(2 / alpha))) / (2 * size)
+    return ceil(root * root) if root < 2**31 else None

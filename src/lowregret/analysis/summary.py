@@ -10,7 +10,13 @@ import polars as pl
 
 from lowregret._common.arrays import Floats, Integers
 from lowregret.analysis.columns import KEYS, SUMMARY
-from lowregret.analysis.intervals import bounded_intervals, share_intervals, share_limit, student_factor
+from lowregret.analysis.intervals import (
+    bounded_interval,
+    share_intervals,
+    share_limit,
+    student_factor,
+    tail_intervals,
+)
 from lowregret.analysis.metrics import add_metrics
 from lowregret.analysis.tables import Tables, largest_regrets
 
@@ -44,13 +50,15 @@ def summarise(tables: Tables) -> pl.DataFrame:
     }
     largest = largest_regrets(tables)
     bounds = [(0.0, largest[environment]) for environment, _ in tables.pairs]
-    tails = bounded_intervals([regrets[pair] for pair in tables.pairs], bounds, TAIL)
+    tails = tail_intervals([regrets[pair] for pair in tables.pairs], bounds, TAIL)
     rows = []
-    for (environment, policy), (low, high) in zip(tables.pairs, tails, strict=True):
-        runs = tables.outcome(policy, environment)
+    for (environment, policy), (worst_low, worst_high) in zip(tables.pairs, tails, strict=True):
+        runs, values = tables.outcome(policy, environment), regrets[environment, policy]
+        low, high = bounded_interval(values, 0.0, largest[environment])
         rows.append(
-            {"environment": environment, "policy": policy, "worst05_low": low, "worst05_high": high}
-            | _regret(regrets[environment, policy])
+            {"environment": environment, "policy": policy, "low": low, "high": high}
+            | {"worst05_low": worst_low, "worst05_high": worst_high}
+            | _regret(values)
             | _arms(runs.pulls, runs.eliminated, optimal[environment])
         )
     return add_metrics(pl.DataFrame(rows, schema=SUMMARY), tables)
@@ -85,7 +93,7 @@ def summarise_curves(tables: Tables) -> pl.DataFrame:
 
 
 def _statistics(values: Floats) -> dict[str, Floats]:
-    """Summarise the columns of an array whose rows are runs; se, low and high are nan below two runs."""
+    """Summarise the columns of an array whose rows are runs; se and interval are nan below two runs."""
     runs = len(values)
     p05, median, p95 = np.quantile(values, [0.05, 0.5, 0.95], axis=0)
     mean = values.mean(axis=0)
@@ -94,8 +102,8 @@ def _statistics(values: Floats) -> dict[str, Floats]:
     return {
         "mean": mean,
         "se": se,
-        "low": mean - half_width,
-        "high": mean + half_width,
+        "student_low": mean - half_width,
+        "student_high": mean + half_width,
         "median": median,
         "p05": p05,
         "p95": p95,

@@ -64,13 +64,13 @@ def _print_standings(result: League) -> None:
     from lowregret.cli.terminal_tables import text_table
     from lowregret.suite.league_page import SCOPES, interval
 
-    columns = {"rank": "rank", "tail_rank": "tail rank", "to_best": "to lowest", "to_moss": "to MOSS"}
+    columns = {"rank": "rank", "to_best": "to lowest", "to_moss": "to MOSS"}
     first, *others = [scope for scope in SCOPES if not result.standings.filter(scope=scope).is_empty()]
     rows = [
         {"policy": row["policy"]} | {head: interval(row, column) for column, head in columns.items()}
         for row in result.standings.filter(scope=first).to_dicts()
     ]
     print(f"Standings: {first}")
-    print(text_table(rows, drop=["to lowest", "tail rank"]))
+    print(text_table(rows, drop=["to lowest"]))
     if others:
         print_text(f"The page also has the standings on: {'; '.join(others)}.")

@@ -27,7 +27,7 @@ FAMILIES = {
     "Upper confidence bounds": "ucb moss mossv ocucb adaucb eucbv",
     "From divergences": "klucb divergence empirical",
     "Bayesian": "thompson bayesucb",
-    "Randomised": "mots expts perturbed_history npts",
+    "Randomised": "maillard mots expts perturbed_history npts",
     "Duels of subsamples": "subsampling",
     "Changing or adversarial rewards": "discounted sliding_window change_detection tsallis",
     "Rounds and baselines": "rounds baselines",

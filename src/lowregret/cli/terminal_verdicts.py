@@ -7,20 +7,21 @@ from typing import Any
 import polars as pl
 
 from lowregret._common.text import escaped
-from lowregret.analysis.comparison import HIGHER, INCONCLUSIVE, LOWER
+from lowregret.analysis.comparison import HIGHER, HIGHER_HERE, INCONCLUSIVE, LOWER, LOWER_HERE
 from lowregret.cli.printing import NBSP, print_text
 from lowregret.cli.terminal_tables import MAX_TABLES, text_table
-from lowregret.reporting.number_format import p_value, percent, shown, span
+from lowregret.reporting.number_format import p_value, shown, span
 
 EXPLANATION = (
-    "Paired differences of the final regret. p is adjusted for all comparisons (Holm); a difference is "
-    "significant if p is at most 0.05. Reversed by: the share of runs at the largest possible regret that "
-    "would reverse the verdict; fragile: this many runs cannot exclude such a share (about 3 / runs). Runs "
-    "needed: to detect this difference with probability 0.8, at the strictest of Holm's levels, if the "
+    "Paired differences of the final regret. Interval and p allow for unseen runs at the largest possible "
+    "regret; p is adjusted for all comparisons (Holm), and significant if it is at most 0.05. In these runs: "
+    "a paired t test, adjusted alike, is significant, but it sees no failure that did not occur. Runs "
+    "needed: about so many for a verdict with probability 0.8, at the strictest of Holm's levels, if the "
     "difference and the standard deviation in these runs are the true ones."
 )
-SHORT = "Paired differences of the final regret, p adjusted by Holm; --explain says more."
+SHORT = "Paired differences of the final regret (5%, Holm); --explain says more."
 """The text below the verdicts, and the line in its place."""
+VERDICTS = (LOWER, HIGHER, LOWER_HERE, HIGHER_HERE, INCONCLUSIVE)
 
 
 def print_verdicts(comparison: pl.DataFrame, explain: bool = False, verbose: bool = False) -> None:
@@ -41,33 +42,30 @@ def _counts(comparison: pl.DataFrame) -> str:
     """Return a table of how many environments have which verdict, for each pair of policies."""
     rows = []
     for (policy, baseline), part in comparison.group_by("policy", "baseline", maintain_order=True):
-        counts = {verdict: part.filter(verdict=verdict).height for verdict in (LOWER, HIGHER, INCONCLUSIVE)}
-        counts["fragile"] = int(part["fragile"].sum())
-        texts = {name: str(number) for name, number in counts.items()}
-        rows.append({"policy": str(policy), "against": str(baseline), **texts})
-    return text_table(rows, right=list(rows[0])[2:], drop=["fragile"])
-
-
-def _more_needed(row: dict[str, Any]) -> int | None:
-    """Return the number of runs needed, where the verdict is inconclusive and it is larger than runs."""
-    needed: int | None = row["runs_needed"]
-    few = row["verdict"] == INCONCLUSIVE and row["low"] is not None and needed and needed > row["runs"]
-    return needed if few else None
+        counts = {verdict: str(part.filter(verdict=verdict).height) for verdict in VERDICTS}
+        rows.append({"policy": str(policy), "against": str(baseline), **counts})
+    return text_table(rows, right=list(rows[0])[2:], drop=[INCONCLUSIVE])
 
 
 def _line(row: dict[str, Any]) -> str:
-    difference, low, high = row["difference"], row["low"], row["high"]
-    runs, needed = row["runs"], _more_needed(row)
-    if row["verdict"] == INCONCLUSIVE:
-        words = f"{row['policy']} against {row['baseline']} is inconclusive: difference {shown(difference)}"
-    else:
-        words = f"{row['policy']} has {row['verdict']} than {row['baseline']}: by {shown(abs(difference))}"
-    if low is None or high is None:
-        return f"{words} (1 run)"
-    if row["verdict"] == LOWER:
+    """Return the sentence of a comparison, which begins with its verdict."""
+    difference, verdict, runs, needed = (row[key] for key in ("difference", "verdict", "runs", "runs_needed"))
+    low, high = row["low"], row["high"]
+    if verdict in (LOWER, LOWER_HERE):
         low, high = -high, -low
-    more = f"; {needed:,} needed" if needed else ""
-    if row["fragile"] is not None:
-        more += f"; {'fragile, ' * row['fragile']}reversed by {percent(row['fragility'])}"
-    p = f"p {p_value(row['p_holm'])}".replace(" ", NBSP)
-    return f"{words}, 95% interval {span(low, high)}, {p} ({runs:,} runs{more})"
+    policy, other = row["policy"], row["baseline"]
+    if verdict == INCONCLUSIVE:
+        words = f"{policy} against {other} is inconclusive: difference {shown(difference)}"
+    elif verdict in (LOWER, HIGHER):
+        words = f"{policy} has {verdict} than {other}: by {shown(abs(difference))}"
+    else:
+        sign = "lower" if verdict == LOWER_HERE else "higher"
+        words = f"{policy} is {sign} than {other} in these runs; rare failures are not excluded: "
+        words += f"by {shown(abs(difference))}"
+    if row["se"] is None:
+        return f"{words} (1 run)"
+    more = f"; {needed:,} needed" if needed and needed > runs and verdict not in (LOWER, HIGHER) else ""
+    if verdict in (LOWER, HIGHER):
+        p = f"p {p_value(row['p_bounded'])}".replace(" ", NBSP)
+        words += f", {p}"
+    return f"{words}, 95% interval {span(low, high)} ({runs:,} runs{more})"

@@ -20,11 +20,14 @@ from lowregret.policies.empirical import EmpiricalIMED as EmpiricalIMED
 from lowregret.policies.empirical import EmpiricalKLUCB as EmpiricalKLUCB
 from lowregret.policies.eucbv import EUCBV as EUCBV
 from lowregret.policies.expts import ExpTSPlus as ExpTSPlus
+from lowregret.policies.klucb import KLMOSS as KLMOSS
 from lowregret.policies.klucb import KLUCB as KLUCB
 from lowregret.policies.klucb import KLUCBGauss as KLUCBGauss
 from lowregret.policies.klucb import KLUCBPlus as KLUCBPlus
 from lowregret.policies.klucb import KLUCBPlusPlus as KLUCBPlusPlus
 from lowregret.policies.klucb import KLUCBSwitch as KLUCBSwitch
+from lowregret.policies.maillard import KLMS as KLMS
+from lowregret.policies.maillard import MaillardSampling as MaillardSampling
 from lowregret.policies.moss import MOSS as MOSS
 from lowregret.policies.moss import MOSSAnytime as MOSSAnytime
 from lowregret.policies.mossv import MOSSV as MOSSV
@@ -39,6 +42,7 @@ from lowregret.policies.rounds import UCBImproved as UCBImproved
 from lowregret.policies.sliding_window import SlidingWindowUCB as SlidingWindowUCB
 from lowregret.policies.subsampling import BESA as BESA
 from lowregret.policies.subsampling import LBSDA as LBSDA
+from lowregret.policies.subsampling import LDSSDA as LDSSDA
 from lowregret.policies.thompson import ThompsonBeta as ThompsonBeta
 from lowregret.policies.thompson import ThompsonGauss as ThompsonGauss
 from lowregret.policies.thompson import ThompsonNormal as ThompsonNormal

@@ -14,8 +14,8 @@ class AdaUCB(Policy):
     """m + sqrt(2 variance log*(T / H) / n), H the sum over all arms j of min(n, sqrt(n n_j)).
 
     log*(x) = log((x + e) sqrt(log(x + e))). Lattimore, "Refining the confidence level for optimistic bandit
-    strategies", JMLR 19, 2018, Algorithm 1, where the rewards are Gaussian of variance 1. Needs the horizon
-    T.
+    strategies", JMLR 19, 2018, Algorithm 1, where the rewards are Gaussian of variance 1. H is also in the
+    author's code of an anytime OCUCB; constant not verified: log*. Needs the horizon T.
 
     Parameters
     ----------

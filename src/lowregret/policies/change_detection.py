@@ -38,8 +38,9 @@ class GLRKLUCB(Policy):
     change: for any split into s and n - s of them with means a and b, s kl(a, m) + (n - s) kl(b, m) is
     compared with log(3 n^(3/2) / delta). A change restarts all arms, or with ``local`` the arm. In a share
     alpha of the steps the arms are pulled in turn, so that changes of all arms are seen. kl is the Bernoulli
-    divergence. The threshold is the simplified one; that of the proof is larger. For T steps the paper has
-    delta = 1 / sqrt(T) and alpha of the order sqrt(log(T) / T). Assumes rewards in [0, 1]; needs no horizon.
+    divergence. The threshold is the simplified one of the first author's code; that of the proof is larger.
+    For T steps and S changes that code has delta = 1 / sqrt(S T) and alpha = 0.1 sqrt(S log(T) / T); the
+    defaults here are fixed numbers. Constant not verified: c. Assumes rewards in [0, 1]; needs no horizon.
     Looks at all rewards since the restart.
 
     Parameters

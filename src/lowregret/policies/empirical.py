@@ -17,8 +17,8 @@ class EmpiricalKLUCB(Policy):
     K_inf(q) is the least divergence from the empirical distribution of the arm's rewards to a distribution
     on [0, 1] of mean q. Cappe, Garivier, Maillard, Munos and Stoltz, "Kullback-Leibler upper confidence
     bounds for optimal sequential allocation", Annals of Statistics 41, 2013, the empirical KL-UCB algorithm,
-    with c = 1. For rewards of 0 and 1 it is ``KLUCB``. Assumes rewards in [0, 1]; needs no horizon. Looks at
-    all rewards at every step.
+    with c = 1; constant not verified. For rewards of 0 and 1 it is ``KLUCB``, whose default c = 0 it has.
+    Assumes rewards in [0, 1]; needs no horizon. Looks at all rewards at every step.
 
     Parameters
     ----------

@@ -16,8 +16,8 @@ class ExpTSPlus(Policy):
     kl is the Bernoulli divergence. Jin, Xu, Xiao and Anandkumar, "Finite-time regret of Thompson sampling
     algorithms for exponential family multi-armed bandits", NeurIPS 2022, the policy ExpTS+ for Bernoulli
     rewards. The sample is above m with probability 1/2, and each arm decides by itself whether it is
-    sampled. After one pull the sample is 0 or 1. Assumes rewards in [0, 1]; rewards in between enter through
-    their mean. Needs no horizon.
+    sampled. After one pull the sample is 0 or 1. Constants not verified: n - 1 and 1 / K. Assumes rewards
+    in [0, 1]; rewards in between enter through their mean. Needs no horizon.
 
     Examples
     --------

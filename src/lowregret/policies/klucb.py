@@ -134,6 +134,31 @@ class KLUCBSwitch(Policy):
         return bernoulli_kl_upper(arm.mean, level)
 
 
+class KLMOSS(Policy):
+    """The largest q with n kl(m, q) <= log+(T / (K n)), kl the Bernoulli divergence.
+
+    The bound of Chernoff at the level of MOSS, known as KL-MOSS. It is the index of Garivier, Hadiji, Menard
+    and Stoltz, JMLR 23, 2022, before its switch: ``KLUCBSwitch(exponent=1)``. Assumes rewards in [0, 1], as
+    ``KLUCB``; needs the horizon T.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.trace(lr.KLMOSS(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
+    [0, 1, 0, 0, 0, 0, 0, 0, 0]
+    """
+
+    index_trend = "constant"
+    family = "Bernoulli"
+    needs = ("horizon", "rewards in [0, 1]")
+    source: ClassVar[str] = "Garivier et al. 2022, without switch"
+
+    def score(self, arm: Arm, clock: Clock) -> float:
+        """Return the upper confidence bound of an arm."""
+        level = max(log(clock.horizon / (clock.arms * arm.pulls)), 0.0)
+        return bernoulli_kl_upper(arm.mean, level / arm.pulls)
+
+
 class KLUCBGauss(Policy):
     """m + sqrt(2 variance log(t) / n); with plus, log(t / n) in place of log(t).
 

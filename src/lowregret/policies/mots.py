@@ -14,8 +14,8 @@ class MOTS(Policy):
     """The smaller of a sample of N(m, variance / (rho n)) and m + sqrt(alpha variance log+(T / (K n)) / n).
 
     Jin, Xu, Shi, Xiao and Gu, "MOTS: minimax optimal Thompson sampling", ICML 2021, Algorithm 1, where the
-    noise is subgaussian with variance factor 1. Needs the horizon T. The bounds of the paper take rho in
-    (1/2, 1). The default values were not verified against its experiments.
+    noise is subgaussian with variance factor 1. Needs the horizon T. Constants not verified:
+    rho and alpha, of which the paper's bounds need certain values.
 
     Parameters
     ----------

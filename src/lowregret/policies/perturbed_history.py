@@ -15,8 +15,9 @@ class PHE(Policy):
 
     Kveton, Szepesvari, Ghavamzadeh and Boutilier, "Perturbed-history exploration in stochastic multi-armed
     bandits", IJCAI 2019, Algorithm 1: the mean of the n rewards and of k pseudo-rewards, which are 0 or 1
-    with equal probability. The first version of the paper has a bound for a > 1. The a of the experiments in
-    the published version was not verified. Assumes rewards in [0, 1]; needs no horizon.
+    with equal probability. Constant not verified: a, which is 1.1 in the code of Baudry, Kaufmann and
+    Maillard (2020), and exceeds 1 in the first version of the paper. Assumes rewards in [0, 1]; needs no
+    horizon.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp, log, sqrt
+from math import ceil, exp, log, sqrt
 from typing import Any, ClassVar, NamedTuple
 
 from lowregret.policies.base import Policy
@@ -29,8 +29,9 @@ class LBSDA(Policy):
     Baudry, Russac and Cappe, "On limited-memory subsampling strategies for bandits", ICML 2021, the policy
     LB-SDA. The leader is the arm with the most pulls; of several, the one with the best mean, then the
     leader before. Only arms with fewer pulls are compared with it, and an arm with at most sqrt(log(r)) pulls
-    is pulled in round r in any case; the code of the authors also has log(r)^(1/3). Makes no assumption on
-    the rewards, and needs no horizon.
+    is pulled in round r in any case. Constant not verified: the code of the authors has fewer than
+    log(r)^(1/3) pulls, or sqrt(log(r)), which is one forced pull of each arm less. Makes no assumption on the
+    rewards, and needs no horizon.
 
     Examples
     --------
@@ -64,9 +65,11 @@ class LBSDA(Policy):
         for i in range(clock.arms):
             n = len(arms.at(i).rewards)
             won = False
-            if n < len(leader.rewards):
-                won = n <= sqrt(log(number)) or last_mean(arms.at(i).rewards, n) >= last_mean(
-                    leader.rewards, n
+            spare = len(leader.rewards) - n
+            if spare > 0:
+                start = self.block_start(spare, number)
+                won = n <= self.forced_pulls(number) or block_mean(arms.at(i).rewards, 0, n) >= block_mean(
+                    leader.rewards, start, n
                 )
             if won:
                 arms.reactivate(i)
@@ -77,6 +80,46 @@ class LBSDA(Policy):
             arms.reactivate(place)
             winners = 1
         return DuelRound(number, clock.t + winners, leader.number)
+
+    def block_start(self, spare: int, number: int) -> int:
+        """Return how many of the leader's rewards come before its block, at most ``spare``."""
+        return spare
+
+    def forced_pulls(self, number: int) -> float:
+        """Return how many pulls of every arm are forced by a round."""
+        return sqrt(log(number))
+
+
+class LDSSDA(LBSDA):
+    """As LBSDA, but the leader's n rewards begin at a place that a low-discrepancy sequence selects.
+
+    Baudry, Kaufmann and Maillard, "Sub-sampling for efficient non-parametric bandit exploration", NeurIPS
+    2020, the policy LDS-SDA: in round r, ceil(u (N - n)) of the leader's N rewards come before the block,
+    where u is the r-th number of the sequence of van der Corput. No pull is forced. The paper's RB-SDA draws
+    u at random, with nearly the same regret in its tables. Makes no assumption on the rewards, and needs no
+    horizon.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> lr.trace(lr.LDSSDA(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
+    [0, 1, 0, 0, 0, 0, 0, 0, 0]
+    """
+
+    source: ClassVar[str] = "Baudry, Kaufmann, Maillard 2020, LDS-SDA"
+
+    def block_start(self, spare: int, number: int) -> int:
+        """Return how many of the leader's rewards come before its block, at most ``spare``."""
+        u, digit = 0.0, 0.5
+        while number > 0:
+            u += digit * (number % 2)
+            number //= 2
+            digit /= 2.0
+        return ceil(u * spare)
+
+    def forced_pulls(self, number: int) -> float:
+        """Return 0: no pull is forced."""
+        return 0.0
 
 
 def leading_arm(arms: Arms, clock: Clock, previous: int) -> int:
@@ -90,10 +133,10 @@ def leading_arm(arms: Arms, clock: Clock, previous: int) -> int:
     return place
 
 
-def last_mean(rewards: Any, n: int) -> float:
-    """Return the mean of the last n rewards."""
+def block_mean(rewards: Any, start: int, n: int) -> float:
+    """Return the mean of n rewards from a place on."""
     total = 0.0
-    for k in range(len(rewards) - n, len(rewards)):
+    for k in range(start, start + n):
         total += rewards[k]
     return total / n
 

@@ -62,7 +62,7 @@ CONFIG = {
 }
 """Fonts and colours of what surrounds the marks."""
 BANDS = {
-    "interval": ("low", "high", "with its 95% interval (Student)"),
+    "interval": ("student_low", "student_high", "with its 95% interval, if no failure is unseen (Student)"),
     "spread": ("p05", "p95", "with a band from the 5% to the 95% quantile of the runs"),
     "none": ("mean", "mean", "over the runs"),
 }

@@ -225,8 +225,9 @@ def differences_picture(part: EnvironmentResults, comparison: pl.DataFrame) -> P
     label = f"Difference from {comparison['baseline'][0]}"
     chart = differences_chart(comparison, part.title(label), palette=part.palette)
     caption = (
-        "Mean paired difference of the final regrets, with its 95% interval (Student), and the verdict "
-        "at the 5% level after Holm's correction for all comparisons on this page."
+        "Mean paired difference of the final regrets with its 95% interval: the thin line allows for unseen "
+        "runs at the largest possible regret and gives the verdict, the thick one (Student) does not. The "
+        "level is 5% after Holm's correction for all comparisons on this page."
     )
     return Picture({"": chart}, label, caption, f"{part.file}-differences")
 

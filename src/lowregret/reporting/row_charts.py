@@ -154,7 +154,10 @@ def tail_chart(
 def differences_chart(
     comparison: pl.DataFrame, title: str, *, palette: Mapping[str, Style] | None = None
 ) -> alt.LayerChart:
-    """Draw how far each policy lies from the baseline, with 95% intervals and the verdicts in words."""
+    """Draw how far each policy lies from the baseline, with the verdicts in words.
+
+    A thick line is Student's 95% interval, a thin one the interval that allows for unseen failures.
+    """
     rows = comparison.sort("difference", descending=True)
     order = rows["policy"].to_list()
     styles = palette_of(order, palette)
@@ -163,20 +166,22 @@ def differences_chart(
     ticks = alt.Axis(labelExpr=TICKS, tickCount=6, grid=True)
     x = alt.X("difference:Q", title=words, axis=ticks)
     y = _rows(order)
-    fragile = pl.when("fragile").then(pl.lit(", fragile")).otherwise(pl.lit(""))
-    drawn = pl.col("low", "high").fill_null(pl.col("difference"))
-    ends = rows.with_columns(drawn, verdict=pl.col("verdict") + fragile)
-    base = alt.Chart(inline(ends.select("policy", "difference", "low", "high", "p_holm", "verdict", "runs")))
+    columns = ("low", "high", "student_low", "student_high")
+    ends = rows.with_columns(pl.col(columns).fill_null(pl.col("difference")))
+    base = alt.Chart(inline(ends.select("policy", "difference", *columns, "p_bounded", "verdict", "runs")))
     named = {"difference": "difference", "low": "95% interval from", "high": "to"}
     tips = [alt.Tooltip("policy:N"), *(_number(name, title) for name, title in named.items())]
-    tips += [alt.Tooltip("p_holm:Q", title="p (Holm)", format=".2~g"), alt.Tooltip("verdict:N")]
+    tips += [alt.Tooltip("p_bounded:Q", title="p (Holm)", format=".2~g"), alt.Tooltip("verdict:N")]
     tips.append(alt.Tooltip("runs:Q", format=",d"))
     zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=GREY, strokeDash=[4, 3])
     shared: dict[str, Any] = {"y": y, "color": colour, "tooltip": tips, "opacity": highlight()}
     verdicts = base.mark_text(align="left", baseline="middle", fontSize=13, color=INK)
     layers = [
         zero.encode(x=alt.X("zero:Q", title=words, axis=ticks)),
-        base.mark_rule(strokeWidth=3).encode(x=field(x, "low"), x2=alt.X2("high:Q"), **shared),
+        base.mark_rule(strokeWidth=1).encode(x=field(x, "low"), x2=alt.X2("high:Q"), **shared),
+        base.mark_rule(strokeWidth=4).encode(
+            x=field(x, "student_low"), x2=alt.X2("student_high:Q"), **shared
+        ),
         base.mark_point(size=70, filled=True).encode(x=x, **shared).properties(name="rows"),
         verdicts.encode(
             x=alt.XValue(right_of_plot(14)), y=y, text=alt.Text("verdict:N"), opacity=highlight()

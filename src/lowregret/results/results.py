@@ -25,7 +25,7 @@ import polars as pl
 from lowregret._common.progress import Report, reporting
 from lowregret._common.text import count
 from lowregret._common.validation import plain_text
-from lowregret.analysis.columns import KEYS, SUMMARY, TAIL_COLUMNS
+from lowregret.analysis.columns import KEYS, REGRET, SUMMARY, TAIL_COLUMNS
 from lowregret.analysis.tables import Tables
 
 if TYPE_CHECKING:
@@ -83,8 +83,10 @@ class Results(Tables):
         Returns
         -------
         polars.DataFrame
-            One row per environment and policy. ``mean``, its standard error ``se`` and Student's 95% interval
-            ``low`` to ``high`` (null below two runs); ``median``, ``p05``, ``p25``, ``p75``, ``p95``;
+            One row per environment and policy. ``mean``, its standard error ``se`` and two 95% intervals:
+            ``low`` to ``high`` allows for failures that no run shows; Student's ``student_low`` to
+            ``student_high``, null below two runs, does not, and is too narrow where failures are rare.
+            ``median``, ``p05``, ``p25``, ``p75``, ``p95``;
             ``worst05``, the mean of the worst 5% of the runs, with its 95% interval ``worst05_low`` to
             ``worst05_high``, and the ``worst`` run. ``best_arm_pulls`` is the share of pulls of an optimal
             arm. ``best_arm_found`` is the share of runs in which an optimal arm was pulled most; where arms
@@ -197,23 +199,23 @@ class Results(Tables):
         seed : int, default 0
             The seed of the bootstrap's resamples.
         metric : Metric, optional
-            A metric to compare in place of the regret; the verdicts are then "better" and "worse", and what
-            follows from the largest possible regret is null.
+            A metric to compare in place of the regret; the verdicts are then "better in these runs"
+            and "worse in these runs", and what follows from the largest possible regret is null.
 
         Returns
         -------
         polars.DataFrame
             One row per comparison. ``difference`` is the policy's mean regret less the baseline's, with its
-            standard error ``se`` and 95% intervals: Student's ``low`` to ``high``, the bootstrap's, and
-            ``bounded_low`` to ``bounded_high``, which allows for unseen runs at the largest possible regret.
-            ``wins`` is the share of runs with the lower regret; a tie is half a win. ``p_value`` is that of
-            the two-sided paired t test and ``p_holm`` the adjusted one. ``verdict`` is "lower regret" or
-            "higher regret" where ``p_holm`` is at most 0.05, else "inconclusive". ``fragility`` is the share
-            of runs at the largest possible regret, the horizon times the largest gap, that would reverse the
-            difference; ``fragile`` says that this many runs cannot exclude such a share, which is about 3 /
-            runs. Both are null for an inconclusive comparison. ``runs_needed`` is the number of runs with
-            which the test detects a difference of this size with probability 0.8, at the strictest level of
-            Holm's method, if the difference and the standard deviation in these runs are the true ones.
+            standard error ``se`` and 95% intervals: ``low`` to ``high``, which allows for unseen runs at the
+            largest possible regret, the horizon times the largest gap; Student's; and the bootstrap's.
+            ``wins`` is the share of runs with the lower regret; a tie is half a win. ``p_bounded`` is the
+            adjusted p-value of the first interval, ``p_value`` that of the two-sided paired t test, and
+            ``p_holm`` the adjusted one of this. ``verdict`` is "lower regret" or "higher regret" where
+            ``p_bounded`` is at most 0.05. Else it is "lower in these runs" or "higher in these runs" where
+            ``p_holm`` is: rare failures that no run shows are then not excluded. Else it is "inconclusive".
+            ``runs_needed`` is about the number of runs for a verdict with probability 0.8, at the strictest
+            level of Holm's method, if the difference and the standard deviation in these runs are the true
+            ones.
         """
         from lowregret.analysis.comparison import compare
 
@@ -350,7 +352,7 @@ class Results(Tables):
         return {
             "policy": policy,
             "note": self.notes.get(policy, ""),
-            "regret": {key: row[key] for key in ("mean", "se", "median", "p05", "p95", *TAIL_COLUMNS)},
+            "regret": {key: row[key] for key in REGRET if key not in ("p25", "p75")},
             "curve": {"t": curve["t"].to_list(), "mean": curve["mean"].to_list()},
             **{key: row[key] for key in ("optimal_arm_eliminated", "failures", "failures_high")},
             "steps": row["runs"] * self.horizon,

@@ -42,6 +42,8 @@ GRID_POINTS = 10
 ALL, UNIT, TEST_HALF = "all testbeds", "rewards in [0, 1]", "test half"
 """The scopes of the standings: all testbeds, those that policies for bounded rewards can play on, and those
 on which no constant was chosen."""
+BINARY, GRADED, OUTSIDE = "rewards 0 and 1", "rewards between 0 and 1", "rewards beyond [0, 1]"
+"""The scopes by kind of reward, which say which policy to begin with."""
 
 SCORES = {
     **dict.fromkeys(("testbed", "policy"), pl.String),
@@ -119,7 +121,7 @@ class League:
 
     def __repr__(self) -> str:
         sizes = f"{count(len(self.testbeds), 'testbed')}, {len(self.policies)} policies"
-        shown = self.standings.filter(scope=ALL).select("policy", "rank", "tail_rank", "to_moss")
+        shown = self.standings.filter(scope=ALL).select("policy", "rank", "to_best", "to_moss")
         with pl.Config(tbl_rows=-1, tbl_hide_dataframe_shape=True, float_precision=2):
             return f"League of size {self.size}, seed {self.seed}: {sizes}\n{shown}"
 
@@ -337,7 +339,9 @@ def _assemble(
     unit = {name for name, bandit in bandits.items() if bandit.support[0] >= 0.0 and bandit.support[1] <= 1.0}
     names = [player.name for player in players]
     unseen = {bed.name for bed in beds if bed.half == TEST}
+    binary = {name for name, bandit in bandits.items() if bandit.binary}
     scopes = {ALL: set(regrets), UNIT: unit, TEST_HALF: unseen}
+    scopes |= {BINARY: binary, GRADED: unit - binary, OUTSIDE: bandits.keys() - unit}
     placed, shares = [], []
     for scope, chosen in scopes.items():
         part = {bed: by_policy for bed, by_policy in regrets.items() if bed in chosen}

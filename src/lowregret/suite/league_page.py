@@ -13,13 +13,16 @@ from lowregret.reporting.number_format import percent, shown
 from lowregret.reporting.page import write_page
 from lowregret.reporting.page_parts import Cell, Fold, Part, Picture, Section, Table, Text
 from lowregret.reporting.policy_styles import Style, styles
-from lowregret.suite.league import ALL, TEST_HALF, UNIT, League
+from lowregret.suite.league import ALL, BINARY, GRADED, OUTSIDE, TEST_HALF, UNIT, League
 from lowregret.suite.league_charts import MAX_LINES, overview_chart, profile_chart, relative_chart, wins_chart
 
 SCOPES = {
     ALL: ("all", "Only policies that play on all testbeds are compared."),
     UNIT: ("unit", "Testbeds whose rewards lie in [0, 1], on which nearly every policy can play."),
     TEST_HALF: ("test", "Testbeds on which no constant of MOSSV was chosen."),
+    BINARY: ("binary", "Testbeds whose rewards are 0 or 1, such as conversions."),
+    GRADED: ("graded", "Testbeds whose rewards lie in [0, 1] and are not only 0 and 1, such as ratings."),
+    OUTSIDE: ("outside", "Testbeds whose rewards leave [0, 1], such as revenue."),
 }
 """The scopes of the standings, each with a name for files and an explanation."""
 TITLE = "The league: every policy on every kind of problem"
@@ -73,7 +76,8 @@ def page_sections(league: League) -> list[Section]:
     overview = overview_chart(league.scores, order, beds, "Mean regret, relative to the lowest")
     caption = "An empty cell: the policy does not play there. The development half comes first."
     matrix = wins_chart(league.wins, order, "Wins of the row's policy over the column's")
-    how = "A win: a lower mean regret by more than three standard errors of the paired difference."
+    how = "A win: a lower mean regret in these runs, by more than three standard errors of the paired "
+    how += "difference. Rare failures are not excluded."
     sections += [
         Section(
             "All testbeds", [Picture({"": overview}, "Mean regret on every testbed", caption, "overview")]
@@ -123,26 +127,26 @@ def standings_table(league: League, scope: str) -> Table:
     standings = league.standings.filter(scope=scope)
     cases = dict(league.worst_cases.select("policy", "ratio").iter_rows())
     family = dict(league.policies.select("policy", "family").iter_rows())
-    heads = ["policy", "rank", "tail rank", "to lowest", "to MOSS", "worst case", "family"]
+    heads = ["policy", "rank", "to lowest", "to MOSS", "worst case", "family"]
     rows = []
     for row in standings.to_dicts():
         name = row["policy"]
         rows.append(
             [
                 name,
-                *(interval(row, column) for column in ("rank", "tail_rank", "to_best", "to_moss")),
+                *(interval(row, column) for column in ("rank", "to_best", "to_moss")),
                 shown(cases.get(name)),
                 Cell(family[name] or "", "quiet"),
             ]
         )
     caption = (
-        f"{standings['testbeds'][0]} testbeds. Rank: the mean over the testbeds of the rank by mean regret; "
-        "tail rank: by the mean of the worst 5% of the runs. To lowest, to MOSS: the geometric mean of the "
-        "mean regret divided by the lowest one and by that of MOSS. In brackets: 95% intervals over testbeds "
-        "and runs (bootstrap). Worst case: regret / sqrt(K T) on the worst bandit that a search found. "
+        f"{standings['testbeds'][0]} testbeds. Rank: the mean over the testbeds of the rank by mean regret. "
+        "To lowest, to MOSS: the geometric mean of the mean regret divided by the lowest one and by that of "
+        "MOSS. In brackets: 95% intervals over testbeds and runs (bootstrap), in which failures that no run "
+        "shows do not count. Worst case: regret / sqrt(K T) on the worst bandit that a search found. "
         "Family: the reward family whose likelihood or divergence the policy uses."
     )
-    return Table(heads, rows, words=(0, 6), caption=caption)
+    return Table(heads, rows, words=(0, 5), caption=caption)
 
 
 def interval(row: Mapping[str, float | None], column: str) -> str:

@@ -46,10 +46,10 @@ def scores(regrets: Floats, uniform: float) -> dict[str, float | int | None]:
 def standings(regrets: Regrets, policies: Sequence[str], seed: int = 0) -> pl.DataFrame:
     """Compare the policies that played on all of these testbeds, the best first.
 
-    The columns are policy, testbeds; ``rank``, the mean rank by mean regret over the testbeds, and
-    ``tail_rank``, that by the mean of the worst 5% of the runs; ``to_best`` and ``to_moss``, the geometric
-    mean of the regret divided by the lowest one and by that of MOSS. Each has a 95% interval, from resamples
-    of the testbeds and of the runs on each.
+    The columns are policy, testbeds; ``rank``, the mean rank by mean regret over the testbeds;
+    ``to_best`` and ``to_moss``, the geometric mean of the regret divided by the lowest one and by that of
+    MOSS. Each has a 95% interval, from resamples of the testbeds and of the runs on each. Tails are not
+    ranked: resamples of few runs do not show how uncertain a tail is.
     """
     everywhere = [name for name in policies if all(name in by_policy for by_policy in regrets.values())]
     rng = np.random.default_rng(seed)
@@ -57,11 +57,9 @@ def standings(regrets: Regrets, policies: Sequence[str], seed: int = 0) -> pl.Da
     if not everywhere or not parts:
         return pl.DataFrame(schema={"policy": pl.String, "testbeds": pl.Int64})
     means = np.stack([part.mean for part in parts])
-    tails = np.stack([part.tail for part in parts])
     logs = np.log(np.maximum(means, 1e-12))
     columns = {
         "rank": _ranks(means),
-        "tail_rank": _ranks(tails),
         "to_best": logs - logs.min(axis=2, keepdims=True),
     }
     if REFERENCE in everywhere:
