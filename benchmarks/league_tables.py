@@ -8,10 +8,13 @@ hold is printed by benchmarks/successor.py.
 """
 
 import sys
+from math import exp
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+
+from lowregret.suite.league_testbeds import TESTBEDS
 
 
 def interval(row: dict[str, Any], name: str) -> str:
@@ -32,6 +35,19 @@ def standings(table: pl.DataFrame, scope: str, worst: dict[str, float]) -> None:
         print(f"| {' | '.join(cells)} |")
 
 
+def elsewhere(scores: pl.DataFrame, placed: set[str]) -> None:
+    """Print the policies that play on some of the testbeds with rewards 0 and 1, beside others there."""
+    binary = [name for name, bed in TESTBEDS.items() if bed.bandit().binary]
+    means = scores.filter(pl.col("testbed").is_in(binary)).pivot("policy", index="testbed", values="mean")
+    others = ("MOSSV", "KLMOSS", "ThompsonBeta")
+    print("\nrewards 0 and 1, policies that play on some testbeds: regret to MOSS there\n")
+    print(f"| policy | testbeds | its own | {' | '.join(others)} |\n|---|---|---|---|---|---|")
+    for policy in sorted(set(means.columns[1:]) - placed):
+        played = means.drop_nulls(policy)
+        ratios = [exp((played[name] / played["MOSS"]).log().mean() or 0.0) for name in (policy, *others)]
+        print(f"| {policy} | {len(played)} | {' | '.join(f'{ratio:.2f}' for ratio in ratios)} |")
+
+
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
     table, scores = pl.read_csv(folder / "standings.csv"), pl.read_csv(folder / "scores.csv")
@@ -43,5 +59,6 @@ if __name__ == "__main__":
     print(f"{scores['policy'].n_unique()} policies, {runs.min()} to {runs.max()} runs")
     for scope in table["scope"].unique(maintain_order=True):
         standings(table, scope, worst)
+    elsewhere(scores.filter(pl.col("runs") > 0), set(table.filter(scope="rewards 0 and 1")["policy"]))
     left_out = scores.filter(pl.col("note").str.starts_with("a run would take")).group_by("policy").len()
     print("\nToo slow for some testbeds:", dict(left_out.sort("policy").iter_rows()))

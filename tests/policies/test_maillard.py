@@ -55,9 +55,9 @@ def test_means_of_0_and_1_and_very_many_pulls_have_probabilities():
 
 
 def test_kl_moss_is_kl_ucb_switch_that_does_not_switch():
-    table = (np.random.default_rng(4).random((4, 300)) < [[0.2], [0.5], [0.4], [0.45]]).astype(float)
+    table = (np.random.default_rng(4).random((4, 120)) < [[0.2], [0.5], [0.4], [0.45]]).astype(float)
     one, other = (
-        lr.trace(policy, table, horizon=300, engine="reference").arm
+        lr.trace(policy, table, horizon=120, engine="reference").arm
         for policy in (lr.KLMOSS(), lr.KLUCBSwitch(exponent=1))
     )
     assert one.tolist() == other.tolist()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lowregret.policies import Policy
 
 RECOMMENDED = {
-    "MOSSV": "rewards in [0, 1] and a horizon: the one to begin with",
+    "MOSSV": "rewards in [0, 1] and a horizon; KLMOSS is as good for 0 and 1",
     "ThompsonBeta": "no horizon, or decisions that must be random",
     "ThompsonNormal": "rewards without bounds, such as revenue",
     "KLUCB": "very long horizons: asymptotically optimal for Bernoulli rewards",
