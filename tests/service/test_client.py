@@ -12,6 +12,7 @@ import pytest
 from serving import served
 
 import lowregret as lr
+from lowregret.service import protocol
 from lowregret.service.tokens import new_token
 
 ARMS = ["red", "green", "blue"]
@@ -191,6 +192,20 @@ def test_nobody_answers():
             lr.connect(url, name="x", timeout=0.3) as agent,
             pytest.raises(lr.StoreError, match="cannot be used"),
         ):
+            agent.ask()
+
+
+@pytest.mark.parametrize(
+    "answer", [[], {}, {"decisions": []}, {"decisions": [{"a": 1}]}, {"decisions": [1]}, 5]
+)
+def test_an_answer_of_another_service(tmp_path, monkeypatch, answer):
+    """Somebody else listens at the address: the shop shows the fallback."""
+    with served(tmp_path / "a.db") as client:
+        monkeypatch.setattr(protocol, "_content", lambda status, content: answer)
+        url = str(client.base_url)
+        with lr.connect(url, name="x", fallback="red") as agent:
+            assert agent.ask() == ("fallback", "red", 0, None, None)
+        with lr.connect(url, name="x") as agent, pytest.raises(lr.StoreError, match="not as lowregret does"):
             agent.ask()
 
 

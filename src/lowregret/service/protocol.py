@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from random import uniform
 from secrets import token_hex
@@ -146,7 +147,7 @@ async def ask(
     if arms:
         body["only"] = arms
     try:
-        decisions = _decisions(await agent.post("ask", body, agent.deadline))
+        decisions = _decisions(await agent.post("ask", body, agent.deadline), count)
     except (StoreError, PausedError):
         if agent.fallback is None:
             raise
@@ -289,8 +290,12 @@ async def _log(agent: Endpoint) -> list[Event]:
         position = page["position"]
 
 
-def _decisions(answer: dict[str, Any]) -> list[Decision]:
-    return [Decision(**decision) for decision in answer["decisions"]]
+def _decisions(answer: Any, count: int | None = None) -> list[Decision]:
+    with suppress(TypeError, KeyError):
+        decisions = [Decision(**decision) for decision in answer["decisions"]]
+        if count in (None, len(decisions)):
+            return decisions
+    raise StoreError("the service has answered, and not as lowregret does")
 
 
 def _table(answer: dict[str, Any]) -> polars.DataFrame:
