@@ -27,7 +27,7 @@ test: setup
 
 # Tests that take long, the oldest supported Numba, in .venv-oldest, and the policies of other packages, in .venv-peers.
 verify: setup
-	$(BIN)/pytest --numprocesses auto --quiet -m heavy
+	$(BIN)/pytest --numprocesses auto --quiet -m heavy -o faulthandler_timeout=3600
 	$(PYTHON) tools/verify_numba.py
 	$(PYTHON) tools/verify_peers.py
 

@@ -88,7 +88,7 @@ def _raise_hung(*_):
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_call(item):
     """Let a test that waits for ever fail, and what it waits for in its cleaning up."""
-    if os.name != "posix" or current_thread() is not main_thread():
+    if os.name != "posix" or current_thread() is not main_thread() or item.get_closest_marker("heavy"):
         return (yield)
     former = signal.signal(signal.SIGALRM, _raise_hung)
     signal.setitimer(signal.ITIMER_REAL, LIMIT_SECONDS, 5.0)
