@@ -229,7 +229,12 @@ def _noise(results: Results) -> pl.DataFrame:
     """Compute the mean variance of realised regret given the pulls, by environment and policy."""
     best = pl.col("variance").filter("optimal").first().over("environment")
     arms = results.arms.with_columns(both=best + pl.col("variance")).filter(~pl.col("optimal"))
-    noise = results.pulls.join(arms.select("environment", "arm", "both"), on=["environment", "arm"])
-    runs = noise.group_by("environment", "policy", "run").agg(noise=(pl.col("pulls") * pl.col("both")).sum())
-    means = runs.group_by("environment", "policy").agg(pl.col("noise").mean())
+    # In a fixed order, since sums of floats depend on it.
+    noise = results.pulls.join(
+        arms.select("environment", "arm", "both"), on=["environment", "arm"], maintain_order="left"
+    )
+    runs = noise.group_by("environment", "policy", "run", maintain_order=True).agg(
+        noise=(pl.col("pulls") * pl.col("both")).sum()
+    )
+    means = runs.group_by("environment", "policy", maintain_order=True).agg(pl.col("noise").mean())
     return means.rename({"policy": "candidate"})
