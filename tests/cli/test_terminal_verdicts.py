@@ -41,7 +41,7 @@ def test_each_kind_of_verdict(lines) -> None:
     more = lines(B=[1.0, 2.0] * 10, Lower=[1.0, 2.0] * 10, Higher=[16.0, 18.0] * 10)
     assert (
         more[2]
-        == "  Higher has higher regret than B: by 15.5, p < 0.0001, 95% interval 9.83 to 15.7 (20 runs)"
+        == "  Higher has higher regret than B: by 15.5, p < 0.0001, 95% interval 9.5 to 16.3 (20 runs)"
     )
 
 
