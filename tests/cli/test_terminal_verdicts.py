@@ -29,19 +29,19 @@ def test_each_kind_of_verdict(lines) -> None:
     assert found == [
         "e",
         "  Lower is lower than B in these runs; rare failures are not excluded: by 2.75, "
-        "95% interval -7.74 to 10.7 (6 runs; 39 needed)",
+        "95% interval -7.74 to 10.7 (6 runs; 44 needed)",
         "  Higher is higher than B in these runs; rare failures are not excluded: by 16.8, "
-        "95% interval -0.199 to 18.3 (6 runs; 7 needed)",
+        "95% interval -0.199 to 18.3 (6 runs; 12 needed)",
         "  Same against B is inconclusive: difference 0, 95% interval -9.22 to 9.22 (6 runs)",
-        "  Noisy against B is inconclusive: difference 0.167, 95% interval -9.05 to 9.79 "
-        "(6 runs; 3,285 needed)",
+        "  Noisy against B is inconclusive: difference 0.167, 95% interval -9.21 to 9.4 "
+        "(6 runs; 3,929 needed)",
         SHORT,
     ]
     assert lines(B=steps, Same=steps, explain=True)[-1] == EXPLANATION
     more = lines(B=[1.0, 2.0] * 10, Lower=[1.0, 2.0] * 10, Higher=[16.0, 18.0] * 10)
     assert (
         more[2]
-        == "  Higher has higher regret than B: by 15.5, p < 0.0001, 95% interval 9.83 to 15.7 (20 runs)"
+        == "  Higher has higher regret than B: by 15.5, p < 0.0001, 95% interval 9.5 to 16.3 (20 runs)"
     )
 
 
