@@ -102,6 +102,7 @@ def is_lost(key):
 CALLS = {
     "ask": lambda agent, count, request: agent.ask(count, request=request),
     "tell": lambda agent, keys: agent.tell_many((key, reward(key)) for key in keys),
+    "name": lambda agent, request, key: agent.tell(request=request, reward=reward(key)),
     "contradict": lambda agent, key: agent.tell(key, 1.0 - reward(key) / 2.0),
     "forget": lambda agent, key: agent.forget(key),
     "add": lambda agent, arm: agent.add_arm(arm),
@@ -122,6 +123,7 @@ def attempt(agent, diary, call, *what):
         except lr.LowRegretError as error:
             done, lost = str(error), isinstance(error, lr.StoreError)
         os.write(diary, json.dumps(["done", done]).encode() + b"\n")
+    return done
 
 
 def live(path: str, diary: int, seed: int, requests: list[tuple[int, str]], names: list[str]) -> None:
@@ -134,7 +136,9 @@ def live(path: str, diary: int, seed: int, requests: list[tuple[int, str]], name
         waiting = [choice.id for choice in agent.pending]
         if len(waiting) < 6 or random.random() < 0.4:
             request = f"{seed}, {turn}" if random.random() < 0.5 else None
-            attempt(agent, diary, "ask", random.choice([1, 1, 1, 2, 9]), request)
+            choices = attempt(agent, diary, "ask", random.choice([1, 1, 1, 2, 9]), request)
+            if request and len(choices) == 1 and random.random() < 0.5 and not is_lost(choices[0][0]):
+                attempt(agent, diary, "name", request, choices[0][0])
         else:
             some = random.sample(waiting, random.choice([1, 1, 2, 6]))
             for key in filter(is_lost, some):

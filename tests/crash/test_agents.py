@@ -95,7 +95,11 @@ def check_all(path, folder, agents, workers):
         diaries, place = [entries(folder / f"{turn}.diary") for turn in turns], (path, agent)
         log = events(place)
         check_asks(place, log, *of_kind(diaries, "ask"))
-        check_answers(log, *of_kind(diaries, "tell"), *of_kind(diaries, "forget"))
+        told, cut_off = of_kind(diaries, "tell")
+        named, cut_off_named = of_kind(diaries, "name")  # by the request
+        told += [([[key]], new) for (_, key), new in named]
+        cut_off += [[[key]] for _, key in cut_off_named]
+        check_answers(log, told, cut_off, *of_kind(diaries, "forget"))
         check_conflicts(log, *of_kind(diaries, "contradict"))
         for call, kind in (("add", "added"), ("retire", "retired")):
             check_arms([event.arm for event in log if event.kind == kind], *of_kind(diaries, call))

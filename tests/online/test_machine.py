@@ -99,12 +99,21 @@ class Live(RuleBasedStateMachine):
             self.asked[choice.id] = choice
 
     @precondition(lambda self: self.waiting())
-    @rule(data=st.data(), reward=REWARDS, by_id=st.booleans())
-    def tell(self, data, reward, by_id):
+    @rule(data=st.data(), reward=REWARDS, by=st.sampled_from(["decision", "id", "request"]))
+    def tell(self, data, reward, by):
         """Also late, and out of order."""
         choice = data.draw(st.sampled_from(self.waiting()))
-        assert self.agent.tell(choice.id if by_id else choice, reward) is True
-        self.told[choice.id] = reward
+        request = next((name for name, made in self.requests.items() if choice in made), None)
+        if by == "request" and request and len(self.requests[request]) > 1:
+            with pytest.raises(lr.InputError, match="name each by its id"):
+                self.agent.tell(request=request, reward=reward)
+        elif by == "request" and request:
+            assert self.agent.tell(request=request, reward=reward) is True
+            assert self.agent.tell(request=request, reward=reward) is False
+            self.told[choice.id] = reward
+        else:
+            assert self.agent.tell(choice.id if by == "id" else choice, reward) is True
+            self.told[choice.id] = reward
 
     @precondition(lambda self: self.told)
     @rule(data=st.data())

@@ -71,6 +71,7 @@ def test_each_route_needs_its_scope(service, method, path, scope):
         ("ask", {}),
         ("tell", {"rewards": []}),
         ("tell", {"rewards": [{"id": "1-1", "reward": 1}, {"id": "1-2", "reward": 1}]}),
+        ("tell", {"rewards": [{"request": "somebody else", "reward": 1}]}),  # a name can be guessed
     ],
 )
 def test_what_a_visitor_may_not(service, path, body):

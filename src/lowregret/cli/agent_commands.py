@@ -139,6 +139,20 @@ def export(
 
 
 @agent.command()
+def tell(
+    store: Store,
+    reward: Annotated[float, typer.Argument(help="The reward.")],
+    name: Name = None,
+    request: Annotated[str | None, typer.Option(help="The request that made the decision.")] = None,
+    decision: Annotated[str | None, typer.Option("--id", help="In its place, the decision's id.")] = None,
+    policy: Own = None,
+) -> None:
+    """Report the reward of a decision; the same call again changes nothing."""
+    with _open_agent(store, name, policy, read_only=False) as one:
+        print("recorded" if one.tell(decision, reward, request=request) else "recorded before")
+
+
+@agent.command()
 def forget(
     store: Store,
     name: Name = None,

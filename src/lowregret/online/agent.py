@@ -13,6 +13,7 @@ from lowregret._common.validation import integer
 from lowregret.online import agent_changes, agent_views, calls
 from lowregret.online.agent_settings import (
     Options,
+    reference_of,
     takes_options,
     valid_only,
     valid_request,
@@ -204,7 +205,10 @@ class Agent:
         only : list of str, optional
             The arms to choose from. If the policy has eliminated all of them, they are compared all the same.
         request : str, optional
-            A name that makes the call idempotent: a repeated call returns the same decisions.
+            A name that makes the call idempotent: a repeated call returns the same decisions. A user's id
+            makes the choice sticky, until the log is compacted or the name erased; in memory for the latest
+            1,000 requests. A decision has one reward: of a second outcome of this user, ``tell`` ignores the
+            same reward and rejects another one, so give each visit a name of its own if each should count.
 
         Returns
         -------
@@ -238,17 +242,25 @@ class Agent:
         decisions = self.transactions.execute(calls.ask, number, arms, request)
         return decisions[0] if n is None else list(decisions)
 
-    def tell(self, decision: Decision | str, reward: float) -> bool:
+    def tell(
+        self,
+        decision: Decision | str | None = None,
+        reward: float | None = None,
+        *,
+        request: str | None = None,
+    ) -> bool:
         """Report the reward of a decision.
 
         The call is idempotent: reporting the same reward again changes nothing.
 
         Parameters
         ----------
-        decision : Decision or str
+        decision : Decision or str, optional
             The decision, or its id.
         reward : float
             The reward.
+        request : str, optional
+            In place of the decision: the request that made it, and no other one.
 
         Returns
         -------
@@ -265,17 +277,17 @@ class Agent:
         StoreError
             If the store of the agent cannot be used, or was opened read-only.
         UnknownDecisionError
-            If the agent did not make the decision, or no longer remembers it.
+            If the agent did not make the decision, or no longer remembers it or its request.
 
         Examples
         --------
         >>> import lowregret as lr
         >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
-        >>> choice = agent.ask()
-        >>> agent.tell(choice.id, 0.5), agent.tell(choice.id, 0.5)
+        >>> choice = agent.ask(request="visit 17")
+        >>> agent.tell(choice.id, 0.5), agent.tell(request="visit 17", reward=0.5)
         (True, False)
         """
-        return bool(self.transactions.execute(calls.tell, [(decision, reward)]))
+        return bool(self.transactions.execute(calls.tell, [(reference_of(decision, request), reward)]))
 
     def tell_many(self, rewards: Iterable[tuple[Decision | str, float]]) -> int:
         """Report several rewards at once, all or none of them.

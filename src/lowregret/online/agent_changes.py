@@ -9,20 +9,22 @@ from typing import TYPE_CHECKING
 from lowregret._common.validation import short_repr
 from lowregret.errors import InputError
 from lowregret.online import calls
-from lowregret.online.agent_settings import valid_decisions, valid_request
+from lowregret.online.agent_settings import reference_of, valid_decisions, valid_request
 from lowregret.online.decisions import Decision
 
 if TYPE_CHECKING:
     from lowregret.online.agent import Agent
 
 
-def forget(self: Agent, decision: Decision | str) -> bool:
+def forget(self: Agent, decision: Decision | str | None = None, *, request: str | None = None) -> bool:
     """Discard a decision whose reward will never be reported: its pull no longer counts.
 
     Parameters
     ----------
-    decision : Decision or str
+    decision : Decision or str, optional
         The decision, or its id.
+    request : str, optional
+        In place of the decision: the request that made it, and no other one.
 
     Returns
     -------
@@ -43,7 +45,7 @@ def forget(self: Agent, decision: Decision | str) -> bool:
     >>> agent.forget(agent.ask()), agent.time
     (True, 0)
     """
-    return bool(self.transactions.execute(calls.forget, [decision]))
+    return bool(self.transactions.execute(calls.forget, [reference_of(decision, request)]))
 
 
 def forget_many(self: Agent, decisions: Iterable[Decision | str]) -> int:

@@ -16,7 +16,7 @@ from lowregret._common.text import count, unknown
 from lowregret._common.validation import MAX_ARMS, MAX_HORIZON, MAX_MAGNITUDE, integer, seed_of, short_repr
 from lowregret._common.validation import number as finite
 from lowregret.errors import InputError, LowRegretError
-from lowregret.online.decisions import Decision
+from lowregret.online.decisions import Decision, Request
 from lowregret.online.policy_description import describe
 from lowregret.policies import Policy
 from lowregret.policies.inputs import policy_of
@@ -265,6 +265,13 @@ def valid_rewards(rewards: Iterable[tuple[Decision | str, float]]) -> list[tuple
         raise
     except (TypeError, ValueError):
         raise InputError("tell_many takes pairs of a decision and its reward") from None
+
+
+def reference_of(decision: Decision | str | None, request: str | None) -> Decision | str | Request:
+    """Return what a call names: a decision, its id, or the request that made it."""
+    if (decision is None) == (request is None):
+        raise InputError("pass a decision or its id, or the request that made it, one of the two")
+    return Request(valid_request(request)) if decision is None else decision
 
 
 def valid_decisions(decisions: object) -> list[Decision | str]:

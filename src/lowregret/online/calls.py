@@ -17,6 +17,7 @@ from lowregret.online.decisions import (
     Decision,
     Event,
     Kind,
+    Request,
     decision_id,
     decision_number,
     decision_of,
@@ -41,6 +42,16 @@ class RequestEvents(NamedTuple):
 
 
 Lookup: TypeAlias = "Store | RequestEvents"
+
+
+def requests_of(call: Callable[..., Change], arguments: Sequence[Any]) -> list[str]:
+    """Return the requests that a call looks up."""
+    if call is ask:
+        return [] if arguments[2] is None else [arguments[2]]
+    if call is tell or call is forget:
+        names = (entry[0] if call is tell else entry for entry in arguments[0])
+        return [name.name for name in names if isinstance(name, Request)]
+    return []
 
 
 def ask(
@@ -83,11 +94,12 @@ def ask(
 
 
 def tell(
-    state: AgentState, store: Lookup, now: float, rewards: Sequence[tuple[Decision | str, float]]
+    state: AgentState, store: Lookup, now: float, rewards: Sequence[tuple[Decision | str | Request, float]]
 ) -> Change:
     """Apply rewards, all or none; a conflict is recorded and returned."""
     new: dict[int, tuple[float, float]] = {}  # as reported and as scaled, by number of the decision
-    for decision, reward in rewards:
+    for reference, reward in rewards:
+        decision = _decision(state, store, reference)
         if decision_id(decision) == FALLBACK:
             continue
         number, value = _number(state, decision), valid_reward(reward)
@@ -113,10 +125,13 @@ def tell(
     return len(events), events
 
 
-def forget(state: AgentState, store: Lookup, now: float, decisions: Sequence[Decision | str]) -> Change:
+def forget(
+    state: AgentState, store: Lookup, now: float, decisions: Sequence[Decision | str | Request]
+) -> Change:
     """Discard decisions, all or none."""
     events: dict[int, Event] = {}
-    for decision in decisions:
+    for reference in decisions:
+        decision = _decision(state, store, reference)
         number = _number(state, decision)
         if number in events or decision_id(decision) == FALLBACK:
             continue
@@ -176,6 +191,20 @@ def _decisions_of_request(state: AgentState, store: Lookup, request: str) -> lis
     if remembered:
         return list(remembered.values())
     return [decision_of(event) for event in store.events_of_request(request)]
+
+
+def _decision(state: AgentState, store: Lookup, reference: Decision | str | Request) -> Decision | str:
+    """Return the decision of a request, which must have made one; any other reference as it is."""
+    if not isinstance(reference, Request):
+        return reference
+    name, decisions = short_repr(reference.name), _decisions_of_request(state, store, reference.name)
+    if not decisions:
+        raise UnknownDecisionError(
+            f"unknown request {name}: this agent made no decision for it, or no longer remembers it"
+        )
+    if len(decisions) > 1:
+        raise InputError(f"request {name} made {len(decisions)} decisions: name each by its id")
+    return decisions[0]
 
 
 def _number(state: AgentState, decision: Decision | str) -> int:

@@ -60,6 +60,12 @@ class Decision(NamedTuple):
     timestamp: float | None = None
 
 
+class Request(NamedTuple):
+    """The decision of a request, in place of its id; ``reference_of`` makes it of the arguments of a call."""
+
+    name: str
+
+
 class Event(NamedTuple):
     """An event in the life of an agent, as stores hold it.
 

@@ -12,7 +12,7 @@ from weakref import WeakSet
 
 from lowregret.errors import ConflictError, InputError, LowRegretError, StoreError
 from lowregret.online.agent_state import MAX_REMEMBERED, AgentState
-from lowregret.online.calls import AGAIN, Change, Lookup, RequestEvents, ask
+from lowregret.online.calls import AGAIN, Change, Lookup, RequestEvents, ask, requests_of
 from lowregret.online.checksummed_snapshot import state_at, write_checksummed
 from lowregret.online.decisions import Decision, Event
 from lowregret.online.event_replay import reapply, replay
@@ -374,7 +374,7 @@ def prepare(state: AgentState, events: int) -> None:
 
 def _lookup(store: Store, group: Sequence[Call]) -> Lookup:
     """Look up all requests of a group at once: on another host each query takes longer than a decision."""
-    requests = {arguments[2] for call, arguments in group if call is ask and arguments[2] is not None}
+    requests = {request for call, arguments in group for request in requests_of(call, arguments)}
     if len(requests) < 2:
         return store
     events: dict[str, list[Event]] = {request: [] for request in requests}

@@ -10,6 +10,7 @@ from lowregret.errors import ConflictError, InputError, LowRegretError
 from lowregret.online import calls
 from lowregret.online.agent import Agent
 from lowregret.online.decisions import Event
+from lowregret.online.decisions import Request as RequestName
 from lowregret.online.event_tables import reward_tables
 from lowregret.online.stores import all_events
 from lowregret.service import views
@@ -54,7 +55,7 @@ class Call(NamedTuple):
     def require_single(self, single: bool) -> None:
         """Refuse a call of a visitor that is more than one decision or its reward."""
         if self.token is not None and not self.token.allows("decide") and not single:
-            detail = "a visitor asks with a request, and without n and only, and tells one reward a call"
+            detail = "a visitor asks with a request, without n and only, and tells one reward a call, by id"
             raise RefusedError(403, "forbidden", detail)
 
     async def agent(self) -> LiveAgent:
@@ -105,8 +106,8 @@ async def ask(call: Call) -> dict[str, Any]:
 
 async def tell(call: Call) -> dict[str, Any]:
     """Report rewards, all or none. The call is idempotent; another reward of a decision is a conflict."""
-    rewards = [(reward.id, reward.reward) for reward in call.body.rewards]
-    call.require_single(len(rewards) == 1)
+    rewards = [(reward.reference, reward.reward) for reward in call.body.rewards]
+    call.require_single(len(rewards) == 1 and isinstance(rewards[0][0], str))
     live = await call.agent()
     return {"new": await live.commits.call(calls.tell, rewards)}
 
@@ -115,7 +116,8 @@ async def forget(call: Call) -> dict[str, Any]:
     """Discard decisions whose rewards will never be reported, all or none. The call is idempotent."""
     body: Forget = call.body
     live = await call.agent()
-    return {"new": await live.commits.call(calls.forget, body.ids)}
+    decisions = [*body.ids, *map(RequestName, body.requests)]
+    return {"new": await live.commits.call(calls.forget, decisions)}
 
 
 async def show(call: Call) -> dict[str, Any]:

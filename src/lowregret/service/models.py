@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, Field, ValidationError, WrapValidator, create_model
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WrapValidator,
+    create_model,
+    model_validator,
+)
+from pydantic.json_schema import SkipJsonSchema
 
 from lowregret._common.spec_errors import first_error
 from lowregret._common.validation import MAX_HORIZON, MAX_MAGNITUDE, MAX_SEED
@@ -21,6 +31,7 @@ from lowregret.online.agent_settings import (
     valid_request,
 )
 from lowregret.online.decisions import STATUS_EVENTS, Kind, Status
+from lowregret.online.decisions import Request as RequestName
 from lowregret.online.settings_json import settings_from
 from lowregret.policies.policy_string import policy as our_policy
 from lowregret.service.protocol import MAX_BATCH
@@ -109,10 +120,24 @@ class Ask(StrictModel):
 
 
 class Reward(StrictModel):
-    """The reward of a decision."""
+    """The reward of a decision, which its id or the request that made it names."""
 
-    id: DecisionId
+    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["id"]}, {"required": ["request"]}]})
+
+    id: DecisionId | SkipJsonSchema[None] = None
+    request: Request | SkipJsonSchema[None] = None
     reward: Number
+
+    @model_validator(mode="after")
+    def _has_one_name(self) -> Self:
+        if len(self.model_fields_set & {"id", "request"}) != 1 or self.id == self.request:
+            raise ValueError("has an id or a request, one of the two")
+        return self
+
+    @property
+    def reference(self) -> str | RequestName:
+        """What names the decision."""
+        return str(self.id) if self.request is None else RequestName(self.request)
 
 
 class Tell(StrictModel):
@@ -122,9 +147,10 @@ class Tell(StrictModel):
 
 
 class Forget(StrictModel):
-    """Decisions whose rewards will never be reported: all of them are discarded, or none."""
+    """Decisions whose rewards will never be reported, by id or request: all are discarded, or none."""
 
-    ids: Annotated[list[DecisionId], Field(max_length=MAX_BATCH)]
+    ids: Annotated[list[DecisionId], Field(max_length=MAX_BATCH)] = []
+    requests: Annotated[list[Request], Field(max_length=MAX_BATCH)] = []
 
 
 class ChangeArms(StrictModel):

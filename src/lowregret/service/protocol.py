@@ -15,13 +15,14 @@ from lowregret._common.validation import integer, short_repr
 from lowregret.errors import ConflictError, InputError, PausedError, StoreError, UnknownDecisionError
 from lowregret.online.agent_settings import (
     Settings,
+    reference_of,
     valid_decisions,
     valid_only,
     valid_request,
     valid_reward,
     valid_rewards,
 )
-from lowregret.online.decisions import FALLBACK, Decision, Event, Status, decision_id
+from lowregret.online.decisions import FALLBACK, Decision, Event, Request, Status, decision_id
 from lowregret.online.policy_description import policy_from, policy_text
 from lowregret.policies import Policy
 
@@ -156,9 +157,19 @@ async def ask(
     return decisions[0] if n is None else decisions
 
 
-async def tell(agent: Endpoint, decision: Decision | str, reward: float) -> bool:
+async def tell(
+    agent: Endpoint,
+    decision: Decision | str | None = None,
+    reward: float | None = None,
+    *,
+    request: str | None = None,
+) -> bool:
     """Report the reward of a decision."""
-    return await tell_many(agent, [(decision, reward)]) == 1
+    reference = reference_of(decision, request)
+    if isinstance(reference, Request):
+        entry = {"request": reference.name, "reward": valid_reward(reward)}
+        return await _in_batches(agent, "tell", "rewards", [entry]) == 1
+    return await tell_many(agent, [(reference, valid_reward(reward))]) == 1
 
 
 async def tell_many(agent: Endpoint, rewards: Iterable[tuple[Decision | str, float]]) -> int:
@@ -171,9 +182,14 @@ async def tell_many(agent: Endpoint, rewards: Iterable[tuple[Decision | str, flo
     return await _in_batches(agent, "tell", "rewards", entries)
 
 
-async def forget(agent: Endpoint, decision: Decision | str) -> bool:
+async def forget(
+    agent: Endpoint, decision: Decision | str | None = None, *, request: str | None = None
+) -> bool:
     """Discard a decision."""
-    return await forget_many(agent, [decision]) == 1
+    reference = reference_of(decision, request)
+    if isinstance(reference, Request):
+        return await _in_batches(agent, "forget", "requests", [reference.name]) == 1
+    return await forget_many(agent, [reference]) == 1
 
 
 async def forget_many(agent: Endpoint, decisions: Iterable[Decision | str]) -> int:
