@@ -327,3 +327,27 @@ def test_the_command(small, tmp_path):
     refused = call("--rate", "1.5")
     assert refused.exit_code == 2
     assert refused.stderr == "lowregret: plan: rate must lie between 0 and 1, got 1.5\n"
+
+
+def test_a_right_prior_saves_and_a_wrong_one_costs(tmp_path):
+    """What it saves is the paired difference to the same runs without it."""
+    options = {
+        "options": 3,
+        "rate": 0.05,
+        "lift": 0.2,
+        "visitors": 500,
+        "days": 10,
+        "policies": "ThompsonBeta",
+    }
+    plan = lr.plan(**options, runs=60, prior=500, progress=False)
+    right, one, three = plan.prior.to_dicts()
+    assert [row["prior"] for row in (right, one, three)] == ["right", "wrong by 1 se", "wrong by 3 se"]
+    loss = plan.table.filter(policy="ThompsonBeta")["loss"].item()
+    assert all(row["saves"] == pytest.approx(loss - row["loss"]) for row in (right, one, three))
+    assert right["saves"] > 3 * right["se"] and right["saves"] > one["saves"] > three["saves"]
+    assert three["saves"] < -3 * three["se"]  # 60 runs
+    assert "A prior that is right saves ThompsonBeta" in str(plan) and plan.to_dict()["prior"][0] == right
+    page = plan.report(tmp_path)[0].read_text()
+    assert "wrong by 3 se costs" in page and "is worth 500 pulls of each option" in page
+    with pytest.raises(lr.InputError, match="can use a prior"):
+        lr.plan(**{**options, "policies": "TsallisINF"}, runs=2, prior=4, progress=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -13,6 +13,7 @@ from lowregret._common.progress import Report, counter, reporting
 from lowregret._common.validation import MAX_HORIZON, integer, recording_times, seed_of
 from lowregret.engine.backends import run as run_engine
 from lowregret.engine.backends import validate_backend, validate_problem
+from lowregret.engine.prior import in_words, numbered_priors
 from lowregret.engine.problem import Control, Problem, RewardTable
 from lowregret.engine.trace import Trace
 from lowregret.engine.trace import trace as trace_run
@@ -45,6 +46,7 @@ def simulate(
     record_rewards: bool = False,
     delay: int | str | Delay = 0,
     batch: int = 1,
+    prior: Mapping[int, Sequence[float]] | None = None,
 ) -> Results:
     """Simulate policies on a bandit.
 
@@ -88,6 +90,9 @@ def simulate(
     batch : int, default 1
         The number of decisions made at once. Rewards become known between batches only, in the order of
         their decisions.
+    prior : dict of int to (float, int), optional
+        What policies know of arms before the first pull, as for ``Agent``: by the number of the arm a mean
+        and a weight, and a standard deviation where rewards may lie outside [0, 1].
 
     Returns
     -------
@@ -125,7 +130,9 @@ def simulate(
     for name, policy in chosen.items():
         policy.validate_problem(clock_at(0, horizon, len(bandit), 0.0))
         clipped = clips(policy, bandit.support, repr(bandit.name), clip)
-        problem = Problem(policy, bandit, horizon, seed, 0, runs, times, clipped, delays, batch, record)
+        known = numbered_priors(policy, prior, len(bandit), clipped or _within_unit(bandit.support))
+        game = policy, bandit, horizon, seed, 0, runs, times, clipped, delays, batch
+        problem = Problem(*game, record, known)
         validate_problem(problem, engine)
         problems[name] = problem
     outcomes, notes = {}, {}
@@ -134,7 +141,8 @@ def simulate(
         for name, problem in problems.items():
             advance(name, 0)
             outcomes[name] = run_engine(problem, engine, Control(threads, partial(advance, name)))
-            notes[name] = reward_note(problem.policy, bandit.support, problem.clip, bandit.binary)
+            words = reward_note(problem.policy, bandit.support, problem.clip, bandit.binary)
+            notes[name] = "; ".join(note for note in (words, in_words(problem.prior)) if note)
     from lowregret.results import simulated_results
 
     return simulated_results(bandit, horizon, seed, clip, outcomes, notes, str(delays), batch, engine)
@@ -151,6 +159,7 @@ def trace(
     engine: Engine = "compiled",
     delay: int | str | Delay = 0,
     batch: int = 1,
+    prior: Mapping[int, Sequence[float]] | None = None,
 ) -> Trace:
     """Play one run of a policy and record every step.
 
@@ -176,6 +185,8 @@ def trace(
         How many decisions later a reward is known, as for `simulate`.
     batch : int, default 1
         The number of decisions made at once, as for `simulate`.
+    prior : dict of int to (float, int), optional
+        What the policy knows of arms before the first pull, as for `simulate`.
 
     Returns
     -------
@@ -213,10 +224,15 @@ def trace(
             max(row.max(initial=0.0) for row in arms.rewards),
         )
     clip = clips(policy, support, name, clip)
+    known = numbered_priors(policy, prior, len(arms), clip or _within_unit(support))
     problem = Problem(
-        policy, arms, horizon, seed, first_run=run, clip=clip, delay=delay_of(delay), batch=batch
+        policy, arms, horizon, seed, run, clip=clip, delay=delay_of(delay), batch=batch, prior=known
     )
     return trace_run(problem, engine)
+
+
+def _within_unit(support: tuple[float, float]) -> bool:
+    return support[0] >= 0.0 and support[1] <= 1.0
 
 
 def _horizon(owner: str, horizon: int | None, bandit: Bandit) -> int:

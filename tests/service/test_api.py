@@ -141,6 +141,7 @@ def test_all_settings_are_accepted(client):
         "minimum_share": 0.01,
         "control": ["red", 0.1],
         "log_propensities": True,
+        "prior": {"green": [2.5, 40], "blue": [0.5, 8]},
     }
     assert client.post("/v1/agents", json=new).status_code == 201
     stored = client.get("/v1/agents/all/summary").json()["settings"]

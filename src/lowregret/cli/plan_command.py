@@ -39,6 +39,9 @@ Policies = Annotated[
     ),
 ]
 Runs = Annotated[int, integer_option("Number of runs.")]
+Prior = Annotated[
+    int | None, typer.Option(help="Weight in pulls of what is known of each option: what is that worth?")
+]
 Folder = Annotated[Path | None, typer.Option(help="Folder for a page with charts.", show_default="no page")]
 
 
@@ -62,6 +65,7 @@ def plan(
     out: Folder = None,
     explain: Explain = False,
     json: Json = False,
+    prior: Prior = None,
 ) -> None:
     """Plan an experiment: compare policies and a fixed split on the traffic it will have."""
     from lowregret.cli.progress import progress_bar
@@ -86,6 +90,7 @@ def plan(
             seed=seed,
             threads=threads,
             progress=progress,
+            prior=prior,
         )
     files = [] if out is None else result.report(out)
     if json:

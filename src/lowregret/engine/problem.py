@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lowregret._common.arrays import Floats, Integers
+from lowregret.engine.prior import ArmPrior
 from lowregret.environments import Bandit, Delay
 from lowregret.errors import InputError
 from lowregret.policies import Policy
@@ -70,6 +71,8 @@ class Problem:
         The number of decisions made at once.
     record : frozenset of str
         What is recorded besides regret, pulls and eliminations: names of ``RECORDS``.
+    prior : mapping of int to ArmPrior
+        What is known of arms before the first pull, by their numbers.
     """
 
     policy: Policy
@@ -83,6 +86,7 @@ class Problem:
     delay: Delay | None = None
     batch: int = 1
     record: frozenset[str] = frozenset()
+    prior: Mapping[int, ArmPrior] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if unknown := self.record - set(RECORDS):

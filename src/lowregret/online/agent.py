@@ -74,6 +74,10 @@ class Agent:
     log_propensities : bool, optional
         Whether to compute the propensities of Thompson sampling, which takes time with many arms. By default
         they are computed with a minimum share or a control arm, and for ``open_agent`` always.
+    prior : dict of str to (float, int), optional
+        What is known of arms before the first decision: a mean, in the units of the rewards, and its weight
+        in pulls; with ``reward_range=None`` a standard deviation too. It counts in the statistics of the arm
+        as so many rewards, and not in the time; see docs/live.md.
 
     Raises
     ------
@@ -171,7 +175,7 @@ class Agent:
     @property
     def notes(self) -> tuple[str, ...]:
         """What was noted when the store was opened, and that the agent is beyond its horizon."""
-        return (*self.transactions.store.notes, *agent_views.horizon_notes(self.transactions.state))
+        return (*self.transactions.store.notes, *agent_views.state_notes(self.transactions.state))
 
     @property
     def status(self) -> Status:

@@ -15,6 +15,7 @@ from typing import Any, Literal, ParamSpec, TypeAlias, TypedDict, TypeVar, Unpac
 from lowregret._common.text import count, unknown
 from lowregret._common.validation import MAX_ARMS, MAX_HORIZON, MAX_MAGNITUDE, integer, seed_of, short_repr
 from lowregret._common.validation import number as finite
+from lowregret.engine.prior import ArmPrior, arm_prior
 from lowregret.errors import InputError, LowRegretError
 from lowregret.online.decisions import Decision, Request
 from lowregret.online.policy_description import describe
@@ -42,6 +43,7 @@ class Options(TypedDict, total=False):
     minimum_share: float
     control: tuple[str, float] | None
     log_propensities: bool | None
+    prior: Mapping[str, Sequence[float]] | None
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,7 @@ class Settings:
     minimum_share: float = 0.0
     control: tuple[str, float] | None = None
     log_propensities: bool | None = None
+    prior: Mapping[str, Sequence[float]] | None = None
 
     @property
     def window(self) -> Window | None:
@@ -90,11 +93,23 @@ class Settings:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as they are stored."""
-        return {name: _to_json(name, getattr(self, name)) for name in TYPES}
+        values = {name: _to_json(name, getattr(self, name)) for name in TYPES}
+        return {name: value for name, value in values.items() if value is not None or name not in LATER}
+
+    def priors(self) -> dict[str, ArmPrior]:
+        """Return the prior of each arm that has one, scaled as the policy sees rewards."""
+        bounded, priors = self.reward_range is not None, {}
+        for arm, prior in (self.prior or {}).items():
+            if bounded and isinstance(prior, list | tuple) and prior:
+                prior = self.scaled(valid_reward(prior[0])), *prior[1:]
+            priors[arm] = arm_prior(self.policy, arm, prior, bounded)
+        return priors
 
 
 TYPES: dict[str, Any] = get_type_hints(Settings)
 """The type of each setting."""
+LATER = ("prior",)
+"""Settings that are stored only where they are set, so that other agents are stored as before."""
 DEFAULTS = {field.name: field.default for field in fields(Settings) if field.default is not MISSING}
 P = ParamSpec("P")
 Result = TypeVar("Result")
@@ -151,7 +166,9 @@ def valid_settings(
         default_reward=None if unchecked.default_reward is None else valid_reward(unchecked.default_reward),
         minimum_share=_share("minimum_share", unchecked.minimum_share),
         control=_control(unchecked.control, unchecked.arms),
+        prior=_prior(unchecked.prior, unchecked.arms, unchecked.control),
     )
+    settings.priors()
     share = settings.control[1] if settings.control else 0.0
     require_shares(settings.minimum_share, share, len(settings.arms) - (settings.control is not None))
     if settings.default_reward is not None:
@@ -201,6 +218,20 @@ def _control(control: Sequence[Any] | None, arms: tuple[str, ...]) -> tuple[str,
     if len(arms) == 1:
         raise InputError(f"arm {short_repr(arm)} is the only one: give the control arm another arm beside it")
     return str(arm), _share("the share of the control arm", share)
+
+
+def _prior(prior: object, arms: tuple[str, ...], control: Any) -> dict[str, Sequence[float]] | None:
+    """Check which arms have a prior; ``Settings.priors`` checks the rest."""
+    if not prior:
+        return None
+    if not isinstance(prior, Mapping):
+        raise InputError(f"prior must map arms to (mean, weight), got {short_repr(prior)}")
+    for arm in prior:
+        if arm not in arms:
+            raise InputError(f"prior: unknown arm {short_repr(arm)}: the arms are {short_repr(list(arms))}")
+        if control and arm == control[0]:
+            raise InputError(f"prior: {short_repr(arm)} is the control arm, from which no policy learns")
+    return {arm: prior[arm] for arm in arms if arm in prior}
 
 
 def valid_name(name: object) -> str:
@@ -329,6 +360,8 @@ def _to_json(name: str, value: Any) -> Any:
         return {"seconds": value.total_seconds()}
     if TYPES[name] == Window | None and value is not None:
         return {"decisions": value}
+    if isinstance(value, dict):
+        return {arm: list(prior) for arm, prior in value.items()}
     return list(value) if isinstance(value, tuple) else value
 
 

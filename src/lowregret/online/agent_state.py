@@ -22,6 +22,7 @@ from lowregret.engine.kernels.observe import observe
 from lowregret.engine.kernels.rng import POLICY_STREAM, shuffle, stream
 from lowregret.engine.kernels.state import CLOSED, Rows, initialise_memory, new_rows
 from lowregret.engine.kernels.step import NOT_A_NUMBER
+from lowregret.engine.prior import apply_prior, max_weight, write_rewards
 from lowregret.engine.start import first_round, new_rewards
 from lowregret.errors import InputError
 from lowregret.online.agent_settings import Settings, require_shares, valid_arm
@@ -101,13 +102,16 @@ class AgentState:
         shuffle(settings.seed, 0, self.rows["number"])
         initialise_memory(policy, self.rows)
         self.scores = new_scores(policy, size)
-        self.rewards = new_rewards(policy, size, INITIAL_CAPACITY)
+        priors = {played.index(arm): prior for arm, prior in settings.priors().items()}
+        capacity = INITIAL_CAPACITY + max_weight(priors)
+        self.rewards = write_rewards(policy, priors, new_rewards(policy, size, capacity))
         self.models = np.zeros(1, MODEL)
         model = self.models[0]
         model["key"] = stream(settings.seed, 0, POLICY_STREAM)
         model["horizon"] = settings.horizon or first_horizon(size)
         self.epoch = 0
         self.round = start_epoch(policy, self.rows, int(model["horizon"]))
+        apply_prior(policy, self.rows, priors, int(model["horizon"]))
         self.names: list[str] = [played[number] for number in self.rows["number"]]
         self.places = {arm: place for place, arm in enumerate(self.names)}
         self.retired: dict[str, Rows] = {}
@@ -236,7 +240,7 @@ class AgentState:
         place = self.places.get(arm)
         if self.rewards is not None:
             row = self.retired[arm][0] if place is None else self.rows[place]
-            self.reserve(int(row["number"]), int(row["pulls"]) + 1)
+            self.reserve(int(row["number"]), int(row["pulls"]) + int(row["prior"]) + 1)
         if place is not None:
             _, learn, policy = self.steps
             active, self.round = learn(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lowregret.engine.prior import ArmPrior, in_words
+
 if TYPE_CHECKING:
     import altair
     import polars
@@ -12,13 +14,15 @@ if TYPE_CHECKING:
     from lowregret.online.agent_state import AgentState
 
 
-def horizon_notes(state: AgentState) -> tuple[str, ...]:
-    """Return a note of an agent that has passed the horizon that its policy was made for."""
-    horizon, policy = state.settings.horizon, state.settings.policy
-    if horizon is None or state.time <= horizon or "horizon" not in policy.needs:
-        return ()
-    remedy = "create another agent with a larger horizon"
-    return (f"{state.time:,} decisions are beyond the horizon of {horizon:,} of {policy}: {remedy}",)
+def state_notes(state: AgentState) -> tuple[str, ...]:
+    """Return notes of an agent that has passed the horizon that its policy was made for, or has a prior."""
+    horizon, policy, remedy = state.settings.horizon, state.settings.policy, "create another agent with"
+    priors = (state.settings.prior or {}).items()
+    notes = [in_words({repr(arm): ArmPrior(*prior) for arm, prior in priors})]  # type: ignore[arg-type]
+    if horizon is not None and state.time > horizon and "horizon" in policy.needs:
+        beyond = f"{state.time:,} decisions are beyond the horizon of {horizon:,} of {policy}"
+        notes.append(f"{beyond}: {remedy} a larger horizon")
+    return tuple(note for note in notes if note)
 
 
 def summary(self: Agent) -> polars.DataFrame:
@@ -32,6 +36,7 @@ def summary(self: Agent) -> polars.DataFrame:
         now, but not eliminated) or "retired". The mean is that of the rewards as the policy records them:
         ``ThompsonBeta`` records a Bernoulli draw for each. The interval from low to high covers the true
         mean with probability 95% at all times simultaneously, whatever the agent chose; see docs/live.md.
+        An agent with a prior has a column ``prior``, its weight, which is in none of the others.
 
     Examples
     --------

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from lowregret.engine.kernels.state import CLOSED
+from lowregret.engine.prior import without_prior
 from lowregret.online.agent_state import AgentState
 from lowregret.policies.views import arm_view
 
@@ -49,11 +50,14 @@ def half_width(pulls: int, deviation: float, error_rate: float = ERROR_RATE) -> 
 
 def summary_table(state: AgentState) -> pl.DataFrame:
     """Return one row per arm, in the order in which the arms were added."""
-    rows = sorted(_all_rows(state), key=lambda pair: int(pair[1]["number"]))
+    rows = sorted(all_rows(state), key=lambda pair: int(pair[1]["number"]))
     total = max(state.time, 1)
-    return pl.DataFrame(
+    table = pl.DataFrame(
         [_summary_row(state, arm, row, total) for arm, row in rows], schema=COLUMNS, orient="row"
     )
+    priors = state.settings.priors()
+    weights = [priors[arm].weight if arm in priors else 0 for arm, _ in rows]
+    return table.with_columns(pl.Series("prior", weights, pl.Int64)) if priors else table
 
 
 def regret_bound(state: AgentState) -> float | None:
@@ -67,7 +71,7 @@ def regret_bound(state: AgentState) -> float | None:
     settings = state.settings
     if settings.reward_range is None:
         return None
-    rows = _all_rows(state)
+    rows = all_rows(state)
     error_rate = ERROR_RATE / len(rows)
     lows, highs, pulls = np.zeros(len(rows)), np.ones(len(rows)), np.zeros(len(rows))
     for place, (arm, row) in enumerate(rows):
@@ -96,7 +100,7 @@ def gain_over_control(state: AgentState) -> dict[str, float] | None:
     None without a control arm or two rewards in each group, and for a policy that resets statistics.
     """
     groups = np.zeros((2, 3))  # rewards, their sum, and the sum of their variances: policy and control
-    for arm, row in _all_rows(state):
+    for arm, row in all_rows(state):
         _, pulls, mean, variance, *_ = arm_view(state.settings.policy, row.reshape(1), 0)
         groups[int(arm == state.control)] += pulls, pulls * mean, pulls * variance
         if row["reset"]:
@@ -111,10 +115,11 @@ def gain_over_control(state: AgentState) -> dict[str, float] | None:
     return {"estimate": float(gain), "low": float(gain - width), "high": float(gain + width)}
 
 
-def _all_rows(state: AgentState) -> list[tuple[str, np.void]]:
-    """Return the names and the rows of all arms, retired ones last."""
+def all_rows(state: AgentState) -> list[tuple[str, np.void]]:
+    """Return the names and the rows of all arms without their priors, retired ones last."""
     retired = ((arm, row[0]) for arm, row in state.retired.items())
-    return [*zip(state.names, state.rows, strict=True), *retired]
+    rows, priors = [*zip(state.names, state.rows, strict=True), *retired], state.settings.priors()
+    return [(arm, without_prior(row, priors[arm]) if arm in priors else row) for arm, row in rows]
 
 
 def _summary_row(state: AgentState, arm: str, row: np.void, total: int) -> tuple[Any, ...]:

@@ -25,6 +25,7 @@ from lowregret.online.agent_settings import (
 )
 from lowregret.online.agent_state import AgentState
 from lowregret.online.checksummed_snapshot import state_at
+from lowregret.online.earlier_rewards import Source, prior_from
 from lowregret.online.event_replay import replay
 from lowregret.online.policy_description import current_description, policy_text
 from lowregret.online.settings_json import stored_settings
@@ -50,6 +51,8 @@ def open_agent(
     timeout: float = TIMEOUT,
     read_only: bool = False,
     clock: Callable[[], float] = time,
+    start_from: Source | None = None,
+    weight: float = 1.0,
     **options: Unpack[Options],
 ) -> Agent:
     """Open an agent whose decisions and rewards are stored; create it if it does not exist.
@@ -77,7 +80,13 @@ def open_agent(
         ``StoreError``.
     clock : callable, optional
         Returns the time in seconds since 1970, for the timestamps of events; ``time.time`` by default.
-    outside, matures_after, expires_after, default_reward, minimum_share, control, log_propensities
+    start_from : path, URL, table or Agent, optional
+        Earlier rewards, from which a new agent gets its ``prior``: a .csv or .parquet file or a table with
+        columns ``arm`` and ``reward``, or a store, of which the agent of the same name is read, or the only
+        one. An agent that exists keeps the prior that it was created with.
+    weight : float, default 1
+        How many pulls each of these rewards is worth, above 0 and at most 1.
+    outside, matures_after, expires_after, default_reward, minimum_share, control, log_propensities, prior
         As for ``Agent``, except that propensities are computed by default.
 
     Returns
@@ -112,7 +121,11 @@ def open_agent(
         raise InputError(f"timeout must be a number of seconds, at least 0, got {short_repr(timeout)}")
     settings = {"horizon": horizon, "seed": seed, "reward_range": reward_range, **options}
     expected = settings_or_policy("open_agent", policy, arms, settings)
-    return open_or_create(where, expected, name, wait, read_only, clock)
+    if start_from is None:
+        return open_or_create(where, expected, name, wait, read_only, clock)
+    if not isinstance(expected, Settings) or expected.prior is not None:
+        raise InputError("start_from: pass the policy and the arms of the new agent as well, and no prior")
+    return open_or_create(where, expected, name, wait, read_only, clock, (start_from, weight))
 
 
 def open_or_create(
@@ -122,12 +135,16 @@ def open_or_create(
     timeout: float,
     read_only: bool = False,
     clock: Callable[[], float] = time,
+    earlier: tuple[Source, float] | None = None,
 ) -> Agent:
-    """Open an agent; create it if there are settings and it does not exist."""
+    """Open an agent; create it if there are settings and it does not exist.
+
+    ``earlier`` are rewards that a new agent starts from, and their weight.
+    """
     creating = isinstance(expected, Settings) and not read_only
     store, title = open_store(where, name, creating=creating, read_only=read_only, timeout=timeout)
     try:
-        state, position, snapshot = _open(store, expected, title, timeout, read_only)
+        state, position, snapshot = _open(store, expected, title, timeout, read_only, earlier)
         transactions = Transactions(state, store, position, snapshot, timeout, clock)
     except BaseException:
         store.close()
@@ -136,19 +153,30 @@ def open_or_create(
 
 
 def _open(
-    store: Store, expected: Settings | Policy | None, title: str, timeout: float, read_only: bool
+    store: Store,
+    expected: Settings | Policy | None,
+    title: str,
+    timeout: float,
+    read_only: bool,
+    earlier: tuple[Source, float] | None,
 ) -> tuple[AgentState, int, int]:
     """Load the agent of a store, or create it, and check that it has these settings."""
     text = store.header()
     if text is None and isinstance(expected, Settings) and not read_only:
+        new = expected
+        if earlier is not None:
+            new = replace(expected, prior=prior_from(*earlier, expected, store.name))
+            new.priors()  # rejects what is out of range
         with store.session(timeout):  # so that one of two processes creates the agent and the other finds it
             text = store.header()
             if text is None:
-                text = create_header(store, expected)
+                text = create_header(store, new)
     if text is None:
         raise InputError(f"{title} does not exist: {_alternatives(store, read_only)}")
     stored, token = parse_header(text, title)
     if isinstance(expected, Settings):
+        if earlier is not None:
+            expected = replace(expected, prior=stored_settings(stored, expected.policy).prior)
         _compare(stored, expected.to_dict(), title)
         settings = replace(expected, arms=stored["arms"])
     else:
@@ -205,9 +233,9 @@ def parse_header(text: str, title: str) -> tuple[dict[str, Any], str]:
 
 def _compare(stored: dict[str, Any], expected: dict[str, Any], title: str) -> None:
     """Reject settings that differ from those of the stored agent; arms are compared later."""
-    for key in expected:
-        if key != "arms" and stored.get(key) != expected[key]:
-            was, now = stored.get(key), expected[key]
-            if key == "policy" and isinstance(was, dict):
+    for key in TYPES:
+        was, now = stored.get(key), expected.get(key)
+        if key != "arms" and was != now:
+            if key == "policy" and isinstance(was, dict) and isinstance(now, dict):
                 was, now = policy_text(was), policy_text(now)
             raise InputError(f"{title} was created with {key} {was}, got {now}: {ADVICE}")

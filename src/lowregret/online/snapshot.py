@@ -21,6 +21,7 @@ from lowregret._common.validation import short_repr
 from lowregret.engine.kernels.exceedances import SamplingRound, new_scores
 from lowregret.engine.kernels.state import ROW, Rows, new_rows
 from lowregret.errors import InputError
+from lowregret.online.agent_settings import Settings
 from lowregret.online.agent_state import AgentState
 from lowregret.online.decisions import Decision, Status, decision_number
 from lowregret.online.settings_json import stored_settings
@@ -108,8 +109,8 @@ def read(text: str, policy: Policy | None = None) -> AgentState:
     settings = stored_settings(parts["made_with"], policy)
     state = AgentState(settings, parts["agent"])
     pending = Counter(parts["pending"]["arm"])
-    state.names, state.rows = parts["arms"]["name"], _rows(settings.policy, parts["arms"], pending)
-    retired = _rows(settings.policy, parts["retired"], pending)
+    state.names, state.rows = parts["arms"]["name"], _rows(settings, parts["arms"], pending)
+    retired = _rows(settings, parts["retired"], pending)
     _check(parts)
     state.places = {arm: place for place, arm in enumerate(state.names)}
     state.scores = new_scores(settings.policy, len(state.rows))
@@ -190,7 +191,7 @@ def _require(kind: Any, value: Any, *path: Key) -> None:
     words, classes = _KINDS[type(kind) if isinstance(kind, list | dict) else kind]
     if type(value) not in classes:
         raise SpecError(path, f"must be {words}, got {short_repr(value)}")
-    if kind is int and value < 0 and "eliminated" not in path:
+    if kind is int and value < 0 and not {"eliminated", "reset"} & set(path):
         raise SpecError(path, f"must be at least 0, got {value}")
     if (type(value) is int and abs(value) > 2**62) or (type(value) is float and not isfinite(value)):
         raise SpecError(path, f"is too large or not finite: {short_repr(value)}")
@@ -244,7 +245,7 @@ def _arms(state: AgentState, names: Iterable[str], rows: Rows) -> dict[str, Any]
     if policy.Memory:
         table["memory"] = {name: rows[PREFIX + name].tolist() for name in policy.Memory._fields}
     if state.rewards is not None:
-        histories = [state.rewards[row["number"], : row["pulls"]] for row in rows]
+        histories = [state.rewards[row["number"], : row["prior"] + row["pulls"]] for row in rows]
         table["rewards"] = [
             (history[:, 0] if policy.uses_times else history).tolist() for history in histories
         ]
@@ -262,8 +263,10 @@ def _set_rewards(state: AgentState, arms: Any) -> None:
         if len(lists) != len(arms["name"]):
             raise damaged(f"{what} of {len(arms['name'])} arms has {len(lists)} entries")
     uses = {"rewards": policy.uses_rewards, "times": policy.uses_times}
+    priors = state.settings.priors()
     columns = zip(arms["name"], arms["number"], arms["pulls"], rewards, times, strict=True)
-    for name, number, pulls, arm_rewards, arm_times in columns:
+    for name, number, pulled, arm_rewards, arm_times in columns:
+        pulls = pulled + (priors[name].weight if name in priors else 0)
         for what, values in (("rewards", arm_rewards), ("times", arm_times)):
             if len(values) != (pulls if uses[what] else 0):
                 raise damaged(f"arm {name!r} has {len(values)} {what} for {pulls} pulls")
@@ -274,9 +277,9 @@ def _set_rewards(state: AgentState, arms: Any) -> None:
             state.rewards[number, :pulls] = arm_rewards
 
 
-def _rows(policy: Policy, arms: Any, pending: Mapping[str, int]) -> Rows:
+def _rows(settings: Settings, arms: Any, pending: Mapping[str, int]) -> Rows:
     """Return the rows of a table of arms."""
-    size = len(arms["name"])
+    policy, size, priors = settings.policy, len(arms["name"]), settings.priors()
     rows = new_rows(size, policy)
     columns = {field: arms[field] for field in COLUMNS}
     if policy.Memory:
@@ -290,6 +293,9 @@ def _rows(policy: Policy, arms: Any, pending: Mapping[str, int]) -> Rows:
         rows[field] = column
     rows["mean"] = [*map(mean_of, (rows["pulls"] - rows["reset"]).tolist(), arms["origin"], arms["total"])]
     rows["pending"] = [pending.get(name, 0) for name in arms["name"]]
+    rows["prior"] = [priors[name].weight if name in priors else 0 for name in arms["name"]]
+    if (rows["reset"] < -rows["prior"]).any():
+        raise damaged("an arm has more rewards of a prior than the settings give it")
     return rows
 
 

@@ -17,11 +17,14 @@ import polars as pl
 
 from lowregret._common.progress import Report, counter, reporting
 from lowregret._common.text import count
+from lowregret._common.validation import integer
 from lowregret.analysis.summary import tail_mean
 from lowregret.engine.backends import run as run_engine
 from lowregret.engine.backends.threads import run_in_threads
+from lowregret.engine.prior import MAX_WEIGHT, ArmPrior
 from lowregret.engine.problem import Control, Problem
-from lowregret.environments import Delay
+from lowregret.environments import Bandit, Delay
+from lowregret.errors import InputError
 from lowregret.planning.assumptions import Assumptions, Simulated, assumptions
 from lowregret.planning.fixed_split import fixed_split
 from lowregret.planning.policy_runs import PolicyRuns, baselines, empty_runs, record
@@ -33,6 +36,8 @@ from lowregret.reporting.number_format import shown
 FOR_RATES = ("ThompsonBeta", "IMED", "EUCBV", "MOSSV", "MOSS", "UCB1", "EpsilonGreedy")
 FOR_MEANS = ("ThompsonNormal", "ThompsonGauss", "KLUCBGauss", "BayesUCBGauss", "EpsilonGreedy")
 """The policies that are compared: those that a step of some 100 ns and the kind of reward suit."""
+PRIORS = {"right": 0.0, "wrong by 1 se": 1.0, "wrong by 3 se": 3.0}
+"""By how many of its standard errors the prior of the best option is too low."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,6 +72,9 @@ class Plan:
         The numbers that were given, and the traffic that was simulated.
     played : dict of str to PolicyRuns
         The runs of every policy.
+    prior : polars.DataFrame, optional
+        What the prior ``saves`` the best policy, with the standard error ``se`` of the paired difference, if
+        it is right, and if that of the best option is too low by one and by three of its standard errors.
 
     Examples
     --------
@@ -93,6 +101,7 @@ class Plan:
     given: Assumptions
     simulated: Simulated
     played: dict[str, PolicyRuns] = field(repr=False)
+    prior: pl.DataFrame | None = None
 
     def __repr__(self) -> str:
         scenario = self.given
@@ -130,6 +139,7 @@ class Plan:
             "policies": self.table.to_dicts(),
             "assumptions": self.assumptions,
             "simulated": self.simulated._asdict(),
+            "prior": None if self.prior is None else self.prior.to_dicts(),
         }
 
     def report(self, folder: str | Path) -> list[Path]:
@@ -153,6 +163,7 @@ def in_words(plan: Plan, explain: bool = True) -> list[str]:
     lines = [f"Note: {plan.given.large_lift()}"] if plan.given.large_lift() else []
     lines.append(f"Fixed split: power {plan.power:.0%}, {plan.days_needed:,.1f} days for 80%")
     lines.append(f"Use {plan.recommended}: {plan.reason}")
+    lines += prior_in_words(plan)
     for words, snippet in ways_to_start(plan):
         lines += ["", words, "", indent(snippet, "    ")]
     assumed = ["Assumed:", *(f"- {sentence}" for sentence in plan.assumptions)]
@@ -161,6 +172,16 @@ def in_words(plan: Plan, explain: bool = True) -> list[str]:
         "",
         *(assumed if explain else [f"{plan.assumptions[-1]} --explain prints all that was assumed."]),
     ]
+
+
+def prior_in_words(plan: Plan) -> list[str]:
+    """Return what a prior gains and costs, a line each; none where no prior was given."""
+    lines = []
+    for row in () if plan.prior is None else plan.prior.to_dicts():
+        verb, saved = "saves" if row["saves"] >= 0 else "costs", shown(abs(row["saves"]))
+        words = f"{verb} {row['policy']} {saved} ({shown(row['se'])}) {plan.given.unit}"
+        lines.append(f"A prior that is {row['prior']} {words}")
+    return lines
 
 
 def ways_to_start(plan: Plan) -> list[tuple[str, str]]:
@@ -203,6 +224,7 @@ def plan(
     seed: int = 0,
     threads: int | None = None,
     progress: bool | Report = True,
+    prior: int | None = None,
 ) -> Plan:
     """Compare policies and a fixed split on the traffic that an experiment will have.
 
@@ -239,6 +261,9 @@ def plan(
         The number of threads; by default one per core.
     progress : bool or callable, default True
         Whether to say on standard error what is done, or a function that is called with a `Progress`.
+    prior : int, optional
+        The weight in pulls of what is known of each option beforehand: the plan then also says what such a
+        prior gains if it is right, and costs if it is wrong.
 
     Returns
     -------
@@ -264,21 +289,35 @@ def plan(
         options, rate, mean, sd, lift, visitors, days, delay_days, spread, alpha, runs, seed
     )
     chosen = policies_of("plan", _suitable(scenario) if policies is None else policies)
-    simulated = scenario.simulated(len(chosen))
+    weight = None if prior is None else integer("plan", "prior", prior, MAX_WEIGHT)
+    if weight is not None and not any(policy.takes_prior for policy in chosen.values()):
+        raise InputError(f"plan: none of {', '.join(chosen)} can use a prior: leave it out, or add a policy")
+    simulated = scenario.simulated(len(chosen) + (0 if weight is None else len(PRIORS)))
     for policy in chosen.values():
         policy.validate_problem(clock_at(0, simulated.decisions, scenario.options, 0.0))
         clips(policy, scenario.draw(0, simulated).support, "the plan", False)
     split = fixed_split(scenario)
     played = baselines(scenario, simulated, split)
     with reporting(progress) as report:
-        advance = counter(report, len(chosen) * simulated.runs, "runs")
+        parts = len(chosen) + (0 if weight is None else len(PRIORS))
+        advance = counter(report, parts * simulated.runs, "runs")
         for name, policy in chosen.items():
             advance(name, 0)
             played[name] = _play(policy, scenario, simulated, threads, partial(advance, name))
-    table = _table(scenario, simulated, played)
+        table, worth = _table(scenario, simulated, played), None
+        if weight is not None:
+            best = next(name for name in table["policy"] if name in chosen and chosen[name].takes_prior)
+            advance(best, 0)
+            game = chosen[best], scenario, simulated, threads, played[best], partial(advance, best)
+            worth = _worth_of_prior(weight, *game)
     advice: Recommendation = recommend(scenario, split, chosen, played)
     words = scenario.in_words(simulated)
-    return Plan(table, split.power, split.days_needed, *advice, words, scenario, simulated, played)
+    if weight is not None:
+        known = (
+            f"The prior is worth {weight:,} pulls of each option; where it is wrong, that of the best option"
+        )
+        words.insert(0, f"{known} is too low by so many of its standard errors, and the others are right.")
+    return Plan(table, split.power, split.days_needed, *advice, words, scenario, simulated, played, worth)
 
 
 def _suitable(scenario: Assumptions) -> list[str]:
@@ -295,8 +334,12 @@ def _play(
     simulated: Simulated,
     threads: int | None,
     progress: Callable[[int], None],
+    prior: Callable[[Bandit], dict[int, ArmPrior]] = lambda _: {},
 ) -> PolicyRuns:
-    """Play all runs of a policy, each on options of its own; run r has the same rewards for every policy."""
+    """Play all runs of a policy, each on options of its own; run r has the same rewards for every policy.
+
+    ``prior`` returns what is known of the options of a run.
+    """
     played = empty_runs(simulated.runs, scenario.days)
     control, delay = Control(threads, progress), Delay.constant(simulated.delay)
 
@@ -311,6 +354,7 @@ def _play(
                 first_run=run,
                 delay=delay,
                 record=frozenset({"path"}),
+                prior=prior(bandit),
             )
             path = run_engine(problem, control=Control(threads=1, halt=control.halt)).records["path"]
             record(played, run, path[0, :, 0], bandit.means, scenario, simulated)
@@ -318,6 +362,36 @@ def _play(
 
     run_in_threads(block, simulated.runs, simulated.decisions, control)
     return played
+
+
+def _worth_of_prior(
+    weight: int,
+    policy: Policy,
+    scenario: Assumptions,
+    simulated: Simulated,
+    threads: int | None,
+    without: PolicyRuns,
+    progress: Callable[[int], None],
+) -> pl.DataFrame:
+    """Return what a prior saves; the best option is too low in a wrong one, by so many standard errors."""
+    scaled = max(round(weight / simulated.scale), 1)
+
+    def prior(errors: float, bandit: Bandit) -> dict[int, ArmPrior]:
+        known = {arm: ArmPrior(float(mean), scaled, scenario.sd) for arm, mean in enumerate(bandit.means)}
+        best = known[int(bandit.means.argmax())]
+        low = best.mean - errors * best.standard_error
+        known[int(bandit.means.argmax())] = best._replace(mean=low if scenario.sd else max(low, 0.0))
+        return known
+
+    rows = []
+    for name, errors in PRIORS.items():
+        played = _play(policy, scenario, simulated, threads, progress, partial(prior, errors))
+        loss = played.loss[:, -1]
+        saved = without.loss[:, -1] - loss
+        numbers = loss.mean(), saved.mean(), saved.std(ddof=1) / sqrt(len(loss))
+        numbered = dict(zip(("loss", "saves", "se"), map(float, numbers), strict=True))
+        rows.append({"prior": name, "policy": str(policy), **numbered})
+    return pl.DataFrame(rows)
 
 
 def _table(scenario: Assumptions, simulated: Simulated, played: dict[str, PolicyRuns]) -> pl.DataFrame:

@@ -94,6 +94,8 @@ class Policy(OptionalMethods):
         simulator then evaluates all arms at every step.
     uses_times : bool
         Whether ``arm.rewards`` has two columns, the reward and the step at which it became known.
+    takes_prior : bool
+        Whether rewards that no pull earned, those of a prior, may count in the statistics of an arm.
     uses_best : bool
         Whether a score depends on ``clock.best``, the largest mean of all arms. Unless ``index_trend`` is
         ``"arbitrary"``, such a score must not increase with it.
@@ -143,6 +145,7 @@ class Policy(OptionalMethods):
     uses_best: ClassVar[bool] = False
     uses_rewards: ClassVar[bool] = False
     uses_times: ClassVar[bool] = False
+    takes_prior: ClassVar[bool] = True
     family: ClassVar[str | None] = None
     needs: ClassVar[tuple[Need, ...]] = ()
     source: ClassVar[str] = ""
@@ -276,7 +279,8 @@ def _no_arms(self: Any, rows: Any, rewards: Any) -> None:
 
 def _all_rewards(self: Any, row: Any, rewards: Any) -> tuple[Any]:
     # in a tuple, because code that counts no references may return no other array than one it was given
-    return (rewards[int(row["number"]), int(row["reset"]) : int(row["pulls"])],)
+    prior = int(row["prior"])
+    return (rewards[int(row["number"]), int(row["reset"]) + prior : int(row["pulls"]) + prior],)
 
 
 def _no_rewards(self: Any, row: Any, rewards: Any) -> tuple[None]:

@@ -42,6 +42,7 @@ class TsallisINF(Policy):
 
     Memory = LossEstimate
     warmup = 0
+    takes_prior = False
     needs = ("bounded rewards",)
     source: ClassVar[str] = "Zimmert, Seldin 2021, Algorithm 1"
 

@@ -63,7 +63,7 @@ def connect(
         the id "fallback" that is not recorded. If ``only`` lacks this arm, the first of its arms.
     deadline : float, optional
         After how many seconds ``ask`` returns the fallback; by default ``timeout``.
-    outside, matures_after, expires_after, default_reward, minimum_share, control, log_propensities
+    outside, matures_after, expires_after, default_reward, minimum_share, control, log_propensities, prior
         As for ``open_agent``.
 
     Returns

@@ -94,6 +94,7 @@ SETTINGS: dict[str, Any] = {
     "default_reward": Number | None,
     "minimum_share": Share,
     "control": Annotated[list[Arm | Share], Field(min_length=2, max_length=2)] | None,
+    "prior": dict[Arm, Annotated[list[Number], Field(min_length=2, max_length=3)]] | None,
 }
 """The types of the settings as JSON."""
 _KEYS: Any = {name: (kind, DEFAULTS.get(name, ...)) for name, kind in SETTINGS.items()}
@@ -244,6 +245,7 @@ class ArmSummary(BaseModel):
     high: float | None
     state: str
     share: float
+    prior: int = 0
 
 
 class Loss(BaseModel):

@@ -128,7 +128,7 @@ async def create(agent: Endpoint, settings: Settings) -> None:
     if ":" in body["policy"]["class"]:
         raise InputError(f"{settings.policy} is not in lowregret: a service creates its own policies alone")
     for key, value in body.items():
-        if isinstance(value, dict) and "decisions" in value:
+        if key.endswith("_after") and isinstance(value, dict) and "decisions" in value:
             body[key] = value["decisions"]
     body |= {"policy": policy_text(body["policy"]), "name": agent.name}
     await agent.send("POST", "/v1/agents", body)
@@ -319,4 +319,5 @@ def _table(answer: dict[str, Any]) -> polars.DataFrame:
 
     from lowregret.online.arm_summary import COLUMNS
 
-    return pl.DataFrame(answer["table"], schema=COLUMNS)
+    rows: list[dict[str, Any]] = answer["table"]
+    return pl.DataFrame(rows, schema={**COLUMNS, **({"prior": pl.Int64} if "prior" in rows[0] else {})})

@@ -10,15 +10,15 @@ import numpy as np
 
 from lowregret.engine.backends.threads import interruptible, run_in_threads
 from lowregret.engine.bridge.compiler import entry
-from lowregret.engine.encoding import encode, queue_for
+from lowregret.engine.encoding import encode, queue_for, room_for_rewards
 from lowregret.engine.failures import call, raise_for
-from lowregret.engine.kernels import delayed_run
+from lowregret.engine.kernels import delayed_run, scan
 from lowregret.engine.kernels.delayed_rewards import delay_model
 from lowregret.engine.kernels.exceedances import new_scores
 from lowregret.engine.kernels.runs import Outputs, Setup, new_memory, play_runs, sum_rewards
 from lowregret.engine.kernels.ways import way_to_play
 from lowregret.engine.problem import RECORDS, Control, Outcome, Problem, eliminates
-from lowregret.engine.start import new_rewards, within_memory
+from lowregret.engine.start import within_memory
 
 
 def run(problem: Problem, control: Control) -> Outcome:
@@ -35,7 +35,8 @@ def run(problem: Problem, control: Control) -> Outcome:
         encoding.first_round, rows, data, horizon, problem.clip, problem.grid, seed, encoding.shuffled
     )
     delayed = encoding.delays is not None or means is not None
-    way = delayed_run if delayed else way_to_play(policy, size, horizon)
+    way = scan if problem.prior else way_to_play(policy, size, horizon)  # shortcuts know no prior
+    way = delayed_run if delayed else way
 
     def new_scratch() -> Any:
         if not delayed:
@@ -47,7 +48,7 @@ def run(problem: Problem, control: Control) -> Outcome:
         part, wanted = slice(start, stop), problem.record
         recorded = {name: array[part] if name in wanted else array for name, array in records.items()}
         outputs = Outputs(regret[part], pulls[part], eliminated[part], stop=halt, **recorded)
-        memory = new_memory(rows, new_rewards(policy, size, horizon))
+        memory = new_memory(rows, room_for_rewards(problem))
         return setup, problem.first_run + start, outputs, memory, new_scratch()
 
     play = interruptible(partial(entry, play=way.play), play_runs, policy, *arguments(0, 0))

@@ -41,15 +41,15 @@ def _observe_with_memory(policy: Any, rows: Rows, place: int, reward: float, clo
 
 def _observe_with_rewards(policy: Any, rows: Rows, place: int, reward: float, clock: Clock, rng: Rng) -> None:
     x = policy.transform_reward(reward, rng)
-    rng.rewards[int(rows[place]["number"]), int(rows[place]["pulls"])] = x
+    rng.rewards[int(rows[place]["number"]), int(rows[place]["pulls"]) + int(rows[place]["prior"])] = x
     _add_with_memory(policy, rows, place, x, clock)
 
 
 def _observe_with_times(policy: Any, rows: Rows, place: int, reward: float, clock: Clock, rng: Rng) -> None:
     x = policy.transform_reward(reward, rng)
-    number, pulls = int(rows[place]["number"]), int(rows[place]["pulls"])
-    rng.rewards[number, pulls, 0] = x
-    rng.rewards[number, pulls, 1] = clock.t
+    number, before = int(rows[place]["number"]), int(rows[place]["pulls"]) + int(rows[place]["prior"])
+    rng.rewards[number, before, 0] = x
+    rng.rewards[number, before, 1] = clock.t
     _add_with_memory(policy, rows, place, x, clock)
 
 

@@ -42,7 +42,7 @@ GIVEN = -2
 ROW = np.dtype(
     [
         ("pulls", np.int64),  # with a reward
-        ("reset", np.int64),  # of those, pulls before the latest reset of the statistics
+        ("reset", np.int64),  # of those, pulls before the latest reset of the statistics; -prior before one
         ("pending", np.int64),  # pulls whose reward is not known yet
         ("origin", np.float64),  # the first reward
         ("total", np.float64),  # sum of the rewards' distances from it
@@ -52,6 +52,7 @@ ROW = np.dtype(
         ("active", np.bool_),
         ("listed", np.bool_),  # on the next list of a policy that plays lists
         ("allowed", np.bool_),  # in the present choice
+        ("prior", np.int32),  # rewards of its prior, which are before its first pull
         ("number", np.int64),
         ("key", np.uint64),  # of its random stream
         ("a", np.float64),

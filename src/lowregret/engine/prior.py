@@ -1,0 +1,139 @@
+"""What is known of arms before the first pull: rewards that count in their statistics, and not in the time.
+
+A prior of mean m and weight w is w rewards with this mean. Of rewards in [0, 1] they are 0 and 1, evenly
+mixed, and one between them where w m is no integer: no rewards in [0, 1] have a larger variance. Of other
+rewards half are m - s and half m + s, s their standard deviation. ``reset`` of such an arm is -w, so that
+``pulls``, which count pulls alone, begin at 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lowregret._common.arrays import Floats
+from lowregret._common.validation import integer, short_repr
+from lowregret._common.validation import number as finite
+from lowregret.engine.kernels.state import Rows
+from lowregret.engine.kernels.statistics import add_reward, read_sums, write_sums
+from lowregret.errors import InputError
+from lowregret.policies import Policy
+from lowregret.policies.views import arm_view, clock_at, mean_of
+
+MAX_WEIGHT = 100_000
+"""The most rewards of the prior of an arm."""
+
+
+class ArmPrior(NamedTuple):
+    """The mean of an arm, how many rewards it is worth, and their deviation if they have no range."""
+
+    mean: float
+    weight: int
+    deviation: float | None = None
+
+    def rewards(self) -> Floats:
+        """Return the rewards, in an order in which those of every part have about this mean."""
+        steps = np.arange(self.weight + 1)
+        if self.deviation is not None:
+            signs = np.where(steps[1:] % 2, -1.0, 1.0)
+            signs[self.weight - self.weight % 2 :] = 0.0
+            return self.mean + self.deviation * signs
+        rewards = np.diff(np.floor(self.mean * steps + 1e-9))
+        rest = max(self.mean * self.weight - float(rewards.sum()), 0.0)
+        if rest > 1e-9:
+            rewards[np.flatnonzero(rewards == 0.0)[-1]] = rest
+        return rewards
+
+    @property
+    def standard_error(self) -> float:
+        """The standard error of the mean of so many rewards."""
+        deviation = sqrt(self.mean * (1.0 - self.mean)) if self.deviation is None else self.deviation
+        return deviation / sqrt(self.weight)
+
+
+def arm_prior(policy: Policy, arm: object, prior: object, bounded: bool) -> ArmPrior:
+    """Validate the prior of an arm; ``bounded`` says whether rewards lie in [0, 1]."""
+    form = "(0.04, 200), a mean and a weight" if bounded else "(3, 200, 1.5): mean, weight, deviation"
+    parts = list(prior) if isinstance(prior, list | tuple) else []
+    if len(parts) != (2 if bounded else 3):
+        raise InputError(f"the prior of arm {short_repr(arm)} must be as {form}, got {short_repr(prior)}")
+    mean, *rest = (finite("prior", "a mean or deviation", part) for part in (parts[0], *parts[2:]))
+    if (bounded and not 0.0 <= mean <= 1.0) or (rest and rest[0] < 0.0):
+        raise InputError(
+            f"the prior of arm {short_repr(arm)} lies outside the range, got {short_repr(prior)}"
+        )
+    if not policy.takes_prior:
+        raise InputError(f"{policy} cannot use a prior: it weighs each reward by the probability of its pull")
+    weight = parts[1] if not isinstance(parts[1], float) or parts[1] % 1 else int(parts[1])
+    return ArmPrior(mean, integer("prior", "a weight", weight, MAX_WEIGHT), *rest)
+
+
+def numbered_priors(
+    policy: Policy, prior: Mapping[int, Any] | None, arms: int, bounded: bool
+) -> dict[int, ArmPrior]:
+    """Validate the priors of arms that are named by their numbers."""
+    if prior is None:
+        return {}
+    if not isinstance(prior, Mapping):
+        raise InputError(f"prior must map arms to (mean, weight), got {short_repr(prior)}")
+    for arm in prior:
+        if isinstance(arm, bool) or not isinstance(arm, int) or not 0 <= arm < arms:
+            raise InputError(f"prior: the arms are 0 to {arms - 1}, got {short_repr(arm)}")
+    return {arm: arm_prior(policy, arm, entry, bounded) for arm, entry in prior.items()}
+
+
+def in_words(priors: Mapping[Any, ArmPrior]) -> str:
+    """Return a sentence about priors, "" where there is none."""
+    parts = [f"{prior.weight:,} of mean {prior.mean:.4g} for {arm}" for arm, prior in [*priors.items()][:3]]
+    others = f" and {len(priors) - 3:,} other arms" if len(priors) > 3 else ""
+    return f"statistics begin with a prior: rewards that no pull earned, {', '.join(parts)}{others}" * bool(
+        parts
+    )
+
+
+def apply_prior(policy: Policy, rows: Rows, priors: Mapping[int, ArmPrior], horizon: int) -> None:
+    """Add the priors of arms, by their numbers, to a table of arms that were not pulled."""
+    clock = clock_at(0, horizon, len(rows), 0.0)
+    for place in range(len(rows)):
+        row = rows[place]
+        if int(row["number"]) not in priors:
+            continue
+        values = priors[int(row["number"])].rewards()
+        for value in map(float, values if policy.Memory else ()):
+            memory, sums = policy.update_memory(arm_view(policy, rows, place), value, clock), read_sums(row)
+            sums = add_reward(sums, value)
+            write_sums(row, sums, mean_of(sums.pulls, sums.origin, sums.total))
+            policy.write_memory(row, memory)
+        origin, count = float(values[0]), len(values)
+        row["origin"], row["total"] = origin, (values - origin).sum()
+        row["squares"], row["mean"] = ((values - origin) ** 2).sum(), mean_of(count, origin, row["total"])
+        row["pulls"], row["prior"], row["reset"] = 0, count, -count
+
+
+def write_rewards(policy: Policy, priors: Mapping[int, ArmPrior], rewards: Floats | None) -> Floats | None:
+    """Write the rewards of priors before those of pulls, for a policy that uses them; their step is 0."""
+    for number, prior in priors.items() if rewards is not None else ():
+        values = prior.rewards()
+        columns = np.stack([values, np.zeros(len(values))], 1) if policy.uses_times else values
+        rewards[number, : len(values)] = columns  # type: ignore[index]  # not None here
+    return rewards
+
+
+def max_weight(priors: Mapping[int, ArmPrior]) -> int:
+    """Return the largest weight, 0 without a prior."""
+    return max((prior.weight for prior in priors.values()), default=0)
+
+
+def without_prior(row: np.void, prior: ArmPrior) -> np.void:
+    """Return the row of an arm as its pulls alone have made it; a reset has removed the prior already."""
+    if row["reset"] >= 0:
+        return row
+    copy, values = row.copy(), prior.rewards()
+    copy["total"] -= (values - row["origin"]).sum()
+    copy["squares"] = max(row["squares"] - ((values - row["origin"]) ** 2).sum(), 0.0)
+    copy["reset"] = copy["prior"] = 0
+    copy["mean"] = mean_of(int(row["pulls"]), float(row["origin"]), float(copy["total"]))
+    return copy

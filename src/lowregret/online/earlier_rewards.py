@@ -1,0 +1,103 @@
+"""Rewards from before an agent: those of a log or of another agent, as rows or as a prior."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from math import sqrt
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from lowregret._common.validation import number, short_repr
+from lowregret.engine.prior import MAX_WEIGHT
+from lowregret.errors import InputError
+from lowregret.online.agent import Agent
+from lowregret.online.agent_settings import Settings
+from lowregret.policies.views import arm_view
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Source: TypeAlias = "str | os.PathLike[str] | pl.DataFrame | Mapping[str, Sequence[Any]] | Agent"
+"""A store, a file or table of rewards, or an agent."""
+SUFFIXES = (".csv", ".parquet")
+
+
+def prior_from(source: Source, weight: float, settings: Settings, name: str | None) -> dict[str, list[float]]:
+    """Return the prior that earlier rewards are worth, each of them ``weight`` pulls.
+
+    Arms that the new agent does not have are left out, and so is its control arm.
+    """
+    share = number("open_agent", "weight", weight)
+    if not 0.0 < share <= 1.0:
+        raise InputError(f"weight must be above 0 and at most 1, got {short_repr(weight)}")
+    prior, control = {}, settings.control[0] if settings.control else None
+    for arm, (count, mean, deviation) in _statistics(source, name).items():
+        pulls = min(round(share * count), MAX_WEIGHT)
+        if pulls and arm in settings.arms and arm != control:
+            prior[arm] = [mean, pulls, *([deviation] if settings.reward_range is None else [])]
+    if not prior:
+        raise InputError(f"start_from: no arm of the new agent has rewards in {short_repr(source)}")
+    return prior
+
+
+def _statistics(source: Source, name: str | None) -> dict[str, tuple[int, float, float]]:
+    """Return the number, the mean and the standard deviation of the rewards of each arm, in their units."""
+    if isinstance(source, Agent):
+        return _of_agent(source)
+    if isinstance(source, str | os.PathLike) and Path(source).suffix.lower() not in SUFFIXES:
+        from lowregret.online.open_agent import open_or_create
+        from lowregret.online.stores import TIMEOUT
+        from lowregret.online.stores.locations import agent_names
+
+        known = name if name in agent_names(source) else None
+        with open_or_create(source, None, known, TIMEOUT, read_only=True) as agent:
+            return _of_agent(agent)
+    import polars as pl
+
+    column = pl.col("reward")
+    statistics = {"count": column.len(), "mean": column.mean(), "deviation": column.std(ddof=0)}
+    groups = read_rewards(source).group_by("arm", maintain_order=True).agg(**statistics)
+    return {arm: (count, mean, deviation) for arm, count, mean, deviation in groups.iter_rows()}
+
+
+def _of_agent(agent: Agent) -> dict[str, tuple[int, float, float]]:
+    from lowregret.online.arm_summary import all_rows
+
+    with agent.transactions.reading() as state:
+        settings, statistics = state.settings, {}
+        scale = settings.unscaled(1.0) - settings.unscaled(0.0)
+        for arm, row in all_rows(state):
+            _, count, mean, variance, *_ = arm_view(settings.policy, row.reshape(1), 0)
+            statistics[arm] = count, settings.unscaled(mean), sqrt(variance) * scale
+    return statistics
+
+
+def read_rewards(source: Any) -> pl.DataFrame:
+    """Return a log with the columns arm, reward, propensity and request; the last two may be null."""
+    import polars as pl
+
+    try:
+        if isinstance(source, str | os.PathLike):
+            file = Path(source)
+            table = pl.read_csv(file, infer_schema=False) if file.suffix == ".csv" else pl.read_parquet(file)
+        else:
+            table = source if isinstance(source, pl.DataFrame) else pl.DataFrame(dict(source), strict=False)
+    except (OSError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        reason = str(error).partition("\n")[0]
+        raise InputError(f"cannot read the log {short_repr(str(source))}: {reason}") from None
+    types = {"arm": pl.String, "reward": pl.Float64, "propensity": pl.Float64, "request": pl.String}
+    for column in ("arm", "reward"):
+        if column not in table.columns:
+            raise InputError(f"the log has no column {column!r}: it has {', '.join(table.columns):.200}")
+    columns = [
+        (pl.col(name) if name in table.columns else pl.lit(None)).cast(kind, strict=False).alias(name)
+        for name, kind in types.items()
+    ]
+    log = table.select(columns)
+    for column in ("arm", "reward"):
+        if log[column].null_count():
+            row = int(log[column].is_null().arg_max() or 0)
+            value = short_repr(table[column][row])
+            raise InputError(f"the {column} in row {row + 1} of the log is missing or wrong: {value}")
+    return log
