@@ -103,6 +103,7 @@ CALLS = {
     "ask": lambda agent, count, request: agent.ask(count, request=request),
     "tell": lambda agent, keys: agent.tell_many((key, reward(key)) for key in keys),
     "name": lambda agent, request, key: agent.tell(request=request, reward=reward(key)),
+    "observe": lambda agent, arm, reward, request: agent.observe(arm, reward, 0.5, request),
     "contradict": lambda agent, key: agent.tell(key, 1.0 - reward(key) / 2.0),
     "forget": lambda agent, key: agent.forget(key),
     "add": lambda agent, arm: agent.add_arm(arm),
@@ -126,11 +127,11 @@ def attempt(agent, diary, call, *what):
     return done
 
 
-def live(path: str, diary: int, seed: int, requests: list[tuple[int, str]], names: list[str]) -> None:
-    """Ask again what was asked before, and then do all that can be done to an agent, until killed."""
+def live(path: str, diary: int, seed: int, again: list[list], names: list[str]) -> None:
+    """Make again calls that were made before, and then do all that can be done to an agent, until killed."""
     random, agent, parent = Random(seed), opened(path, agent_of(seed, names)), os.getppid()
-    for count, request in requests:
-        attempt(agent, diary, "ask", count, request)
+    for call in again:
+        attempt(agent, diary, *call)
     for turn in range(10**9):
         assert os.getppid() == parent, "nobody is left to kill this worker"
         waiting = [choice.id for choice in agent.pending]
@@ -146,6 +147,10 @@ def live(path: str, diary: int, seed: int, requests: list[tuple[int, str]], name
             attempt(agent, diary, "tell", [key for key in some if not is_lost(key)])
             if random.random() < 0.1:  # both ways of being answered
                 attempt(agent, diary, "contradict", some[0])
+        if random.random() < 0.2:
+            what = random.choice(ARMS), random.randrange(5) / 4, f"observed {seed}, {turn}"
+            for _ in range(random.choice([1, 2])):  # the second time it is known
+                attempt(agent, diary, "observe", *what)
         if random.random() < 0.1:
             guests = sorted(set(agent.arms) - set(ARMS))
             if len(guests) > 1:
@@ -154,13 +159,13 @@ def live(path: str, diary: int, seed: int, requests: list[tuple[int, str]], name
                 attempt(agent, diary, "add", f"guest {seed}, {turn}")
 
 
-def forked(path: str, diary: Path, seed: int, requests: list[tuple[int, str]], names: list[str]) -> int:
+def forked(path: str, diary: Path, seed: int, again: list[list], names: list[str]) -> int:
     """Start a worker; a kill takes nothing from a file that it wrote to."""
     process = os.fork()
     if process == 0:
         signal.alarm(LIMIT_SECONDS)
         try:
-            live(path, os.open(diary, os.O_WRONLY | os.O_CREAT), seed, requests, names)
+            live(path, os.open(diary, os.O_WRONLY | os.O_CREAT), seed, again, names)
         except BaseException:
             print_exc()
         finally:
@@ -208,10 +213,13 @@ def entries(diary: Path) -> list[tuple[list, object]]:
     return list(zip(tried, done + [None] * (len(tried) - len(done)), strict=True))
 
 
-def asked_for(diary: Path, random: Random) -> list[tuple[int, str]]:
+def asked_for(diary: Path, random: Random) -> list[list]:
     """Give the last request of a worker, which may have been cut off, and one from before."""
-    requests = [(tried[1], tried[2]) for tried, _ in entries(diary) if tried[0] == "ask" and tried[2]]
-    return [*requests[-1:], random.choice(requests)] if requests else []
+    calls = []
+    for kind in ("ask", "observe"):
+        requests = [tried for tried, _ in entries(diary) if tried[0] == kind and tried[-1]]
+        calls += [*requests[-1:], random.choice(requests)] if requests else []
+    return calls
 
 
 def let_work(alive: dict[int, Path], size: int) -> None:
@@ -236,7 +244,7 @@ def slaughter(
     for name in names:
         opened(path, name).close()
     alive: dict[int, Path] = {}
-    again: list[tuple[int, str]] = []
+    again: list[list] = []
     try:
         while alive or born < kills:
             while len(alive) < at_once and born < kills:

@@ -7,7 +7,7 @@ what it tried and what it was answered. They are forked by a process of their ow
 import os
 import signal
 from collections import Counter
-from itertools import pairwise
+from itertools import filterfalse, pairwise
 from random import Random
 from time import sleep
 
@@ -99,7 +99,10 @@ def check_all(path, folder, agents, workers):
         named, cut_off_named = of_kind(diaries, "name")  # by the request
         told += [([[key]], new) for (_, key), new in named]
         cut_off += [[[key]] for _, key in cut_off_named]
-        check_answers(log, told, cut_off, *of_kind(diaries, "forget"))
+        others = {event.decision for event in log if is_observed(event)}
+        own = [event for event in log if event.decision not in others]
+        check_answers(own, told, cut_off, *of_kind(diaries, "forget"))
+        check_observed(log, *of_kind(diaries, "observe"))
         check_conflicts(log, *of_kind(diaries, "contradict"))
         for call, kind in (("add", "added"), ("retire", "retired")):
             check_arms([event.arm for event in log if event.kind == kind], *of_kind(diaries, call))
@@ -141,7 +144,7 @@ def check_asks(place, log, answered, cut_off):
         else:
             assert requests.setdefault(request, choices) == choices  # asked again, it is the same
     assert len(set(unnamed)) == len(unnamed)
-    for event in seen:
+    for event in filterfalse(is_observed, seen):
         named.setdefault(event.request, []).append(event.decision)
     assert len(named.pop(None)) - len(unnamed) <= sum(count for count, request in cut_off if not request)
     counts = {request: count for count, request in [*(what for what, _ in answered), *cut_off]}
@@ -171,6 +174,26 @@ def check_answers(log, told, cut_off_tells, forgot, cut_off_forgets):
     assert 0 <= beyond <= sum(len(keys) for (keys,) in cut_off_tells)
     beyond = sum(event.kind == "forgot" for event in answers) - sum(new for _, new in forgot)
     assert 0 <= beyond <= len(cut_off_forgets)
+
+
+def is_observed(event):
+    return event.kind == "asked" and event.key.startswith("observed")
+
+
+def check_observed(log, answered, cut_off):
+    """Each is there once, with its reward, however often it was tried and whoever was killed meanwhile."""
+    rewards = {event.decision: event.reward for event in log if event.kind == "told"}
+    seen = {
+        event.request: [event.arm, rewards[event.decision], event.request]
+        for event in filter(is_observed, log)
+    }
+    assert len(seen) == sum(map(is_observed, log))  # none twice
+    for what, new in answered:
+        assert seen[what[-1]] == what and isinstance(new, bool)  # none lost
+    tried = [what for what, _ in answered] + cut_off
+    assert all(what in tried for what in seen.values())
+    assert sum(new for _, new in answered) <= len(seen)
+    assert any(not new for _, new in answered)
 
 
 def check_conflicts(log, answered, cut_off):

@@ -98,6 +98,29 @@ class Live(RuleBasedStateMachine):
             assert choice.id not in self.asked
             self.asked[choice.id] = choice
 
+    @rule(data=st.data(), reward=REWARDS, request=st.sampled_from([None, "d", "e"]))
+    def observe(self, data, reward, request):
+        """What somebody else decided counts as a decision and its reward do."""
+        arm = data.draw(st.sampled_from(self.arms))
+        if request in self.requests:
+            earlier = self.requests[request][0]
+            if (earlier.arm, self.told.get(earlier.id)) != (arm, reward):
+                with pytest.raises(lr.ConflictError, match="use another request"):
+                    self.agent.observe(arm, reward, request=request)
+            else:
+                assert self.agent.observe(arm, reward, request=request) is False
+                self.end_windows()
+            return
+        assert self.agent.observe(arm, reward, request=request) is True
+        self.end_windows()
+        choice = lr.Decision(next(reversed(self.agent.transactions.state.answers)), arm, 0)
+        if request:
+            choice = self.agent.ask(request=request)
+        assert choice.id.startswith("observed") and choice.arm == arm
+        self.asked[choice.id], self.told[choice.id] = choice, reward
+        if request:
+            self.requests[request] = [choice]
+
     @precondition(lambda self: self.waiting())
     @rule(data=st.data(), reward=REWARDS, by=st.sampled_from(["decision", "id", "request"]))
     def tell(self, data, reward, by):

@@ -201,5 +201,7 @@ def test_a_service_creates_an_agent_with_a_prior(tmp_path):
             assert agent.summary()["prior"].to_list() == [20, 0, 13]
         with pytest.raises(lr.ConflictError, match="was created with prior"):
             lr.connect(url, "UCB1", ARMS, matures_after=5, default_reward=0)
-        notes = client.get("/v1/agents/default/summary").json()["notes"]
-        assert notes == [f"{notes[0]}"] and "a prior" in notes[0]
+        assert client.get("/v1/agents/default/summary").json()["settings"]["prior"] == {
+            "0": [0.3, 20],
+            "2": [0.55, 13],
+        }

@@ -141,6 +141,7 @@ def test_all_settings_are_accepted(client):
         "minimum_share": 0.01,
         "control": ["red", 0.1],
         "log_propensities": True,
+        "values": {"red": {"colour": "#f00", "sizes": [1, 2]}, "green": True},
         "prior": {"green": [2.5, 40], "blue": [0.5, 8]},
     }
     assert client.post("/v1/agents", json=new).status_code == 201
@@ -219,7 +220,7 @@ def test_the_history_counts_decisions_and_rewards(client, agent):
     assert found["complete"] and len(found["periods"]) <= 64
     assert sum(sum(period["asked"].values()) for period in found["periods"]) == 1_600
     assert sum(sum(period["rewards"].values()) for period in found["periods"]) == 1_200
-    none = {"defaulted": 0, "expired": 0, "conflict": 0}
+    none = {"observed": 0, "defaulted": 0, "expired": 0, "conflict": 0}
     assert found["counts"] == {"asked": 1600, "told": 1200, "forgot": 40, **none}
 
 

@@ -152,6 +152,42 @@ def tell(
         print("recorded" if one.tell(decision, reward, request=request) else "recorded before")
 
 
+@agent.command("import")
+def import_log(
+    store: Store,
+    log: Annotated[Path, typer.Argument(help="A .csv or .parquet file with columns arm and reward.")],
+    name: Name = None,
+    policy: Own = None,
+) -> None:
+    """Let an agent learn from decisions of others, in their order; the same file again changes nothing."""
+    from lowregret.online.earlier_rewards import observe_log
+
+    with _open_agent(store, name, policy, read_only=False) as one:
+        new, rows = observe_log(one, log)
+        print(f"{count(new, 'decision')} observed, {count(rows - new, 'row')} known before")
+
+
+@agent.command()
+def shadow(store: Store, name: Name = None, policy: Own = None, json: Json = False) -> None:
+    """Compare what an agent would have chosen with what others did (`observe`, `import`)."""
+    from lowregret.service.shadow import shadow_report
+
+    with _open_agent(store, name, policy) as one:
+        report = shadow_report(one, one.transactions.store, one.transactions.position)
+    if json:
+        print_json(report)
+        return
+    earned, would = _cell(report["earned"]), _cell(report["would_have_earned"])
+    between = (
+        f" (95%: {_cell(report['low'])} to {_cell(report['high'])})" if report["low"] is not None else ""
+    )
+    print_text(f"{count(report['observed'], 'decision')} observed, agreed in {report['agreed']:,}")
+    print_text(f"mean reward {earned}; of the agent's choices {would}{between}")
+    if report["without_propensity"]:
+        rows = count(report["without_propensity"], "decision")
+        print_text(f"{rows} without a propensity: the estimate is right if their arms were equally likely")
+
+
 @agent.command()
 def forget(
     store: Store,

@@ -74,6 +74,8 @@ class Agent:
     log_propensities : bool, optional
         Whether to compute the propensities of Thompson sampling, which takes time with many arms. By default
         they are computed with a minimum share or a control arm, and for ``open_agent`` always.
+    values : dict of str to (bool, str, float or dict), optional
+        The values of arms as feature flags (OpenFeature), by default their names; see docs/integrate.md.
     prior : dict of str to (float, int), optional
         What is known of arms before the first decision: a mean, in the units of the rewards, and its weight
         in pulls; with ``reward_range=None`` a standard deviation too. It counts in the statistics of the arm
@@ -121,6 +123,7 @@ class Agent:
         settings = valid_settings(policy, arms, horizon, seed, reward_range, **options)
         self.transactions = _in_memory(AgentState(settings, token_hex(16)), clock)
 
+    observe = agent_changes.observe
     forget = agent_changes.forget
     forget_many = agent_changes.forget_many
     forget_expired = agent_changes.forget_expired
@@ -130,6 +133,7 @@ class Agent:
     retire = agent_changes.retire
     add_arm = agent_changes.add_arm
     retire_arm = agent_changes.retire_arm
+    preview = agent_views.preview
     summary = agent_views.summary
     plot = agent_views.plot
     events = agent_views.events
@@ -174,8 +178,10 @@ class Agent:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was noted when the store was opened, and that the agent is beyond its horizon."""
-        return (*self.transactions.store.notes, *agent_views.state_notes(self.transactions.state))
+        """What was noted when the store was opened, a prior, and that the agent is beyond its horizon."""
+        state = self.transactions.state
+        views = *agent_views.prior_notes(state), *agent_views.horizon_notes(state)
+        return (*self.transactions.store.notes, *views)
 
     @property
     def status(self) -> Status:

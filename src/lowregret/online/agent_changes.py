@@ -4,16 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lowregret._common.validation import short_repr
 from lowregret.errors import InputError
 from lowregret.online import calls
-from lowregret.online.agent_settings import reference_of, valid_decisions, valid_request
+from lowregret.online.agent_settings import reference_of, valid_decisions, valid_observation, valid_request
 from lowregret.online.decisions import Decision
 
 if TYPE_CHECKING:
     from lowregret.online.agent import Agent
+
+
+def observe(
+    self: Agent, arm: str, reward: float, propensity: float | None = None, request: str | None = None
+) -> bool:
+    """Learn from a decision that somebody else made: it enters the log, marked, and the statistics.
+
+    It counts as a decision and its reward do, also while the agent is paused. Its id begins with "observed".
+
+    Parameters
+    ----------
+    arm : str
+        The arm that was pulled.
+    reward : float
+        Its reward.
+    propensity : float, optional
+        The probability with which the other one chose this arm, for estimates from the log.
+    request : str, optional
+        A name that makes the call idempotent; ``ask`` with this name returns the same arm.
+
+    Returns
+    -------
+    bool
+        True if the decision is new, False if its request was observed before.
+
+    Raises
+    ------
+    ConflictError
+        If the request stands for another arm or another reward, or the agent is retired.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
+    >>> agent.observe("red", 1, request="visit 17"), agent.observe("red", 1, request="visit 17")
+    (True, False)
+    >>> agent.summary()["pulls"].to_list(), agent.preview().arm
+    ([1, 0], 'green')
+    """
+    observation = valid_observation(arm, reward, propensity, request)
+    return bool(self.transactions.execute(calls.observe, [observation]))
 
 
 def forget(self: Agent, decision: Decision | str | None = None, *, request: str | None = None) -> bool:
@@ -188,15 +229,17 @@ def retire(self: Agent) -> bool:
     return bool(self.transactions.execute(calls.change_status, "ended"))
 
 
-def add_arm(self: Agent, arm: str) -> None:
+def add_arm(self: Agent, arm: str, value: Any = None) -> None:
     """Add an arm; it is pulled first, as often as the warm-up of the policy requires.
 
     Parameters
     ----------
     arm : str
         The name of the arm; no arm, not even a retired one, has it already.
+    value : bool, str, float or dict, optional
+        Its value as a feature flag, as in ``values`` of ``Agent``.
     """
-    self.transactions.execute(calls.add, arm)
+    self.transactions.execute(calls.add, arm, value)
 
 
 def retire_arm(self: Agent, arm: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,7 +18,7 @@ from lowregret._common.validation import MAX_ARMS, MAX_HORIZON, MAX_MAGNITUDE, i
 from lowregret._common.validation import number as finite
 from lowregret.engine.prior import ArmPrior, arm_prior
 from lowregret.errors import InputError, LowRegretError
-from lowregret.online.decisions import Decision, Request
+from lowregret.online.decisions import Decision, Observation, Request
 from lowregret.online.policy_description import describe
 from lowregret.policies import Policy
 from lowregret.policies.inputs import policy_of
@@ -28,6 +29,8 @@ Window: TypeAlias = int | timedelta
 
 MAX_REQUEST = 1_000
 """The most characters of a request."""
+MAX_VALUE = 10_000
+"""The most characters of the JSON of a value."""
 DEFAULT_NAME = "default"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -43,6 +46,7 @@ class Options(TypedDict, total=False):
     minimum_share: float
     control: tuple[str, float] | None
     log_propensities: bool | None
+    values: Mapping[str, Any] | None
     prior: Mapping[str, Sequence[float]] | None
 
 
@@ -65,6 +69,7 @@ class Settings:
     minimum_share: float = 0.0
     control: tuple[str, float] | None = None
     log_propensities: bool | None = None
+    values: Mapping[str, Any] | None = None
     prior: Mapping[str, Sequence[float]] | None = None
 
     @property
@@ -108,7 +113,7 @@ class Settings:
 
 TYPES: dict[str, Any] = get_type_hints(Settings)
 """The type of each setting."""
-LATER = ("prior",)
+LATER = ("values", "prior")
 """Settings that are stored only where they are set, so that other agents are stored as before."""
 DEFAULTS = {field.name: field.default for field in fields(Settings) if field.default is not MISSING}
 P = ParamSpec("P")
@@ -166,9 +171,15 @@ def valid_settings(
         default_reward=None if unchecked.default_reward is None else valid_reward(unchecked.default_reward),
         minimum_share=_share("minimum_share", unchecked.minimum_share),
         control=_control(unchecked.control, unchecked.arms),
-        prior=_prior(unchecked.prior, unchecked.arms, unchecked.control),
+        values=_of_arms("values", unchecked.values, unchecked.arms),
+        prior=_of_arms("prior", unchecked.prior, unchecked.arms),
     )
-    settings.priors()
+    for arm, value in (settings.values or {}).items():
+        valid_value(arm, value)
+    if settings.control and settings.control[0] in settings.priors():
+        raise InputError(
+            f"prior: {short_repr(settings.control[0])} is the control arm: no policy learns from it"
+        )
     share = settings.control[1] if settings.control else 0.0
     require_shares(settings.minimum_share, share, len(settings.arms) - (settings.control is not None))
     if settings.default_reward is not None:
@@ -220,18 +231,30 @@ def _control(control: Sequence[Any] | None, arms: tuple[str, ...]) -> tuple[str,
     return str(arm), _share("the share of the control arm", share)
 
 
-def _prior(prior: object, arms: tuple[str, ...], control: Any) -> dict[str, Sequence[float]] | None:
-    """Check which arms have a prior; ``Settings.priors`` checks the rest."""
-    if not prior:
+def _of_arms(what: str, values: object, arms: tuple[str, ...]) -> dict[str, Any] | None:
+    """Check which arms have a value."""
+    if not values:
         return None
-    if not isinstance(prior, Mapping):
-        raise InputError(f"prior must map arms to (mean, weight), got {short_repr(prior)}")
-    for arm in prior:
+    if not isinstance(values, Mapping):
+        raise InputError(f"{what} must be a dictionary by the names of arms, got {short_repr(values)}")
+    for arm in values:
         if arm not in arms:
-            raise InputError(f"prior: unknown arm {short_repr(arm)}: the arms are {short_repr(list(arms))}")
-        if control and arm == control[0]:
-            raise InputError(f"prior: {short_repr(arm)} is the control arm, from which no policy learns")
-    return {arm: prior[arm] for arm in arms if arm in prior}
+            raise InputError(f"{what}: unknown arm {short_repr(arm)}: the arms are {short_repr(list(arms))}")
+    return {arm: values[arm] for arm in arms if arm in values}
+
+
+def valid_value(arm: str, value: object) -> object:
+    """Validate the value of an arm as a flag: what OpenFeature has, and no more than fits into a page."""
+    try:
+        allowed = isinstance(value, bool | str | int | float | dict)
+        if allowed and len(json.dumps(value, allow_nan=False)) <= MAX_VALUE:
+            return value
+    except (TypeError, ValueError, RecursionError):
+        pass
+    raise InputError(
+        f"the value of arm {short_repr(arm)} must be true or false, a string, a number or an object of JSON, "
+        f"at most {MAX_VALUE:,} characters, got {short_repr(value)}"
+    )
 
 
 def valid_name(name: object) -> str:
@@ -305,6 +328,19 @@ def reference_of(decision: Decision | str | None, request: str | None) -> Decisi
     return Request(valid_request(request)) if decision is None else decision
 
 
+def valid_observation(
+    arm: str, reward: float, propensity: float | None = None, request: str | None = None
+) -> Observation:
+    """Validate a decision that somebody else made; the state checks its arm."""
+    if propensity is not None:
+        propensity = finite("observe", "propensity", propensity)
+        if not 0.0 < propensity <= 1.0:
+            raise InputError(f"propensity must be above 0 and at most 1, got {short_repr(propensity)}")
+    return Observation(
+        arm, valid_reward(reward), propensity, None if request is None else valid_request(request)
+    )
+
+
 def valid_decisions(decisions: object) -> list[Decision | str]:
     """List decisions before the call begins."""
     if isinstance(decisions, str | Decision) or not isinstance(decisions, Iterable):
@@ -360,7 +396,7 @@ def _to_json(name: str, value: Any) -> Any:
         return {"seconds": value.total_seconds()}
     if TYPES[name] == Window | None and value is not None:
         return {"decisions": value}
-    if isinstance(value, dict):
+    if isinstance(value, dict) and name == "prior":
         return {arm: list(prior) for arm, prior in value.items()}
     return list(value) if isinstance(value, tuple) else value
 

@@ -7,6 +7,7 @@ requests. It is idempotent, so an interrupted commit is simply repeated.
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
@@ -82,6 +83,8 @@ class AgentState:
         The number of the latest decision whose window has ended; see ``windows``.
     status : str
         Whether decisions are made: "active", "paused" or "retired"; ``fallback`` is shown meanwhile.
+    values : dict of str to object
+        The values, as flags, of arms that were added.
     pending : dict of int to Decision
         The decisions whose pulls the model counts as pending, by their numbers in increasing order.
     early : dict of int to float
@@ -120,6 +123,7 @@ class AgentState:
         self.asked = self.conflicts = self.matured = 0
         self.status: Status = "active"
         self.fallback: str | None = None
+        self.values: dict[str, Any] = {}
         self.pending: dict[int, Decision] = {}
         self.early: dict[int, float] = {}
         self.answers: OrderedDict[str, float | None] = OrderedDict()
@@ -361,6 +365,8 @@ class AgentState:
                 self._commit_answer(number, event.reward)
             elif kind == "matured":
                 self._commit_ended_windows(number, event.reward)
+            elif kind == "added" and event.key is not None:
+                self.values = {**self.values, str(event.arm): json.loads(event.key)}
         while len(self.answers) > MAX_REMEMBERED:
             self.answers.popitem(last=False)
         while len(self.requests) > MAX_REMEMBERED or (

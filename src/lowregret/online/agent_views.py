@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lowregret.engine.prior import ArmPrior, in_words
+from lowregret.online import calls
 
 if TYPE_CHECKING:
     import altair
@@ -12,17 +13,44 @@ if TYPE_CHECKING:
 
     from lowregret.online.agent import Agent
     from lowregret.online.agent_state import AgentState
+    from lowregret.online.decisions import Decision
 
 
-def state_notes(state: AgentState) -> tuple[str, ...]:
-    """Return notes of an agent that has passed the horizon that its policy was made for, or has a prior."""
-    horizon, policy, remedy = state.settings.horizon, state.settings.policy, "create another agent with"
-    priors = (state.settings.prior or {}).items()
-    notes = [in_words({repr(arm): ArmPrior(*prior) for arm, prior in priors})]  # type: ignore[arg-type]
-    if horizon is not None and state.time > horizon and "horizon" in policy.needs:
-        beyond = f"{state.time:,} decisions are beyond the horizon of {horizon:,} of {policy}"
-        notes.append(f"{beyond}: {remedy} a larger horizon")
-    return tuple(note for note in notes if note)
+def horizon_notes(state: AgentState) -> tuple[str, ...]:
+    """Return a note of an agent that has passed the horizon that its policy was made for."""
+    horizon, policy = state.settings.horizon, state.settings.policy
+    if horizon is None or state.time <= horizon or "horizon" not in policy.needs:
+        return ()
+    remedy = "create another agent with a larger horizon"
+    return (f"{state.time:,} decisions are beyond the horizon of {horizon:,} of {policy}: {remedy}",)
+
+
+def prior_notes(state: AgentState) -> tuple[str, ...]:
+    """Return a note of an agent whose statistics begin with a prior."""
+    stated = (state.settings.prior or {}).items()
+    priors = {repr(arm): ArmPrior(prior[0], int(prior[1])) for arm, prior in stated}
+    return (in_words(priors),) if priors else ()
+
+
+def preview(self: Agent) -> Decision:
+    """Return what the next ``ask`` would choose, without a decision: nothing is stored or counted.
+
+    An agent that is paused or retired says what it would choose if it were active.
+
+    Returns
+    -------
+    Decision
+        The arm, its time and its propensity; the id is "preview".
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> agent = lr.Agent(lr.ThompsonBeta(), ["red", "green"])
+    >>> agent.preview().arm == agent.preview().arm == agent.ask().arm
+    True
+    """
+    decision: Decision = self.transactions.try_out(calls.preview)
+    return decision
 
 
 def summary(self: Agent) -> polars.DataFrame:

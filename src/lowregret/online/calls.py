@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
@@ -9,18 +10,22 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from lowregret._common import text
 from lowregret._common.validation import short_repr
 from lowregret.errors import ConflictError, InputError, PausedError, UnknownDecisionError
-from lowregret.online.agent_settings import valid_reward
+from lowregret.online.agent_settings import valid_reward, valid_value
 from lowregret.online.agent_state import AgentState
 from lowregret.online.decisions import (
     FALLBACK,
+    OBSERVED,
+    PREVIEW,
     STATUS_EVENTS,
     Decision,
     Event,
     Kind,
+    Observation,
     Request,
     decision_id,
     decision_number,
     decision_of,
+    new_key,
     new_tuple,
 )
 from lowregret.online.windows import end_due_windows
@@ -48,6 +53,8 @@ def requests_of(call: Callable[..., Change], arguments: Sequence[Any]) -> list[s
     """Return the requests that a call looks up."""
     if call is ask:
         return [] if arguments[2] is None else [arguments[2]]
+    if call is observe:
+        return [row.request for row in arguments[0] if row.request is not None]
     if call is tell or call is forget:
         names = (entry[0] if call is tell else entry for entry in arguments[0])
         return [name.name for name in names if isinstance(name, Request)]
@@ -125,6 +132,65 @@ def tell(
     return len(events), events
 
 
+def observe(state: AgentState, store: Lookup, now: float, rows: Sequence[Observation]) -> Change:
+    """Enter decisions of others and their rewards, all or none; those of an earlier request are skipped."""
+    if state.status == "retired":
+        raise ConflictError("this agent is retired, which is final: create another one")
+    events: list[Event] = []
+    if state.settings.window is not None:
+        events, more = end_due_windows(state, now)
+        if more:
+            return AGAIN, events
+    new: dict[str, Observation] = {}
+    for row in rows:
+        arm, value, propensity, request = row
+        scaled = state.settings.scaled(value)
+        if arm != state.control:
+            state.place(arm)
+        if request is not None and request in new:
+            _check_repeated(row, new[request].arm, new[request].reward)
+            continue
+        if request is not None:
+            new[request] = row
+            if earlier := _decisions_of_request(state, store, request):
+                _check_repeated(row, earlier[0].arm, _known_reward(state, store, earlier))
+                continue
+        state.asked = number = state.asked + 1
+        key, drawn = OBSERVED + new_key()[len(OBSERVED) :], int(state.models[0]["drawn"])
+        fields = "asked", number, arm, None, state.time + 1, propensity, drawn, request, key, now
+        events += [new_tuple(Event, fields), Event("told", number, reward=value, timestamp=now)]
+        state.count_pending(arm)
+        if state.settings.matures_after is None:
+            state.apply_reward(arm, scaled)
+    return [], events
+
+
+def _known_reward(state: AgentState, store: Lookup, decisions: list[Decision]) -> float | None:
+    """Return the reward of the one decision of a request, None if it is not known."""
+    number = decision_number(decisions[0].id)
+    if len(decisions) > 1 or number in state.pending:
+        return state.early.get(number)
+    return _answer(state, store, decisions[0])
+
+
+def _check_repeated(row: Observation, arm: str, reward: float | None) -> None:
+    """Reject an observation whose request stands for another decision or reward."""
+    if (arm, reward) != row[:2]:
+        had = "no reward yet" if reward is None else f"the reward {reward!r}"
+        raise ConflictError(
+            f"request {short_repr(row.request)} has arm {short_repr(arm)} and {had}, not "
+            f"{short_repr(row.arm)} and {row.reward!r}: use another request"
+        )
+
+
+def preview(state: AgentState, store: Lookup, now: float) -> Change:
+    """Choose an arm, which must be undone; windows that are due end first, as for a decision."""
+    if state.settings.window is not None:
+        end_due_windows(state, now)
+    event = state.choose(state.asked + 1, None, now)
+    return decision_of(event)._replace(id=PREVIEW, timestamp=None), []
+
+
 def forget(
     state: AgentState, store: Lookup, now: float, decisions: Sequence[Decision | str | Request]
 ) -> Change:
@@ -154,11 +220,12 @@ def end_windows(state: AgentState, store: Lookup, now: float) -> Change:
     return (sum(number not in state.early for number in ended), more), events
 
 
-def add(state: AgentState, store: Lookup, now: float, arm: object) -> Change:
-    """Add an arm."""
+def add(state: AgentState, store: Lookup, now: float, arm: object, value: object = None) -> Change:
+    """Add an arm, with the value of a flag."""
     name = state.check_new(arm)
+    key = None if value is None else json.dumps(valid_value(name, value))
     state.add(name)
-    return None, [Event("added", arm=name, timestamp=now)]
+    return None, [Event("added", arm=name, key=key, timestamp=now)]
 
 
 def retire(state: AgentState, store: Lookup, now: float, arm: object) -> Change:

@@ -20,6 +20,10 @@ new_tuple = tuple.__new__
 """Creates a named tuple from all its fields, in half the time of its own constructor."""
 FALLBACK = "fallback"
 """The id of a decision that was not recorded: its reward counts nowhere."""
+PREVIEW = "preview"
+"""The id of a decision that was not made, but would be."""
+OBSERVED = "observed"
+"""What the key and the id of a decision begin with that somebody else made."""
 ANSWERS = ("told", "forgot")
 """The kinds of events that answer one decision."""
 KEY = 32
@@ -66,6 +70,15 @@ class Request(NamedTuple):
     name: str
 
 
+class Observation(NamedTuple):
+    """A decision that somebody else made, and its reward; see ``Agent.observe``."""
+
+    arm: str
+    reward: float
+    propensity: float | None = None
+    request: str | None = None
+
+
 class Event(NamedTuple):
     """An event in the life of an agent, as stores hold it.
 
@@ -75,7 +88,7 @@ class Event(NamedTuple):
     forgot   decision
     withdrew decision: it counts as if it had been forgotten at once
     conflict decision, reward: contradicts an earlier reward, rejected
-    added    arm
+    added    arm, optionally key: the JSON of its value as a flag
     retired  arm
     paused   no decisions are made from here on; optionally arm, which is shown meanwhile
     resumed  decisions are made again
@@ -86,7 +99,8 @@ class Event(NamedTuple):
 
     ``decision`` is the number of the decision, from 1. ``drawn`` is how many random numbers the policy had
     drawn after the choice, so that a replay need not choose again. ``reward`` is in the user's units. ``key``
-    is the random part of the id. ``timestamp`` is in seconds since 1970 (UTC), None if it was not recorded.
+    is the random part of the id; it begins with "observed" if somebody else made the decision. ``timestamp``
+    is in seconds since 1970 (UTC), None if it was not recorded.
     """
 
     kind: Kind

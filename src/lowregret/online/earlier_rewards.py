@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -12,7 +13,8 @@ from lowregret._common.validation import number, short_repr
 from lowregret.engine.prior import MAX_WEIGHT
 from lowregret.errors import InputError
 from lowregret.online.agent import Agent
-from lowregret.online.agent_settings import Settings
+from lowregret.online.agent_settings import Settings, valid_observation
+from lowregret.online.calls import observe
 from lowregret.policies.views import arm_view
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 Source: TypeAlias = "str | os.PathLike[str] | pl.DataFrame | Mapping[str, Sequence[Any]] | Agent"
 """A store, a file or table of rewards, or an agent."""
 SUFFIXES = (".csv", ".parquet")
+BATCH = 500
+"""How many rows are observed in one transaction."""
 
 
 def prior_from(source: Source, weight: float, settings: Settings, name: str | None) -> dict[str, list[float]]:
@@ -39,6 +43,21 @@ def prior_from(source: Source, weight: float, settings: Settings, name: str | No
     if not prior:
         raise InputError(f"start_from: no arm of the new agent has rewards in {short_repr(source)}")
     return prior
+
+
+def observe_log(agent: Agent, file: Path) -> tuple[int, int]:
+    """Let an agent observe the rows of a log; return how many were new, and how many there are.
+
+    A row without a request gets one from the contents of the log up to it, so that one that was interrupted
+    or has grown can be imported again.
+    """
+    digest, rows = sha256(), []
+    for arm, reward, propensity, request in read_rewards(file).iter_rows():
+        digest.update(repr((arm, reward, propensity)).encode())
+        named = request or f"import {digest.hexdigest()[:32]}"
+        rows.append(valid_observation(arm, reward, propensity, named))
+    starts = range(0, len(rows), BATCH)
+    return sum(len(agent.transactions.execute(observe, rows[i : i + BATCH])) for i in starts), len(rows)
 
 
 def _statistics(source: Source, name: str | None) -> dict[str, tuple[int, float, float]]:

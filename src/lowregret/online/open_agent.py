@@ -86,7 +86,9 @@ def open_agent(
         one. An agent that exists keeps the prior that it was created with.
     weight : float, default 1
         How many pulls each of these rewards is worth, above 0 and at most 1.
-    outside, matures_after, expires_after, default_reward, minimum_share, control, log_propensities, prior
+    outside, matures_after, expires_after, default_reward, minimum_share, control, values, prior
+        As for ``Agent``.
+    log_propensities
         As for ``Agent``, except that propensities are computed by default.
 
     Returns

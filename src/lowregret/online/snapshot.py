@@ -50,10 +50,10 @@ SNAPSHOT = {
     },
     **{**dict.fromkeys(_COUNTS, int), "arms": _ARMS, "retired": _ARMS, "pending": _DECISIONS},
     **{"fallback": str | None, "defaulted": int, "early": {str: float}, "answers": {str: _NUMBER}},
-    "requests": {str: _DECISIONS},
+    **{"requests": {str: _DECISIONS}, "values": {str: object}},
 }
 """The types of the JSON; ``str`` stands for any key of a table."""
-OPTIONAL = "memory", "rewards", "times", "status", "fallback", "defaulted"
+OPTIONAL = "memory", "rewards", "times", "status", "fallback", "defaulted", "values"
 _KINDS: dict[Any, tuple[str, tuple[type, ...]]] = {
     bool: ("true or false", (bool,)),
     int: ("an integer", (int,)),
@@ -100,6 +100,8 @@ def write(state: AgentState, for_store: bool = False) -> str:
     }
     if state.status != "active":  # so that an older lowregret reads those that are
         data |= {"status": state.status, **({"fallback": state.fallback} if state.fallback else {})}
+    if state.values:
+        data["values"] = state.values
     return json.dumps(data, ensure_ascii=False, allow_nan=False, indent=None if for_store else 1)
 
 
@@ -125,7 +127,7 @@ def read(text: str, policy: Policy | None = None) -> AgentState:
     model["defaulted"] = parts.get("defaulted", 0)
     state.epoch, state.asked, state.conflicts = parts["epoch"], parts["asked"], parts["conflicts"]
     state.matured, state.status = parts["matured"], parts["status"]
-    state.fallback = parts.get("fallback")
+    state.fallback, state.values = parts.get("fallback"), parts.get("values", {})
     state.round = _round(settings.policy, state.round, parts["round"])
     state.pending = _by_number(parts["pending"])
     state.early = {_early_number(number, state): reward for number, reward in parts["early"].items()}

@@ -133,6 +133,20 @@ class Transactions:
             self._catch_up()
             yield self.state
 
+    def try_out(self, call: Callable[..., Change], *arguments: Any) -> Any:
+        """Return what a function of ``calls`` returns, and undo what it changed; nothing is stored."""
+        with self.reading():
+            while True:
+                self._before = self.state.save()
+                try:
+                    return call(self.state, self.store, self.now(), *arguments)[0]
+                except ArithmeticError:  # as in ``_retry``
+                    if self.state.is_compiled:
+                        raise
+                finally:
+                    self._recover()
+                self.state.compile()
+
     def close(self) -> None:
         """Close the store."""
         with self._lock:

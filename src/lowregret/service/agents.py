@@ -43,6 +43,7 @@ class LiveAgent:
     def __init__(self, commits: GroupCommit, log: Store) -> None:
         self.agent, self.commits, self.log = commits.agent, commits, log
         self.history, self.reading_log = History(log), asyncio.Lock()
+        self.shadow: tuple[int, dict[str, Any]] | None = None  # the report, and the events that it knows
         state = self.agent.transactions.state
         self.rows = len(state.rows) + len(state.pending)
 

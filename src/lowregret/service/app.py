@@ -9,10 +9,12 @@ from time import perf_counter
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
+from pydantic import BaseModel
+
 from lowregret._common.validation import short_repr
 from lowregret.errors import InputError, StoreError
 from lowregret.online.stores.locations import without_urls
-from lowregret.service import Options, handlers, models
+from lowregret.service import Options, handlers, models, ofrep
 from lowregret.service.agents import MAX_LISTED_AGENTS, Agents, hidden_names
 from lowregret.service.handlers import MAX_EVENTS, Answer, Call
 from lowregret.service.logs import write, write_seldom
@@ -39,7 +41,7 @@ class Route(NamedTuple):
     path: str
     scope: TokenScope | None
     handler: Callable[[Call], Awaitable[Any]]
-    body: type[models.StrictModel] | None = None
+    body: type[BaseModel] | None = None
     answer: Any = None
     pages: Pages | None = None
 
@@ -52,6 +54,9 @@ ROUTES = (
     Route("GET", AGENT, "read", handlers.show, None, models.Overview),
     Route("POST", f"{AGENT}/ask", "visitor", handlers.ask, models.Ask, models.Decisions),
     Route("POST", f"{AGENT}/tell", "visitor", handlers.tell, models.Tell, models.Told),
+    Route("POST", f"{AGENT}/observe", "decide", handlers.observe, models.Observe, models.Told),
+    Route("GET", f"{AGENT}/preview", "read", handlers.preview, None, models.Decisions),
+    Route("GET", f"{AGENT}/shadow", "read", handlers.shadow, None, models.Shadow),
     Route("POST", f"{AGENT}/forget", "decide", handlers.forget, models.Forget, models.Told),
     Route("GET", f"{AGENT}/summary", "read", handlers.summary, None, models.Summary),
     Route("GET", f"{AGENT}/pending", "read", handlers.pending, None, models.Decisions),
@@ -65,6 +70,11 @@ ROUTES = (
     Route("GET", "/ready", None, handlers.ready, None, dict),
     Route("GET", "/metrics", "read", handlers.metrics, None, "text/plain", AGENTS),
 )
+OFREP_ROUTES = (
+    Route("POST", f"{ofrep.FLAGS}/{{name}}", "visitor", ofrep.evaluate_flag, ofrep.Evaluation),
+    Route("POST", ofrep.FLAGS, "visitor", ofrep.evaluate_flags, ofrep.Evaluation),
+)
+"""Routes that are described elsewhere, by the protocol."""
 PAGES = {
     "/": ("index.html", "text/html"),
     "/dashboard.css": ("dashboard.css", "text/css"),
@@ -85,11 +95,11 @@ class Service:
     def __init__(self, options: Options, counts: Any = None, worker: int = 0) -> None:
         self.tokens = None if options.tokens is None else Tokens(options.tokens)
         self.agents = Agents(options.store, options.max_group)
-        self.metrics = Metrics((route.path for route in ROUTES), counts, worker)
+        self.metrics = Metrics((route.path for route in (*ROUTES, *OFREP_ROUTES)), counts, worker)
         self.readiness, self._lost, self._access_log = Readiness(self.agents), False, options.access_log
         self._hidden = hidden_names(options.store)
         self._routes: dict[str, dict[str, Route | Answer]] = {}
-        for route in ROUTES:
+        for route in (*ROUTES, *OFREP_ROUTES):
             self._routes.setdefault(route.path, {})[route.method] = route
         for path, page in self._static_pages():
             self._routes[path] = {"GET": page, "HEAD": page}
@@ -135,13 +145,14 @@ class Service:
                 if self.tokens is None:
                     check_local(headers)
                 else:
-                    token = require(self.tokens, headers.get("authorization"), route.scope, name)
+                    agent = None if route.path == ofrep.FLAGS else name  # which checks the agents itself
+                    token = require(self.tokens, headers.get("authorization"), route.scope, agent)
             body = None
             if route.body is not None:
                 body = models.parse_body(route.body, await body_of(headers, receive))
             query = {} if route.pages is None else _query(scope["query_string"], route.pages)
             common = self.agents, self.metrics, self.readiness, self.tokens is not None
-            call = Call(*common, token, name, body, query)
+            call = Call(*common, token, name, body, query, headers)
             answer = await route.handler(call)
             if not isinstance(answer, Answer):
                 answer = Answer(json.dumps(answer))
@@ -149,6 +160,7 @@ class Service:
         except Exception as error:
             self._log_failure(error, route, _client(scope))
             answer = self._problem(error)
+            answer = ofrep.failure(answer, error, name) if route in OFREP_ROUTES else answer
         self.metrics.observe(route.path, answer.status, perf_counter() - began)
         return answer
 
@@ -187,6 +199,8 @@ class Service:
 
 def _template(path: str) -> tuple[str, str]:
     """Return the path of a route, with ``{name}`` in place of the name of an agent, and that name."""
+    if path.startswith(f"{ofrep.FLAGS}/"):
+        return f"{ofrep.FLAGS}/{{name}}", path.removeprefix(f"{ofrep.FLAGS}/")
     name, slash, action = path.removeprefix("/v1/agents/").partition("/")
     if not name or not path.startswith("/v1/agents/"):
         return path, ""

@@ -63,7 +63,9 @@ def connect(
         the id "fallback" that is not recorded. If ``only`` lacks this arm, the first of its arms.
     deadline : float, optional
         After how many seconds ``ask`` returns the fallback; by default ``timeout``.
-    outside, matures_after, expires_after, default_reward, minimum_share, control, log_propensities, prior
+    outside, matures_after, expires_after, default_reward, minimum_share, control, values, prior
+        As for ``open_agent``.
+    log_propensities
         As for ``open_agent``.
 
     Returns
@@ -139,6 +141,7 @@ class RemoteAgent:
     ask = _sent(Agent.ask)
     tell = _sent(Agent.tell)
     tell_many = _sent(Agent.tell_many)
+    observe = _sent(Agent.observe)
     forget = _sent(Agent.forget)
     forget_many = _sent(Agent.forget_many)
     pause = _sent(Agent.pause)
@@ -146,6 +149,7 @@ class RemoteAgent:
     retire = _sent(Agent.retire)
     add_arm = _sent(Agent.add_arm)
     retire_arm = _sent(Agent.retire_arm)
+    preview = _sent(Agent.preview)
     summary = _sent(Agent.summary)
     plot = _sent(Agent.plot)
     events = _sent(Agent.events)

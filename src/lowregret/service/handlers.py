@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lowregret.errors import ConflictError, InputError, LowRegretError
 from lowregret.online import calls
 from lowregret.online.agent import Agent
-from lowregret.online.decisions import Event
+from lowregret.online.decisions import Event, Observation
 from lowregret.online.decisions import Request as RequestName
 from lowregret.online.event_tables import reward_tables
 from lowregret.online.stores import all_events
@@ -20,6 +20,7 @@ from lowregret.service.models import Ask, ChangeArms, ChangeStatus, Forget, NewA
 from lowregret.service.problems import RefusedError
 from lowregret.service.prometheus import MEDIA_TYPE, Metrics, agent_lines
 from lowregret.service.requests import API_HEADERS, Headers
+from lowregret.service.shadow import shadow_report
 
 if TYPE_CHECKING:
     from lowregret.service.agents import LiveAgent
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 MAX_EVENTS = 1_000
 """The most events of one answer."""
+MAX_SHADOW_EVENTS = 50_000
+"""The most events of a log that are replayed for an answer, some seconds."""
 
 
 class Answer(NamedTuple):
@@ -51,6 +54,7 @@ class Call(NamedTuple):
     name: str
     body: Any
     query: dict[str, int]
+    headers: dict[str, str]
 
     def require_single(self, single: bool) -> None:
         """Refuse a call of a visitor that is more than one decision or its reward."""
@@ -112,6 +116,30 @@ async def tell(call: Call) -> dict[str, Any]:
     return {"new": await live.commits.call(calls.tell, rewards)}
 
 
+async def observe(call: Call) -> dict[str, Any]:
+    """Learn from decisions that somebody else made, all or none. With requests, the call is idempotent."""
+    rows = [Observation(**dict(row)) for row in call.body.decisions]
+    live = await call.agent()
+    return {"new": len(await live.commits.call(calls.observe, rows))}
+
+
+async def preview(call: Call) -> dict[str, Any]:
+    """Show what the next ask would choose, without a decision."""
+    return await call.read(lambda agent: {"decisions": [agent.preview()._asdict()]})
+
+
+async def shadow(call: Call) -> dict[str, Any]:
+    """Compare what the agent would have chosen with what others did, and what both would have earned."""
+    live = await call.agent()
+    position = await live.read(views.position)
+    if position > MAX_SHADOW_EVENTS:
+        raise ConflictError(f"the log has {position:,} events: use the command 'lowregret agent shadow'")
+    if live.shadow is None or live.shadow[0] != position:
+        report = await call.agents.read_log(live, lambda live: shadow_report(live.agent, live.log, position))
+        live.shadow = position, report
+    return live.shadow[1]
+
+
 async def forget(call: Call) -> dict[str, Any]:
     """Discard decisions whose rewards will never be reported, all or none. The call is idempotent."""
     body: Forget = call.body
@@ -147,7 +175,8 @@ async def change_arms(call: Call) -> dict[str, Any]:
         raise InputError("pass an arm to add or an arm to retire, one of the two")
     live = await call.agent()
     try:
-        await live.commits.call(calls.retire if body.add is None else calls.add, body.add or body.retire)
+        change = (calls.retire, body.retire) if body.add is None else (calls.add, body.add, body.value)
+        await live.commits.call(*change)
     except InputError as error:
         await _check_done(live, body, error)
     return await live.read(views.arm_names)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lowregret.online.decisions import ANSWERS, Event
+from lowregret.online.decisions import ANSWERS, OBSERVED, Event
 from lowregret.online.stores import CompactedError
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class History:
             "periods": [period.to_dict(arms) for period in self.periods],
             "counts": {
                 kind: self.counts[kind]
-                for kind in ("asked", "told", "defaulted", "forgot", "expired", "conflict")
+                for kind in ("asked", "observed", "told", "defaulted", "forgot", "expired", "conflict")
             },
             "last_asked": self.last_asked,
             "last_told": self.last_told,
@@ -155,6 +155,7 @@ class History:
             self.first_asked = event.timestamp if self.first_asked is None else self.first_asked
             self._period_of_next(event.timestamp).asked[arm] += 1
             self.asked_since_told += 1
+            self.counts["observed"] += (event.key or "").startswith(OBSERVED)
             self._pending[number] = arm, event.timestamp
             if len(self._pending) > MAX_PENDING:
                 self._count(next(iter(self._pending)))

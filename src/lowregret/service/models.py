@@ -80,6 +80,7 @@ JsonWindow = Annotated[
 ]
 
 
+FlagValue: TypeAlias = bool | str | Number | dict[str, Any]
 SETTINGS: dict[str, Any] = {
     **TYPES,
     "policy": Annotated[str, Field(max_length=200, examples=["EUCBV", "UCB1(alpha=1)"])],
@@ -94,6 +95,7 @@ SETTINGS: dict[str, Any] = {
     "default_reward": Number | None,
     "minimum_share": Share,
     "control": Annotated[list[Arm | Share], Field(min_length=2, max_length=2)] | None,
+    "values": dict[Arm, FlagValue] | None,
     "prior": dict[Arm, Annotated[list[Number], Field(min_length=2, max_length=3)]] | None,
 }
 """The types of the settings as JSON."""
@@ -147,6 +149,21 @@ class Tell(StrictModel):
     rewards: Annotated[list[Reward], Field(max_length=MAX_BATCH)]
 
 
+class Observed(StrictModel):
+    """A decision that somebody else made, its reward, and the name that makes the call idempotent."""
+
+    arm: Arm
+    reward: Number
+    propensity: Annotated[float, Field(gt=0.0, le=1.0)] | None = None
+    request: Request | None = None
+
+
+class Observe(StrictModel):
+    """Decisions that somebody else made: all of them enter the statistics, or none."""
+
+    decisions: Annotated[list[Observed], Field(max_length=MAX_BATCH)]
+
+
 class Forget(StrictModel):
     """Decisions whose rewards will never be reported, by id or request: all are discarded, or none."""
 
@@ -155,10 +172,11 @@ class Forget(StrictModel):
 
 
 class ChangeArms(StrictModel):
-    """An arm to add, or one to retire."""
+    """An arm to add, with the value that a flag has for it, or one to retire."""
 
     add: Arm | None = None
     retire: Arm | None = None
+    value: FlagValue | None = None
 
 
 class ChangeStatus(StrictModel):
@@ -273,6 +291,19 @@ class Summary(Overview):
     notes: list[str]
 
 
+class Shadow(BaseModel):
+    """How often the agent would have agreed with others, what these earned, and what it would have earned."""
+
+    observed: int
+    agreed: int
+    earned: float | None
+    would_have_earned: float | None
+    se: float | None
+    low: float | None
+    high: float | None
+    without_propensity: int
+
+
 class Problem(BaseModel):
     """What went wrong, in one sentence: problem details of RFC 9457."""
 
@@ -282,7 +313,7 @@ class Problem(BaseModel):
     detail: str
 
 
-def parse_body(model: type[StrictModel], body: bytes) -> Any:
+def parse_body(model: type[BaseModel], body: bytes) -> Any:
     """Return a body as a model; an error is one sentence."""
     try:
         return model.model_validate_json(body or b"{}")

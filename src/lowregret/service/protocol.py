@@ -17,6 +17,7 @@ from lowregret.online.agent_settings import (
     Settings,
     reference_of,
     valid_decisions,
+    valid_observation,
     valid_only,
     valid_request,
     valid_reward,
@@ -182,6 +183,19 @@ async def tell_many(agent: Endpoint, rewards: Iterable[tuple[Decision | str, flo
     return await _in_batches(agent, "tell", "rewards", entries)
 
 
+async def observe(
+    agent: Endpoint, arm: str, reward: float, propensity: float | None = None, request: str | None = None
+) -> bool:
+    """Learn from a decision that somebody else made; the call has a request, so that it can be sent again."""
+    row = valid_observation(arm, reward, propensity, token_hex(16) if request is None else request)
+    return await _in_batches(agent, "observe", "decisions", [row._asdict()]) == 1
+
+
+async def preview(agent: Endpoint) -> Decision:
+    """Return what the next ``ask`` would choose."""
+    return _decisions(await agent.get("/preview"))[0]
+
+
 async def forget(
     agent: Endpoint, decision: Decision | str | None = None, *, request: str | None = None
 ) -> bool:
@@ -206,9 +220,9 @@ async def _in_batches(agent: Endpoint, action: str, key: str, entries: list[Any]
     return new
 
 
-async def add_arm(agent: Endpoint, arm: str) -> None:
+async def add_arm(agent: Endpoint, arm: str, value: Any = None) -> None:
     """Add an arm; one that exists changes nothing."""
-    await agent.post("arms", {"add": arm})
+    await agent.post("arms", {"add": arm, "value": value})
 
 
 async def retire_arm(agent: Endpoint, arm: str) -> None:

@@ -125,8 +125,8 @@ def remove_token(path: str | os.PathLike[str], name: str) -> None:
         _write(path, others)
 
 
-def require(tokens: Tokens, authorization: str | None, scope: Scope, agent: str) -> Token:
-    """Return the token of a call; refuse one that lacks the scope, or is bound to other agents."""
+def require(tokens: Tokens, authorization: str | None, scope: Scope, agent: str | None) -> Token:
+    """Return the token of a call; refuse one that lacks the scope, or is bound to others than an agent."""
     kind, _, token = (authorization or "").partition(" ")
     if kind.lower() != "bearer" or not token:
         advice = "this service needs a token: send the header 'Authorization: Bearer TOKEN'"
@@ -140,7 +140,7 @@ def require(tokens: Tokens, authorization: str | None, scope: Scope, agent: str)
         detail = f"the token {stored.name!r} lacks the scope {needed!r}"
         challenge = _challenge(f', error="insufficient_scope", scope="{needed}"')
         raise RefusedError(403, "forbidden", detail, challenge)
-    if stored.agents is not None and agent not in stored.agents:
+    if agent is not None and stored.agents is not None and agent not in stored.agents:
         raise RefusedError(403, "forbidden", f"the token {stored.name!r} is for calls of other agents alone")
     return stored
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from lowregret.online.agent import Agent
 from lowregret.online.agent_state import AgentState
-from lowregret.online.agent_views import state_notes
+from lowregret.online.agent_views import horizon_notes
 from lowregret.online.arm_summary import gain_over_control, regret_bound, summary_table
 
 
@@ -26,7 +26,7 @@ def summary(agent: Agent) -> dict[str, Any]:
             "table": table,
             "loss": {"against_best": estimated_loss(table), "regret_bound": regret_bound(state)},
             "gain_over_control": gain_over_control(state),
-            "notes": state_notes(state),
+            "notes": horizon_notes(state),
         }
 
 

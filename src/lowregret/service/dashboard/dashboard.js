@@ -150,6 +150,9 @@ function figures(summary, history) {
     ["pending", whole(summary.pending), "Decisions whose reward has not been reported and may still come."],
     ["expired or discarded", whole(counts.expired + counts.forgot), "Decisions that count for no arm."],
     ["conflicts", whole(summary.conflicts), "Rewards that were rejected since they contradict an earlier one."],
+    ...(history.shadow ? [["agrees with what was done", `${percent(history.shadow.agreed / history.shadow.observed)} of ${whole(history.shadow.observed)}`,
+      "How often the agent would have chosen the arm that others chose."], ["would have earned", `${short(history.shadow.would_have_earned)} (${short(history.shadow.low)} to ${short(history.shadow.high)})`,
+      `The mean reward of the agent's own choices, with a 95% interval; what others chose earned ${short(history.shadow.earned)}.`]] : []),
     ["leader", lead ? lead.arm : "–", "The active arm with the largest share of the decisions."],
     ...(gain === null ? [] : [["gained over the control", `${short(gain.estimate)} (${short(gain.low)} to ${short(gain.high)})`,
       "What the policy earned more than the control arm would have, with a 95% interval that holds at all times."]]),
@@ -247,6 +250,7 @@ async function refresh() {
       const [summary, history, events] = await Promise.all([
         call(address(name, "/summary")), call(address(name, "/history")), call(address(name, "/events?limit=20")),
       ]);
+      history.shadow = history.counts.observed ? await call(address(name, "/shadow")).catch(() => null) : null;
       if (name === chosen()) drawAgent(summary, history, events);
     } else {
       if (latest !== null) drawn = "";
