@@ -8,9 +8,9 @@ from lowregret._common.arrays import Floats
 from lowregret.engine.kernels.delayed_rewards import DelayModel, Queue, delay_model, new_queue
 from lowregret.engine.kernels.drifting import MeanPath, mean_path
 from lowregret.engine.kernels.state import Rows, rows_of, rows_of_table
-from lowregret.engine.prior import apply_prior, max_weight, write_rewards
+from lowregret.engine.prior import apply_prior
 from lowregret.engine.problem import Problem, RewardTable
-from lowregret.engine.start import new_rewards, start, within_memory
+from lowregret.engine.start import start, within_memory
 from lowregret.environments import DriftingBandit
 
 
@@ -46,12 +46,6 @@ def encode(problem: Problem) -> Encoding:
     first = start(policy, rows, horizon)
     apply_prior(policy, rows, problem.prior, horizon)
     return Encoding(first, rows, data, shuffled, delays, means)
-
-
-def room_for_rewards(problem: Problem) -> Floats | None:
-    """Return room for the rewards of each arm, for a policy that uses them, with those of a prior."""
-    policy, pulls = problem.policy, problem.horizon + max_weight(problem.prior)
-    return write_rewards(policy, problem.prior, new_rewards(policy, len(problem.bandit), pulls))
 
 
 def queue_for(delays: DelayModel, arms: int, horizon: int) -> Queue:

@@ -9,7 +9,6 @@ rewards half are m - s and half m + s, s their standard deviation. ``reset`` of 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from lowregret._common.validation import integer, short_repr
 from lowregret._common.validation import number as finite
 from lowregret.engine.kernels.state import Rows
 from lowregret.engine.kernels.statistics import add_reward, read_sums, write_sums
+from lowregret.engine.start import new_rewards
 from lowregret.errors import InputError
 from lowregret.policies import Policy
 from lowregret.policies.views import arm_view, clock_at, mean_of
@@ -46,12 +46,6 @@ class ArmPrior(NamedTuple):
         if rest > 1e-9:
             rewards[np.flatnonzero(rewards == 0.0)[-1]] = rest
         return rewards
-
-    @property
-    def standard_error(self) -> float:
-        """The standard error of the mean of so many rewards."""
-        deviation = sqrt(self.mean * (1.0 - self.mean)) if self.deviation is None else self.deviation
-        return deviation / sqrt(self.weight)
 
 
 def arm_prior(policy: Policy, arm: object, prior: object, bounded: bool) -> ArmPrior:
@@ -113,18 +107,16 @@ def apply_prior(policy: Policy, rows: Rows, priors: Mapping[int, ArmPrior], hori
         row["pulls"], row["prior"], row["reset"] = 0, count, -count
 
 
-def write_rewards(policy: Policy, priors: Mapping[int, ArmPrior], rewards: Floats | None) -> Floats | None:
-    """Write the rewards of priors before those of pulls, for a policy that uses them; their step is 0."""
-    for number, prior in priors.items() if rewards is not None else ():
-        values = prior.rewards()
-        columns = np.stack([values, np.zeros(len(values))], 1) if policy.uses_times else values
-        rewards[number, : len(values)] = columns  # type: ignore[index]  # not None here
+def room_for_rewards(policy: Policy, arms: int, pulls: int, priors: Mapping[int, ArmPrior]) -> Floats | None:
+    """Return room for the rewards of each arm, for a policy that uses them; those of a prior have step 0."""
+    rewards = new_rewards(policy, arms, pulls + max((prior.weight for prior in priors.values()), default=0))
+    for number, prior in priors.items():
+        if rewards is not None:
+            values = prior.rewards()
+            rewards[number, : len(values)] = (
+                np.stack([values, 0.0 * values], 1) if policy.uses_times else values
+            )
     return rewards
-
-
-def max_weight(priors: Mapping[int, ArmPrior]) -> int:
-    """Return the largest weight, 0 without a prior."""
-    return max((prior.weight for prior in priors.values()), default=0)
 
 
 def without_prior(row: np.void, prior: ArmPrior) -> np.void:

@@ -10,14 +10,12 @@ from typing import Self, TypeVar, Unpack, overload
 
 from lowregret._common.text import count
 from lowregret._common.validation import integer
-from lowregret.online import agent_changes, agent_views, calls
+from lowregret.online import agent_changes, agent_rewards, agent_views, calls
 from lowregret.online.agent_settings import (
     Options,
-    reference_of,
     takes_options,
     valid_only,
     valid_request,
-    valid_rewards,
     valid_settings,
 )
 from lowregret.online.agent_state import AgentState
@@ -123,9 +121,11 @@ class Agent:
         settings = valid_settings(policy, arms, horizon, seed, reward_range, **options)
         self.transactions = _in_memory(AgentState(settings, token_hex(16)), clock)
 
-    observe = agent_changes.observe
-    forget = agent_changes.forget
-    forget_many = agent_changes.forget_many
+    tell = agent_rewards.tell
+    tell_many = agent_rewards.tell_many
+    observe = agent_rewards.observe
+    forget = agent_rewards.forget
+    forget_many = agent_rewards.forget_many
     forget_expired = agent_changes.forget_expired
     forget_where = agent_changes.forget_where
     pause = agent_changes.pause
@@ -251,80 +251,6 @@ class Agent:
         arms = None if only is None else valid_only(only)
         decisions = self.transactions.execute(calls.ask, number, arms, request)
         return decisions[0] if n is None else list(decisions)
-
-    def tell(
-        self,
-        decision: Decision | str | None = None,
-        reward: float | None = None,
-        *,
-        request: str | None = None,
-    ) -> bool:
-        """Report the reward of a decision.
-
-        The call is idempotent: reporting the same reward again changes nothing.
-
-        Parameters
-        ----------
-        decision : Decision or str, optional
-            The decision, or its id.
-        reward : float
-            The reward.
-        request : str, optional
-            In place of the decision: the request that made it, and no other one.
-
-        Returns
-        -------
-        bool
-            True if the reward is new, False if it was reported before.
-
-        Raises
-        ------
-        ConflictError
-            If another reward of this decision was reported before, or the decision was discarded. The
-            conflict is recorded.
-        InputError
-            If the reward is not a finite number or lies outside ``reward_range``, or the agent is closed.
-        StoreError
-            If the store of the agent cannot be used, or was opened read-only.
-        UnknownDecisionError
-            If the agent did not make the decision, or no longer remembers it or its request.
-
-        Examples
-        --------
-        >>> import lowregret as lr
-        >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
-        >>> choice = agent.ask(request="visit 17")
-        >>> agent.tell(choice.id, 0.5), agent.tell(request="visit 17", reward=0.5)
-        (True, False)
-        """
-        return bool(self.transactions.execute(calls.tell, [(reference_of(decision, request), reward)]))
-
-    def tell_many(self, rewards: Iterable[tuple[Decision | str, float]]) -> int:
-        """Report several rewards at once, all or none of them.
-
-        Parameters
-        ----------
-        rewards : iterable of (Decision or str, float)
-            Decisions or their ids, each with its reward.
-
-        Returns
-        -------
-        int
-            The number of rewards that were not reported before.
-
-        Raises
-        ------
-        ConflictError, InputError, StoreError, UnknownDecisionError
-            As for `tell`. Then none of the rewards counts.
-
-        Examples
-        --------
-        >>> import lowregret as lr
-        >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
-        >>> agent.tell_many([(choice, 1) for choice in agent.ask(5)])
-        5
-        """
-        return int(self.transactions.execute(calls.tell, valid_rewards(rewards)))
 
     def compile(self) -> Self:
         """Compile the policy; the choices stay the same.

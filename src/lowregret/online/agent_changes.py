@@ -1,120 +1,17 @@
-"""The methods of an agent that change it or its log, besides ``ask`` and ``tell``."""
+"""The methods of an agent that change it or its log, besides ``ask`` and those that take rewards."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from lowregret._common.validation import short_repr
 from lowregret.errors import InputError
 from lowregret.online import calls
-from lowregret.online.agent_settings import reference_of, valid_decisions, valid_observation, valid_request
-from lowregret.online.decisions import Decision
+from lowregret.online.agent_settings import valid_request
 
 if TYPE_CHECKING:
     from lowregret.online.agent import Agent
-
-
-def observe(
-    self: Agent, arm: str, reward: float, propensity: float | None = None, request: str | None = None
-) -> bool:
-    """Learn from a decision that somebody else made: it enters the log, marked, and the statistics.
-
-    It counts as a decision and its reward do, also while the agent is paused. Its id begins with "observed".
-
-    Parameters
-    ----------
-    arm : str
-        The arm that was pulled.
-    reward : float
-        Its reward.
-    propensity : float, optional
-        The probability with which the other one chose this arm, for estimates from the log.
-    request : str, optional
-        A name that makes the call idempotent; ``ask`` with this name returns the same arm.
-
-    Returns
-    -------
-    bool
-        True if the decision is new, False if its request was observed before.
-
-    Raises
-    ------
-    ConflictError
-        If the request stands for another arm or another reward, or the agent is retired.
-
-    Examples
-    --------
-    >>> import lowregret as lr
-    >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
-    >>> agent.observe("red", 1, request="visit 17"), agent.observe("red", 1, request="visit 17")
-    (True, False)
-    >>> agent.summary()["pulls"].to_list(), agent.preview().arm
-    ([1, 0], 'green')
-    """
-    observation = valid_observation(arm, reward, propensity, request)
-    return bool(self.transactions.execute(calls.observe, [observation]))
-
-
-def forget(self: Agent, decision: Decision | str | None = None, *, request: str | None = None) -> bool:
-    """Discard a decision whose reward will never be reported: its pull no longer counts.
-
-    Parameters
-    ----------
-    decision : Decision or str, optional
-        The decision, or its id.
-    request : str, optional
-        In place of the decision: the request that made it, and no other one.
-
-    Returns
-    -------
-    bool
-        True if the decision was pending, False if it was discarded before.
-
-    Raises
-    ------
-    ConflictError
-        If its reward was reported before.
-    UnknownDecisionError
-        If the agent did not make the decision, or no longer remembers it.
-
-    Examples
-    --------
-    >>> import lowregret as lr
-    >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
-    >>> agent.forget(agent.ask()), agent.time
-    (True, 0)
-    """
-    return bool(self.transactions.execute(calls.forget, [reference_of(decision, request)]))
-
-
-def forget_many(self: Agent, decisions: Iterable[Decision | str]) -> int:
-    """Discard several decisions at once, all or none of them.
-
-    Parameters
-    ----------
-    decisions : iterable of (Decision or str)
-        The decisions or their ids.
-
-    Returns
-    -------
-    int
-        The number of decisions that were pending.
-
-    Raises
-    ------
-    ConflictError, InputError, StoreError, UnknownDecisionError
-        As for `forget`. Then none of the decisions is discarded.
-
-    Examples
-    --------
-    >>> import lowregret as lr
-    >>> agent = lr.Agent("UCB1", ["red", "green"])
-    >>> agent.forget_many(agent.ask(3)), agent.time
-    (3, 0)
-    """
-    return int(self.transactions.execute(calls.forget, valid_decisions(decisions)))
 
 
 def forget_expired(self: Agent) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,6 +17,7 @@ from lowregret._common.validation import MAX_ARMS, MAX_HORIZON, MAX_MAGNITUDE, i
 from lowregret._common.validation import number as finite
 from lowregret.engine.prior import ArmPrior, arm_prior
 from lowregret.errors import InputError, LowRegretError
+from lowregret.online.arm_mappings import of_arms, valid_value
 from lowregret.online.decisions import Decision, Observation, Request
 from lowregret.online.policy_description import describe
 from lowregret.policies import Policy
@@ -29,8 +29,6 @@ Window: TypeAlias = int | timedelta
 
 MAX_REQUEST = 1_000
 """The most characters of a request."""
-MAX_VALUE = 10_000
-"""The most characters of the JSON of a value."""
 DEFAULT_NAME = "default"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -171,8 +169,8 @@ def valid_settings(
         default_reward=None if unchecked.default_reward is None else valid_reward(unchecked.default_reward),
         minimum_share=_share("minimum_share", unchecked.minimum_share),
         control=_control(unchecked.control, unchecked.arms),
-        values=_of_arms("values", unchecked.values, unchecked.arms),
-        prior=_of_arms("prior", unchecked.prior, unchecked.arms),
+        values=of_arms("values", unchecked.values, unchecked.arms),
+        prior=of_arms("prior", unchecked.prior, unchecked.arms),
     )
     for arm, value in (settings.values or {}).items():
         valid_value(arm, value)
@@ -229,32 +227,6 @@ def _control(control: Sequence[Any] | None, arms: tuple[str, ...]) -> tuple[str,
     if len(arms) == 1:
         raise InputError(f"arm {short_repr(arm)} is the only one: give the control arm another arm beside it")
     return str(arm), _share("the share of the control arm", share)
-
-
-def _of_arms(what: str, values: object, arms: tuple[str, ...]) -> dict[str, Any] | None:
-    """Check which arms have a value."""
-    if not values:
-        return None
-    if not isinstance(values, Mapping):
-        raise InputError(f"{what} must be a dictionary by the names of arms, got {short_repr(values)}")
-    for arm in values:
-        if arm not in arms:
-            raise InputError(f"{what}: unknown arm {short_repr(arm)}: the arms are {short_repr(list(arms))}")
-    return {arm: values[arm] for arm in arms if arm in values}
-
-
-def valid_value(arm: str, value: object) -> object:
-    """Validate the value of an arm as a flag: what OpenFeature has, and no more than fits into a page."""
-    try:
-        allowed = isinstance(value, bool | str | int | float | dict)
-        if allowed and len(json.dumps(value, allow_nan=False)) <= MAX_VALUE:
-            return value
-    except (TypeError, ValueError, RecursionError):
-        pass
-    raise InputError(
-        f"the value of arm {short_repr(arm)} must be true or false, a string, a number or an object of JSON, "
-        f"at most {MAX_VALUE:,} characters, got {short_repr(value)}"
-    )
 
 
 def valid_name(name: object) -> str:

@@ -23,8 +23,8 @@ from lowregret.engine.kernels.observe import observe
 from lowregret.engine.kernels.rng import POLICY_STREAM, shuffle, stream
 from lowregret.engine.kernels.state import CLOSED, Rows, initialise_memory, new_rows
 from lowregret.engine.kernels.step import NOT_A_NUMBER
-from lowregret.engine.prior import apply_prior, max_weight, write_rewards
-from lowregret.engine.start import first_round, new_rewards
+from lowregret.engine.prior import apply_prior, room_for_rewards
+from lowregret.engine.start import first_round
 from lowregret.errors import InputError
 from lowregret.online.agent_settings import Settings, require_shares, valid_arm
 from lowregret.online.assignment import CONTROL, Assignment
@@ -106,8 +106,7 @@ class AgentState:
         initialise_memory(policy, self.rows)
         self.scores = new_scores(policy, size)
         priors = {played.index(arm): prior for arm, prior in settings.priors().items()}
-        capacity = INITIAL_CAPACITY + max_weight(priors)
-        self.rewards = write_rewards(policy, priors, new_rewards(policy, size, capacity))
+        self.rewards = room_for_rewards(policy, size, INITIAL_CAPACITY, priors)
         self.models = np.zeros(1, MODEL)
         model = self.models[0]
         model["key"] = stream(settings.seed, 0, POLICY_STREAM)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from lowregret._common import text
 from lowregret._common.validation import short_repr
 from lowregret.errors import ConflictError, InputError, PausedError, UnknownDecisionError
-from lowregret.online.agent_settings import valid_reward, valid_value
+from lowregret.online.agent_settings import valid_reward
 from lowregret.online.agent_state import AgentState
+from lowregret.online.arm_mappings import valid_value
 from lowregret.online.decisions import (
     FALLBACK,
     OBSERVED,
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 Change: TypeAlias = tuple[Any, list[Event]]
 """The result of a transaction and its events."""
+Call: TypeAlias = tuple[Callable[..., Change], tuple[Any, ...]]
+"""A function of this module, and its arguments after the state, the store and the time."""
 AGAIN: Final = object()
 """The result of a call that must be made again: it has only ended windows, and more are due."""
 
@@ -49,7 +52,7 @@ class RequestEvents(NamedTuple):
 Lookup: TypeAlias = "Store | RequestEvents"
 
 
-def requests_of(call: Callable[..., Change], arguments: Sequence[Any]) -> list[str]:
+def _requests_of(call: Callable[..., Change], arguments: Sequence[Any]) -> list[str]:
     """Return the requests that a call looks up."""
     if call is ask:
         return [] if arguments[2] is None else [arguments[2]]
@@ -59,6 +62,17 @@ def requests_of(call: Callable[..., Change], arguments: Sequence[Any]) -> list[s
         names = (entry[0] if call is tell else entry for entry in arguments[0])
         return [name.name for name in names if isinstance(name, Request)]
     return []
+
+
+def lookup_of(store: Store, group: Sequence[Call]) -> Lookup:
+    """Look up all requests of a group at once: on another host each query takes longer than a decision."""
+    requests = {request for call, arguments in group for request in _requests_of(call, arguments)}
+    if len(requests) < 2:
+        return store
+    events: dict[str, list[Event]] = {request: [] for request in requests}
+    for event in store.events_of_requests(list(requests)):
+        events[event.request or ""].append(event)
+    return RequestEvents(events.__getitem__, store.events_of_decision)
 
 
 def ask(

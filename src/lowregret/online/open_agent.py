@@ -85,7 +85,7 @@ def open_agent(
         columns ``arm`` and ``reward``, or a store, of which the agent of the same name is read, or the only
         one. An agent that exists keeps the prior that it was created with.
     weight : float, default 1
-        How many pulls each of these rewards is worth, above 0 and at most 1.
+        How many pulls each of these rewards is worth, above 0 and at most 1; an arm gets at most 100,000.
     outside, matures_after, expires_after, default_reward, minimum_share, control, values, prior
         As for ``Agent``.
     log_propensities

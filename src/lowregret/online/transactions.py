@@ -12,7 +12,7 @@ from weakref import WeakSet
 
 from lowregret.errors import ConflictError, InputError, LowRegretError, StoreError
 from lowregret.online.agent_state import MAX_REMEMBERED, AgentState
-from lowregret.online.calls import AGAIN, Change, Lookup, RequestEvents, ask, requests_of
+from lowregret.online.calls import AGAIN, Call, Change, Lookup, ask, lookup_of
 from lowregret.online.checksummed_snapshot import state_at, write_checksummed
 from lowregret.online.decisions import Decision, Event
 from lowregret.online.event_replay import reapply, replay
@@ -38,8 +38,6 @@ RETRY_SECONDS = 0.01
 MAX_GROUP_EVENTS = MAX_REMEMBERED // 2
 """After how many events a group of calls ends: the records in memory must hold all that is not stored yet."""
 
-Call: TypeAlias = tuple[Callable[..., Change], tuple[Any, ...]]
-"""A function of ``calls``, and its arguments after the state, the store and the time."""
 StoredEvents: TypeAlias = tuple[Sequence[Event], int, int | None]
 """Events that are stored, the position after them, and that of the latest snapshot."""
 LoadedState: TypeAlias = tuple[AgentState, int, int | None]
@@ -255,7 +253,7 @@ class Transactions:
 
     def _change_together(self, group: Sequence[Call]) -> Change:
         """Make a group of calls, each of which sees the records of those before it."""
-        self._ahead, lookup = True, _lookup(self.store, group)
+        self._ahead, lookup = True, lookup_of(self.store, group)
         outcomes: list[Any] = []
         events: list[Event] = []
         for call, arguments in group:
@@ -384,17 +382,6 @@ def prepare(state: AgentState, events: int) -> None:
         with suppress(LowRegretError, ImportError):  # plain Python can do it
             if updates > MIN_UPDATES_TO_COMPILE or state.has_code():
                 state.compile()
-
-
-def _lookup(store: Store, group: Sequence[Call]) -> Lookup:
-    """Look up all requests of a group at once: on another host each query takes longer than a decision."""
-    requests = {request for call, arguments in group for request in requests_of(call, arguments)}
-    if len(requests) < 2:
-        return store
-    events: dict[str, list[Event]] = {request: [] for request in requests}
-    for event in store.events_of_requests(list(requests)):
-        events[event.request or ""].append(event)
-    return RequestEvents(events.__getitem__, store.events_of_decision)
 
 
 _open: WeakSet[Transactions] = WeakSet()

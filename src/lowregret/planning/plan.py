@@ -28,6 +28,7 @@ from lowregret.errors import InputError
 from lowregret.planning.assumptions import Assumptions, Simulated, assumptions
 from lowregret.planning.fixed_split import fixed_split
 from lowregret.planning.policy_runs import PolicyRuns, baselines, empty_runs, record
+from lowregret.planning.prior_value import ASSUMED, PRIORS, prior_in_words, prior_of, prior_table
 from lowregret.planning.recommendation import DATABASE, Recommendation, recommend
 from lowregret.policies import POLICIES, Policy, clock_at
 from lowregret.policies.inputs import clips, policies_of
@@ -36,8 +37,6 @@ from lowregret.reporting.number_format import shown
 FOR_RATES = ("ThompsonBeta", "IMED", "EUCBV", "MOSSV", "MOSS", "UCB1", "EpsilonGreedy")
 FOR_MEANS = ("ThompsonNormal", "ThompsonGauss", "KLUCBGauss", "BayesUCBGauss", "EpsilonGreedy")
 """The policies that are compared: those that a step of some 100 ns and the kind of reward suit."""
-PRIORS = {"right": 0.0, "wrong by 1 se": 1.0, "wrong by 3 se": 3.0}
-"""By how many of its standard errors the prior of the best option is too low."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -163,7 +162,7 @@ def in_words(plan: Plan, explain: bool = True) -> list[str]:
     lines = [f"Note: {plan.given.large_lift()}"] if plan.given.large_lift() else []
     lines.append(f"Fixed split: power {plan.power:.0%}, {plan.days_needed:,.1f} days for 80%")
     lines.append(f"Use {plan.recommended}: {plan.reason}")
-    lines += prior_in_words(plan)
+    lines += prior_in_words(plan.prior, plan.given.unit)
     for words, snippet in ways_to_start(plan):
         lines += ["", words, "", indent(snippet, "    ")]
     assumed = ["Assumed:", *(f"- {sentence}" for sentence in plan.assumptions)]
@@ -172,16 +171,6 @@ def in_words(plan: Plan, explain: bool = True) -> list[str]:
         "",
         *(assumed if explain else [f"{plan.assumptions[-1]} --explain prints all that was assumed."]),
     ]
-
-
-def prior_in_words(plan: Plan) -> list[str]:
-    """Return what a prior gains and costs, a line each; none where no prior was given."""
-    lines = []
-    for row in () if plan.prior is None else plan.prior.to_dicts():
-        verb, saved = "saves" if row["saves"] >= 0 else "costs", shown(abs(row["saves"]))
-        words = f"{verb} {row['policy']} {saved} ({shown(row['se'])}) {plan.given.unit}"
-        lines.append(f"A prior that is {row['prior']} {words}")
-    return lines
 
 
 def ways_to_start(plan: Plan) -> list[tuple[str, str]]:
@@ -307,16 +296,16 @@ def plan(
         table, worth = _table(scenario, simulated, played), None
         if weight is not None:
             best = next(name for name in table["policy"] if name in chosen and chosen[name].takes_prior)
-            advance(best, 0)
-            game = chosen[best], scenario, simulated, threads, played[best], partial(advance, best)
-            worth = _worth_of_prior(weight, *game)
+            share, losses = max(round(weight / simulated.scale), 1), {}
+            for name, errors in PRIORS.items():
+                known = partial(prior_of, errors, share, scenario.sd)
+                game = chosen[best], scenario, simulated, threads, partial(advance, best)
+                losses[name] = _play(*game, known).loss[:, -1]
+            worth = prior_table(best, played[best].loss[:, -1], losses)
     advice: Recommendation = recommend(scenario, split, chosen, played)
     words = scenario.in_words(simulated)
     if weight is not None:
-        known = (
-            f"The prior is worth {weight:,} pulls of each option; where it is wrong, that of the best option"
-        )
-        words.insert(0, f"{known} is too low by so many of its standard errors, and the others are right.")
+        words.insert(0, ASSUMED.format(weight=f"{weight:,}"))
     return Plan(table, split.power, split.days_needed, *advice, words, scenario, simulated, played, worth)
 
 
@@ -362,36 +351,6 @@ def _play(
 
     run_in_threads(block, simulated.runs, simulated.decisions, control)
     return played
-
-
-def _worth_of_prior(
-    weight: int,
-    policy: Policy,
-    scenario: Assumptions,
-    simulated: Simulated,
-    threads: int | None,
-    without: PolicyRuns,
-    progress: Callable[[int], None],
-) -> pl.DataFrame:
-    """Return what a prior saves; the best option is too low in a wrong one, by so many standard errors."""
-    scaled = max(round(weight / simulated.scale), 1)
-
-    def prior(errors: float, bandit: Bandit) -> dict[int, ArmPrior]:
-        known = {arm: ArmPrior(float(mean), scaled, scenario.sd) for arm, mean in enumerate(bandit.means)}
-        best = known[int(bandit.means.argmax())]
-        low = best.mean - errors * best.standard_error
-        known[int(bandit.means.argmax())] = best._replace(mean=low if scenario.sd else max(low, 0.0))
-        return known
-
-    rows = []
-    for name, errors in PRIORS.items():
-        played = _play(policy, scenario, simulated, threads, progress, partial(prior, errors))
-        loss = played.loss[:, -1]
-        saved = without.loss[:, -1] - loss
-        numbers = loss.mean(), saved.mean(), saved.std(ddof=1) / sqrt(len(loss))
-        numbered = dict(zip(("loss", "saves", "se"), map(float, numbers), strict=True))
-        rows.append({"prior": name, "policy": str(policy), **numbered})
-    return pl.DataFrame(rows)
 
 
 def _table(scenario: Assumptions, simulated: Simulated, played: dict[str, PolicyRuns]) -> pl.DataFrame:

@@ -10,8 +10,9 @@ import polars as pl
 
 from lowregret._common.arrays import Floats
 from lowregret._common.text import count
-from lowregret.planning.plan import Plan, prior_in_words, text_rows, ways_to_start
+from lowregret.planning.plan import Plan, text_rows, ways_to_start
 from lowregret.planning.policy_runs import PolicyRuns
+from lowregret.planning.prior_value import prior_in_words
 from lowregret.reporting.line_chart import Axis, line_chart
 from lowregret.reporting.page import write_page
 from lowregret.reporting.page_parts import Beside, Cell, Picture, Section, Table, Text
@@ -62,7 +63,10 @@ def page_sections(plan: Plan) -> list[Section]:
     daily = Picture({"": traffic}, label, seen, "traffic"), Picture({"": by_day}, "Loss by day", lost, "loss")
     losses = Picture({"": _losses_chart(plan, palette)}, "Loss of every run", runs, "losses")
     return [
-        Section("What to expect", [plan_table(plan), *_split_words(plan), *map(Text, prior_in_words(plan))]),
+        Section(
+            "What to expect",
+            [plan_table(plan), *_split_words(plan), *map(Text, prior_in_words(plan.prior, plan.given.unit))],
+        ),
         Section("Day by day", [Beside(daily), losses]),
         Section("What was assumed", [Text(sentence) for sentence in plan.assumptions]),
     ]

@@ -60,8 +60,8 @@ async def evaluate_flags(call: Call) -> Answer:
 async def _evaluate(agents: Agents, name: str, key: str) -> dict[str, Any]:
     """Return the evaluation of one flag."""
     live = await agents.get(name)
-    state = live.agent.transactions.state
-    if state.settings.window is None:
+    settings = live.agent.transactions.state.settings
+    if settings.window is None:
         reason = (
             f"agent {name!r} has no window: create it with matures_after or expires_after, since many keys"
         )
@@ -70,7 +70,8 @@ async def _evaluate(agents: Agents, name: str, key: str) -> dict[str, Any]:
         (decision,) = await live.commits.call(calls.ask, 1, None, key)
     except PausedError:
         return {"key": name, "reason": "DISABLED", "variant": "paused"}  # no value: the caller has a default
-    values, recorded = {**(state.settings.values or {}), **state.values}, decision.id != FALLBACK
+    added, recorded = live.agent.transactions.state.values, decision.id != FALLBACK
+    values = {**(settings.values or {}), **added}
     metadata = {"decision": decision.id, "propensity": decision.propensity} if recorded else {}
     return {
         "key": name,

@@ -10,13 +10,14 @@ import numpy as np
 
 from lowregret.engine.backends.threads import interruptible, run_in_threads
 from lowregret.engine.bridge.compiler import entry
-from lowregret.engine.encoding import encode, queue_for, room_for_rewards
+from lowregret.engine.encoding import encode, queue_for
 from lowregret.engine.failures import call, raise_for
 from lowregret.engine.kernels import delayed_run, scan
 from lowregret.engine.kernels.delayed_rewards import delay_model
 from lowregret.engine.kernels.exceedances import new_scores
 from lowregret.engine.kernels.runs import Outputs, Setup, new_memory, play_runs, sum_rewards
 from lowregret.engine.kernels.ways import way_to_play
+from lowregret.engine.prior import room_for_rewards
 from lowregret.engine.problem import RECORDS, Control, Outcome, Problem, eliminates
 from lowregret.engine.start import within_memory
 
@@ -48,7 +49,7 @@ def run(problem: Problem, control: Control) -> Outcome:
         part, wanted = slice(start, stop), problem.record
         recorded = {name: array[part] if name in wanted else array for name, array in records.items()}
         outputs = Outputs(regret[part], pulls[part], eliminated[part], stop=halt, **recorded)
-        memory = new_memory(rows, room_for_rewards(problem))
+        memory = new_memory(rows, room_for_rewards(policy, size, horizon, problem.prior))
         return setup, problem.first_run + start, outputs, memory, new_scratch()
 
     play = interruptible(partial(entry, play=way.play), play_runs, policy, *arguments(0, 0))

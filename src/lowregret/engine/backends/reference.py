@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lowregret._common.arrays import Floats, Integers
-from lowregret.engine.encoding import Encoding, encode, room_for_rewards
+from lowregret.engine.encoding import Encoding, encode
 from lowregret.engine.failures import raise_for
 from lowregret.engine.kernels.delayed_rewards import delay_key, nth_delay
 from lowregret.engine.kernels.drifting import MeanPath, drifting_reward, mean_at, part_at
@@ -20,6 +20,7 @@ from lowregret.engine.kernels.rng import policy_rng, shuffle
 from lowregret.engine.kernels.state import Rows, lay_out
 from lowregret.engine.kernels.statistics import best_mean, clipped
 from lowregret.engine.kernels.step import NOT_A_NUMBER, count_playing, in_warmup
+from lowregret.engine.prior import room_for_rewards
 from lowregret.engine.problem import Control, Outcome, Problem, eliminates
 from lowregret.environments.drift import PIECEWISE
 
@@ -80,7 +81,7 @@ def _play_rows(problem: Problem, encoding: Encoding, rows: Rows, number: int) ->
     """Play run ``number`` on a table of arms: at the end of a step, the rewards that are due are applied."""
     policy, horizon, size, delays = problem.policy, problem.horizon, len(rows), encoding.delays
     key = np.uint64(delay_key(np.uint64(problem.seed), number))
-    rng = policy_rng(problem.seed, number, room_for_rewards(problem))
+    rng = policy_rng(problem.seed, number, room_for_rewards(policy, size, horizon, problem.prior))
     round, active, told = encoding.first_round, int(rows["active"].sum()), 0
     path, scores = np.zeros((horizon, 3), np.int64), new_scores(policy, size)
     pulls, eliminated = np.zeros((2, size), np.int64)

@@ -1,0 +1,50 @@
+"""What a prior is worth to a plan: what it saves if it is right, and costs if it is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import sqrt
+
+import polars as pl
+
+from lowregret._common.arrays import Floats
+from lowregret.engine.prior import ArmPrior
+from lowregret.environments import Bandit
+from lowregret.reporting.number_format import shown
+
+PRIORS = {"right": 0.0, "wrong by 1 se": 1.0, "wrong by 3 se": 3.0}
+"""By how many of its standard errors the prior of the best option is too low."""
+ASSUMED = (
+    "The prior is worth {weight} pulls of each option; where it is wrong, that of the best option is too low "
+    "by so many of its standard errors, and the others are right."
+)
+
+
+def prior_of(errors: float, weight: int, sd: float | None, bandit: Bandit) -> dict[int, ArmPrior]:
+    """Return the prior of every option of a run."""
+    priors = {arm: ArmPrior(float(mean), weight, sd) for arm, mean in enumerate(bandit.means)}
+    best = int(bandit.means.argmax())
+    mean = priors[best].mean
+    low = mean - errors * (sqrt(mean * (1.0 - mean)) if sd is None else sd) / sqrt(weight)
+    priors[best] = ArmPrior(max(low, 0.0) if sd is None else low, weight, sd)
+    return priors
+
+
+def prior_table(policy: str, without: Floats, losses: Mapping[str, Floats]) -> pl.DataFrame:
+    """Return what each prior saves, from the losses of the same runs with and without it."""
+    rows = []
+    for name, loss in losses.items():
+        saved = without - loss
+        numbers = {"loss": loss.mean(), "saves": saved.mean(), "se": saved.std(ddof=1) / sqrt(len(saved))}
+        rows.append({"prior": name, "policy": policy, **numbers})
+    return pl.DataFrame(rows)
+
+
+def prior_in_words(table: pl.DataFrame | None, unit: str) -> list[str]:
+    """Return what a prior gains and costs, a line each; none where no prior was given."""
+    lines = []
+    for row in () if table is None else table.to_dicts():
+        verb, saved = "saves" if row["saves"] >= 0 else "costs", shown(abs(row["saves"]))
+        words = f"{verb} {row['policy']} {saved} ({shown(row['se'])}) {unit}"
+        lines.append(f"A prior that is {row['prior']} {words}")
+    return lines
