@@ -120,7 +120,7 @@ def test_an_agent_without_a_prior_is_stored_as_before():
 @pytest.mark.parametrize(
     ("prior", "problem"),
     [
-        ([0.5], "prior must map arms"),
+        ([0.5], "prior must be a dictionary"),
         ({"3": (0.5, 2)}, "unknown arm '3'"),
         ({"0": 0.5}, r"as \(0.04, 200\), a mean and a weight"),
         ({"0": (0.5, 2, 0.1)}, "a mean and a weight"),
