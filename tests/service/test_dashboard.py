@@ -212,3 +212,21 @@ def sign_in(tab, token):
 def picture(tab, name):
     if PICTURES:
         tab.screenshot(Path(PICTURES) / f"{name}.png")
+
+
+def test_a_shadow_is_shown_on_the_first_screen(browser, tmp_path):
+    """Its figures are there, and the charts under them are still on the screen of a laptop."""
+    with served(tmp_path / "a.db") as client:
+        url = f"{str(client.base_url).rstrip('/')}/"
+        with lr.connect(url, "UCB1", ARMS, name="buttons", control=(ARMS[0], 0.1)) as agent:
+            for turn in range(60):
+                agent.observe(ARMS[turn % 4], turn % 3 == 0, 0.25)
+        with browser.tab(f"{url}#buttons", 1366, 768, all_in_view=False) as tab:
+            tab.wait("document.querySelector('#figures').innerText.includes('would have earned')")
+            tab.wait("!!document.querySelector('#means circle')")
+            figures = tab.evaluate("document.querySelector('#figures').innerText")
+            assert "agrees with what was done" in figures and "of 60" in figures
+            assert tab.evaluate("document.querySelector('#event-rows').innerText.includes('observed')")
+            picture(tab, "shadow")
+            assert tab.evaluate("document.querySelector('.columns').getBoundingClientRect().bottom") <= 768
+            assert tab.complaints() == []

@@ -192,7 +192,7 @@ function drawEvents(events) {
   find("event-rows").replaceChildren(...[...events].reverse().map((event) => row([
     [whole(event.position), "number"],
     [date(event.timestamp)],
-    [event.kind], [event.decision === null ? "" : whole(event.decision), "number"],
+    [event.key?.startsWith("observed") ? "observed" : event.kind], [event.decision === null ? "" : whole(event.decision), "number"],
     [event.arm ?? "", "name"], [event.reward === null ? "" : short(event.reward), "number"],
   ])));
 }
