@@ -89,6 +89,8 @@ def test_what_is_refused():
     with pytest.raises(lr.ConflictError, match="is retired, which is final"):
         agent.observe("green", 1)
     assert agent.time == 2
+    with pytest.raises(lr.InputError, match="unknown arm None"):
+        lr.Agent(lr.UCB1(), ARMS).observe(None, 1)
 
 
 @pytest.mark.parametrize("policy", ["UCB1", "ThompsonBeta", "EpsilonGreedy(epsilon=0.5)"])

@@ -41,7 +41,7 @@ def test_rewards_without_a_range_have_the_deviation():
 def test_every_policy_plays_live_what_it_plays_simulated(name):
     """With its arms in the order of the numbers, the agent plays run 0."""
     policy = POLICIES[name]() if name not in ("FixedArm", "EpsilonGreedy") else POLICIES[name](1)
-    bandit, horizon, prior = "bernoulli:0.2,0.5,0.6", 60, {**PRIOR}
+    bandit, horizon, prior = "bernoulli:0.2,0.5,0.6", 40, {**PRIOR}
     path = lr.trace(policy, bandit, horizon, seed=1, prior=prior, engine="reference")
     agent = lr.Agent(policy, ARMS, horizon, seed=1, prior=NAMED)
     row = agent.transactions.state.rows[agent.transactions.state.places["2"]]
@@ -53,7 +53,7 @@ def test_every_policy_plays_live_what_it_plays_simulated(name):
         choice = agent.ask()
         assert (choice.arm, choice.time) == (str(arm), step)
         agent.tell(choice, float(reward))
-        if step == 40:
+        if step == 25:
             agent = lr.Agent.from_json(agent.to_json())
     assert agent.time == horizon
 

@@ -83,9 +83,8 @@ def in_words(priors: Mapping[Any, ArmPrior]) -> str:
     """Return a sentence about priors, "" where there is none."""
     parts = [f"{prior.weight:,} of mean {prior.mean:.4g} for {arm}" for arm, prior in [*priors.items()][:3]]
     others = f" and {len(priors) - 3:,} other arms" if len(priors) > 3 else ""
-    return f"statistics begin with a prior: rewards that no pull earned, {', '.join(parts)}{others}" * bool(
-        parts
-    )
+    words = "statistics begin with a prior: rewards that no pull earned"
+    return f"{words}, {', '.join(parts)}{others}" if priors else ""
 
 
 def apply_prior(policy: Policy, rows: Rows, priors: Mapping[int, ArmPrior], horizon: int) -> None:

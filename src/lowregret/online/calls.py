@@ -159,7 +159,7 @@ def observe(state: AgentState, store: Lookup, now: float, rows: Sequence[Observa
     for row in rows:
         arm, value, propensity, request = row
         scaled = state.settings.scaled(value)
-        if arm != state.control:
+        if arm is None or arm != state.control:
             state.place(arm)
         if request is not None and request in new:
             _check_repeated(row, new[request].arm, new[request].reward)
