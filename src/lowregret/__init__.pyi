@@ -34,6 +34,7 @@ from lowregret.offline.replay import replay as replay
 from lowregret.online.agent import Agent as Agent
 from lowregret.online.async_agent import AsyncAgent as AsyncAgent
 from lowregret.online.decisions import Decision as Decision
+from lowregret.online.decisions import Request as Request
 from lowregret.online.open_agent import open_agent as open_agent
 from lowregret.planning.plan import Plan as Plan
 from lowregret.planning.plan import plan as plan

@@ -43,6 +43,9 @@ def test_a_request_stands_for_its_decision(agent):
     lost = agent.ask(request="visit 18")
     assert agent.forget(request="visit 18") is True and agent.forget(lost) is False
     assert agent.time == 1 and agent.pending == ()
+    third, _ = agent.ask(request="third"), agent.ask(request="fourth")
+    assert agent.tell_many([(lr.Request("visit 17"), 0.5), (lr.Request("third"), 1), (third, 1)]) == 1
+    assert agent.forget_many([lr.Request("fourth"), lost]) == 1
 
 
 def test_what_names_no_decision_or_several_is_refused(agent):

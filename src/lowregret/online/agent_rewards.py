@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lowregret.online import calls
 from lowregret.online.agent_settings import reference_of, valid_decisions, valid_observation, valid_rewards
-from lowregret.online.decisions import Decision
+from lowregret.online.decisions import Decision, Reference
 
 if TYPE_CHECKING:
     from lowregret.online.agent import Agent
@@ -61,13 +61,13 @@ def tell(
     return bool(self.transactions.execute(calls.tell, [(reference_of(decision, request), reward)]))
 
 
-def tell_many(self: Agent, rewards: Iterable[tuple[Decision | str, float]]) -> int:
+def tell_many(self: Agent, rewards: Iterable[tuple[Reference, float]]) -> int:
     """Report several rewards at once, all or none of them.
 
     Parameters
     ----------
-    rewards : iterable of (Decision or str, float)
-        Decisions or their ids, each with its reward.
+    rewards : iterable of (Decision, str or Request, float)
+        Decisions, their ids or their requests, each with its reward.
 
     Returns
     -------
@@ -162,13 +162,13 @@ def forget(self: Agent, decision: Decision | str | None = None, *, request: str 
     return bool(self.transactions.execute(calls.forget, [reference_of(decision, request)]))
 
 
-def forget_many(self: Agent, decisions: Iterable[Decision | str]) -> int:
+def forget_many(self: Agent, decisions: Iterable[Reference]) -> int:
     """Discard several decisions at once, all or none of them.
 
     Parameters
     ----------
-    decisions : iterable of (Decision or str)
-        The decisions or their ids.
+    decisions : iterable of (Decision, str or Request)
+        The decisions, their ids or their requests.
 
     Returns
     -------

@@ -18,7 +18,7 @@ from lowregret._common.validation import number as finite
 from lowregret.engine.prior import ArmPrior, arm_prior
 from lowregret.errors import InputError, LowRegretError
 from lowregret.online.arm_mappings import of_arms, valid_value
-from lowregret.online.decisions import Decision, Observation, Request
+from lowregret.online.decisions import Decision, Observation, Reference, Request
 from lowregret.online.policy_description import describe
 from lowregret.policies import Policy
 from lowregret.policies.inputs import policy_of
@@ -283,7 +283,7 @@ def valid_only(only: object) -> list[str]:
     return arms
 
 
-def valid_rewards(rewards: Iterable[tuple[Decision | str, float]]) -> list[tuple[Decision | str, float]]:
+def valid_rewards(rewards: Iterable[tuple[Reference, float]]) -> list[tuple[Reference, float]]:
     """List pairs of a decision and its reward before the call begins."""
     try:
         return [(decision, reward) for decision, reward in rewards]
@@ -293,7 +293,7 @@ def valid_rewards(rewards: Iterable[tuple[Decision | str, float]]) -> list[tuple
         raise InputError("tell_many takes pairs of a decision and its reward") from None
 
 
-def reference_of(decision: Decision | str | None, request: str | None) -> Decision | str | Request:
+def reference_of(decision: Decision | str | None, request: str | None) -> Reference:
     """Return what a call names: a decision, its id, or the request that made it."""
     if (decision is None) == (request is None):
         raise InputError("pass a decision or its id, or the request that made it, one of the two")
@@ -313,9 +313,9 @@ def valid_observation(
     )
 
 
-def valid_decisions(decisions: object) -> list[Decision | str]:
+def valid_decisions(decisions: object) -> list[Reference]:
     """List decisions before the call begins."""
-    if isinstance(decisions, str | Decision) or not isinstance(decisions, Iterable):
+    if isinstance(decisions, str | Decision | Request) or not isinstance(decisions, Iterable):
         raise InputError(f"forget_many takes a list of decisions, got {short_repr(decisions)}")
     return list(decisions)
 

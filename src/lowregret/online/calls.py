@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from lowregret._common import text
 from lowregret._common.validation import short_repr
 from lowregret.errors import ConflictError, InputError, PausedError, UnknownDecisionError
-from lowregret.online.agent_settings import valid_reward
+from lowregret.online.agent_settings import valid_request, valid_reward
 from lowregret.online.agent_state import AgentState
 from lowregret.online.arm_mappings import valid_value
 from lowregret.online.decisions import (
@@ -22,6 +22,7 @@ from lowregret.online.decisions import (
     Event,
     Kind,
     Observation,
+    Reference,
     Request,
     decision_id,
     decision_number,
@@ -114,9 +115,7 @@ def ask(
     return None, events
 
 
-def tell(
-    state: AgentState, store: Lookup, now: float, rewards: Sequence[tuple[Decision | str | Request, float]]
-) -> Change:
+def tell(state: AgentState, store: Lookup, now: float, rewards: Sequence[tuple[Reference, float]]) -> Change:
     """Apply rewards, all or none; a conflict is recorded and returned."""
     new: dict[int, tuple[float, float]] = {}  # as reported and as scaled, by number of the decision
     for reference, reward in rewards:
@@ -205,9 +204,7 @@ def preview(state: AgentState, store: Lookup, now: float) -> Change:
     return decision_of(event)._replace(id=PREVIEW, timestamp=None), []
 
 
-def forget(
-    state: AgentState, store: Lookup, now: float, decisions: Sequence[Decision | str | Request]
-) -> Change:
+def forget(state: AgentState, store: Lookup, now: float, decisions: Sequence[Reference]) -> Change:
     """Discard decisions, all or none."""
     events: dict[int, Event] = {}
     for reference in decisions:
@@ -274,11 +271,12 @@ def _decisions_of_request(state: AgentState, store: Lookup, request: str) -> lis
     return [decision_of(event) for event in store.events_of_request(request)]
 
 
-def _decision(state: AgentState, store: Lookup, reference: Decision | str | Request) -> Decision | str:
+def _decision(state: AgentState, store: Lookup, reference: Reference) -> Decision | str:
     """Return the decision of a request, which must have made one; any other reference as it is."""
     if not isinstance(reference, Request):
         return reference
-    name, decisions = short_repr(reference.name), _decisions_of_request(state, store, reference.name)
+    name = short_repr(reference.name)
+    decisions = _decisions_of_request(state, store, valid_request(reference.name))
     if not decisions:
         raise UnknownDecisionError(
             f"unknown request {name}: this agent made no decision for it, or no longer remembers it"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from lowregret._common.validation import short_repr
 from lowregret.errors import InputError
@@ -65,9 +65,27 @@ class Decision(NamedTuple):
 
 
 class Request(NamedTuple):
-    """The decision of a request, in place of its id; ``reference_of`` makes it of the arguments of a call."""
+    """A decision by the request that made it, for ``tell_many`` and ``forget_many``, in place of its id.
+
+    Attributes
+    ----------
+    name : str
+        The name, as it was passed to ``ask``.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
+    >>> choices = [agent.ask(request=name) for name in ("visit 17", "visit 18")]
+    >>> agent.tell_many([(lr.Request("visit 17"), 1), (lr.Request("visit 18"), 0)])
+    2
+    """
 
     name: str
+
+
+Reference: TypeAlias = Decision | str | Request
+"""What names a decision: the decision, its id, or its request."""
 
 
 class Observation(NamedTuple):

@@ -23,7 +23,7 @@ from lowregret.online.agent_settings import (
     valid_reward,
     valid_rewards,
 )
-from lowregret.online.decisions import FALLBACK, Decision, Event, Request, Status, decision_id
+from lowregret.online.decisions import FALLBACK, Decision, Event, Reference, Request, Status, decision_id
 from lowregret.online.policy_description import policy_from, policy_text
 from lowregret.policies import Policy
 
@@ -166,21 +166,23 @@ async def tell(
     request: str | None = None,
 ) -> bool:
     """Report the reward of a decision."""
-    reference = reference_of(decision, request)
-    if isinstance(reference, Request):
-        entry = {"request": reference.name, "reward": valid_reward(reward)}
-        return await _in_batches(agent, "tell", "rewards", [entry]) == 1
-    return await tell_many(agent, [(reference, valid_reward(reward))]) == 1
+    return await tell_many(agent, [(reference_of(decision, request), valid_reward(reward))]) == 1
 
 
-async def tell_many(agent: Endpoint, rewards: Iterable[tuple[Decision | str, float]]) -> int:
+async def tell_many(agent: Endpoint, rewards: Iterable[tuple[Reference, float]]) -> int:
     """Report rewards, all or none of each 1,000."""
     entries = [
-        {"id": decision_id(decision), "reward": valid_reward(reward)}
-        for decision, reward in valid_rewards(rewards)
-        if decision_id(decision) != FALLBACK
+        {**_named(reference), "reward": valid_reward(reward)}
+        for reference, reward in valid_rewards(rewards)
+        if isinstance(reference, Request) or decision_id(reference) != FALLBACK
     ]
     return await _in_batches(agent, "tell", "rewards", entries)
+
+
+def _named(reference: Reference) -> dict[str, str]:
+    if isinstance(reference, Request):
+        return {"request": valid_request(reference.name)}
+    return {"id": decision_id(reference)}
 
 
 async def observe(
@@ -200,16 +202,16 @@ async def forget(
     agent: Endpoint, decision: Decision | str | None = None, *, request: str | None = None
 ) -> bool:
     """Discard a decision."""
-    reference = reference_of(decision, request)
-    if isinstance(reference, Request):
-        return await _in_batches(agent, "forget", "requests", [reference.name]) == 1
-    return await forget_many(agent, [reference]) == 1
+    return await forget_many(agent, [reference_of(decision, request)]) == 1
 
 
-async def forget_many(agent: Endpoint, decisions: Iterable[Decision | str]) -> int:
-    """Discard decisions, all or none of each 1,000."""
-    ids = [decision_id(decision) for decision in valid_decisions(decisions)]
-    return await _in_batches(agent, "forget", "ids", [key for key in ids if key != FALLBACK])
+async def forget_many(agent: Endpoint, decisions: Iterable[Reference]) -> int:
+    """Discard decisions, all or none of each 1,000 that are named alike."""
+    names = [_named(reference) for reference in valid_decisions(decisions)]
+    requests = [name["request"] for name in names if "request" in name]
+    ids = [name["id"] for name in names if name.get("id", FALLBACK) != FALLBACK]
+    new = await _in_batches(agent, "forget", "ids", ids)
+    return new + await _in_batches(agent, "forget", "requests", requests)
 
 
 async def _in_batches(agent: Endpoint, action: str, key: str, entries: list[Any]) -> int:
