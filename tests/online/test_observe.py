@@ -179,7 +179,7 @@ def test_a_log_is_imported_once_and_goes_on_after_an_interrupt(tmp_path, monkeyp
     assert called("import", store, log) == "0 decisions observed, 63 rows known before"
     with lr.open_agent(store) as agent:
         assert agent.time == 63 and agent.rewards()["reward"].sum() == pl.read_csv(log)["reward"].sum()
-    assert "cannot read the log" in called("import", store, tmp_path / "no.csv", code=2)
+    assert "there is no file" in called("import", store, tmp_path / "no.csv", code=2)
 
 
 def test_the_shadow_is_what_previews_say(tmp_path):

@@ -185,7 +185,7 @@ def test_start_from_a_log_a_store_and_an_agent(tmp_path):
         ({"arm": ["0"], "reward": [1]}, {"weight": 1.5}, "weight must be above 0"),
         ({"arm": ["0"], "reward": [1]}, {"prior": {"0": (1, 1)}}, "and no prior"),
         ({"arm": ["0"], "reward": [7]}, {}, "lies outside"),
-        ("missing.csv", {}, "cannot read the log"),
+        ("missing.csv", {}, "there is no file 'missing.csv'"),
     ],
 )
 def test_earlier_rewards_that_cannot_be_used(log, options, problem):

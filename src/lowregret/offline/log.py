@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log, sqrt
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from lowregret._common.arrays import Floats, Integers
-from lowregret._common.validation import MAX_MAGNITUDE, short_repr
+from lowregret._common.log_tables import LogSource, arms_of, propensities_of, read_table, rewards_of
 from lowregret.errors import InputError
 
 if TYPE_CHECKING:
     import polars
 
-LogSource: TypeAlias = "str | Path | polars.DataFrame | Mapping[str, Sequence[Any]]"
-
-COLUMNS = ("arm", "reward", "propensity")
 UNEVEN_DEVIATIONS = 5.0
 """Standard deviations by which the counts of the arms must be uneven before a log is called not uniform."""
 FALSE_ALARM_RATE = 0.001
 """The probability with which a correct log is called doubtful, at most."""
-MIN_PROPENSITY = 1e-100
-"""The smallest propensity that is read; its inverse and the square of that are finite."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -114,24 +107,10 @@ class Log:
 
 def read_log(source: LogSource) -> Log:
     """Read a log from a CSV or Parquet file, a polars table or a mapping of columns, and validate it."""
-    name, table = _table(source)
-    for column in COLUMNS[:2]:
-        if column not in table.columns:
-            columns = ", ".join(table.columns) or "none"
-            raise InputError(f"{name} has no column {column!r}: it has {columns:.200}")
-    if table.height == 0:
-        raise InputError(f"{name} is empty: give at least one row")
-    arms, arm = _arms(name, table["arm"])
-    allowed = f"a finite number up to {MAX_MAGNITUDE:g}"
-    reward = _numbers(name, table["reward"], allowed)
-    _require(name, "reward", table["reward"], np.abs(reward) <= MAX_MAGNITUDE, allowed)
-    has_propensity = "propensity" in table.columns
-    propensity = np.full(len(arm), 1.0 / len(arms))
-    if has_propensity:
-        allowed = f"a number from {MIN_PROPENSITY:g} to 1"
-        propensity = _numbers(name, table["propensity"], allowed)
-        valid = (propensity >= MIN_PROPENSITY) & (propensity <= 1)
-        _require(name, "propensity", table["propensity"], valid, allowed)
+    name, table = read_table(source)
+    arms, arm = _arms(arms_of(name, table))
+    reward, stated = rewards_of(name, table), propensities_of(name, table)
+    propensity = np.full(len(arm), 1.0 / len(arms)) if stated is None else stated
     used = propensity < 1.0 - 1e-12 if len(arms) > 1 else np.ones(len(arm), np.bool_)
     if not used.any():
         raise InputError(
@@ -141,53 +120,13 @@ def read_log(source: LogSource) -> Log:
         )
     for values in (arm, reward, propensity, used):
         values.flags.writeable = False
-    return Log(name, arms, arm, reward, propensity, has_propensity, used)
+    return Log(name, arms, arm, reward, propensity, stated is not None, used)
 
 
-def _table(source: LogSource) -> tuple[str, polars.DataFrame]:
-    """Return the name of a log and its columns: those that are used, or all where one of these is missing."""
-    import polars as pl
-
-    if isinstance(source, pl.DataFrame):
-        return "the log", source
-    if isinstance(source, Mapping):
-        try:
-            return "the log", pl.DataFrame(dict(source), strict=False)
-        except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
-            raise InputError(f"the log is no table of columns of equal length: {_line(error)}") from None
-    if not isinstance(source, str | Path):
-        raise InputError(
-            f"a log must be a file, a polars table or a mapping of columns, got {short_repr(source)}"
-        )
-    file = Path(source)
-    suffix = file.suffix.lower()
-    if suffix not in (".csv", ".parquet"):
-        raise InputError(f"a log must be a .csv or .parquet file, got {str(file)!r}")
-    if not file.is_file():
-        raise InputError(f"there is no file {str(file)!r}")
-    try:
-        # As text, so that an arm keeps its name and a bad reward is named as it is written.
-        csv = suffix == ".csv"
-        lazy = pl.scan_csv(file, infer_schema=False, glob=False) if csv else pl.scan_parquet(file, glob=False)
-        columns = lazy.collect_schema().names()
-        wanted = [name for name in COLUMNS if name in columns]
-        return file.name, lazy.select(wanted if set(COLUMNS[:2]) <= set(columns) else columns).collect()
-    except (OSError, pl.exceptions.PolarsError) as error:
-        if isinstance(error, pl.exceptions.NoDataError):
-            raise InputError(f"{file.name} is empty: give columns arm and reward") from None
-        raise InputError(f"cannot read {str(file)!r}: {_line(error)}") from None
-
-
-def _arms(name: str, column: polars.Series) -> tuple[tuple[str, ...], Integers]:
+def _arms(text: polars.Series) -> tuple[tuple[str, ...], Integers]:
     """Return the arms, in numerical order if all are numbers, and the arm of each row."""
     import polars as pl
 
-    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
-        raise InputError(f"the arms of {name} must be strings or numbers, got {column.dtype}")
-    text = column.cast(pl.String)
-    if text.null_count():
-        row = int(text.is_null().arg_max() or 0)
-        raise InputError(f"row {row + 1} of {name} has no arm: give every row one")
     names = text.unique()
     order = names.cast(pl.Float64, strict=False)
     if order.null_count() or order.is_nan().any():
@@ -196,31 +135,3 @@ def _arms(name: str, column: polars.Series) -> tuple[tuple[str, ...], Integers]:
         names = pl.DataFrame({"number": order, "text": names}).sort("number", "text")["text"]
     numbers = text.replace_strict(names, np.arange(len(names)), return_dtype=pl.Int64)
     return tuple(names.to_list()), np.array(numbers.to_numpy(), np.int64)
-
-
-def _numbers(name: str, column: polars.Series, allowed: str) -> Floats:
-    """Return a column as floats."""
-    import polars as pl
-
-    if column.dtype == pl.Boolean:
-        column = column.cast(pl.Int8)
-    good = column.dtype.is_numeric() or column.dtype in (pl.String, pl.Null)
-    values = (
-        column.cast(pl.Float64, strict=False) if good else pl.Series([None] * len(column), dtype=pl.Float64)
-    )
-    _require(name, column.name, column, values.is_not_null().to_numpy(), allowed)
-    return np.array(values.to_numpy(), np.float64)
-
-
-def _require(name: str, kind: str, column: polars.Series, holds: Any, allowed: str) -> None:
-    """Raise where a value of a column is not allowed, naming the first such row."""
-    if not holds.all():
-        row = int(np.argmin(holds))
-        raise InputError(
-            f"the {kind} in row {row + 1} of {name} must be {allowed}, got {short_repr(column[row])}"
-        )
-
-
-def _line(error: Exception) -> str:
-    """Return the first line of an error message, shortened, or the type of the error."""
-    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lowregret._common.arrays import Floats, Integers
+from lowregret._common.log_tables import LogSource
 from lowregret._common.progress import Report, counter, reporting
 from lowregret._common.text import count, unknown
 from lowregret._common.validation import MAX_HORIZON, integer, seed_of, short_repr
@@ -20,7 +21,7 @@ from lowregret.engine.kernels.log_replay import LogArrays
 from lowregret.engine.problem import Control
 from lowregret.errors import InputError
 from lowregret.offline.estimators import Estimate, doubly_robust, ips, snips
-from lowregret.offline.log import Log, LogSource, read_log
+from lowregret.offline.log import Log, read_log
 from lowregret.policies import Policy, clock_at
 from lowregret.policies.inputs import clips, policies_of, reward_note
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from math import sqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TypeAlias
 
+from lowregret._common.log_tables import LogSource, arms_of, propensities_of, read_table, rewards_of
 from lowregret._common.validation import number, short_repr
 from lowregret.engine.prior import MAX_WEIGHT
 from lowregret.errors import InputError
@@ -17,10 +17,7 @@ from lowregret.online.agent_settings import Settings, valid_observation
 from lowregret.online.calls import observe
 from lowregret.policies.views import arm_view
 
-if TYPE_CHECKING:
-    import polars as pl
-
-Source: TypeAlias = "str | os.PathLike[str] | pl.DataFrame | Mapping[str, Sequence[Any]] | Agent"
+Source: TypeAlias = "LogSource | os.PathLike[str] | Agent"
 """A store, a file or table of rewards, or an agent."""
 SUFFIXES = (".csv", ".parquet")
 BATCH = 500
@@ -51,11 +48,14 @@ def observe_log(agent: Agent, file: Path) -> tuple[int, int]:
     A row without a request gets one from the contents of the log up to it, so that one that was interrupted
     or has grown can be imported again.
     """
+    name, table = read_table(file)
+    rewards, propensities = rewards_of(name, table), propensities_of(name, table)
+    requests = table["request"].cast(str) if "request" in table.columns else [None] * len(rewards)
     digest, rows = sha256(), []
-    for arm, reward, propensity, request in read_rewards(file).iter_rows():
-        digest.update(repr((arm, reward, propensity)).encode())
-        named = request or f"import {digest.hexdigest()[:32]}"
-        rows.append(valid_observation(arm, reward, propensity, named))
+    for row, (arm, request) in enumerate(zip(arms_of(name, table), requests, strict=True)):
+        decision = arm, float(rewards[row]), None if propensities is None else float(propensities[row])
+        digest.update(repr(decision).encode())
+        rows.append(valid_observation(*decision, request or f"import {digest.hexdigest()[:32]}"))
     starts = range(0, len(rows), BATCH)
     return sum(len(agent.transactions.execute(observe, rows[i : i + BATCH])) for i in starts), len(rows)
 
@@ -72,12 +72,12 @@ def _statistics(source: Source, name: str | None) -> dict[str, tuple[int, float,
         known = name if name in agent_names(source) else None
         with open_or_create(source, None, known, TIMEOUT, read_only=True) as agent:
             return _of_agent(agent)
-    import polars as pl
-
-    column = pl.col("reward")
-    statistics = {"count": column.len(), "mean": column.mean(), "deviation": column.std(ddof=0)}
-    groups = read_rewards(source).group_by("arm", maintain_order=True).agg(**statistics)
-    return {arm: (count, mean, deviation) for arm, count, mean, deviation in groups.iter_rows()}
+    log, table = read_table(Path(source) if isinstance(source, os.PathLike) else source)
+    arms, rewards, statistics = arms_of(log, table).to_numpy(), rewards_of(log, table), {}
+    for arm in dict.fromkeys(arms):
+        values = rewards[arms == arm]
+        statistics[str(arm)] = len(values), float(values.mean()), float(values.std())
+    return statistics
 
 
 def _of_agent(agent: Agent) -> dict[str, tuple[int, float, float]]:
@@ -90,33 +90,3 @@ def _of_agent(agent: Agent) -> dict[str, tuple[int, float, float]]:
             _, count, mean, variance, *_ = arm_view(settings.policy, row.reshape(1), 0)
             statistics[arm] = count, settings.unscaled(mean), sqrt(variance) * scale
     return statistics
-
-
-def read_rewards(source: Any) -> pl.DataFrame:
-    """Return a log with the columns arm, reward, propensity and request; the last two may be null."""
-    import polars as pl
-
-    try:
-        if isinstance(source, str | os.PathLike):
-            file = Path(source)
-            table = pl.read_csv(file, infer_schema=False) if file.suffix == ".csv" else pl.read_parquet(file)
-        else:
-            table = source if isinstance(source, pl.DataFrame) else pl.DataFrame(dict(source), strict=False)
-    except (OSError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
-        reason = str(error).partition("\n")[0]
-        raise InputError(f"cannot read the log {short_repr(str(source))}: {reason}") from None
-    types = {"arm": pl.String, "reward": pl.Float64, "propensity": pl.Float64, "request": pl.String}
-    for column in ("arm", "reward"):
-        if column not in table.columns:
-            raise InputError(f"the log has no column {column!r}: it has {', '.join(table.columns):.200}")
-    columns = [
-        (pl.col(name) if name in table.columns else pl.lit(None)).cast(kind, strict=False).alias(name)
-        for name, kind in types.items()
-    ]
-    log = table.select(columns)
-    for column in ("arm", "reward"):
-        if log[column].null_count():
-            row = int(log[column].is_null().arg_max() or 0)
-            value = short_repr(table[column][row])
-            raise InputError(f"the {column} in row {row + 1} of the log is missing or wrong: {value}")
-    return log
