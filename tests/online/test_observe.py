@@ -66,6 +66,8 @@ def test_a_request_makes_it_idempotent(tmp_path, monkeypatch):
         with pytest.raises(lr.ConflictError, match="no reward yet"):
             agent.observe(choice.arm, 1, request="d")
         assert agent.observe("red", 1) and agent.observe("red", 1) and agent.time == 6
+        agent.retire_arm("red")
+        assert agent.observe("red", 1, request="a") is False  # known before
 
 
 def test_what_is_refused():

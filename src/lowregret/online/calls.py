@@ -157,9 +157,6 @@ def observe(state: AgentState, store: Lookup, now: float, rows: Sequence[Observa
     new: dict[str, Observation] = {}
     for row in rows:
         arm, value, propensity, request = row
-        scaled = state.settings.scaled(value)
-        if arm is None or arm != state.control:
-            state.place(arm)
         if request is not None and request in new:
             _check_repeated(row, new[request].arm, new[request].reward)
             continue
@@ -168,6 +165,9 @@ def observe(state: AgentState, store: Lookup, now: float, rows: Sequence[Observa
             if earlier := _decisions_of_request(state, store, request):
                 _check_repeated(row, earlier[0].arm, _known_reward(state, store, earlier))
                 continue
+        scaled = state.settings.scaled(value)
+        if arm is None or arm != state.control:
+            state.place(arm)
         state.asked = number = state.asked + 1
         key, drawn = OBSERVED + new_key()[len(OBSERVED) :], int(state.models[0]["drawn"])
         fields = "asked", number, arm, None, state.time + 1, propensity, drawn, request, key, now
