@@ -39,7 +39,7 @@ REFERENCE = {
         "Experiments",
         ("Experiment", "experiments.spec.EnvironmentEntry", "experiments.spec.PolicyEntry"),
     ),
-    "live": ("Live agents", ("open_agent", "Agent", "AsyncAgent", "Decision", "replay", "Replay")),
+    "live": ("Live agents", ("open_agent", "Agent", "AsyncAgent", "Decision", "Request", "replay", "Replay")),
     "planning": ("Planning and service", ("plan", "Plan", "connect", "service.client.RemoteAgent")),
     "suite": ("League and worst case", ("league", "League", "worst_case", "WorstCase")),
     "errors": (
