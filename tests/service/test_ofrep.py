@@ -1,9 +1,11 @@
 """Agents as feature flags: OFREP by its official description, and by its official providers, unchanged."""
 
+import io
 import json
 import re
 import shutil
 import subprocess
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -243,7 +245,7 @@ def create_flag(client):
     ).is_success
 
 
-def test_the_official_python_provider(tmp_path, capsys):
+def test_the_official_python_provider(tmp_path):
     pytest.importorskip(
         "openfeature.contrib.provider.ofrep", reason="openfeature-provider-ofrep is not installed"
     )
@@ -253,9 +255,10 @@ def test_the_official_python_provider(tmp_path, capsys):
 
     with served(tmp_path / "a.db") as client:
         create_flag(client)
-        exec(block("python", "OFREPProvider").replace("http://127.0.0.1:8000", str(client.base_url)), {})
+        with redirect_stdout(io.StringIO()) as printed:
+            exec(block("python", "OFREPProvider").replace("http://127.0.0.1:8000", str(client.base_url)), {})
         (decision,) = client.get("/v1/agents/buttons/pending").json()["decisions"]
-        assert capsys.readouterr().out.split()[:2] == [decision["arm"], "SPLIT"]
+        assert printed.getvalue().split()[:2] == [decision["arm"], "SPLIT"]
         client.post("/v1/agents", json=FLAG | {"name": "kinds", "policy": "RoundRobin"})
         api.set_provider(OFREPProvider(str(client.base_url)))
         flags, kinds = api.get_client(), {}
