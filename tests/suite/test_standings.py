@@ -86,7 +86,7 @@ def test_the_successor_is_judged_by_its_limits(capsys):
     noise = rng.uniform(0.5, 1.5, 400)
     good = {"MOSSV": noise, "MOSS": 1.2 * noise, "MOSSVAnytime": 1.2 * noise, "KLUCB": 0.5 * noise}
     bad = {"MOSSV": noise, "MOSS": 0.9 * noise, "MOSSVAnytime": 1.3 * noise}
-    tail = np.where(np.arange(400) < 12, 6.0, 1.0)
+    tail = np.where(np.arange(400) < 13, 6.0, 1.0)
     doubtful = {"MOSSV": tail, "MOSS": np.where(np.arange(400)[::-1] < 11, 6.0, 1.0)}
     halves = {"good": "development", "bad": "test", "doubtful": "test"}
     table = script["checks"]({"good": good, "bad": bad, "doubtful": doubtful}, halves, family=["KLUCB"])
