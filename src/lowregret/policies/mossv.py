@@ -97,17 +97,19 @@ class MOSSVAnytime(Policy):
 def _upper_bound(arm: Arm, pulls: float, a: float, c: float, caution: float) -> float:
     """Return the index of an arm, where ``pulls`` is the horizon over the number of arms."""
     n, m, v = arm.pulls, arm.mean, arm.variance
-    level = max(log(pulls / n), 0.0)
-    steeper = level / n
-    if caution > 0.0 and level > 0.0:
-        part = level / log(pulls)
-        steeper *= 1.0 + caution * part * part
-    upper = m + min(sqrt(a * v * steeper) + c * steeper, sqrt(level / n))
-    if v > m * (1.0 - m) + 1e-9:
-        return upper
-    if upper >= 1.0 or bernoulli_kl(m, upper) > steeper:
-        upper = min(upper, bernoulli_kl_upper(m, steeper))
-    if upper <= STRETCHED_FROM:
+    unit = v <= m * (1.0 - m) + 1e-9
+    upper = m
+    if pulls > n:
+        log_share = log(pulls / n)
+        level = log_share / n
+        upper += sqrt(level)
+        if caution > 0.0:
+            part = log_share / log(pulls)
+            level *= 1.0 + caution * part * part
+        upper = min(upper, m + sqrt(a * v * level) + c * level)
+        if unit and (upper >= 1.0 or bernoulli_kl(m, upper) > level):
+            upper = min(upper, bernoulli_kl_upper(m, level))
+    if upper <= STRETCHED_FROM or not unit:
         return upper
     above = (upper - STRETCHED_FROM) * (1.0 - STRETCHED_FROM)
     return STRETCHED_FROM + above / max(1.0 - upper, 1e-17)
