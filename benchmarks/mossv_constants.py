@@ -19,11 +19,11 @@ POLICIES = (
 
 
 def main() -> None:
-    steps = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000_000
+    steps = int(sys.argv[1]) if len(sys.argv) > 1 else 4_000_000
     rows = []
     for name, bed in TESTBEDS.items():
         if bed.half == DEVELOPMENT:
-            runs = min(4_000, max(100, steps // bed.horizon))
+            runs = min(2_000, max(20, steps // bed.horizon))
             result = lr.simulate(
                 [lr.MOSS(), *POLICIES], bed.bandit(), runs=runs, seed=2, grid=1, progress=False
             )

@@ -31,12 +31,17 @@ def log_plus(x):
 
 
 def mossv(m, v, n, T, K, a=1.2, c=1.4, caution=0.0):
-    """The smallest of Bernstein's, MOSS's and Chernoff's bound; on the scale above 0.8."""
+    """The smallest of Bernstein's, MOSS's and Chernoff's bound; on the scale above 0.8. K stands for K'."""
     plain = log_plus(T / (K * n))
     level = plain * (1 + caution * (plain / log(T / K)) ** 2) if plain else 0.0
     bernstein = m + sqrt(a * v * level / n) + c * level / n
     q = min(bernstein, m + sqrt(plain / n), kl_bound(m, n, level))
     return q if q <= 0.8 else 0.8 + 0.2 * (q - 0.8) / max(1 - q, 1e-17)
+
+
+def counted_arms(K, T):
+    """K', which is K up to 2 sqrt(T) arms, and 2 K for many."""
+    return float(np.clip(K**3 / (4 * T), K, 2 * K))
 
 
 def near(found, expected):
@@ -64,8 +69,10 @@ FORMULAS = {
     lr.KLUCBSwitch(): lambda m, v, n, t, T, K: klucb_switch(m, n, T, K, 0.2),
     lr.KLUCBSwitch(exponent=8 / 9): lambda m, v, n, t, T, K: klucb_switch(m, n, T, K, 8 / 9),
     lr.UCBNormal(): lambda m, v, n, t, T, K: ucb_normal(m, v, n, t),
-    lr.MOSSV(): lambda m, v, n, t, T, K: mossv(m, v, n, T, K),
-    lr.MOSSV(a=8, c=13 / 3, caution=2): lambda m, v, n, t, T, K: mossv(m, v, n, T, K, 8, 13 / 3, 2),
+    lr.MOSSV(): lambda m, v, n, t, T, K: mossv(m, v, n, T, counted_arms(K, T)),
+    lr.MOSSV(a=8, c=13 / 3, caution=2): lambda m, v, n, t, T, K: mossv(
+        m, v, n, T, counted_arms(K, T), 8, 13 / 3, 2
+    ),
     lr.MOSSVAnytime(): lambda m, v, n, t, T, K: mossv(m, v, n, 1.5 * t, K),
     lr.MOSSVAnytime(caution=0.5): lambda m, v, n, t, T, K: mossv(m, v, n, 1.5 * t, K, caution=0.5),
     lr.UCB1(): lambda m, v, n, t, T, K: m + sqrt(2 * log(t - 1) / n),

@@ -17,15 +17,16 @@ STRETCHED_FROM = 0.8
 class MOSSV(Policy):
     """The smallest of Bernstein's, Hoeffding's and Chernoff's upper confidence bound, at the level of MOSS.
 
-    With l = log+(T / (K n)) and L = l (1 + caution (l / log(T / K))^2) the index is the smallest of
+    With l = log+(T / (K' n)) and L = l (1 + caution (l / log(T / K'))^2) the index is the smallest of
 
     - m + sqrt(a v L / n) + c L / n, Bernstein's bound with the empirical variance v,
     - m + sqrt(l / n), Hoeffding's bound as in `MOSS`,
     - the largest q with n kl(m, q) <= L, Chernoff's bound, kl the Bernoulli divergence.
 
-    An arm with v > m (1 - m) has rewards outside [0, 1], and Chernoff's bound does not count. For other arms
-    an index q > 0.8 is replaced by 0.8 + 0.2 (q - 0.8) / (1 - q), which changes no choice if all rewards are
-    in [0, 1]; elsewhere no bound of 1 then excludes an arm whose first rewards are 0 and 1.
+    K' is K where K^2 <= 4 T; with more arms it is K^3 / (4 T), but at most 2 K. An arm with v > m (1 - m)
+    has rewards outside [0, 1], and Chernoff's bound does not count. For other arms an index q > 0.8 is
+    replaced by 0.8 + 0.2 (q - 0.8) / (1 - q), which changes no choice if all rewards are in [0, 1];
+    elsewhere no bound of 1 then excludes an arm whose first rewards are 0 and 1.
 
     For rewards in [0, 1], a > 1 and c > 7/6 the regret is at most of order sqrt(K T), and smaller where
     variances are small. A policy of this package; docs/successor.md has the theorem and its proof. Needs the
@@ -59,11 +60,13 @@ class MOSSV(Policy):
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Return the upper confidence bound of an arm."""
-        return _upper_bound(arm, clock.horizon / clock.arms, self.a, self.c, self.caution)
+        pulls = clock.horizon / clock.arms
+        pulls /= min(max(clock.arms / (4.0 * pulls), 1.0), 2.0)
+        return _upper_bound(arm, pulls, self.a, self.c, self.caution)
 
 
 class MOSSVAnytime(Policy):
-    """The index of MOSSV with 3/2 t in place of T.
+    """The index of MOSSV with 3/2 t in place of T, and K' = K.
 
     The order of its regret is that of `MOSSV`, with larger constants. A policy of this package;
     docs/successor.md has the proof. Needs no horizon.
@@ -95,7 +98,7 @@ class MOSSVAnytime(Policy):
 
 
 def _upper_bound(arm: Arm, pulls: float, a: float, c: float, caution: float) -> float:
-    """Return the index of an arm, where ``pulls`` is the horizon over the number of arms."""
+    """Return the index of an arm, where ``pulls`` is the horizon divided by K'."""
     n, m, v = arm.pulls, arm.mean, arm.variance
     unit = v <= m * (1.0 - m) + 1e-9
     upper = m
