@@ -21,7 +21,7 @@ TESTBEDS = (
 )
 POLICIES = (
     lr.MOSS(),
-    lr.KLUCBSwitch(exponent=1),
+    lr.KLMOSS(),
     lr.MOSSV(),
     lr.MOSSV(caution=0.5),
     lr.MOSSV(caution=2),

@@ -111,7 +111,7 @@ def main() -> None:
             for exact, bound in (lemma_2(m, d, short, arms) for m in (0.02, 0.3, 0.5) for d in (0.1, 0.5))
         )
         print(f"| {horizon:,} | {first:.2g} | {second:.2g}, T = {short:,} |")
-    policies = (lr.MOSSV(), lr.MOSSV(caution=2), lr.KLUCBSwitch(exponent=1), lr.MOSS())
+    policies = (lr.MOSSV(), lr.MOSSV(caution=2), lr.KLMOSS(), lr.MOSS())
     print(f"\n| T | {' | '.join(map(str, policies))} |\n|---|{'---|' * len(policies)}")
     for horizon in (10**5, 10**6, 10**7):
         cells = []

@@ -21,7 +21,7 @@ from lowregret.suite.standings import WIN_ERRORS, Regrets, difference, resample
 
 SUCCESSOR, ANYTIME = "MOSSV", "MOSSVAnytime"
 RIVALS = ("MOSS", "EUCBV")
-KL_MOSS = "KLUCBSwitch(exponent=1)"
+KL_MOSS = "KLMOSS"
 TAIL_LIMIT, ANYTIME_LIMIT = 1.12, 1.25
 HOLDS, FAILS, INCONCLUSIVE = "holds", "fails", "inconclusive"
 

@@ -1,5 +1,6 @@
 """Every index against the formula of its source, written again here with SciPy, on random arms and times."""
 
+from fractions import Fraction
 from math import ceil, exp, inf, log, sqrt
 
 import numpy as np
@@ -58,10 +59,10 @@ def klucb_switch(m, n, T, K, exponent):
 
 def ucb_normal(m, v, n, t):
     """UCB1-NORMAL from the sum of squares, as printed."""
-    squares = n * (v + m * m)
+    squares = n * (Fraction(v) + Fraction(m) ** 2)  # exact: the difference below cancels
     if n < ceil(8 * log(t)):
         return inf
-    return m + sqrt(16 * max(squares - n * m * m, 0) / (n - 1) * log(t - 1) / n)
+    return m + sqrt(16 * float(squares - n * Fraction(m) ** 2) / (n - 1) * log(t - 1) / n)
 
 
 FORMULAS = {
