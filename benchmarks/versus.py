@@ -16,6 +16,7 @@ SIMULATED = (
     ("EUCBV", "paper-1", 60_000, 10),
     ("EUCBV", "paper-4", 400_000, 2),
     ("MOSS", "paper-1", 60_000, 10),
+    ("MOSSV", "paper-1", 60_000, 10),
     ("UCB1", "paper-1", 60_000, 4),
     ("UCBTuned", "paper-1", 60_000, 4),
     ("UCBV", "paper-1", 60_000, 4),

@@ -57,8 +57,8 @@ MODERN = {
     "KLUCBSwitch": (513.52, 6.41),  # 200 runs
     "KLUCBSwitch(exponent=0.8888888888888888)": (241.73, 5.04),  # 200 runs
     "MOTS": (582.20, 5.68),  # 200 runs
-    "MOSSV": (236.66, 4.58),  # 1,000 runs
-    "MOSSVAnytime": (243.23, 8.49),  # 400 runs
+    "MOSSV": (236.64, 2.92),  # 2,000 runs
+    "MOSSVAnytime": (244.63, 9.75),  # 150 runs
     "PHE": (922.71, 7.08),  # 200 runs
     "TsallisINF": (1463.77, 14.89),  # 210 runs
     "TsallisINF(reduced_variance=True)": (918.84, 30.14),  # 60 runs

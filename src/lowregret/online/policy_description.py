@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import MISSING, asdict
 from typing import Any
 
 from lowregret._common.validation import short_repr
 from lowregret.errors import InputError
 from lowregret.policies import POLICIES, Policy
+from lowregret.policies.base import fields_of
 from lowregret.policies.loading import module_of
 
 
@@ -37,7 +38,8 @@ def describe(policy: Policy) -> dict[str, Any]:
 def current_description(description: Any) -> dict[str, Any]:
     """Return the stored description of a policy as it would be stored now.
 
-    MOSSV and BayesUCBBeta were one class each, with a parameter for their two forms.
+    MOSSV and BayesUCBBeta were one class each, with a parameter for their two forms. A parameter that a class
+    of the package has gained since has its default.
     """
     try:
         title, parameters = str(description["class"]), dict(description["parameters"])
@@ -49,7 +51,9 @@ def current_description(description: Any) -> dict[str, Any]:
         title = "BayesUCBBetaHorizon"
     elif title == "BayesUCBBeta":
         parameters.pop("c", None)
-    return {"class": title, "parameters": parameters}
+    fields = fields_of(POLICIES[title]) if title in POLICIES else ()
+    defaults = {field.name: field.default for field in fields if field.default is not MISSING}
+    return {"class": title, "parameters": {**defaults, **parameters}}
 
 
 def policy_from(description: Any, policy: Policy | None) -> Policy:

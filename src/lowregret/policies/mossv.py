@@ -5,32 +5,42 @@ from __future__ import annotations
 from math import log, sqrt
 from typing import ClassVar
 
+from lowregret.policies.annotations import NonNegative, Positive
 from lowregret.policies.base import Policy
 from lowregret.policies.views import Arm, Clock
 from lowregret.special.divergences import bernoulli_kl, bernoulli_kl_upper
 
-HORIZON_FACTOR = 1.5
-"""The anytime form plays at time t as if the horizon were this multiple of t, and later more."""
-EXTRA_AFTER_PULLS, EXTRA_FACTOR = 25.0, 20.0
-"""After so many pulls an arm the anytime form adds this multiple of sqrt(K t) - sqrt(25) K to its horizon."""
-MANY_ARMS_FACTOR = 20.0
-"""Where K^2 exceeds this multiple of the horizon, the number of arms counts more than double."""
+STRETCHED_FROM = 0.8
+"""An index of rewards in [0, 1] above this number is stretched, which changes the order of no two of them."""
 
 
 class MOSSV(Policy):
-    """MOSS with the smaller of Bernstein's and Chernoff's bound, with variance estimates.
+    """The smallest of Bernstein's, Hoeffding's and Chernoff's upper confidence bound, at the level of MOSS.
 
-    The index is min(B, C), with
+    With l = log+(T / (K' n)) and L = l (1 + caution (l / log(T / K'))^2) the index is the smallest of
 
-    - l = log+(T / (K' n)), K' = K (1 + K^2 / (20 T)), and L = l + log(1 + l^2) / 4,
-    - w = (n v + r^2) / (n + 2), r^2 = m^2 + (1 - m)^2: the mean squared distance from m of the rewards and of
-      two more, one 0 and one 1,
-    - B = m + min(sqrt(3 w L / (2 n)) + r L / (3 n), sqrt(l / n)): Bernstein's form, never wider than MOSS,
-    - C the largest q with n kl(m, q) <= L, kl the Bernoulli divergence: smaller where means are near 0 or 1.
+    - m + sqrt(a v L / n) + c L / n, Bernstein's bound with the empirical variance v,
+    - m + sqrt(l / n), Hoeffding's bound as in `MOSS`,
+    - the largest q with n kl(m, q) <= L, Chernoff's bound, kl the Bernoulli divergence.
 
-    An arm with v > m (1 - m) has rewards outside [0, 1], and its index is B.
+    K' is K where K^2 <= 4 T; with more arms it is K^3 / (4 T), but at most 2 K. An arm with v > m (1 - m)
+    has rewards outside [0, 1], and Chernoff's bound does not count. For other arms an index q > 0.8 is
+    replaced by 0.8 + 0.2 (q - 0.8) / (1 - q), which changes no choice if all rewards are in [0, 1];
+    elsewhere no bound of 1 then excludes an arm whose first rewards are 0 and 1.
 
-    A policy of this package, described in docs/successor.md. Assumes rewards in [0, 1]; needs the horizon T.
+    For rewards in [0, 1], a > 1 and c > 7/6 the regret is at most of order sqrt(K T), and smaller where
+    variances are small. A policy of this package; docs/successor.md has the theorem and its proof. Needs the
+    horizon T.
+
+    Parameters
+    ----------
+    a : float, default 1.2
+        Weight of the variance in Bernstein's bound, positive.
+    c : float, default 1.4
+        Weight of the range of the rewards in Bernstein's bound, positive.
+    caution : float, default 0
+        How much higher the level of the first pulls is, at least 0: L = (1 + caution) l for the first, and
+        near l for the last. Runs that never find the best arm become rarer, and the mean regret larger.
 
     Examples
     --------
@@ -39,6 +49,10 @@ class MOSSV(Policy):
     [0, 1, 0, 0, 0]
     """
 
+    a: Positive = 1.2
+    c: Positive = 1.4
+    caution: NonNegative = 0.0
+
     index_trend = "constant"
     family = "Bernoulli"
     needs = ("horizon", "bounded rewards")
@@ -46,13 +60,21 @@ class MOSSV(Policy):
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Return the upper confidence bound of an arm."""
-        return _upper_bound(arm, float(clock.horizon), float(clock.horizon), clock.arms)
+        pulls = clock.horizon / clock.arms
+        pulls /= min(max(clock.arms / (4.0 * pulls), 1.0), 2.0)
+        return _upper_bound(arm, pulls, self.a, self.c, self.caution)
 
 
 class MOSSVAnytime(Policy):
-    """The index of MOSSV with 3/2 t + 20 K (sqrt(t / K) - 5)+ in place of T, and t in K'.
+    """The index of MOSSV with 3/2 t in place of T, and K' = K.
 
-    A policy of this package, described in docs/successor.md. Assumes rewards in [0, 1]; needs no horizon.
+    The order of its regret is that of `MOSSV`, with larger constants. A policy of this package;
+    docs/successor.md has the proof. Needs no horizon.
+
+    Parameters
+    ----------
+    a, c, caution : float, default 1.2, 1.4, 0
+        As for `MOSSV`.
 
     Examples
     --------
@@ -61,6 +83,10 @@ class MOSSVAnytime(Policy):
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
 
+    a: Positive = 1.2
+    c: Positive = 1.4
+    caution: NonNegative = 0.0
+
     index_trend = "increasing"
     family = "Bernoulli"
     needs = ("bounded rewards",)
@@ -68,26 +94,25 @@ class MOSSVAnytime(Policy):
 
     def score(self, arm: Arm, clock: Clock) -> float:
         """Return the upper confidence bound of an arm."""
-        t, arms = float(clock.t), clock.arms
-        horizon = HORIZON_FACTOR * t
-        if t > EXTRA_AFTER_PULLS * arms:
-            horizon += EXTRA_FACTOR * (sqrt(arms * t) - sqrt(EXTRA_AFTER_PULLS) * arms)
-        return _upper_bound(arm, horizon, t, arms)
+        return _upper_bound(arm, 1.5 * clock.t / clock.arms, self.a, self.c, self.caution)
 
 
-def _upper_bound(arm: Arm, horizon: float, least_horizon: float, arms: int) -> float:
-    """Return the index of an arm; the number of arms counts more where the least horizon is short."""
+def _upper_bound(arm: Arm, pulls: float, a: float, c: float, caution: float) -> float:
+    """Return the index of an arm, where ``pulls`` is the horizon divided by K'."""
     n, m, v = arm.pulls, arm.mean, arm.variance
-    share = horizon / (arms * (1.0 + arms * arms / (MANY_ARMS_FACTOR * least_horizon)) * n)
-    if share <= 1.0:
-        return m
-    log_share = log(share)
-    level = (log_share + 0.25 * log(1.0 + log_share * log_share)) / n
-    r2 = m * m + (1.0 - m) * (1.0 - m)
-    w = (n * v + r2) / (n + 2.0)
-    bernstein = m + min(sqrt(1.5 * w * level) + sqrt(r2) * level / 3.0, sqrt(log_share / n))
-    if v > m * (1.0 - m) + 1e-9:
-        return bernstein
-    if bernstein < 1.0 and bernoulli_kl(m, bernstein) <= level:
-        return bernstein
-    return min(bernstein, bernoulli_kl_upper(m, level))
+    unit = v <= m * (1.0 - m) + 1e-9
+    upper = m
+    if pulls > n:
+        log_share = log(pulls / n)
+        level = log_share / n
+        upper += sqrt(level)
+        if caution > 0.0:
+            part = log_share / log(pulls)
+            level *= 1.0 + caution * part * part
+        upper = min(upper, m + sqrt(a * v * level) + c * level)
+        if unit and (upper >= 1.0 or bernoulli_kl(m, upper) > level):
+            upper = min(upper, bernoulli_kl_upper(m, level))
+    if upper <= STRETCHED_FROM or not unit:
+        return upper
+    above = (upper - STRETCHED_FROM) * (1.0 - STRETCHED_FROM)
+    return STRETCHED_FROM + above / max(1.0 - upper, 1e-17)
