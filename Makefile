@@ -30,6 +30,7 @@ verify: setup
 	$(BIN)/pytest --numprocesses auto --quiet -m heavy -o faulthandler_timeout=3600
 	$(PYTHON) tools/verify_numba.py
 	$(PYTHON) tools/verify_peers.py
+	$(PYTHON) tools/verify_confseq.py
 
 lint: setup
 	$(BIN)/ruff check .
@@ -49,4 +50,4 @@ benchmark: setup
 	$(BIN)/python benchmarks/all.py
 
 clean:
-	rm -rf .venv .venv-oldest .venv-peers .cache dist site benchmarks/results reproduction .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-oldest .venv-peers .venv-confseq .cache dist site benchmarks/results reproduction .pytest_cache .mypy_cache .ruff_cache .hypothesis

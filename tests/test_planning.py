@@ -12,12 +12,14 @@ from scipy.stats import norm
 from typer.testing import CliRunner
 
 import lowregret as lr
+from lowregret.analysis.confidence_sequences import Totals
 from lowregret.cli import app
 from lowregret.planning import assumptions as numbers
 from lowregret.planning.fixed_split import REPETITIONS, FixedSplit
 from lowregret.planning.plan_page import introduction
 from lowregret.planning.policy_runs import PolicyRuns
 from lowregret.planning.recommendation import recommend, snippets
+from lowregret.planning.verdict_days import first_verdict
 from lowregret.policies.inputs import policy_of
 from lowregret.service.models import NewAgent, parse_body
 
@@ -144,7 +146,7 @@ def test_which_policy_is_recommended(small):
         known = {name: losses[name] for name in names} | {"fixed split": steady * 0 + split}
         never = np.zeros(40, np.int64)
         played = {
-            name: PolicyRuns(loss[:, None], loss[:, None], never, never, never)
+            name: PolicyRuns(loss[:, None], loss[:, None], never, never, never, never)
             for name, loss in {**known, "present option": steady * 0 + split}.items()
         }
         chosen = {name: policies[name] for name in names}
@@ -351,3 +353,25 @@ def test_a_right_prior_saves_and_a_wrong_one_costs(tmp_path):
     assert "wrong by 3 se costs" in page and "is worth 500 pulls of each option" in page
     with pytest.raises(lr.InputError, match="can use a prior"):
         lr.plan(**{**options, "policies": "TsallisINF"}, runs=2, prior=4, progress=False)
+
+
+def test_a_verdict_comes_on_the_first_day_on_which_every_rival_is_beaten():
+    arms = Totals(np.full((3, 2), 1.0), np.zeros((3, 2)), np.zeros((3, 2)))
+    assert first_verdict(arms, 0.05, True) == 0
+    sums = np.array([[50.0, 50.0, 45.0], [180.0, 100.0, 80.0], [330.0, 150.0, 120.0]])
+    arms = Totals(np.repeat([[200.0], [400.0], [600.0]], 3, axis=1), sums, sums)
+    assert first_verdict(arms, 0.05, True) == 2
+    assert first_verdict(arms, 1e-9, True) == 3
+    assert first_verdict(arms.at(slice(0, 1)), 0.05, True) == 0
+
+
+def test_a_plan_tells_how_often_there_is_a_verdict_and_delays_count():
+    common = {"options": 2, "rate": 0.3, "lift": 0.6, "visitors": 100, "days": 6, "runs": 20}
+    table = lr.plan(**common, policies="RoundRobin", progress=False).table
+    verdicts = dict(table.select("policy", "verdict").iter_rows())
+    assert verdicts["present option"] == 0 < verdicts["RoundRobin"] < 1
+    assert abs(verdicts["RoundRobin"] - verdicts["fixed split"]) < 0.35
+    late = lr.plan(**common, delay_days=5.9, policies="RoundRobin", progress=False)
+    assert late.table["verdict"].to_list() == [0, 0, 0]
+    shares = late.played["RoundRobin"].proved(6)
+    assert shares.tolist() == [0] * 6

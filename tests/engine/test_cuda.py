@@ -30,6 +30,7 @@ UNPLAYABLE = {
         "SlidingWindowUCB",
     ),
     "lists and duels": ("DMED",),
+    "second samples": ("TopTwoThompson", "TopTwoThompsonGauss"),
 }
 REFUSED = [name for names in UNPLAYABLE.values() for name in names]
 CLASSES = [kind for kind in vars(policies).values() if isinstance(kind, type) and issubclass(kind, lr.Policy)]

@@ -82,6 +82,8 @@ POLICIES = (
     "ThompsonBeta",
     "ThompsonGauss",
     "ThompsonNormal",
+    "TopTwoThompson",
+    "TopTwoThompsonGauss(variance=0.25)",
     "TsallisINF",
     "TsallisINF(reduced_variance=True)",
     "UCB1",

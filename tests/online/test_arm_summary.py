@@ -4,18 +4,8 @@ import numpy as np
 import pytest
 
 import lowregret as lr
-from lowregret.online.arm_summary import ADDED_VARIANCE, gain_over_control, half_width, regret_bound
-
-
-@pytest.mark.parametrize("chance", [0.5, 0.9, 0.02])
-def test_the_interval_covers_at_all_times_at_once(chance):
-    """2,000 arms of 3,000 rewards: at most 5% may ever leave it; more than 140 have odds below 1e-4."""
-    random = np.random.default_rng(2018)
-    pulls = np.arange(1, 3_001)
-    wide = np.array([half_width(int(n), 0.5) for n in pulls])
-    means = (random.random((2_000, 3_000)) < chance).cumsum(axis=1) / pulls
-    left = (np.abs(means - chance) > wide).any(axis=1).sum()
-    assert left <= 140
+from lowregret.analysis.confidence_sequences import Totals, mean_intervals, normal_width
+from lowregret.online.arm_summary import ADDED_VARIANCE, gain_over_control, regret_bound
 
 
 def test_the_columns_in_the_users_units():
@@ -25,11 +15,14 @@ def test_the_columns_in_the_users_units():
         agent.tell(choice, 300 if choice.arm == "a" else 150)
     agent.ask()
     table = agent.summary()
-    assert table.columns == ["arm", "pulls", "pending", "mean", "low", "high", "state", "share"]
+    shown = ["to_leader_low", "to_leader_high", "to_control_low", "to_control_high"]
+    assert table.columns == ["arm", "pulls", "pending", "mean", "low", "high", "state", "share", *shown]
     a, b = table.iter_rows(named=True)
     assert (a["mean"], b["mean"]) == (300.0, 150.0)
     assert a["high"] == 300.0
     assert 100 <= b["low"] < 150 < b["high"] <= 300
+    assert a["to_leader_low"] is None and a["to_leader_high"] is None and b["to_control_low"] is None
+    assert -200 <= b["to_leader_low"] < -150 < b["to_leader_high"] < 0
     assert a["pulls"] + b["pulls"] == 400
     assert a["pending"] + b["pending"] == 1
     assert a["share"] + b["share"] == pytest.approx(1)
@@ -41,7 +34,9 @@ def test_without_a_range_the_interval_follows_the_variance():
     assert agent.summary()["low"].item() is None
     for reward in (4.0, 6.0) * 50:
         agent.tell(agent.ask(), reward)
-    assert agent.summary()["high"].item() == pytest.approx(5 + half_width(101, np.sqrt(100 / 101)))
+    assert agent.summary()["high"].item() == pytest.approx(
+        5 + normal_width(np.array(101.0), np.sqrt(100 / 101), 0.05)
+    )
 
 
 def test_the_states_of_arms():
@@ -70,8 +65,9 @@ def test_the_regret_bound_holds_and_is_what_the_intervals_say():
     assert missed <= 3  # 5% of the agents
     ends = {}
     for arm, pulls, _, mean, *_ in agent.summary().iter_rows():
-        wide = 10 * half_width(pulls, 0.5, 0.05 / 3)
-        ends[arm] = pulls, max(mean - wide, 0), min(mean + wide, 10)
+        sums = np.array([mean * pulls / 10])
+        low, high = mean_intervals(Totals(np.array([float(pulls)]), sums, sums), 0.05 / 3)
+        ends[arm] = pulls, 10 * low[0], 10 * high[0]
     expected = sum(
         pulls * max(max(high for other, (_, _, high) in ends.items() if other != arm) - low, 0)
         for arm, (pulls, low, _) in ends.items()
@@ -93,7 +89,7 @@ def bound_of(agent):
 def test_the_interval_by_the_variance_covers_at_all_times_at_once(chance):
     """1,000 arms of 3,000 rewards: at most 2.5% may ever leave it; more than 45 have odds below 1e-4."""
     random, pulls = np.random.default_rng(27), np.arange(2, 3_001)
-    unit = np.array([half_width(int(n), 1.0, 0.025) for n in pulls])
+    unit = normal_width(pulls.astype(float), np.ones(len(pulls)), 0.025)
     means = (random.random((1_000, 3_000)) < chance).cumsum(axis=1)[:, 1:] / pulls
     wide = np.sqrt(means * (1 - means) + ADDED_VARIANCE / pulls) * unit
     assert (np.abs(means - chance) > wide).any(axis=1).sum() <= 45

@@ -10,6 +10,7 @@ from lowregret.policies import POLICIES
 
 SAMPLING = {"BESA", "DiscountedThompson", "EpsilonGreedy", "ExpTSPlus", "MOTS", "NPTS", "PHE", "TsallisINF"}
 SAMPLING |= {"KLMS", "MaillardSampling", "ThompsonBeta", "ThompsonGauss", "ThompsonNormal"}
+SAMPLING |= {"TopTwoThompson", "TopTwoThompsonGauss"}
 
 
 class Cautious(lr.ThompsonBeta):

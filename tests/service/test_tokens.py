@@ -28,6 +28,7 @@ ROUTES = [
     ("GET", "/v1/agents/buttons/shadow", "read"),
     ("POST", "/v1/agents/buttons/forget", "decide"),
     ("GET", "/v1/agents/buttons/summary", "read"),
+    ("GET", "/v1/agents/buttons/verdict", "read"),
     ("GET", "/v1/agents/buttons/pending", "read"),
     ("GET", "/v1/agents/buttons/arms", "read"),
     ("POST", "/v1/agents/buttons/arms", "admin"),

@@ -7,3 +7,4 @@ import numpy.typing as npt
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Booleans = npt.NDArray[np.bool_]

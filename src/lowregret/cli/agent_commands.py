@@ -99,9 +99,50 @@ def show(store: Store, name: Name = None, policy: Own = None, json: Json = False
         return
     print_text(", ".join(f"{key} {value}" for key, value in overview.items()), [str(overview["policy"])])
     cells = [{key: _cell(value) for key, value in row.items()} for row in table]
+    cells = [{key: text for key, text in row.items() if not key.startswith("to_")} for row in cells]
     print(text_table(cells, right=[key for key in cells[0] if key not in ("arm", "state")], wrap=["arm"]))
     for note in notes:
         print_text(note)
+
+
+@agent.command()
+def verdict(
+    store: Store,
+    name: Name = None,
+    error: Annotated[float, typer.Option(help="The probability of a false verdict.")] = 0.05,
+    within: Annotated[float, typer.Option(help="A difference that does not matter.")] = 0.0,
+    policy: Own = None,
+    json: Json = False,
+) -> None:
+    """Say which arm is the best, if that is known, and how sure that is."""
+    from lowregret.cli.terminal_tables import text_table
+
+    with _open_agent(store, name, policy) as one:
+        said, table = one.verdict(error, within), one.summary().to_dicts()
+    if json:
+        print_json(said.to_dict())
+        return
+    print_text(said.sentence)
+    rows = {row["arm"]: row for row in table}
+    cells = []
+    for arm in said.arms:
+        row = rows[arm.arm]
+        numbers = {
+            "mean": _cell(row["mean"]),
+            "to leader": _span(row["to_leader_low"], row["to_leader_high"]),
+        }
+        if arm.lift is not None:
+            numbers["lift"] = f"{arm.lift:+.1%}"
+            numbers["lift from, to"] = _span(arm.lift_low, arm.lift_high, "+.0%")
+        best = {"best": "-" if arm.probability_best is None else f"{arm.probability_best:.3f}"}
+        cells.append({"arm": arm.arm, **numbers, **best})
+    columns = dict.fromkeys(key for row in cells for key in row)
+    cells = [{key: row.get(key, "-") for key in columns} for row in cells]
+    print(text_table(cells, right=[key for key in columns if key != "arm"], wrap=["arm"]))
+    promise = f"{'About' if said.asymptotic else 'At least'} {1 - error:.4g} of all such"
+    print_text(f"to leader, lift: intervals for all arms and all times. {promise} tables are right.")
+    loss = "" if said.expected_loss is None else f" Stopping now loses {said.expected_loss:.2g} a decision."
+    print_text(f"best: posterior probability to be the best; prior: {said.prior}.{loss}")
 
 
 @agent.command()
@@ -322,6 +363,12 @@ def _overview(name: str | None, one: Agent) -> Overview:
     pending = int(one.summary()["pending"].sum())
     values = (name, str(one.policy), len(one.arms), one.time, pending, one.conflicts)
     return dict(zip(OVERVIEW, values, strict=True))
+
+
+def _span(low: float | None, high: float | None, form: str = ".3g") -> str:
+    """Return an interval, "-" for none."""
+    ends = ["?" if end is None else format(end, form) for end in (low, high)]
+    return "-" if ends == ["?", "?"] else " to ".join(ends)
 
 
 def _cell(value: object) -> str:

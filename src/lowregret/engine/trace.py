@@ -46,7 +46,7 @@ def trace(problem: Problem, backend: str = "compiled") -> Trace:
     problem = replace(problem, runs=1, record=frozenset({"path"}))
     arm, round, active = run(problem, backend).records["path"][0].T.copy()
     encoding = encode(problem)
-    reward = _rewards(problem, encoding, arm)
+    reward = path_rewards(problem, encoding, arm)
     delay = _delays(problem, encoding, arm, reward)
     if eliminates(problem.policy):
         return Trace(arm, reward, round, active, delay)
@@ -66,7 +66,7 @@ def arms_of_renumbered(problem: Problem, numbers: Integers) -> tuple[Integers, I
     return plain, other
 
 
-def _rewards(problem: Problem, encoding: Encoding, arms: Integers) -> Floats:
+def path_rewards(problem: Problem, encoding: Encoding, arms: Integers) -> Floats:
     """Draw again the rewards of a run."""
     rows, pulls, rewards = encoding.rows, np.zeros(len(encoding.rows), np.int64), np.zeros(len(arms))
     lay_out(rows, np.arange(len(rows)), np.uint64(problem.seed), problem.first_run, rows)

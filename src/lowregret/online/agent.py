@@ -135,6 +135,7 @@ class Agent:
     retire_arm = agent_changes.retire_arm
     preview = agent_views.preview
     summary = agent_views.summary
+    verdict = agent_views.verdict
     plot = agent_views.plot
     events = agent_views.events
     rewards = agent_views.rewards

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lowregret._common.validation import VARIANCE, Rule, number
 from lowregret.engine.prior import ArmPrior, in_words
 from lowregret.online import calls
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from lowregret.online.agent import Agent
     from lowregret.online.agent_state import AgentState
     from lowregret.online.decisions import Decision
+    from lowregret.online.verdict import Verdict
+
+_LEVEL = Rule("{name} must lie between 0 and 1", lambda value: 0.0 < value < 1.0)
 
 
 def horizon_notes(state: AgentState) -> tuple[str, ...]:
@@ -60,10 +64,13 @@ def summary(self: Agent) -> polars.DataFrame:
     -------
     polars.DataFrame
         The columns are ``arm``, ``pulls`` (with a reward), ``pending``, ``mean``, ``low`` and ``high``,
-        ``state`` and ``share`` of all pulls. The state is "active", "eliminated", "inactive" (not chosen
-        now, but not eliminated) or "retired". The mean is that of the rewards as the policy records them:
-        ``ThompsonBeta`` records a Bernoulli draw for each. The interval from low to high covers the true
-        mean with probability 95% at all times simultaneously, whatever the agent chose; see docs/live.md.
+        ``state`` and ``share`` of all pulls; then the interval of the difference between the arm and the one
+        with the largest mean, ``to_leader_low`` and ``to_leader_high``, and of that between the arm and the
+        control, ``to_control_low`` and ``to_control_high``. The state is "active", "eliminated", "inactive"
+        (not chosen now, but not eliminated) or "retired". The mean is that of the rewards as the policy
+        records them: ``ThompsonBeta`` records a Bernoulli draw for each. The interval from low to high
+        covers the true mean with probability 95% at all times simultaneously, whatever the agent chose. The
+        differences of all arms hold together with probability 95%, at all times. See docs/live.md.
         An agent with a prior has a column ``prior``, its weight, which is in none of the others.
 
     Examples
@@ -77,6 +84,48 @@ def summary(self: Agent) -> polars.DataFrame:
 
     with self.transactions.reading() as state:
         return summary_table(state)
+
+
+def verdict(self: Agent, error: float = 0.05, within: float = 0.0) -> Verdict:
+    """Say which arm is the best, if that is known.
+
+    However often one looks, the probability that it is ever wrong is at most ``error``, whatever the policy
+    chose, while the means and the arms stay the same. For rewards without a range this is asymptotic; see
+    docs/live.md.
+
+    Parameters
+    ----------
+    error : float, default 0.05
+        The probability of a false verdict, between 0 and 1.
+    within : float, default 0
+        A difference that does not matter: an arm that is not worse than the best by more is good enough.
+
+    Returns
+    -------
+    Verdict
+        The claim, in one sentence, and what else helps to decide.
+
+    Raises
+    ------
+    InputError
+        If ``error`` or ``within`` is not allowed, or the agent is closed.
+
+    Examples
+    --------
+    >>> import lowregret as lr
+    >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
+    >>> for _ in range(300):
+    ...     choice = agent.ask()
+    ...     _ = agent.tell(choice, choice.arm == "green")
+    >>> agent.verdict().sentence
+    'green is the best (error at most 5%, whenever you look)'
+    """
+    from lowregret.online.verdict import verdict_of
+
+    error = number("verdict", "error", error, _LEVEL)
+    within = number("verdict", "within", within, VARIANCE)
+    with self.transactions.reading() as state:
+        return verdict_of(state, error, within)
 
 
 def plot(self: Agent) -> altair.LayerChart:

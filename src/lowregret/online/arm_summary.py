@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from math import log, sqrt
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from lowregret._common.arrays import Floats
+from lowregret.analysis.confidence_sequences import normal_width, single_intervals
+from lowregret.analysis.mean_differences import difference_intervals
 from lowregret.engine.kernels.state import CLOSED
-from lowregret.engine.prior import without_prior
 from lowregret.online.agent_state import AgentState
-from lowregret.policies.views import arm_view
+from lowregret.online.arm_totals import arm_totals
 
 ERROR_RATE = 0.05
 """The probability that an interval ever misses the true mean."""
-PRIOR_REWARDS = 126.0
-"""The prior number of rewards of the mixture, which makes it tightest at about 1,000."""
 ADDED_VARIANCE = 4.0
 """Added to the sum of the variances of rewards in [0, 1], since the first ones at a low rate may all be 0."""
 COLUMNS = {
@@ -28,36 +27,46 @@ COLUMNS = {
     "high": pl.Float64,
     "state": pl.String,
     "share": pl.Float64,
+    "to_leader_low": pl.Float64,
+    "to_leader_high": pl.Float64,
+    "to_control_low": pl.Float64,
+    "to_control_high": pl.Float64,
 }
-
-
-def half_width(pulls: int, deviation: float, error_rate: float = ERROR_RATE) -> float:
-    """Compute the half-width of a confidence sequence for a mean, valid at all times simultaneously.
-
-    The normal mixture of Robbins, "Statistical methods related to the law of the iterated logarithm", Annals
-    of Mathematical Statistics 41, 1970, for rewards that are sub-Gaussian with this deviation; rewards in
-    [0, 1] are with 1/2. The probability that it ever misses the mean is at most ``error_rate``.
-
-    Examples
-    --------
-    >>> from lowregret.online.arm_summary import half_width
-    >>> round(half_width(1_000, 0.5), 4), round(half_width(10, 0.5), 4)
-    (0.048, 1.4363)
-    """
-    count = pulls + PRIOR_REWARDS
-    return deviation * sqrt(count * log(count / (PRIOR_REWARDS * error_rate**2))) / pulls
 
 
 def summary_table(state: AgentState) -> pl.DataFrame:
     """Return one row per arm, in the order in which the arms were added."""
-    rows = sorted(all_rows(state), key=lambda pair: int(pair[1]["number"]))
-    total = max(state.time, 1)
-    table = pl.DataFrame(
-        [_summary_row(state, arm, row, total) for arm, row in rows], schema=COLUMNS, orient="row"
-    )
-    priors = state.settings.priors()
-    weights = [priors[arm].weight if arm in priors else 0 for arm, _ in rows]
+    arms, settings = arm_totals(state), state.settings
+    scale = settings.unscaled(1.0) - settings.unscaled(0.0)
+    start, pulls = settings.unscaled(arms.offset), arms.rows["pulls"] - arms.rows["reset"]
+    ends = single_intervals(arms.low, arms.high, arms.bounded, ERROR_RATE)
+    differences = [
+        _unless(np.isinf(end), scale * end)
+        for place in (arms.leader, arms.control)
+        for end in difference_intervals(arms.low, arms.high, place, arms.bounded, ERROR_RATE)
+    ]
+    columns = [
+        arms.names,
+        arms.rows["pulls"],
+        arms.rows["pending"],
+        _unless(pulls == 0, settings.unscaled(0.0) + scale * arms.rows["mean"]),
+        *(_unless(np.isinf(end) | (pulls == 0), start + scale * end) for end in ends),
+        [_state(state, arm, row) for arm, row in zip(arms.names, arms.rows, strict=True)],
+        (arms.rows["pulls"] + arms.rows["pending"]) / max(state.time, 1),
+        *differences,
+    ]
+    table = pl.DataFrame(dict(zip(COLUMNS, columns, strict=True)), schema=COLUMNS)
+    priors = settings.priors()
+    weights = [priors[arm].weight if arm in priors else 0 for arm in arms.names]
     return table.with_columns(pl.Series("prior", weights, pl.Int64)) if priors else table
+
+
+def _unless(missing: Any, values: Floats) -> list[float | None]:
+    """Return values as a list with None for missing ones."""
+    return [
+        None if none else float(value)
+        for none, value in zip(np.broadcast_to(missing, values.shape), values, strict=True)
+    ]
 
 
 def regret_bound(state: AgentState) -> float | None:
@@ -71,21 +80,15 @@ def regret_bound(state: AgentState) -> float | None:
     settings = state.settings
     if settings.reward_range is None:
         return None
-    rows = all_rows(state)
-    error_rate = ERROR_RATE / len(rows)
-    lows, highs, pulls = np.zeros(len(rows)), np.ones(len(rows)), np.zeros(len(rows))
-    for place, (arm, row) in enumerate(rows):
-        _, rewards, mean, *_ = arm_view(settings.policy, row.reshape(1), 0)
-        if rewards:
-            width = half_width(rewards, 0.5, error_rate)
-            lows[place], highs[place] = max(mean - width, 0.0), min(mean + width, 1.0)
-        if arm in state.retired and arm != state.control:
-            highs[place] = 0.0
-        pulls[place] = int(row["pulls"]) + int(row["pending"])
+    arms = arm_totals(state)
+    size = len(arms.names)
+    lows, highs = single_intervals(arms.low, arms.high, True, ERROR_RATE / size)
+    highs = np.where(arms.retired, 0.0, highs)
     best = int(highs.argmax())
-    others = np.full(len(rows), highs[best])
+    others = np.full(size, highs[best])
     others[best] = np.delete(highs, best).max(initial=0.0)
     low, high = settings.reward_range
+    pulls = arms.rows["pulls"] + arms.rows["pending"]
     return float(np.maximum(others - lows, 0.0) @ pulls) * (high - low)
 
 
@@ -99,44 +102,23 @@ def gain_over_control(state: AgentState) -> dict[str, float] | None:
 
     None without a control arm or two rewards in each group, and for a policy that resets statistics.
     """
-    groups = np.zeros((2, 3))  # rewards, their sum, and the sum of their variances: policy and control
-    for arm, row in all_rows(state):
-        _, pulls, mean, variance, *_ = arm_view(state.settings.policy, row.reshape(1), 0)
-        groups[int(arm == state.control)] += pulls, pulls * mean, pulls * variance
-        if row["reset"]:
-            return None
-    if groups[:, 0].min() < 2:
+    arms = arm_totals(state)
+    totals = arms.low
+    if arms.control is None or arms.rows["reset"].any():
         return None
-    counts, scale = groups[:, 0], state.settings.unscaled(1.0) - state.settings.unscaled(0.0)
-    means, added = groups[:, 1] / counts, ADDED_VARIANCE if state.settings.reward_range else 0.0
-    deviations = np.sqrt((groups[:, 2] + added) / counts)
-    widths = [half_width(int(n), s, ERROR_RATE / 2) for n, s in zip(counts, deviations, strict=True)]
-    gain, width = counts[0] * scale * (means[0] - means[1]), counts[0] * scale * sum(widths)
+    of_control = np.arange(len(arms.names)) == arms.control
+    groups = [
+        (totals.pulls[of].sum(), totals.total[of].sum(), (totals.pulls * totals.variances)[of].sum())
+        for of in (~of_control, of_control)
+    ]
+    counts, sums, variances = np.array(groups).T  # of the policy and of the control
+    if counts.min() < 2:
+        return None
+    scale = state.settings.unscaled(1.0) - state.settings.unscaled(0.0)
+    means, added = sums / counts, ADDED_VARIANCE if arms.bounded else 0.0
+    widths = normal_width(counts, np.sqrt((variances + added) / counts), ERROR_RATE / 2)
+    gain, width = counts[0] * scale * (means[0] - means[1]), counts[0] * scale * widths.sum()
     return {"estimate": float(gain), "low": float(gain - width), "high": float(gain + width)}
-
-
-def all_rows(state: AgentState) -> list[tuple[str, np.void]]:
-    """Return the names and the rows of all arms without their priors, retired ones last."""
-    retired = ((arm, row[0]) for arm, row in state.retired.items())
-    rows, priors = [*zip(state.names, state.rows, strict=True), *retired], state.settings.priors()
-    return [(arm, without_prior(row, priors[arm]) if arm in priors else row) for arm, row in rows]
-
-
-def _summary_row(state: AgentState, arm: str, row: np.void, total: int) -> tuple[Any, ...]:
-    """Return one row of the table, with means in the user's units."""
-    settings = state.settings
-    _, pulls, mean, variance, *_ = arm_view(settings.policy, row.reshape(1), 0)
-    bounded = settings.reward_range is not None
-    low = high = None
-    if bounded and pulls:
-        width = half_width(pulls, 0.5)
-        low, high = max(mean - width, 0.0), min(mean + width, 1.0)
-    elif pulls > 1 and variance > 0.0:
-        width = half_width(pulls, sqrt(variance))
-        low, high = mean - width, mean + width
-    ends = [None if end is None else settings.unscaled(end) for end in (mean if pulls else None, low, high)]
-    share = (int(row["pulls"]) + int(row["pending"])) / total
-    return arm, int(row["pulls"]), int(row["pending"]), *ends, _state(state, arm, row), share
 
 
 def _state(state: AgentState, arm: str, row: np.void) -> str:

@@ -54,6 +54,7 @@ class AsyncCalls:
     retire_arm = _awaited(Agent.retire_arm)
     preview = _awaited(Agent.preview)
     summary = _awaited(Agent.summary)
+    verdict = _awaited(Agent.verdict)
     plot = _awaited(Agent.plot)
     events = _awaited(Agent.events)
     rewards = _awaited(Agent.rewards)

@@ -81,12 +81,12 @@ def _statistics(source: Source, name: str | None) -> dict[str, tuple[int, float,
 
 
 def _of_agent(agent: Agent) -> dict[str, tuple[int, float, float]]:
-    from lowregret.online.arm_summary import all_rows
+    from lowregret.online.arm_totals import all_rows
 
     with agent.transactions.reading() as state:
         settings, statistics = state.settings, {}
         scale = settings.unscaled(1.0) - settings.unscaled(0.0)
-        for arm, row in all_rows(state):
+        for arm, row in zip(*all_rows(state), strict=True):
             _, count, mean, variance, *_ = arm_view(settings.policy, row.reshape(1), 0)
             statistics[arm] = count, settings.unscaled(mean), sqrt(variance) * scale
     return statistics

@@ -21,8 +21,10 @@ from lowregret._common.validation import integer
 from lowregret.analysis.summary import tail_mean
 from lowregret.engine.backends import run as run_engine
 from lowregret.engine.backends.threads import run_in_threads
+from lowregret.engine.encoding import encode
 from lowregret.engine.prior import MAX_WEIGHT, ArmPrior
 from lowregret.engine.problem import Control, Problem
+from lowregret.engine.trace import path_rewards
 from lowregret.environments import Bandit, Delay
 from lowregret.errors import InputError
 from lowregret.planning.assumptions import Assumptions, Simulated, assumptions
@@ -30,6 +32,7 @@ from lowregret.planning.fixed_split import fixed_split
 from lowregret.planning.policy_runs import PolicyRuns, baselines, empty_runs, record
 from lowregret.planning.prior_value import ASSUMED, PRIORS, prior_in_words, prior_of, prior_table
 from lowregret.planning.recommendation import DATABASE, Recommendation, recommend
+from lowregret.planning.verdict_days import first_verdict, totals_by_day
 from lowregret.policies import POLICIES, Policy, clock_at
 from lowregret.policies.inputs import clips, policies_of
 from lowregret.reporting.number_format import shown
@@ -52,7 +55,9 @@ class Plan:
         earn); ``best_leads`` and ``good_leads`` (the probability that the best option, or one that is worse
         by less than the lift, has most of the traffic of the last day; for the fixed split, that it has the
         largest observed mean); ``days_to_80`` (the median of the days until the best option has 80% of the
-        traffic, null if fewer than half of the runs get there) and ``reach_80`` (the share of runs that do).
+        traffic, null if fewer than half of the runs get there), ``reach_80`` (the share of runs that do) and
+        ``verdict`` (the share of runs in which ``Agent.verdict`` names the best option by the last day, with
+        ``alpha`` as the error).
     power, days_needed : float
         The power of the fixed split: the probability that a two-sided test of one option against the control
         finds a difference of the lift; and the days for a power of 80%.
@@ -190,6 +195,7 @@ def text_rows(plan: Plan) -> list[dict[str, str]]:
             "of all": f"{row['loss_share']:.2%}",
             "best leads": f"{row['best_leads']:.0%}",
             "good leads": f"{row['good_leads']:.0%}",
+            "verdict": f"{row['verdict']:.0%}",
             "days to 80%": "-" if row["days_to_80"] is None else f"{row['days_to_80']:.0f}",
         }
         for row in plan.table.to_dicts()
@@ -243,7 +249,7 @@ def plan(
         The number of runs, each with options of its own; fewer if the traffic is huge.
     alpha : float, default 0.05
         The level of the two-sided test of the fixed split, which is divided by the number of comparisons with
-        the control.
+        the control; and the error of verdicts.
     seed : int, default 0
         The seed.
     threads : int, optional
@@ -346,7 +352,11 @@ def _play(
                 prior=prior(bandit),
             )
             path = run_engine(problem, control=Control(threads=1, halt=control.halt)).records["path"]
-            record(played, run, path[0, :, 0], bandit.means, scenario, simulated)
+            arms = path[0, :, 0].copy()
+            record(played, run, arms, bandit.means, scenario, simulated)
+            rewards = path_rewards(problem, encode(problem), arms)
+            known = totals_by_day(arms, rewards, scenario.options, scenario, simulated)
+            played.verdict[run] = first_verdict(known, scenario.alpha, scenario.sd is None)
         return stop - start
 
     run_in_threads(block, simulated.runs, simulated.decisions, control)
@@ -374,6 +384,7 @@ def _table(scenario: Assumptions, simulated: Simulated, played: dict[str, Policy
                 "good_leads": float(runs.good.mean()),
                 "days_to_80": median if np.isfinite(median) else None,
                 "reach_80": float(reached.mean()),
+                "verdict": float((runs.verdict > 0).mean()),
             }
         )
     schema = {"days_to_80": pl.Float64}

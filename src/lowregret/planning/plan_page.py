@@ -13,6 +13,7 @@ from lowregret._common.text import count
 from lowregret.planning.plan import Plan, text_rows, ways_to_start
 from lowregret.planning.policy_runs import PolicyRuns
 from lowregret.planning.prior_value import prior_in_words
+from lowregret.reporting.chart_style import inline, layer_chart
 from lowregret.reporting.line_chart import Axis, line_chart
 from lowregret.reporting.page import write_page
 from lowregret.reporting.page_parts import Beside, Cell, Picture, Section, Table, Text
@@ -60,6 +61,18 @@ def page_sections(plan: Plan) -> list[Section]:
         "The loss of every run. Box: the middle half of the runs; line: from the 5% to the 95% quantile; "
         "diamond: the mean; triangle: the mean of the worst 5%."
     )
+    proved = (
+        f"The share of runs that have had a verdict on the best option by the day, with an error of at most "
+        f"{plan.given.alpha:g} however often one looks."
+    )
+    earned = (
+        "What a policy loses, against the share of runs with a verdict by the last day. Policies of low "
+        "regret seldom choose the worse options, so they prove little. Lower right is better."
+    )
+    verdicts = (
+        Picture({"": _proved_chart(plan, palette)}, "Verdict by day", proved, "verdict"),
+        Picture({"": _proving_chart(plan, palette)}, "Loss and verdict", earned, "proving"),
+    )
     daily = Picture({"": traffic}, label, seen, "traffic"), Picture({"": by_day}, "Loss by day", lost, "loss")
     losses = Picture({"": _losses_chart(plan, palette)}, "Loss of every run", runs, "losses")
     return [
@@ -68,6 +81,7 @@ def page_sections(plan: Plan) -> list[Section]:
             [plan_table(plan), *_split_words(plan), *map(Text, prior_in_words(plan.prior, plan.given.unit))],
         ),
         Section("Day by day", [Beside(daily), losses]),
+        Section("Earning is not proving", [Beside(verdicts)]),
         Section("What was assumed", [Text(sentence) for sentence in plan.assumptions]),
     ]
 
@@ -97,8 +111,9 @@ def plan_table(plan: Plan) -> Table:
         "mean of the worst 5% of the runs. Of all: the loss divided by what the best option would earn. Best "
         "leads: the share of runs in which the best option has most of the last day's traffic, or, for the "
         "fixed split, the largest observed mean; good leads: the same for options that are worse by less "
-        "than the lift. Days to 80%: the median of the first day on which the best option has 80% of the "
-        "traffic; a dash if fewer than half of the runs get there."
+        "than the lift. Verdict: the share of runs in which a verdict that holds whenever one looks names "
+        "the best option by the last day. Days to 80%: the median of the first day on which the best option "
+        "has 80% of the traffic; a dash if fewer than half of the runs get there."
     )
     return Table(list(table[0]), rows, caption=caption)
 
@@ -121,6 +136,31 @@ def _days_chart(
 ) -> alt.LayerChart:
     x, y = Axis("day", min(1, days - 1), days), Axis(words, 0.0, top)
     return line_chart(table.sort("x", maintain_order=True), title, x, y, palette=palette, unit="day")
+
+
+def _proved_chart(plan: Plan, palette: Mapping[str, Style]) -> alt.LayerChart:
+    days = plan.given.days
+    parts = [
+        pl.DataFrame({"policy": name, "x": np.arange(1, days + 1), "mean": runs.proved(days)})
+        for name, runs in plan.played.items()
+    ]
+    table = pl.concat(parts).with_columns(low=pl.col("mean"), high=pl.col("mean"))
+    return _days_chart(table, "Verdict by day", "share of runs with a verdict", 1.02, days, palette)
+
+
+def _proving_chart(plan: Plan, palette: Mapping[str, Style]) -> alt.LayerChart:
+    """Draw the loss of each policy against the share of its runs with a verdict."""
+    table = plan.table.select("policy", "loss", "verdict")
+    names = table["policy"].to_list()
+    colours = alt.Scale(domain=names, range=[palette[name].colour for name in names])
+    base = alt.Chart(inline(table)).encode(
+        x=alt.X("verdict:Q", title="share of runs with a verdict", scale=alt.Scale(domain=[0, 1])),
+        y=alt.Y("loss:Q", title=f"{plan.given.unit} lost", scale=alt.Scale(zero=True)),
+        color=alt.Color("policy:N", legend=None, scale=colours),
+    )
+    point = base.mark_point(filled=True, size=80, opacity=1)
+    label = base.mark_text(align="left", dx=8).encode(text="policy:N")
+    return layer_chart([point, label], "Loss and verdict", palette)
 
 
 def _losses_chart(plan: Plan, palette: Mapping[str, Style]) -> alt.LayerChart:

@@ -10,6 +10,7 @@ import numpy as np
 from lowregret._common.arrays import Floats, Integers
 from lowregret.planning.assumptions import Assumptions, Simulated
 from lowregret.planning.fixed_split import FixedSplit, best_observed
+from lowregret.planning.verdict_days import first_verdict, split_by_day
 
 SPLIT = "fixed split"
 """The name of the fixed split beside those of the policies."""
@@ -25,7 +26,8 @@ class PolicyRuns:
 
     ``loss`` is what was lost up to the end of the day, ``share`` the share of the day's visitors that saw the
     best option. ``leads`` says whether it was seen most on the last day, ``good`` whether the option that was
-    is worse by less than the lift; ``day`` is the first one with 80% for the best option, 0 for none.
+    is worse by less than the lift; ``day`` is the first one with 80% for the best option, 0 for none, and
+    ``verdict`` the first one with a verdict.
     """
 
     loss: Floats
@@ -33,13 +35,20 @@ class PolicyRuns:
     leads: Integers
     good: Integers
     day: Integers
+    verdict: Integers
+
+    def proved(self, days: int) -> Floats:
+        """Return the share of runs that have had a verdict by each day."""
+        by = (self.verdict[:, None] > 0) & (self.verdict[:, None] <= np.arange(1, days + 1))
+        shares: Floats = by.mean(axis=0)
+        return shares
 
 
 def empty_runs(runs: int, days: int) -> PolicyRuns:
     """Return room for runs."""
     shape = runs, days
-    leads, good, day = np.zeros((3, runs), np.int64)
-    return PolicyRuns(np.zeros(shape), np.zeros(shape), leads, good, day)
+    leads, good, day, verdict = np.zeros((4, runs), np.int64)
+    return PolicyRuns(np.zeros(shape), np.zeros(shape), leads, good, day, verdict)
 
 
 def record(
@@ -79,4 +88,7 @@ def baselines(scenario: Assumptions, simulated: Simulated, split: FixedSplit) ->
         first = best_observed(scenario, means, visitors, np.random.default_rng([scenario.seed, run, 3]))
         _judge(fixed, run, first, means, scenario, simulated)
         record(played[PRESENT], run, present, means, scenario, simulated)
+        random = np.random.default_rng([scenario.seed, run, 4])
+        known = split_by_day(means, scenario, simulated, random)
+        fixed.verdict[run] = first_verdict(known, scenario.alpha, scenario.sd is None)
     return played

@@ -46,6 +46,8 @@ from lowregret.policies.subsampling import LDSSDA as LDSSDA
 from lowregret.policies.thompson import ThompsonBeta as ThompsonBeta
 from lowregret.policies.thompson import ThompsonGauss as ThompsonGauss
 from lowregret.policies.thompson import ThompsonNormal as ThompsonNormal
+from lowregret.policies.thompson import TopTwoThompson as TopTwoThompson
+from lowregret.policies.thompson import TopTwoThompsonGauss as TopTwoThompsonGauss
 from lowregret.policies.tsallis import TsallisINF as TsallisINF
 from lowregret.policies.ucb import UCB1 as UCB1
 from lowregret.policies.ucb import UCBV as UCBV

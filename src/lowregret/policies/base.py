@@ -50,6 +50,8 @@ from lowregret.policies.views import Arms
 
 Need = Literal["horizon", "rewards in [0, 1]", "bounded rewards", "known variance"]
 
+MAX_RESAMPLES = 100
+"""How often a policy with ``top_two`` samples again."""
 NUMBERS = ((float, Real, "a finite number"), (int, Integral, "an integer"))
 
 
@@ -86,6 +88,10 @@ class Policy(OptionalMethods):
         arrives.
     slow_propensities : bool
         Whether ``propensities`` takes so long that an agent in memory computes it only if asked to.
+    top_two : bool
+        Whether the arm with the largest sample is pulled with the probability ``leader_share``, a parameter,
+        alone. Else all arms are sampled again, up to ``MAX_RESAMPLES`` times, until another one has the
+        largest sample, and that one is pulled.
     uses_arms : bool
         Whether a score depends on other arms, which are then ``arm.arms``: ``arm.arms.at(i)`` for ``i`` in
         ``range(clock.arms)``. ``index_trend`` then says how a score changes as other arms are pulled.
@@ -141,6 +147,7 @@ class Policy(OptionalMethods):
     round_robin: ClassVar[bool] = False
     counts_pending: ClassVar[bool] = True
     slow_propensities: ClassVar[bool] = False
+    top_two: ClassVar[bool] = False
     uses_arms: ClassVar[bool] = False
     uses_best: ClassVar[bool] = False
     uses_rewards: ClassVar[bool] = False

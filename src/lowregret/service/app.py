@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from importlib.resources import files
 from time import perf_counter
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
@@ -35,7 +36,10 @@ class Pages(NamedTuple):
 
 
 class Route(NamedTuple):
-    """A route: its method and path, the scope it needs, its handler, what it reads and answers."""
+    """A route: its method and path, the scope it needs, its handler, what it reads and answers.
+
+    ``numbers`` are those of its query, with their defaults.
+    """
 
     method: str
     path: str
@@ -44,10 +48,12 @@ class Route(NamedTuple):
     body: type[BaseModel] | None = None
     answer: Any = None
     pages: Pages | None = None
+    numbers: Mapping[str, float] = MappingProxyType({})
 
 
 AGENT = "/v1/agents/{name}"
 AGENTS = Pages(MAX_LISTED_AGENTS, MAX_LISTED_AGENTS)
+VERDICT = MappingProxyType({"error": 0.05, "within": 0.0})
 ROUTES = (
     Route("POST", "/v1/agents", "admin", handlers.create, models.NewAgent, models.Overview),
     Route("GET", "/v1/agents", "read", handlers.list_agents, None, models.Overviews, AGENTS),
@@ -59,6 +65,7 @@ ROUTES = (
     Route("GET", f"{AGENT}/shadow", "read", handlers.shadow, None, models.Shadow),
     Route("POST", f"{AGENT}/forget", "decide", handlers.forget, models.Forget, models.Told),
     Route("GET", f"{AGENT}/summary", "read", handlers.summary, None, models.Summary),
+    Route("GET", f"{AGENT}/verdict", "read", handlers.verdict, None, models.Verdict, None, VERDICT),
     Route("GET", f"{AGENT}/pending", "read", handlers.pending, None, models.Decisions),
     Route("GET", f"{AGENT}/arms", "read", handlers.arms, None, models.ArmNames),
     Route("POST", f"{AGENT}/arms", "admin", handlers.change_arms, models.ChangeArms, models.ArmNames),
@@ -150,7 +157,9 @@ class Service:
             body = None
             if route.body is not None:
                 body = models.parse_body(route.body, await body_of(headers, receive))
-            query = {} if route.pages is None else _query(scope["query_string"], route.pages)
+            query: dict[str, Any] = _numbers(scope["query_string"], route.numbers)
+            if route.pages is not None:
+                query = _query(scope["query_string"], route.pages)
             common = self.agents, self.metrics, self.readiness, self.tokens is not None
             call = Call(*common, token, name, body, query, headers)
             answer = await route.handler(call)
@@ -235,3 +244,14 @@ def _query(text: bytes, pages: Pages) -> dict[str, int]:
                 raise InputError(f"{key} must be an integer from 0 to {most:,}, got {short_repr(value)}")
             query[key] = int(value)
     return query
+
+
+def _numbers(text: bytes, defaults: Mapping[str, float]) -> dict[str, float]:
+    """Return the numbers of a query."""
+    values, numbers = dict(parse_qsl(text.decode("latin-1"), keep_blank_values=True)), dict(defaults)
+    for key in defaults.keys() & values.keys():
+        try:
+            numbers[key] = float(values[key])
+        except ValueError:
+            raise InputError(f"{key} must be a number, got {short_repr(values[key])}") from None
+    return numbers

@@ -151,6 +151,7 @@ class RemoteAgent:
     retire_arm = _sent(Agent.retire_arm)
     preview = _sent(Agent.preview)
     summary = _sent(Agent.summary)
+    verdict = _sent(Agent.verdict)
     plot = _sent(Agent.plot)
     events = _sent(Agent.events)
     rewards = _sent(Agent.rewards)

@@ -53,7 +53,7 @@ class Call(NamedTuple):
     token: Token | None
     name: str
     body: Any
-    query: dict[str, int]
+    query: dict[str, Any]
     headers: dict[str, str]
 
     def require_single(self, single: bool) -> None:
@@ -156,6 +156,11 @@ async def show(call: Call) -> dict[str, Any]:
 async def summary(call: Call) -> dict[str, Any]:
     """Show the arms of an agent: pulls, means with intervals, shares, and the estimated loss."""
     return await call.read(views.summary)
+
+
+async def verdict(call: Call) -> dict[str, Any]:
+    """Say which arm is the best, if that is known, and how sure that is."""
+    return await call.read(lambda agent: views.verdict(agent, **call.query))
 
 
 async def pending(call: Call) -> dict[str, Any]:

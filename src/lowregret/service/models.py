@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias, get_type_hints
 
 from pydantic import (
     AfterValidator,
@@ -21,6 +21,7 @@ from pydantic.json_schema import SkipJsonSchema
 from lowregret._common.spec_errors import first_error
 from lowregret._common.validation import MAX_HORIZON, MAX_MAGNITUDE, MAX_SEED
 from lowregret.errors import InputError
+from lowregret.online import verdict
 from lowregret.online.agent_settings import (
     DEFAULTS,
     MAX_REQUEST,
@@ -263,6 +264,10 @@ class ArmSummary(BaseModel):
     high: float | None
     state: str
     share: float
+    to_leader_low: float | None
+    to_leader_high: float | None
+    to_control_low: float | None
+    to_control_high: float | None
     prior: int = 0
 
 
@@ -302,6 +307,10 @@ class Shadow(BaseModel):
     low: float | None
     high: float | None
     without_propensity: int
+
+
+_fields: Any = {name: (kind, ...) for name, kind in get_type_hints(verdict.Verdict).items()}
+Verdict = create_model("Verdict", __doc__="Which arm is the best: see ``Agent.verdict``.", **_fields)
 
 
 class Problem(BaseModel):

@@ -69,6 +69,8 @@ def _operation(route: Route, needs_token: bool) -> dict[str, Any]:
         after = {"minimum": 0, "maximum": MAX_POSITION}
         for key, range_ in (("limit", limit), ("after", after)):
             parameters.append({"name": key, "in": "query", "schema": {"type": "integer", **range_}})
+    for key, default in route.numbers.items():
+        parameters.append({"name": key, "in": "query", "schema": {"type": "number", "default": default}})
     if parameters:
         operation["parameters"] = parameters
     if route.body is not None:

@@ -10,6 +10,7 @@ from random import uniform
 from secrets import token_hex
 from time import monotonic
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from lowregret._common.validation import integer, short_repr
 from lowregret.errors import ConflictError, InputError, PausedError, StoreError, UnknownDecisionError
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     import altair
     import httpx
     import polars
+
+    from lowregret.online.verdict import Verdict
 
 MAX_BATCH = 1_000
 """The most decisions, rewards or events of one call."""
@@ -285,6 +288,14 @@ async def policy(agent: Endpoint) -> Policy:
 async def summary(agent: Endpoint) -> polars.DataFrame:
     """Return a table of the arms."""
     return _table(await agent.get("/summary"))
+
+
+async def verdict(agent: Endpoint, error: float = 0.05, within: float = 0.0) -> Verdict:
+    """Return the verdict."""
+    from lowregret.online.verdict import ArmVerdict, Verdict
+
+    answer = await agent.get(f"/verdict?{urlencode({'error': error, 'within': within})}")
+    return Verdict(**{**answer, "arms": tuple(ArmVerdict(**arm) for arm in answer["arms"])})
 
 
 async def plot(agent: Endpoint) -> altair.LayerChart:

@@ -30,6 +30,11 @@ def summary(agent: Agent) -> dict[str, Any]:
         }
 
 
+def verdict(agent: Agent, error: float, within: float) -> dict[str, Any]:
+    """Return the verdict on an agent."""
+    return agent.verdict(error, within).to_dict()
+
+
 def arm_names(agent: Agent) -> dict[str, Any]:
     """Return the arms that are not retired."""
     return {"arms": list(agent.arms)}

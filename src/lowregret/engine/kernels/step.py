@@ -20,7 +20,7 @@ from lowregret.engine.kernels.rules import rules_of
 from lowregret.engine.kernels.state import CLOSED, Rows
 from lowregret.engine.kernels.statistics import best_mean, first_largest
 from lowregret.policies import Arm, Arms, Clock, Policy
-from lowregret.policies.base import samples_posteriors
+from lowregret.policies.base import MAX_RESAMPLES, samples_posteriors
 from lowregret.policies.views import arm_with_rewards, clock_at
 
 ELIMINATED_ALL, NOT_A_NUMBER = -(2**62), -(2**62) - 1
@@ -179,9 +179,25 @@ def _largest_sample(
     return largest_sample(policy, rows, round, rng, scores)
 
 
+def _top_two(
+    policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, scores: Floats, playing: int, waiting: int
+) -> int:
+    """Return the candidate with the largest sample or, as often, another one with that of a later draw."""
+    first = _largest_index(policy, rows, clock, round, rng, scores, playing, waiting)
+    if first < 0 or rng.uniform() < policy.leader_share:
+        return first
+    for _ in range(MAX_RESAMPLES):
+        other = _largest_index(policy, rows, clock, round, rng, scores, playing, waiting)
+        if other != first:
+            return other
+    return first
+
+
 @by_policy_class
 def best_candidate(kind: type[Policy]) -> Any:
     """Return the place of the arm that the policy prefers, -1 if an index is nan."""
+    if kind.top_two:
+        return _top_two
     if kind.overrides("duel"):
         return _tournament_winner
     if kind.overrides("list_index"):

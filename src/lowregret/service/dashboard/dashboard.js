@@ -69,6 +69,8 @@ const short = (value) => {
   return Math.abs(value) >= 1000 ? whole(Math.round(value)) : String(Number(value.toPrecision(4)));
 };
 const percent = (value) => `${Number((100 * value).toPrecision(3))}%`;
+const span = (low, high, write) =>
+  (low === null && high === null ? "–" : `${low === null ? "?" : write(low)} to ${high === null ? "?" : write(high)}`);
 const date = (seconds) => (seconds === null ? "–" : new Date(1000 * seconds).toLocaleString());
 
 // How means of an agent are written: as percentages if its rewards are between 0 and 1.
@@ -137,7 +139,7 @@ function turnTo(position) {
 }
 
 // The figures of an agent: name, value, and a hint.
-function figures(summary, history) {
+function figures(summary, history, verdict) {
   const { loss, gain_over_control: gain, settings } = summary, { counts, periods } = history;
   const lead = leader(summary.table), { horizon } = settings;
   return [
@@ -159,6 +161,8 @@ function figures(summary, history) {
     ["lost against the best arm", short(loss.against_best),
       "What the best mean would have earned more; an estimate that tends to be too large."],
     ["regret at most (95%)", short(loss.regret_bound), "An upper bound that holds at all times with probability 95%."],
+    ["expected loss if stopped now", short(verdict.expected_loss),
+      `What a decision loses if the leader is chosen from now on, under the posterior; prior: ${verdict.prior}.`],
     ["first decision", date(periods[0].began), "The first decision of the log."],
     ["last decision", date(history.last_asked), "When the latest decision was made."],
     ["last reward", date(history.last_told), "When the latest reward was reported."],
@@ -171,7 +175,8 @@ function drawSettings({ arms, policy, ...settings }) {
   ])));
 }
 
-function drawArms(summary) {
+function drawArms(summary, verdict) {
+  const judged = new Map(verdict.arms.map((arm) => [arm.arm, arm]));
   const shown = largest(summary.table, MOST_ARMS);
   const write = unit(summary.settings);
   const note = `${whole(shown.length)} of ${whole(summary.table.length)} arms: those with the largest shares`;
@@ -183,8 +188,11 @@ function drawArms(summary) {
     retire.addEventListener("click", () => ask(`Retire the arm “${arm.arm}” of ${summary.name}? That is final.`,
       "Retire the arm", () => change(summary.name, "/arms", { retire: arm.arm })));
     const interval = arm.low === null ? "–" : `${write(arm.low)} to ${write(arm.high)}`;
+    const { probability_best: best = null, lift = null, lift_low: least, lift_high: most } = judged.get(arm.arm) ?? {};
+    const behind = span(arm.to_leader_low, arm.to_leader_high, write);
     return row([[arm.arm, "name"], [arm.state], [percent(arm.share), "number"], [write(arm.mean), "number"],
-      [interval, "number"], [whole(arm.pulls + arm.pending), "number"], [whole(arm.pulls), "number"], [retire, "number"]]);
+      [interval, "number"], [behind, "number"], [best === null ? "–" : percent(best), "number"],
+      [lift === null ? "–" : `${percent(lift)} (${span(least, most, percent)})`, "number"], [whole(arm.pulls + arm.pending), "number"], [whole(arm.pulls), "number"], [retire, "number"]]);
   }));
 }
 
@@ -212,10 +220,10 @@ function drawCharts() {
   }));
 }
 
-function drawAgent(summary, history, events) {
+function drawAgent(summary, history, events, verdict) {
   find("agents").hidden = true;
   find("agent").hidden = false;
-  const content = JSON.stringify([summary, { ...history, now: 0 }, events]);
+  const content = JSON.stringify([summary, { ...history, now: 0 }, events, verdict]);
   if (content === drawn) return; // so that nothing moves under a click
   drawn = content;
   latest = { summary, history };
@@ -230,13 +238,14 @@ function drawAgent(summary, history, events) {
   find("export").href = address(summary.name, "/export");
   find("export").download = `${summary.name}.csv`;
   drawSettings(summary.settings);
-  find("figures").replaceChildren(...figures(summary, history).map(([name, value, hint]) => {
+  find("figures").replaceChildren(...figures(summary, history, verdict).map(([name, value, hint]) => {
     const box = element("div");
     box.title = hint;
     box.append(element("dt", name), element("dd", value));
     return box;
   }));
-  drawArms(summary);
+  find("verdict").textContent = verdict.sentence;
+  drawArms(summary, verdict);
   drawEvents(events.events);
   drawCharts();
 }
@@ -247,11 +256,10 @@ async function refresh() {
   let problems = "";
   try {
     if (name) {
-      const [summary, history, events] = await Promise.all([
-        call(address(name, "/summary")), call(address(name, "/history")), call(address(name, "/events?limit=20")),
-      ]);
-      history.shadow = history.counts.observed ? await call(address(name, "/shadow")).catch(() => null) : null;
-      if (name === chosen()) drawAgent(summary, history, events);
+      const parts = ["/summary", "/history", "/events?limit=20", "/verdict"];
+      const answers = await Promise.all(parts.map((part) => call(address(name, part))));
+      answers[1].shadow = answers[1].counts.observed ? await call(address(name, "/shadow")).catch(() => null) : null;
+      if (name === chosen()) drawAgent(...answers);
     } else {
       if (latest !== null) drawn = "";
       latest = null;

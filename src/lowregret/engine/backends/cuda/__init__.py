@@ -59,6 +59,8 @@ def validate(problem: Problem) -> None:
         reason = "it looks at all rewards of an arm, which do not fit into the memory of a thread"
     elif policy.overrides("list_index") or policy.overrides("duel"):
         reason = "lists and duels of arms are not written for a GPU"
+    elif policy.top_two:
+        reason = "second samples of arms are not written for a GPU"
     elif policy.overrides("initially_active") and policy.overrides("next_round"):
         reason = "arms that become active later are not written for a GPU"
     elif problem.delayed:

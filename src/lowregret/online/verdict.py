@@ -1,0 +1,219 @@
+"""Which arm is the best, how sure that is, and how long until it is known."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from math import log
+from typing import Any, Literal
+
+import numpy as np
+
+from lowregret._common.arrays import Floats
+from lowregret._common.text import count
+from lowregret.analysis.confidence_sequences import Totals
+from lowregret.analysis.mean_differences import MAX_COMPARED, log_evidence, lower_ratios
+from lowregret.online.agent_state import AgentState
+from lowregret.online.arm_totals import ArmTotals, arm_totals
+
+Claim = Literal["best", "within", "not yet", "none"]
+MAX_GROWTH = 1_000.0
+"""The verdict is forecast up to so many times the present number of rewards."""
+DRAWS = 2_000_000
+"""How many draws the expected loss is computed from, of all arms together; 20,000 of each arm at most."""
+
+
+@dataclass(frozen=True)
+class ArmVerdict:
+    """What is said of one arm beside the verdict.
+
+    Attributes
+    ----------
+    arm : str
+        The arm.
+    probability_best : float or None
+        The posterior probability that it is the best; see ``Verdict.prior``.
+    lift, lift_low, lift_high : float or None
+        How much larger its mean is than that of the control, as a share of the latter, with the interval.
+    """
+
+    arm: str
+    probability_best: float | None
+    lift: float | None
+    lift_low: float | None
+    lift_high: float | None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The result of ``Agent.verdict``.
+
+    Attributes
+    ----------
+    claim : {"best", "within", "not yet", "none"}
+        Whether the leader is the best arm, or within ``within`` of it; "none" if there can be no verdict.
+    sentence : str
+        The same in words.
+    arm : str or None
+        The leader: the arm with the largest mean.
+    error : float
+        The probability that a claim is ever wrong is at most this, however often one looks.
+    within : float
+        The difference that does not matter.
+    asymptotic : bool
+        Whether the error holds for many rewards only: that of rewards without a range.
+    more_decisions : int or None
+        With "not yet", about how many more decisions are needed if means and shares stay as they are; None if
+        more than 1,000 times the present number.
+    expected_loss : float or None
+        What a decision is expected to lose if the leader is chosen from now on, under the posterior.
+    prior : str
+        The prior of the posterior.
+    arms : tuple of ArmVerdict
+        The arms that are not retired.
+    """
+
+    claim: Claim
+    sentence: str
+    arm: str | None
+    error: float
+    within: float
+    asymptotic: bool
+    more_decisions: int | None
+    expected_loss: float | None
+    prior: str
+    arms: tuple[ArmVerdict, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the verdict as JSON has it.
+
+        Returns
+        -------
+        dict
+            The fields, the arms as dictionaries.
+        """
+        return asdict(self)
+
+
+def verdict_of(state: AgentState, error: float, within: float) -> Verdict:
+    """Return the verdict on an agent; ``within`` is in the user's units."""
+    every = arm_totals(state)
+    scale = state.settings.unscaled(1.0) - state.settings.unscaled(0.0)
+    leader, reason = every.leader, _obstacle(every)
+    claim: Claim = "none"
+    more = None
+    if leader is not None and not reason:
+        claim, more = _claim(every, leader, error, within / scale)
+    arm = None if leader is None else every.names[leader]
+    probabilities, loss, prior = _posterior(every)
+    lifts = _lifts(every, error, state)
+    arms = tuple(
+        ArmVerdict(every.names[place], probabilities.get(place), *lifts.get(place, (None, None, None)))
+        for place in np.flatnonzero(~every.retired).tolist()
+    )
+    sentence = reason or _sentence(claim, arm or "", error, within, more, not every.bounded)
+    expected_loss = None if loss is None else loss * scale
+    asymptotic = not every.bounded
+    return Verdict(claim, sentence, arm, error, within, asymptotic, more, expected_loss, prior, arms)
+
+
+def _obstacle(arms: ArmTotals) -> str:
+    """Return why there can be no verdict, "" if there can."""
+    if arms.rows["reset"].any():
+        return "no verdict: the policy has reset its statistics, since it found that rewards have changed"
+    if (~arms.retired).sum() < 2:
+        return "no verdict: there is only one arm"
+    missing = [arms.names[place] for place in np.flatnonzero((arms.low.pulls == 0) & ~arms.retired)]
+    if len(missing) == 1:
+        return f"not yet: {missing[0]} has no reward"
+    return f"not yet: {missing[0]} and {count(len(missing) - 1, 'other')} have no reward" if missing else ""
+
+
+def _claim(arms: ArmTotals, leader: int, error: float, within: float) -> tuple[Claim, int | None]:
+    """Return what can be said of the leader, and about how many decisions are missing.
+
+    If an arm is not the best, the evidence that it exceeds the best one is ever K / error with probability at
+    most error / K. So the probability of a false claim is at most error, K the number of arms. If several are
+    the best, one more pair is needed for "best" to be false: that of two of them.
+    """
+    rivals = np.flatnonzero(~arms.retired & (np.arange(len(arms.names)) != leader))
+    limit = log(len(arms.names) / error)
+
+    def least(growth: float, among: Any, margin: float) -> Floats:
+        low, high = (Totals(*(growth * values for values in totals)) for totals in (arms.low, arms.high))
+        first = low.at(np.full(len(among), leader))
+        return log_evidence(first, high.at(among), -margin, bounded=arms.bounded)
+
+    if least(1.0, rivals, 0.0).min() >= limit:
+        return "best", None
+    evidence = least(1.0, rivals, within)
+    if within > 0.0 and evidence.min() >= limit:
+        return "within", None
+    weakest = rivals[np.argsort(evidence)[:10]]
+    low, high = 1.0, MAX_GROWTH
+    if least(high, weakest, within).min() < limit:
+        return "not yet", None
+    while high > 1.02 * low:
+        middle = (low * high) ** 0.5
+        enough = least(middle, weakest, within).min() >= limit
+        low, high = (low, middle) if enough else (middle, high)
+    return "not yet", int((high - 1.0) * arms.low.pulls.sum())
+
+
+def _sentence(claim: Claim, arm: str, error: float, within: float, more: int | None, asymptotic: bool) -> str:
+    if claim == "not yet":
+        if more is None:
+            return f"not yet: {arm} leads, too little to say when a verdict would come"
+        rounded = round(more, 1 - len(str(more)))
+        return f"not yet: {arm} leads, about {rounded:,} more decisions at the shares so far"
+    what = "the best" if claim == "best" else f"within {within:g} of the best"
+    size = "about" if asymptotic else "at most"
+    return f"{arm} is {what} (error {size} {100 * error:g}%, whenever you look)"
+
+
+def _posterior(arms: ArmTotals) -> tuple[dict[int, float], float | None, str]:
+    """Return the probability of each arm to be the best, the expected loss of the leader, and the prior.
+
+    The probabilities are computed by quadrature; the loss from draws, with a seed of its own.
+    """
+    from lowregret.special.argmax_probabilities import beta_argmax, student_argmax
+
+    totals = arms.low
+    binary = arms.bounded and bool(totals.binary.all())
+    words = "Beta(1, 1) for each rate" if binary else "uniform in each mean and deviation"
+    places, leader = np.flatnonzero(~arms.retired), arms.leader
+    own = totals.at(places)
+    if leader is None or (not binary and (own.pulls < 5).any()):
+        return {}, None, words
+    random = np.random.default_rng(0)
+    shape = max(1_000, min(20_000, DRAWS // len(places))), len(places)
+    if binary:
+        a, b = 1.0 + own.total, 1.0 + own.pulls - own.total
+        shares, draws = beta_argmax(a, b), random.beta(a, b, shape)
+    else:
+        degrees = own.pulls - 3.0
+        scales = np.sqrt(own.variances / degrees)
+        shares = student_argmax(own.means, scales, degrees)
+        draws = own.means + scales * random.standard_t(degrees, shape)
+    loss = draws.max(axis=1) - draws[:, np.searchsorted(places, leader)]
+    return dict(zip(places.tolist(), shares.tolist(), strict=True)), float(loss.mean()), words
+
+
+def _lifts(arms: ArmTotals, error: float, state: AgentState) -> dict[int, tuple[float, float, float | None]]:
+    """Return the lifts over the control with their intervals, by place, for rewards that begin at 0.
+
+    As the differences in the summary, those of all pairs of arms hold simultaneously.
+    """
+    control, ends, size = arms.control, state.settings.reward_range, len(arms.names)
+    if control is None or not ends or ends[0] != 0.0 or size > MAX_COMPARED or not arms.low.total[control]:
+        return {}
+    others = np.flatnonzero(~arms.retired & (np.arange(size) != control) & (arms.low.pulls > 0))
+    share, fixed = error / (size * (size - 1)), np.full(len(others), control)
+    lows = lower_ratios(arms.low.at(others), arms.high.at(fixed), share) - 1.0
+    inverses = lower_ratios(arms.low.at(fixed), arms.high.at(others), share)
+    lifts = arms.low.means[others] / arms.low.means[control] - 1.0
+    return {
+        place: (lift, low, 1.0 / inverse - 1.0 if inverse > 0.0 else None)
+        for place, lift, low, inverse in zip(
+            *(values.tolist() for values in (others, lifts, lows, inverses)), strict=True
+        )
+    }
