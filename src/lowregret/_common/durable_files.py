@@ -85,6 +85,15 @@ def checksum(path: Path) -> str | None:
         return None
 
 
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the JSON object in a file; empty if there is none."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
 @contextmanager
 def as_store_error(folder: Path, kept: str = "") -> Iterator[None]:
     """Raise an `OSError` of the block as a `StoreError`: why a folder cannot be written to."""

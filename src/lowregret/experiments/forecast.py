@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,7 +36,7 @@ def forecast(experiment: Experiment, out: str | Path) -> Forecast:
     """
     plan, store = make_shard_plan(experiment), ResultStore(Path(out))
     missing = {shard.name: shard for shard in store.missing(plan)}
-    costs = _recorded(store)
+    costs = store.step_seconds()
     cases = {case.name: case for case in experiment.cases}
     players = {player.name: player for player in experiment.players}
     seconds, counted = 0.0, set[str]()
@@ -52,16 +51,6 @@ def forecast(experiment: Experiment, out: str | Path) -> Forecast:
             counted.update(shard.name for shard in todo)
     steps = sum(shard.steps for shard in missing.values())
     return Forecast(len(plan.shards), len(missing), len(store.damaged), steps, seconds)
-
-
-def _recorded(store: ResultStore) -> dict[tuple[str, int], float]:
-    """Return the mean seconds of a step in the manifest, by policy and number of arms."""
-    sums: dict[tuple[str, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
-    for entry in store.entries.values():
-        total = sums[entry.policy, entry.arms]
-        total[0] += entry.seconds
-        total[1] += entry.steps
-    return {key: seconds / steps for key, (seconds, steps) in sums.items()}
 
 
 def _measured(player: ResolvedPolicy, case: ResolvedEnvironment, clip: bool) -> float:

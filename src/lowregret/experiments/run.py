@@ -32,14 +32,13 @@ from lowregret._common.validation import integer
 from lowregret.engine.backends.threads import SIGNAL_SECONDS
 from lowregret.errors import InputError, LowRegretError
 from lowregret.experiments.executors import ThreadExecutor, worker_count
-from lowregret.experiments.long_tables import NamedShard, plan_tables
+from lowregret.experiments.long_tables import plan_tables
 from lowregret.experiments.policy_loading import NotHere
 from lowregret.experiments.shard_queue import ShardQueue
 from lowregret.experiments.sharding import SHARD_STEPS, ArmGroups, Shard, ShardPlan, make_shard_plan
 from lowregret.experiments.spec import Experiment
 from lowregret.experiments.store import ResultStore, description
 from lowregret.experiments.stored_results import open_results
-from lowregret.experiments.unfinished import write_plan
 from lowregret.experiments.worker import Arrays, Finished, stop, work, written
 from lowregret.results import Results
 
@@ -113,7 +112,7 @@ def _run_in_folders(
                 store.withdraw()
             shards = {shard.name: shard for shard in store.missing(plan)}
             if shards:
-                write_plan(folder, plan)
+                store.write_plan(plan)
             missing |= shards
             policies = {shard.name: pair.policy for pair in plan.pairs for shard in pair.shards}
             for name in shards:
@@ -142,8 +141,8 @@ def _run_in_memory(plan: ShardPlan, make: Executor | Callable[[], Executor], rep
     def keep(done: Done) -> None:
         kept.update({shard.name: finished.data for shard, finished in done})
 
-    def rows(shards: Sequence[NamedShard]) -> pl.LazyFrame:
-        files = {shard.name: pl.read_parquet(BytesIO(kept[shard.name])) for shard in shards}
+    def rows(shards: Sequence[str]) -> pl.LazyFrame:
+        files = {shard: pl.read_parquet(BytesIO(kept[shard])) for shard in shards}
         return pl.concat([file.with_columns(shard=pl.lit(name)) for name, file in files.items()]).lazy()
 
     _compute(_Job((plan,), keep, report, stored=False), list(plan.shards), make)

@@ -62,17 +62,12 @@ FORMAT = 2
 """The layout of a shard's file; a change here gives every shard another name."""
 
 
-def kernel_identity() -> str:
-    """Hash what determines results besides the experiment and its policies.
+ENGINE = hashlib.sha256(repr((FORMAT, module_identity(*KERNELS))).encode()).hexdigest()
+"""The identity of the kernels as they were when this process loaded them.
 
-    It is the code of the kernels that counts, not the text: an edit of a comment, of an error message or of
-    anything outside the kernels leaves stored results as they are.
-    """
-    return hashlib.sha256(repr((FORMAT, module_identity(*KERNELS))).encode()).hexdigest()
-
-
-ENGINE = kernel_identity()
-"""The identity of the kernels as they were when this process loaded them."""
+It is their code that counts, not the text: an edit of a comment, of an error message or of anything outside
+the kernels leaves stored results as they are.
+"""
 
 
 @dataclass(frozen=True)

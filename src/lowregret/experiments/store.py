@@ -15,6 +15,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
@@ -25,17 +26,26 @@ from typing import Any
 
 import polars as pl
 
-from lowregret._common.durable_files import UNFINISHED, as_store_error, checksum, locked, replace_file, sync
+from lowregret._common.durable_files import (
+    UNFINISHED,
+    as_store_error,
+    checksum,
+    locked,
+    read_json,
+    replace_file,
+    sync,
+)
 from lowregret.analysis.columns import COLUMNS
 from lowregret.engine.problem import eliminates
 from lowregret.environments import DriftingBandit
 from lowregret.errors import StoreError
-from lowregret.experiments.long_tables import NamedShard, plan_tables
+from lowregret.experiments.long_tables import plan_tables, recorded
 from lowregret.experiments.sharding import ENGINE, Shard, ShardPlan
 from lowregret.experiments.worker import Finished
 from lowregret.policies.inputs import reward_note
 from lowregret.results import Description, note, varied
 
+PLAN_FILE = "plan.json"
 ALMOST_FULL = 64 * 2**20
 """Bytes of free space below which a failed write is put down to a full disk."""
 
@@ -103,22 +113,44 @@ class ResultStore:
         with suppress(PermissionError):  # the parent of a writable folder need not be readable
             sync(self.folder.parent)
 
-    def path(self, shard: NamedShard) -> Path:
+    def path(self, shard: str) -> Path:
         """Return the file of a shard."""
-        return self.shards / f"{shard.name}.parquet"
+        return self.shards / f"{shard}.parquet"
+
+    def has(self, shard: str) -> bool:
+        """Return whether a shard is finished and undamaged."""
+        return shard in self.entries and checksum(self.path(shard)) == self.entries[shard].sha256
 
     def missing(self, plan: ShardPlan) -> list[Shard]:
         """Return the shards of a plan that are missing or damaged."""
-        missing_shards = []
-        self.damaged = []
-        for shard in plan.shards:
-            entry = self.entries.get(shard.name)
-            if entry and checksum(self.path(shard)) == entry.sha256:
-                continue
-            if entry:
-                self.damaged.append(shard.name)
-            missing_shards.append(shard)
+        missing_shards = [shard for shard in plan.shards if not self.has(shard.name)]
+        self.damaged = [shard.name for shard in missing_shards if shard.name in self.entries]
         return missing_shards
+
+    def step_seconds(self) -> dict[tuple[str, int], float]:
+        """Return the mean seconds of a step in the manifest, by policy and number of arms."""
+        sums: dict[tuple[str, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
+        for entry in self.entries.values():
+            total = sums[entry.policy, entry.arms]
+            total[0] += entry.seconds
+            total[1] += entry.steps
+        return {key: seconds / steps for key, (seconds, steps) in sums.items()}
+
+    def write_plan(self, plan: ShardPlan) -> None:
+        """Write the description of an experiment, the times and arms of environments, the shards of pairs."""
+        times, arms = recorded(plan)
+        data = {
+            "description": asdict(description(plan)),
+            "times": times,
+            "arms": arms.to_dict(as_series=False),
+            "pairs": [
+                [pair.environment, pair.policy, [[shard.name, shard.runs] for shard in pair.shards]]
+                for pair in plan.pairs
+            ],
+        }
+        with as_store_error(self.folder):
+            replace_file(self.folder / PLAN_FILE, json.dumps(data).encode())
+            sync(self.folder)
 
     def put(self, results: Iterable[tuple[Shard, str, Finished]]) -> None:
         """Store results durably, each with its shard and policy: first the files, then their manifest lines.
@@ -130,7 +162,7 @@ class ResultStore:
         with as_store_error(self.folder, "; every finished shard is kept"):
             try:
                 for shard, policy, finished in results:
-                    replace_file(self.path(shard), finished.data)
+                    replace_file(self.path(shard.name), finished.data)
                     written.append(_entry_of(shard, policy, finished))
             finally:  # on a full disk, those that were written are kept
                 if written:
@@ -157,11 +189,7 @@ class ResultStore:
 
     def published(self) -> dict[str, Any]:
         """Return the description of the tables; empty if none are published."""
-        try:
-            data = json.loads((self.folder / "experiment.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return data if isinstance(data, dict) else {}
+        return read_json(self.folder / "experiment.json")
 
     def withdraw(self) -> None:
         """Remove the tables of another plan."""
@@ -171,12 +199,12 @@ class ResultStore:
             for path in self._tables.values():
                 path.unlink(missing_ok=True)
 
-    def rows(self, shards: Sequence[NamedShard]) -> pl.LazyFrame:
+    def rows(self, shards: Sequence[str]) -> pl.LazyFrame:
         """Scan shards lazily, each row with the name of its shard."""
         paths = [self.path(shard) for shard in shards]
         rows = pl.scan_parquet(paths, glob=False, include_file_paths="shard")
-        ends = len(shards[0].name) + len(paths[0].suffix)
-        return rows.with_columns(pl.col("shard").str.slice(-ends, len(shards[0].name)))
+        ends = len(shards[0]) + len(paths[0].suffix)
+        return rows.with_columns(pl.col("shard").str.slice(-ends, len(shards[0])))
 
 
 def description(plan: ShardPlan) -> Description:

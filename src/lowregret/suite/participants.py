@@ -6,6 +6,7 @@ import json
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from math import log
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lowregret._common.durable_files import as_store_error, write_atomically
+from lowregret._common.durable_files import as_store_error, read_json, write_atomically
 from lowregret.engine.backends import run
 from lowregret.engine.problem import Control, Problem
 from lowregret.engine.start import first_round
@@ -168,11 +169,10 @@ class Costs:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.measured: dict[str, tuple[float, int, float]] = {}
-        try:
-            stored = json.loads(path.read_text(encoding="utf-8"))
-            self.measured = {str(name): (float(a), int(b), float(c)) for name, (a, b, c) in stored.items()}
-        except (OSError, ValueError, AttributeError, TypeError):  # not there, or not ours: measured again
-            pass
+        with suppress(ValueError, TypeError):  # not ours: measured again
+            self.measured = {
+                name: (float(a), int(b), float(c)) for name, (a, b, c) in read_json(path).items()
+            }
 
     def of(self, player: Participant, policy: Policy, bandit: Bandit, horizon: int) -> float:
         """Return the mean seconds of a step in a run of so many steps."""
