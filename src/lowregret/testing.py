@@ -4,8 +4,6 @@
 >>> lr.testing.check_policy(lr.UCB1())
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import FrozenInstanceError, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What a function does, read from its bytecode: for messages that name the line to change."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 from dis import get_instructions

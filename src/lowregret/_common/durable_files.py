@@ -1,7 +1,5 @@
 """Atomic, durable writes of files, and a lock that lets one process write to a folder at a time."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import json

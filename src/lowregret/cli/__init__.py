@@ -3,8 +3,6 @@
 Slow imports are inside the commands, so that ``--help`` is fast.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

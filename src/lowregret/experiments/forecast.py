@@ -1,7 +1,5 @@
 """Estimate of the work and time of a run."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The tables of an experiment, from the rows of its shards; `lowregret.results.results` lists them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 

@@ -1,10 +1,8 @@
 """Compute the missing shards of an experiment on any executor, and store each as it finishes."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -14,7 +12,7 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     wait,
 )
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from io import BytesIO
@@ -278,11 +276,14 @@ def _compute(job: _Job, missing: list[Shard], make: Executor | Callable[[], Exec
     broken = 0
     while job.has_waiting():
         error, before = None, job.reported.done
-        with _pool(make) as pool:
-            try:
-                error = _drive(job, pool)
-            except KeyboardInterrupt:
-                _stop(job)
+        pool = make if isinstance(make, Executor) else make()
+        try:
+            error = _drive(job, pool)
+        except KeyboardInterrupt:
+            _stop(job)
+        finally:
+            if pool is not make:
+                pool.shutdown(wait=False, cancel_futures=True)
         if error is not None:
             broken = broken + 1 if job.reported.done == before else 1
             if isinstance(make, Executor) or broken == POOLS:
@@ -320,19 +321,6 @@ def _stop(job: _Job) -> None:
         stop(job.running.values())
         job.collect(wait(job.running, timeout=STOP_TIMEOUT).done)
     raise Interrupted(f"interrupted: {job.kept(AGAIN)}")
-
-
-@contextmanager
-def _pool(make: Executor | Callable[[], Executor]) -> Iterator[Executor]:
-    """Yield an executor, and shut it down if it was made here."""
-    if isinstance(make, Executor):
-        yield make
-        return
-    pool = make()
-    try:
-        yield pool
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _lost_workers(job: _Job, error: BaseException) -> str:

@@ -1,7 +1,5 @@
 """Cut an experiment into shards, each named by a hash of all that determines its result."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The report of an experiment: what ``lowregret report`` writes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tables of the page: final regrets, comparisons, and all environments side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Charts of one row per policy: the runs behind a mean, its tail, and differences from a baseline."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

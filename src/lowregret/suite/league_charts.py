@@ -1,7 +1,5 @@
 """Charts of the league: relative regrets, performance profiles, all testbeds at once, and wins."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

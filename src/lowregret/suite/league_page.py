@@ -1,7 +1,5 @@
 """The page of the league, and its files."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

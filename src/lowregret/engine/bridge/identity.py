@@ -113,17 +113,9 @@ def _constant(value: Any) -> str:
 
 
 class CodeGraph:
-    """All that some roots refer to, directly or not: its identity, and the plain functions in it.
+    """All that some functions, classes or values refer to, directly or not: its identity, its functions.
 
-    Parameters
-    ----------
-    *roots : object
-        Functions, classes or values.
-
-    Attributes
-    ----------
-    functions : list of function
-        The plain functions outside the engine and the packages in ``TRUSTED``, methods left out.
+    ``functions`` are the plain ones outside the engine and the packages in ``TRUSTED``, methods left out.
     """
 
     def __init__(self, *roots: Any) -> None:
@@ -327,15 +319,7 @@ def _release(package: str) -> str:
 
 
 def identity_of(*roots: Any) -> str:
-    """Hash functions or classes with all that they refer to; raise ``NoIdentity`` where that cannot be done.
-
-    Examples
-    --------
-    >>> import lowregret as lr
-    >>> from lowregret.engine.bridge.identity import identity_of
-    >>> identity_of(lr.MOSS) == identity_of(lr.MOSS), identity_of(lr.MOSS) == identity_of(lr.UCB1)
-    (True, False)
-    """
+    """Hash functions or classes with all that they refer to; raise ``NoIdentity`` where that fails."""
     return CodeGraph(*roots).identity
 
 
