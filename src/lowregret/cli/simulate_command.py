@@ -18,7 +18,6 @@ from lowregret.cli.options import (
     Seed,
     Threads,
     integer_option,
-    policies_option,
 )
 from lowregret.cli.printing import print_json, print_notes, print_text
 
@@ -57,7 +56,7 @@ def simulate(
 
     with progress_bar(kept=False) as progress:
         results = run(
-            policies_option(policy or DEFAULT_POLICIES),
+            policy or DEFAULT_POLICIES,
             environment,
             horizon,
             runs,

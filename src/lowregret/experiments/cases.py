@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from lowregret.experiments.spec import EnvironmentEntry, Experiment, PolicyEntry
 
 MAX_PAIRS = 100_000
-"""The largest number of pairs of a policy and an environment."""
 
 OWN = re.compile(r"[^\W\d][\w.]*:[^\W\d]\w*")
 """``module:name``, a bandit of a module; the parameters of a family begin with a digit or have a ``=``."""

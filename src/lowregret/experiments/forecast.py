@@ -1,20 +1,39 @@
 """Estimate of the work and time of a run."""
 
 import warnings
+from dataclasses import replace
+from math import log
 from pathlib import Path
+from time import process_time
 from typing import NamedTuple
 
 import numpy as np
 
 from lowregret.engine.backends import run
 from lowregret.engine.problem import Control, Problem
-from lowregret.experiments.cases import ResolvedEnvironment, ResolvedPolicy
 from lowregret.experiments.sharding import make_shard_plan
 from lowregret.experiments.spec import Experiment
 from lowregret.experiments.store import ResultStore
 
-TRIAL = 20_000
-"""Steps that are simulated to measure the time of a step."""
+TRIAL_STEPS = (1_500, 5_000, 15_000, 50_000)
+"""About how many steps are simulated to measure the time of a step."""
+LONG_TRIAL_SECONDS = 0.1
+"""A measurement that takes longer than this is the last."""
+
+
+class StepTime(NamedTuple):
+    """The seconds of a step in runs of so many steps, and the exponent with which they grow in longer ones.
+
+    They grow for a policy that looks at all past rewards.
+    """
+
+    seconds: float
+    steps: int
+    growth: float
+
+    def seconds_at(self, horizon: int) -> float:
+        """Return the mean seconds of a step in a run of a horizon."""
+        return float(self.seconds * max(horizon / self.steps, 1.0) ** self.growth)
 
 
 class Forecast(NamedTuple):
@@ -44,29 +63,40 @@ def forecast(experiment: Experiment, out: str | Path) -> Forecast:
             case = cases[pair.environment]
             key = pair.policy, len(case.bandit)
             if key not in costs:
-                costs[key] = _measured(players[pair.policy], case, todo[0].clip)
+                how = {"clip": todo[0].clip, "delay": case.delay, "batch": case.batch}
+                problem = Problem(players[pair.policy].policy, case.bandit, case.horizon, **how)
+                costs[key] = measure_step(problem).seconds_at(case.horizon)
             seconds += costs[key] * sum(shard.steps for shard in todo)
             counted.update(shard.name for shard in todo)
     steps = sum(shard.steps for shard in missing.values())
     return Forecast(len(plan.shards), len(missing), len(store.damaged), steps, seconds)
 
 
-def _measured(player: ResolvedPolicy, case: ResolvedEnvironment, clip: bool) -> float:
-    """Measure the seconds of a step; the horizon may be shorter than the true one, so this is rough."""
-    horizon = min(case.horizon, TRIAL)
-    runs = max(TRIAL // max(horizon, len(case.bandit)), 1)  # a run also lays out its arms
-    grid = np.array([horizon], np.int64)
+def measure_step(problem: Problem) -> StepTime:
+    """Measure the time of a step after the policy is compiled, in longer and longer runs.
+
+    Other work on the machine adds to the time on the clock, and the start of a simulation to the time of the
+    CPU, so the smaller is nearer to the truth.
+    """
+    horizon, control = problem.horizon, Control(threads=1)
+    shortest = min(horizon, 2 * len(problem.bandit))
+    lengths = sorted({min(horizon, max(trial, shortest)) for trial in (shortest, *TRIAL_STEPS)})
+    trials: list[tuple[float, int]] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        problem = Problem(
-            player.policy,
-            case.bandit,
-            horizon,
-            runs=runs,
-            grid=grid,
-            clip=clip,
-            delay=case.delay,
-            batch=case.batch,
-        )
-        outcome = run(problem, control=Control(threads=1))
-    return outcome.seconds / (runs * horizon)
+        run(
+            replace(problem, horizon=shortest, runs=1, grid=np.array([shortest])), control=control
+        )  # compiles
+        for steps in lengths:
+            runs = max(TRIAL_STEPS[-1] // steps, 1) if steps == horizon else 1
+            start = process_time()
+            outcome = run(replace(problem, horizon=steps, runs=runs, grid=np.array([steps])), control=control)
+            seconds = min(process_time() - start, outcome.seconds)
+            trials.append((seconds / (steps * runs), steps))
+            if seconds > LONG_TRIAL_SECONDS:
+                break
+    growth = 0.0
+    if len(trials) > 2:  # the first is too short to show how the time grows
+        (before, short), (after, long) = trials[-2:]
+        growth = min(max(log(max(after, 1e-12) / max(before, 1e-12)) / log(long / short), 0.0), 1.0)
+    return StepTime(*trials[-1], growth)

@@ -41,7 +41,6 @@ from lowregret.experiments.worker import Arrays, Finished, stop, work, written
 from lowregret.results import Results
 
 Done: TypeAlias = list[tuple[Shard, Finished]]
-"""Shards with their results."""
 
 RETRIES = 3
 """How often a failed shard is tried again."""
@@ -95,9 +94,7 @@ def run_all(experiments: Mapping[Path, Experiment], report: Report = ignore) -> 
 
 
 def _run_in_folders(
-    plans: Mapping[Path, ShardPlan],
-    make: Executor | Callable[[], Executor],
-    report: Report,
+    plans: Mapping[Path, ShardPlan], make: Executor | Callable[[], Executor], report: Report
 ) -> list[Results]:
     with ExitStack() as stack:
         stores = {folder: ResultStore(folder) for folder in plans}

@@ -177,7 +177,10 @@ class ResultStore:
         self.withdraw()
         with as_store_error(self.folder, "; every finished shard is kept"):
             _write_tables(plan_tables(plan, self.rows), self._tables)
-            data = {**asdict(description(plan)), **_origin(plan), "sha256": self._checksums()}
+            given = plan.experiment.model_dump(exclude_unset=True, exclude={"folder"})
+            spec = json.loads(json.dumps(given, default=str))
+            origin = {"spec": spec, "lowregret": version("lowregret"), "engine": ENGINE, "plan": plan.name}
+            data = {**asdict(description(plan)), **origin, "sha256": self._checksums()}
             text = json.dumps(data, indent=2) + "\n"
             replace_file(self.folder / "experiment.json", text.encode())
             sync(self.folder)
@@ -238,13 +241,6 @@ def description(plan: ShardPlan) -> Description:
         drifting=tuple(case.name for case in cases if isinstance(case.bandit, DriftingBandit)),
         backend=experiment.engine,
     )
-
-
-def _origin(plan: ShardPlan) -> dict[str, Any]:
-    """Return the origin of the results: the experiment as it was given, and the versions of the code."""
-    written = plan.experiment.model_dump(exclude_unset=True, exclude={"folder"})
-    spec = json.loads(json.dumps(written, default=str))
-    return {"spec": spec, "lowregret": version("lowregret"), "engine": ENGINE, "plan": plan.name}
 
 
 def _entry_of(shard: Shard, policy: str, finished: Finished) -> ManifestLine:

@@ -276,12 +276,7 @@ def _play(
 
 
 def _worst_cases(
-    players: Sequence[Participant],
-    size: str,
-    folder: Path,
-    threads: int | None,
-    costs: Costs,
-    report: Report,
+    players: Sequence[Participant], size: str, folder: Path, threads: int | None, costs: Costs, report: Report
 ) -> pl.DataFrame:
     """Search a worst case for every policy; a search that is in the folder is not repeated."""
     path = folder / "worst_cases.json"

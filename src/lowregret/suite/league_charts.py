@@ -20,7 +20,6 @@ from lowregret.reporting.plots_extra import alt
 from lowregret.reporting.policy_styles import Style
 
 ROW_PIXELS = 22
-"""The height of a row."""
 MAX_LINES = 10
 """How many policies the performance profiles show: the best ones by rank, and the user's own."""
 WORST_RATIO = 10.0

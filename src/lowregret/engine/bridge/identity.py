@@ -19,6 +19,7 @@ from functools import cache, partial
 from importlib.abc import InspectLoader
 from importlib.metadata import PackageNotFoundError, version
 from inspect import getattr_static
+from itertools import chain
 from pathlib import Path
 from pkgutil import iter_modules
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
@@ -27,7 +28,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from lowregret._common.bytecode import unseeded_draw
+from lowregret._common.bytecode import nested, unseeded_draw
 from lowregret.policies.annotations import parameters_of
 
 PACKAGE = Path(__file__).parents[2]
@@ -208,7 +209,7 @@ class CodeGraph:
                 parts.append(f"{name}: {self._visit(cell.cell_contents)}")
             except ValueError:  # not bound yet
                 parts.append(f"{name}: unbound")
-        names = sorted(set(_names(function.__code__)))
+        names = sorted({name for code in nested(function.__code__) for name in code.co_names})
         for name in sorted(set(global_names(function.__code__))):
             if name in function.__globals__:
                 parts += self._named(name, function.__globals__, name, names)
@@ -258,20 +259,9 @@ def _is_known(kind: type) -> bool:
 
 def global_names(code: CodeType) -> Iterator[str]:
     """Yield the names that code looks up among global ones; an attribute may have the name of one."""
-    for instruction in get_instructions(code):
+    for instruction in chain.from_iterable(map(get_instructions, nested(code))):
         if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
             yield instruction.argval
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from global_names(constant)
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    """Yield all names in code, those of attributes too."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names(constant)
 
 
 def _simple(value: Any) -> str | None:
