@@ -16,13 +16,14 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from shutil import disk_usage
 from typing import Any
 
 import polars as pl
+from pydantic import PositiveInt, TypeAdapter
 
 from lowregret._common.durable_files import (
     UNFINISHED,
@@ -55,10 +56,13 @@ class ManifestLine:
     shard: str
     sha256: str
     bytes: int
-    steps: int
+    steps: PositiveInt
     seconds: float
     policy: str
     arms: int
+
+
+_MANIFEST_LINE = TypeAdapter(ManifestLine)
 
 
 class ResultStore:
@@ -288,22 +292,10 @@ def _read_manifest(path: Path) -> tuple[dict[str, ManifestLine], int]:
     size = data.rfind(b"\n") + 1
     entries: dict[str, ManifestLine] = {}
     for line in data[:size].splitlines():
-        with suppress(ValueError, TypeError, KeyError):
-            entry = _read_line(line)
+        with suppress(ValueError):
+            entry = _MANIFEST_LINE.validate_json(line, strict=True)
             entries[entry.shard] = entry
     return entries, size
-
-
-def _read_line(line: bytes) -> ManifestLine:
-    data = json.loads(line)
-    entry = ManifestLine(**{field.name: data[field.name] for field in fields(ManifestLine)})
-    texts = (entry.shard, entry.sha256, entry.policy)
-    numbers = (entry.steps, entry.seconds, entry.arms)
-    if not all(isinstance(text, str) for text in texts):
-        raise TypeError(texts)
-    if not all(isinstance(number, int | float) for number in numbers) or entry.steps <= 0:
-        raise TypeError(numbers)
-    return entry
 
 
 def _append(path: Path, lines: bytes) -> None:

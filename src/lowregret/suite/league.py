@@ -30,7 +30,6 @@ from lowregret.suite.participants import (
     assignments,
     by_runs,
     participants,
-    planned_runs,
 )
 from lowregret.suite.worst_case import worst_case
 
@@ -219,12 +218,7 @@ def league(
     rows: list[dict[str, Any]] = []
     with reporting(progress) as report:
         report(Progress("measuring the time of a step", 0, len(beds), "testbeds", 0.0))
-        plans = {
-            bed.name: assignments(
-                bed.bandit(), bed.horizon, planned_runs(bed.horizon, SIZES[size]), players, SIZES[size], costs
-            )
-            for bed in beds
-        }
+        plans = {bed.name: assignments(bed, players, SIZES[size], costs) for bed in beds}
         costs.save()
         for number, bed in enumerate(beds):
             advance = partial(_advance, report, number, len(beds))

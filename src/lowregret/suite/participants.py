@@ -21,7 +21,7 @@ from lowregret.experiments.spec import Experiment
 from lowregret.policies import POLICIES, Policy
 from lowregret.policies.base import fields_of
 from lowregret.policies.inputs import clips, reward_note
-from lowregret.suite.league_testbeds import common_variance
+from lowregret.suite.league_testbeds import Testbed, common_variance
 
 DIVISORS = (1, 2, 5, 10, 20, 50, 100)
 MIN_RUNS = 4
@@ -93,11 +93,9 @@ def _participant(policy: Policy | str) -> Participant:
     return Participant(str(loaded), loaded, policy)
 
 
-def assignments(
-    bandit: Bandit, horizon: int, runs: int, players: Sequence[Participant], size: Size, costs: Costs
-) -> list[Assignment]:
-    """Return how every policy plays on a bandit."""
-    assigned = []
+def assignments(bed: Testbed, players: Sequence[Participant], size: Size, costs: Costs) -> list[Assignment]:
+    """Return how every policy plays on a testbed."""
+    bandit, horizon, runs, assigned = bed.bandit(), bed.horizon, planned_runs(bed.horizon, size), []
     for player in players:
         loaded_from, policy, note = policy_for(player, bandit, horizon)
         if policy is None:
