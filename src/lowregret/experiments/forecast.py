@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import log
 from pathlib import Path
 from time import process_time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -63,7 +63,7 @@ def forecast(experiment: Experiment, out: str | Path) -> Forecast:
             case = cases[pair.environment]
             key = pair.policy, len(case.bandit)
             if key not in costs:
-                how = {"clip": todo[0].clip, "delay": case.delay, "batch": case.batch}
+                how: dict[str, Any] = {"clip": todo[0].clip, "delay": case.delay, "batch": case.batch}
                 problem = Problem(players[pair.policy].policy, case.bandit, case.horizon, **how)
                 costs[key] = measure_step(problem).seconds_at(case.horizon)
             seconds += costs[key] * sum(shard.steps for shard in todo)
