@@ -4,6 +4,8 @@
 >>> lr.testing.check_policy(lr.UCB1())
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
 from dataclasses import FrozenInstanceError, replace

@@ -73,22 +73,19 @@ def forecast(experiment: Experiment, out: str | Path) -> Forecast:
 
 
 def measure_step(problem: Problem) -> StepTime:
-    """Measure the time of a step after the policy is compiled, in longer and longer runs.
+    """Measure the time of a step in longer and longer runs.
 
-    Other work on the machine adds to the time on the clock, and the start of a simulation to the time of the
-    CPU, so the smaller is nearer to the truth.
+    Other work on the machine adds to the time on the clock, and the start of a simulation, which may compile,
+    to the time of the CPU, so the smaller is nearer to the truth.
     """
-    horizon, control = problem.horizon, Control(threads=1)
-    shortest = min(horizon, 2 * len(problem.bandit))
+    horizon, arms, control = problem.horizon, len(problem.bandit), Control(threads=1)
+    shortest = min(horizon, 2 * arms, TRIAL_STEPS[-1])
     lengths = sorted({min(horizon, max(trial, shortest)) for trial in (shortest, *TRIAL_STEPS)})
     trials: list[tuple[float, int]] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        run(
-            replace(problem, horizon=shortest, runs=1, grid=np.array([shortest])), control=control
-        )  # compiles
         for steps in lengths:
-            runs = max(TRIAL_STEPS[-1] // steps, 1) if steps == horizon else 1
+            runs = 1 if steps < horizon else max(TRIAL_STEPS[-1] // max(steps, arms), 1)  # lays out its arms
             start = process_time()
             outcome = run(replace(problem, horizon=steps, runs=runs, grid=np.array([steps])), control=control)
             seconds = min(process_time() - start, outcome.seconds)

@@ -1,5 +1,7 @@
 """Open the results in the folder of an experiment."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial

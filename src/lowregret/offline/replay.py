@@ -1,5 +1,7 @@
 """``replay``: estimate the mean reward of policies from a log of another policy."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass

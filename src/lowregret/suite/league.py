@@ -1,5 +1,7 @@
 """``league``: every policy on every testbed of the suite, and what follows from it."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor

@@ -1,5 +1,7 @@
 """``worst_case``: search for the bandit on which the regret of a policy is largest, relative to sqrt(K T)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
