@@ -239,12 +239,8 @@ def _arms_hash(bandit: Bandit, code: list[str | None]) -> str:
     arrays = [bandit.kinds, bandit.encodings, bandit.gaps, bandit.data]
     if isinstance(bandit, DriftingBandit):
         drift = bandit.drift
-        arrays += [
-            np.array([drift.kind, drift.period], np.float64),
-            np.array(drift.times, np.int64),
-            drift.table,
-        ]
-        arrays.append(bandit.means)
+        numbers, times = np.array([drift.kind, drift.period], np.float64), np.array(drift.times, np.int64)
+        arrays += [numbers, times, drift.table, bandit.means]
     digest = hashlib.sha256(repr(code).encode() if code else b"")
     for array in arrays:
         digest.update(f"{array.dtype.str} {array.shape};".encode())
