@@ -6,9 +6,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, suppress
 from dataclasses import FrozenInstanceError, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -34,6 +35,8 @@ from lowregret.policies.index_claims import (
 )
 from lowregret.policies.inputs import policy_of
 from lowregret.simulation import simulate
+
+MakeStore: TypeAlias = Callable[[str], Store]
 
 
 def check_policy(policy: Policy | str) -> None:
@@ -102,20 +105,15 @@ def _large_problems(policy: Policy) -> list[tuple[Bandit, int, int]]:
 def _parameters_are_checked(policy: Policy) -> None:
     """Parameters are immutable and validated."""
     for field in fields_of(policy):
-        try:
+        with suppress(FrozenInstanceError):
             setattr(policy, field.name, getattr(policy, field.name))
-        except FrozenInstanceError:
-            pass
-        else:
             raise AssertionError(f"{field.name} can be changed")
         types = parameters_of(type(policy))[field.name].types
         if float in types or int in types:
             for bad in (float("nan"), "text", None)[: 2 if None in types else 3]:
-                try:
+                with suppress(InputError):
                     replace(policy, **{field.name: bad})  # type: ignore[type-var]
-                except InputError:
-                    continue
-                raise AssertionError(f"{field.name}={bad!r} is accepted")
+                    raise AssertionError(f"{field.name}={bad!r} is accepted")
 
 
 def _compiled_equals_plain(policy: Policy) -> None:
@@ -158,11 +156,8 @@ def _scaling_works(policy: Policy) -> None:
     there = simulate(policy, far.scaled(-2.0, 6.0), 300, runs=5, seed=2)[policy].pulls
     assert np.array_equal(here, there), "pulls differ after scaling"
     if "rewards in [0, 1]" in policy.needs:
-        try:
+        with suppress(InputError):
             simulate(policy, far, 10, runs=1)
-        except InputError:
-            pass
-        else:
             raise AssertionError("rewards outside [0, 1] are accepted unasked")
         simulate(policy, gaussian(means, 1.0), 100, runs=1, clip=True)
 
@@ -205,7 +200,7 @@ CHECKS: tuple[Callable[[Policy], None], ...] = (
 )
 
 
-def check_store(make_store: Callable[[str], Store]) -> None:
+def check_store(make_store: MakeStore) -> None:
     """Run the conformance suite on a store of live agents; an ``AssertionError`` names the check that fails.
 
     It checks that a store returns what was appended, exactly and in order, also after it was closed and
@@ -241,139 +236,118 @@ _EVENTS = [
 ]
 
 
-def _new_is_empty(make_store: Callable[[str], Store]) -> None:
-    """Hold nothing when new."""
-    store = make_store("new")
-    assert store.header() is None, f"it begins with {store.header()!r}"
-    assert store.latest_snapshot() is None, f"it has the snapshot {store.latest_snapshot()}"
-    assert store.events(0) == [], f"it has {store.events(0)}"
-    store.close()
-
-
-def _gives_back(make_store: Callable[[str], Store]) -> None:
-    """Events and the header come back as they were, in order."""
-    store = make_store("events")
+def _new(make_store: MakeStore, name: str, events: list[Event]) -> Store:
+    """Make a store with a header and some events."""
+    store = make_store(name)
     with store.session(1.0):
-        store.create(f"header {_SNOW}")
-    for start in (0, 3):
-        with store.session(1.0):
-            store.append(_EVENTS[start : start + 3])
+        store.create("header")
+        store.append(events)
+    return store
+
+
+def _and_reopened(store: Store, make_store: MakeStore, name: str) -> Iterator[Store]:
+    """Yield a store, and then the same one after it was closed and opened again; close it at the end."""
+    yield store
     store.close()
+    with closing(make_store(name)) as again:
+        yield again
+
+
+def _new_is_empty(make_store: MakeStore) -> None:
+    """Hold nothing when new."""
+    with closing(make_store("new")) as store:
+        assert store.header() is None, f"it begins with {store.header()!r}"
+        assert store.latest_snapshot() is None, f"it has the snapshot {store.latest_snapshot()}"
+        assert store.events(0) == [], f"it has {store.events(0)}"
+
+
+def _gives_back(make_store: MakeStore) -> None:
+    """Events and the header come back as they were, in order."""
+    with closing(make_store("events")) as store:
+        with store.session(1.0):
+            store.create(f"header {_SNOW}")
+        for start in (0, 3):
+            with store.session(1.0):
+                store.append(_EVENTS[start : start + 3])
     store = make_store("events")
     with store.session(1.0):
         store.append(_EVENTS[6:7])
         store.append(_EVENTS[7:])
-    for _ in range(2):
-        assert store.header() == f"header {_SNOW}", f"it begins with {store.header()!r}"
+    for opened in _and_reopened(store, make_store, "events"):
+        assert opened.header() == f"header {_SNOW}", f"it begins with {opened.header()!r}"
         for after in range(len(_EVENTS) + 1):
-            assert store.events(after) == _EVENTS[after:], f"after {after} it has {store.events(after)}"
-            some = store.events(after, 2)
+            assert opened.events(after) == _EVENTS[after:], f"after {after} it has {opened.events(after)}"
+            some = opened.events(after, 2)
             assert some == _EVENTS[after : after + 2], f"the two after {after} are {some}"
-        store.close()
-        store = make_store("events")
-    store.close()
 
 
-def _takes_back(make_store: Callable[[str], Store]) -> None:
+def _takes_back(make_store: MakeStore) -> None:
     """Sessions that raise leave nothing behind."""
     for known in ([], _EVENTS[:2]):
-        store = make_store("raising")
-        if known:
-            with store.session(1.0):
-                store.create("header")
-                store.append(known)
-        try:
-            with store.session(1.0):
-                store.append(_EVENTS[2:])
-                store.save_snapshot(9, "snapshot")
-                raise KeyError
-        except KeyError:
-            pass
-        for _ in range(2):
-            assert store.events(0) == known, f"it has {store.events(0)} after {known}"
-            assert store.latest_snapshot() is None, f"it has the snapshot {store.latest_snapshot()}"
-            store.close()
-            store = make_store("raising")
-        store.close()
+        store = _new(make_store, "raising", known) if known else make_store("raising")
+        with suppress(KeyError), store.session(1.0):
+            store.append(_EVENTS[2:])
+            store.save_snapshot(9, "snapshot")
+            raise KeyError
+        for opened in _and_reopened(store, make_store, "raising"):
+            assert opened.events(0) == known, f"it has {opened.events(0)} after {known}"
+            assert opened.latest_snapshot() is None, f"it has the snapshot {opened.latest_snapshot()}"
 
 
-def _keeps_the_latest(make_store: Callable[[str], Store]) -> None:
+def _keeps_the_latest(make_store: MakeStore) -> None:
     """Snapshots replace the one before."""
-    store = make_store("snapshots")
-    with store.session(1.0):
-        store.create("header")
+    store = _new(make_store, "snapshots", [])
     for position, text in ((0, "first"), (2, f'{{"second": "{_SNOW}"}}')):
         with store.session(1.0):
             store.save_snapshot(position, text)
             store.append(_EVENTS[position : position + 2])
-        for _ in range(2):
-            assert store.latest_snapshot() == (position, text), f"the latest is {store.latest_snapshot()}"
-            store.close()
-            store = make_store("snapshots")
+        for opened in _and_reopened(store, make_store, "snapshots"):
+            assert opened.latest_snapshot() == (position, text), f"the latest is {opened.latest_snapshot()}"
+        store = make_store("snapshots")
     assert store.events(0) == _EVENTS[:4], f"it has {store.events(0)}"
     store.close()
 
 
-def _finds(make_store: Callable[[str], Store]) -> None:
+def _finds(make_store: MakeStore) -> None:
     """Answers and requests are found."""
-    store = make_store("finding")
-    with store.session(1.0):
-        store.create("header")
-        store.append(_EVENTS)
-    for _ in range(2):
+    for store in _and_reopened(_new(make_store, "finding", _EVENTS), make_store, "finding"):
         for decision, places in ((1, [0, 1]), (2, [2, 7]), (3, [3]), (4, [])):
             answers = store.events_of_decision(decision)
             assert answers == [_EVENTS[place] for place in places], f"decision {decision} has {answers}"
         for request, events in (("visit", [_EVENTS[0], _EVENTS[2]]), ("other", [])):
-            assert store.events_of_request(request) == events, (
-                f"{request!r} gives {store.events_of_request(request)}"
-            )
+            asked = store.events_of_request(request)
+            assert asked == events, f"{request!r} gives {asked}"
         several = store.events_of_requests(["other", "visit"])
         assert several == [_EVENTS[0], _EVENTS[2]], f"two requests have {several}"
-        store.close()
-        store = make_store("finding")
-    store.close()
 
 
-def _drops(make_store: Callable[[str], Store]) -> None:
+def _drops(make_store: MakeStore) -> None:
     """Compacted events are replaced by a snapshot, and erased requests have no name."""
-    store = make_store("compacting")
+    store = _new(make_store, "compacting", _EVENTS)
     with store.session(1.0):
-        store.create("header")
-        store.append(_EVENTS)
         store.save_snapshot(len(_EVENTS), "latest")
     with store.session(1.0):
         store.compact(2, "first")
-    for _ in range(2):
-        assert (store.header(), store.first_snapshot(), store.latest_snapshot()) == (
-            "header",
-            (2, "first"),
-            (len(_EVENTS), "latest"),
-        )
-        assert store.events(2) == _EVENTS[2:], f"after 2 it has {store.events(2)}"
-        try:
-            raise AssertionError(f"after 1 it has {store.events(1)}")
-        except CompactedError:
-            pass
-        assert store.events_of_decision(1) == [], f"decision 1 has {store.events_of_decision(1)}"
-        store.close()
-        store = make_store("compacting")
+    for opened in _and_reopened(store, make_store, "compacting"):
+        kept = opened.header(), opened.first_snapshot(), opened.latest_snapshot()
+        assert kept == ("header", (2, "first"), (len(_EVENTS), "latest")), f"it has {kept}"
+        assert opened.events(2) == _EVENTS[2:], f"after 2 it has {opened.events(2)}"
+        with suppress(CompactedError):
+            raise AssertionError(f"after 1 it has {opened.events(1)}")
+        assert opened.events_of_decision(1) == [], f"decision 1 has {opened.events_of_decision(1)}"
+    store = make_store("compacting")
     with store.session(1.0):
         store.erase("visit")
     with store.session(1.0):
         store.append(_EVENTS[:1])
-    for _ in range(2):
-        assert store.events_of_request("visit") == _EVENTS[:1], (
-            f"the request has {store.events_of_request('visit')}"
-        )
+    for opened in _and_reopened(store, make_store, "compacting"):
+        asked = opened.events_of_request("visit")
+        assert asked == _EVENTS[:1], f"the request has {asked}"
         expected = [_EVENTS[2]._replace(request=None), *_EVENTS[3:], _EVENTS[0]]
-        assert store.events(2) == expected, f"after 2 it has {store.events(2)}"
-        store.close()
-        store = make_store("compacting")
-    store.close()
+        assert opened.events(2) == expected, f"after 2 it has {opened.events(2)}"
 
 
-def _goes_on(make_store: Callable[[str], Store]) -> None:
+def _goes_on(make_store: MakeStore) -> None:
     """Agents continue where they were."""
     plain = open_agent(make_store("whole"), UCB1(), ["red", "green"], seed=4)
     stopped = open_agent(make_store("stopped"), UCB1(), ["red", "green"], seed=4)
@@ -390,7 +364,7 @@ def _goes_on(make_store: Callable[[str], Store]) -> None:
     stopped.close()
 
 
-STORE_CHECKS: tuple[Callable[[Callable[[str], Store]], None], ...] = (
+STORE_CHECKS: tuple[Callable[[MakeStore], None], ...] = (
     _new_is_empty,
     _gives_back,
     _takes_back,

@@ -117,11 +117,7 @@ EDITS = {
     "the message of all policies": ("policies/base.py", "must be {allowed}", "has to be {allowed}"),
     "a message of environments": ("environments/bandit.py", "InputError(", "InputError('' + "),
     "the service": ("service/handlers.py", "async def", "Edited = 1\n\n\nasync def"),
-    "a chart": (
-        "reporting/curve_charts.py",
-        "from __future__ import annotations",
-        "from __future__ import annotations\nX = 1",
-    ),
+    "a chart": ("reporting/curve_charts.py", "MAX_GROUPS = 8", "MAX_GROUPS = 9"),
 }
 
 

@@ -196,7 +196,7 @@ def test_the_time_of_a_step_is_measured_once_and_kept(tmp_path, monkeypatch):
     first = costs.of(player, player.policy, bandit, 300)
     assert 0 < first < 1e-3
     costs.save()
-    monkeypatch.setattr(participants, "_measure", None)
+    monkeypatch.setattr(participants, "measure_step", None)
     assert participants.Costs(costs.path).of(player, player.policy, bandit, 300) == first
     costs.path.write_text("[1")
     assert participants.Costs(costs.path).measured == {}

@@ -1,7 +1,5 @@
 """What a function does, read from its bytecode: for messages that name the line to change."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 from dis import get_instructions
@@ -18,15 +16,22 @@ def place_of(function: FunctionType, line: int | None = None) -> str:
 
 def operations(code: CodeType) -> Iterator[tuple[str, Any, int | None, bool]]:
     """Yield each operation of code, its argument, its line, and whether it is on an attribute of ``self``."""
-    starts = set()  # where the first argument stands: ``self.x`` begins there
-    for instruction in get_instructions(code):
-        name, (line, _, start, _) = instruction.opname, instruction.positions or (None,) * 4
-        if name.startswith("LOAD_FAST") and instruction.arg == 0:
-            starts.add((line, start))
-        yield name, instruction.argval, line, name.endswith(("_ATTR", "_METHOD")) and (line, start) in starts
+    for part in nested(code):
+        starts = set()  # where the first argument stands: ``self.x`` begins there
+        for instruction in get_instructions(part):
+            name, (line, _, start, _) = instruction.opname, instruction.positions or (None,) * 4
+            if name.startswith("LOAD_FAST") and instruction.arg == 0:
+                starts.add((line, start))
+            on_self = name.endswith(("_ATTR", "_METHOD")) and (line, start) in starts
+            yield name, instruction.argval, line, on_self
+
+
+def nested(code: CodeType) -> Iterator[CodeType]:
+    """Yield code, and that of the functions and classes inside of it."""
+    yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from operations(constant)
+            yield from nested(constant)
 
 
 def loaded(function: FunctionType, operation: str, name: Any) -> Any:

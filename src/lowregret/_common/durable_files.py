@@ -1,7 +1,5 @@
 """Atomic, durable writes of files, and a lock that lets one process write to a folder at a time."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import json
@@ -83,6 +81,15 @@ def checksum(path: Path) -> str | None:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return None
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the JSON object in a file; empty if there is none."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}
 
 
 @contextmanager

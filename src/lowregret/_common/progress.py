@@ -1,7 +1,5 @@
 """The progress of long calls: what every ``progress`` takes, and the lines on standard error."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Iterator

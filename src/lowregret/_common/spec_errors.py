@@ -29,7 +29,6 @@ _WORDS = {
     "less_than_equal": "must be at most {le}",
     "literal_error": "must be {expected}",
 }
-"""Words for the error types of pydantic."""
 
 
 class SpecError(InputError):

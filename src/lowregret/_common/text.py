@@ -1,7 +1,5 @@
 """Words of messages."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches

@@ -3,8 +3,6 @@
 Slow imports are inside the commands, so that ``--help`` is fast.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import signal
@@ -27,11 +25,10 @@ from lowregret.cli.policies_command import policies
 from lowregret.cli.printing import print_error
 from lowregret.cli.replay_command import replay
 from lowregret.cli.reproduce_command import reproduce
-from lowregret.cli.results_commands import compare, report
+from lowregret.cli.results_commands import compare, report, watch
 from lowregret.cli.run_command import new, run
 from lowregret.cli.serve_command import serve, token
 from lowregret.cli.simulate_command import simulate
-from lowregret.cli.watch_command import watch
 from lowregret.errors import LowRegretError
 
 

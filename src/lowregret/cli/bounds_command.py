@@ -1,7 +1,5 @@
 """``lowregret bounds``."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer
@@ -21,7 +19,6 @@ CONSTANTS = {
     "least_horizon": "K^2.4, the smallest T for Theorem 1",
     "last_round": "M, the last round covered by the lemmas",
 }
-"""The constants that are printed, and their descriptions."""
 
 
 def bounds(

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from lowregret.policies import Policy
 
 DEFAULT_POLICIES = ("EUCBV", "MOSSV", "MOSS", "UCB1", "RoundRobin")
-"""The policies that are simulated or replayed by default."""
 
 
 def read_integer(text: str | int) -> int:

@@ -21,7 +21,6 @@ RECOMMENDED = {
     "EUCBV": "arms must be dropped for good, in rounds",
     "GLRKLUCB": "means that change abruptly; DiscountedThompson if slowly",
 }
-"""The policies to begin with, and when."""
 
 FAMILIES = {
     "Upper confidence bounds": "ucb moss mossv ocucb adaucb eucbv",
@@ -32,7 +31,6 @@ FAMILIES = {
     "Changing or adversarial rewards": "discounted sliding_window change_detection tsallis",
     "Rounds and baselines": "rounds baselines",
 }
-"""The modules of each family of policies."""
 
 
 def policies(

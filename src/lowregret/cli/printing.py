@@ -1,7 +1,5 @@
 """Sentences, notes and messages on the terminal, wrapped at words."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections.abc import Iterable, Mapping

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lowregret._common.text import count
-from lowregret.cli.options import DEFAULT_POLICIES, Clip, Json, Policies, integer_option, policies_option
+from lowregret.cli.options import DEFAULT_POLICIES, Clip, Json, Policies, integer_option
 from lowregret.cli.printing import print_json, print_notes, print_text
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ def replay(
     from lowregret.offline.replay import replay as run
 
     with progress_bar(kept=False) as progress:
-        policies = policies_option(policy or DEFAULT_POLICIES)
-        result = run(log, policies, horizon, seed, resamples=resamples, clip=clip, progress=progress)
+        players = policy or DEFAULT_POLICIES
+        result = run(log, players, horizon, seed, resamples=resamples, clip=clip, progress=progress)
     if json:
         print_json(result.to_dict())
     else:

@@ -1,7 +1,5 @@
 """``lowregret serve`` and ``lowregret token``: agents over HTTP, and who may use them."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated
 

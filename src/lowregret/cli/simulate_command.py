@@ -7,19 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from lowregret._common.text import count
-from lowregret.cli.options import (
-    DEFAULT_POLICIES,
-    Clip,
-    Environment,
-    Horizon,
-    Json,
-    Policies,
-    Runs,
-    Seed,
-    Threads,
-    integer_option,
-    policies_option,
-)
+from lowregret.cli import options
 from lowregret.cli.printing import print_json, print_notes, print_text
 
 if TYPE_CHECKING:
@@ -27,13 +15,13 @@ if TYPE_CHECKING:
 
 
 def simulate(
-    environment: Environment,
-    policy: Policies = None,
-    horizon: Horizon = None,
-    runs: Runs = 100,
-    seed: Seed = 0,
-    threads: Threads = None,
-    clip: Clip = False,
+    environment: options.Environment,
+    policy: options.Policies = None,
+    horizon: options.Horizon = None,
+    runs: options.Runs = 100,
+    seed: options.Seed = 0,
+    threads: options.Threads = None,
+    clip: options.Clip = False,
     record_rewards: Annotated[
         bool, typer.Option("--record-rewards", help="Also print the realised regret, from the rewards.")
     ] = False,
@@ -45,11 +33,11 @@ def simulate(
             "lognormal(median=50, sigma=1), empirical('delays.csv') or by_reward(positive=20, other=1000).",
         ),
     ] = "0",
-    batch: Annotated[int, integer_option("Number of decisions made at once.")] = 1,
+    batch: Annotated[int, options.integer_option("Number of decisions made at once.")] = 1,
     engine: Annotated[
         str, typer.Option(metavar="<name>", help="compiled; cuda: an NVIDIA GPU; reference: slow.")
     ] = "compiled",
-    json: Json = False,
+    json: options.Json = False,
 ) -> None:
     """Simulate policies on an environment and print their regret."""
     from lowregret.cli.progress import progress_bar
@@ -57,7 +45,7 @@ def simulate(
 
     with progress_bar(kept=False) as progress:
         results = run(
-            policies_option(policy or DEFAULT_POLICIES),
+            policy or options.DEFAULT_POLICIES,
             environment,
             horizon,
             runs,

@@ -35,7 +35,6 @@ LESS_IMPORTANT = ("ns/step", "at most", "median", "95%", "realised", "optimal ar
 """Which of them are left out of a narrow terminal, the first first."""
 
 REPLAY_COLUMNS = {"matched": "matched", "mean": "mean reward", "se": "se", "low": "95% from", "high": "to"}
-"""The columns of a replay that are printed, and their headings."""
 
 MAX_TABLES = 6
 """The largest number of environments of which each is printed; of more, a summary."""

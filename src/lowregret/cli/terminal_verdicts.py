@@ -1,7 +1,5 @@
 """The verdicts of a comparison on the terminal."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

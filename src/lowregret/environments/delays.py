@@ -6,7 +6,6 @@ import ast
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -162,20 +161,16 @@ class Delay:
         -------
         Delay
         """
-        share = _share(lost)
-        if isinstance(values, str | os.PathLike):
-            shown, delays = repr(os.fspath(values)), _column(Path(values))
-        else:
-            delays = as_list(values)
-            shown = ""
+        delays = _column(Path(values)) if isinstance(values, str | os.PathLike) else as_list(values)
         if not isinstance(delays, list) or not delays:
             raise InputError(f"delay: empirical needs at least one value, got {short_repr(values)}")
         steps = tuple(round(number("delay", "a value of empirical", value, _AT_LEAST_0)) for value in delays)
         more = ", ..." if len(steps) > _VALUES_IN_NAME else ""
-        shown = shown or f"[{', '.join(map(str, steps[:_VALUES_IN_NAME]))}{more}]"
-        return _plain(
-            DelayPart(EMPIRICAL, 0.0, float(len(steps)), share, steps), f"empirical({shown}{_lost(lost)})"
-        )
+        shown = f"[{', '.join(map(str, steps[:_VALUES_IN_NAME]))}{more}]"
+        if isinstance(values, str | os.PathLike):
+            shown = repr(os.fspath(values))
+        part = DelayPart(EMPIRICAL, 0.0, float(len(steps)), _share(lost), steps)
+        return _plain(part, f"empirical({shown}{_lost(lost)})")
 
     @classmethod
     def by_reward(cls, positive: Delay | int | str, other: Delay | int | str) -> Delay:
@@ -231,12 +226,6 @@ def delay_of(delay: object, folder: Path | None = None) -> Delay:
     """Return the delay that a number or a string describes, and a `Delay` unchanged.
 
     A string is a number or calls a class method of `Delay`; relative paths in it start in ``folder``.
-
-    Examples
-    --------
-    >>> from lowregret.environments.delays import delay_of
-    >>> delay_of("geometric(50, lost=0.01)")
-    Delay('geometric(mean=50, lost=0.01)')
     """
     if isinstance(delay, Delay):
         return delay
@@ -253,7 +242,11 @@ def delay_of(delay: object, folder: Path | None = None) -> Delay:
 
 def _read(tree: ast.expr | None, text: str, folder: Path) -> Delay:
     if not isinstance(tree, ast.Call):
-        return Delay.constant(_steps(tree, text))
+        problem = f"delay: must be {ADVICE}, got {short_repr(text)}"
+        steps = _literal(tree, problem)
+        if isinstance(steps, bool) or not isinstance(steps, int | float) or steps % 1 != 0:
+            raise InputError(problem)
+        return Delay.constant(int(steps))  # also 1e3
     if not isinstance(tree.func, ast.Name) or tree.func.id not in _FORMS:
         raise InputError(unknown("delay", ast.unparse(tree.func), _FORMS))
     name = tree.func.id
@@ -270,26 +263,17 @@ def _value(node: ast.expr, text: str, folder: Path, name: str) -> Any:
     """Return an argument of a delay: a number, a list, a path, or for by_reward another delay."""
     if name == "by_reward":
         return _read(node, text, folder)
-    try:
-        value = ast.literal_eval(node)
-    except (ValueError, TypeError, MemoryError, RecursionError):
-        raise InputError(f"delay: arguments must be plain values in {short_repr(text)}") from None
+    value = _literal(node, f"delay: arguments must be plain values in {short_repr(text)}")
     if name == "constant" and isinstance(value, float) and value.is_integer():
         return int(value)
     return folder / value if isinstance(value, str) else value
 
 
-def _steps(tree: ast.expr | None, text: str) -> int:
-    """Read a constant delay, also one such as 1e3."""
+def _literal(node: ast.expr | None, problem: str) -> Any:
     try:
-        value = ast.literal_eval(tree) if tree else None
+        return ast.literal_eval(node)  # type: ignore[arg-type]  # None is refused as other nodes are
     except (ValueError, TypeError, MemoryError, RecursionError):
-        value = None
-    if isinstance(value, float) and isfinite(value) and value.is_integer():
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise InputError(f"delay: must be {ADVICE}, got {short_repr(text)}")
-    return value
+        raise InputError(problem) from None
 
 
 def _plain(part: DelayPart, name: str) -> Delay:

@@ -171,13 +171,13 @@ def piecewise_drift(bandit: Bandit, changes: Mapping[int, Numbers]) -> DriftingB
         raise InputError(
             f"piecewise: changes must be steps with their means, as in {{1001: [0.5, 0.2]}}, got {changes!r}"
         )
-    times = [integer("piecewise", "the step of a change", time, MAX_HORIZON, least=2) for time in changes]
-    rows = dict(
-        zip(times, (_row("piecewise", bandit, "means", row) for row in changes.values()), strict=True)
-    )
-    ordered = tuple(sorted(rows))
-    first = tuple(bandit.means.tolist())
-    return _add_drift(bandit, Drift(PIECEWISE, (1, *ordered), (first, *(rows[time] for time in ordered))))
+    rows: dict[int, tuple[float, ...]] = {}
+    for time, means in changes.items():
+        step = integer("piecewise", "the step of a change", time, MAX_HORIZON, least=2)
+        rows[step] = _row("piecewise", bandit, "means", means)
+    rows[1] = tuple(bandit.means.tolist())
+    times = tuple(sorted(rows))
+    return _add_drift(bandit, Drift(PIECEWISE, times, tuple(rows[time] for time in times)))
 
 
 def linear_drift(bandit: Bandit, means: Numbers, steps: int) -> DriftingBandit:
@@ -234,10 +234,8 @@ def sinusoidal_drift(
     array([0.8, 0.2])
     """
     means = tuple(bandit.means.tolist())
-    width, start = (
-        _row("sinusoidal", bandit, name, row)
-        for name, row in (("amplitudes", amplitudes), ("phases", phases))
-    )
+    width = _row("sinusoidal", bandit, "amplitudes", amplitudes)
+    start = _row("sinusoidal", bandit, "phases", phases)
     period = number("sinusoidal", "period", period, POSITIVE)
     drifting = _add_drift(bandit, Drift(SINUSOIDAL, (), (means, width, start), period))
     arms = _with_means(bandit, drifting.drift.means_at(np.array([1]))[0])

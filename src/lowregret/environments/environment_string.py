@@ -39,7 +39,6 @@ _DRIFTS = {
     "sinusoidal": "sinusoidal: amplitudes=0.2; period=5000; phases=0,0.5",
     "table": "table: file=means.csv; every=100",
 }
-"""The kinds of drift, each with an example."""
 _MAKE_DRIFT: dict[str, tuple[Callable[..., DriftingBandit], tuple[str, ...], tuple[str, ...]]] = {
     "linear": (linear_drift, ("means", "steps"), ()),
     "sinusoidal": (sinusoidal_drift, ("amplitudes", "period"), ("phases",)),

@@ -182,7 +182,7 @@ FAMILIES: dict[str, FamilyEntry] = {
     "truncnormal": FamilyEntry(
         TruncNormal,
         {"location": "locations", "sd": "sds", "low": "lows", "high": "highs"},
-        lambda arm, random, shape: _truncated(arm, random, shape),
+        _truncated,
         lambda arm, mean: None,
     ),
     "empirical": FamilyEntry(

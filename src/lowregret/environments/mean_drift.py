@@ -16,20 +16,11 @@ PIECEWISE, LINEAR, SINUSOIDAL = range(3)
 
 @dataclass(frozen=True)
 class Drift:
-    """How the means of the arms change.
+    """How the means of the arms change; every row has a number for each arm.
 
-    Attributes
-    ----------
-    kind : int
-        ``PIECEWISE``: row j holds from step ``times[j]`` on. ``LINEAR``: from the first row at step 1 to the
-        second at step ``times[0]``, and constant from there. ``SINUSOIDAL``: the first row plus the second
-        times sin(2 pi ((t - 1) / period + the third)).
-    times : tuple of int
-        See above.
-    rows : tuple of tuples of float
-        A number for each arm in every row.
-    period : float
-        The period in steps.
+    ``PIECEWISE``: row j holds from step ``times[j]`` on. ``LINEAR``: from the first row at step 1 to the
+    second at step ``times[0]``, and constant from there. ``SINUSOIDAL``: the first row plus the second times
+    sin(2 pi ((t - 1) / period + the third)).
     """
 
     kind: int

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -94,18 +95,9 @@ class Sampled:
         return Sampled(self.sample, mean, variance, bottom, top, shift, self.factor / width)
 
 
-class _Draws:
-    """The draws that a sampler makes, from a NumPy generator."""
-
-    def __init__(self, random: Generator) -> None:
-        self.uniform = random.random
-        self.normal = random.standard_normal
-        self.beta = random.beta
-        self.student = random.standard_t
-
-
 def sample_rewards(arm: Sampled, random: Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Draw rewards of an arm with a NumPy generator."""
-    draws = _Draws(random)
-    rewards = np.array([arm.sample(draws) for _ in range(math.prod(shape))], np.float64).reshape(shape)
+    rng = SimpleNamespace(uniform=random.random, normal=random.standard_normal)
+    rng.beta, rng.student = random.beta, random.standard_t
+    rewards = np.array([arm.sample(rng) for _ in range(math.prod(shape))], np.float64).reshape(shape)
     return arm.shift + arm.factor * rewards

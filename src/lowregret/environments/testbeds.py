@@ -11,6 +11,7 @@ from lowregret.errors import InputError
 # The paper says only that some variances are uniform random. They are drawn once, with the generator of
 # the standard library, whose sequence for a seed is the same in every Python version.
 _SEED = 2018
+_HORIZONS = {1: 60_000, 2: 300_000, 3: 400_000, 4: 400_000}
 
 
 def paper(number: int) -> Bandit:
@@ -49,37 +50,20 @@ def paper(number: int) -> Bandit:
     >>> paper(2).horizon
     300000
     """
-    if isinstance(number, bool) or not isinstance(number, Integral) or number not in _TESTBEDS:
+    if isinstance(number, bool) or not isinstance(number, Integral) or number not in _HORIZONS:
         raise InputError(f"paper: number must be 1, 2, 3 or 4, got {short_repr(number)}")
-    make, horizon = _TESTBEDS[number]
-    return Bandit(make().arms, f"paper-{number}", horizon)
+    return Bandit(_testbed(int(number)).arms, f"paper-{number}", _HORIZONS[number])
 
 
-def _bernoulli_uniform_gaps() -> Bandit:
-    return bernoulli([0.07] * 19 + [0.1])
-
-
-def _gaussian_three_means() -> Bandit:
-    means = [0.07] * 66 + [0.01] * 33 + [0.09]
-    return gaussian(means, [0.01] * 66 + [0.25] * 34)
-
-
-def _gaussian_failure_of_thompson() -> Bandit:
-    means = [0.045] * 10 + [0.04] * 89 + [0.05]
-    draw = random.Random(_SEED + 3).uniform
-    return gaussian(means, [0.01] * 10 + [draw(0.2, 0.24) for _ in range(89)] + [0.25])
-
-
-def _gaussian_three_variances() -> Bandit:
-    draw = random.Random(_SEED + 4).uniform
+def _testbed(number: int) -> Bandit:
+    draw = random.Random(_SEED + number).uniform
+    if number == 1:
+        return bernoulli([0.07] * 19 + [0.1])
+    if number == 2:
+        return gaussian([0.07] * 66 + [0.01] * 33 + [0.09], [0.01] * 66 + [0.25] * 34)
+    if number == 3:
+        variances = [0.01] * 10 + [draw(0.2, 0.24) for _ in range(89)] + [0.25]
+        return gaussian([0.045] * 10 + [0.04] * 89 + [0.05], variances)
     low_variances = [draw(0.0, 0.05) for _ in range(49)]
     high_variances = [draw(0.19, 0.24) for _ in range(50)]
     return gaussian([0.09] * 99 + [0.1], [*low_variances, *high_variances, 0.25])
-
-
-_TESTBEDS = {
-    1: (_bernoulli_uniform_gaps, 60_000),
-    2: (_gaussian_three_means, 300_000),
-    3: (_gaussian_failure_of_thompson, 400_000),
-    4: (_gaussian_three_variances, 400_000),
-}

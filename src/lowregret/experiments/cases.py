@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from lowregret.experiments.spec import EnvironmentEntry, Experiment, PolicyEntry
 
 MAX_PAIRS = 100_000
-"""The largest number of pairs of a policy and an environment."""
 
 OWN = re.compile(r"[^\W\d][\w.]*:[^\W\d]\w*")
 """``module:name``, a bandit of a module; the parameters of a family begin with a digit or have a ``=``."""
@@ -260,17 +259,16 @@ def _players(entry: PolicyEntry, position: int, folder: Path) -> Iterator[Resolv
     path: tuple[Key, ...] = ("policies", position)
     kind, base, reference = _class(entry, (*path, "policy"), folder)
     allowed = [field.name for field in fields_of(kind)]
+    places = {"policy": base if isinstance(entry.policy, str) else {}}
     for place, parameters in (("parameters", entry.parameters), ("grid", entry.grid)):
         for name in parameters:
             if name not in allowed:
                 problem = unknown_key(name, allowed) if allowed else f"{kind.__name__} takes no parameters"
                 raise SpecError((*path, place), problem)
-    places = {"policy": base if isinstance(entry.policy, str) else {}, "parameters": entry.parameters}
-    for place, parameters in (("parameters", entry.parameters), ("grid", entry.grid)):
-        for name in parameters:
             for other, names in places.items():
-                if other != place and name in names:
+                if name in names:
                     raise SpecError((*path, place, name), f"is in {other} as well: give it once")
+        places[place] = parameters
     for values in combinations(entry.grid):
         parameters = {**base, **entry.parameters, **values}
         missing = [name for name in allowed if name not in parameters and not hasattr(kind, name)]

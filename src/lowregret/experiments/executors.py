@@ -1,7 +1,5 @@
 """Executors that know their number of workers: threads of this process, and Dask (the extra ``dask``)."""
 
-from __future__ import annotations
-
 import logging
 import os
 import re
@@ -169,7 +167,10 @@ def dask_cluster(cluster: str) -> Iterator[DaskExecutor]:
                 )
             else:
                 _check_scheduler(distributed, cluster)
-            client = _connect(distributed, processes or cluster)
+            try:
+                client = distributed.Client(processes or cluster, timeout="20s", set_as_default=False)
+            except OSError as error:
+                raise InputError(f"no Dask scheduler answers at {cluster}: {error}") from None
             yield DaskExecutor(client)
         except KeyboardInterrupt:
             timeout = INTERRUPT_TIMEOUT
@@ -192,13 +193,6 @@ def _without_logs() -> Iterator[None]:
     finally:
         for handler, level in levels:
             handler.setLevel(level)
-
-
-def _connect(distributed: Any, cluster: Any) -> Any:
-    try:
-        return distributed.Client(cluster, timeout="20s", set_as_default=False)
-    except OSError as error:
-        raise InputError(f"no Dask scheduler answers at {cluster}: {error}") from None
 
 
 def _check_scheduler(distributed: Any, address: str) -> None:

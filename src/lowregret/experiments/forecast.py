@@ -1,23 +1,39 @@
 """Estimate of the work and time of a run."""
 
-from __future__ import annotations
-
 import warnings
-from collections import defaultdict
+from dataclasses import replace
+from math import log
 from pathlib import Path
-from typing import NamedTuple
+from time import process_time
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lowregret.engine.backends import run
 from lowregret.engine.problem import Control, Problem
-from lowregret.experiments.cases import ResolvedEnvironment, ResolvedPolicy
 from lowregret.experiments.sharding import make_shard_plan
 from lowregret.experiments.spec import Experiment
 from lowregret.experiments.store import ResultStore
 
-TRIAL = 20_000
-"""Steps that are simulated to measure the time of a step."""
+TRIAL_STEPS = (1_500, 5_000, 15_000, 50_000)
+"""About how many steps are simulated to measure the time of a step."""
+LONG_TRIAL_SECONDS = 0.1
+"""A measurement that takes longer than this is the last."""
+
+
+class StepTime(NamedTuple):
+    """The seconds of a step in runs of so many steps, and the exponent with which they grow in longer ones.
+
+    They grow for a policy that looks at all past rewards.
+    """
+
+    seconds: float
+    steps: int
+    growth: float
+
+    def seconds_at(self, horizon: int) -> float:
+        """Return the mean seconds of a step in a run of a horizon."""
+        return float(self.seconds * max(horizon / self.steps, 1.0) ** self.growth)
 
 
 class Forecast(NamedTuple):
@@ -37,7 +53,7 @@ def forecast(experiment: Experiment, out: str | Path) -> Forecast:
     """
     plan, store = make_shard_plan(experiment), ResultStore(Path(out))
     missing = {shard.name: shard for shard in store.missing(plan)}
-    costs = _recorded(store)
+    costs = store.step_seconds()
     cases = {case.name: case for case in experiment.cases}
     players = {player.name: player for player in experiment.players}
     seconds, counted = 0.0, set[str]()
@@ -47,39 +63,37 @@ def forecast(experiment: Experiment, out: str | Path) -> Forecast:
             case = cases[pair.environment]
             key = pair.policy, len(case.bandit)
             if key not in costs:
-                costs[key] = _measured(players[pair.policy], case, todo[0].clip)
+                how: dict[str, Any] = {"clip": todo[0].clip, "delay": case.delay, "batch": case.batch}
+                problem = Problem(players[pair.policy].policy, case.bandit, case.horizon, **how)
+                costs[key] = measure_step(problem).seconds_at(case.horizon)
             seconds += costs[key] * sum(shard.steps for shard in todo)
             counted.update(shard.name for shard in todo)
     steps = sum(shard.steps for shard in missing.values())
     return Forecast(len(plan.shards), len(missing), len(store.damaged), steps, seconds)
 
 
-def _recorded(store: ResultStore) -> dict[tuple[str, int], float]:
-    """Return the mean seconds of a step in the manifest, by policy and number of arms."""
-    sums: dict[tuple[str, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
-    for entry in store.entries.values():
-        total = sums[entry.policy, entry.arms]
-        total[0] += entry.seconds
-        total[1] += entry.steps
-    return {key: seconds / steps for key, (seconds, steps) in sums.items()}
+def measure_step(problem: Problem) -> StepTime:
+    """Measure the time of a step in longer and longer runs.
 
-
-def _measured(player: ResolvedPolicy, case: ResolvedEnvironment, clip: bool) -> float:
-    """Measure the seconds of a step; the horizon may be shorter than the true one, so this is rough."""
-    horizon = min(case.horizon, TRIAL)
-    runs = max(TRIAL // max(horizon, len(case.bandit)), 1)  # a run also lays out its arms
-    grid = np.array([horizon], np.int64)
+    Other work on the machine adds to the time on the clock, and the start of a simulation, which may compile,
+    to the time of the CPU, so the smaller is nearer to the truth.
+    """
+    horizon, arms, control = problem.horizon, len(problem.bandit), Control(threads=1)
+    shortest = min(horizon, 2 * arms, TRIAL_STEPS[-1])
+    lengths = sorted({min(horizon, max(trial, shortest)) for trial in (shortest, *TRIAL_STEPS)})
+    trials: list[tuple[float, int]] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        problem = Problem(
-            player.policy,
-            case.bandit,
-            horizon,
-            runs=runs,
-            grid=grid,
-            clip=clip,
-            delay=case.delay,
-            batch=case.batch,
-        )
-        outcome = run(problem, control=Control(threads=1))
-    return outcome.seconds / (runs * horizon)
+        for steps in lengths:
+            runs = 1 if steps < horizon else max(TRIAL_STEPS[-1] // max(steps, arms), 1)  # lays out its arms
+            start = process_time()
+            outcome = run(replace(problem, horizon=steps, runs=runs, grid=np.array([steps])), control=control)
+            seconds = min(process_time() - start, outcome.seconds)
+            trials.append((seconds / (steps * runs), steps))
+            if seconds > LONG_TRIAL_SECONDS:
+                break
+    growth = 0.0
+    if len(trials) > 2:  # the first is too short to show how the time grows
+        (before, short), (after, long) = trials[-2:]
+        growth = min(max(log(max(after, 1e-12) / max(before, 1e-12)) / log(long / short), 0.0), 1.0)
+    return StepTime(*trials[-1], growth)

@@ -1,9 +1,7 @@
 """The tables of an experiment, from the rows of its shards; `lowregret.results.results` lists them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import TypeAlias
 
 import polars as pl
 
@@ -11,32 +9,16 @@ from lowregret.engine.problem import RECORDS
 from lowregret.experiments.sharding import ShardPlan
 from lowregret.results import arm_table
 
-
-class NamedShard(Protocol):
-    """Anything with the name of a shard."""
-
-    @property
-    def name(self) -> str: ...  # noqa: D102  # described above
-
-
-class NamedPair(Protocol):
-    """A policy on an environment, by their names, with its shards in the order of runs."""
-
-    @property
-    def environment(self) -> str: ...  # noqa: D102  # described above
-    @property
-    def policy(self) -> str: ...  # noqa: D102
-    @property
-    def shards(self) -> Sequence[NamedShard]: ...  # noqa: D102
-
-
-Rows = Callable[[Sequence[NamedShard]], pl.LazyFrame]
-"""Returns the rows of some shards in their order, with the name of each one's ``shard``."""
+NamedPair: TypeAlias = tuple[str, str, Sequence[str]]
+"""The names of an environment, of a policy, and of the shards of the two in the order of runs."""
+Rows: TypeAlias = Callable[[Sequence[str]], pl.LazyFrame]
+"""Returns the rows of some shards, given by their names, with the name of each one's ``shard``."""
 
 
 def plan_tables(plan: ShardPlan, rows: Rows) -> dict[str, pl.LazyFrame]:
     """Return the tables of all results."""
-    return long_tables(plan.pairs, *recorded(plan), rows)
+    pairs = [(pair.environment, pair.policy, [shard.name for shard in pair.shards]) for pair in plan.pairs]
+    return long_tables(pairs, *recorded(plan), rows)
 
 
 def recorded(plan: ShardPlan) -> tuple[dict[str, Sequence[int]], pl.DataFrame]:
@@ -72,25 +54,19 @@ def _apart(pairs: Sequence[NamedPair]) -> Iterator[list[NamedPair]]:
     part: list[NamedPair] = []
     seen: set[str] = set()
     for pair in pairs:
-        names = {shard.name for shard in pair.shards}
-        if seen & names:
+        if not seen.isdisjoint(pair[2]):
             yield part
             part, seen = [], set()
         part.append(pair)
-        seen |= names
+        seen.update(pair[2])
     yield part
 
 
 def _named(pairs: Sequence[NamedPair], rows: Rows) -> pl.LazyFrame:
     """Return the rows of pairs that share no shard, with the names of environment and policy."""
-    owned = [(pair, shard) for pair in pairs for shard in pair.shards]
-    names = {
-        "shard": [shard.name for _, shard in owned],
-        "environment": [pair.environment for pair, _ in owned],
-        "policy": [pair.policy for pair, _ in owned],
-    }
-    all_rows = rows([shard for _, shard in owned])
-    return all_rows.join(pl.LazyFrame(names), on="shard", how="left", maintain_order="left")
+    named = [(shard, environment, policy) for environment, policy, shards in pairs for shard in shards]
+    names = pl.LazyFrame(named, schema=["shard", "environment", "policy"], orient="row")
+    return rows([shard for shard, *_ in named]).join(names, on="shard", how="left", maintain_order="left")
 
 
 def _of_runs(rows: pl.LazyFrame) -> dict[str, pl.LazyFrame]:

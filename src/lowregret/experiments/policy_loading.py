@@ -1,7 +1,5 @@
 """References to classes of policies and to samplers of rewards, by which any process finds the same code."""
 
-from __future__ import annotations
-
 import pickle
 import sys
 from importlib import import_module

@@ -1,10 +1,8 @@
 """Compute the missing shards of an experiment on any executor, and store each as it finishes."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -14,7 +12,7 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     wait,
 )
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from io import BytesIO
@@ -32,19 +30,17 @@ from lowregret._common.validation import integer
 from lowregret.engine.backends.threads import SIGNAL_SECONDS
 from lowregret.errors import InputError, LowRegretError
 from lowregret.experiments.executors import ThreadExecutor, worker_count
-from lowregret.experiments.long_tables import NamedShard, plan_tables
+from lowregret.experiments.long_tables import plan_tables
 from lowregret.experiments.policy_loading import NotHere
 from lowregret.experiments.shard_queue import ShardQueue
 from lowregret.experiments.sharding import SHARD_STEPS, ArmGroups, Shard, ShardPlan, make_shard_plan
 from lowregret.experiments.spec import Experiment
 from lowregret.experiments.store import ResultStore, description
 from lowregret.experiments.stored_results import open_results
-from lowregret.experiments.unfinished import write_plan
 from lowregret.experiments.worker import Arrays, Finished, stop, work, written
 from lowregret.results import Results
 
 Done: TypeAlias = list[tuple[Shard, Finished]]
-"""Shards with their results."""
 
 RETRIES = 3
 """How often a failed shard is tried again."""
@@ -98,9 +94,7 @@ def run_all(experiments: Mapping[Path, Experiment], report: Report = ignore) -> 
 
 
 def _run_in_folders(
-    plans: Mapping[Path, ShardPlan],
-    make: Executor | Callable[[], Executor],
-    report: Report,
+    plans: Mapping[Path, ShardPlan], make: Executor | Callable[[], Executor], report: Report
 ) -> list[Results]:
     with ExitStack() as stack:
         stores = {folder: ResultStore(folder) for folder in plans}
@@ -113,7 +107,7 @@ def _run_in_folders(
                 store.withdraw()
             shards = {shard.name: shard for shard in store.missing(plan)}
             if shards:
-                write_plan(folder, plan)
+                store.write_plan(plan)
             missing |= shards
             policies = {shard.name: pair.policy for pair in plan.pairs for shard in pair.shards}
             for name in shards:
@@ -142,8 +136,8 @@ def _run_in_memory(plan: ShardPlan, make: Executor | Callable[[], Executor], rep
     def keep(done: Done) -> None:
         kept.update({shard.name: finished.data for shard, finished in done})
 
-    def rows(shards: Sequence[NamedShard]) -> pl.LazyFrame:
-        files = {shard.name: pl.read_parquet(BytesIO(kept[shard.name])) for shard in shards}
+    def rows(shards: Sequence[str]) -> pl.LazyFrame:
+        files = {shard: pl.read_parquet(BytesIO(kept[shard])) for shard in shards}
         return pl.concat([file.with_columns(shard=pl.lit(name)) for name, file in files.items()]).lazy()
 
     _compute(_Job((plan,), keep, report, stored=False), list(plan.shards), make)
@@ -279,11 +273,14 @@ def _compute(job: _Job, missing: list[Shard], make: Executor | Callable[[], Exec
     broken = 0
     while job.has_waiting():
         error, before = None, job.reported.done
-        with _pool(make) as pool:
-            try:
-                error = _drive(job, pool)
-            except KeyboardInterrupt:
-                _stop(job)
+        pool = make if isinstance(make, Executor) else make()
+        try:
+            error = _drive(job, pool)
+        except KeyboardInterrupt:
+            _stop(job)
+        finally:
+            if pool is not make:
+                pool.shutdown(wait=False, cancel_futures=True)
         if error is not None:
             broken = broken + 1 if job.reported.done == before else 1
             if isinstance(make, Executor) or broken == POOLS:
@@ -321,19 +318,6 @@ def _stop(job: _Job) -> None:
         stop(job.running.values())
         job.collect(wait(job.running, timeout=STOP_TIMEOUT).done)
     raise Interrupted(f"interrupted: {job.kept(AGAIN)}")
-
-
-@contextmanager
-def _pool(make: Executor | Callable[[], Executor]) -> Iterator[Executor]:
-    """Yield an executor, and shut it down if it was made here."""
-    if isinstance(make, Executor):
-        yield make
-        return
-    pool = make()
-    try:
-        yield pool
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _lost_workers(job: _Job, error: BaseException) -> str:

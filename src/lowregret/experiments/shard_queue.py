@@ -1,7 +1,5 @@
 """The order in which shards are computed, and an estimate of the work that remains."""
 
-from __future__ import annotations
-
 import sys
 from collections import deque
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Cut an experiment into shards, each named by a hash of all that determines its result."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator
@@ -62,17 +60,12 @@ FORMAT = 2
 """The layout of a shard's file; a change here gives every shard another name."""
 
 
-def kernel_identity() -> str:
-    """Hash what determines results besides the experiment and its policies.
+ENGINE = hashlib.sha256(repr((FORMAT, module_identity(*KERNELS))).encode()).hexdigest()
+"""The identity of the kernels as they were when this process loaded them.
 
-    It is the code of the kernels that counts, not the text: an edit of a comment, of an error message or of
-    anything outside the kernels leaves stored results as they are.
-    """
-    return hashlib.sha256(repr((FORMAT, module_identity(*KERNELS))).encode()).hexdigest()
-
-
-ENGINE = kernel_identity()
-"""The identity of the kernels as they were when this process loaded them."""
+It is their code that counts, not the text: an edit of a comment, of an error message or of anything outside
+the kernels leaves stored results as they are.
+"""
 
 
 @dataclass(frozen=True)
@@ -246,12 +239,8 @@ def _arms_hash(bandit: Bandit, code: list[str | None]) -> str:
     arrays = [bandit.kinds, bandit.encodings, bandit.gaps, bandit.data]
     if isinstance(bandit, DriftingBandit):
         drift = bandit.drift
-        arrays += [
-            np.array([drift.kind, drift.period], np.float64),
-            np.array(drift.times, np.int64),
-            drift.table,
-        ]
-        arrays.append(bandit.means)
+        numbers, times = np.array([drift.kind, drift.period], np.float64), np.array(drift.times, np.int64)
+        arrays += [numbers, times, drift.table, bandit.means]
     digest = hashlib.sha256(repr(code).encode() if code else b"")
     for array in arrays:
         digest.update(f"{array.dtype.str} {array.shape};".encode())

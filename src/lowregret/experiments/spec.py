@@ -79,16 +79,16 @@ def _add_family_parameters(schema: dict[str, Any]) -> None:
 class Part(BaseModel):
     """A table of an experiment: known keys only, without conversion of types."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
 
 
 class RecordingGrid(Part):
     """When the regret is recorded."""
 
-    points: int = Field(default=200, ge=1, le=100_000, description="Number of times.")
-    scale: Literal["linear", "log"] = Field(
-        default="linear", description="Evenly spaced, or by a constant factor."
-    )
+    points: int = Field(default=200, ge=1, le=100_000)
+    """Number of times."""
+    scale: Literal["linear", "log"] = "linear"
+    """Evenly spaced, or by a constant factor."""
 
 
 def _recording_grid(grid: Any) -> Any:
@@ -104,41 +104,26 @@ class EnvironmentEntry(Part):
 
     model_config = ConfigDict(extra="allow", json_schema_extra=_add_family_parameters)
 
-    name: str | None = Field(
-        default=None, description="Name in tables and figures; may hold {names} of the grid."
-    )
-    environment: EnvironmentField = Field(
-        default=None,
-        description="paper-1 to paper-4, a family such as bernoulli:0.5*{K-1},{0.5+gap}, a TOML file, or "
-        "module:name for a bandit of your own.",
-    )
-    rewards: str | None = Field(
-        default=None, description="A CSV or Parquet file of rewards, one column per arm."
-    )
-    family: str | None = Field(
-        default=None, description="A family of rewards, with its parameters beside it."
-    )
-    arms: list[dict[str, Any]] | None = Field(
-        default=None, description="A table per arm, as in an environment file."
-    )
-    scale: list[float] | None = Field(
-        default=None, description="[low, high]: the rewards that are scaled to 0 and 1."
-    )
-    horizon: HorizonField = Field(
-        default=None,
-        description="Pulls in a run, if not as in the experiment; a string may use {names} of the grid.",
-    )
-    delay: DelayField = Field(
-        default=None,
-        description="Delay of rewards, if not as in the experiment; a string may use {names} of the grid.",
-    )
-    batch: HorizonField = Field(
-        default=None,
-        description="Decisions at once, if not as in the experiment; a string may use {names} of the grid.",
-    )
-    grid: dict[str, Values] = Field(
-        {}, description="Values for the {names} in environment, horizon, delay, batch and name."
-    )
+    name: str | None = None
+    """Name in tables and figures; may hold {names} of the grid."""
+    environment: EnvironmentField = None
+    """paper-1 to paper-4, a family as bernoulli:0.5*{K-1},{0.5+gap}, a TOML file, or your own module:name."""
+    rewards: str | None = None
+    """A CSV or Parquet file of rewards, one column per arm."""
+    family: str | None = None
+    """A family of rewards, with its parameters beside it."""
+    arms: list[dict[str, Any]] | None = None
+    """A table per arm, as in an environment file."""
+    scale: list[float] | None = None
+    """[low, high]: the rewards that are scaled to 0 and 1."""
+    horizon: HorizonField = None
+    """Pulls in a run, if not as in the experiment; a string may use {names} of the grid."""
+    delay: DelayField = None
+    """Delay of rewards, if not as in the experiment; a string may use {names} of the grid."""
+    batch: HorizonField = None
+    """Decisions at once, if not as in the experiment; a string may use {names} of the grid."""
+    grid: dict[str, Values] = {}
+    """Values for the {names} in environment, horizon, delay, batch and name."""
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -156,14 +141,14 @@ class EnvironmentEntry(Part):
 class PolicyEntry(Part):
     """One policy, or one for every combination of the values of a grid."""
 
-    policy: PolicyField = Field(
-        description="A name such as EUCBV or UCB1(alpha=1), or module:Class for your own."
-    )
-    parameters: dict[str, ScalarField] = Field(default={}, description="Parameters of the policy.")
-    grid: dict[str, Values] = Field(default={}, description="Several values of parameters.")
-    environments: list[str] = Field(
-        default=[], description="Names of the environments that it plays on, if not on all."
-    )
+    policy: PolicyField
+    """A name such as EUCBV or UCB1(alpha=1), or module:Class for your own."""
+    parameters: dict[str, ScalarField] = {}
+    """Parameters of the policy."""
+    grid: dict[str, Values] = {}
+    """Several values of parameters."""
+    environments: list[str] = []
+    """Names of the environments that it plays on, if not on all."""
 
 
 class Experiment(Part):
@@ -229,17 +214,13 @@ class Experiment(Part):
     runs: int = Field(default=100, ge=1, le=2**31, description="Number of independent runs.")
     seed: int = Field(default=0, ge=0, le=MAX_SEED, description="Seed of the rewards.")
     clip: bool = Field(default=False, description="Clip rewards to [0, 1] for the policies that need that.")
-    record_rewards: bool = Field(
-        default=False, description="Record the sum of the rewards of every arm in every run."
-    )
-    delay: DelayField = Field(
-        default=0,
-        description="How many decisions later a reward is known: a number, or geometric(mean=50) or similar.",
-    )
+    record_rewards: bool = False
+    """Record the sum of the rewards of every arm in every run."""
+    delay: DelayField = 0
+    """How many decisions later a reward is known: a number, or geometric(mean=50) or similar."""
     batch: StrictInt = Field(default=1, ge=1, le=MAX_HORIZON, description="Number of decisions made at once.")
-    engine: Literal["compiled", "reference", "cuda"] = Field(
-        default="compiled", description="The engine of every worker."
-    )
+    engine: Literal["compiled", "reference", "cuda"] = "compiled"
+    """The engine of every worker."""
     grid: Annotated[
         RecordingGrid,
         BeforeValidator(_recording_grid, json_schema_input_type=RecordingGrid | Literal["linear", "log"]),

@@ -1,7 +1,7 @@
 """The values that the keys of an experiment file accept."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, WithJsonSchema
@@ -13,61 +13,44 @@ from lowregret.errors import InputError
 from lowregret.policies import Policy
 
 
-def scalar(value: Any) -> Any:
-    """Return a number, a string, or true or false."""
-    if isinstance(value, bool | int | float | str):
-        return value
-    raise InputError(f"must be a number, a string or true or false, got {short_repr(value)}")
+def _kind(kinds: Any, words: str) -> Callable[[Any], Any]:
+    """Return a validator that accepts values of some kinds, which the words describe."""
+
+    def check(value: Any) -> Any:
+        if isinstance(value, type) and issubclass(value, Policy):
+            raise InputError(f"{value.__name__} is a class: write {value.__name__}()")
+        if isinstance(value, kinds):
+            return value
+        raise InputError(f"must be {words}, got {short_repr(value)}")
+
+    return check
 
 
-def plain_name(value: str) -> str:
-    """Return a name without control characters."""
-    return plain_text("an experiment", "name", value)
+def _integer_or(kinds: Any, least: int, words: str) -> Callable[[Any], Any]:
+    """Return a validator that accepts None, an integer, or a value of other kinds."""
+
+    def check(value: Any) -> Any:
+        if value is None or isinstance(value, kinds):
+            return value
+        if isinstance(value, int) and not isinstance(value, bool) and least <= value <= MAX_HORIZON:
+            return value
+        raise InputError(f"must be {words}, got {short_repr(value)}{write_integer(value, least)}")
+
+    return check
 
 
-def environment_value(value: Any) -> Any:
-    """Return the string of an environment, or a bandit."""
-    if isinstance(value, str | Bandit):
-        return value
-    raise InputError(f"must be a string such as 'paper-1', or a Bandit, got {short_repr(value)}")
-
-
-def policy_value(value: Any) -> Any:
-    """Return the string of a policy, or a policy."""
-    if isinstance(value, type) and issubclass(value, Policy):
-        raise InputError(f"{value.__name__} is a class: write {value.__name__}()")
-    if isinstance(value, str | Policy):
-        return value
-    raise InputError(f"must be a string such as 'EUCBV', or a Policy, got {short_repr(value)}")
-
-
-def horizon_value(value: Any) -> Any:
-    """Return a horizon: an integer, or a string with names of the grid."""
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MAX_HORIZON:
-        return value
-    raise InputError(
-        f"must be an integer from 1 to 2^53, or a string such as '{{100*K}}', got {short_repr(value)}"
-        f"{write_integer(value, 1)}"
-    )
-
-
-def delay_value(value: Any) -> Any:
-    """Return a delay: an integer, a string or a `Delay`."""
-    if value is None or isinstance(value, str | Delay):
-        return value
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_HORIZON:
-        return value
-    raise InputError(f"must be {ADVICE}, got {short_repr(value)}{write_integer(value)}")
-
+_scalar = _kind(bool | int | float | str, "a number, a string or true or false")
+_environment = _kind(str | Bandit, "a string such as 'paper-1', or a Bandit")
+_policy = _kind(str | Policy, "a string such as 'EUCBV', or a Policy")
+_horizon = _integer_or(str, 1, "an integer from 1 to 2^53, or a string such as '{100*K}'")
+_delay = _integer_or(str | Delay, 0, ADVICE)
 
 ScalarField = Annotated[
-    Any, AfterValidator(scalar), WithJsonSchema({"type": ["number", "string", "boolean"]})
+    Any, AfterValidator(_scalar), WithJsonSchema({"type": ["number", "string", "boolean"]})
 ]
-DelayField = Annotated[Any, AfterValidator(delay_value), WithJsonSchema({"type": ["integer", "string"]})]
-HorizonField = Annotated[Any, AfterValidator(horizon_value), WithJsonSchema({"type": ["integer", "string"]})]
-EnvironmentField = Annotated[Any, AfterValidator(environment_value), WithJsonSchema({"type": "string"})]
-PolicyField = Annotated[Any, AfterValidator(policy_value), WithJsonSchema({"type": "string"})]
-NameField = Annotated[str, AfterValidator(plain_name)]
+DelayField = Annotated[Any, AfterValidator(_delay), WithJsonSchema({"type": ["integer", "string"]})]
+HorizonField = Annotated[Any, AfterValidator(_horizon), WithJsonSchema({"type": ["integer", "string"]})]
+EnvironmentField = Annotated[Any, AfterValidator(_environment), WithJsonSchema({"type": "string"})]
+PolicyField = Annotated[Any, AfterValidator(_policy), WithJsonSchema({"type": "string"})]
+NameField = Annotated[str, AfterValidator(partial(plain_text, "an experiment", "name"))]
 Values = Annotated[list[ScalarField], Field(min_length=1)]

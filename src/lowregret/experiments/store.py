@@ -10,32 +10,41 @@
 ======================  =====================================================================================
 """
 
-from __future__ import annotations
-
 import errno
 import json
 import os
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from shutil import disk_usage
 from typing import Any
 
 import polars as pl
+from pydantic import PositiveInt, TypeAdapter
 
-from lowregret._common.durable_files import UNFINISHED, as_store_error, checksum, locked, replace_file, sync
+from lowregret._common.durable_files import (
+    UNFINISHED,
+    as_store_error,
+    checksum,
+    locked,
+    read_json,
+    replace_file,
+    sync,
+)
 from lowregret.analysis.columns import COLUMNS
 from lowregret.engine.problem import eliminates
 from lowregret.environments import DriftingBandit
 from lowregret.errors import StoreError
-from lowregret.experiments.long_tables import NamedShard, plan_tables
+from lowregret.experiments.long_tables import plan_tables, recorded
 from lowregret.experiments.sharding import ENGINE, Shard, ShardPlan
 from lowregret.experiments.worker import Finished
 from lowregret.policies.inputs import reward_note
 from lowregret.results import Description, note, varied
 
+PLAN_FILE = "plan.json"
 ALMOST_FULL = 64 * 2**20
 """Bytes of free space below which a failed write is put down to a full disk."""
 
@@ -47,10 +56,13 @@ class ManifestLine:
     shard: str
     sha256: str
     bytes: int
-    steps: int
+    steps: PositiveInt
     seconds: float
     policy: str
     arms: int
+
+
+_MANIFEST_LINE = TypeAdapter(ManifestLine)
 
 
 class ResultStore:
@@ -103,22 +115,44 @@ class ResultStore:
         with suppress(PermissionError):  # the parent of a writable folder need not be readable
             sync(self.folder.parent)
 
-    def path(self, shard: NamedShard) -> Path:
+    def path(self, shard: str) -> Path:
         """Return the file of a shard."""
-        return self.shards / f"{shard.name}.parquet"
+        return self.shards / f"{shard}.parquet"
+
+    def has(self, shard: str) -> bool:
+        """Return whether a shard is finished and undamaged."""
+        return shard in self.entries and checksum(self.path(shard)) == self.entries[shard].sha256
 
     def missing(self, plan: ShardPlan) -> list[Shard]:
         """Return the shards of a plan that are missing or damaged."""
-        missing_shards = []
-        self.damaged = []
-        for shard in plan.shards:
-            entry = self.entries.get(shard.name)
-            if entry and checksum(self.path(shard)) == entry.sha256:
-                continue
-            if entry:
-                self.damaged.append(shard.name)
-            missing_shards.append(shard)
+        missing_shards = [shard for shard in plan.shards if not self.has(shard.name)]
+        self.damaged = [shard.name for shard in missing_shards if shard.name in self.entries]
         return missing_shards
+
+    def step_seconds(self) -> dict[tuple[str, int], float]:
+        """Return the mean seconds of a step in the manifest, by policy and number of arms."""
+        sums: dict[tuple[str, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
+        for entry in self.entries.values():
+            total = sums[entry.policy, entry.arms]
+            total[0] += entry.seconds
+            total[1] += entry.steps
+        return {key: seconds / steps for key, (seconds, steps) in sums.items()}
+
+    def write_plan(self, plan: ShardPlan) -> None:
+        """Write the description of an experiment, the times and arms of environments, the shards of pairs."""
+        times, arms = recorded(plan)
+        data = {
+            "description": asdict(description(plan)),
+            "times": times,
+            "arms": arms.to_dict(as_series=False),
+            "pairs": [
+                [pair.environment, pair.policy, [[shard.name, shard.runs] for shard in pair.shards]]
+                for pair in plan.pairs
+            ],
+        }
+        with as_store_error(self.folder):
+            replace_file(self.folder / PLAN_FILE, json.dumps(data).encode())
+            sync(self.folder)
 
     def put(self, results: Iterable[tuple[Shard, str, Finished]]) -> None:
         """Store results durably, each with its shard and policy: first the files, then their manifest lines.
@@ -130,7 +164,7 @@ class ResultStore:
         with as_store_error(self.folder, "; every finished shard is kept"):
             try:
                 for shard, policy, finished in results:
-                    replace_file(self.path(shard), finished.data)
+                    replace_file(self.path(shard.name), finished.data)
                     written.append(_entry_of(shard, policy, finished))
             finally:  # on a full disk, those that were written are kept
                 if written:
@@ -147,7 +181,10 @@ class ResultStore:
         self.withdraw()
         with as_store_error(self.folder, "; every finished shard is kept"):
             _write_tables(plan_tables(plan, self.rows), self._tables)
-            data = {**asdict(description(plan)), **_origin(plan), "sha256": self._checksums()}
+            given = plan.experiment.model_dump(exclude_unset=True, exclude={"folder"})
+            spec = json.loads(json.dumps(given, default=str))
+            origin = {"spec": spec, "lowregret": version("lowregret"), "engine": ENGINE, "plan": plan.name}
+            data = {**asdict(description(plan)), **origin, "sha256": self._checksums()}
             text = json.dumps(data, indent=2) + "\n"
             replace_file(self.folder / "experiment.json", text.encode())
             sync(self.folder)
@@ -157,11 +194,7 @@ class ResultStore:
 
     def published(self) -> dict[str, Any]:
         """Return the description of the tables; empty if none are published."""
-        try:
-            data = json.loads((self.folder / "experiment.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return data if isinstance(data, dict) else {}
+        return read_json(self.folder / "experiment.json")
 
     def withdraw(self) -> None:
         """Remove the tables of another plan."""
@@ -171,12 +204,12 @@ class ResultStore:
             for path in self._tables.values():
                 path.unlink(missing_ok=True)
 
-    def rows(self, shards: Sequence[NamedShard]) -> pl.LazyFrame:
+    def rows(self, shards: Sequence[str]) -> pl.LazyFrame:
         """Scan shards lazily, each row with the name of its shard."""
         paths = [self.path(shard) for shard in shards]
         rows = pl.scan_parquet(paths, glob=False, include_file_paths="shard")
-        ends = len(shards[0].name) + len(paths[0].suffix)
-        return rows.with_columns(pl.col("shard").str.slice(-ends, len(shards[0].name)))
+        ends = len(shards[0]) + len(paths[0].suffix)
+        return rows.with_columns(pl.col("shard").str.slice(-ends, len(shards[0])))
 
 
 def description(plan: ShardPlan) -> Description:
@@ -212,13 +245,6 @@ def description(plan: ShardPlan) -> Description:
         drifting=tuple(case.name for case in cases if isinstance(case.bandit, DriftingBandit)),
         backend=experiment.engine,
     )
-
-
-def _origin(plan: ShardPlan) -> dict[str, Any]:
-    """Return the origin of the results: the experiment as it was given, and the versions of the code."""
-    written = plan.experiment.model_dump(exclude_unset=True, exclude={"folder"})
-    spec = json.loads(json.dumps(written, default=str))
-    return {"spec": spec, "lowregret": version("lowregret"), "engine": ENGINE, "plan": plan.name}
 
 
 def _entry_of(shard: Shard, policy: str, finished: Finished) -> ManifestLine:
@@ -266,22 +292,10 @@ def _read_manifest(path: Path) -> tuple[dict[str, ManifestLine], int]:
     size = data.rfind(b"\n") + 1
     entries: dict[str, ManifestLine] = {}
     for line in data[:size].splitlines():
-        with suppress(ValueError, TypeError, KeyError):
-            entry = _read_line(line)
+        with suppress(ValueError):
+            entry = _MANIFEST_LINE.validate_json(line, strict=True)
             entries[entry.shard] = entry
     return entries, size
-
-
-def _read_line(line: bytes) -> ManifestLine:
-    data = json.loads(line)
-    entry = ManifestLine(**{field.name: data[field.name] for field in fields(ManifestLine)})
-    texts = (entry.shard, entry.sha256, entry.policy)
-    numbers = (entry.steps, entry.seconds, entry.arms)
-    if not all(isinstance(text, str) for text in texts):
-        raise TypeError(texts)
-    if not all(isinstance(number, int | float) for number in numbers) or entry.steps <= 0:
-        raise TypeError(numbers)
-    return entry
 
 
 def _append(path: Path, lines: bytes) -> None:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from warnings import warn
 
 import polars as pl
 
-from lowregret._common.durable_files import checksum
+from lowregret._common.durable_files import checksum, read_json
 from lowregret._common.text import count
 from lowregret.analysis.columns import COLUMNS
 from lowregret.errors import InputError, StoreError
-from lowregret.experiments.store import ResultStore
-from lowregret.experiments.unfinished import open_unfinished
+from lowregret.experiments.long_tables import long_tables
+from lowregret.experiments.store import PLAN_FILE, ResultStore
 from lowregret.results import Description, Results
 
 
@@ -54,7 +55,7 @@ def open_results(folder: str | Path) -> Results:
     store = ResultStore(place)
     published = store.published()
     if not published:
-        if results := open_unfinished(store):
+        if results := _open_unfinished(store):
             done = f"{len(results.finals):,} of {count(results.planned_runs or 0, 'run')}"
             warn(f"{str(place)!r} is unfinished: {done} are done", stacklevel=2)
             return results
@@ -69,6 +70,28 @@ def open_results(folder: str | Path) -> Results:
                 f"{str(place)!r} has no checksum of {name}.parquet: run it again to have it written"
             )
     return Results(Description.from_dict(published), partial(_table, store, published["sha256"]))
+
+
+def _open_unfinished(store: ResultStore) -> Results | None:
+    """Open what is finished of an experiment; None where its folder does not say what was planned.
+
+    Every shard is checked against its checksum; those that are damaged are left out.
+    """
+    plan = read_json(store.folder / PLAN_FILE)
+    if not plan:
+        return None
+    there = {shard: store.has(shard) for *_, shards in plan["pairs"] for shard, _ in shards}
+    pairs = [
+        (environment, policy, [shard for shard, _ in shards if there[shard]])
+        for environment, policy, shards in plan["pairs"]
+    ]
+    done = [pair for pair in pairs if pair[2]]
+    if not done:
+        raise InputError(f"{str(store.folder)!r} has no finished shard yet: run it again to continue")
+    planned = sum(runs for *_, shards in plan["pairs"] for _, runs in shards)
+    tables = long_tables(done, plan["times"], pl.DataFrame(plan["arms"]), store.rows)
+    description = replace(Description.from_dict(plan["description"]), planned_runs=planned)
+    return Results(description, tables.__getitem__)
 
 
 def _table(store: ResultStore, sha256: Mapping[str, str], name: str) -> pl.LazyFrame:

@@ -1,7 +1,5 @@
 """Evaluate ``{expressions}`` in a string such as ``bernoulli:0.5*{K-1},{0.5+gap}`` over a grid of values."""
 
-from __future__ import annotations
-
 import ast
 import operator
 import re

@@ -1,7 +1,5 @@
 """What a worker does: play the runs of one shard and write them as Parquet, in memory."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import os

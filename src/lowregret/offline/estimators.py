@@ -5,8 +5,6 @@ arm of the row, over that with which the logging policy did. The logging policy 
 before, the terms of ``ips`` and ``doubly_robust`` have the policy's value as their mean, whatever it does.
 """
 
-from __future__ import annotations
-
 from math import sqrt
 from typing import NamedTuple
 

@@ -1,20 +1,15 @@
 """Read and validate a log of pulls, and number its arms."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import log, sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from lowregret._common.arrays import Floats, Integers
 from lowregret._common.log_tables import LogSource, arms_of, propensities_of, read_table, rewards_of
 from lowregret.errors import InputError
-
-if TYPE_CHECKING:
-    import polars
 
 UNEVEN_DEVIATIONS = 5.0
 """Standard deviations by which the counts of the arms must be uneven before a log is called not uniform."""
@@ -24,25 +19,12 @@ FALSE_ALARM_RATE = 0.001
 
 @dataclass(frozen=True, repr=False)
 class Log:
-    """A validated log.
+    """A validated log: the names of its ``arms``, and the number of the arm and the reward of every row.
 
-    Attributes
-    ----------
-    name : str
-        The name of its file, or ``"the log"``.
-    arms : tuple of str
-        The arms in the order of their numbers: sorted as numbers if all are, else as strings.
-    arm : array of int
-        The number of the arm of every row.
-    reward : array of float
-        The reward of every row.
-    propensity : array of float
-        The probability with which the arm of the row was chosen: 1 / K where the log has no such column.
-    given : bool
-        Whether the log has that column.
-    used : array of bool
-        False for the rows of a log of several arms whose propensity is 1. No other arm could be chosen in
-        them, so they say nothing about a policy that would have chosen another.
+    The arms are sorted as numbers if all are, else as strings. ``propensity`` is the probability with which
+    the arm of a row was chosen: 1 / K unless it is ``given`` by a column of the log. Rows of propensity 1 in
+    a log of several arms are not ``used``: no other arm could be chosen in them, so they say nothing about a
+    policy that would have chosen another.
     """
 
     name: str
@@ -123,10 +105,8 @@ def read_log(source: LogSource) -> Log:
     return Log(name, arms, arm, reward, propensity, stated is not None, used)
 
 
-def _arms(text: polars.Series) -> tuple[tuple[str, ...], Integers]:
+def _arms(text: pl.Series) -> tuple[tuple[str, ...], Integers]:
     """Return the arms, in numerical order if all are numbers, and the arm of each row."""
-    import polars as pl
-
     names = text.unique()
     order = names.cast(pl.Float64, strict=False)
     if order.null_count() or order.is_nan().any():

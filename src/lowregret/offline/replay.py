@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from lowregret._common.arrays import Floats, Integers
 from lowregret._common.log_tables import LogSource
@@ -24,9 +25,6 @@ from lowregret.offline.estimators import Estimate, doubly_robust, ips, snips
 from lowregret.offline.log import Log, read_log
 from lowregret.policies import Policy, clock_at
 from lowregret.policies.inputs import clips, policies_of, reward_note
-
-if TYPE_CHECKING:
-    import polars
 
 RESAMPLES = 200
 """The number of resamples of the log for a standard error, which then has an error of about 5%."""
@@ -91,7 +89,7 @@ class Replay:
             raise InputError(unknown("policy", str(policy), self.estimates, has))
         return self.estimates[str(policy)]
 
-    def summary(self) -> polars.DataFrame:
+    def summary(self) -> pl.DataFrame:
         """Return the estimates as a table.
 
         Returns
@@ -99,8 +97,6 @@ class Replay:
         polars.DataFrame
             The columns are policy, method, matched rows, mean reward, standard error and 95% interval.
         """
-        import polars as pl
-
         rows = [
             {"policy": name, "method": method, **_row(estimate)}
             for name, methods in self.estimates.items()
@@ -108,7 +104,7 @@ class Replay:
         ]
         return pl.DataFrame(rows, schema=SCHEMA)
 
-    def arms(self) -> polars.DataFrame:
+    def arms(self) -> pl.DataFrame:
         """Estimate the mean reward of every arm by IPS, SNIPS and DR.
 
         Returns
@@ -116,8 +112,6 @@ class Replay:
         polars.DataFrame
             The columns are the number and the name of the arm, and those of ``summary``.
         """
-        import polars as pl
-
         rows = []
         for number, arm in enumerate(self.log.arms):
             shares = np.zeros(len(self.log.arms))
@@ -259,12 +253,8 @@ def _estimate(log: Log, events: Integers, resampled: Floats) -> Estimate:
 
 def _fixed(policy: Policy, log: Log) -> dict[str, Estimate]:
     """Estimate a policy by inverse propensity if its shares are known beforehand."""
-    if (
-        policy.learns
-        or not policy.round_robin
-        or policy.overrides("next_round")
-        or policy.overrides("lower_bound")
-    ):
+    changes = policy.overrides("next_round") or policy.overrides("lower_bound")
+    if policy.learns or not policy.round_robin or changes:
         return {}
     plays = np.array([policy.initially_active(number) for number in range(len(log.arms))])
     return by_propensity(log, plays / plays.sum())

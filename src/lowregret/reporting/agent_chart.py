@@ -1,7 +1,5 @@
 """The figure of a live agent: its arms with their means and intervals."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from lowregret.reporting.chart_style import CONFIG, GREY, INK, WIDTH, Figure

@@ -1,7 +1,5 @@
 """What charts share: size, fonts, data, colours, highlighting of a policy, and writing a chart to a file."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence

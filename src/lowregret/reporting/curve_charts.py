@@ -1,7 +1,5 @@
 """Figures of regret over time, of pulls per arm, and of the arms that are left."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from json import dumps
 

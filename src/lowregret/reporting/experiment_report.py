@@ -1,7 +1,5 @@
 """The report of an experiment: what ``lowregret report`` writes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from lowregret._common.progress import Report, ignore
-from lowregret._common.text import file_names, unknown
+from lowregret._common.text import count, file_names, unknown
 from lowregret.analysis.comparison import compare
 from lowregret.analysis.ranks import average_ranks, ranks
 from lowregret.analysis.summary import summarise, summarise_curves
@@ -104,8 +102,8 @@ def introduction(tables: Tables) -> list[str | Text]:
     least, most = min(counts), max(counts)
     runs = f"{most:,}" if least == most else f"{least:,} to {most:,}"
     policies, environments = finals["policy"].n_unique(), finals["environment"].n_unique()
-    size = f"{policies} {'policy' if policies == 1 else 'policies'} in {environments} "
-    size += f"environment{'s' * (environments > 1)}, {runs} run{'s' * (most > 1)} each"
+    size = f"{count(policies, 'policy', 'policies')} in {count(environments, 'environment')}"
+    size += f", {runs} run{'s' * (most > 1)} each"
     seed = "" if tables.seed is None else f", seed {tables.seed}"
     if tables.description.backend != "compiled":
         seed += f', played by engine="{tables.description.backend}"'
@@ -156,9 +154,8 @@ def report_sections(tables: Tables, baseline: str | None = None, band: str = "in
             delay_note=tables.delay_notes.get(name, ""),
             band=band,
         )
-        with alt.utils.schemapi.debug_mode(
-            False
-        ):  # altair validates what a chart is made of; tests do so, and here it is slow
+        # altair validates what a chart is made of; tests do so, and here it is slow
+        with alt.utils.schemapi.debug_mode(False):
             parts = environment_parts(part)
         sections.append(Section(name, parts, folded=len(environments) > MAX_OPEN_SECTIONS))
     return sections
@@ -205,12 +202,7 @@ def environment_parts(part: EnvironmentResults) -> list[Part]:
 def regret_picture(part: EnvironmentResults, bounds: pl.DataFrame | None = None, more: str = "") -> Picture:
     """Return charts of the regret over time, with linear and logarithmic axes, and bounds."""
     title = part.title("Regret over time")
-    shared: dict[str, Any] = {
-        "band": part.band,
-        "palette": part.palette,
-        "bounds": bounds,
-        "focus": part.focus,
-    }
+    shared: Any = {"band": part.band, "palette": part.palette, "bounds": bounds, "focus": part.focus}
     views = {
         name: regret_chart(part.curve, title, log_time=log_time, log_regret=log_regret, **shared)
         for name, log_time, log_regret in REGRET_VIEWS

@@ -1,7 +1,5 @@
 """Charts of one line per policy, with bands, labels at the line ends and tooltips."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from json import dumps

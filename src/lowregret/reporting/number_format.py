@@ -1,7 +1,5 @@
 """Numbers, intervals and p-values as short strings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -5,8 +5,6 @@ scripts off, and again by ``charts.js``, which fits them to the window and adds 
 policies. Its library and the data are packed once for the whole page. ``page.js`` sorts and filters tables.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from base64 import b64encode
@@ -84,18 +82,9 @@ def write_page(
 ) -> list[Path]:
     """Write a page with its figures and further files, and return all paths, that of the page first.
 
-    Parameters
-    ----------
-    path : Path
-        The page. Its folder is created; the figures are written to the subfolder ``figures``.
-    title, introduction, sections, refresh
-        See `page`.
-    formats : sequence of str, default ("svg",)
-        The formats of the figures; none if empty.
-    files : mapping of str to str, optional
-        Further files in the same folder: their names and contents, such as tables as CSV.
-    report : callable, optional
-        Called with a `Progress` for every chart drawn and every figure written.
+    The folder of ``path`` is created. Figures in these formats, if any, are written to its subfolder
+    ``figures``, and ``files``, names with contents such as tables as CSV, beside the page. The others are the
+    arguments of `page`; figures that are written are reported too.
     """
     folder = path.parent
     with as_store_error(folder):

@@ -41,6 +41,13 @@ class Table(NamedTuple):
     caption: str = ""
 
 
+def table_of(
+    rows: Sequence[Mapping[str, str | Cell]], words: Sequence[int] = (0,), caption: str = ""
+) -> Table:
+    """Return a table of at least one row; every row has its cells by their headings."""
+    return Table(list(rows[0]), [list(row.values()) for row in rows], words, caption)
+
+
 @dataclass(frozen=True)
 class Picture:
     """A chart, or several views of the same between which a reader can switch; the first is shown.

@@ -4,8 +4,6 @@ The colours are those of Okabe and Ito, which people with any kind of colour vis
 Yellow is left out, since thin yellow lines vanish on white.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import product
 from typing import NamedTuple

@@ -1,51 +1,36 @@
 """Tables of the page: final regrets, comparisons, and all environments side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import polars as pl
 
 from lowregret.analysis.comparison import HIGHER, HIGHER_HERE, INCONCLUSIVE, LOWER, LOWER_HERE
 from lowregret.reporting.number_format import lost_runs, p_value, rank_text, shown, span
-from lowregret.reporting.page_parts import Cell, Table
+from lowregret.reporting.page_parts import Cell, Table, table_of
 
 SIGNS = {LOWER: "▼", HIGHER: "▲", LOWER_HERE: "▽", HIGHER_HERE: "△", INCONCLUSIVE: "≈"}
-"""The symbols of the verdicts."""
-QUIET = {INCONCLUSIVE: "quiet"}
 
 
 def numbers(summary: pl.DataFrame, ranks: Mapping[str, str]) -> Table:
     """Return the final regrets in one environment as a table, the lowest first."""
     different = summary["runs"].n_unique() > 1
-    heads = [
-        "policy",
-        *["runs"] * different,
-        "mean",
-        "95% interval",
-        "median",
-        "5% to 95%",
-        "worst 5%",
-        "rank",
-    ]
-    heads += ["best arm pulled", "best arm found", "optimal arm eliminated"]
     extra = [name for name in summary.columns if name == "realised_regret" or f"{name} se" in summary.columns]
-    heads += [name.removeprefix("metric.").replace("realised_regret", "realised") for name in extra]
+    heads = {name: name.removeprefix("metric.").replace("realised_regret", "realised") for name in extra}
     rows = [
-        [
-            row["policy"],
-            *([f"{row['runs']:,}"] if different else []),
-            shown(row["mean"]),
-            span(row["low"], row["high"]),
-            shown(row["median"]),
-            span(row["p05"], row["p95"]),
-            f"{shown(row['worst05'])} ({span(row['worst05_low'], row['worst05_high'])})",
-            ranks.get(row["policy"], "-"),
-            f"{row['best_arm_pulls']:.1%}",
-            f"{row['best_arm_found']:.1%}",
-            lost_runs(row),
-            *(shown(row[name]) for name in extra),
-        ]
+        {
+            "policy": row["policy"],
+            **({"runs": f"{row['runs']:,}"} if different else {}),
+            "mean": shown(row["mean"]),
+            "95% interval": span(row["low"], row["high"]),
+            "median": shown(row["median"]),
+            "5% to 95%": span(row["p05"], row["p95"]),
+            "worst 5%": f"{shown(row['worst05'])} ({span(row['worst05_low'], row['worst05_high'])})",
+            "rank": ranks.get(row["policy"], "-"),
+            "best arm pulled": f"{row['best_arm_pulls']:.1%}",
+            "best arm found": f"{row['best_arm_found']:.1%}",
+            "optimal arm eliminated": lost_runs(row),
+            **{head: shown(row[name]) for name, head in heads.items()},
+        }
         for row in summary.sort("mean").to_dicts()
     ]
     caption = (
@@ -56,26 +41,24 @@ def numbers(summary: pl.DataFrame, ranks: Mapping[str, str]) -> Table:
         "most. Eliminated: the number of runs in which no optimal arm was left, with the upper 95% limit "
         "of their share."
     )
-    return Table(heads, rows, caption=caption)
+    return table_of(rows, caption=caption)
 
 
 def verdicts(comparison: pl.DataFrame) -> Table:
     """Return the comparisons with one baseline as a table."""
-    heads = ["policy", "verdict", "difference", "95% interval", "p", "runs needed", "wins"]
-    heads += ["Student", "bootstrap", "p (t test)"]
     rows = [
-        [
-            row["policy"],
-            Cell(row["verdict"], QUIET.get(row["verdict"], "")),
-            shown(row["difference"]),
-            span(row["low"], row["high"]),
-            p_value(row["p_bounded"]),
-            shown(row["runs_needed"]),
-            f"{row['wins']:.0%}",
-            span(row["student_low"], row["student_high"]),
-            span(row["bootstrap_low"], row["bootstrap_high"]),
-            p_value(row["p_holm"]),
-        ]
+        {
+            "policy": row["policy"],
+            "verdict": Cell(row["verdict"], "quiet" if row["verdict"] == INCONCLUSIVE else ""),
+            "difference": shown(row["difference"]),
+            "95% interval": span(row["low"], row["high"]),
+            "p": p_value(row["p_bounded"]),
+            "runs needed": shown(row["runs_needed"]),
+            "wins": f"{row['wins']:.0%}",
+            "Student": span(row["student_low"], row["student_high"]),
+            "bootstrap": span(row["bootstrap_low"], row["bootstrap_high"]),
+            "p (t test)": p_value(row["p_holm"]),
+        }
         for row in comparison.sort("difference").to_dicts()
     ]
     caption = (
@@ -86,7 +69,7 @@ def verdicts(comparison: pl.DataFrame) -> Table:
         "probability 0.8, if the difference and the standard deviation in these runs are the true ones. "
         "Wins: the share of runs with the lower regret."
     )
-    return Table(heads, rows, (0, 1), caption)
+    return table_of(rows, (0, 1), caption)
 
 
 def overview(

@@ -1,7 +1,5 @@
 """Charts of one row per policy: the runs behind a mean, its tail, and differences from a baseline."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -123,17 +121,12 @@ def tail_chart(
     least = max(float(finals["regret"].min() or 0), top / 1e4)  # type: ignore[arg-type]
     scale = alt.Scale(domain=[0, top * 1.02], nice=False)
     if log_regret:
-        scale, table = (
-            alt.Scale(type="log", domain=[least, top * 1.02]),
-            table.filter(pl.col("regret") >= least),
-        )
+        scale = alt.Scale(type="log", domain=[least, top * 1.02])
+        table = table.filter(pl.col("regret") >= least)
     across = alt.X("regret:Q", scale=scale, title="final regret of a run")
     across = across.axis(labelExpr=TICKS, tickCount=6, grid=False)
-    shares = [
-        share
-        for share in (1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, *(10.0**-k for k in range(3, 10)))
-        if share >= floor
-    ]
+    ticks = (1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, *(10.0**-k for k in range(3, 10)))
+    shares = [share for share in ticks if share >= floor]
     up = alt.Y("share:Q", title="share of runs with at least this regret")
     up = up.scale(type="log", domain=[min(floor, 0.5) * 0.9, 1]).axis(values=shares, format="~%")
     base = alt.Chart(inline(table.sort("policy", "share", "regret", descending=[False, True, False])))
@@ -210,12 +203,9 @@ def _marks(finals: pl.DataFrame) -> pl.DataFrame:
     """Choose the runs that are drawn one by one: all, or those in the tails, and of many an even choice."""
     regret = pl.col("regret")
     runs = pl.len().over("policy")
-    beyond = (regret < regret.quantile(0.05, "linear").over("policy")) | (
-        regret > regret.quantile(0.95, "linear").over("policy")
-    )
-    chosen = (
-        finals.select("policy", "regret").filter(beyond | (runs <= MAX_RUNS_DRAWN)).sort("policy", "regret")
-    )
+    low, high = (regret.quantile(share, "linear").over("policy") for share in (0.05, 0.95))
+    drawn = (regret < low) | (regret > high) | (runs <= MAX_RUNS_DRAWN)
+    chosen = finals.select("policy", "regret").filter(drawn).sort("policy", "regret")
     step = (pl.len().over("policy") // MAX_MARKS).clip(lower_bound=1)
     back = pl.len().over("policy") - 1 - pl.int_range(pl.len()).over("policy")
     return chosen.filter(back % step == 0)

@@ -1,7 +1,5 @@
 """Figures of the final regret against a parameter of a sweep, one line per policy."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from json import dumps
 from typing import Any

@@ -1,7 +1,5 @@
 """The results of several experiments as one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any

@@ -1,23 +1,17 @@
 """Results of a simulation in memory; a table is made of the arrays when it is first asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from lowregret._common.arrays import Floats, Integers
 from lowregret.analysis.description import Description, varied
-from lowregret.engine.problem import RECORDS
-from lowregret.environments import DriftingBandit
+from lowregret.engine.problem import RECORDS, Outcome
+from lowregret.environments import Bandit, DriftingBandit
 from lowregret.results.results import Results
-
-if TYPE_CHECKING:
-    from lowregret.engine.problem import Outcome
-    from lowregret.environments import Bandit
 
 EVENTS = {"run": pl.Int64, "t": pl.Int64, "arm": pl.Int64}
 

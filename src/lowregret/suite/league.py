@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from lowregret._common.arrays import Floats
-from lowregret._common.durable_files import as_store_error, write_atomically
+from lowregret._common.durable_files import as_store_error, read_json, write_atomically
 from lowregret._common.progress import Progress, Report, reporting
 from lowregret._common.text import count
 from lowregret._common.validation import integer, seed_of
@@ -34,7 +32,6 @@ from lowregret.suite.participants import (
     assignments,
     by_runs,
     participants,
-    planned_runs,
 )
 from lowregret.suite.worst_case import worst_case
 
@@ -223,12 +220,7 @@ def league(
     rows: list[dict[str, Any]] = []
     with reporting(progress) as report:
         report(Progress("measuring the time of a step", 0, len(beds), "testbeds", 0.0))
-        plans = {
-            bed.name: assignments(
-                bed.bandit(), bed.horizon, planned_runs(bed.horizon, SIZES[size]), players, SIZES[size], costs
-            )
-            for bed in beds
-        }
+        plans = {bed.name: assignments(bed, players, SIZES[size], costs) for bed in beds}
         costs.save()
         for number, bed in enumerate(beds):
             advance = partial(_advance, report, number, len(beds))
@@ -264,10 +256,10 @@ def _play(
         report = partial(advance, part / len(groups))
         results = experiment.run(place, executor=executor, threads=threads, progress=report)
         parts = results.finals.partition_by("policy", as_dict=True)
-        recorded = _nanoseconds(place)
+        seconds = ResultStore(place).step_seconds()
         for player, _, label, *_ in group:
             regrets[player.name] = parts[label,]["regret"].to_numpy()
-            costs[player.name] = recorded[label]
+            costs[player.name] = 1e9 * seconds[label, len(bandit)]
     uniform = bed.horizon * float(bandit.gaps.mean())
     scores = []
     for assignment in assigned:
@@ -279,27 +271,12 @@ def _play(
     return {row["policy"]: regrets[row["policy"]] for row in scores if row["runs"]}, scores
 
 
-def _nanoseconds(folder: Path) -> dict[str, float]:
-    """Return the time of a step by policy, from the manifest of a folder."""
-    seconds, steps = Counter[str](), Counter[str]()
-    for entry in ResultStore(folder).entries.values():
-        seconds[entry.policy] += entry.seconds  # type: ignore[assignment]
-        steps[entry.policy] += entry.steps
-    return {policy: 1e9 * seconds[policy] / steps[policy] for policy in steps}
-
-
 def _worst_cases(
-    players: Sequence[Participant],
-    size: str,
-    folder: Path,
-    threads: int | None,
-    costs: Costs,
-    report: Report,
+    players: Sequence[Participant], size: str, folder: Path, threads: int | None, costs: Costs, report: Report
 ) -> pl.DataFrame:
     """Search a worst case for every policy; a search that is in the folder is not repeated."""
-    path, searched = folder / "worst_cases.json", dict[str, Any]()
-    with suppress(OSError, ValueError, TypeError):  # not there, or not ours
-        searched = dict(json.loads(path.read_text(encoding="utf-8")))
+    path = folder / "worst_cases.json"
+    searched = read_json(path)
     rows = []
     for player in players:
         prefix = f"{player.name}, 10 "

@@ -1,7 +1,5 @@
 """Charts of the league: relative regrets, performance profiles, all testbeds at once, and wins."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,9 +20,9 @@ from lowregret.reporting.plots_extra import alt
 from lowregret.reporting.policy_styles import Style
 
 ROW_PIXELS = 22
-"""The height of a row."""
 MAX_LINES = 10
 """How many policies the performance profiles show: the best ones by rank, and the user's own."""
+LEGEND: Any = {"symbolType": "square", "orient": "right", "gradientLength": 140}
 WORST_RATIO = 10.0
 """Where the colours of the overview end."""
 
@@ -80,10 +78,9 @@ def overview_chart(
     """Draw every policy on every testbed: the colour is its mean regret divided by the lowest there."""
     best = pl.col("mean").min().over("testbed")
     table = scores.select("testbed", "policy", "mean", "runs", "note", ratio=pl.col("mean") / best)
-    ratio = alt.Color("ratio:Q", title="times the lowest").scale(
-        type="log", domain=[1, WORST_RATIO], clamp=True, scheme="yelloworangered"
-    )
-    ratio = ratio.legend(values=[1, 2, 5, 10], symbolType="square", orient="right", gradientLength=140)
+    scale = alt.Scale(type="log", domain=[1, WORST_RATIO], clamp=True, scheme="yelloworangered")
+    legend = alt.Legend(values=[1, 2, 5, 10], **LEGEND)
+    ratio = alt.Color("ratio:Q", title="times the lowest", scale=scale, legend=legend)
     numbers = [alt.Tooltip("mean:Q", format=",.4~r"), alt.Tooltip("ratio:Q", format=".3~g")]
     tips = ["testbed:N", "policy:N", *numbers, "runs:Q", "note:N"]
     return _grid(table, ("testbed", testbeds), ("policy", policies), ratio, tips, title)
@@ -93,10 +90,9 @@ def wins_chart(wins: pl.DataFrame, policies: Sequence[str], title: str) -> alt.L
     """Draw the win matrix: the colour is the share of testbeds won minus that lost by the row's policy."""
     balance = (pl.col("wins") - pl.col("losses")) / pl.max_horizontal("testbeds", 1)
     table = wins.rename({"policy": "row"}).with_columns(balance=balance)
-    colour = alt.Color("balance:Q", title="won less lost").scale(domain=[-1, 0, 1], scheme="purplegreen")
-    colour = colour.legend(
-        values=[-1, 0, 1], format=".0%", symbolType="square", orient="right", gradientLength=140
-    )
+    scale = alt.Scale(domain=[-1, 0, 1], scheme="purplegreen")
+    legend = alt.Legend(values=[-1, 0, 1], format=".0%", **LEGEND)
+    colour = alt.Color("balance:Q", title="won less lost", scale=scale, legend=legend)
     tips = ["row:N", "opponent:N", "wins:Q", "losses:Q", "testbeds:Q"]
     return _grid(table, ("opponent", policies), ("row", policies), colour, tips, title)
 

@@ -1,7 +1,5 @@
 """The page of the league, and its files."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +9,7 @@ import polars as pl
 from lowregret._common.text import count
 from lowregret.reporting.number_format import percent, shown
 from lowregret.reporting.page import write_page
-from lowregret.reporting.page_parts import Cell, Fold, Part, Picture, Section, Table, Text
+from lowregret.reporting.page_parts import Cell, Fold, Part, Picture, Section, Table, Text, table_of
 from lowregret.reporting.policy_styles import Style, styles
 from lowregret.suite.league import ALL, BINARY, GRADED, OUTSIDE, TEST_HALF, UNIT, League
 from lowregret.suite.league_charts import MAX_LINES, overview_chart, profile_chart, relative_chart, wins_chart
@@ -127,18 +125,17 @@ def standings_table(league: League, scope: str) -> Table:
     standings = league.standings.filter(scope=scope)
     cases = dict(league.worst_cases.select("policy", "ratio").iter_rows())
     family = dict(league.policies.select("policy", "family").iter_rows())
-    heads = ["policy", "rank", "to lowest", "to MOSS", "worst case", "family"]
-    rows = []
-    for row in standings.to_dicts():
-        name = row["policy"]
-        rows.append(
-            [
-                name,
-                *(interval(row, column) for column in ("rank", "to_best", "to_moss")),
-                shown(cases.get(name)),
-                Cell(family[name] or "", "quiet"),
-            ]
-        )
+    rows = [
+        {
+            "policy": row["policy"],
+            "rank": interval(row, "rank"),
+            "to lowest": interval(row, "to_best"),
+            "to MOSS": interval(row, "to_moss"),
+            "worst case": shown(cases.get(row["policy"])),
+            "family": Cell(family[row["policy"]] or "", "quiet"),
+        }
+        for row in standings.to_dicts()
+    ]
     caption = (
         f"{standings['testbeds'][0]} testbeds. Rank: the mean over the testbeds of the rank by mean regret. "
         "To lowest, to MOSS: the geometric mean of the mean regret divided by the lowest one and by that of "
@@ -146,7 +143,7 @@ def standings_table(league: League, scope: str) -> Table:
         "shows do not count. Worst case: regret / sqrt(K T) on the worst bandit that a search found. "
         "Family: the reward family whose likelihood or divergence the policy uses."
     )
-    return Table(heads, rows, words=(0, 5), caption=caption)
+    return table_of(rows, words=(0, 5), caption=caption)
 
 
 def interval(row: Mapping[str, float | None], column: str) -> str:
@@ -158,13 +155,18 @@ def interval(row: Mapping[str, float | None], column: str) -> str:
 def worst_case_table(league: League) -> Table:
     """Return the worst bandits that the search found."""
     rows = [
-        [row["policy"], f"{row['ratio']:.3g} ({row['se']:.2g})", f"{row['worst05']:.3g}", str(row["arms"]),
-         f"{row['mean']:.3g}", f"{row['near']} at {row['gap']:.2g}"]
+        {
+            "policy": row["policy"],
+            "regret / sqrt(K T)": f"{row['ratio']:.3g} ({row['se']:.2g})",
+            "worst 5%": f"{row['worst05']:.3g}",
+            "arms": str(row["arms"]),
+            "largest mean": f"{row['mean']:.3g}",
+            "near arms, gap": f"{row['near']} at {row['gap']:.2g}",
+        }
         for row in league.worst_cases.to_dicts()
-    ]  # fmt: skip
-    heads = ["policy", "regret / sqrt(K T)", "worst 5%", "arms", "largest mean", "near arms, gap"]
+    ]
     caption = "Evaluated on runs that the search has not used. The true worst case is at least as bad."
-    return Table(heads, rows, caption=caption)
+    return table_of(rows, caption=caption)
 
 
 def absence_table(league: League) -> Table:
@@ -177,38 +179,37 @@ def absence_table(league: League) -> Table:
 def testbeds_table(league: League) -> Table:
     """Return the testbeds with their sources."""
     rows = [
-        [
-            row["testbed"],
-            row["group"],
-            row["half"],
-            f"{row['arms']:,}",
-            f"{row['horizon']:,}",
-            Cell(row["reason"], "long"),
-        ]
+        {
+            "testbed": row["testbed"],
+            "kind": row["group"],
+            "half": row["half"],
+            "arms": f"{row['arms']:,}",
+            "horizon": f"{row['horizon']:,}",
+            "source or reason": Cell(row["reason"], "long"),
+        }
         for row in league.testbeds.to_dicts()
     ]
-    return Table(["testbed", "kind", "half", "arms", "horizon", "source or reason"], rows, (0, 1, 2, 5))
+    return table_of(rows, (0, 1, 2, 5))
 
 
 def testbed_folds(league: League) -> list[Part]:
     """Return one table for each testbed."""
-    heads = ["policy", "mean (se)", "worst 5%", "failures", "ns per step", "runs", "note"]
     caption = (
         "Failures: the share of runs no better than uniform play. Time per step as it was on this machine."
     )
     parts: list[Part] = []
     for (name,), scores in league.scores.group_by("testbed", maintain_order=True):
         rows = [
-            [
-                row["policy"],
-                shown(row["mean"]) + ("" if row["se"] is None else f" ({shown(row['se'])})"),
-                shown(row["worst05"]),
-                "-" if row["failures"] is None else percent(row["failures"]),
-                shown(row["ns_per_step"]),
-                f"{row['runs']:,}",
-                Cell(row["note"], "long"),
-            ]
+            {
+                "policy": row["policy"],
+                "mean (se)": shown(row["mean"]) + ("" if row["se"] is None else f" ({shown(row['se'])})"),
+                "worst 5%": shown(row["worst05"]),
+                "failures": "-" if row["failures"] is None else percent(row["failures"]),
+                "ns per step": shown(row["ns_per_step"]),
+                "runs": f"{row['runs']:,}",
+                "note": Cell(row["note"], "long"),
+            }
             for row in scores.sort("mean", nulls_last=True, maintain_order=True).to_dicts()
         ]
-        parts.append(Fold(str(name), [Table(heads, rows, (0, 6), caption)]))
+        parts.append(Fold(str(name), [table_of(rows, (0, 6), caption)]))
     return parts

@@ -6,30 +6,23 @@ import json
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from math import log
 from pathlib import Path
-from time import process_time
 from typing import NamedTuple
 
-import numpy as np
-
-from lowregret._common.durable_files import as_store_error, write_atomically
-from lowregret.engine.backends import run
-from lowregret.engine.problem import Control, Problem
+from lowregret._common.durable_files import as_store_error, read_json, write_atomically
+from lowregret.engine.problem import Problem
 from lowregret.engine.start import first_round
 from lowregret.environments import Bandit
 from lowregret.errors import InputError
+from lowregret.experiments.forecast import StepTime, measure_step
 from lowregret.experiments.spec import Experiment
 from lowregret.policies import POLICIES, Policy
 from lowregret.policies.base import fields_of
 from lowregret.policies.inputs import clips, reward_note
-from lowregret.suite.league_testbeds import common_variance
+from lowregret.suite.league_testbeds import Testbed, common_variance
 
-TRIAL_STEPS = (1_500, 5_000, 15_000, 50_000)
-"""About how many steps are simulated to measure the time of a step."""
-LONG_TRIAL_SECONDS = 0.1
-"""A measurement that takes longer than this is the last."""
 DIVISORS = (1, 2, 5, 10, 20, 50, 100)
 MIN_RUNS = 4
 MAX_EXCESS = 3.0
@@ -50,7 +43,6 @@ SIZES = {
     "standard": Size(20_000_000, 8.0, 100, 2_000),
     "full": Size(200_000_000, 60.0, 1_000, 20_000),
 }
-"""The sizes of the league."""
 
 
 class Participant(NamedTuple):
@@ -101,11 +93,9 @@ def _participant(policy: Policy | str) -> Participant:
     return Participant(str(loaded), loaded, policy)
 
 
-def assignments(
-    bandit: Bandit, horizon: int, runs: int, players: Sequence[Participant], size: Size, costs: Costs
-) -> list[Assignment]:
-    """Return how every policy plays on a bandit."""
-    assigned = []
+def assignments(bed: Testbed, players: Sequence[Participant], size: Size, costs: Costs) -> list[Assignment]:
+    """Return how every policy plays on a testbed."""
+    bandit, horizon, runs, assigned = bed.bandit(), bed.horizon, planned_runs(bed.horizon, size), []
     for player in players:
         loaded_from, policy, note = policy_for(player, bandit, horizon)
         if policy is None:
@@ -167,57 +157,24 @@ class Costs:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.measured: dict[str, tuple[float, int, float]] = {}
-        try:
-            stored = json.loads(path.read_text(encoding="utf-8"))
-            self.measured = {str(name): (float(a), int(b), float(c)) for name, (a, b, c) in stored.items()}
-        except (OSError, ValueError, AttributeError, TypeError):  # not there, or not ours: measured again
-            pass
+        self.measured: dict[str, StepTime] = {}
+        with suppress(ValueError, TypeError):  # not ours: measured again
+            self.measured = {
+                name: StepTime(float(a), int(b), float(c)) for name, (a, b, c) in read_json(path).items()
+            }
 
     def of(self, player: Participant, policy: Policy, bandit: Bandit, horizon: int) -> float:
         """Return the mean seconds of a step in a run of so many steps."""
         name = f"{player.name}, {len(bandit)} arms"
         if name not in self.measured:
-            self.measured[name] = _measure(policy, bandit, horizon)
-        seconds, steps, growth = self.measured[name]
-        return float(seconds * max(horizon / steps, 1.0) ** growth)
+            self.measured[name] = measure_step(Problem(policy, bandit, horizon))
+        return self.measured[name].seconds_at(horizon)
 
     def save(self) -> None:
         """Write the file."""
         with as_store_error(self.path.parent):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(self.path, (json.dumps(self.measured, indent=1) + "\n").encode())
-
-
-def _measure(policy: Policy, bandit: Bandit, horizon: int) -> tuple[float, int, float]:
-    """Measure the seconds of a step after the policy is compiled, in longer and longer runs.
-
-    Return the last measurement, the length of its runs, and the exponent with which the time of a step grows,
-    as it does for a policy that looks at all past rewards. Other work on the machine adds to the time on the
-    clock, and the start of a simulation to the time of the CPU, so the smaller is nearer to the truth.
-    """
-    shortest = min(horizon, 2 * len(bandit))
-    lengths = sorted({min(horizon, max(trial, shortest)) for trial in (shortest, *TRIAL_STEPS)})
-    trials: list[tuple[float, int]] = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        run(
-            Problem(policy, bandit, shortest, grid=np.array([shortest])), control=Control(threads=1)
-        )  # compiles
-        for steps in lengths:
-            runs = max(TRIAL_STEPS[-1] // steps, 1) if steps == horizon else 1
-            start = process_time()
-            problem = Problem(policy, bandit, steps, runs=runs, grid=np.array([steps]))
-            outcome = run(problem, control=Control(threads=1))
-            seconds = min(process_time() - start, outcome.seconds)
-            trials.append((seconds / (steps * runs), steps))
-            if seconds > LONG_TRIAL_SECONDS:
-                break
-    growth = 0.0
-    if len(trials) > 2:  # the first is too short to show how the time grows
-        (before, short), (after, long) = trials[-2:]
-        growth = min(max(log(max(after, 1e-12) / max(before, 1e-12)) / log(long / short), 0.0), 1.0)
-    return *trials[-1], growth
 
 
 def by_runs(assigned: Iterable[Assignment]) -> Mapping[int, list[Assignment]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -165,17 +165,8 @@ def worst_case(
         """Simulate problems and sort them by regret / sqrt(K T), the worst first."""
         judged = []
         for candidate in candidates:
-            result = simulate(
-                policy,
-                candidate.bandit(),
-                horizon,
-                runs,
-                seed,
-                grid=1,
-                threads=threads,
-                progress=False,
-                engine=engine,
-            )
+            how: dict[str, Any] = {"grid": 1, "threads": threads, "progress": False, "engine": engine}
+            result = simulate(policy, candidate.bandit(), horizon, runs, seed, **how)
             judged.append((candidate, result.regret(policy) / sqrt(candidate.arms * horizon)))
             advance(f"worst case of {policy}", 1)
         return sorted(judged, key=lambda pair: -pair[1].mean())

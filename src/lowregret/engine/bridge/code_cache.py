@@ -88,14 +88,7 @@ def cache_folder() -> Path | None:
 def file_for(group: str, name: str, *parts: object) -> str | None:
     """Return the path of the file that a function is to be cached beside, or None where none can be.
 
-    Parameters
-    ----------
-    group : str
-        The folder, by which old files are deleted together.
-    name : str
-        The function.
-    *parts : object
-        What identifies its machine code besides the group.
+    Old files of a ``group`` are deleted together; ``parts`` identify the machine code besides the group.
     """
     root = cache_folder()
     if _off or root is None:

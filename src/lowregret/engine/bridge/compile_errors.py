@@ -19,7 +19,11 @@ TRACEBACK = bool(os.environ.get("LOWREGRET_TRACEBACK"))
 """Whether the traceback of Numba is shown above the sentence."""
 
 NUMBERS = ("score", "sample", "lower_bound", "list_index", "list_index_slope", "transform_reward")
-"""The methods of a policy that return a number."""
+PAIRS = {
+    "normal_posterior": "a mean and a standard deviation",
+    "beta_posterior": "the two parameters of a beta distribution",
+}
+"""The methods of a policy that return a number, and those that return two."""
 
 
 class Attempt(NamedTuple):
@@ -71,22 +75,17 @@ def _innermost(faults: Sequence[Fault]) -> Fault | None:
 
 def _wanted(name: str, arguments: tuple[Any, ...], kind: Any) -> str | None:
     """Return what a method must return, or None if it does or if that is not known."""
-    if name in NUMBERS and (isinstance(kind, types.Complex) or not _is_number(kind)):
+    is_number = isinstance(kind, types.Number | types.Boolean) and not isinstance(kind, types.Complex)
+    if name in NUMBERS and not is_number:
         return "a number"
-    if name == "normal_posterior" and not (isinstance(kind, types.BaseTuple) and len(cast(Any, kind)) == 2):
-        return "a mean and a standard deviation"
-    if name == "beta_posterior" and not (isinstance(kind, types.BaseTuple) and len(cast(Any, kind)) == 2):
-        return "the two parameters of a beta distribution"
+    if name in PAIRS and not (isinstance(kind, types.BaseTuple) and len(cast(Any, kind)) == 2):
+        return PAIRS[name]
     remembers = getattr(arguments[0], "instance_class", Policy).Memory is not None if arguments else False
     if name == "update_memory" and remembers and not isinstance(kind, types.BaseNamedTuple):
         return "a Memory"
     if name == "next_round" and len(arguments) == 4 and kind != arguments[3]:
         return f"a round as first_round does, {arguments[3]}"
     return None
-
-
-def _is_number(kind: Any) -> bool:
-    return isinstance(kind, types.Number | types.Boolean)
 
 
 def _mistakes(function: FunctionType, policy: Policy) -> Iterator[tuple[int | None, str]]:

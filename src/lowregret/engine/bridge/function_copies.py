@@ -10,18 +10,9 @@ from numba import njit
 
 
 class Copies:
-    """Copies of plain functions and of what calls them.
+    """Copies of plain functions, ``made``, by which they are replaced wherever a copy refers to them.
 
-    Parameters
-    ----------
-    functions : iterable of function
-        The functions to replace by their copies, wherever a copied function refers to them: by a global name,
-        in a closure, as an attribute of a module, or compiled by ``numba.njit``.
-
-    Attributes
-    ----------
-    made : dict of function to function
-        The copies.
+    That may be by a global name, in a closure, as an attribute of a module, or compiled by ``numba.njit``.
     """
 
     def __init__(self, functions: Iterable[FunctionType]) -> None:

@@ -19,6 +19,7 @@ from functools import cache, partial
 from importlib.abc import InspectLoader
 from importlib.metadata import PackageNotFoundError, version
 from inspect import getattr_static
+from itertools import chain
 from pathlib import Path
 from pkgutil import iter_modules
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
@@ -27,7 +28,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from lowregret._common.bytecode import unseeded_draw
+from lowregret._common.bytecode import nested, unseeded_draw
 from lowregret.policies.annotations import parameters_of
 
 PACKAGE = Path(__file__).parents[2]
@@ -113,17 +114,9 @@ def _constant(value: Any) -> str:
 
 
 class CodeGraph:
-    """All that some roots refer to, directly or not: its identity, and the plain functions in it.
+    """All that some functions, classes or values refer to, directly or not: its identity, its functions.
 
-    Parameters
-    ----------
-    *roots : object
-        Functions, classes or values.
-
-    Attributes
-    ----------
-    functions : list of function
-        The plain functions outside the engine and the packages in ``TRUSTED``, methods left out.
+    ``functions`` are the plain ones outside the engine and the packages in ``TRUSTED``, methods left out.
     """
 
     def __init__(self, *roots: Any) -> None:
@@ -216,7 +209,7 @@ class CodeGraph:
                 parts.append(f"{name}: {self._visit(cell.cell_contents)}")
             except ValueError:  # not bound yet
                 parts.append(f"{name}: unbound")
-        names = sorted(set(_names(function.__code__)))
+        names = sorted({name for code in nested(function.__code__) for name in code.co_names})
         for name in sorted(set(global_names(function.__code__))):
             if name in function.__globals__:
                 parts += self._named(name, function.__globals__, name, names)
@@ -266,20 +259,9 @@ def _is_known(kind: type) -> bool:
 
 def global_names(code: CodeType) -> Iterator[str]:
     """Yield the names that code looks up among global ones; an attribute may have the name of one."""
-    for instruction in get_instructions(code):
+    for instruction in chain.from_iterable(map(get_instructions, nested(code))):
         if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
             yield instruction.argval
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from global_names(constant)
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    """Yield all names in code, those of attributes too."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names(constant)
 
 
 def _simple(value: Any) -> str | None:
@@ -327,15 +309,7 @@ def _release(package: str) -> str:
 
 
 def identity_of(*roots: Any) -> str:
-    """Hash functions or classes with all that they refer to; raise ``NoIdentity`` where that cannot be done.
-
-    Examples
-    --------
-    >>> import lowregret as lr
-    >>> from lowregret.engine.bridge.identity import identity_of
-    >>> identity_of(lr.MOSS) == identity_of(lr.MOSS), identity_of(lr.MOSS) == identity_of(lr.UCB1)
-    (True, False)
-    """
+    """Hash functions or classes with all that they refer to; raise ``NoIdentity`` where that fails."""
     return CodeGraph(*roots).identity
 
 
