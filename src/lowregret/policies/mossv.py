@@ -28,9 +28,9 @@ class MOSSV(Policy):
     replaced by 0.8 + 0.2 (q - 0.8) / (1 - q), which changes no choice if all rewards are in [0, 1];
     elsewhere no bound of 1 then excludes an arm whose first rewards are 0 and 1.
 
-    For rewards in [0, 1], a > 1 and c > 7/6 the regret is at most of order sqrt(K T), and smaller where
-    variances are small. A policy of this package; docs/successor.md has the theorem and its proof. Needs the
-    horizon T.
+    For independent rewards in [0, 1], a > 1 and c > 7/6 the mean regret is at most of order sqrt(K T), with
+    a smaller bound where variances are small. A policy of this package; docs/successor.md has the theorem and
+    its proof. Needs the horizon T.
 
     Parameters
     ----------
@@ -68,8 +68,8 @@ class MOSSV(Policy):
 class MOSSVAnytime(Policy):
     """The index of MOSSV with 3/2 t in place of T, and K' = K.
 
-    The order of its regret is that of `MOSSV`, with larger constants. A policy of this package;
-    docs/successor.md has the proof. Needs no horizon.
+    The bound on the order of the regret of `MOSSV` holds for it, too, with another constant. A policy of
+    this package; docs/successor.md has the proof. Needs no horizon.
 
     Parameters
     ----------
