@@ -46,6 +46,9 @@ def simulate(
         ),
     ] = "0",
     batch: Annotated[int, integer_option("Number of decisions made at once.")] = 1,
+    period: Annotated[
+        int | None, integer_option("Decisions of a period, such as a day, for which means are adjusted.")
+    ] = None,
     engine: Annotated[
         str, typer.Option(metavar="<name>", help="compiled; cuda: an NVIDIA GPU; reference: slow.")
     ] = "compiled",
@@ -68,6 +71,7 @@ def simulate(
             record_rewards=record_rewards,
             delay=delay,
             batch=batch,
+            period=period,
             engine=cast(Any, engine),
         )
     if json:

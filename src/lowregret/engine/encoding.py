@@ -54,7 +54,9 @@ def periods_for(problem: Problem) -> Periods | None:
     if problem.period is None:
         return None
     arms, periods = len(problem.bandit), -(-problem.horizon // problem.period)
-    with within_memory(f"period: {periods:,} periods of {arms} arms do not fit into memory: use a longer one"):
+    with within_memory(
+        f"period: {periods:,} periods of {arms} arms do not fit into memory: use a longer one"
+    ):
         return new_periods(problem.period, arms, periods)
 
 

@@ -121,6 +121,9 @@ class EnvironmentEntry(Part):
     arms: list[dict[str, Any]] | None = Field(
         default=None, description="A table per arm, as in an environment file."
     )
+    drift: dict[str, Any] | None = Field(
+        default=None, description="How means change: kind and its arguments, as in an environment file."
+    )
     scale: list[float] | None = Field(
         default=None, description="[low, high]: the rewards that are scaled to 0 and 1."
     )

@@ -7,7 +7,6 @@ policy knows of periods. ``docs/calendar.md`` explains the estimates and what th
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,12 +20,10 @@ TOTAL, SQUARES, EXPOSURE = range(3)
 PRESENT, LATEST, SINCE, DUE, LEADER = range(5)
 """The entries of ``Periods.state``: the period of the next reward, the latest period, the number of rewards
 since it began, with how many of them factors are estimated, and the arm to which the others are compared."""
-PRIOR_VARIANCE = 0.02
+PRIOR_VARIANCE = 0.1
 """The least variance of the factors, divided by the number of periods."""
 VARIANCE_FACTOR = 10.0
 """By how much the estimated variance of the factors is enlarged: means must not lean on the shrinkage."""
-LARGEST_ERROR = 1.0
-"""How many standard errors of the estimate are taken off the variance of the factors: chance is no pattern."""
 LEAST_DISPERSION = 1e-9
 
 
@@ -194,8 +191,7 @@ def variance_of_factors(periods: Periods, last: int, dispersion: float) -> float
     free = used - 1.0
     variance = 0.0
     if free >= 1.0 and weights * weights > squares:
-        chance = free + LARGEST_ERROR * sqrt(2.0 * free)
-        variance = VARIANCE_FACTOR * max(deviance - chance, 0.0) / (weights - squares / weights)
+        variance = VARIANCE_FACTOR * max(deviance - free, 0.0) / (weights - squares / weights)
     return max(variance, PRIOR_VARIANCE / last)
 
 
