@@ -1,7 +1,7 @@
 """Days on which all arms do better: policies with and without ``period``, and what a false assumption costs.
 
 Two shops: rates .10 x4, .12 with 1,000 visitors on 14 days, and .03 x3, .036, .04 with 5,000 on 28 days. A
-cell is the share of the runs in which the best arm has most decisions, and the regret with its standard error.
+cell is the share of the runs in which the best arm has most decisions, and the regret with its error.
 
     python benchmarks/periods.py [--quick]
 """

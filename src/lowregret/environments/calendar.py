@@ -110,7 +110,7 @@ def period_factors(
         ends = _factors("trend", trend)
         if len(ends) != 2:
             raise InputError(f"rhythm: trend must be two factors, the first and the last, got {len(ends)}")
-        values *= np.linspace(*ends, size)
+        values *= np.linspace(ends[0], ends[1], size)
     for day, factor in single.items():
         values[day - 1] *= factor
     return values

@@ -191,10 +191,7 @@ def _drift_from_line(bandit: Bandit, text: str) -> DriftingBandit:
     if kind == "piecewise":
         changes = {_step(kind, key): _numbers(kind, "means", value) for key, value in table.items()}
         return piecewise_drift(bandit, changes)
-    if kind == "rhythm":
-        table = rhythm_from(table.items())
-    else:
-        table = _read_values(kind, table)
+    table = rhythm_from(table.items()) if kind == "rhythm" else _read_values(kind, table)
     return with_drift(bandit, {"kind": kind, **table}, Path())
 
 
@@ -209,7 +206,7 @@ def _read_values(kind: str, table: Mapping[str, str]) -> dict[str, Any]:
 
 
 def rhythm_from(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """Return the arguments of `rhythm` from keys and values as strings; the key of a single day is its number."""
+    """Return the arguments of `rhythm` from strings; the key of a single day is its number."""
     table = _by_name("rhythm", pairs, None)
     single = {key: table.pop(key) for key in list(table) if key.isdigit()}
     values = _read_values("rhythm", table)

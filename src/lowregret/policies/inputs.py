@@ -28,8 +28,8 @@ def validate_period(policy: Policy, support: tuple[float, float], where: str, pr
     """Refuse a policy, or rewards, for which means cannot be adjusted for periods."""
     if policy.Memory is not None or policy.uses_rewards or "reset" in policy.next_round.__code__.co_names:
         raise InputError(
-            f"{policy}: period adjusts the mean of each arm, and this policy keeps rewards in its own way: use "
-            "another policy, or no period"
+            f"{policy}: period adjusts the mean of each arm, and this policy keeps rewards in its own way: "
+            "use another policy, or no period"
         )
     if prior:
         raise InputError(f"{policy}: period and prior cannot be combined: use one of them")

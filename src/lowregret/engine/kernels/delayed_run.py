@@ -1,4 +1,4 @@
-"""One run of any policy where rewards are delayed, decisions are made in batches, means change, or are adjusted."""
+"""One run of any policy with delayed rewards, batches of decisions, or means that change or are adjusted."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Means that are adjusted for periods in which all arms do better or worse, such as days.
 
-The mean of arm i in period p is taken to be theta_i phi_p, with factors phi_p around 1 that all arms share. The
-table of arms then shows a policy theta_i for the mean, and for the number of pulls what they are worth: so no
-policy knows of periods. ``docs/calendar.md`` explains the estimates and what they assume.
+The mean of arm i in period p is taken to be theta_i phi_p, with factors phi_p around 1 that all arms share.
+The table of arms then shows a policy theta_i for the mean, and for the number of pulls what they are worth:
+so no policy knows of periods. ``docs/calendar.md`` explains the estimates and what they assume.
 """
 
 from __future__ import annotations

@@ -329,8 +329,8 @@ class Rng(NamedTuple):
 
     The state is one row of an array of ``STATE``, not an array: Numba would count references to that at every
     draw. So the array must live as long as this does. ``rewards`` has the rewards of each arm so far, by its
-    number, for a policy that uses them, and ``periods`` what ``periods.adjust`` needs where means are adjusted;
-    both are here because every step has a stream.
+    number, for a policy that uses them, and ``periods`` those by period where means are adjusted.
+    Both are here because every step has a stream.
     """
 
     state: np.void
