@@ -3,7 +3,7 @@
 Two shops: rates .10 x4, .12 with 1,000 visitors on 14 days, and .03 x3, .036, .04 with 5,000 on 28 days. A
 cell is the share of the runs in which the best arm has most decisions, and the regret with its error.
 
-    python benchmarks/periods.py [--quick]
+    python benchmarks/periods.py [--quick] [A] [B]
 """
 
 import numpy as np
@@ -104,9 +104,9 @@ def crossing(runs: int) -> Sheet:
 
 
 def main() -> None:
-    options = arguments(__doc__.splitlines()[0])
+    options = arguments(__doc__.splitlines()[0], names="shop")
     runs = 20 if options.quick else 1_000
-    report = tables(runs, ("A",) if options.quick else ("A", "B"))
+    report = tables(runs, tuple(options.names) or tuple(SHOPS))
     show([*report.sheets, crossing(min(runs, 400)), claim_sheet(report.claims)])
     write("periods", report.numbers)
 

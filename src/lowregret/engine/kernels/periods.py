@@ -133,14 +133,14 @@ def estimate_factors(periods: Periods) -> None:
     """Estimate the factors of all periods, the exposure of the arms, and the excess of the leader."""
     counts, arms, factors = periods.counts, periods.arms, periods.factors
     size, last = len(counts), int(periods.state[LATEST]) + 1
-    total, spread, leader = 0.0, 0.0, 0
+    total, spread, leader, most = 0.0, 0.0, 0, 0.0
     for i in range(size):
         pulls = counts[i, :last].sum()
         if pulls > 0.0:
             total += arms[i, TOTAL]
             spread += arms[i, SQUARES] - arms[i, TOTAL] * arms[i, TOTAL] / pulls
-            if arms[i, EXPOSURE] > arms[leader, EXPOSURE]:
-                leader = i
+            if pulls > most:
+                leader, most = i, pulls
     if not total > 0.0:
         return
     dispersion = max(spread / total, LEAST_DISPERSION)  # variance divided by mean
