@@ -62,7 +62,7 @@ def test_toml_files_and_experiments_have_a_drift(tmp_path):
 def test_an_error_in_the_drift_of_an_experiment_names_its_key(tmp_path):
     (tmp_path / "experiment.toml").write_text(
         'horizon = 700\nruns = 1\npolicies = ["UCB1"]\n[[environments]]\n'
-        'environment = "bernoulli:0.1,0.12"\n[environments.drift]\nkind = "rythm"\n'
+        'environment = "bernoulli:0.1,0.12"\n[environments.drift]\nkind = "rhythmic"\n'
     )
     with pytest.raises(lr.InputError, match=r"drift.*did you mean 'rhythm'"):
         lr.Experiment.from_toml(tmp_path / "experiment.toml")
