@@ -329,7 +329,6 @@ def test_the_command(small, tmp_path):
     assert refused.stderr == "lowregret: plan: rate must lie between 0 and 1, got 1.5\n"
 
 
-<<<<<<< HEAD
 def test_a_right_prior_saves_and_a_wrong_one_costs(tmp_path):
     """What it saves is the paired difference to the same runs without it."""
     options = {
@@ -352,7 +351,8 @@ def test_a_right_prior_saves_and_a_wrong_one_costs(tmp_path):
     assert "wrong by 3 se costs" in page and "is worth 500 pulls of each option" in page
     with pytest.raises(lr.InputError, match="can use a prior"):
         lr.plan(**{**options, "policies": "TsallisINF"}, runs=2, prior=4, progress=False)
-=======
+
+
 def test_days_on_which_all_options_do_better():
     options = {"options": 2, "rate": 0.2, "lift": 0.3, "visitors": 50, "days": 7, "policies": "UCB1"}
     plain = lr.plan(**options, runs=4)
@@ -365,4 +365,3 @@ def test_days_on_which_all_options_do_better():
     assert "a factor of the day, from 0.35 to 1.75" in weekend.assumptions[1]
     with pytest.raises(lr.InputError, match="rhythm must be a string such as 'weekend=1.3'"):
         lr.plan(**options, rhythm=1.3)
->>>>>>> 4663ef3 (The leader is the arm with most pulls; benchmark of periods)

@@ -135,6 +135,8 @@ def test_what_else_is_refused():
         lr.simulate("UCB1", lr.gaussian([0.2, 0.3], 1.0), 100, runs=1, period=10)
     with pytest.raises(lr.InputError, match="period must be"):
         lr.simulate("UCB1", "bernoulli:0.2,0.3", 100, runs=1, period=0)
+    with pytest.raises(lr.InputError, match="period and prior cannot be combined: use one of them"):
+        lr.simulate("UCB1", "bernoulli:0.2,0.3", 100, runs=1, period=10, prior={0: (0.2, 10)})
     with pytest.raises(lr.InputError, match="means adjusted for periods are not written for a GPU"):
         lr.simulate("UCB1", "bernoulli:0.2,0.3", 100, runs=1, period=10, engine="cuda")
 
