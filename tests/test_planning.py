@@ -375,3 +375,17 @@ def test_a_plan_tells_how_often_there_is_a_verdict_and_delays_count():
     assert late.table["verdict"].to_list() == [0, 0, 0]
     shares = late.played["RoundRobin"].proved(6)
     assert shares.tolist() == [0] * 6
+
+
+def test_days_on_which_all_options_do_better():
+    options = {"options": 2, "rate": 0.2, "lift": 0.3, "visitors": 50, "days": 7, "policies": "UCB1"}
+    plain = lr.plan(**options, runs=4)
+    weekend = lr.plan(**options, runs=4, rhythm="weekend=1.75; 1=0.5")
+    assert weekend.given.factors == pytest.approx([0.35, 0.7, 0.7, 0.7, 0.7, 1.75, 1.75])
+    split, other = (plan.played["fixed split"].loss for plan in (plain, weekend))
+    assert np.diff(other, prepend=0.0) == pytest.approx(
+        np.diff(split, prepend=0.0) * np.array(weekend.given.factors)
+    )
+    assert "a factor of the day, from 0.35 to 1.75" in weekend.assumptions[1]
+    with pytest.raises(lr.InputError, match="rhythm must be a string such as 'weekend=1.3'"):
+        lr.plan(**options, rhythm=1.3)

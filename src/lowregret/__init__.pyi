@@ -17,6 +17,7 @@ from lowregret.environments import paper as paper
 from lowregret.environments import pareto as pareto
 from lowregret.environments import piecewise_drift as piecewise_drift
 from lowregret.environments import poisson as poisson
+from lowregret.environments import rhythm as rhythm
 from lowregret.environments import sinusoidal_drift as sinusoidal_drift
 from lowregret.environments import tabulated_drift as tabulated_drift
 from lowregret.environments import to_gymnasium as to_gymnasium

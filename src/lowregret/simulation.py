@@ -21,7 +21,7 @@ from lowregret.environments import Bandit, Delay, environment
 from lowregret.environments.delays import delay_of
 from lowregret.errors import InputError
 from lowregret.policies import Policy, clock_at
-from lowregret.policies.inputs import clips, policies_of, policy_of, reward_note
+from lowregret.policies.inputs import clips, policies_of, policy_of, reward_note, validate_period
 
 if TYPE_CHECKING:
     from lowregret.results import Results
@@ -47,6 +47,7 @@ def simulate(
     delay: int | str | Delay = 0,
     batch: int = 1,
     prior: Mapping[int, Sequence[float]] | None = None,
+    period: int | None = None,
 ) -> Results:
     """Simulate policies on a bandit.
 
@@ -93,6 +94,9 @@ def simulate(
     prior : dict of int to (float, int), optional
         What policies know of arms before the first pull, as for ``Agent``: by the number of the arm a mean
         and a weight, and a standard deviation where rewards may lie outside [0, 1].
+    period : int, optional
+        The number of decisions of a period, such as those of a day. Policies then see means that are adjusted
+        for good and bad periods of all arms; see `docs/calendar.md`.
 
     Returns
     -------
@@ -124,6 +128,7 @@ def simulate(
     threads = None if threads is None else integer("simulate", "threads", threads)
     times = _grid(grid, horizon)
     delays, batch = delay_of(delay), integer("simulate", "batch", batch, MAX_HORIZON)
+    period = None if period is None else integer("simulate", "period", period, MAX_HORIZON)
     chosen = policies_of("simulate", policies)
     record = frozenset({"rewards"} if record_rewards else ())
     problems = {}
@@ -131,8 +136,11 @@ def simulate(
         policy.validate_problem(clock_at(0, horizon, len(bandit), 0.0))
         clipped = clips(policy, bandit.support, repr(bandit.name), clip)
         known = numbered_priors(policy, prior, len(bandit), clipped or _within_unit(bandit.support))
+        if period is not None:
+            support = (0.0, 1.0) if clipped else bandit.support
+            validate_period(policy, support, repr(bandit.name), bool(known))
         game = policy, bandit, horizon, seed, 0, runs, times, clipped, delays, batch
-        problem = Problem(*game, record, known)
+        problem = Problem(*game, record, known, period)
         validate_problem(problem, engine)
         problems[name] = problem
     outcomes, notes = {}, {}
@@ -141,7 +149,7 @@ def simulate(
         for name, problem in problems.items():
             advance(name, 0)
             outcomes[name] = run_engine(problem, engine, Control(threads, partial(advance, name)))
-            words = reward_note(problem.policy, bandit.support, problem.clip, bandit.binary)
+            words = reward_note(problem.policy, bandit.support, problem.clip, bandit.binary, period)
             notes[name] = "; ".join(note for note in (words, in_words(problem.prior)) if note)
     from lowregret.results import simulated_results
 
@@ -160,6 +168,7 @@ def trace(
     delay: int | str | Delay = 0,
     batch: int = 1,
     prior: Mapping[int, Sequence[float]] | None = None,
+    period: int | None = None,
 ) -> Trace:
     """Play one run of a policy and record every step.
 
@@ -187,6 +196,8 @@ def trace(
         The number of decisions made at once, as for `simulate`.
     prior : dict of int to (float, int), optional
         What the policy knows of arms before the first pull, as for `simulate`.
+    period : int, optional
+        The number of decisions of a period, as for `simulate`.
 
     Returns
     -------
@@ -225,9 +236,22 @@ def trace(
         )
     clip = clips(policy, support, name, clip)
     known = numbered_priors(policy, prior, len(arms), clip or _within_unit(support))
+    if period is not None:
+        period = integer("trace", "period", period, MAX_HORIZON)
+        validate_period(policy, (0.0, 1.0) if clip else support, name, bool(known))
     problem = Problem(
-        policy, arms, horizon, seed, run, clip=clip, delay=delay_of(delay), batch=batch, prior=known
+        policy,
+        arms,
+        horizon,
+        seed,
+        first_run=run,
+        clip=clip,
+        delay=delay_of(delay),
+        batch=batch,
+        prior=known,
+        period=period,
     )
+    validate_problem(problem, engine)
     return trace_run(problem, engine)
 
 

@@ -28,6 +28,15 @@ Spread = Annotated[
         help="Standard deviation of the options' rates, divided by their mean.", show_default="the lift"
     ),
 ]
+Rhythm = Annotated[
+    str | None,
+    typer.Option(
+        metavar="<days>",
+        help="Days on which all options do better: weekend=1.3, trend=0.5,1.5, 5=3 for three times as much "
+        "on day 5, file=factors.csv; several are separated by ;",
+        show_default="all days alike",
+    ),
+]
 Policies = Annotated[
     list[str] | None,
     typer.Option(
@@ -57,6 +66,7 @@ def plan(
         float, typer.Option(help="Days after which the reward of a visitor is known.")
     ] = 0.0,
     spread: Spread = None,
+    rhythm: Rhythm = None,
     policy: Policies = None,
     runs: Runs = 100,
     alpha: Annotated[float, typer.Option(help="Level of the two-sided test of the fixed split.")] = 0.05,
@@ -84,6 +94,7 @@ def plan(
             days=days,
             delay_days=delay_days,
             spread=spread,
+            rhythm=rhythm,
             policies=policies_option(policy) if policy else None,
             runs=runs,
             alpha=alpha,

@@ -34,6 +34,10 @@ def simulate(
         ),
     ] = "0",
     batch: Annotated[int, options.integer_option("Number of decisions made at once.")] = 1,
+    period: Annotated[
+        int | None,
+        options.integer_option("Decisions in a period, such as a day; means are adjusted for it."),
+    ] = None,
     engine: Annotated[
         str, typer.Option(metavar="<name>", help="compiled; cuda: an NVIDIA GPU; reference: slow.")
     ] = "compiled",
@@ -56,6 +60,7 @@ def simulate(
             record_rewards=record_rewards,
             delay=delay,
             batch=batch,
+            period=period,
             engine=cast(Any, engine),
         )
     if json:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from lowregret._common.arrays import Floats
 from lowregret.engine.kernels.delayed_rewards import DelayModel, Queue, delay_model, new_queue
 from lowregret.engine.kernels.drifting import MeanPath, mean_path
+from lowregret.engine.kernels.periods import Periods, new_periods
 from lowregret.engine.kernels.state import Rows, rows_of, rows_of_table
 from lowregret.engine.prior import apply_prior
 from lowregret.engine.problem import Problem, RewardTable
@@ -46,6 +47,17 @@ def encode(problem: Problem) -> Encoding:
     first = start(policy, rows, horizon)
     apply_prior(policy, rows, problem.prior, horizon)
     return Encoding(first, rows, data, shuffled, delays, means)
+
+
+def periods_for(problem: Problem) -> Periods | None:
+    """Return room for the rewards of a run by period, None where means are not adjusted."""
+    if problem.period is None:
+        return None
+    arms, periods = len(problem.bandit), -(-problem.horizon // problem.period)
+    with within_memory(
+        f"period: {periods:,} periods of {arms} arms do not fit into memory: use a longer one"
+    ):
+        return new_periods(problem.period, arms, periods)
 
 
 def queue_for(delays: DelayModel, arms: int, horizon: int) -> Queue:

@@ -69,6 +69,8 @@ class Problem:
         How many decisions later a reward is known; None for rewards known before the next decision.
     batch : int
         The number of decisions made at once.
+    period : int, or None
+        The number of decisions of a period for which means are adjusted; None where they are not.
     record : frozenset of str
         What is recorded besides regret, pulls and eliminations: names of ``RECORDS``.
     prior : mapping of int to ArmPrior
@@ -87,6 +89,7 @@ class Problem:
     batch: int = 1
     record: frozenset[str] = frozenset()
     prior: Mapping[int, ArmPrior] = field(default_factory=dict)
+    period: int | None = None
 
     def __post_init__(self) -> None:
         if unknown := self.record - set(RECORDS):

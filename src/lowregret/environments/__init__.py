@@ -1,6 +1,7 @@
 """Reward families, bandits and testbeds."""
 
 from lowregret.environments.bandit import Bandit as Bandit
+from lowregret.environments.calendar import rhythm as rhythm
 from lowregret.environments.constructors import bernoulli as bernoulli
 from lowregret.environments.constructors import beta as beta
 from lowregret.environments.constructors import empirical as empirical

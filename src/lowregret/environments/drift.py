@@ -13,6 +13,7 @@ from lowregret._common.validation import MAX_HORIZON, POSITIVE, as_list, integer
 from lowregret.environments.bandit import Bandit
 from lowregret.environments.constructors import Numbers
 from lowregret.environments.families import Bernoulli
+from lowregret.environments.mean_drift import CYCLIC as CYCLIC
 from lowregret.environments.mean_drift import LINEAR as LINEAR
 from lowregret.environments.mean_drift import PIECEWISE as PIECEWISE
 from lowregret.environments.mean_drift import SINUSOIDAL
@@ -174,10 +175,10 @@ def piecewise_drift(bandit: Bandit, changes: Mapping[int, Numbers]) -> DriftingB
     rows: dict[int, tuple[float, ...]] = {}
     for time, means in changes.items():
         step = integer("piecewise", "the step of a change", time, MAX_HORIZON, least=2)
-        rows[step] = _row("piecewise", bandit, "means", means)
+        rows[step] = row_of("piecewise", bandit, "means", means)
     rows[1] = tuple(bandit.means.tolist())
     times = tuple(sorted(rows))
-    return _add_drift(bandit, Drift(PIECEWISE, times, tuple(rows[time] for time in times)))
+    return add_drift(bandit, Drift(PIECEWISE, times, tuple(rows[time] for time in times)))
 
 
 def linear_drift(bandit: Bandit, means: Numbers, steps: int) -> DriftingBandit:
@@ -202,9 +203,9 @@ def linear_drift(bandit: Bandit, means: Numbers, steps: int) -> DriftingBandit:
     >>> lr.linear_drift(lr.bernoulli([0.2, 0.5]), [0.6, 0.5], steps=1_001).means_at(501).round(6)
     array([0.4, 0.5])
     """
-    first, last = tuple(bandit.means.tolist()), _row("linear", bandit, "means", means)
+    first, last = tuple(bandit.means.tolist()), row_of("linear", bandit, "means", means)
     steps = integer("linear", "steps", steps, MAX_HORIZON, least=2)
-    return _add_drift(bandit, Drift(LINEAR, (steps,), (first, last)))
+    return add_drift(bandit, Drift(LINEAR, (steps,), (first, last)))
 
 
 def sinusoidal_drift(
@@ -234,11 +235,11 @@ def sinusoidal_drift(
     array([0.8, 0.2])
     """
     means = tuple(bandit.means.tolist())
-    width = _row("sinusoidal", bandit, "amplitudes", amplitudes)
-    start = _row("sinusoidal", bandit, "phases", phases)
+    width = row_of("sinusoidal", bandit, "amplitudes", amplitudes)
+    start = row_of("sinusoidal", bandit, "phases", phases)
     period = number("sinusoidal", "period", period, POSITIVE)
-    drifting = _add_drift(bandit, Drift(SINUSOIDAL, (), (means, width, start), period))
-    arms = _with_means(bandit, drifting.drift.means_at(np.array([1]))[0])
+    drifting = add_drift(bandit, Drift(SINUSOIDAL, (), (means, width, start), period))
+    arms = with_means(bandit, drifting.drift.means_at(np.array([1]))[0])
     return replace(drifting, arms=arms)
 
 
@@ -270,19 +271,20 @@ def tabulated_drift(
     rows = as_list(means)
     if not isinstance(rows, list) or not rows:
         raise InputError(f"table: means must be a row of numbers for each step, got {means!r:.80}")
-    table = tuple(_row("table", bandit, f"row {k} of the means", row) for k, row in enumerate(rows))
+    table = tuple(row_of("table", bandit, f"row {k} of the means", row) for k, row in enumerate(rows))
     times = tuple(1 + every * k for k in range(len(table)))
-    first = replace(bandit, arms=_with_means(bandit, np.array(table[0])))
-    return _add_drift(first, Drift(PIECEWISE, times, table))
+    first = replace(bandit, arms=with_means(bandit, np.array(table[0])))
+    return add_drift(first, Drift(PIECEWISE, times, table))
 
 
-def _add_drift(bandit: Bandit, drift: Drift) -> DriftingBandit:
+def add_drift(bandit: Bandit, drift: Drift) -> DriftingBandit:
+    """Return a bandit whose means change; refuse one whose means do so already."""
     if isinstance(bandit, DriftingBandit):
         raise InputError(f"{bandit.name!r} drifts already: give a bandit whose means do not change")
     return DriftingBandit(bandit.arms, bandit.name, bandit.horizon, drift=drift)
 
 
-def _row(owner: str, bandit: object, name: str, values: object) -> tuple[float, ...]:
+def row_of(owner: str, bandit: object, name: str, values: object) -> tuple[float, ...]:
     """Return one number for each arm; a single one applies to all."""
     if not isinstance(bandit, Bandit):
         raise InputError(
@@ -298,7 +300,7 @@ def _row(owner: str, bandit: object, name: str, values: object) -> tuple[float, 
     return tuple(number(owner, f"each of the {name}", value) for value in numbers)
 
 
-def _with_means(bandit: Bandit, means: Floats) -> tuple[Any, ...]:
+def with_means(bandit: Bandit, means: Floats) -> tuple[Any, ...]:
     """Return the arms with other means."""
     _check_means(bandit, means)
     arms: list[Any] = []

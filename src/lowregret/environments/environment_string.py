@@ -17,6 +17,7 @@ from lowregret._common.table_files import read_table
 from lowregret._common.text import unknown
 from lowregret._common.validation import MAX_ARMS, integer, short_repr
 from lowregret.environments.bandit import Bandit
+from lowregret.environments.calendar import rhythm
 from lowregret.environments.constructors import family_bandit, rescaled
 from lowregret.environments.drift import (
     DriftingBandit,
@@ -38,14 +39,17 @@ _DRIFTS = {
     "linear": "linear: means=0.6,0.5; steps=10000",
     "sinusoidal": "sinusoidal: amplitudes=0.2; period=5000; phases=0,0.5",
     "table": "table: file=means.csv; every=100",
+    "rhythm": "rhythm: every=1000; weekend=1.3",
 }
 _MAKE_DRIFT: dict[str, tuple[Callable[..., DriftingBandit], tuple[str, ...], tuple[str, ...]]] = {
     "linear": (linear_drift, ("means", "steps"), ()),
     "sinusoidal": (sinusoidal_drift, ("amplitudes", "period"), ("phases",)),
     "table": (tabulated_drift, ("means",), ("every",)),
+    "rhythm": (rhythm, ("every",), ("weekend", "trend", "days", "factors", "periods")),
 }
 """The constructor of a kind, the keys that it needs, and those that it may have."""
-_INTEGER_KEYS = ("steps", "every")
+_RHYTHM_KEYS = ("weekend", "trend", "days", "factors", "file", "periods")
+_INTEGER_KEYS = ("steps", "every", "periods")
 
 
 def environment(source: "str | os.PathLike[str] | Bandit") -> Bandit:
@@ -68,8 +72,8 @@ def environment(source: "str | os.PathLike[str] | Bandit") -> Bandit:
     A file holds either one ``family`` with its parameters as arrays, named as in the constructors,
     or ``[[arms]]`` tables, each with the ``family`` and parameters of one arm and, if wished, a
     ``count``. Either way it may set ``name``, ``horizon`` and ``scale = [low, high]``, and have a table
-    ``[drift]`` with a ``kind`` and the arguments of `piecewise_drift`, `linear_drift`, `sinusoidal_drift` or
-    `tabulated_drift`.
+    ``[drift]`` with a ``kind`` and the arguments of `piecewise_drift`, `linear_drift`, `sinusoidal_drift`,
+    `tabulated_drift` or `rhythm`.
 
     Examples
     --------
@@ -184,17 +188,49 @@ def _drift_from_line(bandit: Bandit, text: str) -> DriftingBandit:
     form = f"as in {_DRIFTS[_drift_kind(kind)]!r}"
     table: dict[str, Any] = _by_name(kind, _assignments(kind, parameters, form), None)
     if kind == "piecewise":
-        changes = {_step(key): _numbers(kind, "means", value) for key, value in table.items()}
+        changes = {_step(kind, key): _numbers(kind, "means", value) for key, value in table.items()}
         return piecewise_drift(bandit, changes)
+    table = rhythm_from(table.items()) if kind == "rhythm" else _read_values(kind, table)
+    return with_drift(bandit, {"kind": kind, **table}, Path())
+
+
+def _read_values(kind: str, table: Mapping[str, str]) -> dict[str, Any]:
+    """Return the numbers of a line by their keys; a file stays a name."""
+    values: dict[str, Any] = {}
     for key, value in table.items():
-        if key != "file":
-            number = _numbers(kind, key, value)
-            whole = key in _INTEGER_KEYS and isinstance(number, float) and number.is_integer()
-            table[key] = int(number) if whole else number  # type: ignore[arg-type]  # it is a float
-    return _drift_from_table(bandit, {"kind": kind, **table}, Path())
+        number = value if key == "file" else _numbers(kind, key, value)
+        whole = key in _INTEGER_KEYS and isinstance(number, float) and number.is_integer()
+        values[key] = int(number) if whole else number  # type: ignore[arg-type]  # it is a float
+    return values
 
 
-def _drift_from_table(bandit: Bandit, table: object, folder: Path) -> DriftingBandit:
+def rhythm_from(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """Return the arguments of `rhythm` from strings; the key of a single day is its number."""
+    table = _by_name("rhythm", pairs, None)
+    single = {key: table.pop(key) for key in list(table) if key.isdigit()}
+    values = _read_values("rhythm", table)
+    if single:
+        values["days"] = {
+            _step("rhythm", key): _numbers("rhythm", key, value) for key, value in single.items()
+        }
+    return values
+
+
+def rhythm_arguments(text: str) -> dict[str, Any]:
+    """Return the arguments of `rhythm` of a line such as ``weekend=1.3; 5=3``; a file of factors is read."""
+    values = rhythm_from(_assignments("rhythm", text, "as in 'weekend=1.3'"))
+    return _read_factors(_by_name("rhythm", values.items(), {key: key for key in _RHYTHM_KEYS}), Path())
+
+
+def _read_factors(keys: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Read the file of factors, if there is one: a column with a row for each period."""
+    if "file" in keys:
+        keys["factors"] = [row[0] for row in _read_means(folder / str(keys.pop("file")))]
+    return keys
+
+
+def with_drift(bandit: Bandit, table: object, folder: Path) -> DriftingBandit:
+    """Return a bandit with the drift of a table of a TOML file in a folder."""
     if not isinstance(table, dict):
         raise InputError(f"drift must be a table with kind, got {short_repr(table)}")
     keys = dict(table)
@@ -206,6 +242,10 @@ def _drift_from_table(bandit: Bandit, table: object, folder: Path) -> DriftingBa
         if not isinstance(changes, list) or not isinstance(means, list) or len(changes) != len(means):
             raise InputError("piecewise: changes must be steps, and means a list of means for each of them")
         return piecewise_drift(bandit, dict(zip(changes, means, strict=True)))
+    if kind == "rhythm":
+        keys = _read_factors(keys, folder)
+        if isinstance(keys.get("days"), Mapping):  # whose keys a TOML file has as strings
+            keys["days"] = {_step(kind, str(day)): factor for day, factor in keys["days"].items()}
     if kind == "table" and "file" in keys:
         keys["means"] = _read_means(folder / str(keys.pop("file")))
     make, needed, optional = _MAKE_DRIFT[kind]
@@ -222,9 +262,10 @@ def _drift_kind(kind: object) -> str:
     return kind
 
 
-def _step(text: str) -> int:
+def _step(kind: str, text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 16:
-        raise InputError(f"piecewise: the step of a change must be an integer, got {short_repr(text)}")
+        what = "the step of a change" if kind == "piecewise" else "the number of a period"
+        raise InputError(f"{kind}: {what} must be an integer, got {short_repr(text)}")
     return int(text)
 
 
@@ -266,7 +307,7 @@ def from_table(table: dict[str, Any], stem: str, folder: Path = Path()) -> Bandi
             key = next(iter(table))
             raise InputError(f"unknown key {short_repr(key)}, use arms, name, horizon, scale and drift")
     if drift is not None:
-        bandit = _drift_from_table(bandit, drift, folder)
+        bandit = with_drift(bandit, drift, folder)
     bandit = rescaled(bandit, scale)
     return replace(bandit, name=stem if name is None else name, horizon=horizon)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lowregret._common.arrays import Floats
 from lowregret._common.validation import scale_interval
 
-PIECEWISE, LINEAR, SINUSOIDAL = range(3)
+PIECEWISE, LINEAR, SINUSOIDAL, CYCLIC = range(4)
 """How means change, for the engine."""
 
 
@@ -20,7 +20,8 @@ class Drift:
 
     ``PIECEWISE``: row j holds from step ``times[j]`` on. ``LINEAR``: from the first row at step 1 to the
     second at step ``times[0]``, and constant from there. ``SINUSOIDAL``: the first row plus the second times
-    sin(2 pi ((t - 1) / period + the third)).
+    sin(2 pi ((t - 1) / period + the third)). ``CYCLIC``: each row holds for ``times[0]`` steps, and after the
+    last comes the first.
     """
 
     kind: int
@@ -37,6 +38,8 @@ class Drift:
         """Return the means at some steps, a row for each."""
         if self.kind == PIECEWISE:
             return np.asarray(self.table[np.searchsorted(self.times, t, side="right") - 1])
+        if self.kind == CYCLIC:
+            return np.asarray(self.table[(t - 1) // self.times[0] % len(self.table)])
         first, second = self.table[0], self.table[1]
         if self.kind == LINEAR:
             share = np.minimum((t - 1) / (self.times[0] - 1), 1.0)

@@ -20,7 +20,7 @@ from lowregret.engine.start import first_round
 from lowregret.environments import FAMILIES, Bandit, Delay, empirical, environment
 from lowregret.environments.constructors import rescaled
 from lowregret.environments.delays import delay_of
-from lowregret.environments.environment_string import from_table
+from lowregret.environments.environment_string import from_table, with_drift
 from lowregret.errors import InputError
 from lowregret.experiments.policy_loading import Reference, load_bandit, read_reference, refer_to
 from lowregret.experiments.templates import Scalar, combinations, fill, names_in
@@ -198,6 +198,9 @@ def _bandit(
         else:
             source = {key: getattr(entry, key)}
             bandit = replace(from_table({**source, **entry.parameters}, "arms"), name=entry.family or "arms")
+    if entry.drift is not None:
+        with _at((*path, "drift")):
+            bandit = with_drift(bandit, entry.drift, folder)
     with _at((*path, "scale")):
         return rescaled(bandit, entry.scale)
 

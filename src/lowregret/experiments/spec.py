@@ -114,6 +114,8 @@ class EnvironmentEntry(Part):
     """A family of rewards, with its parameters beside it."""
     arms: list[dict[str, Any]] | None = None
     """A table per arm, as in an environment file."""
+    drift: dict[str, Any] | None = None
+    """How means change: kind and its arguments, as in an environment file."""
     scale: list[float] | None = None
     """[low, high]: the rewards that are scaled to 0 and 1."""
     horizon: HorizonField = None

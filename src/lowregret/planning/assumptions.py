@@ -8,9 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lowregret._common.arrays import Floats
 from lowregret._common.text import count
 from lowregret._common.validation import POSITIVE, VARIANCE, Rule, integer, number, seed_of
-from lowregret.environments import Bandit, bernoulli, gaussian
+from lowregret.environments import Bandit, bernoulli, gaussian, rhythm
+from lowregret.environments.calendar import period_factors
+from lowregret.environments.environment_string import rhythm_arguments
 from lowregret.errors import InputError
 
 MAX_WORK = 140_000_000
@@ -52,6 +55,7 @@ class Assumptions:
     alpha: float
     runs: int
     seed: int
+    factors: tuple[float, ...] | None = None  # of each day, None for days that are alike
 
     @property
     def value(self) -> float:
@@ -78,6 +82,7 @@ class Assumptions:
         max_decisions = MAX_WORK * 7 // (max(policies, 7) * self.options)
         excess = self.total * self.runs / max_decisions
         scale = min(max(excess, 1.0), max((MAX_SCALED_SPREAD / max(self.spread, self.lift)) ** 2, 1.0))
+        scale = 1.0 if self.factors else scale  # a factor of a day cannot be scaled as a difference is
         runs = max(int(self.runs / max(excess / scale, 1.0)), min(MIN_RUNS, self.runs))
         decisions = int(self.total / scale)
         if decisions * runs > 1.01 * max_decisions:
@@ -98,6 +103,15 @@ class Assumptions:
         assert self.sd is not None
         return gaussian(random.normal(self.value, self.value * spread, self.options), self.sd**2)
 
+    def on_days(self, bandit: Bandit) -> Bandit:
+        """Return the options of a run as they are on each day."""
+        return rhythm(bandit, self.visitors, factors=self.factors) if self.factors else bandit
+
+    @property
+    def day_factors(self) -> Floats:
+        """By what the means are multiplied on each day."""
+        return np.array(self.factors or (1.0,) * self.days)
+
     def lift_in_percent(self) -> str:
         """Return the lift as it was read."""
         return f"{100 * self.lift:,.4g}%"
@@ -109,6 +123,14 @@ class Assumptions:
     def delay_in_words(self) -> str:
         """Return the delay with its unit."""
         return f"{self.delay_days:g} day{'' if self.delay_days == 1 else 's'}"
+
+    def _rates_in_words(self) -> str:
+        if not self.factors:
+            return "the rates do not change with time"
+        return (
+            f"the rates of all options are multiplied by a factor of the day, from {min(self.factors):.3g} "
+            f"to {max(self.factors):.3g},"
+        )
 
     def in_words(self, simulated: Simulated) -> list[str]:
         """Return what was assumed, one sentence per assumption."""
@@ -127,7 +149,7 @@ class Assumptions:
         sentences = [
             prior,
             f"{self.visitors:,} visitors come {'in' if self.days == 1 else 'on each of'} "
-            f"{count(self.days, 'day')}, evenly; the rates do not change with time and are the same for "
+            f"{count(self.days, 'day')}, evenly; {self._rates_in_words()} and are the same for "
             "every visitor.",
             f"The reward of a visitor is known {self.delay_in_words()} later, that of every visitor, as with "
             "matures_after."
@@ -156,6 +178,15 @@ def _read_lift(lift: float, value: float) -> str:
     return f"a lift of {lift:g} is {100 * lift:,.4g}%{meant}, from {value:g} to {value * (1 + lift):.3g}"
 
 
+def _factors(pattern: object, days: int) -> tuple[float, ...] | None:
+    """Return the factor of each day of a pattern such as ``weekend=1.3``."""
+    if pattern is None:
+        return None
+    if not isinstance(pattern, str):
+        raise InputError(f"plan: rhythm must be a string such as 'weekend=1.3', got {pattern!r}")
+    return tuple(period_factors(**rhythm_arguments(pattern) | {"periods": days}).tolist())
+
+
 def assumptions(
     options: object,
     rate: object,
@@ -169,6 +200,7 @@ def assumptions(
     alpha: object,
     runs: object,
     seed: object,
+    pattern: object = None,
 ) -> Assumptions:
     """Check the numbers of a plan; each error is one sentence."""
     if (rate is None) == (mean is None and sd is None):
@@ -199,6 +231,7 @@ def assumptions(
         number("plan", "alpha", alpha, _BETWEEN),
         integer("plan", "runs", runs, 100_000, least=2),
         seed_of(seed),
+        _factors(pattern, integer("plan", "days", days, 3_650)),
     )
     if scenario.total < scenario.options:
         raise InputError(f"plan: {scenario.total} visitors cannot see {scenario.options} options: use more")

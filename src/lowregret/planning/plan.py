@@ -213,6 +213,7 @@ def plan(
     days: int,
     delay_days: float = 0.0,
     spread: float | None = None,
+    rhythm: str | None = None,
     policies: Policy | str | Iterable[Policy | str] | None = None,
     runs: int = 100,
     alpha: float = 0.05,
@@ -243,6 +244,9 @@ def plan(
         After how many days the reward of a visitor is known.
     spread : float, optional
         Standard deviation of the rates or means of the options, divided by their mean; by default the lift.
+    rhythm : str, optional
+        Days on which all options do better or worse: ``"weekend=1.3"``, ``"trend=0.5,1.5"``, ``"5=3"`` for
+        three times as much on day 5, ``"file=factors.csv"``, or several of them separated by ``;``.
     policies : Policy or str, or several, optional
         The policies to compare; by default those that suit the kind of reward.
     runs : int, default 100
@@ -281,7 +285,7 @@ def plan(
     'ThompsonBeta'
     """
     scenario = assumptions(
-        options, rate, mean, sd, lift, visitors, days, delay_days, spread, alpha, runs, seed
+        options, rate, mean, sd, lift, visitors, days, delay_days, spread, alpha, runs, seed, rhythm
     )
     chosen = policies_of("plan", _suitable(scenario) if policies is None else policies)
     weight = None if prior is None else integer("plan", "prior", prior, MAX_WEIGHT)
@@ -290,7 +294,7 @@ def plan(
     simulated = scenario.simulated(len(chosen) + (0 if weight is None else len(PRIORS)))
     for policy in chosen.values():
         policy.validate_problem(clock_at(0, simulated.decisions, scenario.options, 0.0))
-        clips(policy, scenario.draw(0, simulated).support, "the plan", False)
+        clips(policy, scenario.on_days(scenario.draw(0, simulated)).support, "the plan", False)
     split = fixed_split(scenario)
     played = baselines(scenario, simulated, split)
     with reporting(progress) as report:
@@ -343,7 +347,7 @@ def _play(
             bandit = scenario.draw(run, simulated)
             problem = Problem(
                 policy,
-                bandit,
+                scenario.on_days(bandit),
                 simulated.decisions,
                 scenario.seed,
                 first_run=run,
@@ -379,7 +383,7 @@ def _table(scenario: Assumptions, simulated: Simulated, played: dict[str, Policy
                 "se": float(loss.std(ddof=1) / sqrt(len(loss))),
                 "p95": float(np.quantile(loss, 0.95)),
                 "worst05": tail_mean(loss),
-                "loss_share": float(loss.mean() / (earned * scenario.total)),
+                "loss_share": float(loss.mean() / (earned * scenario.total * scenario.day_factors.mean())),
                 "best_leads": float(runs.leads.mean()),
                 "good_leads": float(runs.good.mean()),
                 "days_to_80": median if np.isfinite(median) else None,

@@ -59,7 +59,7 @@ def record(
     day = np.arange(total) * scenario.days // total
     seen = np.bincount(day * size + arms, minlength=scenario.days * size).reshape(scenario.days, size)
     best, factor = int(means.argmax()), scenario.total / (total * sqrt(simulated.scale))
-    played.loss[run] = np.cumsum(seen @ (means[best] - means)) * factor
+    played.loss[run] = np.cumsum(seen @ (means[best] - means) * scenario.day_factors) * factor
     played.share[run] = seen[:, best] / np.maximum(seen.sum(axis=1), 1)
     _judge(played, run, int(seen[-1].argmax()), means, scenario, simulated)
     leading = np.flatnonzero(played.share[run] >= LEADING_SHARE)
@@ -83,7 +83,7 @@ def baselines(scenario: Assumptions, simulated: Simulated, split: FixedSplit) ->
     for run in range(simulated.runs):
         means = scenario.draw(run, simulated).means
         worse = (means.max() - means).mean() / sqrt(simulated.scale)
-        fixed.loss[run] = worse * scenario.visitors * np.arange(1, scenario.days + 1)
+        fixed.loss[run] = worse * scenario.visitors * np.cumsum(scenario.day_factors)
         fixed.share[run] = 1.0 / scenario.options
         first = best_observed(scenario, means, visitors, np.random.default_rng([scenario.seed, run, 3]))
         _judge(fixed, run, first, means, scenario, simulated)

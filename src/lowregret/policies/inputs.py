@@ -24,8 +24,26 @@ def clips(policy: Policy, support: tuple[float, float], where: str, clip: bool) 
     return True
 
 
-def reward_note(policy: Policy, support: tuple[float, float], clipped: bool, binary: bool) -> str:
-    """Return how rewards are changed for a policy and which it does not expect, "" if neither is the case.
+def validate_period(policy: Policy, support: tuple[float, float], where: str, prior: bool) -> None:
+    """Refuse a policy, or rewards, for which means cannot be adjusted for periods."""
+    if policy.Memory is not None or policy.uses_rewards or "reset" in policy.next_round.__code__.co_names:
+        raise InputError(
+            f"{policy}: period adjusts the mean of each arm, and this policy keeps rewards in its own way: "
+            "use another policy, or no period"
+        )
+    if prior:
+        raise InputError(f"{policy}: period and prior cannot be combined: use one of them")
+    if support[0] < 0.0:
+        raise InputError(
+            f"{policy}: period multiplies means by a factor, and rewards of {where} may be negative: scale "
+            "them, or use no period"
+        )
+
+
+def reward_note(
+    policy: Policy, support: tuple[float, float], clipped: bool, binary: bool, period: int | None = None
+) -> str:
+    """Return how rewards are changed for a policy and which it does not expect, "" if there is none such.
 
     ``binary`` says that every reward is 0 or 1; such rewards are not transformed.
     """
@@ -38,6 +56,8 @@ def reward_note(policy: Policy, support: tuple[float, float], clipped: bool, bin
         words = (getdoc(type(policy).transform_reward) or "").partition("\n")[0].rstrip(".")
         detail = f": {words[0].lower()}{words[1:]}" if words else ""
         notes.append(f"rewards transformed by {type(policy).__name__}{detail}")
+    if period is not None:
+        notes.append(f"means adjusted for periods of {period:,} decisions")
     return "; ".join(notes)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from lowregret.engine.backends.threads import interruptible, run_in_threads
 from lowregret.engine.bridge.compiler import entry
-from lowregret.engine.encoding import encode, queue_for
+from lowregret.engine.encoding import encode, periods_for, queue_for
 from lowregret.engine.failures import call, raise_for
 from lowregret.engine.kernels import delayed_run, scan
 from lowregret.engine.kernels.delayed_rewards import delay_model
@@ -35,7 +35,7 @@ def run(problem: Problem, control: Control) -> Outcome:
     setup = Setup(
         encoding.first_round, rows, data, horizon, problem.clip, problem.grid, seed, encoding.shuffled
     )
-    delayed = encoding.delays is not None or means is not None
+    delayed = encoding.delays is not None or means is not None or problem.period is not None
     way = scan if problem.prior else way_to_play(policy, size, horizon)  # shortcuts know no prior
     way = delayed_run if delayed else way
 
@@ -49,7 +49,8 @@ def run(problem: Problem, control: Control) -> Outcome:
         part, wanted = slice(start, stop), problem.record
         recorded = {name: array[part] if name in wanted else array for name, array in records.items()}
         outputs = Outputs(regret[part], pulls[part], eliminated[part], stop=halt, **recorded)
-        memory = new_memory(rows, room_for_rewards(policy, size, horizon, problem.prior))
+        rewards = room_for_rewards(policy, size, horizon, problem.prior)
+        memory = new_memory(rows, rewards, periods_for(problem))
         return setup, problem.first_run + start, outputs, memory, new_scratch()
 
     play = interruptible(partial(entry, play=way.play), play_runs, policy, *arguments(0, 0))

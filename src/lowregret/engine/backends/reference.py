@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lowregret._common.arrays import Floats, Integers
-from lowregret.engine.encoding import Encoding, encode
+from lowregret.engine.encoding import Encoding, encode, periods_for
 from lowregret.engine.failures import raise_for
 from lowregret.engine.kernels.delayed_rewards import delay_key, nth_delay
 from lowregret.engine.kernels.drifting import MeanPath, drifting_reward, mean_at, part_at
 from lowregret.engine.kernels.exceedances import new_scores
 from lowregret.engine.kernels.pending_step import apply_pending, choose_pending, clock_with_pending
+from lowregret.engine.kernels.periods import enter_period
 from lowregret.engine.kernels.rewards import reward
 from lowregret.engine.kernels.rng import policy_rng, shuffle
 from lowregret.engine.kernels.state import Rows, lay_out
@@ -81,7 +82,8 @@ def _play_rows(problem: Problem, encoding: Encoding, rows: Rows, number: int) ->
     """Play run ``number`` on a table of arms: at the end of a step, the rewards that are due are applied."""
     policy, horizon, size, delays = problem.policy, problem.horizon, len(rows), encoding.delays
     key = np.uint64(delay_key(np.uint64(problem.seed), number))
-    rng = policy_rng(problem.seed, number, room_for_rewards(policy, size, horizon, problem.prior))
+    rewards_of_arms = room_for_rewards(policy, size, horizon, problem.prior)
+    rng = policy_rng(problem.seed, number, rewards_of_arms, periods_for(problem))
     round, active, told = encoding.first_round, int(rows["active"].sum()), 0
     path, scores = np.zeros((horizon, 3), np.int64), new_scores(policy, size)
     pulls, eliminated = np.zeros((2, size), np.int64)
@@ -105,6 +107,7 @@ def _play_rows(problem: Problem, encoding: Encoding, rows: Rows, number: int) ->
         for row in sorted(row for row in pending if row[0] <= t):
             pending.remove(row)
             told += 1
+            enter_period(rng.periods, row[1])
             clock = clock_with_pending(policy, told, horizon, size, best_mean(rows), t - told)
             warm = in_warmup(rows, policy.warmup)
             round, active = apply_pending(policy, rows, row[2], row[3], told, clock, round, rng, warm, active)

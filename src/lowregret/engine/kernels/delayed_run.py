@@ -1,4 +1,4 @@
-"""One run of any policy where rewards are delayed, decisions are made in batches, or means change."""
+"""One run of any policy with delayed rewards, batches of decisions, or means that change or are adjusted."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from lowregret.engine.kernels.delayed_rewards import (
 )
 from lowregret.engine.kernels.drifting import MeanPath, drifting_reward, mean_at, part_at
 from lowregret.engine.kernels.pending_step import apply_pending, choose_pending, clock_with_pending
+from lowregret.engine.kernels.periods import clear_periods, enter_period
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.rules import rules_of
 from lowregret.engine.kernels.simulated_run import (
@@ -77,6 +78,7 @@ def play(policy: Any, first: Any, rng: Rng, run: Run, scratch: Scratch) -> int:
     key = delay_key(run.seed, run.number)
     drifts, part, lost = path is not None, 0, 0.0
     clear(queue)
+    clear_periods(rng.periods)
     round, active, warm = first, count_active(rows), in_warmup(rows, rules.warmup)
     told, t, at, slot = 0, 0, 0, -1
     best = best_mean(rows) if rules.uses_best else 0.0
@@ -100,6 +102,7 @@ def play(policy: Any, first: Any, rng: Rng, run: Run, scratch: Scratch) -> int:
         now, queue.first[slot] = queue.first[slot], -1
         while now >= 0:
             told += 1
+            enter_period(rng.periods, t - (slot - now if now <= slot else slot - now + len(queue.first)))
             clock = clock_with_pending(policy, told, horizon, len(rows), best, t - told)
             before = active
             round, active = apply_pending(

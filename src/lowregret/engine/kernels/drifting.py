@@ -13,7 +13,7 @@ import numpy as np
 from lowregret._common.arrays import Floats, Integers
 from lowregret.engine.bridge.compile import compiled, compiled_inline, jittable_inline
 from lowregret.engine.kernels.rewards import RewardSource, nth_reward, reward_source
-from lowregret.environments.drift import LINEAR, PIECEWISE, DriftingBandit
+from lowregret.environments.drift import CYCLIC, LINEAR, PIECEWISE, DriftingBandit
 from lowregret.environments.families import BERNOULLI
 
 
@@ -54,6 +54,8 @@ def mean_at(path: MeanPath, part: int, t: int, number: int) -> float:
     """Return the mean of an arm at step ``t``."""
     if path.kind == PIECEWISE:
         return path.rows[part, number]
+    if path.kind == CYCLIC:
+        return path.rows[(t - 1) // path.times[0] % len(path.rows), number]
     first, second = path.rows[0, number], path.rows[1, number]
     if path.kind == LINEAR:
         return first + (second - first) * min((t - 1.0) / (path.times[0] - 1.0), 1.0)

@@ -49,7 +49,7 @@ def replay_runs(
     scores: Floats,
 ) -> int:
     """Read the log as often as the outputs have entries, the first time as resample number ``start``."""
-    rows, rng = memory.rows, Rng(memory.states[0], memory.rewards)
+    rows, rng = memory.rows, Rng(memory.states[0], memory.rewards, None)
     for number in range(start, start + len(matched)):
         shuffle(seed, number, memory.order)
         prepare_run(arms, seed, number, memory)

@@ -329,11 +329,13 @@ class Rng(NamedTuple):
 
     The state is one row of an array of ``STATE``, not an array: Numba would count references to that at every
     draw. So the array must live as long as this does. ``rewards`` has the rewards of each arm so far, by its
-    number, for a policy that uses them; it is here because every step has a stream.
+    number, for a policy that uses them, and ``periods`` those by period where means are adjusted.
+    Both are here because every step has a stream.
     """
 
     state: np.void
     rewards: Any = None
+    periods: Any = None
 
     def next(self) -> int:
         """Count one more draw."""
@@ -368,11 +370,11 @@ class Rng(NamedTuple):
 register_tuple_methods(Rng)
 
 
-def policy_rng(seed: int, run: int, rewards: Any = None) -> Rng:
+def policy_rng(seed: int, run: int, rewards: Any = None, periods: Any = None) -> Rng:
     """Return a policy's own stream in a run."""
     states = np.zeros(1, STATE)
     states["key"] = stream(np.uint64(seed), run, POLICY_STREAM)
-    return Rng(states[0], rewards)
+    return Rng(states[0], rewards, periods)
 
 
 @jittable

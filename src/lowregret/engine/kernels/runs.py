@@ -15,6 +15,7 @@ from lowregret._common.arrays import Floats, Integers
 from lowregret.engine.bridge.compile import compiled
 from lowregret.engine.kernels.delayed_rewards import DelayModel, nth_delay
 from lowregret.engine.kernels.drifting import drifting_reward, mean_at, part_at
+from lowregret.engine.kernels.periods import Periods
 from lowregret.engine.kernels.rewards import RewardSource, nth_reward, reward, reward_source
 from lowregret.engine.kernels.rng import POLICY_STREAM, STATE, Rng, shuffle, stream
 from lowregret.engine.kernels.simulated_run import POLL_STEPS, Run
@@ -53,11 +54,12 @@ class RunMemory(NamedTuple):
     order: Integers
     states: Rows  # of the policy's random numbers
     rewards: Any  # of each arm so far, for a policy that uses them
+    periods: Any  # their rewards by period, where means are adjusted
 
 
-def new_memory(rows: Rows, rewards: Floats | None) -> RunMemory:
+def new_memory(rows: Rows, rewards: Floats | None, periods: Periods | None = None) -> RunMemory:
     """Return the working memory for runs on a table of arms, of which the policy may use the rewards."""
-    return RunMemory(in_lines(rows), np.arange(len(rows)), np.zeros(1, STATE), rewards)
+    return RunMemory(in_lines(rows), np.arange(len(rows)), np.zeros(1, STATE), rewards, periods)
 
 
 @compiled
@@ -79,7 +81,7 @@ def play_runs(
 ) -> int:
     """Play as many runs as the outputs have entries, the first being run number ``first_run``."""
     first, arms, data, horizon, clip, grid, seed, shuffled = setup
-    rows, order, rng = memory.rows, memory.order, Rng(memory.states[0], memory.rewards)
+    rows, order, rng = memory.rows, memory.order, Rng(memory.states[0], memory.rewards, memory.periods)
     for entry in range(len(outputs.regret)):
         number = first_run + entry
         if shuffled:

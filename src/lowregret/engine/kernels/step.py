@@ -15,6 +15,7 @@ from lowregret._common.arrays import Floats
 from lowregret.engine.bridge.compile import by_policy_class, compiled_as, jittable, jittable_inline
 from lowregret.engine.kernels.exceedances import largest_sample, update_threshold, without_weight
 from lowregret.engine.kernels.observe import observe
+from lowregret.engine.kernels.periods import adjust
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.rules import rules_of
 from lowregret.engine.kernels.state import CLOSED, Rows
@@ -370,6 +371,7 @@ def update(
     rules = rules_of(policy)
     round = before_reward(policy, rows, place, round, rng)
     observe(policy, rows, place, reward, clock, rng)
+    adjust(rows, place, rules.warmup, rng.periods)
     if warm or (active == 1 and rules.eliminates_permanently and not rules.plays_lists):
         return round, active
     return after_reward(policy, rows, place, t, clock, round, rng, active)

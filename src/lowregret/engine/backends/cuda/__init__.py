@@ -67,6 +67,8 @@ def validate(problem: Problem) -> None:
         reason = "delayed rewards and batches are not written for a GPU"
     elif problem.prior:
         reason = "a prior is not written for a GPU"
+    elif problem.period is not None:
+        reason = "means adjusted for periods are not written for a GPU"
     elif problem.horizon >= 2**31:
         reason = "the horizon must be below 2^31"
     elif not isinstance(bandit, RewardTable) and (bandit.kinds == SAMPLED).any():

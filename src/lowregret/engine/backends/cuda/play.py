@@ -362,7 +362,7 @@ def kernel(
         regret[entry],
         path[entry % len(path)],
     )
-    answers[entry] = play(policy, first, table, Rng(states[0], None), game, stop)
+    answers[entry] = play(policy, first, table, Rng(states[0], None, None), game, stop)
     for i in range(ARMS):
         pulls[entry, table.order[i, table.column]] = table.pulls[i, table.column]
         if GONE > 1:
