@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lowregret as lr
-from lowregret.analysis.columns import TAIL_COLUMNS
+from lowregret.analysis.columns import INTERVALS, TAIL_COLUMNS
 from lowregret.errors import InputError
 
 BANDIT = lr.bernoulli([0.2, 0.8, 0.5])
@@ -68,7 +68,7 @@ def test_plain_data_is_valid_json(result):
             "policy", "note", "regret", "curve", "optimal_arm_eliminated", "failures",
             "failures_high", "steps", "seconds", "threads"
         }  # fmt: skip
-        assert set(policy["regret"]) == {"mean", "se", "median", "p05", "p95", *TAIL_COLUMNS}
+        assert set(policy["regret"]) == {"mean", "se", "median", "p05", "p95", *INTERVALS, *TAIL_COLUMNS}
     assert single.to_dict()["policies"][0]["regret"]["se"] is None
     assert result.to_dict()["policies"][0]["steps"] == 8000
 

@@ -134,13 +134,6 @@ class NoSum(NoProduct):
         return 2.0 * arm.mean + clock.t / arm.pulls
 
 
-class DividesByPulls(lr.Policy):
-    warmup = 0
-
-    def score(self, arm, clock):
-        return arm.mean + 1.0 / arm.pulls
-
-
 class Unchecked(lr.Policy):
     width: float = 1.0
 
@@ -166,7 +159,6 @@ class Unchecked(lr.Policy):
         (HasNumber(), "Scores depend on what .* says.*: it depends on arm.number"),
         (NoProduct(), "Widths are .*: the width is no such product"),
         (NoSum(), "Widths are .*: the score is not the mean and a width"),
-        (DividesByPulls(), "ZeroDivisionError"),
         (Unchecked(), "Parameters are immutable and validated: width=nan is accepted"),
     ],
     ids=str,

@@ -45,7 +45,7 @@ class Metric:
     >>> table["metric.share of arm 1"].round(2).to_list()
     [0.95, 0.5]
     >>> result.compare("RoundRobin", metric=share)["verdict"].item()
-    'better'
+    'better in these runs'
     """
 
     name: str

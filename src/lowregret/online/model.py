@@ -82,11 +82,11 @@ def apply_live(
 
 def choose_step(policy: Any, rows: Rows, models: Rows, round: Any, scores: Floats, rewards: Any) -> Any:
     """Call ``choose_live`` with the agent's random stream; also an entry point for compiled code."""
-    return choose_live(policy, rows, models[0], round, scores, LiveRng(models[0], rewards))
+    return choose_live(policy, rows, models[0], round, scores, LiveRng(models[0], rewards, None))
 
 
 def apply_step(
     policy: Any, rows: Rows, models: Rows, round: Any, place: int, reward: float, rewards: Any
 ) -> Any:
     """Call ``apply_live`` with the agent's random stream; also an entry point for compiled code."""
-    return apply_live(policy, rows, models[0], round, place, reward, LiveRng(models[0], rewards))
+    return apply_live(policy, rows, models[0], round, place, reward, LiveRng(models[0], rewards, None))

@@ -69,11 +69,13 @@ def play(problem: Problem, number: int) -> Played:
 
 def play_rows(problem: Problem, encoding: Encoding, rows: Rows, number: int) -> Played:
     """Play run ``number``, anew with compiled methods if the policy divides by 0, which is inf there."""
+    start = rows.copy()
     try:
-        return _play_rows(problem, encoding, rows.copy(), number)
+        return _play_rows(problem, encoding, rows, number)
     except ArithmeticError:
         from lowregret.engine.bridge.compiler import with_compiled_methods
 
+        rows[:] = start
         problem = replace(problem, policy=with_compiled_methods(problem.policy))
         return _play_rows(problem, encoding, rows, number)
 
