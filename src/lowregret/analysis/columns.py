@@ -1,7 +1,5 @@
 """The tables of results, summaries and comparisons: their columns and types."""
 
-from __future__ import annotations
-
 import polars as pl
 
 KEYS = ("environment", "policy")

@@ -1,7 +1,5 @@
 """Paired comparisons of policies: differences of regret, intervals, tests and verdicts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from math import sqrt

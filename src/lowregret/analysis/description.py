@@ -1,7 +1,5 @@
 """What results describe: the name, size and seed of the runs, and the parameters of a sweep."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property

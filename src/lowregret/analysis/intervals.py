@@ -1,7 +1,5 @@
 """Confidence intervals of means (Student, bootstrap, bounded), of tails and of probabilities."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

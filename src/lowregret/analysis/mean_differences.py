@@ -21,8 +21,6 @@ where the evidence is moderate the minimum is still the only one. For rewards of
 are those of a normal distribution with the variances of the sample: this is asymptotic.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import log
 from typing import Any

@@ -1,7 +1,5 @@
 """The power of the paired t test, and the number of runs that a comparison needs."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from math import ceil, log, log2, sqrt
 

@@ -1,7 +1,5 @@
 """Ranks of the policies: 1 is the lowest regret."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from lowregret.analysis.columns import KEYS

@@ -1,7 +1,5 @@
 """Summaries of the regret: mean, confidence interval, quantiles and tail, at the horizon and over time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

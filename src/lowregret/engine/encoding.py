@@ -1,7 +1,5 @@
 """A problem as kernels read it: a table of arms, data, delays, and how means change."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from lowregret._common.arrays import Floats

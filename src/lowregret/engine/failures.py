@@ -1,7 +1,5 @@
 """What a kernel reports by a negative number, and what compiled code raises, as a sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, cast
 

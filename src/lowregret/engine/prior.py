@@ -6,8 +6,6 @@ rewards half are m - s and half m + s, s their standard deviation. ``reset`` of 
 ``pulls``, which count pulls alone, begin at 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

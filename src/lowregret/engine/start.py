@@ -1,7 +1,5 @@
 """Start a policy on a table of arms: check its methods, activate arms, set its memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from inspect import signature

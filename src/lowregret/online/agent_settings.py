@@ -1,7 +1,5 @@
 """The settings of an agent: declared once, validated once, and compared when it is opened again."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Settings of single arms, by their names."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

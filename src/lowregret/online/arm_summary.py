@@ -1,7 +1,5 @@
 """The summary table of an agent's arms."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

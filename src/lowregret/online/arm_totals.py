@@ -1,7 +1,5 @@
 """The rewards of an agent's arms, as intervals and verdicts use them."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

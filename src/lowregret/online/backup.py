@@ -1,7 +1,5 @@
 """Back up an SQLite store while it is used, and restore it: with the files that SQLite has beside it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress

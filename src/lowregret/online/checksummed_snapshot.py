@@ -3,8 +3,6 @@
 A store returns text; whether it is the text that was written, for this agent and position, is decided here.
 """
 
-from __future__ import annotations
-
 from hashlib import sha256
 
 from lowregret.errors import InputError, StoreError

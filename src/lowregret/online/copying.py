@@ -1,7 +1,5 @@
 """Copy an agent from one store to another: its log, its snapshots and its ids."""
 
-from __future__ import annotations
-
 import os
 from itertools import zip_longest
 

@@ -1,7 +1,5 @@
 """Rewards from before an agent: those of a log or of another agent, as rows or as a prior."""
 
-from __future__ import annotations
-
 import os
 from hashlib import sha256
 from math import sqrt

@@ -5,8 +5,6 @@ policy is the time at which the epoch ends. The statistics are kept, the rounds 
 arms become active again, because an elimination is valid only for the horizon it was made for.
 """
 
-from __future__ import annotations
-
 from math import ceil
 from typing import Any
 

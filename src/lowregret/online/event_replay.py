@@ -1,7 +1,5 @@
 """The state of an agent from its events: a replay changes the model as the transactions did."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 
 from lowregret.errors import StoreError

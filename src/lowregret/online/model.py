@@ -3,8 +3,6 @@
 Both are those of ``engine.kernels.pending_step``, by which the simulator plays delayed rewards.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

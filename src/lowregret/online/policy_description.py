@@ -1,7 +1,5 @@
 """The policy of a stored agent: its class and its parameters as JSON."""
 
-from __future__ import annotations
-
 from dataclasses import MISSING, asdict
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Verify the log of an agent, and replace its old events by a snapshot."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from itertools import takewhile

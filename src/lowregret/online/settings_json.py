@@ -1,7 +1,5 @@
 """The settings of an agent as JSON, with the names and defaults of ``Settings``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any

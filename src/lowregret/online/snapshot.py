@@ -4,8 +4,6 @@
 columns, which is several times faster to write and to read for many arms.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping

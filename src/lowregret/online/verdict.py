@@ -1,7 +1,5 @@
 """Which arm is the best, how sure that is, and how long until it is known."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from math import log
 from typing import Any, Literal

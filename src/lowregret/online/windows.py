@@ -7,8 +7,6 @@ only limits how long a decision stays pending. In both cases a decision without 
 due, each transaction ends a part of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import islice, takewhile
 

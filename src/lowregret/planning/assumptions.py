@@ -1,7 +1,5 @@
 """What a plan assumes: the numbers that were given, and the problems that are drawn from them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import sqrt
 from typing import NamedTuple

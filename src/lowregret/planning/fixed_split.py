@@ -1,7 +1,5 @@
 """A fixed split, or A/B test: its power, and how long it has to run."""
 
-from __future__ import annotations
-
 from math import inf, sqrt
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The page of a plan: the recommendation, the table, and charts by day."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The runs of a plan, by days: those of a policy, of a fixed split, and of the present option."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import sqrt
 

@@ -1,7 +1,5 @@
 """What a prior is worth to a plan: what it saves if it is right, and costs if it is wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import sqrt
 

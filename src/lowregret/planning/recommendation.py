@@ -1,7 +1,5 @@
 """Which policy to use, why, and how to start its agent."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import sqrt
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """On which day of a run an experiment has a verdict, as ``Agent.verdict`` would give it."""
 
-from __future__ import annotations
-
 from math import log
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Simulated final regret in the three readings, beside the published regret and uniform play."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from lowregret.reproduction.interpretations import AS_PLOTTED, AS_PRINTED, RELEASED_WIDTH, configurations

@@ -5,8 +5,6 @@ testbeds of other papers are omitted. Claims overlap: most are about the same fe
 to a group, in which every comparison counts once. The paper states no criteria; `Claim.criterion` is ours.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

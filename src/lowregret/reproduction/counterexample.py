@@ -4,8 +4,6 @@ Both arms have rewards r - d and r + d, each with probability 1/2; with d = 0 th
 a run is at least that of its first steps, so a horizon of 10^20 needs no run of that length.
 """
 
-from __future__ import annotations
-
 from random import Random
 from typing import NamedTuple
 

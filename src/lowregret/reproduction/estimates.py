@@ -1,7 +1,5 @@
 """Monte Carlo estimates of probabilities in the proof of EUCBV, beside their bounds."""
 
-from __future__ import annotations
-
 from math import sqrt
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Evaluation of the results: everything the report says about the paper, as tables."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 
 import polars as pl

@@ -5,8 +5,6 @@
 *As plotted*: for each published curve, the policy and the testbed of its released script.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from lowregret.experiments.spec import Experiment

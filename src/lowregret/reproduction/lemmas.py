@@ -1,7 +1,5 @@
 """Probabilities bounded in the proof of EUCBV: Lemmas 3 to 5, and eliminations."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import ceil, e, fsum, ldexp, log, sqrt
 from typing import NamedTuple

@@ -16,8 +16,6 @@ outside the 5%, at a joint level of 95% for all points (Bonferroni). Otherwise t
 Levels are those of one curve. They are not adjusted for the 30 curves.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

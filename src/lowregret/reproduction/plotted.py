@@ -6,8 +6,6 @@ yield: MOSS and UCB-V in experiment 1. Where a script computes something that no
 `script_policies` has a class for it.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ Source: the result files behind the figures, released by the authors (GitHub Sub
 7f693c7). Each value is the mean of 100 runs; the variance between runs was not released.
 """
 
-from __future__ import annotations
-
 PUBLISHED_RUNS = 100
 """Number of runs that each published curve averages."""
 

@@ -1,7 +1,5 @@
 """The sections and figures of the page."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import polars as pl

@@ -1,7 +1,5 @@
 """The layout of the report's tables, which the page and the terminal share."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

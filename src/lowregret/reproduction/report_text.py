@@ -1,7 +1,5 @@
 """The prose of the page."""
 
-from __future__ import annotations
-
 TITLE = "Reproduction of the EUCBV paper"
 
 INTRODUCTION = (

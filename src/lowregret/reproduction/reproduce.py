@@ -1,7 +1,5 @@
 """Running the experiments of the paper, and writing the report."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

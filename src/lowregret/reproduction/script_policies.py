@@ -5,8 +5,6 @@ they do, so that the curves can be compared; they are not to be used for anythin
 are in the order of the text, which is not that of the scripts, so two classes say where it matters.
 """
 
-from __future__ import annotations
-
 from math import ceil, inf, log, sqrt
 from typing import ClassVar, NamedTuple
 

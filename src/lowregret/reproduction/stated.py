@@ -1,7 +1,5 @@
 """The four experiments of the EUCBV paper as its text states them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lowregret.errors import InputError

@@ -1,7 +1,5 @@
 """Verdicts on the claims of the EUCBV paper, as printed, with the released width and in the figures."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The decision service: agents over HTTP, a client for them, and a dashboard."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 MAX_GROUP = 256

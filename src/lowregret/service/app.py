@@ -1,7 +1,5 @@
 """The service as an ASGI application: the table of its routes, the checks of every call, and the answers."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from importlib.resources import files

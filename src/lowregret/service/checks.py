@@ -1,7 +1,5 @@
 """Warnings about an agent for its operator, from its state and its history."""
 
-from __future__ import annotations
-
 from math import lgamma, log, log2, pi, sqrt
 from typing import Any
 

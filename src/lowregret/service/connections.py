@@ -1,7 +1,5 @@
 """Connections that do not stay open for clients that send nothing, or headers too slowly or without end."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Group commit: calls that arrive while a transaction is under way share the next one."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from collections.abc import Callable

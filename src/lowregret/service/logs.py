@@ -1,7 +1,5 @@
 """What an operator should know of, one line each: ``time=... level=... event=... key=value``."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

@@ -1,7 +1,5 @@
 """The JSON that the service reads and answers; names and rules are those of the library."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Annotated, Any, Literal, Self, TypeAlias, get_type_hints

@@ -1,7 +1,5 @@
 """Errors of the service as problem details (RFC 9457): one sentence each, and never a 500."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from http import HTTPStatus

@@ -1,7 +1,5 @@
 """Metrics of a service in the text format of Prometheus."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from typing import Any

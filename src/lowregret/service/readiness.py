@@ -1,7 +1,5 @@
 """Whether the store can be used, found out within a limit of its own, and once for all who ask."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import suppress
 from shutil import disk_usage

@@ -1,7 +1,5 @@
 """Checks of a request before it is answered: where it comes from, how large it is, and how long it takes."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from ipaddress import ip_address

@@ -1,7 +1,5 @@
 """Serve a store: a process that listens and restarts its workers, and the workers, which answer."""
 
-from __future__ import annotations
-
 import logging
 import os
 import signal

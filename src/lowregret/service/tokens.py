@@ -4,8 +4,6 @@ A token has 256 random bits, so its SHA-256 does not reveal it; the file holds h
 read again when it changes: a token that is removed from it is refused at once.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The JSON that describes an agent, computed from its state."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from lowregret.online.agent import Agent

@@ -3,8 +3,6 @@
 The constants of `MOSSV` were chosen on the development half, and none on the test half.
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass, replace
 from functools import reduce

@@ -1,7 +1,5 @@
 """Statistics over testbeds: ranks, relative regrets, wins and performance profiles, with intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple

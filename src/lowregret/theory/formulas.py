@@ -5,8 +5,6 @@ Variance Estimates", AAAI 2018. Every function takes gaps, variances, the number
 The gap of an arm is the best mean minus its own; optimal arms have gap 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import accumulate
 from math import e, exp, floor, frexp, fsum, inf, log, log2, sqrt

@@ -1,7 +1,5 @@
 """Table 1 of the EUCBV paper: the orders of the regret of six policies, without their constants."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from math import inf, isfinite, log, sqrt
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 A backend is a module with ``run(problem, control)``. It is imported when it is first used.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 
 from lowregret.engine.problem import Control, Outcome, Problem

@@ -1,7 +1,5 @@
 """Compiled runs over threads."""
 
-from __future__ import annotations
-
 from functools import partial
 from time import perf_counter
 from typing import Any

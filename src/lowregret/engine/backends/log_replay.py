@@ -1,7 +1,5 @@
 """Replay of a log with a policy and of resamples of the log: compiled, over threads."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The definition of correct: runs in plain Python that evaluate all arms at every step."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Blocks of runs over threads, such that an interrupt stops them at once."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait

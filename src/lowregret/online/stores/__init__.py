@@ -1,7 +1,5 @@
 """Stores hold the events of agents. A store only appends events and returns them."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager

@@ -4,8 +4,6 @@ A call has a connection to itself while it lasts, so a process needs as many as 
 time, however many agents it has open.
 """
 
-from __future__ import annotations
-
 import os
 from threading import RLock
 from typing import Any

@@ -1,7 +1,5 @@
 """Where stores are: the path of a file, or a URL whose scheme says which kind of store it is."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A store in a PostgreSQL database, which many processes on many hosts and many agents may share."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Connections to a PostgreSQL server: its address, its name without secrets, and its errors."""
 
-from __future__ import annotations
-
 from math import ceil
 from time import monotonic, sleep
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """A database in which agents are stored, over connections that are made again when they are lost."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress

@@ -11,8 +11,6 @@
 The tables are in the first schema of the ``search_path``.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import psycopg

@@ -1,7 +1,5 @@
 """What the stores in SQL databases have in common: their statements, and how a session writes."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager

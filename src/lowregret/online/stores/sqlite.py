@@ -1,7 +1,5 @@
 """A store in one SQLite file, which several processes and several agents may share."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sqlite3

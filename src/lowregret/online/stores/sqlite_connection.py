@@ -5,8 +5,6 @@ has inherited, or that opens a file which that table lists, writes without locks
 closed before a fork, and opened again when parent or child need them.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import sqlite3

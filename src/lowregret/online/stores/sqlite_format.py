@@ -9,8 +9,6 @@
 =============  =======================================================================================
 """
 
-from __future__ import annotations
-
 from lowregret.errors import StoreError
 from lowregret.online.stores.sqlite_connection import Connection
 
