@@ -117,10 +117,10 @@ class TopTwoThompson(Policy):
     """With probability ``leader_share`` the arm of Thompson sampling, else the first other of new samples.
 
     Russo, "Simple Bayesian algorithms for best-arm identification", Operations Research 68, 2020, Section
-    3.2, with the posteriors Beta(1 + S, 1 + F): for those who need a verdict on the best arm and cannot lose
-    as much as an equal split does. All arms are sampled again up to 100 times; if the same one is always the
-    largest, it is pulled. A reward between 0 and 1 counts as a success with that probability. Assumes rewards
-    in [0, 1]; needs no horizon.
+    3.2, with the posteriors Beta(1 + S, 1 + F). All arms are sampled again up to 100 times, where the paper
+    has no limit; if the same one is always the largest, it is pulled, so a clear loser is hardly pulled any
+    more. A reward between 0 and 1 counts as a success with that probability. Assumes rewards in [0, 1]; needs
+    no horizon.
 
     Parameters
     ----------
