@@ -41,8 +41,14 @@ FALSE = (
     ("TopTwoThompson", "bernoulli:0.1*2", None),
     ("ThompsonBeta", "bernoulli:0.1*2", "geometric(mean=200)"),
     ("UCB1", "bernoulli:0.1*2", "constant(500)"),
+    ("ThompsonGauss(0.01)", "beta:a=0.5*2;b=10", None),
+    ("UCB1", "beta:a=8*2;b=8", None),
+    ("ThompsonGauss(5.0)", "lognormal:mu=0*2;sigma=1", None),
+    ("RoundRobin", "lognormal:mu=0*2;sigma=1", None),
 )
 """Policy, arms and delay; a window of 500 decisions is a constant delay."""
+LOOKS = np.unique(np.geomspace(60, HORIZON, 600).astype(int)) - 1
+"""When rewards that are not binary are looked at, since a look at all of them takes long."""
 EQUAL_SHARES = {
     ".05 x4, .06": (0.05,) * 4 + (0.06,),
     ".5, .6": (0.5, 0.6),
@@ -121,7 +127,7 @@ def divergence(x: np.ndarray, p: np.ndarray) -> np.ndarray:
     return x * np.log(x / p) + (1 - x) * np.log((1 - x) / (1 - p))
 
 
-def has_verdict(arms: Totals) -> np.ndarray:
+def has_verdict(arms: Totals, bounded: bool = True) -> np.ndarray:
     """Return for each time, a row, the arm of a verdict, -1 for none.
 
     Of binary rewards the evidence is at most the largest likelihood ratio to the mean of both arms, so that
@@ -130,7 +136,7 @@ def has_verdict(arms: Totals) -> np.ndarray:
     times, size = arms.pulls.shape
     limit, rows, leader = log(size / ERROR), np.arange(times), arms.means.argmax(axis=1)
     first, enough = arms.at((rows, leader)), arms.pulls.min(axis=1) > 0
-    binary = bool(arms.binary.all())
+    binary = bounded and bool(arms.binary.all())
     for rival in range(size):
         other = arms.at((rows, rival))
         both = (first.total + other.total) / np.maximum(first.pulls + other.pulls, 1)
@@ -139,7 +145,7 @@ def has_verdict(arms: Totals) -> np.ndarray:
             enough &= (leader == rival) | (sum(parts) >= limit)
     for rival in range(size):
         places = np.flatnonzero(enough & (leader != rival))
-        told = log_evidence(first.at(places), arms.at((places, rival)), bounded=True)
+        told = log_evidence(first.at(places), arms.at((places, rival)), bounded=bounded)
         enough[places[told < limit]] = False
     return np.where(enough, leader, -1)
 
@@ -149,7 +155,8 @@ def false_verdicts(policy: str, bandit: lr.Bandit, delay: str | None, runs: int)
     best, false = np.flatnonzero(bandit.gaps == 0), []
     for seed in range(runs):
         run = lr.trace(policy, bandit, HORIZON, seed=seed, delay=delay or 0)
-        told = has_verdict(cumulated(run, len(bandit)))
+        arms = cumulated(run, len(bandit))
+        told = has_verdict(arms if bandit.binary else arms.at(LOOKS), bandit.support[1] <= 1.0)
         right = best[0] if len(best) == 1 else -1
         false.append(((told >= 0) & (told != right)).any())
     return np.array(false)

@@ -29,7 +29,8 @@ def main() -> None:
     python = str(FOLDER / ("Scripts" if os.name == "nt" else "bin") / "python")
     if not FOLDER.exists():
         subprocess.run([sys.executable, "-m", "venv", str(FOLDER)], check=True)
-    subprocess.run([python, "-m", "pip", "install", "--quiet", "confseq==0.0.11"], check=True)
+    if subprocess.run([python, "-m", "pip", "install", "--quiet", "confseq==0.0.11"]).returncode:
+        raise SystemExit("confseq was not built: it needs a C++ compiler and the headers of Boost")
     cases = json.loads(RECORD.read_text(encoding="utf-8"))
     done = subprocess.run(
         [python, "-c", PROGRAM], input=json.dumps(cases), capture_output=True, text=True, check=True

@@ -81,6 +81,7 @@ SETTINGS = {
     "epochs": ("EUCBV", {}),
     "maturing": ("UCB1", {"matures_after": 20, "default_reward": 0.0}),
     "expiring": ("UCB1", {"expires_after": 20}),
+    "by period": ("UCB1", {"period": 15}),
 }
 
 

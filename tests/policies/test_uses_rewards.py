@@ -9,6 +9,7 @@ from engine_runs import PlainRun, compiled_trace
 
 import lowregret as lr
 from lowregret.online import snapshot
+from lowregret.online.decisions import decision_of
 
 
 class Latest(lr.Policy):
@@ -169,11 +170,11 @@ def test_rewards_of_a_control_arm_and_of_an_arm_that_is_pending():
 def test_a_transaction_that_fails_leaves_no_reward_behind():
     state = snapshot.read(lr.Agent(Latest(), ["a"], seed=1).to_json(), Latest())
     for number in range(1, 201):
-        state.choose(number, None, 0.0)
+        decision = decision_of(state.choose(number, None, 0.0))
         saved = state.save()
-        state.apply_reward("a", -1.0)
+        state.apply_reward(decision, -1.0)
         state.restore(saved)
-        state.apply_reward("a", number / 200)
+        state.apply_reward(decision, number / 200)
     assert state.rewards[0, :200].tolist() == [number / 200 for number in range(1, 201)]
 
 

@@ -78,6 +78,9 @@ class Agent:
         What is known of arms before the first decision: a mean, in the units of the rewards, and its weight
         in pulls; with ``reward_range=None`` a standard deviation too. It counts in the statistics of the arm
         as so many rewards, and not in the time; see docs/live.md.
+    period : int or datetime.timedelta, optional
+        The length of a period, such as a day, as a number of decisions or a time. The policy then sees means
+        that are adjusted for good and bad periods of all arms; see docs/calendar.md.
 
     Raises
     ------
@@ -86,7 +89,6 @@ class Agent:
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> agent = lr.Agent(lr.EUCBV(), ["red", "green", "blue"], horizon=10_000, seed=1)
     >>> choice = agent.ask()
     >>> agent.pending == (choice,), agent.time
@@ -239,7 +241,6 @@ class Agent:
 
         Examples
         --------
-        >>> import lowregret as lr
         >>> agent = lr.Agent(lr.UCB1(), ["red", "green", "blue"])
         >>> sorted(choice.arm for choice in agent.ask(3))
         ['blue', 'green', 'red']
@@ -266,7 +267,6 @@ class Agent:
 
         Examples
         --------
-        >>> import lowregret as lr
         >>> lr.Agent(lr.UCB1(), ["red", "green"], seed=1).compile().ask().arm
         'red'
         """
@@ -284,7 +284,6 @@ class Agent:
 
         Examples
         --------
-        >>> import lowregret as lr
         >>> agent = lr.Agent(lr.MOSS(), ["red", "green"], horizon=100)
         >>> lr.Agent.from_json(agent.to_json()).ask().arm == agent.ask().arm
         True
@@ -310,7 +309,6 @@ class Agent:
 
         Examples
         --------
-        >>> import lowregret as lr
         >>> text = lr.Agent(lr.MOSS(), ["red", "green"], horizon=100).to_json()
         >>> lr.Agent.from_json(text)
         Agent(MOSS, 2 arms, 0 pulls)

@@ -24,7 +24,6 @@ def forget_expired(self: Agent) -> int:
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> agent = lr.Agent(lr.UCB1(), ["red", "green"], expires_after=2)
     >>> choices = agent.ask(5)
     >>> agent.forget_expired(), len(agent.pending)
@@ -57,14 +56,13 @@ def forget_where(self: Agent, since: datetime | None = None, request_prefix: str
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> from lowregret.online.stores.in_memory import MemoryStore
     >>> agent = lr.open_agent(MemoryStore(), lr.UCB1(), ["red", "green"])
     >>> decisions = [agent.ask(request=name) for name in ("7, first", "8, first", "7, second")]
     >>> agent.forget_where(request_prefix="7, "), agent.pending == (decisions[1],)
     (2, True)
     """
-    from lowregret.online.withdrawal import withdraw
+    from lowregret.online.retention import withdraw
 
     if since is None and request_prefix is None:
         raise InputError("forget_where: pass since, request_prefix or both")
@@ -91,7 +89,6 @@ def pause(self: Agent, fallback: str | None = None) -> bool:
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
     >>> agent.pause(), agent.status
     (True, 'paused')
@@ -168,7 +165,6 @@ def compact(self: Agent, older_than: timedelta = timedelta(0)) -> int:
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> from lowregret.online.stores.in_memory import MemoryStore
     >>> agent = lr.open_agent(MemoryStore(), lr.UCB1(), ["red", "green"])
     >>> agent.tell(agent.ask(), 1)
@@ -184,7 +180,7 @@ def compact(self: Agent, older_than: timedelta = timedelta(0)) -> int:
         )
     transactions = self.transactions
     with transactions.reading() as state:
-        before = transactions.now() - older_than.total_seconds()
+        before = transactions.clock() - older_than.total_seconds()
         return retention.compact(state, transactions.store, before, transactions.timeout)
 
 
@@ -203,7 +199,6 @@ def erase_request(self: Agent, request: str) -> int:
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
     >>> first = agent.ask(request="somebody")
     >>> agent.erase_request("somebody")

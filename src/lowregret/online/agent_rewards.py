@@ -52,7 +52,6 @@ def tell(
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
     >>> choice = agent.ask(request="visit 17")
     >>> agent.tell(choice.id, 0.5), agent.tell(request="visit 17", reward=0.5)
@@ -81,7 +80,6 @@ def tell_many(self: Agent, rewards: Iterable[tuple[Reference, float]]) -> int:
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
     >>> agent.tell_many([(choice, 1) for choice in agent.ask(5)])
     5
@@ -119,7 +117,6 @@ def observe(
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
     >>> agent.observe("red", 1, request="visit 17"), agent.observe("red", 1, request="visit 17")
     (True, False)
@@ -154,7 +151,6 @@ def forget(self: Agent, decision: Decision | str | None = None, *, request: str 
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
     >>> agent.forget(agent.ask()), agent.time
     (True, 0)
@@ -182,7 +178,6 @@ def forget_many(self: Agent, decisions: Iterable[Reference]) -> int:
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> agent = lr.Agent("UCB1", ["red", "green"])
     >>> agent.forget_many(agent.ask(3)), agent.time
     (3, 0)

@@ -7,6 +7,7 @@ from dataclasses import MISSING, dataclass, fields, replace
 from datetime import timedelta
 from functools import wraps
 from inspect import Parameter, signature
+from math import inf
 from numbers import Real
 from typing import Any, Literal, ParamSpec, TypeAlias, TypedDict, TypeVar, Unpack, get_args, get_type_hints
 
@@ -19,11 +20,11 @@ from lowregret.online.arm_mappings import of_arms, valid_value
 from lowregret.online.decisions import Decision, Observation, Reference, Request
 from lowregret.online.policy_description import describe
 from lowregret.policies import Policy
-from lowregret.policies.inputs import policy_of
+from lowregret.policies.inputs import policy_of, validate_period
 
 Outside: TypeAlias = Literal["refuse", "clip"]
 Window: TypeAlias = int | timedelta
-"""How long a decision waits for its reward: a number of decisions, or a time."""
+"""How long a decision waits for its reward, or a period: a number of decisions, or a time."""
 
 MAX_REQUEST = 1_000
 """The most characters of a request."""
@@ -44,6 +45,7 @@ class Options(TypedDict, total=False):
     log_propensities: bool | None
     values: Mapping[str, Any] | None
     prior: Mapping[str, Sequence[float]] | None
+    period: Window | None
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ class Settings:
     log_propensities: bool | None = None
     values: Mapping[str, Any] | None = None
     prior: Mapping[str, Sequence[float]] | None = None
+    period: Window | None = None
 
     @property
     def window(self) -> Window | None:
@@ -109,7 +112,7 @@ class Settings:
 
 TYPES: dict[str, Any] = get_type_hints(Settings)
 """The type of each setting."""
-LATER = ("values", "prior")
+LATER = ("values", "prior", "period")
 """Settings that are stored only where they are set, so that other agents are stored as before."""
 DEFAULTS = {field.name: field.default for field in fields(Settings) if field.default is not MISSING}
 P = ParamSpec("P")
@@ -169,7 +172,11 @@ def valid_settings(
         control=_control(unchecked.control, unchecked.arms),
         values=of_arms("values", unchecked.values, unchecked.arms),
         prior=of_arms("prior", unchecked.prior, unchecked.arms),
+        period=_window("period", unchecked.period),
     )
+    if settings.period is not None:
+        support, where = settings.reward_range or (-inf, inf), f"reward_range={settings.reward_range}"
+        validate_period(settings.policy, support, where, bool(settings.prior))
     for arm, value in (settings.values or {}).items():
         valid_value(arm, value)
     if settings.control and settings.control[0] in settings.priors():

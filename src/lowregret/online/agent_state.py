@@ -11,6 +11,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
+from datetime import timedelta
 from itertools import takewhile
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from lowregret._common.validation import short_repr
 from lowregret.engine.failures import raise_for
 from lowregret.engine.kernels.exceedances import new_scores
 from lowregret.engine.kernels.observe import observe
+from lowregret.engine.kernels.periods import Periods, add_to_period, enter_period
 from lowregret.engine.kernels.rng import POLICY_STREAM, shuffle, stream
 from lowregret.engine.kernels.state import CLOSED, Rows, initialise_memory, new_rows
 from lowregret.engine.kernels.step import NOT_A_NUMBER
@@ -28,8 +30,18 @@ from lowregret.engine.start import first_round
 from lowregret.errors import InputError
 from lowregret.online.agent_settings import Settings, require_shares, valid_arm
 from lowregret.online.assignment import CONTROL, Assignment
-from lowregret.online.decisions import ANSWERS, Decision, Event, Status, decision_of, new_key, new_tuple
+from lowregret.online.decisions import (
+    ANSWERS,
+    Decision,
+    Event,
+    Status,
+    decision_number,
+    decision_of,
+    new_key,
+    new_tuple,
+)
 from lowregret.online.epochs import first_horizon, start_epoch
+from lowregret.online.live_periods import date_of, first_periods, with_own_estimates, with_room
 from lowregret.online.model import MODEL, LiveRng, apply_step, choose_step, live_clock
 
 INITIAL_CAPACITY = 64
@@ -59,6 +71,9 @@ class SavedModel(NamedTuple):
     matured: int
     status: Status
     fallback: str | None
+    periods: Periods | None
+    dates: dict[int, int]
+    undo: list[tuple[Any, ...]] | None
 
 
 class AgentState:
@@ -73,6 +88,9 @@ class AgentState:
         that a transaction that fails leaves behind nothing that counts.
     names : list of str
         The names of the arms that are not retired, in the order of the rows.
+    periods : Periods or None
+        The rewards by period, where means are adjusted. ``dates`` has the place of each period of a time, and
+        ``undo`` what rewards since ``save`` have changed, None if nobody will restore it.
     retired : dict of str to array
         The rows of the arms that the policy does not see: those that are retired, and the control arm.
     control : str or None
@@ -107,6 +125,9 @@ class AgentState:
         self.scores = new_scores(policy, size)
         priors = {played.index(arm): prior for arm, prior in settings.priors().items()}
         self.rewards = room_for_rewards(policy, size, INITIAL_CAPACITY, priors)
+        self.periods = first_periods(settings, len(settings.arms))
+        self.dates: dict[int, int] = {}
+        self.undo: list[tuple[Any, ...]] | None = None
         self.models = np.zeros(1, MODEL)
         model = self.models[0]
         model["key"] = stream(settings.seed, 0, POLICY_STREAM)
@@ -168,14 +189,16 @@ class AgentState:
         arguments = self.rows, self.models, first
         return [
             (choose_step, (*arguments, self.scores, self.rewards)),
-            (apply_step, (*arguments, 0, 0.5, self.rewards)),
+            (apply_step, (*arguments, 0, 0.5, self.rewards, self.periods)),
         ]
 
     def save(self) -> tuple[Any, ...]:
         """Return a copy of the model: the fields of ``SavedModel``, as a tuple, which is quicker to make."""
+        self.undo = None if self.periods is None else []
         return (
             self.rows.tobytes(), self.models.tobytes(), self.round, self.epoch, self.retired, self.names,
-            self.places, self.asked, self.conflicts, self.matured, self.status, self.fallback,
+            self.places, self.asked, self.conflicts, self.matured, self.status, self.fallback, self.periods,
+            self.dates, self.undo,
         )  # fmt: skip
 
     def restore(self, saved: tuple[Any, ...]) -> None:
@@ -183,6 +206,8 @@ class AgentState:
         model = SavedModel(*saved)
         self.rows = np.frombuffer(model.rows, self.rows.dtype).copy()
         self.models = np.frombuffer(model.models, MODEL).copy()
+        for counts, totals, cell, count, total in reversed(model.undo or ()):
+            counts[cell], totals[cell] = count, total
         for name in SavedModel._fields[2:]:
             setattr(self, name, getattr(model, name))
         self.scores = new_scores(self.settings.policy, len(self.rows))
@@ -238,18 +263,22 @@ class AgentState:
         row["pending"] += 1
         self.models[0]["waiting"] += 1
 
-    def apply_reward(self, arm: str, reward: float) -> None:
+    def apply_reward(self, decision: Decision, reward: float) -> None:
         """Update the model with the reward of a pending pull."""
+        arm = decision.arm
         place = self.places.get(arm)
-        if self.rewards is not None:
+        if self.rewards is not None or self.periods is not None:
             row = self.retired[arm][0] if place is None else self.rows[place]
+            if self.periods is not None:
+                self._enter_period(self.periods, decision, int(row["number"]))
             self.reserve(int(row["number"]), int(row["pulls"]) + int(row["prior"]) + 1)
         if place is not None:
             _, learn, policy = self.steps
             active, self.round = learn(
-                policy, self.rows, self.models, self.round, place, reward, self.rewards
+                policy, self.rows, self.models, self.round, place, reward, self.rewards, self.periods
             )
-            raise_for(policy, active)
+            if active < 0:
+                raise_for(policy, active)
         else:
             self._apply_reward_of_hidden_arm(arm, reward)
         if self.settings.horizon is None and self.models[0]["told"] >= self.models[0]["horizon"]:
@@ -257,6 +286,8 @@ class AgentState:
 
     def reserve(self, number: int, pulls: int) -> None:
         """Grow ``rewards``, if the policy uses them, to hold ``pulls`` rewards of arm ``number``."""
+        if self.periods is not None and number >= len(self.periods.counts):
+            self.periods = with_room(self.periods, number + 1, 0)
         if self.rewards is None:
             return
         arms, capacity, *columns = self.rewards.shape
@@ -266,6 +297,24 @@ class AgentState:
             rewards[:arms, :capacity] = self.rewards
             self.rewards = rewards
 
+    def _enter_period(self, periods: Periods, decision: Decision, number: int) -> None:
+        """Let the next reward be one of this decision, of arm ``number``; ``restore`` can undo it."""
+        t, length = decision_number(decision.id), self.settings.period
+        if isinstance(length, timedelta):
+            date = date_of(decision.timestamp, length)
+            if date not in self.dates:
+                self.dates = {**self.dates, date: len(self.dates) + 1}
+            t = self.dates[date]
+        cell = number, (t - 1) // periods.length
+        if cell[1] >= periods.counts.shape[1]:
+            periods = self.periods = with_room(periods, 0, cell[1] + 1)
+        elif self.undo == []:
+            periods = self.periods = with_own_estimates(periods)
+        if self.undo is not None:
+            counts, totals = periods.counts, periods.totals
+            self.undo.append((counts, totals, cell, counts[cell], totals[cell]))
+        enter_period(periods, t)
+
     def _apply_reward_of_hidden_arm(self, arm: str, reward: float) -> None:
         """Update the statistics of an arm that the policy does not see."""
         row, model = self._own_retired(arm), self.models[0]
@@ -274,7 +323,13 @@ class AgentState:
         model["told"] += 1
         policy = self.settings.policy
         clock = live_clock(policy, self.rows, model, int(model["told"]))
+        if self.periods is not None:
+            row["origin"] = row["total"] = 0.0
         observe(policy, row, 0, reward, clock, LiveRng(model, self.rewards))
+        if self.periods is not None:  # what it tells of its period changes what the policy sees of others
+            rows = np.concatenate([self.rows, row])
+            add_to_period(rows, len(self.rows), policy.warmup, self.periods)
+            self.rows = rows[:-1]
 
     def _own_retired(self, arm: str) -> Rows:
         """Copy the row of an arm that the policy does not see, and return it; ``save`` holds the original."""
@@ -349,6 +404,7 @@ class AgentState:
 
     def commit(self, events: Sequence[Event]) -> list[Decision]:
         """Update the records with events that are stored; return the decisions among them."""
+        self.undo = None
         decisions = []
         for event in events:
             kind, number = event[0], event[1] or 0

@@ -48,7 +48,6 @@ def preview(self: Agent) -> Decision:
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> agent = lr.Agent(lr.ThompsonBeta(), ["red", "green"])
     >>> agent.preview().arm == agent.preview().arm == agent.ask().arm
     True
@@ -75,7 +74,6 @@ def summary(self: Agent) -> polars.DataFrame:
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
     >>> agent.summary()["state"].to_list()
     ['active', 'active']
@@ -112,7 +110,6 @@ def verdict(self: Agent, error: float = 0.05, within: float = 0.0) -> Verdict:
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
     >>> for _ in range(300):
     ...     choice = agent.ask()
@@ -138,7 +135,6 @@ def plot(self: Agent) -> altair.LayerChart:
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> chart = lr.Agent(lr.UCB1(), ["red", "green"]).plot()
     >>> type(chart).__name__
     'Figure'
@@ -159,7 +155,6 @@ def events(self: Agent) -> polars.DataFrame:
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> from lowregret.online.stores.in_memory import MemoryStore
     >>> agent = lr.open_agent(MemoryStore(), lr.UCB1(), ["red", "green"])
     >>> agent.tell(agent.ask(), 1)
@@ -186,7 +181,6 @@ def rewards(self: Agent) -> polars.DataFrame:
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> from lowregret.online.stores.in_memory import MemoryStore
     >>> agent = lr.open_agent(MemoryStore(), lr.EpsilonGreedy(0.5), ["red", "green"])
     >>> agent.tell_many((choice, 1) for choice in agent.ask(3))
@@ -216,7 +210,6 @@ def verify(self: Agent) -> int:
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> from lowregret.online.stores.in_memory import MemoryStore
     >>> agent = lr.open_agent(MemoryStore(), lr.UCB1(), ["red", "green"])
     >>> agent.tell_many((choice, 1) for choice in agent.ask(3))

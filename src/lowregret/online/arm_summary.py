@@ -8,6 +8,7 @@ import polars as pl
 from lowregret._common.arrays import Floats
 from lowregret.analysis.confidence_sequences import normal_width, single_intervals
 from lowregret.analysis.mean_differences import difference_intervals
+from lowregret.engine.kernels.periods import EXPOSURE, TOTAL
 from lowregret.engine.kernels.state import CLOSED
 from lowregret.online.agent_state import AgentState
 from lowregret.online.arm_totals import arm_totals
@@ -16,6 +17,8 @@ ERROR_RATE = 0.05
 """The probability that an interval ever misses the true mean."""
 ADDED_VARIANCE = 4.0
 """Added to the sum of the variances of rewards in [0, 1], since the first ones at a low rate may all be 0."""
+LATER = {"adjusted": pl.Float64, "prior": pl.Int64}
+"""Columns that only some tables have: means adjusted for periods, and the weights of priors."""
 COLUMNS = {
     "arm": pl.String,
     "pulls": pl.Int64,
@@ -41,7 +44,9 @@ def summary_table(state: AgentState) -> pl.DataFrame:
     differences = [
         _unless(np.isinf(end), scale * end)
         for place in (arms.leader, arms.control)
-        for end in difference_intervals(arms.low, arms.high, place, arms.bounded, ERROR_RATE)
+        for end in difference_intervals(
+            arms.low, arms.high, None if state.periods is not None else place, arms.bounded, ERROR_RATE
+        )
     ]
     columns = [
         arms.names,
@@ -54,6 +59,10 @@ def summary_table(state: AgentState) -> pl.DataFrame:
         *differences,
     ]
     table = pl.DataFrame(dict(zip(COLUMNS, columns, strict=True)), schema=COLUMNS)
+    if state.periods is not None:
+        sums = state.periods.arms[arms.rows["number"]]
+        means = settings.unscaled(0.0) + scale * sums[:, TOTAL] / np.where(pulls == 0, 1.0, sums[:, EXPOSURE])
+        table = table.with_columns(pl.Series("adjusted", _unless(pulls == 0, means), pl.Float64))
     priors = settings.priors()
     weights = [priors[arm].weight if arm in priors else 0 for arm in arms.names]
     return table.with_columns(pl.Series("prior", weights, pl.Int64)) if priors else table
@@ -68,7 +77,7 @@ def _unless(missing: Any, values: Floats) -> list[float | None]:
 
 
 def regret_bound(state: AgentState) -> float | None:
-    """Compute an upper bound of the regret so far; None for rewards of unknown range.
+    """Compute an upper bound of the regret so far; None for rewards of unknown range, or with periods.
 
     With probability 95% it holds at all times while the arms stay the same: each arm has a confidence
     sequence that misses its mean with probability 0.05 / K. An arm loses at most the difference between the
@@ -76,7 +85,7 @@ def regret_bound(state: AgentState) -> float | None:
     arms are no rivals. Decisions that were discarded do not count.
     """
     settings = state.settings
-    if settings.reward_range is None:
+    if settings.reward_range is None or settings.period is not None:
         return None
     arms = arm_totals(state)
     size = len(arms.names)

@@ -9,6 +9,7 @@ from lowregret.analysis.confidence_sequences import Totals
 from lowregret.engine.kernels.state import Rows
 from lowregret.engine.prior import without_prior
 from lowregret.online.agent_state import AgentState
+from lowregret.online.live_periods import plain_rows
 
 
 class ArmTotals(NamedTuple):
@@ -38,8 +39,8 @@ class ArmTotals(NamedTuple):
 
 
 def all_rows(state: AgentState) -> tuple[list[str], Rows]:
-    """Return the names and the rows of all arms without their priors, retired ones last."""
-    rows = np.concatenate([state.rows, *state.retired.values()])
+    """Return the names and the rows of all arms without their priors and adjustments, retired ones last."""
+    rows = plain_rows(np.concatenate([state.rows, *state.retired.values()]), state.periods)
     names, priors = [*state.names, *state.retired], state.settings.priors()
     for place, arm in enumerate(names):
         if arm in priors:

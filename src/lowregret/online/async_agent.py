@@ -94,7 +94,6 @@ class AsyncAgent(AsyncCalls):
     Examples
     --------
     >>> import asyncio
-    >>> import lowregret as lr
     >>> async def main():
     ...     async with lr.AsyncAgent(lr.Agent(lr.UCB1(), ["red", "green"])) as agent:
     ...         await agent.compile()

@@ -119,10 +119,11 @@ def tell(state: AgentState, store: Lookup, now: float, rewards: Sequence[tuple[R
     """Apply rewards, all or none; a conflict is recorded and returned."""
     new: dict[int, tuple[float, float]] = {}  # as reported and as scaled, by number of the decision
     for reference, reward in rewards:
-        decision = _decision(state, store, reference)
-        if decision_id(decision) == FALLBACK:
+        decision = _decision(state, store, reference) if isinstance(reference, Request) else reference
+        number = _number(state, decision)
+        if not number and decision_id(decision) == FALLBACK:
             continue
-        number, value = _number(state, decision), valid_reward(reward)
+        value = valid_reward(reward)
         if number and number not in new and number not in state.early:
             new[number] = value, state.settings.scaled(value)
             continue
@@ -139,7 +140,7 @@ def tell(state: AgentState, store: Lookup, now: float, rewards: Sequence[tuple[R
     events, at_once = [], state.settings.matures_after is None
     for number, (value, scaled) in new.items():
         if at_once:
-            state.apply_reward(state.pending[number].arm, scaled)
+            state.apply_reward(state.pending[number], scaled)
         fields = "told", number, None, value, None, None, None, None, None, now
         events.append(new_tuple(Event, fields))
     return len(events), events
@@ -174,7 +175,7 @@ def observe(state: AgentState, store: Lookup, now: float, rows: Sequence[Observa
         events += [new_tuple(Event, fields), Event("told", number, reward=value, timestamp=now)]
         state.count_pending(arm)
         if state.settings.matures_after is None:
-            state.apply_reward(arm, scaled)
+            state.apply_reward(decision_of(events[-2]), scaled)
     return [], events
 
 
@@ -208,7 +209,7 @@ def forget(state: AgentState, store: Lookup, now: float, decisions: Sequence[Ref
     """Discard decisions, all or none."""
     events: dict[int, Event] = {}
     for reference in decisions:
-        decision = _decision(state, store, reference)
+        decision = _decision(state, store, reference) if isinstance(reference, Request) else reference
         number = _number(state, decision)
         if number in events or decision_id(decision) == FALLBACK:
             continue
@@ -271,12 +272,10 @@ def _decisions_of_request(state: AgentState, store: Lookup, request: str) -> lis
     return [decision_of(event) for event in store.events_of_request(request)]
 
 
-def _decision(state: AgentState, store: Lookup, reference: Reference) -> Decision | str:
-    """Return the decision of a request, which must have made one; any other reference as it is."""
-    if not isinstance(reference, Request):
-        return reference
-    name = short_repr(reference.name)
-    decisions = _decisions_of_request(state, store, valid_request(reference.name))
+def _decision(state: AgentState, store: Lookup, request: Request) -> Decision:
+    """Return the decision of a request, which must have made one."""
+    name = short_repr(request.name)
+    decisions = _decisions_of_request(state, store, valid_request(request.name))
     if not decisions:
         raise UnknownDecisionError(
             f"unknown request {name}: this agent made no decision for it, or no longer remembers it"

@@ -38,7 +38,6 @@ def copy_agent(
     Examples
     --------
     >>> import tempfile
-    >>> import lowregret as lr
     >>> from lowregret.online.copying import copy_agent
     >>> folder = tempfile.TemporaryDirectory()
     >>> first, second = f"{folder.name}/first.db", f"{folder.name}/second.db"

@@ -51,7 +51,6 @@ class Decision(NamedTuple):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> choice = lr.Agent(lr.UCB1(), ["red", "green"], seed=1).ask()
     >>> choice.arm, choice.time, choice.propensity
     ('red', 1, 1.0)
@@ -74,7 +73,6 @@ class Request(NamedTuple):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
     >>> choices = [agent.ask(request=name) for name in ("visit 17", "visit 18")]
     >>> agent.tell_many([(lr.Request("visit 17"), 1), (lr.Request("visit 18"), 0)])

@@ -1,6 +1,7 @@
 """Rewards from before an agent: those of a log or of another agent, as rows or as a prior."""
 
 import os
+from datetime import timedelta
 from hashlib import sha256
 from math import sqrt
 from pathlib import Path
@@ -46,6 +47,10 @@ def observe_log(agent: Agent, file: Path) -> tuple[int, int]:
     A row without a request gets one from the contents of the log up to it, so that one that was interrupted
     or has grown can be imported again.
     """
+    if isinstance(agent.transactions.state.settings.period, timedelta):
+        raise InputError(
+            "rows of a log have no time, and means of this agent are adjusted for times: use observe"
+        )
     name, table = read_table(file)
     rewards, propensities = rewards_of(name, table), propensities_of(name, table)
     requests = table["request"].cast(str) if "request" in table.columns else [None] * len(rewards)

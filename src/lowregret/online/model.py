@@ -84,7 +84,7 @@ def choose_step(policy: Any, rows: Rows, models: Rows, round: Any, scores: Float
 
 
 def apply_step(
-    policy: Any, rows: Rows, models: Rows, round: Any, place: int, reward: float, rewards: Any
+    policy: Any, rows: Rows, models: Rows, round: Any, place: int, reward: float, rewards: Any, periods: Any
 ) -> Any:
     """Call ``apply_live`` with the agent's random stream; also an entry point for compiled code."""
-    return apply_live(policy, rows, models[0], round, place, reward, LiveRng(models[0], rewards, None))
+    return apply_live(policy, rows, models[0], round, place, reward, LiveRng(models[0], rewards, periods))

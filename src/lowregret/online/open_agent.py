@@ -86,7 +86,7 @@ def open_agent(
         one. An agent that exists keeps the prior that it was created with.
     weight : float, default 1
         How many pulls each of these rewards is worth, above 0 and at most 1; an arm gets at most 100,000.
-    outside, matures_after, expires_after, default_reward, minimum_share, control, values, prior
+    outside, matures_after, expires_after, default_reward, minimum_share, control, values, prior, period
         As for ``Agent``.
     log_propensities
         As for ``Agent``, except that propensities are computed by default.
@@ -107,7 +107,6 @@ def open_agent(
     Examples
     --------
     >>> import tempfile
-    >>> import lowregret as lr
     >>> folder = tempfile.TemporaryDirectory()
     >>> path = f"{folder.name}/choices.db"
     >>> with lr.open_agent(path, lr.EUCBV(), ["red", "green", "blue"], name="buttons") as agent:
@@ -127,6 +126,8 @@ def open_agent(
         return open_or_create(where, expected, name, wait, read_only, clock)
     if not isinstance(expected, Settings) or expected.prior is not None:
         raise InputError("start_from: pass the policy and the arms of the new agent as well, and no prior")
+    if expected.period is not None:
+        raise InputError("start_from is a prior, and period and prior cannot be combined: use one of them")
     return open_or_create(where, expected, name, wait, read_only, clock, (start_from, weight))
 
 

@@ -17,11 +17,14 @@ import numpy as np
 from lowregret._common.spec_errors import Key, SpecError, unknown_key
 from lowregret._common.validation import short_repr
 from lowregret.engine.kernels.exceedances import SamplingRound, new_scores
+from lowregret.engine.kernels.periods import show_adjusted
 from lowregret.engine.kernels.state import ROW, Rows, new_rows
 from lowregret.errors import InputError
+from lowregret.online import live_periods
 from lowregret.online.agent_settings import Settings
 from lowregret.online.agent_state import AgentState
-from lowregret.online.decisions import Decision, Status, decision_number
+from lowregret.online.decisions import Decision, Status, decision_number, decision_of
+from lowregret.online.live_periods import plain_rows
 from lowregret.online.settings_json import stored_settings
 from lowregret.policies import Policy
 from lowregret.policies.arm_memory import PREFIX
@@ -48,10 +51,10 @@ SNAPSHOT = {
     },
     **{**dict.fromkeys(_COUNTS, int), "arms": _ARMS, "retired": _ARMS, "pending": _DECISIONS},
     **{"fallback": str | None, "defaulted": int, "early": {str: float}, "answers": {str: _NUMBER}},
-    **{"requests": {str: _DECISIONS}, "values": {str: object}},
+    **{"requests": {str: _DECISIONS}, "values": {str: object}, "periods": live_periods.JSON},
 }
 """The types of the JSON; ``str`` stands for any key of a table."""
-OPTIONAL = "memory", "rewards", "times", "status", "fallback", "defaulted", "values"
+OPTIONAL = "memory", "rewards", "times", "status", "fallback", "defaulted", "values", "periods"
 _KINDS: dict[Any, tuple[str, tuple[type, ...]]] = {
     bool: ("true or false", (bool,)),
     int: ("an integer", (int,)),
@@ -73,7 +76,7 @@ def write(state: AgentState, for_store: bool = False) -> str:
     """
     model = state.models[0]
     answers, requests = ({}, {}) if for_store else (state.answers, state.requests)
-    retired = [*state.retired.values()]
+    hidden = np.concatenate([state.rows[:0], *state.retired.values()])
     data = {
         "format": FORMAT,
         "lowregret": _version(),
@@ -89,8 +92,8 @@ def write(state: AgentState, for_store: bool = False) -> str:
         "conflicts": state.conflicts,
         "matured": state.matured,
         "round": {key: _json_number(part) for key, part in state.round._asdict().items()},
-        "arms": _arms(state, state.names, state.rows),
-        "retired": _arms(state, state.retired, np.concatenate(retired) if retired else state.rows[:0]),
+        "arms": _arms(state, state.names, plain_rows(state.rows, state.periods)),
+        "retired": _arms(state, state.retired, plain_rows(hidden, state.periods)),
         "pending": _decisions(state.pending.values()),
         "early": {str(number): reward for number, reward in state.early.items() if number in state.pending},
         "answers": answers,
@@ -100,6 +103,8 @@ def write(state: AgentState, for_store: bool = False) -> str:
         data |= {"status": state.status, **({"fallback": state.fallback} if state.fallback else {})}
     if state.values:
         data["values"] = state.values
+    if state.periods is not None:
+        data["periods"] = live_periods.to_json(state.periods, state.dates)
     return json.dumps(data, ensure_ascii=False, allow_nan=False, indent=None if for_store else 1)
 
 
@@ -130,6 +135,18 @@ def read(text: str, policy: Policy | None = None) -> AgentState:
     state.pending = _by_number(parts["pending"])
     state.early = {_early_number(number, state): reward for number, reward in parts["early"].items()}
     state.answers.update(parts["answers"])
+    if (settings.period is None) == ("periods" in parts):
+        raise damaged("it has periods, and no period in its settings, or the other way round")
+    if settings.period is not None:
+        try:
+            state.periods = live_periods.from_json(
+                settings, parts["periods"], [parts["arms"], parts["retired"]]
+            )
+        except ValueError as error:
+            raise damaged(str(error)) from None
+        state.dates = {int(date): place for place, date in enumerate(parts["periods"]["dates"], 1)}
+        for place in range(len(state.rows)):
+            show_adjusted(state.rows, place, settings.policy.warmup, state.periods)
     for request, decisions in parts["requests"].items():
         state.requests[request] = _by_number(decisions)
         state.requested += len(decisions["id"])
@@ -141,7 +158,7 @@ def check_playable(state: AgentState) -> None:
     saved = state.save()
     try:
         event = state.choose(state.asked + 1, None, 0.0)
-        state.apply_reward(str(event.arm), 0.5)
+        state.apply_reward(decision_of(event), 0.5)
     except (ValueError, ArithmeticError) as error:
         policy = state.settings.policy  # one that is not ours may divide by 0, as in simulations
         if isinstance(error, ValueError) or type(policy).__module__.startswith("lowregret."):

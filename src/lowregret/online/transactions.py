@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from threading import Lock, get_ident
 from time import monotonic, sleep, time
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -70,7 +71,8 @@ class Transactions:
         timeout: float = TIMEOUT,
         clock: Callable[[], float] = time,
     ) -> None:
-        self.state, self.store, self.clock, self.timeout = state, store, clock, timeout
+        self.state, self.store, self.timeout = state, store, timeout
+        self.clock = time if clock is time else partial(_valid_time, clock)
         self.position, self._snapshot = position, snapshot
         self._before: tuple[Any, ...] | None = None
         self._stored: StoredEvents | None = None
@@ -113,16 +115,6 @@ class Transactions:
             outcomes = self._run_exclusively(self._change_together, group)
         return outcomes
 
-    def now(self) -> float:
-        """Return the time of the clock."""
-        now = self.clock()
-        try:
-            if abs(now) <= MAX_SECONDS:
-                return now
-        except TypeError:  # no number at all
-            pass
-        raise InputError(f"clock must return the seconds since 1970, as time.time does, got {now!r}")
-
     @contextmanager
     def reading(self) -> Iterator[AgentState]:
         """Provide the current state, including the transactions of other processes."""
@@ -137,7 +129,7 @@ class Transactions:
             while True:
                 self._before = self.state.save()
                 try:
-                    return call(self.state, self.store, self.now(), *arguments)[0]
+                    return call(self.state, self.store, self.clock(), *arguments)[0]
                 except ArithmeticError:  # as in ``_retry``
                     if self.state.is_compiled:
                         raise
@@ -249,7 +241,7 @@ class Transactions:
     def _change(self, call: Callable[..., Change], arguments: tuple[Any, ...]) -> Change:
         """Make a call, which changes the model."""
         self._before = self.state.save()
-        return call(self.state, self.store, self.now(), *arguments)
+        return call(self.state, self.store, self.clock(), *arguments)
 
     def _change_together(self, group: Sequence[Call]) -> Change:
         """Make a group of calls, each of which sees the records of those before it."""
@@ -271,7 +263,7 @@ class Transactions:
         state = self.state
         before = state.save()
         try:
-            result, events = call(state, lookup, self.now(), *arguments)
+            result, events = call(state, lookup, self.clock(), *arguments)
         except (StoreError, ArithmeticError):
             raise
         except Exception as error:
@@ -368,11 +360,21 @@ class Transactions:
     def _snapshot_due(self, position: int) -> bool:
         """Return whether a snapshot is due; another process may have stored one."""
         state = self.state
-        interval = max(SNAPSHOT_EVERY, len(state.pending), len(state.rows) // 4)  # a snapshot lists them all
+        cells = len(state.rows) if state.periods is None else state.periods.counts.size
+        interval = max(SNAPSHOT_EVERY, len(state.pending), cells // 4)  # a snapshot lists them all
         if position - (self._snapshot or 0) >= interval:
             latest = self.store.latest_snapshot()
             self._snapshot = latest[0] if latest else 0
         return position - (self._snapshot or 0) >= interval
+
+
+def _valid_time(clock: Callable[[], float]) -> float:
+    """Return the time of a clock of the user's own."""
+    now = clock()
+    with suppress(TypeError):  # no number at all
+        if abs(now) <= MAX_SECONDS:
+            return now
+    raise InputError(f"clock must return the seconds since 1970, as time.time does, got {now!r}")
 
 
 def prepare(state: AgentState, events: int) -> None:

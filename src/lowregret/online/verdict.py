@@ -16,6 +16,8 @@ from lowregret.online.arm_totals import ArmTotals, arm_totals
 Claim = Literal["best", "within", "not yet", "none"]
 MAX_GROWTH = 1_000.0
 """The verdict is forecast up to so many times the present number of rewards."""
+ADJUSTED = "no verdict: it would compare plain means, and this agent adjusts them for its periods"
+"""Why an agent with a ``period`` has no verdict."""
 DRAWS = 2_000_000
 """How many draws the expected loss is computed from, of all arms together; 20,000 of each arm at most."""
 
@@ -97,13 +99,15 @@ def verdict_of(state: AgentState, error: float, within: float) -> Verdict:
     every = arm_totals(state)
     scale = state.settings.unscaled(1.0) - state.settings.unscaled(0.0)
     leader, reason = every.leader, _obstacle(every)
+    if state.periods is not None:
+        leader, reason = None, ADJUSTED
     claim: Claim = "none"
     more = None
     if leader is not None and not reason:
         claim, more = _claim(every, leader, error, within / scale)
     arm = None if leader is None else every.names[leader]
-    probabilities, loss, prior = _posterior(every)
-    lifts = _lifts(every, error, state)
+    probabilities, loss, prior = _posterior(every, leader)
+    lifts = {} if state.periods is not None else _lifts(every, error, state)
     arms = tuple(
         ArmVerdict(every.names[place], probabilities.get(place), *lifts.get(place, (None, None, None)))
         for place in np.flatnonzero(~every.retired).tolist()
@@ -168,7 +172,7 @@ def _sentence(claim: Claim, arm: str, error: float, within: float, more: int | N
     return f"{arm} is {what} (error {size} {100 * error:g}%, whenever you look)"
 
 
-def _posterior(arms: ArmTotals) -> tuple[dict[int, float], float | None, str]:
+def _posterior(arms: ArmTotals, leader: int | None) -> tuple[dict[int, float], float | None, str]:
     """Return the probability of each arm to be the best, the expected loss of the leader, and the prior.
 
     The probabilities are computed by quadrature; the loss from draws, with a seed of its own.
@@ -178,7 +182,7 @@ def _posterior(arms: ArmTotals) -> tuple[dict[int, float], float | None, str]:
     totals = arms.low
     binary = arms.bounded and bool(totals.binary.all())
     words = "Beta(1, 1) for each rate" if binary else "uniform in each mean and deviation"
-    places, leader = np.flatnonzero(~arms.retired), arms.leader
+    places = np.flatnonzero(~arms.retired)
     own = totals.at(places)
     if leader is None or (not binary and (own.pulls < 5).any()):
         return {}, None, words

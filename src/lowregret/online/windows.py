@@ -33,11 +33,11 @@ def end_due_windows(state: AgentState, now: float) -> tuple[list[Event], bool]:
 def end_windows(state: AgentState, last: int, default: float | None) -> None:
     """End the windows of decision ``last`` and of all earlier ones."""
     for number in takewhile(last.__ge__, state.pending):
-        arm, reward = state.pending[number].arm, state.early.get(number, default)
+        decision, reward = state.pending[number], state.early.get(number, default)
         if reward is None:
-            state.discard(arm)
+            state.discard(decision.arm)
         else:
-            state.apply_reward(arm, state.settings.scaled(reward))
+            state.apply_reward(decision, state.settings.scaled(reward))
             state.models[0]["defaulted"] += number not in state.early
     state.matured = last
 

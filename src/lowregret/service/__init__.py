@@ -8,21 +8,9 @@ MAX_GROUP = 256
 
 @dataclass(frozen=True)
 class Options:
-    """What a service is started with.
+    """What a service is started with."""
 
-    Attributes
-    ----------
-    store : str
-        The store: a path or a URL.
-    tokens : str or None
-        The file of tokens, None if none are needed.
-    max_group : int
-        The most calls of one transaction; 1 turns group commit off.
-    access_log : bool
-        Whether to log every call.
-    """
-
-    store: str
-    tokens: str | None = None
-    max_group: int = MAX_GROUP
-    access_log: bool = False
+    store: str  # a path or a URL
+    tokens: str | None = None  # their file, None if none are needed
+    max_group: int = MAX_GROUP  # 1 turns group commit off
+    access_log: bool = False  # whether to log every call

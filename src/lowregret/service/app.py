@@ -101,7 +101,8 @@ class Service:
         self.tokens = None if options.tokens is None else Tokens(options.tokens)
         self.agents = Agents(options.store, options.max_group)
         self.metrics = Metrics((route.path for route in (*ROUTES, *OFREP_ROUTES)), counts, worker)
-        self.readiness, self._lost, self._access_log = Readiness(self.agents), False, options.access_log
+        self._common = self.agents, self.metrics, Readiness(self.agents), self.tokens is not None
+        self._lost, self._access_log = False, options.access_log
         self._hidden = hidden_names(options.store)
         self._routes: dict[str, dict[str, Route | Answer]] = {}
         for route in (*ROUTES, *OFREP_ROUTES):
@@ -155,15 +156,15 @@ class Service:
             body = None
             if route.body is not None:
                 body = models.parse_body(route.body, await body_of(headers, receive))
-            query: dict[str, Any] = _numbers(scope["query_string"], route.numbers)
+            query: dict[str, Any] = _numbers(scope["query_string"], route.numbers) if route.numbers else {}
             if route.pages is not None:
                 query = _query(scope["query_string"], route.pages)
-            common = self.agents, self.metrics, self.readiness, self.tokens is not None
-            call = Call(*common, token, name, body, query, headers)
+            call = Call(*self._common, token, name, body, query, headers)
             answer = await route.handler(call)
             if not isinstance(answer, Answer):
                 answer = Answer(json.dumps(answer))
-            self._log_success(route, call)
+            if self._lost or route.scope == "admin":
+                self._log_success(route, call)
         except Exception as error:
             self._log_failure(error, route, _client(scope))
             answer = self._problem(error)
@@ -206,12 +207,12 @@ class Service:
 
 def _template(path: str) -> tuple[str, str]:
     """Return the path of a route, with ``{name}`` in place of the name of an agent, and that name."""
+    if path.startswith("/v1/agents/"):
+        name, slash, action = path[len("/v1/agents/") :].partition("/")
+        return (f"{AGENT}{slash}{action}", name) if name else (path, "")
     if path.startswith(f"{ofrep.FLAGS}/"):
         return f"{ofrep.FLAGS}/{{name}}", path.removeprefix(f"{ofrep.FLAGS}/")
-    name, slash, action = path.removeprefix("/v1/agents/").partition("/")
-    if not name or not path.startswith("/v1/agents/"):
-        return path, ""
-    return f"{AGENT}{slash}{action}", name
+    return path, ""
 
 
 def _client(scope: Scope) -> str:
@@ -220,7 +221,8 @@ def _client(scope: Scope) -> str:
 
 async def _send(answer: Answer, send: Send) -> None:
     headers = [*answer.common, (b"content-type", answer.media_type.encode())]
-    headers += [(name.lower().encode(), value.encode()) for name, value in (answer.headers or {}).items()]
+    if answer.headers:
+        headers += [(name.lower().encode(), value.encode()) for name, value in answer.headers.items()]
     body = b""
     if isinstance(answer.content, str):
         body = answer.content.encode()

@@ -63,7 +63,7 @@ def connect(
         the id "fallback" that is not recorded. If ``only`` lacks this arm, the first of its arms.
     deadline : float, optional
         After how many seconds ``ask`` returns the fallback; by default ``timeout``.
-    outside, matures_after, expires_after, default_reward, minimum_share, control, values, prior
+    outside, matures_after, expires_after, default_reward, minimum_share, control, values, prior, period
         As for ``open_agent``.
     log_propensities
         As for ``open_agent``.
@@ -84,7 +84,6 @@ def connect(
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.connect("ftp://127.0.0.1")
     Traceback (most recent call last):
     lowregret.errors.InputError: the address of a service begins with http:// or https://, got 'ftp://127.0.0.1'

@@ -91,6 +91,7 @@ SETTINGS: dict[str, Any] = {
     "reward_range": Annotated[list[Number], Field(min_length=2, max_length=2)] | None,
     "matures_after": JsonWindow | None,
     "expires_after": JsonWindow | None,
+    "period": JsonWindow | None,
     "default_reward": Number | None,
     "minimum_share": Share,
     "control": Annotated[list[Arm | Share], Field(min_length=2, max_length=2)] | None,
@@ -132,7 +133,7 @@ class Reward(StrictModel):
 
     @model_validator(mode="after")
     def _has_one_name(self) -> Self:
-        if len(self.model_fields_set & {"id", "request"}) != 1 or self.id == self.request:
+        if len(self.model_fields_set) != 2 or self.id == self.request:  # one of them is the reward
             raise ValueError("has an id or a request, one of the two")
         return self
 
@@ -267,6 +268,7 @@ class ArmSummary(BaseModel):
     to_control_low: float | None
     to_control_high: float | None
     prior: int = 0
+    adjusted: float | None = None
 
 
 class Loss(BaseModel):

@@ -22,20 +22,21 @@ class Metrics:
 
     def __init__(self, routes: Iterable[str], shared: Any = None, worker: int = 0) -> None:
         self._routes = {route: place for place, route in enumerate(dict.fromkeys(routes))}
-        counts = np.zeros(WORKER_COUNTS) if shared is None else np.frombuffer(shared)
-        self._counts, self._worker = counts.reshape(-1, MAX_ROUTES, COLUMNS), worker
+        self._counts = memoryview(shared or bytearray(8 * WORKER_COUNTS)).cast("B").cast("d")
+        self._start = worker * WORKER_COUNTS
 
     def observe(self, route: str, status: int, seconds: float) -> None:
         """Count an answer."""
-        counts = self._counts[self._worker, self._routes[route]]
+        counts, start = self._counts, self._start + self._routes[route] * COLUMNS
         if status in STATUSES:
-            counts[STATUSES.index(status)] += 1
-        counts[len(STATUSES) + bisect_left(BUCKET_SECONDS, seconds)] += 1
-        counts[-1] += seconds
+            counts[start + STATUSES.index(status)] += 1
+        counts[start + len(STATUSES) + bisect_left(BUCKET_SECONDS, seconds)] += 1
+        counts[start + COLUMNS - 1] += seconds
 
     def lines(self) -> Iterable[str]:
         """Yield the metrics of the service."""
-        routes = [(route, self._counts[:, place].sum(0)) for route, place in sorted(self._routes.items())]
+        table = np.asarray(self._counts).reshape(-1, MAX_ROUTES, COLUMNS).sum(0)
+        routes = [(route, table[place]) for route, place in sorted(self._routes.items())]
         name, seconds = "lowregret_requests_total", "lowregret_request_seconds"
         yield from _head(name, "counter", "Answers by route and status.")
         for route, counts in routes:

@@ -344,7 +344,8 @@ def _decisions(answer: Any, count: int | None = None) -> list[Decision]:
 def _table(answer: dict[str, Any]) -> polars.DataFrame:
     import polars as pl
 
-    from lowregret.online.arm_summary import COLUMNS
+    from lowregret.online.arm_summary import COLUMNS, LATER
 
     rows: list[dict[str, Any]] = answer["table"]
-    return pl.DataFrame(rows, schema={**COLUMNS, **({"prior": pl.Int64} if "prior" in rows[0] else {})})
+    later = {name: kind for name, kind in LATER.items() if name in rows[0]}
+    return pl.DataFrame(rows, schema={**COLUMNS, **later})

@@ -71,9 +71,9 @@ def estimated_loss(table: list[dict[str, Any]]) -> float | None:
 
     Retired arms and those without a reward are no rivals, but their pulls count.
     """
-    rewarded = [row for row in table if row["mean"] is not None]
-    best = max((row["mean"] for row in rewarded if row["state"] != "retired"), default=None)
-    return None if best is None else float(sum(row["pulls"] * (best - row["mean"]) for row in rewarded))
+    means = [(row.get("adjusted", row["mean"]), row) for row in table if row["mean"] is not None]
+    best = max((mean for mean, row in means if row["state"] != "retired"), default=None)
+    return None if best is None else float(sum(row["pulls"] * (best - mean) for mean, row in means))
 
 
 def _overview(agent: Agent, state: AgentState) -> dict[str, Any]:

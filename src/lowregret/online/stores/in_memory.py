@@ -25,7 +25,6 @@ class MemoryStore(Store):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> from lowregret.online.stores.in_memory import MemoryStore
     >>> store = MemoryStore()
     >>> agent = lr.open_agent(store, lr.UCB1(), ["red", "green"])

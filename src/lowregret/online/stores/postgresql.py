@@ -54,30 +54,17 @@ class PostgreSQLStore(SQLStore):
     The sessions of an agent exclude one another by an advisory lock of its own, so two agents do not wait for
     each other. A commit whose answer was lost, because the server or the connection ended, is looked up when
     the server is back.
-
-    Parameters
-    ----------
-    url : str
-        The address of the database, such as ``postgresql://user:password@host:5432/database``.
-    name : str
-        The name of the agent in the database.
-    read_only : bool, default False
-        Whether to write nothing, also for a server that is a hot standby.
-    timeout : float, default 60
-        How many seconds a call that reads waits for a server that is down.
-    creating : bool, default True
-        Whether to create the tables if there are none.
     """
 
     statements = Statements("lowregret_", "%s")
 
     def __init__(
         self,
-        url: str,
-        name: str = DEFAULT_NAME,
-        read_only: bool = False,
-        timeout: float = TIMEOUT,
-        creating: bool = True,
+        url: str,  # such as postgresql://user:password@host:5432/database
+        name: str = DEFAULT_NAME,  # of the agent
+        read_only: bool = False,  # also for a server that is a hot standby
+        timeout: float = TIMEOUT,  # the seconds that a call that reads waits for a server that is down
+        creating: bool = True,  # the tables, if there are none
     ) -> None:
         self._database = Database(url, name, read_only, timeout, creating)
         super().__init__(self._database.title, name, read_only)

@@ -30,17 +30,10 @@ INSERT = f"INSERT INTO log (agent, position, {EVENT}) VALUES (?, ?{', ?' * len(E
 
 
 class SQLiteStore(SQLStore):
-    """The events of one agent in an SQLite file.
+    """The events of one agent in an SQLite file, created if it does not exist, readable by its owner only.
 
-    Parameters
-    ----------
-    path : path
-        The file; created if it does not exist, readable by its owner only.
-    name : str
-        The name of the agent in the file.
-    read_only : bool, default False
-        Whether to leave the file and its folder unchanged. Where SQLite cannot read it without writing, as
-        on a file system that is read-only, a temporary copy is read.
+    Read-only, the file and its folder stay unchanged. Where SQLite cannot read it without writing, as on a
+    file system that is read-only, a temporary copy is read.
     """
 
     statements = Statements("", "?")
