@@ -7,9 +7,11 @@ import sys
 import numpy as np
 import pytest
 from helpers import POLICIES as FORMS
+from typer.testing import CliRunner
 
 import lowregret as lr
 from lowregret import policies
+from lowregret.cli import app
 from lowregret.engine.backends import cuda, run
 from lowregret.engine.backends.cuda import table
 from lowregret.engine.backends.cuda.layout import constants_of
@@ -17,6 +19,8 @@ from lowregret.engine.backends.threads import Stopped
 from lowregret.engine.encoding import encode
 from lowregret.engine.problem import Control, Problem, RewardTable
 from lowregret.errors import InputError
+from lowregret.suite import league_testbeds
+from lowregret.suite.participants import SIZES, Costs, assignments, participants
 
 UNPLAYABLE = {
     "all rewards of an arm": (
@@ -175,6 +179,25 @@ def test_experiments_have_an_engine(tmp_path):
     plain = lr.simulate("MOSS", "bernoulli:0.4,0.6", 50, 2, engine="reference")
     assert stored.finals.equals(plain.finals)
     assert lr.open_results(tmp_path / "results").description.backend == "cuda"
+
+
+def test_a_league_notes_what_the_gpu_cannot_play(tmp_path):
+    players, costs = participants(policies=["MOSS", "BESA"]), Costs(tmp_path / "costs.json")
+    moss, besa = assignments(league_testbeds.testbed("short"), players, SIZES["quick"], costs, "cuda")
+    assert moss.runs > 0
+    assert (besa.runs, besa.note) == (0, cuda.refusal(problem(lr.BESA(), TWO_ARMS)))
+    assert "memory of a thread" in besa.note
+    assert assignments(league_testbeds.testbed("short"), players, SIZES["quick"], costs)[1].runs > 0
+
+
+def test_a_command_overrides_the_engine_of_a_file(tmp_path):
+    file = tmp_path / "spec.toml"
+    file.write_text('environments = "bernoulli:0.4,0.6"\npolicies = "MOSS"\nhorizon = 50\nruns = 2\n')
+    assert CliRunner().invoke(app, ["run", str(file), "--engine", "cuda"]).exit_code == 0
+    assert lr.open_results(tmp_path / "spec").description.backend == "cuda"
+    refused = CliRunner().invoke(app, ["run", str(file), "--engine", "abacus"])
+    assert refused.exit_code == 2
+    assert "run: engine must be 'compiled', 'reference' or 'cuda', got 'abacus'" in refused.output
 
 
 WITHOUT_GPU = """

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from lowregret.cli.options import Cluster, Seed, Threads, check_workers, workers
+from lowregret.cli.options import Cluster, Engine, Seed, Threads, check_workers, workers
 from lowregret.cli.printing import print_json, print_text
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def league(
     seed: Seed = 0,
     cluster: Cluster = None,
     threads: Threads = None,
+    engine: Engine = "compiled",
     json: Annotated[bool, typer.Option("--json", help="Print all tables as JSON.")] = False,
 ) -> None:
     """Run every policy on every testbed of the suite, rank them, and write a page."""
@@ -49,6 +50,7 @@ def league(
             seed=seed,
             executor=executor,
             threads=threads,
+            engine=cast(Any, engine),
             progress=progress,
         )
     files = result.report(out)

@@ -77,6 +77,9 @@ Cluster = Annotated[
         show_default="threads of this process",
     ),
 ]
+Engine = Annotated[
+    str, typer.Option(metavar="<name>", help="compiled; cuda: an NVIDIA GPU; reference: slow.")
+]
 Clip = Annotated[
     bool, typer.Option("--clip", help="Clip rewards to [0, 1] for the policies that require it.")
 ]

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from lowregret.policies import Policy
 
 RECOMMENDED = {
-    "MOSSV": "rewards in [0, 1] and a horizon; KLMOSS is as good for 0 and 1",
-    "ThompsonBeta": "no horizon, or decisions that must be random",
-    "ThompsonNormal": "rewards without bounds, such as revenue",
+    "MOSSV": "rewards in [0, 1]; MOSSVAnytime if no horizon is known",
+    "ThompsonBeta": "decisions that must be random; KLMS for exact propensities",
+    "ThompsonNormal": "rewards of unknown scale; MOSSV if they are about 1",
     "KLUCB": "very long horizons: asymptotically optimal for Bernoulli rewards",
     "EUCBV": "arms must be dropped for good, in rounds",
     "GLRKLUCB": "means that change abruptly; DiscountedThompson if slowly",

@@ -45,6 +45,9 @@ def run(
     ] = None,
     cluster: Cluster = None,
     threads: Threads = None,
+    engine: Annotated[
+        str | None, typer.Option(metavar="<name>", help="Instead of the engine of the file.")
+    ] = None,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -56,9 +59,13 @@ def run(
     ] = False,
 ) -> None:
     """Run an experiment, or continue one that was stopped."""
+    from lowregret.engine.backends import validate_backend
     from lowregret.experiments.spec import Experiment
 
     spec, folder = Experiment.from_toml(experiment), out or experiment.with_suffix("")
+    if engine is not None:
+        validate_backend("run", engine)
+        spec = spec.model_copy(update={"engine": engine})
     if threads is not None and threads < 1:
         raise InputError(f"run: threads must be an integer of at least 1, got {threads}")
     check_workers("run", threads, cluster)

@@ -38,9 +38,7 @@ def simulate(
         int | None,
         options.integer_option("Decisions in a period, such as a day; means are adjusted for it."),
     ] = None,
-    engine: Annotated[
-        str, typer.Option(metavar="<name>", help="compiled; cuda: an NVIDIA GPU; reference: slow.")
-    ] = "compiled",
+    engine: options.Engine = "compiled",
     json: options.Json = False,
 ) -> None:
     """Simulate policies on an environment and print their regret."""

@@ -17,11 +17,13 @@ from lowregret._common.durable_files import as_store_error, read_json, write_ato
 from lowregret._common.progress import Progress, Report, reporting
 from lowregret._common.text import count
 from lowregret._common.validation import integer, seed_of
+from lowregret.engine.backends import validate_backend
 from lowregret.errors import InputError
 from lowregret.experiments.policy_loading import refer_to
 from lowregret.experiments.spec import Experiment
 from lowregret.experiments.store import ResultStore
 from lowregret.policies import Policy
+from lowregret.simulation import Engine
 from lowregret.suite import standings as statistics
 from lowregret.suite.league_testbeds import TEST, TESTBEDS, Testbed, testbed
 from lowregret.suite.participants import (
@@ -159,6 +161,7 @@ def league(
     policies: Iterable[Policy | str] | None = None,
     executor: Executor | Callable[[], Executor] | None = None,
     threads: int | None = None,
+    engine: Engine = "compiled",
     progress: bool | Report = True,
 ) -> League:
     """Run every policy on every testbed of the suite that suits it.
@@ -182,6 +185,9 @@ def league(
         The policies; by default all of the package that learn.
     executor, threads : optional
         Where the runs are computed; see `Experiment.run`.
+    engine : {"compiled", "reference", "cuda"}, default "compiled"
+        The engine of the runs on testbeds, as for `simulate`; worst cases are searched with ``compiled``.
+        A policy that the engine cannot play has no runs, and its note says why.
     progress : bool or callable, default True
         Whether to say on standard error what is done, or a function that is called with a `Progress`.
 
@@ -210,6 +216,7 @@ def league(
     """
     if size not in SIZES:
         raise InputError(f"league: size must be one of {', '.join(SIZES)}, got {size!r}")
+    validate_backend("league", engine)
     if threads is not None:
         integer("league", "threads", threads)
     folder, seed = Path(out), seed_of(seed)
@@ -220,11 +227,13 @@ def league(
     rows: list[dict[str, Any]] = []
     with reporting(progress) as report:
         report(Progress("measuring the time of a step", 0, len(beds), "testbeds", 0.0))
-        plans = {bed.name: assignments(bed, players, SIZES[size], costs) for bed in beds}
+        plans = {bed.name: assignments(bed, players, SIZES[size], costs, engine) for bed in beds}
         costs.save()
         for number, bed in enumerate(beds):
             advance = partial(_advance, report, number, len(beds))
-            regrets[bed.name], scores = _play(bed, plans[bed.name], folder, seed, advance, executor, threads)
+            regrets[bed.name], scores = _play(
+                bed, plans[bed.name], folder, seed, advance, executor, threads, engine
+            )
             rows += scores
         cases = _worst_cases(players, size, folder, threads, costs, report)
     return _assemble(size, seed, beds, players, regrets, pl.DataFrame(rows, schema=SCORES), cases)
@@ -238,6 +247,7 @@ def _play(
     advance: Callable[[float, Progress], None],
     executor: Executor | Callable[[], Executor] | None,
     threads: int | None,
+    engine: Engine,
 ) -> tuple[dict[str, Floats], list[dict[str, Any]]]:
     """Run the experiments of a testbed; return the regrets of the policies, and their scores."""
     bandit, regrets, costs = bed.bandit(), dict[str, Floats](), dict[str, float]()
@@ -251,6 +261,7 @@ def _play(
             runs=runs,
             seed=seed,
             grid={"points": GRID_POINTS},
+            engine=engine,
         )
         place = folder / "results" / f"{bed.name}-{runs}"
         report = partial(advance, part / len(groups))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lowregret._common.durable_files import as_store_error, read_json, write_atomically
+from lowregret.engine.backends import refusal
 from lowregret.engine.problem import Problem
 from lowregret.engine.start import first_round
 from lowregret.environments import Bandit
@@ -93,13 +94,16 @@ def _participant(policy: Policy | str) -> Participant:
     return Participant(str(loaded), loaded, policy)
 
 
-def assignments(bed: Testbed, players: Sequence[Participant], size: Size, costs: Costs) -> list[Assignment]:
-    """Return how every policy plays on a testbed."""
+def assignments(
+    bed: Testbed, players: Sequence[Participant], size: Size, costs: Costs, engine: str = "compiled"
+) -> list[Assignment]:
+    """Return how every policy plays on a testbed with an engine."""
     bandit, horizon, runs, assigned = bed.bandit(), bed.horizon, planned_runs(bed.horizon, size), []
     for player in players:
         loaded_from, policy, note = policy_for(player, bandit, horizon)
-        if policy is None:
-            assigned.append(Assignment(player, None, "", 0, note))
+        reason = refusal(Problem(policy, bandit, horizon), engine) if policy is not None else note
+        if policy is None or reason:
+            assigned.append(Assignment(player, None, "", 0, reason))
             continue
         seconds = horizon * costs.of(player, policy, bandit, horizon)
         allowed = affordable(runs, seconds, size.seconds)

@@ -29,6 +29,12 @@ def validate_problem(problem: Problem, backend: str) -> None:
         import_module(BACKENDS[backend]).validate(problem)
 
 
+def refusal(problem: Problem, backend: str) -> str:
+    """Return why an engine cannot play a problem; nothing where it can, be there a GPU or not."""
+    reason: str = import_module(BACKENDS[backend]).refusal(problem) if backend == "cuda" else ""
+    return reason
+
+
 def run(problem: Problem, backend: str = "compiled", control: Control | None = None) -> Outcome:
     """Play the runs of a problem with an engine."""
     outcome: Outcome = import_module(BACKENDS[backend]).run(problem, control or Control())

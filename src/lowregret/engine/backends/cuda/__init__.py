@@ -51,30 +51,36 @@ class Buffers(NamedTuple):
     event: Any
 
 
+def refusal(problem: Problem) -> str:
+    """Return why a GPU cannot play a problem; nothing where it can."""
+    policy, bandit = problem.policy, problem.bandit
+    if policy.uses_rewards:
+        return "it looks at all rewards of an arm, which do not fit into the memory of a thread"
+    if policy.overrides("list_index") or policy.overrides("duel"):
+        return "lists and duels of arms are not written for a GPU"
+    if policy.top_two:
+        return "second samples of arms are not written for a GPU"
+    if policy.overrides("initially_active") and policy.overrides("next_round"):
+        return "arms that become active later are not written for a GPU"
+    if problem.delayed:
+        return "delayed rewards and batches are not written for a GPU"
+    if problem.prior:
+        return "a prior is not written for a GPU"
+    if problem.period is not None:
+        return "means adjusted for periods are not written for a GPU"
+    if problem.horizon >= 2**31:
+        return "the horizon must be below 2^31"
+    if not isinstance(bandit, RewardTable) and (bandit.kinds == SAMPLED).any():
+        return "a sampler of your own runs on the processor alone"
+    return ""
+
+
 def validate(problem: Problem) -> None:
     """Raise ``InputError`` for what a GPU cannot play, and where there is none."""
-    policy, bandit = problem.policy, problem.bandit
-    reason = ""
-    if policy.uses_rewards:
-        reason = "it looks at all rewards of an arm, which do not fit into the memory of a thread"
-    elif policy.overrides("list_index") or policy.overrides("duel"):
-        reason = "lists and duels of arms are not written for a GPU"
-    elif policy.top_two:
-        reason = "second samples of arms are not written for a GPU"
-    elif policy.overrides("initially_active") and policy.overrides("next_round"):
-        reason = "arms that become active later are not written for a GPU"
-    elif problem.delayed:
-        reason = "delayed rewards and batches are not written for a GPU"
-    elif problem.prior:
-        reason = "a prior is not written for a GPU"
-    elif problem.period is not None:
-        reason = "means adjusted for periods are not written for a GPU"
-    elif problem.horizon >= 2**31:
-        reason = "the horizon must be below 2^31"
-    elif not isinstance(bandit, RewardTable) and (bandit.kinds == SAMPLED).any():
-        reason = "a sampler of your own runs on the processor alone"
-    if reason:
-        raise InputError(f'{policy}: engine="cuda" cannot play it, since {reason}: use engine="compiled"')
+    if reason := refusal(problem):
+        raise InputError(
+            f'{problem.policy}: engine="cuda" cannot play it, since {reason}: use engine="compiled"'
+        )
     require_device()
 
 
