@@ -3,12 +3,15 @@
 Prints the wall-clock time and the processor time of every step. On a machine that others use the processor
 time is the one to look at: on two quiet cores a step takes at least half of it.
 
-    python benchmarks/first_hour.py [--test] [--runs 100]
+    python benchmarks/first_hour.py [--runs 100] [--tests tests/theory]
+
+``--runs 2 --tests tests/theory`` tries the script itself in some minutes.
 """
 
 import argparse
 import os
 import resource
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -19,25 +22,30 @@ ROOT = Path(__file__).parents[1]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--test", action="store_true", help="run make test too")
     parser.add_argument("--runs", type=int, default=100, help="runs of the reproduction")
+    parser.add_argument("--tests", default="", help="files or folders of tests; all of them unless told")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         clone = Path(folder) / "lowregret"
         subprocess.run(["git", "clone", "--quiet", ROOT, clone], check=True)
         # Packages may come from the cache of pip, compiled code may not.
-        environment = {**os.environ, "XDG_CACHE_HOME": str(Path(folder) / "cache")}
+        cache = Path(folder) / "cache"
+        environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
         environment.pop("PYTHONPATH", None)
         reproduce = ["make", "reproduce", f"RUNS={options.runs}"]
+        test = ["make", "test", f"TESTS={options.tests}"]
         steps = {
             "set up the package": ["make", ".venv/package"],
             "reproduce, nothing compiled": reproduce,
             "reproduce again, compiled": reproduce,
+            "set up the tools": ["make", "setup"],
+            "test, nothing compiled": test,
+            "test again, compiled": test,
         }
-        if options.test:
-            steps |= {"set up the tools": ["make", "setup"], "test": ["make", "test"]}
         for name, command in steps.items():
-            subprocess.run(["rm", "-rf", clone / "reproduction"], check=True)
+            shutil.rmtree(clone / "reproduction", ignore_errors=True)
+            if "nothing compiled" in name:
+                shutil.rmtree(cache / "lowregret", ignore_errors=True)
             seconds, processor_seconds = timed(command, clone, environment)
             print(f"{name:28} {minutes(seconds)}, processor time {minutes(processor_seconds)}", flush=True)
 
