@@ -23,7 +23,7 @@ reproduce: .venv/package
 	$(BIN)/lowregret reproduce --runs $(RUNS) --seed 1
 
 test: setup
-	$(BIN)/pytest --numprocesses auto --durations 15 --quiet -m "not heavy"
+	$(BIN)/pytest --numprocesses auto --durations 15 --quiet -m "not heavy" $(TESTS)
 
 # Tests that take long, the oldest supported Numba, in .venv-oldest, and the policies of other packages, in .venv-peers.
 verify: setup

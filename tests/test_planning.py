@@ -17,9 +17,8 @@ from lowregret.cli import app
 from lowregret.planning import assumptions as numbers
 from lowregret.planning.fixed_split import REPETITIONS, FixedSplit
 from lowregret.planning.plan_page import introduction
-from lowregret.planning.policy_runs import PolicyRuns
+from lowregret.planning.policy_runs import PolicyRuns, first_verdict
 from lowregret.planning.recommendation import recommend, snippets
-from lowregret.planning.verdict_days import first_verdict
 from lowregret.policies.inputs import policy_of
 from lowregret.service.models import NewAgent, parse_body
 

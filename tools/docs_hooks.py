@@ -136,6 +136,9 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     return typeset(markdown)
 
 
+EXAMPLES = "The examples begin with `import lowregret as lr`.\n\n"
+
+
 def reference_pages() -> dict[str, str]:
     """Return the pages of the reference, in which every public name is documented."""
     import lowregret as lr
@@ -148,7 +151,7 @@ def reference_pages() -> dict[str, str]:
     pages["reference/environments.md"] += _entries(constructors)
     protocol = ("Policy", "Arm", "Arms", "Clock", "Random", "NEVER")
     pages["reference/policies.md"] = (
-        "# Policies\n\n## Protocol\n\n"
+        f"# Policies\n\n{EXAMPLES}## Protocol\n\n"
         + _entries(protocol, 3)
         + "## Policies of the package\n\n"
         + _entries(policies.POLICIES, 3, members=False)
@@ -159,7 +162,7 @@ def reference_pages() -> dict[str, str]:
 
 
 def _reference(title: str, names: Any) -> str:
-    return f"# {title}\n\n{_entries(names)}"
+    return f"# {title}\n\n{EXAMPLES}{_entries(names)}"
 
 
 def _entries(names: Any, level: int = 2, **options: bool) -> str:

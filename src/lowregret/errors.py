@@ -6,7 +6,6 @@ class LowRegretError(Exception):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> try:
     ...     lr.EUCBV(rho=-1)
     ... except lr.LowRegretError as error:
@@ -20,7 +19,6 @@ class InputError(LowRegretError, ValueError):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.EUCBV(rho=-1)
     Traceback (most recent call last):
     lowregret.errors.InputError: EUCBV: rho must be positive, got -1
@@ -32,7 +30,6 @@ class UnknownDecisionError(LowRegretError, LookupError):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.Agent(lr.UCB1(), ["red", "green"]).tell("5f-1", 1)
     Traceback (most recent call last):
     lowregret.errors.UnknownDecisionError: unknown decision '5f-1': this agent did not make it
@@ -44,7 +41,6 @@ class ConflictError(LowRegretError):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
     >>> choice = agent.ask(request="visit")
     >>> agent.ask(2, request="visit")
@@ -64,7 +60,6 @@ class StoreError(LowRegretError):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> issubclass(lr.StoreError, lr.LowRegretError), issubclass(lr.StoreError, lr.InputError)
     (True, False)
     """

@@ -112,7 +112,6 @@ def simulate(
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> bandit = lr.bernoulli([0.07] * 19 + [0.10])
     >>> result = lr.simulate([lr.EUCBV(), lr.RoundRobin()], bandit, horizon=2_000, runs=10, seed=1)
     >>> result.regret("RoundRobin").mean().round(6).item()
@@ -212,7 +211,6 @@ def trace(
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.RoundRobin(), [[1, 0, 1], [0, 0]], horizon=5).arm.tolist()
     [0, 1, 0, 1, 0]
     >>> path = lr.trace("EUCBV", "bernoulli:0.2,0.8", horizon=1_000, seed=1)

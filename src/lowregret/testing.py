@@ -1,6 +1,5 @@
 """Tests that any policy, and any store of a live agent, should pass: ours do, and so can yours.
 
->>> import lowregret as lr
 >>> lr.testing.check_policy(lr.UCB1())
 """
 
@@ -56,7 +55,6 @@ def check_policy(policy: Policy | str) -> None:
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.testing.check_policy(lr.MOSS())
     """
     policy = policy_of(policy)
@@ -214,7 +212,6 @@ def check_store(make_store: MakeStore) -> None:
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> from lowregret.online.stores.in_memory import MemoryStore
     >>> stores = {}
     >>> lr.testing.check_store(lambda name: stores.setdefault(name, MemoryStore()))

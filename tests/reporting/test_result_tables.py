@@ -5,9 +5,9 @@ from analysis_data import frames_of
 from lowregret.analysis.comparison import compare
 from lowregret.analysis.ranks import average_ranks
 from lowregret.analysis.summary import summarise
+from lowregret.reporting.experiment_report import numbers, overview, verdicts
 from lowregret.reporting.number_format import p_value, span
 from lowregret.reporting.page_parts import Cell
-from lowregret.reporting.result_tables import numbers, overview, verdicts
 
 FRAMES = frames_of(
     {

@@ -4,8 +4,7 @@ import pytest
 from analysis_data import frames_of
 
 from lowregret.analysis.summary import summarise
-from lowregret.reproduction.agreement import near_uniform_play, pivot_readings, regret_by_reading
-from lowregret.reproduction.evaluation import evaluate
+from lowregret.reproduction.evaluation import evaluate, near_uniform_play, pivot_readings, regret_by_reading
 from lowregret.reproduction.interpretations import experiments_to_run
 
 RELEASED = "EUCBV(width='released')"

@@ -11,9 +11,10 @@ from lowregret.reproduction.estimates import (
     elimination_estimate,
     estimate_probabilities,
     lemma_3_estimates,
+    lemma_4_arms,
+    lemma_5,
     lemma_5_estimates,
 )
-from lowregret.reproduction.lemmas import lemma_4_arms, lemma_5
 from lowregret.theory.formulas import last_round
 
 RARE = 1e-6

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lowregret.environments import paper
-from lowregret.reproduction.lemmas import elimination_bound, lemma_3
+from lowregret.reproduction.estimates import elimination_bound, lemma_3
 from lowregret.theory.formulas import elimination_round, last_round
 
 

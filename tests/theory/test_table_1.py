@@ -5,7 +5,7 @@ from math import log, sqrt
 import pytest
 
 from lowregret.environments import paper
-from lowregret.theory.table_1 import table_1
+from lowregret.theory.regret_bounds import table_1
 
 
 def values(gaps, variances, horizon):

@@ -38,7 +38,6 @@ class Metric:
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> share = lr.Metric("share of arm 1", lambda pulls, rewards: pulls[:, 1] / pulls.sum(axis=1), False)
     >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=100, runs=10)
     >>> table = result.with_metrics(share).summary()

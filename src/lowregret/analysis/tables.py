@@ -28,7 +28,6 @@ class Tables:
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=50, runs=4)
     >>> result.name, result.seed, result.runs, result.horizon
     ('bernoulli:0.1,0.9', 0, 4, 50)

@@ -48,48 +48,21 @@ class RewardTable:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Runs of one policy on one bandit.
-
-    Attributes
-    ----------
-    policy : Policy
-        The policy.
-    bandit : Bandit or RewardTable
-        What it plays on.
-    horizon : int
-        The number of steps of a run.
-    seed, first_run, runs : int
-        The seed, the number of the first run, and how many runs there are; run r depends on the seed and r
-        alone.
-    grid : array of int
-        The increasing times at which the regret is recorded.
-    clip : bool
-        Whether the policy sees rewards clipped to [0, 1].
-    delay : Delay, or None
-        How many decisions later a reward is known; None for rewards known before the next decision.
-    batch : int
-        The number of decisions made at once.
-    period : int, or None
-        The number of decisions of a period for which means are adjusted; None where they are not.
-    record : frozenset of str
-        What is recorded besides regret, pulls and eliminations: names of ``RECORDS``.
-    prior : mapping of int to ArmPrior
-        What is known of arms before the first pull, by their numbers.
-    """
+    """Runs of one policy on one bandit."""
 
     policy: Policy
-    bandit: Bandit | RewardTable
-    horizon: int
+    bandit: Bandit | RewardTable  # what it plays on
+    horizon: int  # the number of steps of a run
     seed: int = 0
-    first_run: int = 0
-    runs: int = 1
-    grid: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
-    clip: bool = False
-    delay: Delay | None = None
-    batch: int = 1
-    record: frozenset[str] = frozenset()
-    prior: Mapping[int, ArmPrior] = field(default_factory=dict)
-    period: int | None = None
+    first_run: int = 0  # run r depends on the seed and r alone
+    runs: int = 1  # how many, from the first on
+    grid: Integers = field(default_factory=lambda: np.zeros(0, np.int64))  # increasing times
+    clip: bool = False  # whether the policy sees rewards clipped to [0, 1]
+    delay: Delay | None = None  # how many decisions later a reward is known; None for before the next
+    batch: int = 1  # the number of decisions made at once
+    record: frozenset[str] = frozenset()  # besides regret, pulls and eliminations: names of RECORDS
+    prior: Mapping[int, ArmPrior] = field(default_factory=dict)  # what is known of arms, by their numbers
+    period: int | None = None  # the number of decisions of a period for which means are adjusted, if any
 
     def __post_init__(self) -> None:
         if unknown := self.record - set(RECORDS):
@@ -116,36 +89,16 @@ class Control:
 
 @dataclass(frozen=True, repr=False)
 class Outcome:
-    """The runs of one policy; row r of every array is run r.
-
-    Attributes
-    ----------
-    policy : Policy
-        The policy.
-    grid : array (times,)
-        The times at which the regret is recorded.
-    regret : array (runs, times)
-        Pseudo-regret at those times.
-    pulls : array (runs, arms)
-        Pulls of every arm at the horizon.
-    eliminated : array (runs, arms), or None
-        When an arm was eliminated, 0 for never; None for a policy that eliminates none permanently.
-    records : mapping of str to array
-        What else was recorded, by the names of ``RECORDS``.
-    seconds : float
-        Wall time of the simulation, compilation excluded.
-    threads : int
-        How many threads shared the runs.
-    """
+    """The runs of one policy; row r of every array is run r."""
 
     policy: Policy
-    grid: Integers
-    regret: Floats
-    pulls: Integers
-    eliminated: Integers | None
-    records: Mapping[str, Any]
-    seconds: float
-    threads: int
+    grid: Integers  # the times at which the regret is recorded
+    regret: Floats  # pseudo-regret at those times
+    pulls: Integers  # of every arm at the horizon
+    eliminated: Integers | None  # when an arm was, 0 for never; None if none is eliminated permanently
+    records: Mapping[str, Any]  # what else was recorded, by the names of RECORDS
+    seconds: float  # wall time, compilation excluded
+    threads: int  # how many shared the runs
 
     @property
     def rewards(self) -> Floats | None:

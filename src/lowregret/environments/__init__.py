@@ -8,6 +8,7 @@ from lowregret.environments.constructors import empirical as empirical
 from lowregret.environments.constructors import exponential as exponential
 from lowregret.environments.constructors import gaussian as gaussian
 from lowregret.environments.constructors import lognormal as lognormal
+from lowregret.environments.constructors import paper as paper
 from lowregret.environments.constructors import pareto as pareto
 from lowregret.environments.constructors import poisson as poisson
 from lowregret.environments.constructors import truncnormal as truncnormal
@@ -35,4 +36,3 @@ from lowregret.environments.family_registry import FamilyEntry as FamilyEntry
 from lowregret.environments.family_registry import entry_of as entry_of
 from lowregret.environments.gymnasium_env import to_gymnasium as to_gymnasium
 from lowregret.environments.sampled import Sampled as Sampled
-from lowregret.environments.testbeds import paper as paper

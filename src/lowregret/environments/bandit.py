@@ -34,7 +34,6 @@ class Bandit:
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> from lowregret.environments import Bernoulli, Gaussian
     >>> bandit = lr.Bandit((Bernoulli(0.5), Gaussian(0.75, 0.25)), name="mixed")
     >>> bandit
@@ -115,8 +114,7 @@ class Bandit:
 
         Examples
         --------
-        >>> from lowregret.environments import bernoulli
-        >>> bernoulli([0.1, 0.9]).sample(1, 5)
+        >>> lr.bernoulli([0.1, 0.9]).sample(1, 5)
         array([1., 1., 1., 1., 1.])
         """
         if isinstance(arm, bool) or not isinstance(arm, Integral) or not 0 <= int(arm) < len(self):
@@ -149,8 +147,7 @@ class Bandit:
 
         Examples
         --------
-        >>> from lowregret.environments import uniform
-        >>> uniform(0, [4, 8]).scaled(0, 8).means
+        >>> lr.uniform(0, [4, 8]).scaled(0, 8).means
         array([0.25, 0.5 ])
         """
         scale_interval(low, high)

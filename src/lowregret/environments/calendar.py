@@ -8,8 +8,15 @@ import numpy as np
 from lowregret._common.arrays import Floats
 from lowregret._common.validation import MAX_HORIZON, POSITIVE, Rule, as_list, integer, number
 from lowregret.environments.bandit import Bandit
-from lowregret.environments.drift import DriftingBandit, add_drift, row_of, with_means
-from lowregret.environments.mean_drift import CYCLIC, PIECEWISE, Drift
+from lowregret.environments.drift import (
+    CYCLIC,
+    PIECEWISE,
+    Drift,
+    DriftingBandit,
+    add_drift,
+    row_of,
+    with_means,
+)
 from lowregret.errors import InputError
 
 WEEK, WEEKEND = 7, 2
@@ -59,7 +66,6 @@ def rhythm(
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> shop = lr.rhythm(lr.bernoulli([0.10, 0.12]), every=1_000, weekend=1.3)
     >>> shop.means_at([1, 5_001, 7_001]).round(3)
     array([[0.088, 0.106],

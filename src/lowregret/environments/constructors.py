@@ -1,6 +1,8 @@
-"""Constructors of bandits, one per reward family."""
+"""Constructors of bandits: one per reward family, and the four testbeds of the EUCBV paper."""
 
+import random
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
@@ -30,8 +32,7 @@ def bernoulli(probabilities: Numbers, *, scale: Scale = None) -> Bandit:
 
     Examples
     --------
-    >>> from lowregret.environments import bernoulli
-    >>> bernoulli([0.07] * 19 + [0.1])
+    >>> lr.bernoulli([0.07] * 19 + [0.1])
     Bandit('bernoulli', arms=20, best mean 0.1)
     """
     return family_bandit("bernoulli", [probabilities], scale)
@@ -55,8 +56,7 @@ def gaussian(means: Numbers, variances: Numbers, *, scale: Scale = None) -> Band
 
     Examples
     --------
-    >>> from lowregret.environments import gaussian
-    >>> gaussian([0.1, 0.2], 0.25).variances
+    >>> lr.gaussian([0.1, 0.2], 0.25).variances
     array([0.25, 0.25])
     """
     return family_bandit("gaussian", [means, variances], scale)
@@ -78,8 +78,7 @@ def beta(a: Numbers, b: Numbers, *, scale: Scale = None) -> Bandit:
 
     Examples
     --------
-    >>> from lowregret.environments import beta
-    >>> beta([1, 3], 1).means
+    >>> lr.beta([1, 3], 1).means
     array([0.5 , 0.75])
     """
     return family_bandit("beta", [a, b], scale)
@@ -101,8 +100,7 @@ def exponential(means: Numbers, *, scale: Scale = None) -> Bandit:
 
     Examples
     --------
-    >>> from lowregret.environments import exponential
-    >>> exponential([0.5, 2]).variances
+    >>> lr.exponential([0.5, 2]).variances
     array([0.25, 4.  ])
     """
     return family_bandit("exponential", [means], scale)
@@ -124,8 +122,7 @@ def poisson(means: Numbers, *, scale: Scale = None) -> Bandit:
 
     Examples
     --------
-    >>> from lowregret.environments import poisson
-    >>> poisson([1, 3], scale=(0, 4)).means
+    >>> lr.poisson([1, 3], scale=(0, 4)).means
     array([0.25, 0.75])
     """
     return family_bandit("poisson", [means], scale)
@@ -147,8 +144,7 @@ def uniform(lows: Numbers, highs: Numbers, *, scale: Scale = None) -> Bandit:
 
     Examples
     --------
-    >>> from lowregret.environments import uniform
-    >>> uniform(0, [0.5, 1]).means
+    >>> lr.uniform(0, [0.5, 1]).means
     array([0.25, 0.5 ])
     """
     return family_bandit("uniform", [lows, highs], scale)
@@ -170,8 +166,7 @@ def lognormal(mus: Numbers, sigmas: Numbers, *, scale: Scale = None) -> Bandit:
 
     Examples
     --------
-    >>> from lowregret.environments import lognormal
-    >>> lognormal([-1, 0], 0.5).means.round(3)
+    >>> lr.lognormal([-1, 0], 0.5).means.round(3)
     array([0.417, 1.133])
     """
     return family_bandit("lognormal", [mus, sigmas], scale)
@@ -193,8 +188,7 @@ def pareto(shapes: Numbers, minima: Numbers, *, scale: Scale = None) -> Bandit:
 
     Examples
     --------
-    >>> from lowregret.environments import pareto
-    >>> pareto([3, 5], 1).means
+    >>> lr.pareto([3, 5], 1).means
     array([1.5 , 1.25])
     """
     return family_bandit("pareto", [shapes, minima], scale)
@@ -220,8 +214,7 @@ def truncnormal(
 
     Examples
     --------
-    >>> from lowregret.environments import truncnormal
-    >>> truncnormal([0.5, 0.9], 0.2).means.round(3)
+    >>> lr.truncnormal([0.5, 0.9], 0.2).means.round(3)
     array([0.5  , 0.798])
     """
     return family_bandit("truncnormal", [locations, sds, lows, highs], scale)
@@ -244,8 +237,7 @@ def empirical(data: Sequence[Sequence[float]] | NDArray[Any], *, scale: Scale = 
 
     Examples
     --------
-    >>> from lowregret.environments import empirical
-    >>> empirical([[0, 0, 3], [2, 2]]).means
+    >>> lr.empirical([[0, 0, 3], [2, 2]]).means
     array([1., 2.])
     """
     return family_bandit("empirical", [data], scale)
@@ -279,3 +271,63 @@ def family_bandit(family: str, parameters: Sequence[Any], scale: object = None) 
     count = max(sizes.values(), default=1)
     rows = zip(*(c if isinstance(c, list) else [c] * count for c in columns.values()), strict=True)
     return rescaled(Bandit(make_arms(lambda row: entry.family(*row), rows), family), scale)
+
+
+# The paper says only that some variances are uniform random. They are drawn once, with the generator of
+# the standard library, whose sequence for a seed is the same in every Python version.
+_SEED = 2018
+_HORIZONS = {1: 60_000, 2: 300_000, 3: 400_000, 4: 400_000}
+
+
+def paper(number: int) -> Bandit:
+    """Return one testbed of the EUCBV paper, with the paper's horizon.
+
+    Arms are in the paper's order, so the best arm is the last one.
+
+    1. 20 Bernoulli arms: 19 of mean 0.07, one of 0.1; 60,000 steps.
+    2. 100 Gaussian arms: 66 of mean 0.07 and variance 0.01, 33 of 0.01 and 0.25, one of 0.09 and
+       0.25; 300,000 steps.
+    3. 100 Gaussian arms: 10 of mean 0.045 and variance 0.01, 89 of 0.04 and a variance in
+       [0.2, 0.24], one of 0.05 and 0.25; 400,000 steps.
+    4. 100 Gaussian arms: 49 of mean 0.09 and a variance in [0, 0.05], 50 of 0.09 and a variance in
+       [0.19, 0.24], one of 0.1 and 0.25; 400,000 steps.
+
+    Parameters
+    ----------
+    number : int
+        The experiment, 1 to 4.
+
+    Returns
+    -------
+    Bandit
+        The testbed; its ``horizon`` is that of the paper.
+
+    Notes
+    -----
+    The paper draws the variances given as intervals uniformly but does not print them. Here they
+    are drawn once with a fixed seed, so each call gives the same testbed.
+
+    Examples
+    --------
+    >>> lr.paper(1)
+    Bandit('paper-1', arms=20, best mean 0.1)
+    >>> lr.paper(2).horizon
+    300000
+    """
+    if isinstance(number, bool) or not isinstance(number, Integral) or number not in _HORIZONS:
+        raise InputError(f"paper: number must be 1, 2, 3 or 4, got {short_repr(number)}")
+    return Bandit(_testbed(int(number)).arms, f"paper-{number}", _HORIZONS[number])
+
+
+def _testbed(number: int) -> Bandit:
+    draw = random.Random(_SEED + number).uniform
+    if number == 1:
+        return bernoulli([0.07] * 19 + [0.1])
+    if number == 2:
+        return gaussian([0.07] * 66 + [0.01] * 33 + [0.09], [0.01] * 66 + [0.25] * 34)
+    if number == 3:
+        variances = [0.01] * 10 + [draw(0.2, 0.24) for _ in range(89)] + [0.25]
+        return gaussian([0.045] * 10 + [0.04] * 89 + [0.05], variances)
+    low_variances = [draw(0.0, 0.05) for _ in range(49)]
+    high_variances = [draw(0.19, 0.24) for _ in range(50)]
+    return gaussian([0.09] * 99 + [0.1], [*low_variances, *high_variances, 0.25])

@@ -65,7 +65,6 @@ class Delay:
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.Delay.geometric(mean=50)
     Delay('geometric(mean=50)')
     >>> lr.Delay.lognormal(median=50, sigma=1)

@@ -18,7 +18,7 @@ from lowregret._common.text import unknown
 from lowregret._common.validation import MAX_ARMS, integer, short_repr
 from lowregret.environments.bandit import Bandit
 from lowregret.environments.calendar import rhythm
-from lowregret.environments.constructors import family_bandit, rescaled
+from lowregret.environments.constructors import family_bandit, paper, rescaled
 from lowregret.environments.drift import (
     DriftingBandit,
     linear_drift,
@@ -27,7 +27,6 @@ from lowregret.environments.drift import (
     tabulated_drift,
 )
 from lowregret.environments.family_registry import FAMILIES, Family
-from lowregret.environments.testbeds import paper
 from lowregret.errors import InputError
 
 ADVICE = "use paper-1 to paper-4, a family such as bernoulli:0.1,0.2, or a TOML file"
@@ -77,14 +76,13 @@ def environment(source: "str | os.PathLike[str] | Bandit") -> Bandit:
 
     Examples
     --------
-    >>> from lowregret.environments import environment
-    >>> environment("bernoulli:0.07*19,0.1")
+    >>> lr.environment("bernoulli:0.07*19,0.1")
     Bandit('bernoulli:0.07*19,0.1', arms=20, best mean 0.1)
-    >>> environment("gaussian:mean=0.1,0.2;variance=0.25").variances
+    >>> lr.environment("gaussian:mean=0.1,0.2;variance=0.25").variances
     array([0.25, 0.25])
-    >>> environment("paper-3").horizon
+    >>> lr.environment("paper-3").horizon
     400000
-    >>> environment("bernoulli:0.2,0.5 | piecewise: 5001=0.6,0.5")
+    >>> lr.environment("bernoulli:0.2,0.5 | piecewise: 5001=0.6,0.5")
     DriftingBandit('bernoulli:0.2,0.5 | piecewise: 5001=0.6,0.5', arms=2)
     """
     if isinstance(source, Bandit):

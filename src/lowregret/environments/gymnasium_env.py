@@ -29,7 +29,6 @@ def to_gymnasium(bandit: Bandit | str, horizon: int | None = None) -> Any:
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> env = lr.to_gymnasium("bernoulli:0,1", horizon=100)
     >>> env.reset(seed=1)
     (0, {})

@@ -33,7 +33,6 @@ class Sampled:
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> def square(rng):
     ...     return rng.uniform() ** 2
     >>> arm = lr.Sampled(square, 1 / 3, 4 / 45, 0, 1)

@@ -44,7 +44,6 @@ def open_results(folder: str | Path) -> Results:
     Examples
     --------
     >>> import tempfile
-    >>> import lowregret as lr
     >>> experiment = lr.Experiment(environments="bernoulli:0.1,0.9", policies="MOSS", horizon=50, runs=4)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     results = experiment.run(folder)

@@ -57,7 +57,6 @@ class Replay:
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> log = {"arm": ["a", "b", "c"] * 200, "reward": [0, 1, 0] * 200}
     >>> result = lr.replay(log, lr.FixedArm(1), resamples=0)
     >>> result
@@ -203,7 +202,6 @@ def replay(
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> log = {"arm": ["a", "b", "c"] * 200, "reward": [0, 1, 0] * 200}
     >>> result = lr.replay(log, [lr.UCB1(), lr.FixedArm(1)], seed=1)
     >>> result.horizon

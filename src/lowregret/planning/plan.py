@@ -29,10 +29,16 @@ from lowregret.environments import Bandit, Delay
 from lowregret.errors import InputError
 from lowregret.planning.assumptions import Assumptions, Simulated, assumptions
 from lowregret.planning.fixed_split import fixed_split
-from lowregret.planning.policy_runs import PolicyRuns, baselines, empty_runs, record
+from lowregret.planning.policy_runs import (
+    PolicyRuns,
+    baselines,
+    empty_runs,
+    first_verdict,
+    record,
+    totals_by_day,
+)
 from lowregret.planning.prior_value import ASSUMED, PRIORS, prior_in_words, prior_of, prior_table
 from lowregret.planning.recommendation import DATABASE, Recommendation, recommend
-from lowregret.planning.verdict_days import first_verdict, totals_by_day
 from lowregret.policies import POLICIES, Policy, clock_at
 from lowregret.policies.inputs import clips, policies_of
 from lowregret.reporting.number_format import shown
@@ -83,7 +89,6 @@ class Plan:
     Examples
     --------
     >>> import tempfile
-    >>> import lowregret as lr
     >>> plan = lr.plan(options=2, rate=0.2, lift=0.5, visitors=100, days=5, policies="UCB1", runs=10)
     >>> plan.table["policy"].sort().to_list()
     ['UCB1', 'fixed split', 'present option']
@@ -277,7 +282,6 @@ def plan(
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> plan = lr.plan(
     ...     options=3, rate=0.2, lift=0.3, visitors=200, days=10, policies=["ThompsonBeta", "UCB1"], runs=50
     ... )

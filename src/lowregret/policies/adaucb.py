@@ -15,7 +15,8 @@ class AdaUCB(Policy):
 
     log*(x) = log((x + e) sqrt(log(x + e))). Lattimore, "Refining the confidence level for optimistic bandit
     strategies", JMLR 19, 2018, Algorithm 1, where the rewards are Gaussian of variance 1. H is also in the
-    author's code of an anytime OCUCB; constant not verified: log*. Needs the horizon T.
+    author's code of an anytime OCUCB; constant not verified: log*, which another public implementation has,
+    too. Needs the horizon T.
 
     Parameters
     ----------
@@ -24,7 +25,6 @@ class AdaUCB(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.AdaUCB(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """

@@ -118,7 +118,6 @@ class Policy(OptionalMethods):
     Examples
     --------
     >>> from math import log, sqrt
-    >>> import lowregret as lr
     >>> class Mine(lr.Policy):
     ...     width: float = 1.0
     ...     index_trend = "increasing"

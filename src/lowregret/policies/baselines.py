@@ -14,7 +14,6 @@ class RoundRobin(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.RoundRobin(), [[1, 1], [0, 0], [0, 0]], engine="reference").arm.tolist()
     [0, 1, 2, 0, 1, 2]
     """
@@ -34,7 +33,6 @@ class FixedArm(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.FixedArm(1), [[], [0, 1, 0]], engine="reference").arm.tolist()
     [1, 1, 1]
     """
@@ -65,7 +63,6 @@ class EpsilonGreedy(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.EpsilonGreedy(0), [[0, 1, 1], [1, 0, 0]], horizon=4, engine="reference").arm.tolist()
     [0, 1, 1, 1]
     """

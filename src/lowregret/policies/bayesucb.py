@@ -22,7 +22,6 @@ class BayesUCBBeta(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.BayesUCBBeta(), [[0] * 9, [1] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 1, 1, 1, 1, 1, 1, 1]
     """
@@ -54,7 +53,6 @@ class BayesUCBBetaHorizon(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.BayesUCBBetaHorizon(), [[0] * 9, [1] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 1, 1, 1, 1, 1, 1, 1]
     """
@@ -93,7 +91,6 @@ class BayesUCBGauss(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.BayesUCBGauss(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
@@ -121,7 +118,6 @@ class BayesUCBStudent(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> rewards = [[1, 0.9] * 4, [0, 0.1] * 4]
     >>> lr.trace(lr.BayesUCBStudent(), rewards, horizon=8, engine="reference").arm.tolist()
     [0, 1, 0, 1, 0, 0, 0, 0]

@@ -40,8 +40,10 @@ class GLRKLUCB(Policy):
     alpha of the steps the arms are pulled in turn, so that changes of all arms are seen. kl is the Bernoulli
     divergence. The threshold is the simplified one of the first author's code; that of the proof is larger.
     For T steps and S changes that code has delta = 1 / sqrt(S T) and alpha = 0.1 sqrt(S log(T) / T); the
-    defaults here are fixed numbers. Constant not verified: c. Assumes rewards in [0, 1]; needs no horizon.
-    Looks at all rewards since the restart.
+    defaults here are fixed numbers. The second author's code (EmilieKaufmann/PiecewiseStationaryBandits) has
+    c = 0, log(n^(3/2) / delta), delta = 1 / sqrt(T), and alpha = sqrt(K k log(T) / T) after k - 1 restarts.
+    Constant not verified: c = 3. Assumes rewards in [0, 1]; needs no horizon. Looks at all rewards since the
+    restart.
 
     Parameters
     ----------
@@ -59,7 +61,6 @@ class GLRKLUCB(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> bandit = lr.piecewise_drift(lr.bernoulli([0.9, 0.1]), {201: [0.1, 0.9]})
     >>> run = lr.trace(lr.GLRKLUCB(), bandit, horizon=400, seed=1, engine="reference")
     >>> [run.arm[start : start + 20].mean().item() for start in (180, 380)]  # the share of arm 1

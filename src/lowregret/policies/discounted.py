@@ -39,7 +39,6 @@ class DiscountedUCB(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.DiscountedUCB(gamma=0.9), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 1, 0, 0, 0]
     """
@@ -81,7 +80,6 @@ class DiscountedThompson(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> bandit = lr.piecewise_drift(lr.bernoulli([0.9, 0.1]), {201: [0.1, 0.9]})
     >>> run = lr.trace(lr.DiscountedThompson(), bandit, horizon=400, seed=1, engine="reference")
     >>> [run.arm[start : start + 20].mean().item() for start in (180, 380)]  # the share of arm 1

@@ -25,7 +25,6 @@ class DMED(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.DMED(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 1, 0, 0, 0, 0, 0]
     """
@@ -57,7 +56,6 @@ class IMED(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.IMED(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """

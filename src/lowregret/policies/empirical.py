@@ -17,8 +17,9 @@ class EmpiricalKLUCB(Policy):
     K_inf(q) is the least divergence from the empirical distribution of the arm's rewards to a distribution
     on [0, 1] of mean q. Cappe, Garivier, Maillard, Munos and Stoltz, "Kullback-Leibler upper confidence
     bounds for optimal sequential allocation", Annals of Statistics 41, 2013, the empirical KL-UCB algorithm,
-    with c = 1; constant not verified. For rewards of 0 and 1 it is ``KLUCB``, whose default c = 0 it has.
-    Assumes rewards in [0, 1]; needs no horizon. Looks at all rewards at every step.
+    with c = 1; constant not verified. The code of the first two authors, as SMPyBandits has it, has log(t)
+    alone, which is the default. For rewards of 0 and 1 the policy is ``KLUCB``. Assumes rewards in [0, 1];
+    needs no horizon. Looks at all rewards at every step.
 
     Parameters
     ----------
@@ -27,7 +28,6 @@ class EmpiricalKLUCB(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.EmpiricalKLUCB(), [[0.9] * 9, [0.1] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
@@ -57,7 +57,6 @@ class EmpiricalIMED(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.EmpiricalIMED(), [[0.9] * 9, [0.1] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """

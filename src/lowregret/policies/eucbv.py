@@ -61,7 +61,6 @@ class EUCBV(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> bandit = lr.bernoulli([0.2, 0.8])
     >>> result = lr.simulate(lr.EUCBV(), bandit, horizon=1_000, runs=20, seed=1)
     >>> bool(result.regret("EUCBV").mean() < 60)

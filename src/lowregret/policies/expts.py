@@ -16,12 +16,12 @@ class ExpTSPlus(Policy):
     kl is the Bernoulli divergence. Jin, Xu, Xiao and Anandkumar, "Finite-time regret of Thompson sampling
     algorithms for exponential family multi-armed bandits", NeurIPS 2022, the policy ExpTS+ for Bernoulli
     rewards. The sample is above m with probability 1/2, and each arm decides by itself whether it is
-    sampled. After one pull the sample is 0 or 1. Constants not verified: n - 1 and 1 / K. Assumes rewards
+    sampled. After one pull the sample is 0 or 1. Constants not verified: n - 1 and 1 / K; a public program
+    of unknown author that plays ExpTS+ beside MOTS has both (it computes n - 0.99 for n - 1). Assumes rewards
     in [0, 1]; rewards in between enter through their mean. Needs no horizon.
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> run = lr.trace(lr.ExpTSPlus(), "bernoulli:0.2,0.8", horizon=300, seed=1, engine="reference")
     >>> run.arm[-9:].tolist()
     [1, 1, 1, 1, 1, 1, 1, 1, 1]

@@ -26,7 +26,6 @@ class KLUCB(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.KLUCB(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
@@ -55,7 +54,6 @@ class KLUCBPlus(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.KLUCBPlus(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
@@ -79,7 +77,6 @@ class KLUCBPlusPlus(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.KLUCBPlusPlus(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
@@ -113,7 +110,6 @@ class KLUCBSwitch(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.KLUCBSwitch(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
@@ -143,7 +139,6 @@ class KLMOSS(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.KLMOSS(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
@@ -176,7 +171,6 @@ class KLUCBGauss(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.KLUCBGauss(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """

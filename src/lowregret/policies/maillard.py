@@ -28,7 +28,6 @@ class MaillardSampling(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> run = lr.trace(lr.MaillardSampling(), "bernoulli:0.2,0.8", horizon=300, seed=1, engine="reference")
     >>> run.arm[-9:].tolist()
     [1, 1, 1, 1, 1, 1, 1, 1, 1]
@@ -61,7 +60,6 @@ class KLMS(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> run = lr.trace(lr.KLMS(), "bernoulli:0.2,0.8", horizon=300, seed=1, engine="reference")
     >>> run.arm[-9:].tolist()
     [1, 1, 1, 1, 1, 1, 1, 1, 1]

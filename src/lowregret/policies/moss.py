@@ -18,7 +18,6 @@ class MOSS(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> trace = lr.trace(lr.MOSS(), [[1, 1, 1, 1], [0, 0, 0, 0]], horizon=5, engine="reference")
     >>> trace.arm.tolist()
     [0, 1, 0, 0, 0]
@@ -47,7 +46,6 @@ class MOSSAnytime(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.MOSSAnytime(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 1, 0, 0, 0, 0]
     """

@@ -44,7 +44,6 @@ class MOSSV(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.MOSSV(), [[1, 1, 1, 1], [0, 0, 0, 0]], horizon=5).arm.tolist()
     [0, 1, 0, 0, 0]
     """
@@ -78,7 +77,6 @@ class MOSSVAnytime(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.MOSSVAnytime(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """

@@ -15,7 +15,8 @@ class MOTS(Policy):
 
     Jin, Xu, Shi, Xiao and Gu, "MOTS: minimax optimal Thompson sampling", ICML 2021, Algorithm 1, where the
     noise is subgaussian with variance factor 1. Needs the horizon T. Constants not verified:
-    rho and alpha, of which the paper's bounds need certain values.
+    rho and alpha, of which the paper's bounds need certain values; a public program of unknown author has
+    rho = 0.9.
 
     Parameters
     ----------
@@ -28,7 +29,6 @@ class MOTS(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> run = lr.trace(lr.MOTS(), "bernoulli:0.2,0.8", horizon=300, seed=1, engine="reference")
     >>> run.arm[-9:].tolist()
     [1, 1, 1, 1, 1, 1, 1, 1, 1]

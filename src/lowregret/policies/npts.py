@@ -18,7 +18,6 @@ class NPTS(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> run = lr.trace(lr.NPTS(), "beta:a=1,4;b=4,1", horizon=300, seed=1, engine="reference")
     >>> run.arm[-9:].tolist()
     [1, 1, 1, 1, 1, 1, 1, 1, 1]

@@ -26,7 +26,6 @@ class OCUCB(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.OCUCB(), [[1] * 20, [0] * 9], horizon=20, engine="reference").arm[:9].tolist()
     [0, 1, 0, 0, 1, 0, 0, 0, 0]
     """

@@ -37,7 +37,6 @@ class OptionalMethods:
 
         Examples
         --------
-        >>> import lowregret as lr
         >>> lr.FixedArm(3).validate_problem(lr.Clock(t=0, horizon=100, arms=2, log_t=0.0, best=0.0))
         Traceback (most recent call last):
         lowregret.errors.InputError: FixedArm: arm must be below the number of arms, 2, got 3
@@ -58,7 +57,6 @@ class OptionalMethods:
 
         Examples
         --------
-        >>> import lowregret as lr
         >>> [lr.FixedArm(1).initially_active(number) for number in range(3)]
         [False, True, False]
         """
@@ -82,7 +80,6 @@ class OptionalMethods:
 
         Examples
         --------
-        >>> import lowregret as lr
         >>> lr.UCB1().first_round(lr.Clock(t=0, horizon=100, arms=2, log_t=0.0, best=0.0)).until == lr.NEVER
         True
         """
@@ -105,7 +102,6 @@ class OptionalMethods:
 
         Examples
         --------
-        >>> import lowregret as lr
         >>> class Epochs(lr.UCB1):
         ...     def next_round(self, arms, clock, round):
         ...         return type(round)(round.number + 1, 2 * round.until)
@@ -133,7 +129,6 @@ class OptionalMethods:
 
         Examples
         --------
-        >>> import lowregret as lr
         >>> clock = lr.Clock(t=100, horizon=1_000, arms=2, log_t=4.605, best=0.0)
         >>> lr.UCB1().lower_bound(lr.Arm(0, 50, 0.9, 0.1), clock, None)
         -inf
@@ -160,7 +155,6 @@ class OptionalMethods:
 
         Examples
         --------
-        >>> import lowregret as lr
         >>> class Clicks(lr.UCB1):
         ...     def transform_reward(self, reward, rng):
         ...         return 1.0 if reward > 0 else 0.0
@@ -186,7 +180,6 @@ class OptionalMethods:
 
         Examples
         --------
-        >>> import lowregret as lr
         >>> clock = lr.Clock(t=100, horizon=1_000, arms=2, log_t=4.605, best=0.0)
         >>> lr.UCB1().list_index_slope(lr.Arm(0, 50, 0.9, 0.1), clock)
         inf
@@ -213,7 +206,6 @@ class OptionalMethods:
         Examples
         --------
         >>> from typing import NamedTuple
-        >>> import lowregret as lr
         >>> class Last(NamedTuple):
         ...     time: int = 0
         >>> class LeastRecent(lr.Policy):
@@ -246,7 +238,6 @@ class OptionalMethods:
         Examples
         --------
         >>> import numpy as np
-        >>> import lowregret as lr
         >>> arms = lr.Arm(np.arange(2), np.array([9, 9]), np.array([0.5, 0.5]), np.array([0.25, 0.25]))
         >>> lr.ThompsonGauss().propensities(arms, None).round(6)
         array([0.5, 0.5])

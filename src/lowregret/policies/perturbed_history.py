@@ -26,7 +26,6 @@ class PHE(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> run = lr.trace(lr.PHE(), "bernoulli:0.2,0.8", horizon=300, seed=1, engine="reference")
     >>> run.arm[-9:].tolist()
     [1, 1, 1, 1, 1, 1, 1, 1, 1]

@@ -49,7 +49,6 @@ class UCBImproved(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> trace = lr.trace(lr.UCBImproved(), [[1] * 90, [0] * 90], horizon=90, engine="reference")
     >>> trace.arm[:6].tolist(), trace.active[[16, 17, 18]].tolist()
     ([0, 1, 0, 1, 0, 1], [2, 1, 1])
@@ -105,7 +104,6 @@ class MedianElimination(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> result = lr.simulate(lr.MedianElimination(0.9, 0.9), lr.bernoulli([0.1, 0.9]), 1_000, runs=20, seed=1)
     >>> result["MedianElimination(epsilon=0.9, delta=0.9)"].pulls[:, 0].max().item()
     150
@@ -166,7 +164,6 @@ class CCB(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.CCB(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """

@@ -30,7 +30,6 @@ class SlidingWindowUCB(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.SlidingWindowUCB(tau=5), [[1] * 12, [0] * 12], 12, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0]
     """

@@ -35,7 +35,6 @@ class LBSDA(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.LBSDA(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 1, 0, 0, 0, 0]
     """
@@ -101,7 +100,6 @@ class LDSSDA(LBSDA):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.LDSSDA(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
@@ -151,7 +149,6 @@ class BESA(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.BESA(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """

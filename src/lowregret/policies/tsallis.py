@@ -32,7 +32,6 @@ class TsallisINF(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> run = lr.trace(lr.TsallisINF(), "bernoulli:0.2,0.8", horizon=300, seed=1, engine="reference")
     >>> run.arm[-9:].tolist()
     [1, 1, 1, 1, 1, 1, 1, 1, 1]

@@ -24,7 +24,6 @@ class UCB1(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.UCB1(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 1, 0, 0]
     """
@@ -51,7 +50,6 @@ class UCBTuned(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.UCBTuned(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 0, 0, 0, 0, 0, 0]
     """
@@ -86,7 +84,6 @@ class UCBV(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> lr.trace(lr.UCBV(), [[1] * 9, [0] * 9], horizon=9, engine="reference").arm.tolist()
     [0, 1, 0, 1, 0, 1, 0, 0, 1]
     """
@@ -114,7 +111,6 @@ class UCBNormal(Policy):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> rewards = [[1, 0.9] * 40, [0, 0.1] * 40]
     >>> lr.trace(lr.UCBNormal(), rewards, horizon=80, engine="reference").arm[-9:].tolist()
     [0, 0, 0, 0, 0, 0, 0, 0, 1]

@@ -34,7 +34,6 @@ class Arm(NamedTuple):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> arm = lr.Arm(number=0, pulls=4, mean=0.5, variance=0.25)
     >>> round(lr.UCB1().score(arm, lr.Clock(t=100, horizon=1_000, arms=2, log_t=4.605, best=0.5)), 3)
     2.016
@@ -65,7 +64,6 @@ class Clock(NamedTuple):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> class Greedy(lr.Policy):
     ...     def score(self, arm, clock):
     ...         return arm.mean + 1 / clock.t
@@ -91,7 +89,6 @@ class Random(Protocol):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> class Draws(lr.Policy):
     ...     warmup = 0
     ...     def sample(self, arm, clock, rng):
@@ -233,7 +230,6 @@ class Arms(NamedTuple):
     Examples
     --------
     >>> from typing import NamedTuple
-    >>> import lowregret as lr
     >>> class Round(NamedTuple):
     ...     number: int
     ...     until: int

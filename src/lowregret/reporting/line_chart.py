@@ -8,24 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from lowregret.reporting.chart_style import (
-    CONTEXT,
-    GREY,
-    HOVER,
-    IN_FOCUS,
-    INK,
-    TICKS,
-    Figure,
-    Size,
-    field,
-    focus_of,
-    highlight,
-    inline,
-    layer_chart,
-    line_encodings,
-    palette_of,
-    right_of_plot,
-)
+from lowregret.reporting import chart_style as chart
 from lowregret.reporting.plots_extra import alt
 from lowregret.reporting.policy_styles import Style
 
@@ -68,8 +51,8 @@ class Axis:
             text = f"{dumps(self.names)}[datum.value - 1]"
             return alt.Axis(values=places, labelExpr=text, labelLineHeight=16, **options)
         if self.log or self.ticks:
-            return alt.Axis(values=self.ticks or self._decades(), labelExpr=TICKS, **options)
-        return alt.Axis(labelExpr=TICKS, tickCount=6, **options)
+            return alt.Axis(values=self.ticks or self._decades(), labelExpr=chart.TICKS, **options)
+        return alt.Axis(labelExpr=chart.TICKS, tickCount=6, **options)
 
     def _decades(self) -> list[float]:
         """List the powers of ten on a logarithmic axis, with 2 and 5 times those where they are few."""
@@ -106,8 +89,8 @@ def line_chart(
     dots: bool = False,
     heading: str = "format(datum.x, ',d')",
     unit: str = "time step t",
-    plot: Size | None = None,
-) -> Figure:
+    plot: chart.Size | None = None,
+) -> chart.Figure:
     """Draw one line per policy.
 
     ``table`` has columns policy, x, mean, and low and high, between which the band lies; it is sorted by x.
@@ -119,10 +102,10 @@ def line_chart(
     """
     ends = _ends(table, points)
     order = ends["policy"].to_list()
-    in_focus, styles = focus_of(order, focus), palette_of(order, palette)
-    width, height, figure = plot or Size()
+    in_focus, styles = chart.focus_of(order, focus), chart.palette_of(order, palette)
+    width, height, figure = plot or chart.Size()
     legend = _legend(in_focus, figure)
-    look = line_encodings(styles, order, legend)
+    look = chart.line_encodings(styles, order, legend)
     whole = {} if x.ticks else {"tickMinStep": 1}
     steps = x.axis(labelFlush=False, grid=False, **whole)
     across = alt.X("x:Q", scale=x.scale(), title=x.title, axis=steps)
@@ -136,16 +119,18 @@ def line_chart(
     if bounds is not None:
         layers += _bounds(bounds, across, up)
     if points is not None:
-        marks = alt.Chart(inline(points)).mark_point(size=70, strokeWidth=2, fill="white")
+        marks = alt.Chart(chart.inline(points)).mark_point(size=70, strokeWidth=2, fill="white")
         tips = [alt.Tooltip("policy:N"), alt.Tooltip("x:Q", title=unit, format=",d"), alt.Tooltip("mean:Q")]
-        layers.append(marks.encode(x=across, y=up, color=look["color"], opacity=highlight(), tooltip=tips))
+        layers.append(
+            marks.encode(x=across, y=up, color=look["color"], opacity=chart.highlight(), tooltip=tips)
+        )
     layers.append(_hover(lines, order, across, heading, unit))
     named = ends if len(ends) <= MAX_LABELS else ends.filter(pl.col("policy").is_in(in_focus))
     gap, size = (LABEL_GAP, LABEL_SIZE) if len(in_focus) == len(order) else (TIGHT_GAP, TIGHT_SIZE)
     if legend is None:
         height = max(height, gap * len(named))
         layers += _labels(named, y, up, look, (gap, size, height))
-    return layer_chart(layers, title, styles, height, in_focus, width)
+    return chart.layer_chart(layers, title, styles, height, in_focus, width)
 
 
 def _legend(names: Sequence[str], figure: float) -> dict[str, Any] | None:
@@ -161,19 +146,19 @@ def _lines(
     table: pl.DataFrame, x: alt.X, y: alt.Y, look: dict[str, Any], *, bands: bool, dots: bool
 ) -> list[alt.Chart]:
     """Draw the lines that are not in focus in grey, and above them the others with bands and dots."""
-    base = alt.Chart(inline(table))
-    context = base.transform_filter(f"!{IN_FOCUS}").mark_line(strokeWidth=1.25, strokeJoin="round")
-    focused = base.transform_filter(IN_FOCUS)
+    base = alt.Chart(chart.inline(table))
+    context = base.transform_filter(f"!{chart.IN_FOCUS}").mark_line(strokeWidth=1.25, strokeJoin="round")
+    focused = base.transform_filter(chart.IN_FOCUS)
     area = focused.mark_area().encode(
         x=x,
-        y=field(y, "low"),
+        y=chart.field(y, "low"),
         y2=alt.Y2("high:Q"),
         color=look["color"],
         fillOpacity=alt.FillOpacityValue(0.16),
     )
     spots = focused.mark_point(filled=True, size=28, opacity=1).encode(x=x, y=y, color=look["color"])
     return [
-        context.encode(x=x, y=y, detail=alt.Detail("policy:N"), color=alt.ColorValue(CONTEXT)),
+        context.encode(x=x, y=y, detail=alt.Detail("policy:N"), color=alt.ColorValue(chart.CONTEXT)),
         *([area] if bands else []),
         focused.mark_line(strokeJoin="round").encode(x=x, y=y, **look),
         *([spots] if dots else []),
@@ -199,7 +184,7 @@ def _hover(table: pl.DataFrame, order: list[str], x: alt.X, heading: str, unit: 
     tips = [alt.Tooltip("heading:N", title=unit)]
     tips += [alt.Tooltip(f"p{place}:N", title=policy) for place, policy in enumerate(order)]
     stripe: alt.Chart = (
-        alt.Chart(inline(table))
+        alt.Chart(chart.inline(table))
         .transform_calculate(text=text, key=f"'p' + indexof({dumps(order)}, datum.policy)")
         .transform_pivot("key", value="text", groupby=["x"], op="max")
         .transform_window(before="lag(x)", after="lead(x)", sort=[alt.SortField("x")])
@@ -210,12 +195,12 @@ def _hover(table: pl.DataFrame, order: list[str], x: alt.X, heading: str, unit: 
         )
         .mark_rect(fill="#666666", aria=False)
         .encode(
-            x=field(x, "start"),
+            x=chart.field(x, "start"),
             x2=alt.X2("end:Q"),
             opacity=alt.OpacityValue(0.0, condition={"param": "near", "empty": False, "value": 0.15}),
             tooltip=tips,
         )
-        .properties(name=HOVER)
+        .properties(name=chart.HOVER)
         .add_params(near)
     )
     return stripe
@@ -231,33 +216,33 @@ def _labels(
     gap, size, height = sizes
     heights = spread([axis.pixels(mean, height) for mean in ends["mean"]], gap, height)
     places = [axis.value(place, height) for place in heights]
-    base = alt.Chart(inline(ends.select("policy", "mean", place=pl.Series(places, dtype=pl.Float64))))
-    own = {"test": IN_FOCUS, "field": "policy", "type": "nominal", "scale": look["color"]["scale"]}
+    base = alt.Chart(chart.inline(ends.select("policy", "mean", place=pl.Series(places, dtype=pl.Float64))))
+    own = {"test": chart.IN_FOCUS, "field": "policy", "type": "nominal", "scale": look["color"]["scale"]}
     leader = base.mark_rule().encode(
-        x=alt.XValue(right_of_plot(3)),
-        x2=alt.X2Value(right_of_plot(16)),
+        x=alt.XValue(chart.right_of_plot(3)),
+        x2=alt.X2Value(chart.right_of_plot(16)),
         y=y,
         y2=alt.Y2("place:Q"),
-        color=alt.ColorValue(CONTEXT, condition=own),
-        strokeWidth=alt.StrokeWidthValue(1, condition={"test": IN_FOCUS, "value": 2}),
+        color=alt.ColorValue(chart.CONTEXT, condition=own),
+        strokeWidth=alt.StrokeWidthValue(1, condition={"test": chart.IN_FOCUS, "value": 2}),
     )
     text = base.mark_text(
         align="left", baseline="middle", fontSize=size, cursor="pointer", limit=alt.ExprRef("labelLimit")
     ).encode(
-        x=alt.XValue(right_of_plot(21)),
-        y=field(y, "place"),
+        x=alt.XValue(chart.right_of_plot(21)),
+        y=chart.field(y, "place"),
         text=alt.Text("policy:N"),
-        color=alt.ColorValue(GREY, condition={"test": IN_FOCUS, "value": INK}),
+        color=alt.ColorValue(chart.GREY, condition={"test": chart.IN_FOCUS, "value": chart.INK}),
         tooltip=alt.Tooltip("policy:N"),  # without one Vega-Lite would let the pointer pass
     )
     return [leader, text.properties(name="labels-text")]
 
 
 def _bounds(bounds: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    base = alt.Chart(inline(bounds))
-    line = base.mark_line(color=GREY, strokeDash=[1, 3], strokeWidth=1.5, clip=True)
-    last = alt.Chart(inline(bounds.group_by("label", maintain_order=True).last()))
-    text = last.mark_text(align="right", baseline="bottom", dx=-4, dy=-4, fontSize=12, color=INK)
+    base = alt.Chart(chart.inline(bounds))
+    line = base.mark_line(color=chart.GREY, strokeDash=[1, 3], strokeWidth=1.5, clip=True)
+    last = alt.Chart(chart.inline(bounds.group_by("label", maintain_order=True).last()))
+    text = last.mark_text(align="right", baseline="bottom", dx=-4, dy=-4, fontSize=12, color=chart.INK)
     return [
         line.encode(x=x, y=y, detail=alt.Detail("label:N")),
         text.encode(x=x, y=y, text=alt.Text("label:N")),

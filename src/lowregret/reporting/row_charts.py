@@ -5,22 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from lowregret.reporting.chart_style import (
-    CONTEXT,
-    GREY,
-    HOVER,
-    IN_FOCUS,
-    INK,
-    TICKS,
-    field,
-    focus_of,
-    highlight,
-    inline,
-    layer_chart,
-    line_encodings,
-    palette_of,
-    right_of_plot,
-)
+from lowregret.reporting import chart_style as chart
 from lowregret.reporting.line_chart import Axis
 from lowregret.reporting.plots_extra import alt
 from lowregret.reporting.policy_styles import Style
@@ -54,20 +39,20 @@ def runs_chart(
     """
     rows = summary.sort("mean", descending=True)
     order = rows["policy"].to_list()
-    styles = palette_of(order, palette)
-    colour = line_encodings(styles, order)["color"]
+    styles = chart.palette_of(order, palette)
+    colour = chart.line_encodings(styles, order)["color"]
     low, high = float(finals["regret"].min() or 0), float(finals["regret"].max() or 0)  # type: ignore[arg-type]
     log = low > 0 and float(rows["mean"].max() or 0) > DECADE * float(rows["mean"].min() or 1)  # type: ignore[arg-type]
     axis = Axis(words, low / 1.05 if log else 0, max(high, 1e-9) * 1.02, log)
     x = alt.X("regret:Q", scale=axis.scale(), title=axis.title, axis=axis.axis(grid=True))
     y = _rows(order)
     columns = ["policy", "mean", "p05", "p25", "median", "p75", "p95", "worst05", "worst"]
-    base = alt.Chart(inline(rows.select(columns)))
+    base = alt.Chart(chart.inline(rows.select(columns)))
     tips = [alt.Tooltip("policy:N"), *(_number(name, title) for name, title in STATISTICS.items())]
-    shared: dict[str, Any] = {"y": y, "tooltip": tips, "opacity": highlight()}
+    shared: dict[str, Any] = {"y": y, "tooltip": tips, "opacity": chart.highlight()}
     outline = alt.Stroke("policy:N", scale=colour["scale"], legend=None)
     dot: dict[str, Any] = {"filled": True, "stroke": "white", "strokeWidth": 1}
-    strokes = alt.Chart(inline(_marks(finals))).mark_tick(thickness=1.2, size=15, aria=False)
+    strokes = alt.Chart(chart.inline(_marks(finals))).mark_tick(thickness=1.2, size=15, aria=False)
     whiskers = base.mark_rule(strokeWidth=2).properties(name="rows")
     box = base.mark_bar(height=15, fill="white", strokeWidth=2)
     median = base.mark_tick(thickness=3, size=15)
@@ -75,14 +60,14 @@ def runs_chart(
     tail = base.mark_point(shape="triangle-left", size=70, **dot)
     layers = [
         # Many marks whose fill alone has an opacity are drawn several times faster.
-        strokes.encode(x=x, y=y, color=colour, fillOpacity=highlight(0.85, alt.FillOpacityValue)),
-        whiskers.encode(x=field(x, "p05"), x2=alt.X2("p95:Q"), color=colour, **shared),
-        box.encode(x=field(x, "p25"), x2=alt.X2("p75:Q"), stroke=outline, **shared),
-        median.encode(x=field(x, "median"), color=colour, **shared),
-        mean.encode(x=field(x, "mean"), color=colour, **shared),
-        tail.encode(x=field(x, "worst05"), color=colour, **shared),
+        strokes.encode(x=x, y=y, color=colour, fillOpacity=chart.highlight(0.85, alt.FillOpacityValue)),
+        whiskers.encode(x=chart.field(x, "p05"), x2=alt.X2("p95:Q"), color=colour, **shared),
+        box.encode(x=chart.field(x, "p25"), x2=alt.X2("p75:Q"), stroke=outline, **shared),
+        median.encode(x=chart.field(x, "median"), color=colour, **shared),
+        mean.encode(x=chart.field(x, "mean"), color=colour, **shared),
+        tail.encode(x=chart.field(x, "worst05"), color=colour, **shared),
     ]
-    return layer_chart(layers, title, styles, height=_height(order))
+    return chart.layer_chart(layers, title, styles, height=_height(order))
 
 
 STATISTICS = {
@@ -107,8 +92,8 @@ def tail_chart(
     """Draw which share of the runs had at least so much regret; the logarithmic axis shows rare bad runs."""
     means = finals.group_by("policy", maintain_order=True).agg(pl.col("regret").mean())
     order = means.sort("regret", descending=True)["policy"].to_list()
-    in_focus, styles = focus_of(order, focus), palette_of(order, palette)
-    look = line_encodings(styles, order, legend={})
+    in_focus, styles = chart.focus_of(order, focus), chart.palette_of(order, palette)
+    look = chart.line_encodings(styles, order, legend={})
     worst = finals.sort("regret", descending=True, maintain_order=True).with_columns(
         place=pl.int_range(pl.len()).over("policy") + 1, runs=pl.len().over("policy")
     )
@@ -124,24 +109,28 @@ def tail_chart(
         scale = alt.Scale(type="log", domain=[least, top * 1.02])
         table = table.filter(pl.col("regret") >= least)
     across = alt.X("regret:Q", scale=scale, title="final regret of a run")
-    across = across.axis(labelExpr=TICKS, tickCount=6, grid=False)
+    across = across.axis(labelExpr=chart.TICKS, tickCount=6, grid=False)
     ticks = (1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, *(10.0**-k for k in range(3, 10)))
     shares = [share for share in ticks if share >= floor]
     up = alt.Y("share:Q", title="share of runs with at least this regret")
     up = up.scale(type="log", domain=[min(floor, 0.5) * 0.9, 1]).axis(values=shares, format="~%")
-    base = alt.Chart(inline(table.sort("policy", "share", "regret", descending=[False, True, False])))
+    base = alt.Chart(chart.inline(table.sort("policy", "share", "regret", descending=[False, True, False])))
     near = base.mark_point(opacity=0, size=150).encode(
         x=across,
         y=up,
         tooltip=["policy:N", _number("regret", "regret"), alt.Tooltip("share:Q", format=".2~%")],
     )
-    context = base.transform_filter(f"!{IN_FOCUS}").mark_line(strokeWidth=1.25, interpolate="step-before")
+    context = base.transform_filter(f"!{chart.IN_FOCUS}").mark_line(
+        strokeWidth=1.25, interpolate="step-before"
+    )
     layers = [
-        context.encode(x=across, y=up, detail=alt.Detail("policy:N"), color=alt.ColorValue(CONTEXT)),
-        base.transform_filter(IN_FOCUS).mark_line(interpolate="step-before").encode(x=across, y=up, **look),
-        near.properties(name=HOVER),
+        context.encode(x=across, y=up, detail=alt.Detail("policy:N"), color=alt.ColorValue(chart.CONTEXT)),
+        base.transform_filter(chart.IN_FOCUS)
+        .mark_line(interpolate="step-before")
+        .encode(x=across, y=up, **look),
+        near.properties(name=chart.HOVER),
     ]
-    return layer_chart(layers, title, styles, focus=in_focus)
+    return chart.layer_chart(layers, title, styles, focus=in_focus)
 
 
 def differences_chart(
@@ -153,34 +142,36 @@ def differences_chart(
     """
     rows = comparison.sort("difference", descending=True)
     order = rows["policy"].to_list()
-    styles = palette_of(order, palette)
-    colour = line_encodings(styles, order)["color"]
+    styles = chart.palette_of(order, palette)
+    colour = chart.line_encodings(styles, order)["color"]
     words = f"final regret less that of {rows['baseline'][0]}"
-    ticks = alt.Axis(labelExpr=TICKS, tickCount=6, grid=True)
+    ticks = alt.Axis(labelExpr=chart.TICKS, tickCount=6, grid=True)
     x = alt.X("difference:Q", title=words, axis=ticks)
     y = _rows(order)
     columns = ("low", "high", "student_low", "student_high")
     ends = rows.with_columns(pl.col(columns).fill_null(pl.col("difference")))
-    base = alt.Chart(inline(ends.select("policy", "difference", *columns, "p_bounded", "verdict", "runs")))
+    base = alt.Chart(
+        chart.inline(ends.select("policy", "difference", *columns, "p_bounded", "verdict", "runs"))
+    )
     named = {"difference": "difference", "low": "95% interval from", "high": "to"}
     tips = [alt.Tooltip("policy:N"), *(_number(name, title) for name, title in named.items())]
     tips += [alt.Tooltip("p_bounded:Q", title="p (Holm)", format=".2~g"), alt.Tooltip("verdict:N")]
     tips.append(alt.Tooltip("runs:Q", format=",d"))
-    zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=GREY, strokeDash=[4, 3])
-    shared: dict[str, Any] = {"y": y, "color": colour, "tooltip": tips, "opacity": highlight()}
-    verdicts = base.mark_text(align="left", baseline="middle", fontSize=13, color=INK)
+    zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=chart.GREY, strokeDash=[4, 3])
+    shared: dict[str, Any] = {"y": y, "color": colour, "tooltip": tips, "opacity": chart.highlight()}
+    verdicts = base.mark_text(align="left", baseline="middle", fontSize=13, color=chart.INK)
     layers = [
         zero.encode(x=alt.X("zero:Q", title=words, axis=ticks)),
-        base.mark_rule(strokeWidth=1).encode(x=field(x, "low"), x2=alt.X2("high:Q"), **shared),
+        base.mark_rule(strokeWidth=1).encode(x=chart.field(x, "low"), x2=alt.X2("high:Q"), **shared),
         base.mark_rule(strokeWidth=4).encode(
-            x=field(x, "student_low"), x2=alt.X2("student_high:Q"), **shared
+            x=chart.field(x, "student_low"), x2=alt.X2("student_high:Q"), **shared
         ),
         base.mark_point(size=70, filled=True).encode(x=x, **shared).properties(name="rows"),
         verdicts.encode(
-            x=alt.XValue(right_of_plot(14)), y=y, text=alt.Text("verdict:N"), opacity=highlight()
+            x=alt.XValue(chart.right_of_plot(14)), y=y, text=alt.Text("verdict:N"), opacity=chart.highlight()
         ).properties(name="verdicts"),
     ]
-    return layer_chart(layers, title, styles, height=_height(order))
+    return chart.layer_chart(layers, title, styles, height=_height(order))
 
 
 def _height(order: list[str]) -> int:

@@ -14,12 +14,12 @@ Data
     the policy. ``published``: points of the published curves. ``claims``: the claims of the text about its
     experiments.
 Evaluation
-    ``interpretations``: the three readings of the paper and their configurations. ``agreement``: simulated
+    ``interpretations``: the three readings of the paper and their configurations. ``evaluation``: simulated
     beside published regret, and uniform play. ``matching``: tests of equivalence with the published curves.
-    ``verdicts``: comparisons and the verdicts on every claim, in two readings. ``lemmas``: bounds on
-    two probabilities in the proof. ``estimates``: their Monte Carlo estimates. ``counterexample``: two arms
-    that refute Theorem 1.
+    ``verdicts``: comparisons and the verdicts on every claim, in two readings. ``estimates``: bounds on two
+    probabilities in the proof, and their Monte Carlo estimates. ``counterexample``: two arms that refute
+    Theorem 1.
 Report
     ``report_tables``: the layout of every table, for page and terminal. ``report_sections``: figures and
-    sections of the page. ``report_text``: its prose.
+    sections of the page, and its prose.
 """

@@ -8,9 +8,8 @@ import polars as pl
 from lowregret.analysis.comparison import INCONCLUSIVE
 from lowregret.reporting.number_format import shown
 from lowregret.reporting.page_parts import Cell, Fold, Part, Section, Table, Text
-from lowregret.reproduction.agreement import NEAR_UNIFORM, pivot_readings
 from lowregret.reproduction.claims import CLAIMS
-from lowregret.reproduction.evaluation import Evaluation
+from lowregret.reproduction.evaluation import NEAR_UNIFORM, Evaluation, pivot_readings
 from lowregret.reproduction.interpretations import AS_PLOTTED, AS_PRINTED, RELEASED_WIDTH
 from lowregret.reproduction.matching import MARGIN, MATCHED, NOT_MATCHED
 from lowregret.reproduction.stated import PAPER, UNIFORM_PLAY

@@ -9,8 +9,7 @@ from lowregret.reporting.experiment_report import FIGURES
 from lowregret.reporting.page import write_page
 from lowregret.reproduction.evaluation import Evaluation, evaluate
 from lowregret.reproduction.interpretations import experiments_to_run
-from lowregret.reproduction.report_sections import page_sections
-from lowregret.reproduction.report_text import INTRODUCTION, TITLE
+from lowregret.reproduction.report_sections import INTRODUCTION, TITLE, page_sections
 from lowregret.results import Results, join
 
 FIGURES_SHARE = 0.06

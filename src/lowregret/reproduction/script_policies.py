@@ -28,14 +28,9 @@ class UCBVScript(Policy):
     The script computes v = abs(q / n - m^2) from a sum q of squared rewards. The variable of a list
     comprehension keeps its last value in Python 2, so after the first pull of each arm the script adds every
     squared reward to the sum of the last arm. All other arms keep the square of their first reward.
-
-    Parameters
-    ----------
-    last : int, default 0
-        The arm that gets the squared rewards. It is suboptimal, the last arm of the scripts.
     """
 
-    last: int = 0
+    last: int = 0  # gets the squared rewards: a suboptimal arm, the last one of the scripts
 
     uses_arms = True
     Memory = Squares
@@ -67,14 +62,9 @@ class ThompsonScript(Policy):
 
     Thompson sampling has 1 / sqrt(n + 1) in place of 1 / (n + 1). The scripts count every arm once before the
     first pull.
-
-    Parameters
-    ----------
-    extra : int, default 1
-        What is added to the pulls of the arm: 1 in experiments 2 and 3, and 2 in experiment 4.
     """
 
-    extra: int = 1
+    extra: int = 1  # added to the pulls: 1 in experiments 2 and 3, 2 in experiment 4
 
     warmup = 0
     source: ClassVar[str] = "ThompsonSampling_expt2_eucbv.py to ThompsonSampling_expt4_eucbv.py"

@@ -53,7 +53,6 @@ class Results(Tables):
 
     Examples
     --------
-    >>> import lowregret as lr
     >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=50, runs=4)
     >>> result
     Results('bernoulli:0.1,0.9': 2 policies, 1 environment, horizon 50, 4 runs, seed 0)
@@ -115,7 +114,6 @@ class Results(Tables):
 
         Examples
         --------
-        >>> import lowregret as lr
         >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0,1", horizon=50, runs=4)
         >>> least = lr.Metric("least pulls", lambda pulls, rewards: pulls.min(axis=1))
         >>> result.with_metrics(least).summary()["metric.least pulls"].to_list()
@@ -160,7 +158,6 @@ class Results(Tables):
 
         Examples
         --------
-        >>> import lowregret as lr
         >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=50, runs=4)
         >>> chart = result.plot_tail()  # chart.save("tail.pdf") writes it
         """
@@ -261,7 +258,6 @@ class Results(Tables):
 
         Examples
         --------
-        >>> import lowregret as lr
         >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=50, runs=4)
         >>> chart = result.plot(width=240, title="")  # chart.save("regret.pdf") writes it
         >>> type(chart).__name__
@@ -313,7 +309,6 @@ class Results(Tables):
         Examples
         --------
         >>> import tempfile
-        >>> import lowregret as lr
         >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=50, runs=4)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     [path.name for path in result.report(folder, figures="none")]
