@@ -54,7 +54,6 @@ def _replace(path: Path, partial: Path, data: bytes) -> None:
 
 
 def sync(path: Path) -> None:
-    """Flush a file or a folder to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

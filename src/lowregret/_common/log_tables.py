@@ -50,7 +50,6 @@ def arms_of(name: str, table: polars.DataFrame) -> polars.Series:
 
 
 def rewards_of(name: str, table: polars.DataFrame) -> Floats:
-    """Return the reward of each row."""
     allowed = f"a finite number up to {MAX_MAGNITUDE:g}"
     reward = _numbers(name, table["reward"], allowed)
     _require(name, "reward", table["reward"], np.abs(reward) <= MAX_MAGNITUDE, allowed)
@@ -103,7 +102,6 @@ def _table(source: LogSource) -> tuple[str, polars.DataFrame]:
 
 
 def _numbers(name: str, column: polars.Series, allowed: str) -> Floats:
-    """Return a column as floats."""
     import polars as pl
 
     if column.dtype == pl.Boolean:

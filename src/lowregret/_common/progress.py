@@ -55,7 +55,6 @@ class Lines:
         self.began, self.now = clock(), Progress("", 0, 0, "", 1.0)
 
     def __call__(self, now: Progress) -> None:
-        """Report how much is done."""
         self.now = now
         tick()
 

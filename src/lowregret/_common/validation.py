@@ -120,7 +120,6 @@ def recording_times(horizon: int, points: int, scale: Scale = "linear") -> tuple
 
 
 def seed_of(seed: object) -> int:
-    """Return a seed as an int."""
     if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= int(seed) <= MAX_SEED:
         raise InputError(f"seed must be an integer from 0 to 2^64 - 1, got {short_repr(seed)}")
     return int(seed)

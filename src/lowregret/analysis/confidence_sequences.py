@@ -54,7 +54,6 @@ class Totals(NamedTuple):
 
     @property
     def variances(self) -> Floats:
-        """The population variances."""
         squares = self.squares / np.maximum(self.pulls, 1.0) - self.means**2
         return np.maximum(squares, 0.0)
 
@@ -161,7 +160,6 @@ def single_bets(arms: Totals, means: Floats) -> Floats:
 
 
 def log_sum(logarithms: Floats) -> Floats:
-    """Return the logarithms of sums along the last axis."""
     largest = logarithms.max(axis=-1)
     sums: Floats = largest + np.log(np.exp(logarithms - largest[..., None]).sum(axis=-1))
     return sums

@@ -36,19 +36,19 @@ class Runs(Protocol):
     """
 
     @property
-    def grid(self) -> Integers: ...  # noqa: D102  # described above
+    def grid(self) -> Integers: ...  # described above
     @property
-    def regret(self) -> Floats: ...  # noqa: D102
+    def regret(self) -> Floats: ...
     @property
-    def pulls(self) -> Integers: ...  # noqa: D102
+    def pulls(self) -> Integers: ...
     @property
-    def eliminated(self) -> Integers | None: ...  # noqa: D102
+    def eliminated(self) -> Integers | None: ...
     @property
-    def rewards(self) -> Floats | None: ...  # noqa: D102
+    def rewards(self) -> Floats | None: ...
     @property
-    def seconds(self) -> float | None: ...  # noqa: D102
+    def seconds(self) -> float | None: ...
     @property
-    def threads(self) -> int | None: ...  # noqa: D102
+    def threads(self) -> int | None: ...
 
 
 class TableRuns:
@@ -70,13 +70,11 @@ class TableRuns:
 
     @cached_property
     def grid(self) -> Integers:
-        """The recorded times."""
         part = self._tables.slice("paths", *self._pair)
         return part["t"].unique().sort().to_numpy()
 
     @cached_property
     def regret(self) -> Floats:
-        """Pseudo-regret, one row per run and one column per time."""
         part = self._tables.slice("paths", *self._pair)
         if len(part) != part["run"].n_unique() * len(self.grid):
             environment, policy = self._pair
@@ -85,13 +83,11 @@ class TableRuns:
 
     @cached_property
     def pulls(self) -> Integers:
-        """Pulls of every arm at the horizon, one row per run."""
         part = self._tables.slice("pulls", *self._pair)
         return part["pulls"].to_numpy().reshape(part["run"].n_unique(), -1)
 
     @cached_property
     def eliminated(self) -> Integers | None:
-        """When an arm was eliminated, 0 for never; None for a policy that eliminates no arms."""
         part = self._tables.slice("events", *self._pair)
         eliminating = self._tables.description.eliminating
         if part.is_empty() if eliminating is None else self._pair[1] not in eliminating:
@@ -104,7 +100,6 @@ class TableRuns:
 
     @cached_property
     def rewards(self) -> Floats | None:
-        """The sum of the rewards of every arm, one row per run; None where they were not recorded."""
         part = self._tables.slice("pulls", *self._pair)
         if "reward" not in part.columns:
             return None

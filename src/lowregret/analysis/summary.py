@@ -109,7 +109,6 @@ def _statistics(values: Floats) -> dict[str, Floats]:
 
 
 def _regret(values: Floats) -> dict[str, Any]:
-    """Summarise the final regrets of one policy."""
     statistics = {key: float(column[0]) for key, column in _statistics(values[:, None]).items()}
     row = {key: None if np.isnan(value) else value for key, value in statistics.items()}
     p25, p75 = np.quantile(values, [0.25, 0.75]).tolist()

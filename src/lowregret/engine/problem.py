@@ -42,7 +42,6 @@ class RewardTable:
     rewards: tuple[Floats, ...]
 
     def __len__(self) -> int:
-        """Return the number of arms."""
         return len(self.rewards)
 
 

@@ -64,7 +64,6 @@ def activate(policy: Policy, rows: Rows) -> None:
 
 
 def new_rewards(policy: Policy, arms: int, pulls: int) -> Floats | None:
-    """Return room for the rewards of each arm, by its number, for a policy that uses them."""
     gigabytes = arms * pulls * (16 if policy.uses_times else 8) / 1e9
     with within_memory(
         f"{policy}: the rewards of {arms} arms over {pulls} steps need {gigabytes:.3g} GB of memory: "

@@ -42,7 +42,6 @@ class Trace(NamedTuple):
 
 
 def trace(problem: Problem, backend: str = "compiled") -> Trace:
-    """Play the first run of a problem and return every step."""
     problem = replace(problem, runs=1, record=frozenset({"path"}))
     arm, round, active = run(problem, backend).records["path"][0].T.copy()
     encoding = encode(problem)

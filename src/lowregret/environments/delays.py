@@ -288,7 +288,6 @@ def _lost(lost: float) -> str:
 
 
 def _column(file: Path) -> list[float]:
-    """Read a file with one column of numbers."""
     table = read_table(file, "delays", "delay: ")
     if table.width != 1:
         raise InputError(f"delay: {file.name!r} must have one column, of numbers")

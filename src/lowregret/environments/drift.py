@@ -36,7 +36,6 @@ class Drift:
 
     @cached_property
     def table(self) -> Floats:
-        """The rows as an array."""
         return np.array(self.rows, np.float64)
 
     def means_at(self, t: NDArray[Any]) -> Floats:
@@ -346,7 +345,6 @@ def row_of(owner: str, bandit: object, name: str, values: object) -> tuple[float
 
 
 def with_means(bandit: Bandit, means: Floats) -> tuple[Any, ...]:
-    """Return the arms with other means."""
     _check_means(bandit, means)
     arms: list[Any] = []
     for arm, mean in zip(bandit.arms, means.tolist(), strict=True):

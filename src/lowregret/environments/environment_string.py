@@ -109,7 +109,6 @@ def environment(source: "str | os.PathLike[str] | Bandit") -> Bandit:
 
 
 def _example(family: str) -> str:
-    """Return how a family is written."""
     parameters = FAMILIES[family].parameters
     return f"{family}:" + (";".join(f"{name}=..." for name in parameters) if len(parameters) > 1 else "...")
 
@@ -318,7 +317,6 @@ def _check_spelling(table: Iterable[str], *names: str) -> None:
 
 
 def _arms(tables: object) -> tuple[Family, ...]:
-    """Return the arms of all ``[[arms]]`` tables."""
     arms: list[Family] = []
     for position, table in enumerate(tables if isinstance(tables, list) else [tables]):
         if not isinstance(table, dict):
@@ -337,7 +335,6 @@ def _arms(tables: object) -> tuple[Family, ...]:
 
 
 def _family(table: dict[str, Any]) -> str:
-    """Remove and return the family of a table."""
     family = table.pop("family", None)
     if isinstance(family, str) and family in FAMILIES:
         return family

@@ -2,7 +2,6 @@
 
 ``Family`` (family_registry.py) describes the members that they share.
 """
-# ruff: noqa: D102
 
 import math
 from collections.abc import Sequence

@@ -83,7 +83,6 @@ class FamilyEntry(NamedTuple):
 
 
 def entry_of(arm: Family) -> FamilyEntry:
-    """Return the entry of the family of an arm."""
     if isinstance(arm, Sampled):
         return USER_DEFINED
     return next(entry for entry in FAMILIES.values() if isinstance(arm, entry.family))

@@ -95,7 +95,6 @@ class Sampled:
 
 
 def sample_rewards(arm: Sampled, random: Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Draw rewards of an arm with a NumPy generator."""
     rng = SimpleNamespace(uniform=random.random, normal=random.standard_normal)
     rng.beta, rng.student = random.beta, random.standard_t
     rewards = np.array([arm.sample(rng) for _ in range(math.prod(shape))], np.float64).reshape(shape)

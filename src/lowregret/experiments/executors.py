@@ -51,7 +51,6 @@ class ThreadExecutor(ThreadPoolExecutor):
         self._count = threads
 
     def workers(self) -> int:
-        """Return the number of threads."""
         return self._count
 
 
@@ -75,7 +74,6 @@ class DaskExecutor(Executor):
         self._environments: dict[ArmGroups, Any] = {}
 
     def workers(self) -> int:
-        """Return the number of threads of the cluster."""
         try:
             threads: list[int] = list(self._client.nthreads().values())
         except Exception:  # the scheduler is gone, as the next task reports
@@ -83,7 +81,6 @@ class DaskExecutor(Executor):
         return max(sum(threads), 1)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Send a task to the cluster."""
         key = hash((fn, args))
         bad = self._failed_on.get(key, set())
         try:

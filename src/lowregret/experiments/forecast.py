@@ -32,7 +32,6 @@ class StepTime(NamedTuple):
     growth: float
 
     def seconds_at(self, horizon: int) -> float:
-        """Return the mean seconds of a step in a run of a horizon."""
         return float(self.seconds * max(horizon / self.steps, 1.0) ** self.growth)
 
 

@@ -16,7 +16,6 @@ Rows: TypeAlias = Callable[[Sequence[str]], pl.LazyFrame]
 
 
 def plan_tables(plan: ShardPlan, rows: Rows) -> dict[str, pl.LazyFrame]:
-    """Return the tables of all results."""
     pairs = [(pair.environment, pair.policy, [shard.name for shard in pair.shards]) for pair in plan.pairs]
     return long_tables(pairs, *recorded(plan), rows)
 

@@ -167,23 +167,19 @@ class _Job:
 
     @cached_property
     def environments(self) -> dict[str, ArmGroups]:
-        """The environments of all plans by their hashes."""
         return {name: arms for plan in self.plans for name, arms in plan.environments.items()}
 
     @cached_property
     def shards(self) -> int:
-        """The number of shards of all plans."""
         return len({shard.name for plan in self.plans for shard in plan.shards})
 
     def begin(self, missing: list[Shard]) -> None:
-        """Queue the shards to compute."""
         self.waiting = ShardQueue(missing)
         what, there = ", ".join(plan.experiment.name for plan in self.plans), self.shards - len(missing)
         self.reported = Progress(what, 0, len(missing), "shards", 0.0, there=there)
         self.report(self.reported)
 
     def has_waiting(self) -> bool:
-        """Return whether any shard waits."""
         return bool(self.waiting or self.suspects or self.last)
 
     def submit(self, pool: Executor, workers: int) -> bool:

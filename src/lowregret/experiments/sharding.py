@@ -37,12 +37,10 @@ class ArmGroups:
     drift: Drift | None = field(default=None, compare=False, repr=False)
 
     def __len__(self) -> int:
-        """How many arms there are."""
         return sum(count for *_, count in self.groups)
 
     @cached_property
     def numbers(self) -> int:
-        """How many numbers describe them."""
         values = (value for _, parameters, _ in self.groups for value in parameters)
         return sum(len(value) if isinstance(value, tuple) else 1 for value in values)
 

@@ -116,7 +116,6 @@ class ResultStore:
             sync(self.folder.parent)
 
     def path(self, shard: str) -> Path:
-        """Return the file of a shard."""
         return self.shards / f"{shard}.parquet"
 
     def has(self, shard: str) -> bool:
@@ -124,7 +123,6 @@ class ResultStore:
         return shard in self.entries and checksum(self.path(shard)) == self.entries[shard].sha256
 
     def missing(self, plan: ShardPlan) -> list[Shard]:
-        """Return the shards of a plan that are missing or damaged."""
         missing_shards = [shard for shard in plan.shards if not self.has(shard.name)]
         self.damaged = [shard.name for shard in missing_shards if shard.name in self.entries]
         return missing_shards

@@ -98,7 +98,6 @@ def work(shard: Shard, arms: ArmGroups) -> Finished | Arrays:
 
 
 def written(shard: Shard, result: Finished | Arrays) -> Finished:
-    """Return the result of a shard as a Parquet file."""
     if isinstance(result, Finished):
         return result
     data = _parquet(shard, result)

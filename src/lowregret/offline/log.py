@@ -40,7 +40,6 @@ class Log:
 
     @property
     def support(self) -> tuple[float, float]:
-        """The least and the largest reward."""
         return float(self.reward.min()), float(self.reward.max())
 
     @property
@@ -70,7 +69,6 @@ class Log:
         return worst if evidence[worst] > log(2 * len(self.arms) / FALSE_ALARM_RATE) else None
 
     def counts(self) -> Integers:
-        """Count the rows of every arm."""
         return np.bincount(self.arm, minlength=len(self.arms))
 
     def uneven(self) -> bool:

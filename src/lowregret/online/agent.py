@@ -338,7 +338,6 @@ class Agent:
 
 
 def agent_of(transactions: Transactions, kind: type[AgentKind]) -> AgentKind:
-    """Return an agent with these transactions."""
     agent = kind.__new__(kind)
     agent.transactions = transactions
     return agent

@@ -91,12 +91,10 @@ class Settings:
         return (value - low) / (high - low)
 
     def unscaled(self, value: float) -> float:
-        """Return a mean in the user's units."""
         low, high = self.reward_range or (0.0, 1.0)
         return low + value * (high - low)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as they are stored."""
         values = {name: _to_json(name, getattr(self, name)) for name in TYPES}
         return {name: value for name, value in values.items() if value is not None or name not in LATER}
 
@@ -148,7 +146,6 @@ def valid_settings(
     reward_range: tuple[float, float] | None = (0, 1),
     **options: Unpack[Options],
 ) -> Settings:
-    """Validate the settings of an agent."""
     unchecked = Settings(policy_of(policy), _names(arms), horizon, seed, reward_range, **options)
     if unchecked.outside not in get_args(Outside):
         raise InputError(f"outside must be 'refuse' or 'clip', got {short_repr(unchecked.outside)}")
@@ -219,7 +216,6 @@ def _share(what: str, value: object) -> float:
 
 
 def _control(control: Sequence[Any] | None, arms: tuple[str, ...]) -> tuple[str, float] | None:
-    """Validate the control arm and its share."""
     if control is None:
         return None
     if isinstance(control, str) or not isinstance(control, Sequence) or len(control) != 2:
@@ -235,7 +231,6 @@ def _control(control: Sequence[Any] | None, arms: tuple[str, ...]) -> tuple[str,
 
 
 def valid_name(name: object) -> str:
-    """Validate the name of an agent."""
     if isinstance(name, str) and _NAME.fullmatch(name):
         return name
     raise InputError(
@@ -245,7 +240,6 @@ def valid_name(name: object) -> str:
 
 
 def valid_request(request: object) -> str:
-    """Validate the name of a request."""
     request = valid_string("a request", request)
     if not request:
         raise InputError("a request must not be empty: leave it out for a new decision")
@@ -268,7 +262,6 @@ def valid_arm(arm: object) -> str:
 
 
 def valid_string(what: str, value: object) -> str:
-    """Validate a name."""
     if not isinstance(value, str):
         raise InputError(f"{what} must be a string, got {short_repr(value)}")
     try:
@@ -326,7 +319,6 @@ def valid_decisions(decisions: object) -> list[Reference]:
 
 
 def valid_reward(reward: object) -> float:
-    """Validate a reward."""
     if type(reward) is not float:
         if not isinstance(reward, (int, Real)):  # int first: it is a Real, but the check is slow
             raise InputError(f"a reward must be a finite number, got {short_repr(reward)}")
@@ -366,7 +358,6 @@ def _window(name: str, window: object) -> Window | None:
 
 
 def _to_json(name: str, value: Any) -> Any:
-    """Return the value of a setting as it is stored."""
     if isinstance(value, Policy):
         return describe(value)
     if isinstance(value, timedelta):

@@ -130,7 +130,6 @@ class CandidateArms:
 
     @property
     def number(self) -> Any:
-        """The numbers of the arms."""
         return self._rows["number"][self._places]
 
     @property
@@ -146,12 +145,10 @@ class CandidateArms:
 
     @property
     def mean(self) -> Any:
-        """Their means."""
         return self._rows["mean"][self._places]
 
     @property
     def variance(self) -> Any:
-        """Their population variances."""
         count, rows, places = self._counts, self._rows, self._places
         squares = count * rows["squares"][places] - rows["total"][places] ** 2
         return np.maximum(squares, 0.0) / np.maximum(count, 1) ** 2

@@ -147,7 +147,6 @@ def decision_number(key: str) -> int:
 
 
 def decision_of(event: Event) -> Decision:
-    """Return the decision of an event of kind ``asked``."""
     _, number, arm, _, time, propensity, _, _, key, timestamp = event
     return new_tuple(Decision, (f"{key}-{number}", arm, time, propensity, timestamp))
 

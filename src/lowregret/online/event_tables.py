@@ -35,7 +35,6 @@ REWARDS = {
 
 
 def event_table(events: Iterable[Event]) -> pl.DataFrame:
-    """Return a table of events, one row each."""
     return _with_dates(pl.DataFrame(list(events), schema=EVENTS, orient="row"))
 
 

@@ -228,7 +228,6 @@ def _require(kind: Any, value: Any, *path: Key) -> None:
 
 
 def _check(parts: dict[str, Any]) -> None:
-    """Reject parts that are inconsistent."""
     arms, retired = parts["arms"], parts["retired"]
     names, numbers = [*arms["name"], *retired["name"]], [*arms["number"], *retired["number"]]
     if not arms["name"]:
@@ -295,7 +294,6 @@ def _set_rewards(state: AgentState, arms: Any) -> None:
 
 
 def _rows(settings: Settings, arms: Any, pending: Mapping[str, int]) -> Rows:
-    """Return the rows of a table of arms."""
     policy, size, priors = settings.policy, len(arms["name"]), settings.priors()
     rows = new_rows(size, policy)
     columns = {field: arms[field] for field in COLUMNS}

@@ -67,12 +67,10 @@ class Assumptions:
 
     @property
     def total(self) -> int:
-        """The number of visitors."""
         return self.visitors * self.days
 
     @property
     def unit(self) -> str:
-        """The word for what is lost."""
         return "conversions" if self.rate is not None else "reward"
 
     def simulated(self, policies: int) -> Simulated:
@@ -111,7 +109,6 @@ class Assumptions:
         return np.array(self.factors or (1.0,) * self.days)
 
     def lift_in_percent(self) -> str:
-        """Return the lift as it was read."""
         return f"{100 * self.lift:,.4g}%"
 
     def large_lift(self) -> str:
@@ -119,7 +116,6 @@ class Assumptions:
         return _read_lift(self.lift, self.value) if self.lift >= 1.0 else ""
 
     def delay_in_words(self) -> str:
-        """Return the delay with its unit."""
         return f"{self.delay_days:g} day{'' if self.delay_days == 1 else 's'}"
 
     def _rates_in_words(self) -> str:

@@ -21,7 +21,6 @@ from lowregret.reporting.row_charts import runs_chart
 
 
 def write_files(plan: Plan, folder: Path) -> list[Path]:
-    """Write the page, its figures and the table; return the paths."""
     files = {"plan.csv": plan.table.write_csv()}
     title, sections = "Plan of an experiment", page_sections(plan)
     return write_page(folder / "plan.html", title, introduction(plan), sections, files=files)
@@ -46,7 +45,6 @@ def introduction(plan: Plan) -> list[str | Text]:
 
 
 def page_sections(plan: Plan) -> list[Section]:
-    """Return the sections of the page."""
     palette, unit, days = styles(plan.table["policy"].to_list()), plan.given.unit, plan.given.days
     share, loss = _by_day(plan.played, "share"), _by_day(plan.played, "loss")
     top = max(float(loss["high"].max() or 0.0), 1e-9)  # type: ignore[arg-type]
@@ -98,7 +96,6 @@ def _split_words(plan: Plan) -> list[Text]:
 
 
 def plan_table(plan: Plan) -> Table:
-    """Return the table of policies as text."""
     table = text_rows(plan)
     rows: list[list[str | Cell]] = [
         [Cell(name, "best" if name == plan.recommended else ""), *numbers]

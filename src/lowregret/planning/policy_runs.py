@@ -104,7 +104,6 @@ class PolicyRuns:
 
 
 def empty_runs(runs: int, days: int) -> PolicyRuns:
-    """Return room for runs."""
     shape = runs, days
     leads, good, day, verdict = np.zeros((4, runs), np.int64)
     return PolicyRuns(np.zeros(shape), np.zeros(shape), leads, good, day, verdict)

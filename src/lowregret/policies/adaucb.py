@@ -38,7 +38,6 @@ class AdaUCB(Policy):
     source: ClassVar[str] = "Lattimore 2018, Algorithm 1"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Return the upper confidence bound of an arm."""
         n = arm.pulls
         share = 1.0  # of the arm itself, whose latest pulls only ``n`` counts
         for j in range(clock.arms):

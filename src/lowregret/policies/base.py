@@ -193,7 +193,6 @@ class Policy(OptionalMethods):
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
-        """Validate the parameters."""
         for name, (types, rules) in parameters_of(type(self)).items():
             value, values = getattr(self, name), literal_values(types)
             if value is None and None in types:

@@ -45,11 +45,9 @@ class FixedArm(Policy):
     source: ClassVar[str] = "baseline"
 
     def validate_problem(self, clock: Clock) -> None:
-        """Refuse a number beyond the last arm."""
         self.require("arm", f"below the number of arms ({clock.arms})", self.arm < clock.arms)
 
     def initially_active(self, number: int) -> bool:
-        """Return whether this is the only active arm."""
         return number == self.arm
 
 

@@ -36,7 +36,6 @@ class BayesUCBBeta(Policy):
     transform_reward = success_or_failure
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Return the upper quantile of an arm's posterior."""
         return _upper_quantile(arm, 1.0 / clock.t)
 
 
@@ -69,7 +68,6 @@ class BayesUCBBetaHorizon(Policy):
     transform_reward = success_or_failure
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Return the upper quantile of an arm's posterior."""
         return _upper_quantile(arm, 1.0 / clock.t / max(log(clock.horizon), 1.0) ** self.c)
 
 
@@ -105,7 +103,6 @@ class BayesUCBGauss(Policy):
     source: ClassVar[str] = "Kaufmann, Cappe, Garivier 2012, Gaussian case"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Return the upper quantile of an arm's posterior."""
         return arm.mean + sqrt(self.variance / arm.pulls) * normal_upper(1.0 / clock.t)
 
 
@@ -130,6 +127,5 @@ class BayesUCBStudent(Policy):
     source: ClassVar[str] = "Kaufmann, Cappe, Garivier 2012, Gaussian case"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Return the upper quantile of an arm's posterior."""
         degrees = arm.pulls - 1.0
         return arm.mean + sqrt(arm.variance / degrees) * student_upper(degrees, 1.0 / clock.t)

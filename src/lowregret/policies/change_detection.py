@@ -82,7 +82,6 @@ class GLRKLUCB(Policy):
     source: ClassVar[str] = "Besson et al. 2022, GLR-klUCB"
 
     def first_round(self, clock: Clock) -> RestartRound:
-        """Return a round that ends with every reward."""
         return RestartRound(0, 0, 0)
 
     def score(self, arm: Arm, clock: Clock, round: RestartRound) -> float:

@@ -52,7 +52,6 @@ class DiscountedUCB(Policy):
     source: ClassVar[str] = "Garivier, Moulines 2011, D-UCB"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Return the upper confidence bound of an arm."""
         memory: Discounted = arm.memory
         all_pulls = (1.0 - self.gamma ** (clock.t - 1)) / (1.0 - self.gamma)
         count = memory.pulls * self.gamma ** (clock.t - 1 - memory.time)
@@ -60,7 +59,6 @@ class DiscountedUCB(Policy):
         return memory.total / max(memory.pulls, 1e-300) + 2.0 * self.b * width
 
     def update_memory(self, arm: Arm, reward: float, clock: Clock) -> Discounted:
-        """Discount what is known of an arm, and add a pull."""
         memory: Discounted = arm.memory
         discount = self.gamma ** (clock.t - memory.time)
         return Discounted(memory.pulls * discount + 1.0, memory.total * discount + reward, clock.t)
@@ -98,20 +96,17 @@ class DiscountedThompson(Policy):
     transform_reward = success_or_failure
 
     def sample(self, arm: Arm, clock: Clock, rng: Random) -> float:
-        """Sample the mean of an arm."""
         memory: Discounted = arm.memory
         discount = self.gamma ** (clock.t - 1 - memory.time)
         successes = memory.total * discount
         return rng.beta(1.0 + successes, 1.0 + (memory.pulls * discount - successes))
 
     def update_memory(self, arm: Arm, reward: float, clock: Clock) -> Discounted:
-        """Discount what is known of an arm, and add a pull."""
         memory: Discounted = arm.memory
         discount = self.gamma ** (clock.t - memory.time)
         return Discounted(memory.pulls * discount + 1.0, memory.total * discount + reward, clock.t)
 
     def propensities(self, arms: Arm, clock: Clock) -> Any:
-        """Return the probability of each arm to have the largest sample."""
         from lowregret.special.argmax_probabilities import beta_argmax
 
         discount: Any = self.gamma ** (clock.t - 1.0 - arms.memory.time)

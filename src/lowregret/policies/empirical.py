@@ -40,7 +40,6 @@ class EmpiricalKLUCB(Policy):
     source: ClassVar[str] = "Cappe et al. 2013, empirical KL-UCB"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Return the upper confidence bound of an arm."""
         level = clock.log_t
         if self.c > 0.0 and level > 0.0:
             level += self.c * log(level)

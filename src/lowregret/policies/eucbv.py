@@ -76,7 +76,6 @@ class EUCBV(Policy):
     source: ClassVar[str] = "Mukherjee et al., AAAI 2018, Algorithm 1"
 
     def validate(self) -> None:
-        """Refuse parameters outside their range."""
         self.require("psi", "between 0 and 1e250", self.psi is None or 0 < self.psi <= 1e250)
 
     def validate_problem(self, clock: Clock) -> None:
@@ -97,11 +96,9 @@ class EUCBV(Policy):
         return self.after(before, arms if released else 0, arms)
 
     def score(self, arm: Arm, clock: Clock, round: Round) -> float:
-        """Return the upper confidence bound of an arm."""
         return arm.mean + self.radius(arm, round)
 
     def lower_bound(self, arm: Arm, clock: Clock, round: Round) -> float:
-        """Return the lower confidence bound of an arm."""
         return arm.mean - self.radius(arm, round)
 
     def next_round(self, arms: Arms, clock: Clock, round: Round) -> Round:

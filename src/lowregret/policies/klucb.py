@@ -39,7 +39,6 @@ class KLUCB(Policy):
     source: ClassVar[str] = "Garivier, Cappe 2011, Algorithm 1"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Return the upper confidence bound of an arm."""
         level = clock.log_t
         if self.c > 0.0 and level > 0.0:
             level += self.c * log(level)
@@ -65,7 +64,6 @@ class KLUCBPlus(Policy):
     source: ClassVar[str] = "Garivier, Cappe 2011, KL-UCB+"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Return the upper confidence bound of an arm."""
         return bernoulli_kl_upper(arm.mean, log(clock.t / arm.pulls) / arm.pulls)
 
 
@@ -87,7 +85,6 @@ class KLUCBPlusPlus(Policy):
     source: ClassVar[str] = "Menard, Garivier 2017, Algorithm 1"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Return the upper confidence bound of an arm."""
         share = clock.horizon / (clock.arms * arm.pulls)
         positive = max(log(share), 0.0)
         level = max(log(share * (1.0 + positive * positive)), 0.0)
@@ -122,7 +119,6 @@ class KLUCBSwitch(Policy):
     source: ClassVar[str] = "Garivier et al. 2022, KL-UCB-switch"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Return the upper confidence bound of an arm."""
         share = clock.horizon / clock.arms
         level = max(log(share / arm.pulls), 0.0) / arm.pulls
         if log(arm.pulls) > self.exponent * log(share) + 1e-12:  # not where rounding alone makes it larger
@@ -149,7 +145,6 @@ class KLMOSS(Policy):
     source: ClassVar[str] = "Garivier et al. 2022, without switch"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Return the upper confidence bound of an arm."""
         level = max(log(clock.horizon / (clock.arms * arm.pulls)), 0.0)
         return bernoulli_kl_upper(arm.mean, level / arm.pulls)
 
@@ -185,6 +180,5 @@ class KLUCBGauss(Policy):
     source: ClassVar[str] = "Cappe et al. 2013, Gaussian kl-UCB"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Return the upper confidence bound of an arm."""
         level = log(clock.t / arm.pulls) if self.plus else clock.log_t
         return arm.mean + sqrt(2.0 * self.variance * level / arm.pulls)

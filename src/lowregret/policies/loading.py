@@ -92,7 +92,6 @@ def _load_file(module: str, file: Path) -> object:
 
 @contextmanager
 def _first_on_path(folder: Path) -> Iterator[None]:
-    """Let modules of a folder be imported."""
     entry = str(folder.resolve())
     sys.path.insert(0, entry)
     try:

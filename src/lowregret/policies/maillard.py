@@ -46,7 +46,6 @@ class MaillardSampling(Policy):
         return perturbed(-arm.pulls * gap * gap / (2.0 * self.variance), rng)
 
     def propensities(self, arms: Arm, clock: Clock) -> Any:
-        """Return the probability of each arm."""
         gaps = clock.best - arms.mean
         return shares(-arms.pulls * gaps * gaps / (2.0 * self.variance))
 
@@ -75,7 +74,6 @@ class KLMS(Policy):
         return perturbed(-arm.pulls * bernoulli_kl(arm.mean, clock.best), rng)
 
     def propensities(self, arms: Arm, clock: Clock) -> Any:
-        """Return the probability of each arm."""
         pairs: Any = zip(arms.pulls, arms.mean, strict=True)  # type: ignore[call-overload]
         return shares([-n * bernoulli_kl(mean, clock.best) for n, mean in pairs])
 

@@ -28,7 +28,6 @@ class MOSS(Policy):
     source: ClassVar[str] = "Audibert, Bubeck 2009, MOSS"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Return the upper confidence bound of an arm."""
         share = clock.horizon / (clock.arms * arm.pulls)
         return arm.mean + sqrt(max(log(share), 0.0) / arm.pulls)
 
@@ -58,6 +57,5 @@ class MOSSAnytime(Policy):
     source: ClassVar[str] = "Degenne, Perchet 2016, MOSS-anytime"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Return the upper confidence bound of an arm."""
         share = clock.t / (clock.arms * arm.pulls)
         return arm.mean + sqrt((1.0 + self.alpha) / 2.0 * max(log(share), 0.0) / arm.pulls)

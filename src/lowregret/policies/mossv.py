@@ -58,7 +58,6 @@ class MOSSV(Policy):
     source: ClassVar[str] = "lowregret, docs/successor.md"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Return the upper confidence bound of an arm."""
         pulls = clock.horizon / clock.arms
         pulls /= min(max(clock.arms / (4.0 * pulls), 1.0), 2.0)
         return _upper_bound(arm, pulls, self.a, self.c, self.caution)
@@ -91,7 +90,6 @@ class MOSSVAnytime(Policy):
     source: ClassVar[str] = "lowregret, docs/successor.md"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Return the upper confidence bound of an arm."""
         return _upper_bound(arm, 1.5 * clock.t / clock.arms, self.a, self.c, self.caution)
 
 

@@ -40,5 +40,4 @@ class OCUCB(Policy):
     source: ClassVar[str] = "Lattimore 2015, Algorithm 1"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Return the upper confidence bound of an arm."""
         return arm.mean + sqrt(self.alpha * log(self.psi * clock.horizon / clock.t) / arm.pulls)

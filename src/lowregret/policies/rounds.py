@@ -59,7 +59,6 @@ class UCBImproved(Policy):
     source: ClassVar[str] = "Auer, Ortner 2010, Figure 1"
 
     def first_round(self, clock: Clock) -> Halving:
-        """Open round 0, with D = 1."""
         last = floor(log2(clock.horizon / e) / 2)
         first = halved(Halving(-1, 0, 2.0, 0, 0.0, 0.0, last), clock.horizon)
         return ending(first, clock.arms * first.pulls)
@@ -117,7 +116,6 @@ class MedianElimination(Policy):
     source: ClassVar[str] = "Even-Dar, Mannor, Mansour 2006, Algorithm 4"
 
     def first_round(self, clock: Clock) -> Phase:
-        """Open the first phase."""
         return self.phase(0, self.epsilon / 4.0, self.delta / 2.0, 0, clock.arms)
 
     def next_round(self, arms: Arms, clock: Clock, round: Phase) -> Phase:
@@ -176,14 +174,12 @@ class CCB(Policy):
     source: ClassVar[str] = "Liu, Tsuruoka 2016"
 
     def first_round(self, clock: Clock) -> Halving:
-        """Open round 0, with D = 1."""
         scales = {"sqrt": sqrt(clock.horizon), "linear": float(clock.horizon), "log": log(clock.horizon)}
         last = floor(log2(clock.horizon / e) / 2)
         first = halved(Halving(-1, 0, 2.0, 0, 0.0, scales[self.r], last), clock.horizon)
         return ending(first, clock.arms * first.pulls)
 
     def score(self, arm: Arm, clock: Clock, round: Halving) -> float:
-        """Return the index of an arm."""
         return arm.mean + sqrt(round.scale / arm.pulls) * round.width
 
     def next_round(self, arms: Arms, clock: Clock, round: Halving) -> Halving:

@@ -44,7 +44,6 @@ class SlidingWindowUCB(Policy):
     source: ClassVar[str] = "Garivier, Moulines 2011, SW-UCB"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Return the upper confidence bound of an arm."""
         total, count, rewards = 0.0, 0, len(arm.rewards)
         while count < rewards and arm.rewards[rewards - 1 - count, 1] > clock.t - 1 - self.tau:
             total += arm.rewards[rewards - 1 - count, 0]

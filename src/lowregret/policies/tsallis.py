@@ -46,11 +46,9 @@ class TsallisINF(Policy):
     source: ClassVar[str] = "Zimmert, Seldin 2021, Algorithm 1"
 
     def first_round(self, clock: Clock) -> NoRound:
-        """Return a round that ends with every reward."""
         return NoRound(0, 0)
 
     def learning_rate(self, t: int) -> float:
-        """Return eta."""
         return (4.0 if self.reduced_variance else 2.0) / sqrt(t)
 
     def baseline(self, probability: float, t: int) -> float:
@@ -95,7 +93,6 @@ class TsallisINF(Policy):
         return round
 
     def propensities(self, arms: Arm, clock: Clock) -> Any:
-        """Return the probability of each arm."""
         shares = arms.memory.probability + (arms.memory.probability == 0.0) / clock.arms
         return shares / shares.sum()
 

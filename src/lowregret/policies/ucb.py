@@ -37,7 +37,6 @@ class UCB1(Policy):
     source: ClassVar[str] = "Auer, Cesa-Bianchi, Fischer 2002, Figure 1"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Return the upper confidence bound of an arm."""
         return arm.mean + sqrt(self.alpha * log(clock.t - 1) / arm.pulls)
 
 
@@ -60,7 +59,6 @@ class UCBTuned(Policy):
     source: ClassVar[str] = "Auer, Cesa-Bianchi, Fischer 2002, section 4"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Return the upper confidence bound of an arm."""
         rate = log(clock.t - 1) / arm.pulls
         return arm.mean + sqrt(rate * min(0.25, arm.variance + sqrt(2.0 * rate)))
 
@@ -98,7 +96,6 @@ class UCBV(Policy):
     source: ClassVar[str] = "Audibert, Munos, Szepesvari 2009, UCB-V"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Return the upper confidence bound of an arm."""
         rate = self.zeta * clock.log_t / arm.pulls
         return arm.mean + sqrt(2.0 * arm.variance * rate) + 3.0 * self.c * self.b * rate
 

@@ -280,7 +280,6 @@ def sweep_pictures(
 
 
 def environment_parts(part: EnvironmentResults) -> list[Part]:
-    """Return the parts of the section of one environment."""
     horizon, runs = int(part.curve["t"].to_numpy().max()), int(part.summary["runs"].to_numpy().max())
     delay = f", {part.delay_note}" if part.delay_note else ""
     facts = f"{len(part.arms)} arms, horizon {horizon:,}, {runs:,} run{'s' * (runs > 1)}{delay}."
@@ -308,7 +307,6 @@ def regret_picture(part: EnvironmentResults, bounds: pl.DataFrame | None = None,
 
 
 def differences_picture(part: EnvironmentResults, comparison: pl.DataFrame) -> Picture:
-    """Return a chart of the paired differences from the baseline."""
     label = f"Difference from {comparison['baseline'][0]}"
     chart = differences_chart(comparison, part.title(label), palette=part.palette)
     caption = (
@@ -334,7 +332,6 @@ def runs_picture(part: EnvironmentResults) -> Picture:
 
 
 def pulls_picture(part: EnvironmentResults) -> Picture:
-    """Return a chart of the pulls of each arm."""
     title = part.title("Pulls per arm")
     chart = pulls_chart(part.pulls, part.arms, title, palette=part.palette, focus=part.focus)
     caption = "Mean pulls of one arm in a run; arms with the same mean, or close in rank, are put together."
@@ -342,7 +339,6 @@ def pulls_picture(part: EnvironmentResults) -> Picture:
 
 
 def arms_left_picture(part: EnvironmentResults, horizon: int) -> Picture:
-    """Return a chart of the number of arms left over time."""
     title, eliminating = part.title("Arms left"), set(part.events["policy"])
     runs = {row["policy"]: row["runs"] for row in part.summary.to_dicts() if row["policy"] in eliminating}
     arms = len(part.arms)

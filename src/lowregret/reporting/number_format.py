@@ -39,5 +39,4 @@ def span(low: float | None, high: float | None) -> str:
 
 
 def p_value(value: float) -> str:
-    """Format a p-value with two digits."""
     return "< 0.0001" if value < 1e-4 else f"{value:.2g}"

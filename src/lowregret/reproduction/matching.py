@@ -177,7 +177,6 @@ def with_intervals(points: pl.DataFrame) -> pl.DataFrame:
 
 
 def _count() -> pl.Expr:
-    """Return the number of published points of a curve."""
     return pl.col("experiment").replace_strict({number: len(times) for number, times in TIMES.items()})
 
 
@@ -203,12 +202,10 @@ def _match(curve: Curve, own: dict[str, Any], others: pl.DataFrame) -> dict[str,
 
 
 def _shown(policy: str) -> str:
-    """Return the name of a policy for readers."""
     return UNIFORM_PLAY if policy == "RoundRobin" else policy
 
 
 def _reason(curve: Curve, own: dict[str, Any], verdict: str) -> str:
-    """Say why a curve is not matched."""
     if verdict == MATCHED:
         return ""
     if verdict == NOT_MATCHED:

@@ -60,7 +60,6 @@ class Curve(NamedTuple):
 
     @property
     def environment(self) -> str:
-        """The name of the testbed."""
         return paper_testbed(self.experiment, self.testbed).name
 
 

@@ -323,12 +323,10 @@ def with_error(mean: float | None, error: float | None, decimals: bool = True) -
 
 
 def two_decimals(value: float | None) -> str:
-    """Format a value to two decimals."""
     return "-" if value is None else f"{value:,.2f}"
 
 
 def signed(value: float | None) -> str:
-    """Format a difference with its sign."""
     if value is None:
         return "-"
     digits = 1 if abs(value) >= 1 else 2
@@ -336,5 +334,4 @@ def signed(value: float | None) -> str:
 
 
 def signed_interval(low: float | None, high: float | None) -> str:
-    """Format the interval of a difference."""
     return "-" if low is None else f"{signed(low)} to {signed(high)}"

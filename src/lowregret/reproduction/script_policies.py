@@ -37,7 +37,6 @@ class UCBVScript(Policy):
     source: ClassVar[str] = "ucbV_expt2.py, ucbV_expt3.py, ucbV_expt4.py"
 
     def score(self, arm: Arm, clock: Clock) -> float:
-        """Return the index of an arm."""
         level = log(clock.t + 1.0)
         share: float = arm.memory.share
         spread: float = arm.memory.spread
@@ -70,7 +69,6 @@ class ThompsonScript(Policy):
     source: ClassVar[str] = "ThompsonSampling_expt2_eucbv.py to ThompsonSampling_expt4_eucbv.py"
 
     def normal_posterior(self, arm: Arm) -> tuple[float, float]:
-        """Return the mean and the standard deviation of what is sampled."""
         return arm.mean * arm.pulls / (arm.pulls + 1.0), 1.0 / (arm.pulls + self.extra)
 
 
@@ -98,7 +96,6 @@ class UCBImprovedScript(Policy):
     source: ClassVar[str] = "UCBRevisited.py"
 
     def first_round(self, clock: Clock) -> Block:
-        """Open round 0, with D = 1."""
         return block_after(Block(-1, 0, 2.0, 0, 0.0), clock.horizon, 0, clock.arms)
 
     def score(self, arm: Arm, clock: Clock, round: Block) -> float:

@@ -52,7 +52,6 @@ PAPER = (
 
 
 def paper_experiment(number: int) -> PaperExperiment:
-    """Return an experiment of the paper."""
     for experiment in PAPER:
         if experiment.number == number:
             return experiment

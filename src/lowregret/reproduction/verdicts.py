@@ -189,7 +189,6 @@ def _claim_verdict(claim: Claim, count: dict[str, int], *, complete: bool) -> st
 
 
 def _judged(comparison: Comparison) -> tuple[object, ...]:
-    """Return the columns of a comparison."""
     better, worse, test, runs, other_runs, margin, largest = comparison
     verdict, share = _verdict(test, margin), None
     if largest is not None and verdict != INCONCLUSIVE and not margin:

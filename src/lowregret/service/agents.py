@@ -69,7 +69,6 @@ class Agents:
         return await asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)
 
     async def names(self) -> list[str]:
-        """Return the names of the agents in the store."""
         return await self.in_thread(agent_names, self.where)
 
     async def get(self, name: str) -> LiveAgent:
@@ -107,7 +106,6 @@ class Agents:
                 raise
 
     async def close(self) -> None:
-        """Finish all calls and close the agents."""
         for name in list(self._open):
             self._drop(name)
         while self._closing:

@@ -192,7 +192,6 @@ class Service:
             write_seldom("disk_full" if full else "store_lost", reason=reason)
 
     def _problem(self, error: Exception) -> Answer:
-        """Return the answer to a call that failed."""
         status, text, headers = problem_of(error, self._hidden)
         return Answer(text, status, MEDIA_TYPE, headers)
 
@@ -247,7 +246,6 @@ def _query(text: bytes, pages: Pages) -> dict[str, int]:
 
 
 def _numbers(text: bytes, defaults: Mapping[str, float]) -> dict[str, float]:
-    """Return the numbers of a query."""
     values, numbers = dict(parse_qsl(text.decode("latin-1"), keep_blank_values=True)), dict(defaults)
     for key in defaults.keys() & values.keys():
         try:

@@ -27,12 +27,10 @@ class Connection(HTTPProtocol):  # type: ignore[misc]  # its base depends on the
         self._header_bytes = 0
 
     def connection_made(self, transport: Any) -> None:
-        """Begin."""
         super().connection_made(transport)
         self._watch()
 
     def data_received(self, data: bytes) -> None:
-        """Receive a part of a request."""
         super().data_received(data)
         if self._answers():
             self._unwatch()
@@ -47,7 +45,6 @@ class Connection(HTTPProtocol):  # type: ignore[misc]  # its base depends on the
             self._watch()
 
     def connection_lost(self, error: Exception | None) -> None:
-        """End."""
         self._unwatch()
         super().connection_lost(error)
 

@@ -95,12 +95,10 @@ class History:
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """The settings of the agent, as they are stored."""
         return dict(json.loads(self._log.header() or "{}").get("made_with", {}))
 
     @property
     def has_window(self) -> bool:
-        """Whether decisions have a window."""
         return bool(self.settings.get("matures_after") or self.settings.get("expires_after"))
 
     def read(self) -> bool:

@@ -139,7 +139,6 @@ class Reward(StrictModel):
 
     @property
     def reference(self) -> str | RequestName:
-        """What names the decision."""
         return str(self.id) if self.request is None else RequestName(self.request)
 
 

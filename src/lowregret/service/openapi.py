@@ -33,7 +33,6 @@ MAX_POSITION = 2**53
 
 
 def openapi_document(routes: Iterable[Route], needs_token: bool) -> dict[str, Any]:
-    """Return the OpenAPI document of the routes of a service."""
     paths: dict[str, dict[str, Any]] = {}
     models: list[tuple[type[BaseModel], JsonSchemaMode]] = [(Problem, "serialization")]
     for route in routes:
@@ -55,7 +54,6 @@ def openapi_document(routes: Iterable[Route], needs_token: bool) -> dict[str, An
 
 
 def _operation(route: Route, needs_token: bool) -> dict[str, Any]:
-    """Return the description of a route."""
     name = route.handler.__name__
     operation: dict[str, Any] = {
         "summary": name.replace("_", " ").title(),
@@ -82,7 +80,6 @@ def _operation(route: Route, needs_token: bool) -> dict[str, Any]:
 
 
 def _responses(route: Route) -> dict[str, Any]:
-    """Return the answers of a route by status."""
     statuses = {503}
     statuses |= {401, 403} if route.scope else set()
     statuses |= {400, 408, 409, 413, 415} if route.body else set()

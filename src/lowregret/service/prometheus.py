@@ -34,7 +34,6 @@ class Metrics:
         counts[start + COLUMNS - 1] += seconds
 
     def lines(self) -> Iterable[str]:
-        """Yield the metrics of the service."""
         table = np.asarray(self._counts).reshape(-1, MAX_ROUTES, COLUMNS).sum(0)
         routes = [(route, table[place]) for route, place in sorted(self._routes.items())]
         name, seconds = "lowregret_requests_total", "lowregret_request_seconds"

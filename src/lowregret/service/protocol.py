@@ -68,11 +68,9 @@ class Endpoint:
     deadline: float | None
 
     async def get(self, path: str = "") -> Any:
-        """Read something of the agent."""
         return await self.send("GET", f"/v1/agents/{self.name}{path}")
 
     async def post(self, action: str, body: dict[str, Any], timeout: float | None = None) -> Any:
-        """Let the agent do something."""
         return await self.send("POST", f"/v1/agents/{self.name}/{action}", body, timeout)
 
     async def send(self, method: str, path: str, body: Any = None, timeout: float | None = None) -> Any:
@@ -118,7 +116,6 @@ def valid_address(url: object) -> str:
 
 
 def headers(token: str | None) -> dict[str, str]:
-    """Return the headers of every request."""
     if token is None:
         return {}
     if not isinstance(token, str) or not token.isascii() or not token.isprintable():
@@ -127,7 +124,6 @@ def headers(token: str | None) -> dict[str, str]:
 
 
 async def create(agent: Endpoint, settings: Settings) -> None:
-    """Create an agent, unless it exists with the same settings."""
     body = settings.to_dict()
     if ":" in body["policy"]["class"]:
         raise InputError(f"{settings.policy} is not in lowregret: a service creates its own policies alone")
@@ -168,12 +164,10 @@ async def tell(
     *,
     request: str | None = None,
 ) -> bool:
-    """Report the reward of a decision."""
     return await tell_many(agent, [(reference_of(decision, request), valid_reward(reward))]) == 1
 
 
 async def tell_many(agent: Endpoint, rewards: Iterable[tuple[Reference, float]]) -> int:
-    """Report rewards, all or none of each 1,000."""
     entries = [
         {**_named(reference), "reward": valid_reward(reward)}
         for reference, reward in valid_rewards(rewards)
@@ -197,14 +191,12 @@ async def observe(
 
 
 async def preview(agent: Endpoint) -> Decision:
-    """Return what the next ``ask`` would choose."""
     return _decisions(await agent.get("/preview"))[0]
 
 
 async def forget(
     agent: Endpoint, decision: Decision | str | None = None, *, request: str | None = None
 ) -> bool:
-    """Discard a decision."""
     return await forget_many(agent, [reference_of(decision, request)]) == 1
 
 
@@ -226,27 +218,22 @@ async def _in_batches(agent: Endpoint, action: str, key: str, entries: list[Any]
 
 
 async def add_arm(agent: Endpoint, arm: str, value: Any = None) -> None:
-    """Add an arm; one that exists changes nothing."""
     await agent.post("arms", {"add": arm, "value": value})
 
 
 async def retire_arm(agent: Endpoint, arm: str) -> None:
-    """Retire an arm permanently; one that is retired changes nothing."""
     await agent.post("arms", {"retire": arm})
 
 
 async def pause(agent: Endpoint, fallback: str | None = None) -> bool:
-    """Make no decisions until ``resume``."""
     return await _change_status(agent, "paused", fallback)
 
 
 async def resume(agent: Endpoint) -> bool:
-    """Make decisions again."""
     return await _change_status(agent, "active")
 
 
 async def retire(agent: Endpoint) -> bool:
-    """Make no decisions any more, which is final."""
     return await _change_status(agent, "retired")
 
 
@@ -255,43 +242,35 @@ async def _change_status(agent: Endpoint, status: Status, fallback: str | None =
 
 
 async def arms(agent: Endpoint) -> tuple[str, ...]:
-    """Return the names of the arms that are not retired."""
     return tuple((await agent.get("/arms"))["arms"])
 
 
 async def time(agent: Endpoint) -> int:
-    """Return the number of pulls."""
     return int((await agent.get())["pulls"])
 
 
 async def conflicts(agent: Endpoint) -> int:
-    """Return the number of rewards that were rejected."""
     return int((await agent.get())["conflicts"])
 
 
 async def status(agent: Endpoint) -> Status:
-    """Return whether the agent makes decisions."""
     answer: Status = (await agent.get())["status"]
     return answer
 
 
 async def pending(agent: Endpoint) -> tuple[Decision, ...]:
-    """Return the decisions whose rewards have not been reported."""
     return tuple(_decisions(await agent.get("/pending")))
 
 
 async def policy(agent: Endpoint) -> Policy:
-    """Return the policy."""
     return policy_from((await agent.get("/summary"))["settings"]["policy"], None)
 
 
 async def summary(agent: Endpoint) -> polars.DataFrame:
-    """Return a table of the arms."""
     return _table(await agent.get("/summary"))
 
 
 async def verdict(agent: Endpoint, error: float = 0.05, within: float = 0.0) -> Verdict:
-    """Return the verdict."""
     from lowregret.online.verdict import ArmVerdict, Verdict
 
     answer = await agent.get(f"/verdict?{urlencode({'error': error, 'within': within})}")
@@ -299,7 +278,6 @@ async def verdict(agent: Endpoint, error: float = 0.05, within: float = 0.0) -> 
 
 
 async def plot(agent: Endpoint) -> altair.LayerChart:
-    """Draw the mean of every arm with its interval."""
     from lowregret.reporting.agent_chart import arms_chart
 
     answer = await agent.get("/summary")
@@ -307,14 +285,12 @@ async def plot(agent: Endpoint) -> altair.LayerChart:
 
 
 async def events(agent: Endpoint) -> polars.DataFrame:
-    """Return the events of the log."""
     from lowregret.online.event_tables import event_table
 
     return event_table(await _log(agent))
 
 
 async def rewards(agent: Endpoint) -> polars.DataFrame:
-    """Return the decisions whose rewards are known."""
     from lowregret.online.event_tables import reward_table
 
     log = await _log(agent)

@@ -9,13 +9,11 @@ from lowregret.online.arm_summary import gain_over_control, regret_bound, summar
 
 
 def overview(agent: Agent) -> dict[str, Any]:
-    """Return the state of an agent in a few numbers."""
     with agent.transactions.reading() as state:
         return _overview(agent, state)
 
 
 def summary(agent: Agent) -> dict[str, Any]:
-    """Return an agent, its settings and its arms."""
     with agent.transactions.reading() as state:
         table = summary_table(state).to_dicts()
         return {
@@ -29,17 +27,14 @@ def summary(agent: Agent) -> dict[str, Any]:
 
 
 def verdict(agent: Agent, error: float, within: float) -> dict[str, Any]:
-    """Return the verdict on an agent."""
     return agent.verdict(error, within).to_dict()
 
 
 def arm_names(agent: Agent) -> dict[str, Any]:
-    """Return the arms that are not retired."""
     return {"arms": list(agent.arms)}
 
 
 def pending(agent: Agent) -> dict[str, Any]:
-    """Return the decisions whose rewards have not been reported."""
     return {"decisions": [decision._asdict() for decision in agent.pending]}
 
 

@@ -42,7 +42,6 @@ class Theorem1(NamedTuple):
 
 
 def positive_gaps(gaps: Sequence[float]) -> list[float]:
-    """Return the gaps of the suboptimal arms."""
     return [float(gap) for gap in gaps if gap > 0.0]
 
 

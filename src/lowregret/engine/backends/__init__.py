@@ -17,7 +17,6 @@ BACKENDS = {
 
 
 def validate_backend(owner: str, backend: str) -> None:
-    """Raise ``InputError`` if there is no engine of this name."""
     if backend not in BACKENDS:
         *first, last = map(repr, BACKENDS)
         raise InputError(f"{owner}: engine must be {', '.join(first)} or {last}, got {backend!r}")
@@ -36,6 +35,5 @@ def refusal(problem: Problem, backend: str) -> str:
 
 
 def run(problem: Problem, backend: str = "compiled", control: Control | None = None) -> Outcome:
-    """Play the runs of a problem with an engine."""
     outcome: Outcome = import_module(BACKENDS[backend]).run(problem, control or Control())
     return outcome

@@ -21,7 +21,6 @@ from lowregret.engine.start import within_memory
 
 
 def run(problem: Problem, control: Control) -> Outcome:
-    """Play the runs of a problem."""
     policy, horizon, runs, size = problem.policy, problem.horizon, problem.runs, len(problem.bandit)
     encoding, seed, halt = encode(problem), np.uint64(problem.seed), control.halt
     rows, data, means = encoding.rows, encoding.data, encoding.means

@@ -40,7 +40,6 @@ class Played(NamedTuple):
 
 
 def run(problem: Problem, control: Control) -> Outcome:
-    """Play the runs of a problem, one after the other."""
     began, played = perf_counter(), []
     for number in range(problem.first_run, problem.first_run + problem.runs):
         played.append(play(problem, number))
@@ -56,7 +55,6 @@ def run(problem: Problem, control: Control) -> Outcome:
 
 
 def play(problem: Problem, number: int) -> Played:
-    """Play run ``number`` of a problem."""
     encoding = encode(problem)
     rows, order, seed = encoding.rows.copy(), np.arange(len(encoding.rows)), np.uint64(problem.seed)
     if encoding.shuffled:

@@ -52,7 +52,6 @@ def switch_off() -> None:
 
 
 def is_off() -> bool:
-    """Return whether nothing is kept on disk."""
     return _off or cache_folder() is None
 
 
@@ -119,7 +118,6 @@ def with_filename(function: FunctionType, path: str) -> FunctionType:
 
 
 def copied(function: FunctionType, code: CodeType, names: dict[str, Any]) -> FunctionType:
-    """Copy a function with other code or other global names."""
     copy = FunctionType(code, names, function.__name__, function.__defaults__, function.__closure__)
     copy.__kwdefaults__ = function.__kwdefaults__
     copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
@@ -148,7 +146,6 @@ def _write(path: Path, text: str) -> None:
 
 
 def _delete_old(root: Path, keep: int) -> None:
-    """Delete all but the latest few folders."""
     used: dict[Path, float] = {}
     for path in root.glob("*") if root.exists() else []:
         with suppress(FileNotFoundError):  # another process deletes it too

@@ -122,7 +122,6 @@ def _on_disk(function: Any, options: Any, arguments: Any, named: Any) -> Functio
 
 
 def implement_tuple_methods(kind: type) -> None:
-    """Let compiled code call the plain methods of a ``NamedTuple`` class, and what those call."""
     with lock:
         for name in dir(kind):
             method = getattr_static(kind, name)
@@ -175,7 +174,6 @@ def checked_place(rows: Any, i: int) -> int:
 
 
 def refuse_place(i: int) -> None:
-    """Raise the error of a place beyond the arms."""
     raise IndexError(i, PLACE)
 
 
@@ -340,7 +338,6 @@ def _path(function: FunctionType, kind: type[Policy], kinds: tuple[Any, ...], pl
 
 
 def _has_policy(kind: Any) -> bool:
-    """Say whether a Numba type depends on a class of policies."""
     return isinstance(kind, PolicyType) or any(map(_has_policy, getattr(kind, "types", ())))
 
 

@@ -21,7 +21,6 @@ class Copies:
         self._replaced: dict[int, Any] = {}
 
     def copy(self, function: FunctionType) -> FunctionType:
-        """Return the copy of a function."""
         if function not in self.made:
             scope = dict(function.__globals__)
             cells = tuple(CellType() for _ in function.__closure__ or ())

@@ -343,23 +343,18 @@ class Rng(NamedTuple):
         return self.state["drawn"]
 
     def uniform(self) -> float:
-        """Draw from [0, 1)."""
         return uniform(self.state["key"], self.next())
 
     def normal(self) -> float:
-        """Draw from the standard normal distribution."""
         return normal(self.state["key"], self.next())
 
     def beta(self, a: float, b: float) -> float:
-        """Draw from the beta distribution."""
         return beta(a, b, self.state["key"], self.next())
 
     def student(self, degrees: float) -> float:
-        """Draw from Student's t distribution."""
         return student(degrees, self.state["key"], self.next())
 
     def binomial(self, trials: int, p: float) -> float:
-        """Draw the number of successes in a number of trials, each of probability p."""
         return binomial(trials, p, self.state["key"], self.next())
 
     def uniform_at(self, t: int) -> float:

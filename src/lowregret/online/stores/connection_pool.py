@@ -35,7 +35,6 @@ class Pool:
         connection.close()
 
     def close(self) -> None:
-        """Close all connections."""
         while (connection := self.take()) is not None:
             connection.close()
 

@@ -41,7 +41,6 @@ class MemoryStore(Store):
         self._replaced: Contents | None = None
 
     def session(self, timeout: float) -> MemoryStore:
-        """Open a session."""
         return self
 
     def __enter__(self) -> None:
@@ -60,24 +59,19 @@ class MemoryStore(Store):
                 self._contents = header, first, latest, dropped, events + self._staged
 
     def header(self) -> str | None:
-        """Return what the agent was created with, None if it is new."""
         return self._contents[0]
 
     def create(self, header: str) -> None:
-        """Create the agent."""
         self._replaced = header, None, None, 0, []
 
     def append(self, events: Sequence[Event]) -> None:
-        """Append events."""
         self._staged.extend(events)
 
     def save_snapshot(self, position: int, snapshot: str) -> None:
-        """Replace the latest snapshot."""
         header, first, _, dropped, events = self._replaced or self._contents
         self._replaced = header, first, (position, snapshot), dropped, events
 
     def events(self, after: int, limit: int | None = None) -> list[Event]:
-        """Return the events after a position, in their order."""
         first = after - self._contents[3]
         if first < 0:
             if not self.history:
@@ -86,31 +80,25 @@ class MemoryStore(Store):
         return self._contents[4][first : None if limit is None else first + limit]
 
     def latest_snapshot(self) -> tuple[int, str] | None:
-        """Return the position and the text of the latest snapshot."""
         return self._contents[2]
 
     def first_snapshot(self) -> tuple[int, str] | None:
-        """Return the position and the text of the snapshot before the first event."""
         return self._contents[1]
 
     def events_of_decision(self, number: int) -> list[Event]:
-        """Return the event that asked for a decision and the one that answered it."""
         kinds = "asked", *ANSWERS
         return [event for event in self._contents[4] if event.decision == number and event.kind in kinds]
 
     def events_of_request(self, request: str) -> list[Event]:
-        """Return the events of a request."""
         return [event for event in self._contents[4] if event.request == request]
 
     def compact(self, position: int, snapshot: str) -> None:
-        """Replace the events up to a position by a snapshot."""
         header, _, latest, dropped, events = self._replaced or self._contents
         first = position, snapshot
         latest = latest if latest is not None and latest[0] > position else first
         self._replaced = header, first, latest, position, events[position - dropped :]
 
     def erase(self, request: str) -> None:
-        """Remove the name of a request from its events."""
         header, first, latest, dropped, events = self._replaced or self._contents
         erased = [event._replace(request=None) if event.request == request else event for event in events]
         self._replaced = header, first, latest, dropped, erased

@@ -147,7 +147,6 @@ class PostgreSQLStore(SQLStore):
         self._database.roll_back()
 
     def create(self, header: str) -> None:
-        """Create the agent."""
         if "\\u0000" in header:
             raise InputError("PostgreSQL cannot store the character NUL: leave it out of the names of arms")
         query = "INSERT INTO lowregret_agents (name, head) VALUES (%s, %s) RETURNING id"
@@ -166,11 +165,9 @@ class PostgreSQLStore(SQLStore):
             self._seen = after + len(events), events[-1]
 
     def events_of_requests(self, requests: Sequence[str]) -> list[Event]:
-        """Return the events of several requests, in their order."""
         return [Event(*row) for row in self._find(REQUESTED, list(requests), self._id)]
 
     def erase(self, request: str) -> None:
-        """Remove the name of a request from its events."""
         query = (
             "UPDATE lowregret_log SET request = NULL "
             "WHERE agent = %s AND left(request, 200) = left(%s, 200) AND request = %s"
@@ -178,11 +175,9 @@ class PostgreSQLStore(SQLStore):
         self._staged.append((query, (self._id, request, request)))
 
     def check_space(self) -> None:
-        """Raise ``StoreError`` if the disk of the server is full."""
         self._rows(SPILL)
 
     def close(self) -> None:
-        """Close the connection."""
         self._database.close()
 
     def __del__(self) -> None:

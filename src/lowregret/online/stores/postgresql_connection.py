@@ -59,7 +59,6 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
     end = 0.0
 
     def wait(self, gen: PQGen[T], *arguments: Any, **options: Any) -> T:
-        """Wait for the server."""
         return super().wait(_until(gen, max(self.end, monotonic()) + GRACE_SECONDS), *arguments, **options)
 
 

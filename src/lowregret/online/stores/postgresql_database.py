@@ -62,7 +62,6 @@ class Database:
                 self._release()
 
     def transaction_connection(self) -> Connection:
-        """Return the connection of the present transaction."""
         if self.connection is None:
             raise LostError(self._lost())
         return self.connection
@@ -148,12 +147,10 @@ class Database:
             self._pool.give(connection, idle)
 
     def _lock_number(self) -> int:
-        """Return the number of the advisory lock of the agent."""
         words = f"{self._pool.table} {self._agent}".encode()
         return int.from_bytes(blake2b(words, digest_size=8).digest(), signed=True)
 
     def _set_up(self, connection: Connection) -> None:
-        """Find or create the tables."""
         connection.execute(SETTINGS)
         if self._read_only:
             connection.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")

@@ -119,28 +119,23 @@ class SQLStore(Store):
         return self._rows(query, *values)
 
     def names(self) -> list[str]:
-        """Return the names of the agents in the database, in the order in which they were created."""
         return [row[0] for row in self._rows(self.statements.names)]
 
     def header(self) -> str | None:
-        """Return what the agent was created with, None if it is new."""
         rows = self._rows(self.statements.header, self.name)
         self._id = rows[0][0] if rows else None
         return str(rows[0][1]) if rows else None
 
     def append(self, events: Sequence[Event]) -> None:
-        """Append events."""
         self._appended.extend(events)
 
     def save_snapshot(self, position: int, snapshot: str) -> None:
-        """Replace the latest snapshot."""
         self._staged += [
             (self.statements.drop_snapshots, (self._id, position, self._id)),
             (self.statements.save_snapshot, (self._id, position, snapshot)),
         ]
 
     def events(self, after: int, limit: int | None = None) -> list[Event]:
-        """Return the events after a position, in their order."""
         first = max(after, 1)  # the last known one must still exist
         rows = self._rows(self.statements.events, self._id, first, UNLIMITED if limit is None else limit + 1)
         positions = [row[-1] for row in rows]
@@ -162,11 +157,9 @@ class SQLStore(Store):
         return
 
     def latest_snapshot(self) -> tuple[int, str] | None:
-        """Return the position and the text of the latest snapshot."""
         return self._snapshot(self.statements.latest_snapshot, self._id)
 
     def first_snapshot(self) -> tuple[int, str] | None:
-        """Return the position and the text of the snapshot before the first event."""
         base = self._base()
         if base == 0:
             return None
@@ -180,15 +173,12 @@ class SQLStore(Store):
         return (rows[0][0], rows[0][1]) if rows else None
 
     def events_of_decision(self, number: int) -> list[Event]:
-        """Return the event that asked for a decision and the one that answered it."""
         return [Event(*row) for row in self._find(self.statements.decision, *(self._id, number) * 2)]
 
     def events_of_request(self, request: str) -> list[Event]:
-        """Return the events of a request."""
         return self.events_of_requests([request])
 
     def compact(self, position: int, snapshot: str) -> None:
-        """Replace the events up to a position by a snapshot."""
         self._staged += [
             *((statement, (self._id, position)) for statement in self.statements.compact),
             (self.statements.save_snapshot, (self._id, position, snapshot)),

@@ -192,25 +192,21 @@ class SQLiteStore(SQLStore):
             self._pool.give(connection, not connection.closed)
 
     def create(self, header: str) -> None:
-        """Create the agent."""
         self._rows("INSERT INTO agents (name, head) VALUES (?, ?)", self.name, header)
         self._created = True
         self.header()  # finds its number
 
     def events_of_requests(self, requests: Sequence[str]) -> list[Event]:
-        """Return the events of several requests, in their order."""
         # SQLite would rather read the whole log in its order than sort the few rows of a request.
         query = f"SELECT {EVENT} FROM log INDEXED BY requested WHERE agent = ? AND request IN "
         query += f"({', '.join('?' * len(requests))}) ORDER BY position"
         return [Event(*row) for row in self._rows(query, self._id, *requests)]
 
     def compact(self, position: int, snapshot: str) -> None:
-        """Replace the events up to a position by a snapshot."""
         self._overwrite()
         super().compact(position, snapshot)
 
     def erase(self, request: str) -> None:
-        """Remove the name of a request from its events."""
         self._overwrite()
         query = "UPDATE log INDEXED BY requested SET request = NULL WHERE agent = ? AND request = ?"
         self._staged.append((query, (self._id, request)))
@@ -242,7 +238,6 @@ class SQLiteStore(SQLStore):
                 connection.close()
 
     def close(self) -> None:
-        """Close the file."""
         if not self._closed:
             self._closed = True
             connection, self._connection = self._connection, None

@@ -66,7 +66,6 @@ class Connection:
 
     @property
     def in_transaction(self) -> bool:
-        """Whether a transaction is open."""
         return self.raw is not None and self.raw.in_transaction
 
     def close(self) -> None:

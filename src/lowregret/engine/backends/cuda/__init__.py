@@ -85,7 +85,6 @@ def validate(problem: Problem) -> None:
 
 
 def run(problem: Problem, control: Control) -> Outcome:
-    """Play the runs of a problem."""
     validate(problem)
     encoding, policy, runs = encode(problem), problem.policy, problem.runs
     play, arguments, constants = _kernel_for(problem, encoding)
@@ -150,7 +149,6 @@ def run(problem: Problem, control: Control) -> Outcome:
 
 
 def _widths(problem: Problem, constants: dict[str, Any], arguments: tuple[Any, ...]) -> Any:
-    """Compute the widths that a policy with separable widths has at all times and numbers of pulls."""
     if constants["choose"] is not choose_separable:
         return cuda.to_device(np.zeros((1, 1)))
     widths, lanes = cuda.device_array((2, problem.horizon + 1)), constants["LANES"]
@@ -245,7 +243,6 @@ def _new_buffers(problem: Problem, constants: dict[str, Any], chunk: int) -> Buf
 def _collect(
     policy: Any, outputs: dict[str, Any], control: Control, start: int, count: int, buffer: Buffers
 ) -> None:
-    """Wait for a launch, and copy what it wrote."""
     while not control.halt[0] and not SIMULATED and not buffer.event.query():
         sleep(WAIT_SECONDS)
     if control.halt[0]:

@@ -54,7 +54,6 @@ class Functions:
         self.made: dict[FunctionType, Any] = {}
 
     def device(self, function: Any) -> Any:
-        """Return a function as one that kernels can call."""
         if function not in self.made:
             copy = self.copy(compiled_forms.get(function, function) if not SIMULATED else function)
             if not SIMULATED or "cuda" in function.__code__.co_names:
@@ -143,7 +142,6 @@ REPLACED = (
 
 
 def _is_foreign(value: Any) -> bool:
-    """Return whether Numba knows a function or module itself."""
     name = value.__name__ if isinstance(value, ModuleType) else value.__module__ or ""
     return name.partition(".")[0] in ("numba", "numpy", "builtins")
 
@@ -165,7 +163,6 @@ def make_kernel(function: Any, constants: dict[str, Any], own: type, *others: ty
 
 
 def _methods_of(kind: type) -> dict[str, FunctionType]:
-    """Return the public plain methods of a class."""
     members = {name: getattr_static(kind, name) for name in dir(kind) if not name.startswith("_")}
     return {name: member for name, member in members.items() if isinstance(member, FunctionType)}
 
@@ -199,7 +196,6 @@ def policy_tuple(policy: Policy) -> Any:
 
 
 def require_device() -> None:
-    """Raise ``InputError`` where there is no GPU to run on."""
     if not cuda.is_available():
         raise InputError(
             'engine="cuda" needs an NVIDIA GPU and its driver, and none was found: use engine="compiled"'

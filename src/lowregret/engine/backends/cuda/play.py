@@ -78,7 +78,6 @@ class Game(NamedTuple):
 
 
 def draw(game: Game, number: int, n: int) -> float:
-    """Draw the n-th reward of an arm, nan if it has fewer."""
     kind = KIND if KIND != MIXED else int(game.kinds[number])
     source = source_of(game, kind, number)
     return nan if exhausted(source, n) else nth_reward(source, game.data, n)
@@ -91,13 +90,11 @@ def binary_reward(game: Game, number: int, n: int, t: int, part: int) -> tuple[f
 
 
 def gaussian_reward(game: Game, number: int, n: int, t: int, part: int) -> tuple[float, float, int]:
-    """Return the n-th reward of a Gaussian arm."""
     row = game.encodings[number]
     return float(row[0]) + float(row[1]) * normal(bits(game.key, number), n), 0.0, part
 
 
 def source_of(game: Game, kind: int, number: int) -> RewardSource:
-    """Return where the rewards of an arm come from."""
     row = game.encodings[number]
     return RewardSource(
         kind, bits(game.key, number), float(row[0]), float(row[1]), float(row[2]), float(row[3])
@@ -121,17 +118,14 @@ def drifting_reward(game: Game, number: int, n: int, t: int, part: int) -> tuple
 
 
 def keep_reward(policy: Any, reward: float, rng: Rng) -> float:
-    """Return a reward, for a policy that does not transform it."""
     return reward
 
 
 def transform_reward(policy: Any, reward: float, rng: Rng) -> float:
-    """Return a reward as it enters the statistics."""
     return policy.transform_reward(reward, rng)
 
 
 def remember_nothing(policy: Any, table: Table, i: int, x: float, t: int, horizon: int, best: float) -> None:
-    """Add a reward, for a policy without a memory."""
     add(table, i, x)
 
 
@@ -144,7 +138,6 @@ def remember_more(policy: Any, table: Table, i: int, x: float, t: int, horizon: 
 
 
 def record_regret(table: Table, game: Game, lost: float, at: int) -> None:
-    """Record the regret as entry ``at`` of the grid."""
     total = lost
     if game.means is None:
         for i in range(ARMS):
@@ -157,14 +150,12 @@ def record_no_step(table: Table, game: Game, i: int, t: int, number: int, active
 
 
 def record_each_step(table: Table, game: Game, i: int, t: int, number: int, active: int) -> None:
-    """Record a step of the path."""
     game.path[t - 1, 0] = table.order[i, table.column]
     game.path[t - 1, 1] = number
     game.path[t - 1, 2] = active
 
 
 def eliminate_none(policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, active: int) -> int:
-    """Eliminate no arm, for a policy without lower bounds."""
     return active
 
 
@@ -197,19 +188,16 @@ def eliminate_dominated(
 
 
 def kept_index(policy: Any, table: Table, i: int, t: int, clock: Clock, round: Any, rng: Rng) -> float:
-    """Return the index of an arm, which the table has."""
     return float(table.values[i, table.lane])
 
 
 def computed_index(policy: Any, table: Table, i: int, t: int, clock: Clock, round: Any, rng: Rng) -> float:
-    """Return the index of an arm."""
     return policy.arm_index(arm_at(policy, table, i, t), clock, round, rng)
 
 
 def keep_round(
     policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, active: int
 ) -> tuple[Any, int]:
-    """Return the round as it is, for a policy without rounds."""
     return round, active
 
 
@@ -228,12 +216,10 @@ def next_round(
 
 
 def no_path(kind: int, times: Any, rows: Any, period: float, first: Any, best: Any) -> None:
-    """Return how means change that do not."""
     return None
 
 
 def path_of(kind: int, times: Any, rows: Any, period: float, first: Any, best: Any) -> MeanPath:
-    """Return how the means change."""
     return MeanPath(kind, times, rows, period, first, best)
 
 

@@ -61,7 +61,6 @@ class Table(NamedTuple):
 
 
 def shared_table(lane: int, entry: int, floats: Any, integers: Any, widths: Any) -> Table:
-    """Return a table in shared memory."""
     order = cuda.shared.array((ARMS, LANES), PLACE)
     pulls = cuda.shared.array((ARMS, LANES), COUNT)
     counts = cuda.shared.array((COUNTS, LANES), COUNT)
@@ -92,7 +91,6 @@ def split_table(lane: int, entry: int, floats: Any, integers: Any, widths: Any) 
 
 
 def global_table(lane: int, entry: int, floats: Any, integers: Any, widths: Any) -> Table:
-    """Return a table in global memory."""
     bounds, until = cuda.local.array(2, float64), cuda.local.array(1, int64)
     a, b, c, d = GONE, GONE + ARMS, GONE + 2 * ARMS, GONE + 2 * ARMS + COUNTS
     p, q, r = SUMS, SUMS + MEMORY, SUMS + MEMORY + SPREADS
@@ -105,12 +103,10 @@ def global_table(lane: int, entry: int, floats: Any, integers: Any, widths: Any)
 
 
 def is_active(table: Table, i: int) -> bool:
-    """Return whether an arm may be pulled."""
     return GONE == 1 or table.gone[i, table.entry] == 0
 
 
 def count_active(table: Table) -> int:
-    """Return how many arms may be pulled."""
     active = 0
     for i in range(ARMS):
         if is_active(table, i):
@@ -131,7 +127,6 @@ def counted(table: Table, i: int) -> tuple[int, float, float]:
 
 
 def summed(table: Table, i: int) -> tuple[int, float, float]:
-    """Return the pulls, the mean and the variance of an arm."""
     pulls = int64(table.pulls[i, table.column])
     if RESETS > 1:
         pulls -= int64(table.resets[i, table.column])
@@ -141,14 +136,12 @@ def summed(table: Table, i: int) -> tuple[int, float, float]:
 
 
 def add_count(table: Table, i: int, x: float) -> None:
-    """Add a reward of 0 or 1 to the statistics of an arm."""
     table.pulls[i, table.column] += 1
     if x > 0.5:
         table.counts[i, table.column] += 1
 
 
 def add_sums(table: Table, i: int, x: float) -> None:
-    """Add a reward to the statistics of an arm."""
     pulls = int64(table.pulls[i, table.column])
     if RESETS > 1:
         pulls -= int64(table.resets[i, table.column])
@@ -168,14 +161,12 @@ def add_sums(table: Table, i: int, x: float) -> None:
 
 
 def arm_at(policy: Any, table: Table, i: int, t: int) -> Arm:
-    """Return the arm in place ``i`` as a policy sees it at time ``t``."""
     pulls, mean, variance = statistics(table, i)
     memory, arms = read_memory(table, i), see_arms(policy, table, t)
     return Arm(int64(table.order[i, table.column]), pulls, mean, variance, memory, arms, None)
 
 
 def see_none(policy: Any, table: Table, t: int) -> None:
-    """Show a policy no other arms."""
     return None
 
 
@@ -187,24 +178,19 @@ class DeviceArms(NamedTuple):
     t: int
 
     def at(self, i: int) -> Arm:
-        """Return the arm in place ``i``."""
         return arm_at(self.policy, self.table, i, self.t)
 
     def active(self, i: int) -> bool:
-        """Return whether the arm in place ``i`` may be pulled."""
         return is_active(self.table, i)
 
     def eliminate(self, i: int) -> None:
-        """Stop pulling the arm in place ``i``."""
         if self.table.gone[i, self.table.entry] == 0:
             self.table.gone[i, self.table.entry] = self.t
 
     def reactivate(self, i: int) -> None:
-        """Let the arm in place ``i`` be pulled again."""
         self.table.gone[i, self.table.entry] = 0
 
     def reset(self, i: int) -> None:
-        """Clear the statistics and the memory of the arm in place ``i``."""
         table = self.table
         table.resets[i, table.column] = table.pulls[i, table.column]
         table.counts[i if COUNTS > 1 else 0, table.column] = 0
@@ -213,21 +199,17 @@ class DeviceArms(NamedTuple):
         write_memory(table, i, self.policy.initial_memory())
 
     def set_memory(self, i: int, memory: Any) -> None:
-        """Set the policy's memory of the arm in place ``i``."""
         write_memory(self.table, i, memory)
 
     def count_active(self) -> int:
-        """Return how many arms may be pulled."""
         return count_active(self.table)
 
 
 def see_all(policy: Any, table: Table, t: int) -> DeviceArms:
-    """Show a policy all arms."""
     return DeviceArms(policy, table, t)
 
 
 def best_mean(table: Table) -> float:
-    """Return the largest mean of the arms that were pulled, minus infinity if none was."""
     best = -inf
     for i in range(ARMS):
         pulls, mean, _ = statistics(table, i)
@@ -237,5 +219,4 @@ def best_mean(table: Table) -> float:
 
 
 def no_best(table: Table) -> float:
-    """Return the best mean for a policy that does not look at it."""
     return 0.0

@@ -70,7 +70,6 @@ def kept_best(table: Table, group: int) -> tuple[float, int]:
 
 
 def leading_arm(table: Table) -> int:
-    """Return the first arm of the largest value."""
     top, place = best_in(table, 0)
     for g in range(1, GROUPS):
         value, leader = best_in(table, g)
@@ -87,7 +86,6 @@ def keep(table: Table, i: int, value: float) -> None:
 
 
 def prepare_constant(policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng) -> None:
-    """Score all active arms."""
     clock = clock_at(t, horizon, ARMS, 0.0)
     table.bounds[LOWEST], table.bounds[HIGHEST], table.until[0] = inf, -inf, HOLD
     for i in range(PADDED):
@@ -103,12 +101,10 @@ def prepare_constant(policy: Any, table: Table, t: int, horizon: int, round: Any
 def choose_constant(
     policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, best: float
 ) -> int:
-    """Return the arm with the largest score."""
     return leading_arm(table) if table.until[0] > INVALID else -1
 
 
 def refresh_constant(policy: Any, table: Table, i: int, t: int, horizon: int, round: Any, rng: Rng) -> None:
-    """Score an arm again."""
     clock, arm = clock_at(t + 1, horizon, ARMS, 0.0), arm_at(policy, table, i, t)
     keep(table, i, policy.arm_index(arm, clock, round, rng))
     note_bounds(policy, table, arm, clock, round, table.values[i, table.lane])
@@ -177,7 +173,6 @@ def choose_increasing(
 
 
 def refresh_increasing(policy: Any, table: Table, i: int, t: int, horizon: int, round: Any, rng: Rng) -> None:
-    """Bound the scores of an arm again."""
     clock = clock_at(int(table.until[0]), horizon, ARMS, 0.0)
     table.values[i, table.lane] = raised(policy.arm_index(arm_at(policy, table, i, t), clock, round, rng))
     rank(table, i // GROUP)
@@ -200,7 +195,6 @@ def fill_widths(policy: Any, first: Any, horizon: int, widths: Any) -> None:
 
 
 def prepare_separable(policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng) -> None:
-    """Read the means and the widths of all arms."""
     table.until[0] = HOLD
     for i in range(ARMS):
         refresh(policy, table, i, t, horizon, round, rng)
@@ -238,7 +232,6 @@ def choose_separable(
 
 
 def refresh_separable(policy: Any, table: Table, i: int, t: int, horizon: int, round: Any, rng: Rng) -> None:
-    """Read the mean and the width of an arm again."""
     pulls, mean, _ = statistics(table, i)
     active = is_active(table, i)
     table.values[i, table.lane] = mean if active else -inf
@@ -246,7 +239,6 @@ def refresh_separable(policy: Any, table: Table, i: int, t: int, horizon: int, r
 
 
 def prepare_posterior(policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng) -> None:
-    """Compute the posteriors of all arms."""
     table.until[0] = HOLD
     for i in range(ARMS):
         table.values[i, table.lane], table.spreads[i, table.column] = posterior_of(
@@ -257,7 +249,6 @@ def prepare_posterior(policy: Any, table: Table, t: int, horizon: int, round: An
 def choose_posterior(
     policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, best: float
 ) -> int:
-    """Return the arm with the largest sample."""
     top, place = -inf, -1
     for i in range(ARMS):
         if is_active(table, i):
@@ -270,34 +261,28 @@ def choose_posterior(
 
 
 def refresh_posterior(policy: Any, table: Table, i: int, t: int, horizon: int, round: Any, rng: Rng) -> None:
-    """Compute the posterior of an arm again."""
     table.values[i, table.lane], table.spreads[i, table.column] = posterior_of(
         policy, arm_at(policy, table, i, t)
     )
 
 
 def normal_posterior_of(policy: Any, arm: Any) -> Any:
-    """Return the mean and the deviation of a normal posterior."""
     return policy.normal_posterior(arm)
 
 
 def beta_posterior_of(policy: Any, arm: Any) -> Any:
-    """Return the parameters of a beta posterior."""
     return policy.beta_posterior(arm)
 
 
 def draw_normal(rng: Rng, mean: float, deviation: float) -> float:
-    """Draw from a normal distribution."""
     return mean + deviation * rng.normal()
 
 
 def draw_beta(rng: Rng, a: float, b: float) -> float:
-    """Draw from a beta distribution."""
     return rng.beta(a, b)
 
 
 def prepare_scan(policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng) -> None:
-    """Keep nothing."""
     table.until[0] = HOLD
 
 
