@@ -4,7 +4,8 @@ Public names are those of ``lowregret`` and ``lowregret.testing``, and the publi
 their classes. The policies of the package have the methods of ``Policy``, so only their classes count.
 
 A docstring is complete if it has a summary; describes every parameter under Parameters (of a class also under
-Attributes); says under Returns what is returned, if that is not None; and has an example, none of it skipped.
+Attributes); says what is returned, if that is not None, under Returns or in a summary that begins with
+Return, Make or Draw; and has an example, none of it skipped.
 For a method or property, the example may be that of its class, if it uses or overrides the method.
 """
 
@@ -16,6 +17,7 @@ from typing import NoReturn
 import lowregret as lr
 
 SECTION = re.compile(r"^(\w+)\n-{3,}\n(.*?)(?=^\w+\n-{3,}\n|\Z)", re.DOTALL | re.MULTILINE)
+SAYS = re.compile(r"(Return|Make|Draw)\b")
 NAMES = re.compile(r"^([*\w][\w*, ]*?)(?: : .*)?$", re.MULTILINE)
 
 
@@ -60,7 +62,7 @@ def problems(value, of_class):
         names = {name.strip(" *") for line in NAMES.findall(described) for name in line.split(",")}
         lacking += [name for name in parameters(value) if name not in names]
         returned = None if inspect.isclass(value) else inspect.signature(value).return_annotation
-        if returned not in (None, "None", NoReturn) and "Returns" not in sections:
+        if returned not in (None, "None", NoReturn) and "Returns" not in sections and not SAYS.match(text):
             lacking.append("Returns")
     if (">>>" not in text and not used(value, of_class)) or "+SKIP" in text:
         lacking.append("an example")

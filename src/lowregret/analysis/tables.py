@@ -154,11 +154,6 @@ class Tables:
         ----------
         policy, environment : Policy or str, str
             The policy; the environment, which is needed where the results have several.
-
-        Returns
-        -------
-        Runs
-            The arrays; row r of each is run r.
         """
         pair = self._environment(environment), str(policy)
         if pair not in self.outcomes and pair not in self.pairs:
@@ -178,11 +173,6 @@ class Tables:
         ----------
         policy, environment : Policy or str, str
             The policy; the environment, which is needed where the results have several.
-
-        Returns
-        -------
-        array of float
-            One number per run.
         """
         self.outcome(policy, environment)  # raises for an unknown policy or environment
         part = self.finals.filter(environment=self._environment(environment), policy=str(policy))

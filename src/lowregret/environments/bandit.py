@@ -108,10 +108,6 @@ class Bandit:
         seed : int or numpy.random.Generator, default 0
             The generator, or its seed.
 
-        Returns
-        -------
-        array of float
-
         Examples
         --------
         >>> lr.bernoulli([0.1, 0.9]).sample(1, 5)
@@ -139,11 +135,6 @@ class Bandit:
         ----------
         low, high : float
             The rewards that become 0 and 1.
-
-        Returns
-        -------
-        Bandit
-            The scaled bandit; its regret is in the new unit.
 
         Examples
         --------

@@ -60,10 +60,6 @@ def rhythm(
     periods : int, optional
         The number of periods.
 
-    Returns
-    -------
-    DriftingBandit
-
     Examples
     --------
     >>> shop = lr.rhythm(lr.bernoulli([0.10, 0.12]), every=1_000, weekend=1.3)

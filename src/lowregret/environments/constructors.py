@@ -26,10 +26,6 @@ def bernoulli(probabilities: Numbers, *, scale: Scale = None) -> Bandit:
     scale : (float, float), optional
         Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
 
-    Returns
-    -------
-    Bandit
-
     Examples
     --------
     >>> lr.bernoulli([0.07] * 19 + [0.1])
@@ -50,10 +46,6 @@ def gaussian(means: Numbers, variances: Numbers, *, scale: Scale = None) -> Band
     scale : (float, float), optional
         Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
 
-    Returns
-    -------
-    Bandit
-
     Examples
     --------
     >>> lr.gaussian([0.1, 0.2], 0.25).variances
@@ -71,10 +63,6 @@ def beta(a: Numbers, b: Numbers, *, scale: Scale = None) -> Bandit:
         Shapes of each arm, positive; one number applies to all arms.
     scale : (float, float), optional
         Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
-
-    Returns
-    -------
-    Bandit
 
     Examples
     --------
@@ -94,10 +82,6 @@ def exponential(means: Numbers, *, scale: Scale = None) -> Bandit:
     scale : (float, float), optional
         Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
 
-    Returns
-    -------
-    Bandit
-
     Examples
     --------
     >>> lr.exponential([0.5, 2]).variances
@@ -115,10 +99,6 @@ def poisson(means: Numbers, *, scale: Scale = None) -> Bandit:
         Mean reward of each arm, at least 0.
     scale : (float, float), optional
         Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
-
-    Returns
-    -------
-    Bandit
 
     Examples
     --------
@@ -138,10 +118,6 @@ def uniform(lows: Numbers, highs: Numbers, *, scale: Scale = None) -> Bandit:
     scale : (float, float), optional
         Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
 
-    Returns
-    -------
-    Bandit
-
     Examples
     --------
     >>> lr.uniform(0, [0.5, 1]).means
@@ -160,10 +136,6 @@ def lognormal(mus: Numbers, sigmas: Numbers, *, scale: Scale = None) -> Bandit:
     scale : (float, float), optional
         Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
 
-    Returns
-    -------
-    Bandit
-
     Examples
     --------
     >>> lr.lognormal([-1, 0], 0.5).means.round(3)
@@ -181,10 +153,6 @@ def pareto(shapes: Numbers, minima: Numbers, *, scale: Scale = None) -> Bandit:
         P(reward > y) = (minimum / y)^shape. A shape is above 2, so that the variance is finite.
     scale : (float, float), optional
         Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
-
-    Returns
-    -------
-    Bandit
 
     Examples
     --------
@@ -208,10 +176,6 @@ def truncnormal(
     scale : (float, float), optional
         Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
 
-    Returns
-    -------
-    Bandit
-
     Examples
     --------
     >>> lr.truncnormal([0.5, 0.9], 0.2).means.round(3)
@@ -229,11 +193,6 @@ def empirical(data: Sequence[Sequence[float]] | NDArray[Any], *, scale: Scale = 
         The values of each arm, each drawn with equal probability.
     scale : (float, float), optional
         Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
-
-    Returns
-    -------
-    Bandit
-        The bandit, with an arm for each sequence of values.
 
     Examples
     --------
@@ -296,11 +255,6 @@ def paper(number: int) -> Bandit:
     ----------
     number : int
         The experiment, 1 to 4.
-
-    Returns
-    -------
-    Bandit
-        The testbed; its ``horizon`` is that of the paper.
 
     Notes
     -----

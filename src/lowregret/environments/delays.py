@@ -92,10 +92,6 @@ class Delay:
             The delay, at least 0.
         lost : float, default 0
             Probability that a reward is never reported.
-
-        Returns
-        -------
-        Delay
         """
         steps = integer("delay", "constant", steps, MAX_HORIZON, least=0)
         name = f"constant({steps}{_lost(lost)})" if lost else str(steps)
@@ -111,10 +107,6 @@ class Delay:
             Its mean, at least 0.
         lost : float, default 0
             Probability that a reward is never reported.
-
-        Returns
-        -------
-        Delay
         """
         mean = number("delay", "the mean of geometric", mean, _AT_LEAST_0)
         scale = 1.0 / np.log1p(1.0 / mean) if mean > 0.0 else 0.0
@@ -133,10 +125,6 @@ class Delay:
             Standard deviation of its logarithm; with 1, one delay in 44 is more than 7.4 times the median.
         lost : float, default 0
             Probability that a reward is never reported.
-
-        Returns
-        -------
-        Delay
         """
         median = number("delay", "the median of lognormal", median, _AT_LEAST_0)
         sigma = number("delay", "the sigma of lognormal", sigma, _UP_TO_20)
@@ -155,10 +143,6 @@ class Delay:
             Delays in decisions, rounded to integers; or a CSV or Parquet file with one column of them.
         lost : float, default 0
             Probability that a reward is never reported.
-
-        Returns
-        -------
-        Delay
         """
         delays = _column(Path(values)) if isinstance(values, str | os.PathLike) else as_list(values)
         if not isinstance(delays, list) or not delays:
@@ -181,10 +165,6 @@ class Delay:
             The delay of rewards above 0, such as clicks.
         other : int, str or Delay
             The delay of all others, such as the time-out after which there was no click.
-
-        Returns
-        -------
-        Delay
         """
         first, second = delay_of(positive), delay_of(other)
         for delay in (first, second):

@@ -166,13 +166,6 @@ class DriftingBandit(Bandit):
         ----------
         horizon : int
             The number of steps.
-
-        Returns
-        -------
-        means : array of float
-            The mean of every arm.
-        best : float
-            The best mean of each step, averaged.
         """
         means, best = np.zeros(len(self)), 0.0
         for start in range(1, horizon + 1, BLOCK_STEPS):
@@ -203,10 +196,6 @@ def piecewise_drift(bandit: Bandit, changes: Mapping[int, Numbers]) -> DriftingB
         The arms until the first change.
     changes : mapping of int to sequence of float
         From which step on the arms have which means. The first step of a run is 1.
-
-    Returns
-    -------
-    DriftingBandit
 
     Examples
     --------
@@ -240,10 +229,6 @@ def linear_drift(bandit: Bandit, means: Numbers, steps: int) -> DriftingBandit:
     steps : int
         The number of steps, at least 2.
 
-    Returns
-    -------
-    DriftingBandit
-
     Examples
     --------
     >>> lr.linear_drift(lr.bernoulli([0.2, 0.5]), [0.6, 0.5], steps=1_001).means_at(501).round(6)
@@ -269,10 +254,6 @@ def sinusoidal_drift(
         The period in steps, positive.
     phases : float or sequence of float, default 0
         The phase of each arm, as a share of the period.
-
-    Returns
-    -------
-    DriftingBandit
 
     Examples
     --------
@@ -301,10 +282,6 @@ def tabulated_drift(
         A row of means for each step. The last row holds for all later steps.
     every : int, default 1
         The number of steps for which a row holds.
-
-    Returns
-    -------
-    DriftingBandit
 
     Examples
     --------

@@ -23,10 +23,6 @@ def to_gymnasium(bandit: Bandit | str, horizon: int | None = None) -> Any:
     horizon : int, optional
         The number of steps of an episode; by default the horizon of the bandit, without which it never ends.
 
-    Returns
-    -------
-    gymnasium.Env
-
     Examples
     --------
     >>> env = lr.to_gymnasium("bernoulli:0,1", horizon=100)

@@ -81,10 +81,6 @@ class Sampled:
         ----------
         low, high : float
             The rewards that become 0 and 1.
-
-        Returns
-        -------
-        Sampled
         """
         low, width = scale_interval(low, high)
         mean, bottom, top, shift = (

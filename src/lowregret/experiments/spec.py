@@ -313,11 +313,6 @@ class Experiment(Part):
         ----------
         case : ResolvedEnvironment
             One of ``cases``.
-
-        Returns
-        -------
-        tuple of ResolvedPolicy
-            The policies.
         """
         return tuple(player for player in self.players if player.plays_on(case))
 
@@ -330,11 +325,6 @@ class Experiment(Part):
             The fields to change, with their values.
         deep : bool, default False
             Not used; an experiment is immutable.
-
-        Returns
-        -------
-        Experiment
-            The changed experiment.
         """
         fields = {name: getattr(self, name) for name in self.model_fields_set}
         return type(self)(**{**fields, **(update or {})})

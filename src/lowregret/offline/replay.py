@@ -121,12 +121,7 @@ class Replay:
         return pl.DataFrame(rows, schema=schema)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the replay as plain data, as ``lowregret replay --json`` prints it.
-
-        Returns
-        -------
-        dict
-        """
+        """Return the replay as plain data, as ``lowregret replay --json`` prints it."""
         return {
             "log": self.log.name,
             "rows": len(self.log.arm),

@@ -277,11 +277,6 @@ class Agent:
     def to_json(self) -> str:
         """Return the agent as JSON, without loss.
 
-        Returns
-        -------
-        str
-            The JSON, for ``from_json``.
-
         Examples
         --------
         >>> agent = lr.Agent(lr.MOSS(), ["red", "green"], horizon=100)

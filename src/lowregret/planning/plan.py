@@ -130,12 +130,7 @@ class Plan:
         return f"lowregret agent create {DATABASE} {request}" if self.request else ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plan as plain data, as ``lowregret plan --json`` prints it.
-
-        Returns
-        -------
-        dict
-        """
+        """Return the plan as plain data, as ``lowregret plan --json`` prints it."""
         return {
             "recommended": self.recommended,
             "reason": self.reason,

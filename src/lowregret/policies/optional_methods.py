@@ -50,11 +50,6 @@ class OptionalMethods:
         number : int
             The position of the arm in the bandit.
 
-        Returns
-        -------
-        bool
-            True, unless a policy overrides it.
-
         Examples
         --------
         >>> [lr.FixedArm(1).initially_active(number) for number in range(3)]
@@ -174,10 +169,6 @@ class OptionalMethods:
         arm, clock : Arm, Clock
             The arm, and the time with the horizon and the number of arms.
 
-        Returns
-        -------
-        float
-
         Examples
         --------
         >>> clock = lr.Clock(t=100, horizon=1_000, arms=2, log_t=4.605, best=0.0)
@@ -197,11 +188,6 @@ class OptionalMethods:
             The reward, as ``transform_reward`` returned it.
         clock : Clock
             The time, the horizon and the number of arms.
-
-        Returns
-        -------
-        NamedTuple
-            The new memory, an instance of ``Memory``.
 
         Examples
         --------

@@ -100,22 +100,10 @@ class Random(Protocol):
     """
 
     def uniform(self) -> float:
-        """Draw from [0, 1).
-
-        Returns
-        -------
-        float
-            The draw.
-        """
+        """Draw from [0, 1)."""
 
     def normal(self) -> float:
-        """Draw from the standard normal distribution.
-
-        Returns
-        -------
-        float
-            The draw.
-        """
+        """Draw from the standard normal distribution."""
 
     def beta(self, a: float, b: float) -> float:
         """Draw from a beta distribution.
@@ -124,11 +112,6 @@ class Random(Protocol):
         ----------
         a, b : float
             The parameters of the distribution, positive.
-
-        Returns
-        -------
-        float
-            The draw.
         """
 
     def student(self, degrees: float) -> float:
@@ -138,11 +121,6 @@ class Random(Protocol):
         ----------
         degrees : float
             The degrees of freedom, positive.
-
-        Returns
-        -------
-        float
-            The draw.
         """
 
     def binomial(self, trials: int, p: float) -> float:
@@ -154,11 +132,6 @@ class Random(Protocol):
             The number of trials.
         p : float
             The probability of a success.
-
-        Returns
-        -------
-        float
-            The draw.
         """
 
     def uniform_at(self, t: int) -> float:
@@ -168,11 +141,6 @@ class Random(Protocol):
         ----------
         t : int
             The step, ``clock.t``.
-
-        Returns
-        -------
-        float
-            A number from [0, 1).
         """
 
 
@@ -267,11 +235,6 @@ class Arms(NamedTuple):
         ----------
         i : int
             The place, from 0 to ``clock.arms - 1``.
-
-        Returns
-        -------
-        Arm
-            The arm.
         """
         return arm_with_rewards(self.policy, self.rows, i, self.rewards)
 
@@ -282,11 +245,6 @@ class Arms(NamedTuple):
         ----------
         i : int
             The place, from 0 to ``clock.arms - 1``.
-
-        Returns
-        -------
-        bool
-            False for an eliminated arm.
         """
         return bool(self.rows[i]["active"])
 
@@ -336,13 +294,7 @@ class Arms(NamedTuple):
         self.policy.write_memory(self.rows[i], memory)
 
     def count_active(self) -> int:
-        """Return how many arms may be pulled.
-
-        Returns
-        -------
-        int
-            The number.
-        """
+        """Return how many arms may be pulled."""
         total = 0
         for i in range(len(self.rows)):
             if self.rows[i]["active"]:

@@ -107,11 +107,6 @@ class Results(Tables):
         *metrics : Metric
             The metrics.
 
-        Returns
-        -------
-        Results
-            The same results.
-
         Examples
         --------
         >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0,1", horizon=50, runs=4)
@@ -323,12 +318,7 @@ class Results(Tables):
             return write_report(self, folder, chosen, figures=figures, band=band, report=report)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return results with one environment as plain data, as ``lowregret simulate --json`` prints it.
-
-        Returns
-        -------
-        dict
-        """
+        """Return results with one environment as plain data, as ``lowregret simulate --json`` prints it."""
         environment, curves = self._environment(None), self.curves()
         return {
             "environment": environment,
