@@ -27,10 +27,7 @@ UNFINISHED = ".unfinished"
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file so that after a crash it holds either all the data or what it held before.
-
-    Several processes may write the same file at once: each has an unfinished file of its own.
-    """
+    """Write a file so that after a crash it holds either all the data or what it held before."""
     _replace(path, path.with_name(f"{path.name}.{token_hex(8)}{UNFINISHED}"), data)
     sync(path.parent)
 
@@ -106,10 +103,7 @@ def as_store_error(folder: Path, kept: str = "") -> Iterator[None]:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Lock a folder by a file in it; an error names the process that holds the lock.
-
-    The operating system holds the lock, so it ends with a process that is killed.
-    """
+    """Lock a folder by a file in it; an error names the process that holds the lock."""
     lock = folder / "lock"
     with as_store_error(folder):
         file = open(lock, "a+", encoding="utf-8")  # noqa: SIM115  # closed below

@@ -79,10 +79,7 @@ def _keys_at(model: type[BaseModel], path: tuple[Key, ...]) -> list[str]:
 
 
 def line_of(text: str, path: tuple[Key, ...]) -> int | None:
-    r"""Return the line of a TOML document that sets a path of keys, or the nearest key above it.
-
-    Only the beginnings of lines are searched; None if nothing is found.
-    """
+    r"""Return the line of a TOML document that sets a path of keys, or the nearest key above it."""
     counts: dict[str, int] = {}
     here: tuple[Key, ...] = ()
     best, depth = None, 0

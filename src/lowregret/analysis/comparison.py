@@ -34,10 +34,9 @@ BETTER_HERE, WORSE_HERE = "better in these runs", "worse in these runs"
 
 
 class Paired(NamedTuple):
-    """The mean of paired differences, its standard error, Student's 95% interval and the p-value.
+    """The mean of paired differences, its standard error, Student's 95% interval and the two-sided p-value.
 
-    The p-value is that of the two-sided paired t test. Where every run has the same difference that test is
-    not defined, and the sign test replaces it. Below two runs it is 1, and there is no interval.
+    Where every run has the same difference, the p-value is that of the sign test. Below two runs it is 1.
     """
 
     difference: float
@@ -82,10 +81,7 @@ def verdict(difference: float, p_bounded: float | None, p_holm: float) -> str:
 
 
 def fragility(difference: float, largest: float) -> float:
-    """Return the share of runs that would reverse a difference if in them it were the largest possible one.
-
-    It is the share e for which (1 - e) |difference| = e largest.
-    """
+    """Return the share e of runs with (1 - e) |difference| = e largest: these could reverse it."""
     return abs(difference) / (abs(difference) + largest)
 
 

@@ -31,11 +31,7 @@ def share_interval(count: int, runs: int) -> tuple[float, float]:
 
 
 def share_intervals(counts: Integers, runs: int) -> tuple[Floats, Floats]:
-    """Return the 95% intervals of Clopper and Pearson (1934) for the probabilities of events.
-
-    Their coverage is at least 95%, whatever the probability is, also where the event occurred in no run or in
-    all.
-    """
+    """Return the intervals of Clopper and Pearson (1934) for probabilities; they cover 95% or more."""
     from scipy.special import betaincinv
 
     tail = (1 - LEVEL) / 2
@@ -45,10 +41,7 @@ def share_intervals(counts: Integers, runs: int) -> tuple[Floats, Floats]:
 
 
 def share_limit(count: int, runs: int) -> float:
-    """Return the one-sided upper 95% limit of Clopper and Pearson for the probability of an event.
-
-    For an event that occurred in no run it is 1 - 0.05^(1 / runs), about 3 / runs.
-    """
+    """Return the one-sided upper 95% limit of Clopper and Pearson for the probability of an event."""
     from scipy.special import betaincinv
 
     return float(betaincinv(count + 1, runs - count, LEVEL)) if count < runs else 1.0
@@ -66,10 +59,7 @@ def bounded_interval(values: Floats, low: float, high: float) -> tuple[float, fl
 
 
 def bounded_p_value(values: Floats, largest: float) -> float:
-    """Return the level at which the bounded interval of values between -largest and largest has 0 at an end.
-
-    It is the two-sided p-value of a mean of 0.
-    """
+    """Return the level at which the bounded interval, from -largest to largest, has 0 at an end."""
     bound = max(largest, float(np.abs(values).max()))
     points, middle, size = _standardized(-values if values.mean() > 0.0 else values, bound)
     if middle >= 0.0:
@@ -126,10 +116,7 @@ def _saddlepoint(points: Floats, tilt: float) -> tuple[float, float]:
 def tail_intervals(
     samples: Sequence[Floats], bounds: Sequence[tuple[float, float]], share: float, seed: int = 0
 ) -> list[tuple[float, float]]:
-    """Return the 95% interval of the mean of each sample's largest values, a share of all.
-
-    It is the bounded interval (see `bounded_interval`) of this mean, from random weights.
-    """
+    """Return the 95% bounded interval of the mean of each sample's largest values, a share of all."""
     intervals: dict[int, tuple[float, float]] = {}
     for runs in {len(sample) for sample in samples}:
         places = [place for place, sample in enumerate(samples) if len(sample) == runs]
@@ -186,10 +173,7 @@ def bootstrap_intervals(columns: Floats, seed: int = 0, resamples: int = RESAMPL
 
 
 def _means(columns: Floats, rows: Integers, axis: int) -> Floats:
-    """Return the mean of every column over each row of run numbers, which is a resample.
-
-    It is computed from how often a run occurs: far faster than gathering the numbers of every resample.
-    """
+    """Return the mean of every column over each row of run numbers, which is a resample."""
     resamples, runs = rows.reshape(-1, rows.shape[axis]), len(columns)
     places = resamples + runs * np.arange(len(resamples))[:, None]
     counts = np.bincount(places.ravel(), minlength=runs * len(resamples)).reshape(-1, runs)

@@ -10,10 +10,7 @@ POWER = 0.8
 
 
 def power(runs: int, effect: float, alpha: float = ALPHA) -> float:
-    """Return the probability that a two-sided paired t test detects a difference.
-
-    ``effect`` is the mean difference, divided by the standard deviation of the differences.
-    """
+    """Return the probability that a two-sided paired t test detects a difference of ``effect`` deviations."""
     from scipy.stats import nct, t
 
     degrees, shift = runs - 1, abs(effect) * sqrt(runs)

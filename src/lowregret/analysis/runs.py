@@ -17,22 +17,10 @@ if TYPE_CHECKING:
 class Runs(Protocol):
     """The runs of one policy in one environment; row r of every array is run r.
 
-    Attributes
-    ----------
-    grid : array (times,)
-        The times at which the regret is recorded.
-    regret : array (runs, times)
-        Pseudo-regret at those times.
-    pulls : array (runs, arms)
-        Pulls of every arm at the horizon.
-    eliminated : array (runs, arms), or None
-        When an arm was eliminated, 0 for never; None for a policy that eliminates no arms.
-    rewards : array (runs, arms), or None
-        The sum of the rewards of every arm; None where they were not recorded.
-    seconds : float or None
-        Wall time of the simulation, compilation excluded; None where it was not recorded.
-    threads : int or None
-        The number of threads that shared the runs; None where it was not recorded.
+    ``regret`` is recorded at the times of ``grid``; ``pulls``, ``eliminated`` (when, 0 for never) and
+    ``rewards`` (their sum) have a column for each arm. None is what was not recorded, or a policy that
+    eliminates no arms. ``seconds`` are those of the simulation, compilation excluded, and ``threads`` shared
+    the runs.
     """
 
     @property
@@ -52,10 +40,7 @@ class Runs(Protocol):
 
 
 class TableRuns:
-    """The runs of one policy in one environment, from the tables; each array is made when it is first used.
-
-    See `Runs` for the attributes.
-    """
+    """The runs of one policy in one environment, from the tables; an array is made when first used."""
 
     seconds: float | None = None
     threads: int | None = None

@@ -92,10 +92,7 @@ def text_table(
 
 
 def regret_table(summary: polars.DataFrame, largest: float | None = None) -> str:
-    """Return the final regrets of several policies, with those of the columns that say something.
-
-    ``largest`` is the largest possible regret: an upper limit that reaches it excludes nothing.
-    """
+    """Return the final regrets of several policies, with those of the columns that say something."""
     rows = [row | {"lost": lost_runs(row)} for row in summary.to_dicts()]
     silent = {"lost"} if all(row["lost"] == "-" for row in rows) else set()
     if largest is not None and all(row["worst05_high"] >= largest * (1 - 1e-9) for row in rows):

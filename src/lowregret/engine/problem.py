@@ -16,11 +16,7 @@ from lowregret.policies import Policy
 
 
 class Record(NamedTuple):
-    """A quantity that runs record on request.
-
-    ``dtype`` is that of its numbers. ``shape`` returns the shape for one run, from the number of arms and the
-    horizon. ``column`` is its name in the tables that have a row for each run and arm; None if it is in none.
-    """
+    """A quantity that runs record on request: its type, its shape for one run, its column if any."""
 
     dtype: type
     shape: Callable[[int, int], tuple[int, ...]]

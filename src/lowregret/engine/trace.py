@@ -18,20 +18,11 @@ from lowregret.engine.problem import Problem, eliminates
 
 
 class Trace(NamedTuple):
-    """One run, step by step.
+    """One run, step by step: arrays with an entry for each step.
 
-    Attributes
-    ----------
-    arm : array of int
-        The arm that was pulled.
-    reward : array of float
-        Its reward.
-    round, active : array of int, or None
-        The round and the number of active arms after the step; None for a policy that eliminates no arms
-        permanently.
-    delay : array of int, or None
-        How many decisions later the reward is known, -1 for never; None where each is known before the next
-        decision.
+    ``round`` and ``active``, the number of active arms, are those after the step; None for a policy that
+    eliminates no arms permanently. ``delay`` is how many decisions later the reward is known, -1 for never;
+    None where each is known before the next decision.
     """
 
     arm: Integers

@@ -202,10 +202,7 @@ _FORMS = {
 
 
 def delay_of(delay: object, folder: Path | None = None) -> Delay:
-    """Return the delay that a number or a string describes, and a `Delay` unchanged.
-
-    A string is a number or calls a class method of `Delay`; relative paths in it start in ``folder``.
-    """
+    """Return the delay that a number or a string describes, and a `Delay` unchanged."""
     if isinstance(delay, Delay):
         return delay
     if isinstance(delay, str):

@@ -261,10 +261,7 @@ class LogNormal:
 
 @dataclass(frozen=True, slots=True)
 class Pareto:
-    """A Pareto reward: ``shift + x`` with P(x > y) = (minimum / y)^shape for y above the minimum.
-
-    The shape is above 2, so that the variance is finite.
-    """
+    """A Pareto reward: ``shift + x`` with P(x > y) = (minimum / y)^shape for y above the minimum."""
 
     kind: ClassVar[int] = PARETO
     shape: float

@@ -41,10 +41,7 @@ SOURCES = ("environment", "rewards", "family", "arms")
 
 @dataclass(frozen=True)
 class ResolvedEnvironment:
-    """An environment of an experiment: name, bandit, horizon, recording times, delay, values of its grid.
-
-    ``entry_name`` is the name of its entry, or its string, before values of a grid are put in.
-    """
+    """An environment of an experiment: name, bandit, horizon, recording times, delay, values of its grid."""
 
     name: str
     entry_name: str
@@ -58,11 +55,7 @@ class ResolvedEnvironment:
 
 @dataclass(frozen=True)
 class ResolvedPolicy:
-    """A policy of an experiment.
-
-    ``name`` is that in tables, ``reference`` that of its class, ``entry`` the number of its entry, and
-    ``environments`` are those that it plays on, all if empty.
-    """
+    """A policy of an experiment: its name, its class, its entry, where it plays (everywhere if empty)."""
 
     name: str
     policy: Policy

@@ -62,11 +62,7 @@ class TaskFailure(NamedTuple):
 
 
 class DaskExecutor(Executor):
-    """A Dask client as an executor.
-
-    A task that failed and is submitted again goes to another worker. Large environments among the arguments
-    are sent once, and workers copy them from each other.
-    """
+    """A Dask client as an executor; a task that failed and is submitted again goes to another worker."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -148,10 +144,7 @@ def cluster_workers(cluster: str) -> int:
 
 @contextmanager
 def dask_cluster(cluster: str) -> Iterator[DaskExecutor]:
-    """Open an executor on ``local:N`` (N processes here) or ``tcp://host:port`` (a Dask scheduler).
-
-    The workers need the same version of this package, and nothing else.
-    """
+    """Open an executor on ``local:N`` (N processes here) or ``tcp://host:port`` (a Dask scheduler)."""
     count = local_workers(cluster)
     dask, distributed = import_extra("dask", "dask"), import_extra("dask", "distributed")
     with dask.config.set(DASK_CONFIG), _without_logs():

@@ -22,10 +22,7 @@ LONG_TRIAL_SECONDS = 0.1
 
 
 class StepTime(NamedTuple):
-    """The seconds of a step in runs of so many steps, and the exponent with which they grow in longer ones.
-
-    They grow for a policy that looks at all past rewards.
-    """
+    """The seconds of a step in runs of so many steps, and the exponent with which they grow."""
 
     seconds: float
     steps: int
@@ -46,10 +43,7 @@ class Forecast(NamedTuple):
 
 
 def forecast(experiment: Experiment, out: str | Path) -> Forecast:
-    """Estimate the work of a run; nothing is written.
-
-    The time of a step is read from the manifest of the folder, or else measured.
-    """
+    """Estimate the work of a run; nothing is written."""
     plan, store = make_shard_plan(experiment), ResultStore(Path(out))
     missing = {shard.name: shard for shard in store.missing(plan)}
     costs = store.step_seconds()
@@ -72,11 +66,7 @@ def forecast(experiment: Experiment, out: str | Path) -> Forecast:
 
 
 def measure_step(problem: Problem) -> StepTime:
-    """Measure the time of a step in longer and longer runs.
-
-    Other work on the machine adds to the time on the clock, and the start of a simulation, which may compile,
-    to the time of the CPU, so the smaller is nearer to the truth.
-    """
+    """Measure the time of a step in longer and longer runs: the smaller of the clock's and the CPU's."""
     horizon, arms, control = problem.horizon, len(problem.bandit), Control(threads=1)
     shortest = min(horizon, 2 * arms, TRIAL_STEPS[-1])
     lengths = sorted({min(horizon, max(trial, shortest)) for trial in (shortest, *TRIAL_STEPS)})

@@ -85,10 +85,7 @@ def run(
 
 
 def run_all(experiments: Mapping[Path, Experiment], report: Report = ignore) -> list[Results]:
-    """Compute the missing shards of several experiments in one queue; return their results in this order.
-
-    Their keys are the folders of the results. No result depends on what else is computed.
-    """
+    """Compute the missing shards of several experiments in one queue; return their results in this order."""
     plans = {folder: make_shard_plan(experiment) for folder, experiment in experiments.items()}
     return _run_in_folders(plans, lambda: ThreadExecutor(os.cpu_count() or 1), report)
 
@@ -208,10 +205,7 @@ class _Job:
         return True
 
     def collect(self, futures: Iterable[Future[Finished | Arrays]]) -> BaseException | None:
-        """Store the results of shards or queue them again; return the error if the executor broke.
-
-        A shard counts as running until it is stored, so that an interrupt loses nothing.
-        """
+        """Store the results of shards or queue them again; return the error if the executor broke."""
         done: dict[Future[Finished | Arrays], tuple[Shard, Finished]] = {}
         broke: BaseException | None = None
         alone, self.alone = self.alone, False

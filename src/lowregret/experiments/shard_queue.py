@@ -18,12 +18,10 @@ def _code(shard: Shard) -> Code:
 
 
 class ShardQueue:
-    """The shards of one or more experiments that wait to be computed.
+    """The shards that wait to be computed.
 
-    The first shard of a policy compiles its class, if that is not on the disk. The others wait until it is
-    done: then their time is known, and the first runs of all policies come first, the slowest before the
-    others. So unfinished results have about equally many runs of each policy, and no worker is idle at the
-    end.
+    The first shard of a policy compiles its class. The others wait for it: then their time is known, and the
+    first runs of all policies come first, the slowest before the others.
     """
 
     def __init__(self, shards: Iterable[Shard] = ()) -> None:
@@ -43,10 +41,7 @@ class ShardQueue:
         return bool(self._ready or self._untried or any(self._tried.values()))
 
     def pop(self, compiling: int) -> Shard:
-        """Remove and return the next shard; at most ``compiling`` shards that compile are under way at once.
-
-        If no other shard waits, more are.
-        """
+        """Return the next shard; at most ``compiling`` that compile are under way, unless no other waits."""
         if self._untried and (len(self._tried) < compiling or not self._ready):
             code = next(iter(self._untried))
             self._tried[code] = self._untried.pop(code)

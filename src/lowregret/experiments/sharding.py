@@ -26,11 +26,7 @@ Group: TypeAlias = tuple[str, tuple[Any, ...], int]
 
 @dataclass(frozen=True)
 class ArmGroups:
-    """An environment as plain data: groups of equal arms, and a hash of them that stands for all.
-
-    Two are equal if their hashes are. So a worker that was given 20 MB of rewards finds the bandit that it
-    made of them before without looking at each.
-    """
+    """An environment as plain data: groups of equal arms, and a hash of them, by which two are compared."""
 
     sha256: str
     groups: tuple[Group, ...] = field(compare=False, repr=False)
@@ -70,11 +66,8 @@ the kernels leaves stored results as they are.
 class Shard:
     """A block of runs of one policy on one environment: plain data, and small.
 
-    ``name`` is the hash of all that determines the result; ``policy.file`` is not part of that.
-    ``environment`` is the hash of the environment's arms, which may be large, so the plan keeps them once for
-    all shards; ``arms`` is their number. ``first`` is the number of the first run, ``times`` is when the
-    regret is recorded, ``record`` what else is, ``engine`` is the identity of the kernels, and ``backend``
-    the name of the engine.
+    ``name`` is the hash of all that determines the result. ``environment`` is the hash of the arms, which the
+    plan keeps once for all shards, ``arms`` their number, and ``engine`` the identity of the kernels.
     """
 
     name: str

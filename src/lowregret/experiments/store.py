@@ -153,11 +153,7 @@ class ResultStore:
             sync(self.folder)
 
     def put(self, results: Iterable[tuple[Shard, str, Finished]]) -> None:
-        """Store results durably, each with its shard and policy: first the files, then their manifest lines.
-
-        A file without a line, which a crash may leave, is computed again; so one sync is enough for the
-        names of all files, and one for all lines.
-        """
+        """Store results durably: first files, then lines; a file without a line is computed again."""
         written: list[ManifestLine] = []
         with as_store_error(self.folder, "; every finished shard is kept"):
             try:
@@ -277,10 +273,7 @@ def _write_tables(tables: Mapping[str, pl.LazyFrame], paths: Mapping[str, Path])
 
 
 def _read_manifest(path: Path) -> tuple[dict[str, ManifestLine], int]:
-    """Return the finished shards, and the size of the complete lines: a crash may truncate the last one.
-
-    A line that cannot be parsed is ignored and kept: a later version may have written it.
-    """
+    """Return the finished shards, and the size of the complete lines: a crash may truncate the last one."""
     try:
         data = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):

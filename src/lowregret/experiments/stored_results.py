@@ -72,10 +72,7 @@ def open_results(folder: str | Path) -> Results:
 
 
 def _open_unfinished(store: ResultStore) -> Results | None:
-    """Open what is finished of an experiment; None where its folder does not say what was planned.
-
-    Every shard is checked against its checksum; those that are damaged are left out.
-    """
+    """Open what is finished of an experiment; None where its folder does not say what was planned."""
     plan = read_json(store.folder / PLAN_FILE)
     if not plan:
         return None
@@ -94,10 +91,7 @@ def _open_unfinished(store: ResultStore) -> Results | None:
 
 
 def _table(store: ResultStore, sha256: Mapping[str, str], name: str) -> pl.LazyFrame:
-    """Return a table of the folder once its checksum is verified.
-
-    So results never change into those of another run that has written to the same folder since.
-    """
+    """Return a table of the folder once its checksum is verified."""
     path = store.folder / f"{name}.parquet"
     if checksum(path) == sha256[name]:
         return pl.scan_parquet(path, glob=False)

@@ -23,11 +23,7 @@ class Estimate(NamedTuple):
 
     @property
     def interval(self) -> Interval:
-        """The 95% interval: Student's factor for the matched rows, times the standard error.
-
-        None where the standard error is 0: rewards that are all equal, such as no click at all, say nothing
-        about how others would vary.
-        """
+        """The 95% interval: Student's factor times the standard error; None where that is 0."""
         factor = student_factor(self.matched)
         if self.mean is None or self.se is None or factor is None or self.se <= NEGLIGIBLE * abs(self.mean):
             return None
@@ -35,20 +31,15 @@ class Estimate(NamedTuple):
 
 
 def ips(weight: Floats, reward: Floats) -> Estimate:
-    """Return the mean of w_i x_i over all rows: inverse propensity (Horvitz and Thompson 1952).
-
-    It is unbiased. Its standard error is that of the mean of independent terms, s / sqrt(n).
-    """
+    """Return the mean of w_i x_i over all rows: inverse propensity (Horvitz and Thompson 1952)."""
     return _mean_of(weight * reward, weight)
 
 
 def snips(weight: Floats, reward: Floats) -> Estimate:
     """Return the sum of w_i x_i over the sum of w_i: self-normalized (Swaminathan and Joachims 2015).
 
-    Its bias falls as 1 / n, its variance is mostly far smaller than that of ``ips``, and it never leaves the
-    range of the rewards. The standard error is that of a ratio, sqrt(k / (k - 1) sum w_i^2 (x_i - v)^2) /
-    sum w_i, with v the estimate and k the number of rows of positive weight; where these weights are equal it
-    is s / sqrt(k).
+    The standard error is that of a ratio, sqrt(k / (k - 1) sum w_i^2 (x_i - v)^2) / sum w_i, with v the
+    estimate and k the number of rows of positive weight.
     """
     matched, total = int((weight > 0).sum()), float(weight.sum())
     if matched == 0:
@@ -63,10 +54,8 @@ def snips(weight: Floats, reward: Floats) -> Estimate:
 def doubly_robust(shares: Floats, arm: Integers, propensity: Floats, reward: Floats) -> Estimate:
     """Return the mean of sum_a q(a) m_a + w_i (x_i - m_(a_i)): doubly robust (Dudik, Langford and Li 2011).
 
-    m_a is the mean of arm a in the rows before i, or that of the whole log where a is not among them. It has
-    less variance than ``ips`` where the means are known well, and but for that first m, whose effect falls as
-    1 / n, it is unbiased too. There is no standard error where all matched rewards are equal. ``shares`` are
-    the probabilities q of the arms.
+    m_a is the mean of arm a in the rows before i, or that of the whole log where a is not among them.
+    ``shares`` are the probabilities q of the arms.
     """
     order = np.argsort(arm, kind="stable")
     sums, first = np.cumsum(reward[order]) - reward[order], np.flatnonzero(np.diff(arm[order], prepend=-1))

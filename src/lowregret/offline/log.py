@@ -21,10 +21,8 @@ FALSE_ALARM_RATE = 0.001
 class Log:
     """A validated log: the names of its ``arms``, and the number of the arm and the reward of every row.
 
-    The arms are sorted as numbers if all are, else as strings. ``propensity`` is the probability with which
-    the arm of a row was chosen: 1 / K unless it is ``given`` by a column of the log. Rows of propensity 1 in
-    a log of several arms are not ``used``: no other arm could be chosen in them, so they say nothing about a
-    policy that would have chosen another.
+    ``propensity`` is 1 / K unless it is ``given`` by a column. Rows of propensity 1 in a log of several arms
+    are not ``used``: they say nothing about a policy that would have chosen another arm.
     """
 
     name: str
@@ -72,10 +70,7 @@ class Log:
         return np.bincount(self.arm, minlength=len(self.arms))
 
     def uneven(self) -> bool:
-        """Return whether the counts of the arms are almost surely not those of a uniform choice.
-
-        The test is Pearson's, its statistic a normal deviate by the cube root of Wilson and Hilferty (1931).
-        """
+        """Return whether the counts of the arms are almost surely not those of a uniform choice."""
         degrees = len(self.arms) - 1
         if degrees == 0:
             return False

@@ -50,10 +50,7 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Settings:
-    """The arguments that an agent was created with; see ``Agent``.
-
-    What is stored, what the service accepts and what clients send have the same names, types and defaults.
-    """
+    """The arguments that an agent was created with; see ``Agent``."""
 
     policy: Policy
     arms: tuple[str, ...]

@@ -79,10 +79,8 @@ def _unless(missing: Any, values: Floats) -> list[float | None]:
 def regret_bound(state: AgentState) -> float | None:
     """Compute an upper bound of the regret so far; None for rewards of unknown range, or with periods.
 
-    With probability 95% it holds at all times while the arms stay the same: each arm has a confidence
-    sequence that misses its mean with probability 0.05 / K. An arm loses at most the difference between the
-    highest upper end of the others and its own lower end at each pull, and nothing if it is the best. Retired
-    arms are no rivals. Decisions that were discarded do not count.
+    It holds at all times with probability 95%: each arm has a confidence sequence of error 0.05 / K. A pull
+    loses at most the highest upper end of the other arms less its own lower end.
     """
     settings = state.settings
     if settings.reward_range is None or settings.period is not None:
@@ -102,11 +100,7 @@ def regret_bound(state: AgentState) -> float | None:
 def gain_over_control(state: AgentState) -> dict[str, float] | None:
     """Estimate what the policy has earned more than the control arm would have on the same decisions.
 
-    The control arm has a fixed share of the decisions, at random. So the means of both groups can be
-    compared, whatever the policy chose, and also if the rewards change with time. Each mean has a confidence
-    sequence with the variance within the arms; for rewards in a range see ``ADDED_VARIANCE``. Both hold at
-    all times with probability 95%, asymptotically.
-
+    The control arm has a fixed share of the decisions at random, so the means of both groups can be compared.
     None without a control arm or two rewards in each group, and for a policy that resets statistics.
     """
     arms = arm_totals(state)

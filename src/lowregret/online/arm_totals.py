@@ -15,10 +15,8 @@ from lowregret.online.live_periods import plain_rows
 class ArmTotals(NamedTuple):
     """The arms of an agent, in the order in which they were added.
 
-    ``low`` and ``high`` are the totals of scaled rewards with which an arm looks worst and best. They differ
-    where rewards count at once and a decision without one counts as ``default_reward`` later: successes are
-    then known before failures, and a pending decision may be either. ``offset`` is subtracted from rewards
-    without a range, so that squares stay accurate.
+    ``low`` and ``high`` are the totals of scaled rewards with which an arm looks worst and best: they differ
+    where successes are known before failures. ``offset`` is subtracted from rewards without a range.
     """
 
     names: list[str]

@@ -86,10 +86,7 @@ class Assignment:
         return None if share is None else max(share, MIN_PROPENSITY)
 
     def policy_share(self, state: AgentState, place: int, preferred: int, time: int) -> float | None:
-        """Return the probability with which the policy chooses an arm, just after that arm was pulled.
-
-        ``preferred`` is the arm that it did choose. None if the policy does not state it.
-        """
+        """Return the probability with which the policy chooses an arm, just after that arm was pulled."""
         certain = 1.0 if place == preferred else 0.0
         if not self.randomized:
             return certain

@@ -17,10 +17,7 @@ SHARED_FIRST, SHARED_SIZE = 0x40000002, 510
 
 
 def backup(store: str | os.PathLike[str], file: str | os.PathLike[str]) -> list[str]:
-    """Write all agents of an SQLite store to a new file, as they are at one moment; return their names.
-
-    Others use the store meanwhile. The file appears when it is complete.
-    """
+    """Write all agents of an SQLite store to a new file, as they are at one moment; return their names."""
     target = _file(file)
     if target.exists():
         raise InputError(f"{str(target)!r} exists already: use another name")
@@ -28,10 +25,7 @@ def backup(store: str | os.PathLike[str], file: str | os.PathLike[str]) -> list[
 
 
 def restore(file: str | os.PathLike[str], store: str | os.PathLike[str]) -> list[str]:
-    """Replace an SQLite store, which no process may have open, by a backup; return the names of its agents.
-
-    What SQLite has beside the store belongs to the old contents, and is removed.
-    """
+    """Replace an SQLite store, which no process may have open, by a backup; return the names in it."""
     return _copy(_file(file), _file(store))
 
 

@@ -16,39 +16,10 @@ def copy_agent(
     name: str | None = None,
     policy: Policy | None = None,
 ) -> int:
-    """Copy an agent to another store, under its name; return the number of its events.
+    """Copy an agent to another store, under its name, which must be free; return the number of events.
 
-    The log of the agent is replayed before it is copied, and the copy is compared with it event by event. The
-    copy is made at once: another process sees all of it or nothing.
-
-    Parameters
-    ----------
-    source, target : path or URL
-        The stores; the target is created if it does not exist, and must not have an agent of this name.
-    name : str, optional
-        The name of the agent; not needed if the source has only one.
-    policy : Policy, optional
-        The policy, if its class is not part of lowregret.
-
-    Raises
-    ------
-    InputError
-        If the target has an agent of this name.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from lowregret.online.copying import copy_agent
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> first, second = f"{folder.name}/first.db", f"{folder.name}/second.db"
-    >>> with lr.open_agent(first, lr.UCB1(), ["red", "green"]) as agent:
-    ...     decisions = agent.ask(3)
-    >>> copy_agent(first, second)
-    3
-    >>> with lr.open_agent(second) as agent:
-    ...     agent.tell(decisions[0], 1)
-    True
-    >>> folder.cleanup()
+    The log is replayed first, and the copy is compared with it event by event. Others see all of it or
+    nothing.
     """
     with open_agent(source, policy, name=name, read_only=True) as agent:
         agent.verify()

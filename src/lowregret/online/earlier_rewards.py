@@ -24,10 +24,7 @@ BATCH = 500
 
 
 def prior_from(source: Source, weight: float, settings: Settings, name: str | None) -> dict[str, list[float]]:
-    """Return the prior that earlier rewards are worth, each of them ``weight`` pulls.
-
-    Arms that the new agent does not have are left out, and so is its control arm.
-    """
+    """Return the prior that earlier rewards are worth, each of them ``weight`` pulls."""
     share = number("open_agent", "weight", weight)
     if not 0.0 < share <= 1.0:
         raise InputError(f"weight must be above 0 and at most 1, got {short_repr(weight)}")

@@ -16,14 +16,7 @@ MIN_FIRST_HORIZON = 1_000
 
 
 def first_horizon(arms: int) -> int:
-    """Return the end of the first epoch: 1,000, or K^2.4 if larger, from where EUCBV's guarantee holds.
-
-    Examples
-    --------
-    >>> from lowregret.online.epochs import first_horizon
-    >>> first_horizon(3), first_horizon(100)
-    (1000, 63096)
-    """
+    """Return the end of the first epoch: 1,000, or K^2.4 if larger, from where EUCBV's guarantee holds."""
     horizon: int = ceil(arms**2.4)
     return max(MIN_FIRST_HORIZON, horizon)
 

@@ -140,10 +140,7 @@ def open_or_create(
     clock: Callable[[], float] = time,
     earlier: tuple[Source, float] | None = None,
 ) -> Agent:
-    """Open an agent; create it if there are settings and it does not exist.
-
-    ``earlier`` are rewards that a new agent starts from, and their weight.
-    """
+    """Open an agent; create it if there are settings and it does not exist."""
     creating = isinstance(expected, Settings) and not read_only
     store, title = open_store(where, name, creating=creating, read_only=read_only, timeout=timeout)
     try:

@@ -17,10 +17,7 @@ from lowregret.online.transactions import Transactions, prepare
 
 
 def verify(state: AgentState, store: Store, stop: int) -> int:
-    """Replay the events of a store up to a position; return how many.
-
-    The replay is compared with the latest snapshot and with the state; a difference is an error.
-    """
+    """Replay the events of a store up to a position; return how many."""
     check_history(store)
     replayed, position = state_at(store.first_snapshot(), state.settings, state.token)
     first, latest, withdrawn = position, store.latest_snapshot(), withdrawn_in(store)
@@ -88,9 +85,8 @@ def check_history(store: Store) -> None:
 def withdraw(transactions: Transactions, since: float, prefix: str) -> int:
     """Take out the decisions made since a time whose requests begin with a prefix; return how many.
 
-    They count as if each had been forgotten as soon as it was made. A policy cannot unlearn a reward, so the
-    log is replayed without them. An event ``withdrew`` for each records that. The session that stores these
-    also stores a snapshot, from which the agent is opened later.
+    A policy cannot unlearn a reward, so the log is replayed without them, and a snapshot is stored with their
+    events ``withdrew``.
     """
     store = transactions.store
     check_history(store)

@@ -70,10 +70,7 @@ _KINDS: dict[Any, tuple[str, tuple[type, ...]]] = {
 
 
 def write(state: AgentState, for_store: bool = False) -> str:
-    """Return an agent as JSON; for a store on one line, which is several times faster to write.
-
-    A store has the answers and requests itself, so they are left out.
-    """
+    """Return an agent as JSON; for a store on one line, which is several times faster to write."""
     model = state.models[0]
     answers, requests = ({}, {}) if for_store else (state.answers, state.requests)
     hidden = np.concatenate([state.rows[:0], *state.retired.values()])

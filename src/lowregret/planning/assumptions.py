@@ -25,11 +25,7 @@ _BETWEEN = Rule("{name} must lie between 0 and 1", lambda value: 0.0 < value < 1
 
 
 class Simulated(NamedTuple):
-    """What is simulated of the traffic.
-
-    Decisions are fewer by the factor ``scale`` and differences larger by its square root, at which the
-    problem stays as difficult: a difference is still as many standard errors.
-    """
+    """What is simulated: fewer decisions by ``scale``, differences larger by its root, as difficult."""
 
     runs: int
     decisions: int

@@ -15,11 +15,10 @@ TARGET_POWER = 0.8
 
 
 class FixedSplit(NamedTuple):
-    """An equal split of the visitors among all options.
+    """An equal split of the visitors among all options, and a z test of one option against the control.
 
-    The test compares one option with the control, two-sided, at the level ``alpha`` divided by the number of
-    comparisons (Bonferroni): a z test with pooled variance for rates, a z test for means. ``power`` is the
-    probability that it is significant for an option that is better than the control by the lift.
+    Its level is ``alpha`` divided by the number of comparisons. ``power`` is that for an option with the
+    lift.
     """
 
     visitors: int  # of an option, whose reward is known at the end

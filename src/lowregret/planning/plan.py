@@ -334,10 +334,7 @@ def _play(
     progress: Callable[[int], None],
     prior: Callable[[Bandit], dict[int, ArmPrior]] = lambda _: {},
 ) -> PolicyRuns:
-    """Play all runs of a policy, each on options of its own; run r has the same rewards for every policy.
-
-    ``prior`` returns what is known of the options of a run.
-    """
+    """Play all runs of a policy, each on options of its own; run r has the same rewards for every policy."""
     played = empty_runs(simulated.runs, scenario.days)
     control, delay = Control(threads, progress), Delay.constant(simulated.delay)
 

@@ -81,12 +81,11 @@ LEADING_SHARE = 0.8
 
 @dataclass(frozen=True)
 class PolicyRuns:
-    """The runs of one policy; a column of ``loss`` and ``share`` is a day.
+    """The runs of one policy; a column of ``loss`` (so far) and ``share`` (of the best option) is a day.
 
-    ``loss`` is what was lost up to the end of the day, ``share`` the share of the day's visitors that saw the
-    best option. ``leads`` says whether it was seen most on the last day, ``good`` whether the option that was
-    is worse by less than the lift; ``day`` is the first one with 80% for the best option, 0 for none, and
-    ``verdict`` the first one with a verdict.
+    ``leads`` is whether the best option was seen most on the last day, ``good`` whether the one that was is
+    worse by less than the lift, ``day`` the first with 80% for the best option, ``verdict`` that with a
+    verdict.
     """
 
     loss: Floats

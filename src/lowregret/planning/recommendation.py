@@ -39,9 +39,8 @@ def recommend(
 ) -> Recommendation:
     """Return the policy of the smallest expected loss; among those that are as good, that of the best tail.
 
-    One that must be given the variance of the rewards comes after those that need not. Where no policy is
-    clearly better than the fixed split, by 1% at least, that is recommended, whose estimates are unbiased;
-    and where the visitors are too few to learn anything, the present option.
+    The fixed split is recommended where no policy is better by 1%, the present option where nothing is
+    learnt.
     """
     if scenario.delay_days >= scenario.days:
         reason = "no reward is known before the last day, so no policy can learn."

@@ -293,10 +293,7 @@ def _no_rewards(self: Any, row: Any, rewards: Any) -> tuple[None]:
 
 
 def numeric_fields(cls: type[Policy]) -> dict[str, type]:
-    """Return the parameters of a class of policies that compiled code can read, and their types.
-
-    A parameter that may be None or a string is visible only to the methods that run as Python.
-    """
+    """Return the parameters of a class of policies that compiled code can read, and their types."""
     single = {name: types[0] for name, (types, _) in parameters_of(cls).items() if len(types) == 1}
     return {name: kind for name, kind in single.items() if kind in (float, int, bool)}
 

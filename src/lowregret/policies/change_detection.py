@@ -20,10 +20,7 @@ class RestartRound(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """The rewards of an arm since its restart: after which step that was, and how many were tested.
-
-    ``place`` is the place of the arm in the order of exploration, counted from 1.
-    """
+    """The rewards of an arm since its restart: after which step that was, and how many were tested."""
 
     start: int = 0
     tested: int = 0

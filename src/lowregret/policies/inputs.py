@@ -43,10 +43,7 @@ def validate_period(policy: Policy, support: tuple[float, float], where: str, pr
 def reward_note(
     policy: Policy, support: tuple[float, float], clipped: bool, binary: bool, period: int | None = None
 ) -> str:
-    """Return how rewards are changed for a policy and which it does not expect, "" if there is none such.
-
-    ``binary`` says that every reward is 0 or 1; such rewards are not transformed.
-    """
+    """Return how rewards are changed for a policy and which it does not expect, "" if there is none such."""
     low, high = support
     bound = getattr(policy, "b", 1.0)
     notes = ["rewards clipped to [0, 1]"] if clipped else []

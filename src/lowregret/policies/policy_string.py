@@ -23,10 +23,7 @@ def our_class(name: str) -> type[Policy]:
 
 
 def policy(text: str, find_class: Callable[[str], type[Policy]] = our_class) -> Policy:
-    """Return the policy that a string names; parameters that it leaves out have their defaults.
-
-    By default it reads the names of our classes alone, and imports nothing.
-    """
+    """Return the policy that a string names; parameters that it leaves out have their defaults."""
     kind, parameters = read_call(text, find_class)
     for field in fields_of(kind):
         if field.name not in parameters and field.default is MISSING:

@@ -174,10 +174,7 @@ def arm_view(policy: Any, rows: npt.NDArray[np.void], i: int) -> Arm:
 
 
 def arm_with_rewards(policy: Any, rows: npt.NDArray[np.void], i: int, rewards: Any) -> Arm:
-    """Return the arm in place ``i``, with its rewards for a policy with ``uses_rewards``.
-
-    ``rewards`` has a row for each arm by its number; it is None for other policies.
-    """
+    """Return the arm in place ``i``, with its rewards for a policy with ``uses_rewards``."""
     arm = arm_view(policy, rows, i)
     arms, seen = policy.view_arms(rows, rewards), policy.view_rewards(rows[i], rewards)
     return Arm(arm.number, arm.pulls, arm.mean, arm.variance, arm.memory, arms, seen[0])

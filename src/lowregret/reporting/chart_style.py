@@ -105,10 +105,9 @@ class Figure(alt.LayerChart):
 
 
 def fitted(draw: Callable[[Size], Figure], width: float | None, height: float | None) -> Figure:
-    """Draw a chart so that all of it, with axes and labels, has this width and height in points.
+    """Draw a chart so that all of it has this width and height in points, with labels of 8 points at 240.
 
-    It is drawn larger and scaled down: labels have 8 points at a width of 240, and 14 from 960 on. What
-    surrounds the plot is measured, twice since that may change where a label is above the plot.
+    What surrounds the plot is measured, twice since that may change where a label is above the plot.
     """
     if width is None and height is None:
         return draw(Size())
@@ -173,11 +172,7 @@ def line_encodings(
 
 
 def focus_of(order: Sequence[str], wanted: Sequence[str] = ()) -> list[str]:
-    """Return the policies of a chart that are drawn in colour.
-
-    These are all if they are few, otherwise those ``wanted``, or the last ones of an ``order`` that goes from
-    the highest line down.
-    """
+    """Return the policies drawn in colour: all if few, else those ``wanted`` or the last of ``order``."""
     if len(order) <= MAX_IN_FOCUS:
         return list(order)
     return [policy for policy in order if policy in wanted] or list(order[-DEFAULT_FOCUS:])
@@ -194,11 +189,7 @@ def right_of_plot(distance: float) -> alt.ExprRef:
 
 
 def inline(table: pl.DataFrame) -> alt.InlineData:
-    """Put a table into a chart.
-
-    As text with commas, since a page holds many numbers and this is the shortest form; with six digits, more
-    than any screen or paper can show.
-    """
+    """Put a table into a chart as text with commas, the shortest form on a page, with six digits."""
     numbers = [name for name, kind in table.schema.items() if kind.is_numeric()]
     text = table.with_columns(pl.selectors.float().round_sig_figs(6)).write_csv(null_value="")
     form = alt.CsvDataFormat(type="csv", parse=dict.fromkeys(numbers, "number"))
@@ -220,10 +211,7 @@ def layer_chart(
     focus: Sequence[str] | None = None,
     width: float = WIDTH,
 ) -> Figure:
-    """Return layers as one chart with size, fonts and title, and list its policies for the page.
-
-    All policies are in ``focus`` if none are given.
-    """
+    """Return layers as one chart with size, fonts and title, and list its policies for the page."""
     heading = alt.TitleParams(title, anchor="start", frame="group", fontSize=16, offset=12, color=INK)
     lines = {name: [style.colour, *style.dash] for name, style in palette.items()}
     # Made at once: each method of a chart would copy all of it.

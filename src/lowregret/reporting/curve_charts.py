@@ -28,13 +28,10 @@ def regret_chart(
     focus: Sequence[str] = (),
     plot: Size | None = None,
 ) -> Figure:
-    """Draw the mean regret of every policy over time, with bands.
+    """Draw the mean regret of every policy over time, with one of `BANDS`.
 
-    ``curve`` is the part of one environment of `Results.curves`; ``band`` is one of `BANDS`, and ``plot`` the
-    size without axes and labels. ``points`` (policy, t, mean) are open circles beside the lines, such as
-    published values, and ``bounds`` (label, t, mean) thin grey lines with their names. Several figures may
-    share a ``palette``, the style of every policy. Of more than 12 policies only those in ``focus`` are in
-    colour, by default the five of lowest regret, and the others in grey.
+    ``curve`` is the part of one environment of `Results.curves`, ``plot`` the size without axes and labels.
+    Other arguments are those of `line_chart`; several figures may share a ``palette``.
     """
     columns = curve.select("policy", pl.col("t").alias("x"), "mean", **band_ends(band))
     table = _from_zero(_thin(columns.sort("x", maintain_order=True)))
@@ -65,10 +62,7 @@ def pulls_chart(
     palette: Mapping[str, Style] | None = None,
     focus: Sequence[str] = (),
 ) -> Figure:
-    """Draw how often each policy pulled each arm, from the best arm to the worst, on a logarithmic axis.
-
-    ``pulls`` and ``arms`` are tables of one environment.
-    """
+    """Draw how often each policy pulled each arm, from the best arm to the worst, on a logarithmic axis."""
     groups = _groups(arms)
     count = pl.col("pulls")
     table = (

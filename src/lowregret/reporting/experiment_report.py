@@ -170,10 +170,7 @@ def write_report(
     report: Report = ignore,
     refresh: int | None = None,
 ) -> list[Path]:
-    """Write the page ``report.html`` and its figures to a folder; see `lowregret.Results.report`.
-
-    With ``refresh`` a browser loads the page again after this many seconds.
-    """
+    """Write the page ``report.html`` and its figures to a folder; see `lowregret.Results.report`."""
     if figures not in FIGURES:
         raise InputError(f"report: figures must be none, svg or all, got {figures!r}")
     return write_page(
@@ -188,10 +185,7 @@ def write_report(
 
 
 def introduction(tables: Tables) -> list[str | Text]:
-    """Return a paragraph on the size of the experiment and the definition of regret.
-
-    A notice comes before it where the experiment is unfinished.
-    """
+    """Return a paragraph on the size of the experiment and the definition of regret."""
     finals = tables.finals
     counts = finals.group_by("environment", "policy").len()["len"].to_list()
     least, most = min(counts), max(counts)

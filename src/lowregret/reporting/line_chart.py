@@ -91,14 +91,12 @@ def line_chart(
     unit: str = "time step t",
     plot: chart.Size | None = None,
 ) -> chart.Figure:
-    """Draw one line per policy.
+    """Draw one line per policy from columns policy, x, mean, low and high, sorted by x.
 
-    ``table`` has columns policy, x, mean, and low and high, between which the band lies; it is sorted by x.
-    ``points`` (policy, x, mean) are marks beside the lines, such as published values, also of policies that
-    have no line. ``bounds`` (label, x, mean) are thin grey lines with their names. Of many lines only those
-    in ``focus`` are in colour, by default those that end lowest. Without ``bands`` they are only in the
-    tooltip, whose heading is the Vega expression ``heading`` under the name ``unit``. Where names are too
-    long for labels at the ends of lines, a legend below the plot lists them.
+    ``points`` (policy, x, mean) are marks beside the lines, ``bounds`` (label, x, mean) thin grey lines with
+    their names. Of many lines only those in ``focus`` are in colour, by default those that end lowest.
+    Without ``bands`` they are only in the tooltip, whose heading is the Vega expression ``heading`` under the
+    name ``unit``.
     """
     ends = _ends(table, points)
     order = ends["policy"].to_list()
@@ -209,10 +207,7 @@ def _hover(table: pl.DataFrame, order: list[str], x: alt.X, heading: str, unit: 
 def _labels(
     ends: pl.DataFrame, axis: Axis, y: alt.Y, look: dict[str, Any], sizes: tuple[float, float, float]
 ) -> list[alt.Chart]:
-    """Name each line at its end, moved apart where the ends are close, with a short line leading there.
-
-    ``sizes`` are the distance of the labels, the size of their font and the height of the chart.
-    """
+    """Name each line at its end, moved apart where the ends are close, with a short line leading there."""
     gap, size, height = sizes
     heights = spread([axis.pixels(mean, height) for mean in ends["mean"]], gap, height)
     places = [axis.value(place, height) for place in heights]
@@ -250,10 +245,7 @@ def _bounds(bounds: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
 
 
 def spread(wanted: Sequence[float], gap: float, height: float) -> list[float]:
-    """Move labels, which are given from the highest down, at least ``gap`` apart, each as little as possible.
-
-    They stay between 0 and ``height``, as far as there is room.
-    """
+    """Move labels, given from the highest down, at least ``gap`` apart, each as little as possible."""
     # Measured from where an unbroken stack would have it, a label may lie no higher than the one
     # before: least squares under that condition, by pooling the groups that break it.
     groups: list[list[float]] = []

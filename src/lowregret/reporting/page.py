@@ -44,11 +44,7 @@ def page(
     refresh: int | None = None,
     report: Report = ignore,
 ) -> str:
-    """Return the HTML of the page: all of it is in one file, so it can be read offline and passed on.
-
-    ``introduction`` are the paragraphs before the first section. With ``refresh`` a browser loads the page
-    again after this many seconds. ``report`` is called with the number of pictures drawn.
-    """
+    """Return the HTML of the page in one file, which can be read offline; ``report`` counts pictures."""
     advance = counter(report, len(list(pictures(sections))), "charts")
     writer = _Writer(_policies(sections), partial(advance, "drawing charts", 1))
     body = "".join(writer.section(section, number) for number, section in enumerate(sections, 1))
@@ -80,12 +76,7 @@ def write_page(
     refresh: int | None = None,
     report: Report = ignore,
 ) -> list[Path]:
-    """Write a page with its figures and further files, and return all paths, that of the page first.
-
-    The folder of ``path`` is created. Figures in these formats, if any, are written to its subfolder
-    ``figures``, and ``files``, names with contents such as tables as CSV, beside the page. The others are the
-    arguments of `page`; figures that are written are reported too.
-    """
+    """Write a page, its figures in ``formats`` and further ``files``; return all paths, the page first."""
     folder = path.parent
     with as_store_error(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -104,10 +95,7 @@ def write_page(
 def save_pictures(
     sections: Sequence[Section], folder: Path, formats: Sequence[str], report: Report = ignore
 ) -> list[Path]:
-    """Write every named picture of a page to a folder, in the given formats, and return the paths.
-
-    Views after the first have their name added. ``report`` is called with the number of files written.
-    """
+    """Write every named picture of a page to a folder, in the given formats, and return the paths."""
     charts = {
         picture.name + f"-{name}" * bool(number): spec
         for picture in pictures(sections)

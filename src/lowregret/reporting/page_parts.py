@@ -19,10 +19,7 @@ class Text(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A cell of a kind: "best" for bold, "quiet" for grey, "long" for words that go over several lines.
-
-    ``sign`` is a symbol behind the words, in a column of its own, so that numbers stay aligned.
-    """
+    """A cell of a kind: "best" for bold, "quiet" for grey, "long" for words that go over several lines."""
 
     words: str
     kind: str = ""
@@ -30,10 +27,7 @@ class Cell(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table; a cell with the name of a policy in the charts shows the line of that policy.
-
-    ``words`` are the columns that hold words and are set to the left; numbers are set to the right.
-    """
+    """A table; a cell with the name of a policy in the charts shows the line of that policy."""
 
     heads: Sequence[str]
     rows: Sequence[Sequence[str | Cell]]
@@ -50,11 +44,7 @@ def table_of(
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart, or several views of the same between which a reader can switch; the first is shown.
-
-    ``views`` are the charts by the names of their buttons, ``label`` is the heading of the picture and its
-    text alternative, and ``name`` that of its files; without a name none are written.
-    """
+    """A chart, or views of it by the names of their buttons; without a ``name`` no file is written."""
 
     views: Mapping[str, altair.LayerChart]
     label: str

@@ -31,12 +31,7 @@ def runs_chart(
     palette: Mapping[str, Style] | None = None,
     words: str = "final regret of a run",
 ) -> alt.LayerChart:
-    """Draw the final regrets of the runs: box, spread, mean, and the bad runs one by one.
-
-    The box holds the middle half of the runs with the median in it; the line goes from the 5% to the 95%
-    quantile; the small strokes are runs beyond it (all runs if they are few); the diamond is the mean and the
-    triangle the mean of the worst 5%.
-    """
+    """Draw the final regrets of the runs: box, spread, mean, mean of the worst 5%, and bad runs."""
     rows = summary.sort("mean", descending=True)
     order = rows["policy"].to_list()
     styles = chart.palette_of(order, palette)
@@ -136,10 +131,7 @@ def tail_chart(
 def differences_chart(
     comparison: pl.DataFrame, title: str, *, palette: Mapping[str, Style] | None = None
 ) -> alt.LayerChart:
-    """Draw how far each policy lies from the baseline, with the verdicts in words.
-
-    A thick line is Student's 95% interval, a thin one the interval that allows for unseen failures.
-    """
+    """Draw how far each policy lies from the baseline, with the verdicts in words."""
     rows = comparison.sort("difference", descending=True)
     order = rows["policy"].to_list()
     styles = chart.palette_of(order, palette)

@@ -19,10 +19,7 @@ MIN_VALUES = {"environment": 2, "policy": 3}
 
 
 def swept_parameters(parameters: Mapping[str, pl.DataFrame]) -> list[str]:
-    """Return the parameters of environments with at least two values, and those of policies with three.
-
-    Two policies of one class, such as UCB1 with two values of alpha, are not a sweep.
-    """
+    """Return the parameters of environments with at least two values, and those of policies with three."""
     return [
         column
         for kind, table in parameters.items()
@@ -34,12 +31,10 @@ def swept_parameters(parameters: Mapping[str, pl.DataFrame]) -> list[str]:
 def sweep_tables(
     summary: pl.DataFrame, parameters: Mapping[str, pl.DataFrame], parameter: str, band: str = "interval"
 ) -> dict[str, pl.DataFrame]:
-    """Return the regret against a parameter, by what else differs.
+    """Return the regret against a parameter (policy, value, mean, low, high), one table by what else differs.
 
-    ``summary`` is that of results; ``parameters`` are tables of the parameters by environment and by policy.
-    The tables have columns policy, value, mean, low and high. There is one for each combination of the other
-    parameters of the environments, or one for each environment where the parameter is that of a policy; then
-    policies without it have the same regret at every value.
+    That is each combination of the other parameters of the environments, or, where the parameter is that of a
+    policy, each environment; policies without it then have the same regret at every value.
     """
     means = summary.select("environment", "policy", "mean", **band_ends(band))
     for kind, table in parameters.items():
@@ -61,10 +56,7 @@ def sweep_chart(
     focus: Sequence[str] = (),
     plot: Size | None = None,
 ) -> Figure:
-    """Draw the mean final regret against a parameter, with bands.
-
-    ``table`` has columns policy, value, mean, low and high, as `sweep_tables` returns them.
-    """
+    """Draw the mean final regret against a parameter, with bands."""
     values = table["value"].unique().sort()
     across, heading = _axis(parameter, values)
     place = pl.col("value").rank("dense").cast(pl.Float64) if across.names else pl.col("value")
@@ -95,10 +87,7 @@ def sweep_chart(
 def plot_against(
     tables: Mapping[str, pl.DataFrame], parameter: str, environment: str, title: str, plot: Size
 ) -> Figure:
-    """Draw the final regret against a parameter in one chart; see `lowregret.results.Results.plot`.
-
-    One of the ``tables`` is that of the environment where the parameter is that of a policy.
-    """
+    """Draw the final regret against a parameter in one chart; see `lowregret.results.Results.plot`."""
     if not tables:
         raise InputError(f"plot: no two environments differ in {parameter!r} alone")
     if environment in tables:

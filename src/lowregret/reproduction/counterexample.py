@@ -26,27 +26,8 @@ def first_steps(
 ) -> Excess:
     """Play the first steps of a run of EUCBV on two arms, and evaluate Theorem 1 for the whole run.
 
-    The policy is that of Algorithm 1, called as plain Python. The bound is that for a b below the gap, with
-    the constant C_0 that the proof implies.
-
-    Parameters
-    ----------
-    horizon : int
-        The horizon T that the policy is told, at least ``steps``.
-    gap : float, default 0.1
-        The difference of the two means, above ``2 * d``, so that the optimal arm is never eliminated.
-    d : float, default 0
-        The deviation of a reward from its mean.
-    steps : int, default 300_000
-        How many steps are played.
-    seed : int, default 1
-        The seed of the rewards.
-
-    Examples
-    --------
-    >>> from lowregret.reproduction.counterexample import first_steps
-    >>> first_steps(10**20, steps=3_000).pulls
-    575
+    The bound is that for a b below the gap, with the constant C_0 that the proof implies. The gap is above 2
+    d, so that the optimal arm is never eliminated.
     """
     policy, clock, draw = EUCBV(), clock_at(0, horizon, 2, 0.0), Random(seed).random
     round = policy.first_round(clock)

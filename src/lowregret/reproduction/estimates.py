@@ -32,11 +32,8 @@ class Lemma3(NamedTuple):
 def lemma_3(gap: float, arms: int, horizon: int) -> Lemma3 | None:
     """Evaluate Lemma 3 of the paper: in round m_i, P(x_i > r_i + c_i) <= 2 / (psi T eps)^(3 rho / 2).
 
-    Here x_i is the mean of the arm's n_i rewards, v_i their variance, eps = 2^-m_i, psi = T / K^2, rho = 1/2,
-    c_i = sqrt(rho (v_i + 2) log(psi T eps) / (4 n_i)) and n_i >= log(psi T eps) / (2 eps). The other
-    lemmas and the algorithm have eps^2 in n_i; Lemma 3 does not, and neither does this function. The gap,
-    the best mean minus r_i, is positive. Return None if psi T eps is at most 1, where width and pulls would
-    not be positive.
+    Here c_i = sqrt(rho (v_i + 2) log(psi T eps) / (4 n_i)) and n_i >= log(psi T eps) / (2 eps), eps = 2^-m_i;
+    the other lemmas have eps^2 in n_i. None if psi T eps is at most 1.
     """
     round = elimination_round(gap)
     reach = ldexp((horizon / arms) ** 2, -round)
@@ -55,11 +52,7 @@ class Lemma5(NamedTuple):
 
 
 def lemma_5(gap: float, arms: int, horizon: int) -> Lemma5 | None:
-    """Evaluate Lemma 5 of the paper, and the bound that case (a) of the proof of Theorem 1 derives from it.
-
-    Here n_{m_i} = log(psi T eps^2) / (2 eps), rounded up, with eps = 2^-m_i and psi = T / K^2, as in
-    Algorithm 1. Return None if psi T eps^2 is at most 1, where n_{m_i} would not be positive.
-    """
+    """Evaluate Lemma 5, and the bound that case (a) of the proof derives from it; None if void."""
     round = elimination_round(gap)
     reach = ldexp((horizon / arms) ** 2, -2 * round)
     if reach <= 1.0:
@@ -76,10 +69,8 @@ def lemma_4_arms(arms: int, horizon: int, round: int) -> float:
 def elimination_bound(gaps: Sequence[float], horizon: int) -> float:
     """Compute the bound in the proof on the probability that EUCBV eliminates the optimal arm.
 
-    The paper does not state this bound separately. Case (b2) of the proof of Theorem 1 bounds the probability
-    that arm i eliminates the optimal arm in round m by 368 K^4 / (T^(5/4) sqrt(eps_m)). It sums over the arms
-    i and the rounds m < m_i, for arms with a gap below b up to the round of b; here b = sqrt(e / T). The sum
-    is vacuous if above 1.
+    Case (b2) of the proof of Theorem 1 has 368 K^4 / (T^(5/4) sqrt(eps_m)) for arm i in round m. The sum is
+    over the arms and the rounds m < m_i, for gaps below b = sqrt(e / T) up to the round of b.
     """
     last = elimination_round(sqrt(e / horizon))
     rounds = [min(elimination_round(gap), last) for gap in positive_gaps(gaps)]
@@ -125,11 +116,7 @@ ESTIMATE_SCHEMA = {
 def estimate_probabilities(
     bandit: Bandit | str, horizon: int | None = None, runs: int = 1_000, seed: int = 0
 ) -> pl.DataFrame:
-    """Estimate the probabilities of four events in the proof of Theorem 1 from runs of EUCBV.
-
-    ``runs`` is the number of simulated runs of EUCBV, and of draws of the event of Lemma 3. The table has the
-    rows of ``elimination_estimate``, ``lemma_3_estimates`` and ``lemma_5_estimates``.
-    """
+    """Estimate the probabilities of four events in the proof of Theorem 1 from runs of EUCBV."""
     bandit, horizon = resolve_problem("estimates", bandit, horizon)
     result = simulate(EUCBV(), bandit, horizon, runs, seed, grid=1)
     rows = [elimination_estimate(bandit, horizon, result.summary()["optimal_arm_eliminated"][0], runs)]
@@ -139,10 +126,7 @@ def estimate_probabilities(
 
 
 def elimination_estimate(bandit: Bandit, horizon: int, count: int, runs: int) -> Estimate:
-    """Compare how often EUCBV eliminated the optimal arm with the bound in the proof of Theorem 1.
-
-    ``count`` is the number of runs that eliminated every optimal arm.
-    """
+    """Compare how often EUCBV eliminated the optimal arm with the bound in the proof of Theorem 1."""
     bound = elimination_bound(bandit.gaps.tolist(), horizon)
     return _complete(Estimate("optimal arm eliminated", runs=runs, occurrences=count, bound=bound))
 
@@ -150,12 +134,8 @@ def elimination_estimate(bandit: Bandit, horizon: int, count: int, runs: int) ->
 def lemma_3_estimates(bandit: Bandit, horizon: int, runs: int = 100_000, seed: int = 0) -> list[Estimate]:
     """Estimate the probability of Lemma 3: that the mean of rewards exceeds the true mean by more than c.
 
-    The lemma is about round m_i, in which the arm has had at least n_{m_i} pulls, and its proof treats their
-    number as fixed. So each draw takes exactly n_{m_i} rewards of the arm, even if no run of EUCBV reaches
-    that round; the note says so. For Bernoulli and Gaussian rewards, mean and variance are drawn directly,
-    from their exact distribution. There is one estimate per positive gap, for the arm with the largest
-    variance among those with this gap. Its mean exceeds the width most often, since the width hardly depends
-    on the variance.
+    The proof treats the number of pulls as fixed, so each draw takes exactly n_{m_i} rewards, even if no run
+    reaches that round. There is one estimate per positive gap, for the arm of the largest variance.
     """
     runs = integer("lemma_3_estimates", "runs", runs)
     if seed < 0:
@@ -176,11 +156,10 @@ def lemma_3_estimates(bandit: Bandit, horizon: int, runs: int = 100_000, seed: i
 def lemma_5_estimates(bandit: Bandit, result: Results) -> list[Estimate]:
     """Count in runs of EUCBV the event of Lemma 5 and that of case (a) of the proof of Theorem 1.
 
-    Both are about arm i in round m_i: that it has had fewer than n_{m_i} pulls, and that it was not
-    eliminated in this round or before while the optimal arm remains. The counted events imply these, so the
-    counts are not too high: fewer than n_{m_i} pulls in the whole run; and no elimination of arm i by the
-    time at which round m_i ends if no arm is eliminated, in runs that never eliminate the optimal arm. There
-    are two estimates per positive gap, for the arm with the largest variance among those with this gap.
+    Both are about arm i in round m_i. The counted events imply them, so the counts are not too high: fewer
+    than n_{m_i} pulls in the whole run; and no elimination of arm i by the latest end of round m_i, in runs
+    that never eliminate the optimal arm. There are two estimates per positive gap, for the arm of the largest
+    variance.
     """
     runs, horizon = result["EUCBV"], result.horizon
     assert runs.eliminated is not None

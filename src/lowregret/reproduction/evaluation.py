@@ -20,13 +20,7 @@ NEAR_UNIFORM = 10.0
 
 
 def regret_by_reading(summary: pl.DataFrame, seed: int | None) -> pl.DataFrame:
-    """Summarise the final regret of every configuration that was run: one row each.
-
-    The summary is that of the results of `lowregret.reproduction.interpretations.experiments_to_run`, or of
-    some of these.
-    ``policy`` is the paper's name, ``our_policy`` the policy of this package, ``published`` the regret in the
-    paper's figure, ``seed`` the seed of the rewards. The other columns are those of `summarise`.
-    """
+    """Summarise the final regret of every configuration that was run, beside the published one."""
     rows = [
         {**case._asdict(), "published": published_regret(case.experiment, case.policy)}
         for experiment in PAPER
@@ -41,11 +35,7 @@ def regret_by_reading(summary: pl.DataFrame, seed: int | None) -> pl.DataFrame:
 
 
 def pivot_readings(table: pl.DataFrame) -> pl.DataFrame:
-    """Pivot the table of `regret_by_reading` to one row per experiment and policy.
-
-    ``plotted``, ``printed`` and ``released`` are the means in the three readings, ``plotted_se`` and so on
-    their standard errors; ``optimal_arm_eliminated`` is as printed.
-    """
+    """Pivot the table of `regret_by_reading` to one row per experiment and policy."""
     keys = ["experiment", "policy"]
     pivoted = table.select(*keys, "published").unique(maintain_order=True)
     for reading, name in ((AS_PLOTTED, "plotted"), (AS_PRINTED, "printed"), (RELEASED_WIDTH, "released")):
@@ -57,12 +47,7 @@ def pivot_readings(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def near_uniform_play(table: pl.DataFrame) -> pl.DataFrame:
-    """Count the policies that end near uniform play as printed, from the table of `regret_by_reading`.
-
-    ``policies`` counts the policies of the text that were run, uniform play excluded, ``near`` those whose
-    mean final regret is within 10% of that of uniform play, and ``most`` says whether these are more than
-    half. An experiment without uniform play is omitted.
-    """
+    """Count the policies whose mean regret as printed is within 10% of that of uniform play."""
     printed = table.filter(reading=AS_PRINTED)
     uniform = printed.filter(policy=UNIFORM_PLAY).select("experiment", uniform_play="mean")
     joined = printed.filter(pl.col("policy") != UNIFORM_PLAY).join(uniform, on="experiment")

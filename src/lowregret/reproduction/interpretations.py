@@ -61,20 +61,13 @@ def configurations(number: int) -> tuple[Configuration, ...]:
 
 
 def rivals(number: int) -> tuple[str, ...]:
-    """Return the policies that play on the plotted testbeds too, to see whether others match a curve.
-
-    They are those of the text, uniform play, and EUCBV with the released width, without the slowest.
-    """
+    """Return the policies that play on the plotted testbeds too, to see whether others match a curve."""
     policies = paper_experiment(number).policies.values()
     return (*(policy for policy in policies if policy not in SLOW_POLICIES), RELEASED)
 
 
 def experiments_to_run(number: int | None = None, runs: int = 100, seed: int = 0) -> tuple[Experiment, ...]:
-    """Return the `Experiment` of every testbed of one experiment of the paper, or of all, in all readings.
-
-    A testbed has several where policies have different numbers of runs: `MORE_RUNS` times as many on stated
-    testbeds, and `FEWER_RUNS` times fewer for rivals on plotted ones.
-    """
+    """Return the `Experiment` of every testbed of one experiment of the paper, or of all, in all readings."""
     experiments = []
     for paper in PAPER if number is None else [paper_experiment(number)]:
         policies: dict[str, list[str]] = {}

@@ -67,10 +67,8 @@ _MATCH_SCHEMA = {
 def candidate_points(results: Results, curves: pl.DataFrame) -> pl.DataFrame:
     """Compare every policy that played on the testbed of a curve with the curve, at every published point.
 
-    ``candidate`` is the policy. ``percent`` is the difference of its mean from the published value in percent
-    of the latter, ``low`` and ``high`` its 90% interval, ``within`` the largest absolute value of the
-    interval, and ``beyond`` the smallest absolute value of the joint 95% interval, negative if that contains
-    0. The intervals are null below two runs.
+    ``percent`` is the difference of its mean from the published value, ``low`` and ``high`` its 90% interval,
+    ``within`` the largest absolute value of that, ``beyond`` the smallest one of the joint 95% interval.
     """
     points = pl.DataFrame(
         [
@@ -114,11 +112,8 @@ def judge_candidates(points: pl.DataFrame) -> pl.DataFrame:
 def match_curves(points: pl.DataFrame) -> pl.DataFrame:
     """Decide for each published curve whether its configuration reproduces it, and whether others do.
 
-    The argument is the table of `candidate_points`. ``mean``, ``se`` and ``percent`` are at the horizon,
     ``within`` is the smallest margin by which the curve would be matched. ``others`` counts the other
-    policies that played on the same testbed, ``others_matched`` those that match the curve too, by the same
-    rule, and ``others_not_excluded`` those that match it or are inconclusive; ``which`` names these. A match
-    *discriminates* if all other policies are excluded. A curve is omitted if its configuration was not run.
+    policies on the same testbed. A match *discriminates* if all of them are excluded.
     """
     judged = judge_candidates(points)
     rows = []

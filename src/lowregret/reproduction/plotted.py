@@ -20,12 +20,10 @@ RELEASED = "EUCBV(width='released')"
 
 
 def paper_testbed(experiment: int, kind: str = STATED) -> Bandit:
-    """Return a testbed of the paper, with the paper's horizon.
+    """Return a testbed of the paper, with its horizon: as stated, or as a released script has it.
 
-    ``stated`` is the testbed of the text. The released scripts use the others, in experiments 2 to 4:
-    ``noiseless`` sets all variances to 0, which the script of EUCBV does before the first pull.
-    ``squared-variances`` takes the stated variances for standard deviations. ``swapped-groups``, in
-    experiment 2, does so too and has 33 arms of mean 0.07 and 66 of mean 0.01 instead of 66 and 33.
+    ``noiseless``: all variances are 0. ``squared-variances``: the stated variances are taken for standard
+    deviations. ``swapped-groups``: the same, with 33 arms of mean 0.07 and 66 of mean 0.01, not 66 and 33.
     """
     stated = paper(experiment)
     if kind == STATED:

@@ -24,10 +24,7 @@ def reproduce(
     figures: str = "svg",
     progress: bool | Report = False,
 ) -> tuple[Evaluation, list[Path]]:
-    """Simulate, evaluate and report on one experiment of the paper, or on all.
-
-    Returns the evaluation and the paths of the written files, that of the page first.
-    """
+    """Simulate, evaluate and report on one experiment of the paper, or on all."""
     with reporting(progress) as report:
         runs_share = 0.0  # if no run is missing, the figures are all the work
 
@@ -54,11 +51,7 @@ def run_experiments(
     seed: int = 0,
     report: Report = ignore,
 ) -> Results:
-    """Simulate one experiment of the paper, or all, in the three readings.
-
-    Results are stored in the subfolder ``results`` of the folder. Stored results are not simulated again.
-    ``report`` is called as the work proceeds.
-    """
+    """Simulate one experiment of the paper, or all, in the three readings."""
     experiments = experiments_to_run(number, runs, seed)
     folders = {folder / "results" / experiment.name: experiment for experiment in experiments}
     return join("The EUCBV paper", run_all(folders, report))
@@ -70,10 +63,7 @@ def write_files(
     figures: str = "svg",
     report: Report = ignore,
 ) -> list[Path]:
-    """Write the page, its figures, and the tables as CSV files and as one JSON file; return their paths.
-
-    The files contain no times of day, so equal results give equal files.
-    """
+    """Write the page, its figures, and the tables as CSV files and as one JSON file; return their paths."""
     tables = evaluation.tables()
     data = {name: table.to_dicts() for name, table in tables.items()}
     files = {f"{name}.csv": table.write_csv() for name, table in tables.items()}

@@ -77,15 +77,11 @@ _CLAIM_SCHEMA = {
 def claim_comparisons(results: Results) -> pl.DataFrame:
     """Compute the comparisons behind the claims, from results on the testbeds as stated.
 
-    A comparison takes a difference in every run, on rewards that both sides shared, if both have equal
-    numbers of runs; else it takes the difference of the means of all runs, with the interval of Welch. It
-    holds if the 95% interval of the mean difference is below 0, and does not hold if the interval is above 0.
-    The difference depends on the claim. Regret: that of the better policy minus that of the worse.
-    Elimination: one half minus the fraction of suboptimal arms that were eliminated. Pulls: those per
-    suboptimal arm of lower variance minus those per arm of higher variance, at equal gaps. Regrets are
-    similar if the interval lies within 10% of the second regret, and not if it lies outside. They are not
-    adjusted for multiple comparisons. ``fragility`` is the share of runs that would reverse a decided
-    difference of regrets if it were the largest possible one in them.
+    A comparison holds if the 95% interval of the mean difference is below 0, and does not hold if it is above
+    0: paired if both sides have equal numbers of runs, else by Welch. Regret: that of the better policy minus
+    that of the worse. Elimination: one half minus the share of suboptimal arms that were eliminated. Pulls:
+    those at lower variance minus those at higher, at equal gaps. Regrets are similar if the interval lies
+    within 10% of the second.
     """
     regrets: dict[str, Regrets] = {}
     for (environment, policy), finals in results.finals.group_by("environment", "policy"):
@@ -107,10 +103,8 @@ def claim_comparisons(results: Results) -> pl.DataFrame:
 def claim_verdicts(comparisons: pl.DataFrame) -> pl.DataFrame:
     """Decide every claim of the paper from its comparisons, in each reading.
 
-    A claim holds if all its comparisons hold in all its experiments, and does not hold if one comparison
-    does not. A claim about "most" policies holds if more than half of its comparisons hold, and does not hold
-    if at least half do not. A claim of which some experiments were not run cannot hold; one of which none was
-    run is omitted.
+    A claim holds if all its comparisons hold, or for "most" more than half, in all its experiments; it does
+    not hold if one does not, or for "most" half do not. A claim of which no experiment was run is omitted.
     """
     rows = []
     for number, claim in enumerate(CLAIMS, 1):
@@ -130,12 +124,7 @@ def claim_verdicts(comparisons: pl.DataFrame) -> pl.DataFrame:
 
 
 def group_verdicts(comparisons: pl.DataFrame) -> pl.DataFrame:
-    """Count the verdicts of each group of claims, in which every comparison counts once, and of all together.
-
-    Claims overlap, so their verdicts are not independent. A comparison is of the same two policies in the
-    same experiment. The last rows are for all groups, and for the regret of EUCBV against each other policy;
-    a comparison that occurs in several groups counts there once.
-    """
+    """Count the verdicts of each group of claims, every comparison once, and of all together."""
     groups = {number: claim.group for number, claim in enumerate(CLAIMS, 1)}
     named = comparisons.with_columns(group=pl.col("claim").replace_strict(groups, return_dtype=pl.String))
     count = {
@@ -159,10 +148,7 @@ def group_verdicts(comparisons: pl.DataFrame) -> pl.DataFrame:
 
 
 def figure_verdict(claim: Claim) -> str:
-    """Decide a claim by the published curves at the horizon, as far as the figures show them.
-
-    The published means have no standard errors, so any difference counts.
-    """
+    """Decide a claim by the published curves at the horizon, as far as the figures show them."""
     if claim.kind not in ("lower", "most"):
         return NOT_SHOWN
     lower = []

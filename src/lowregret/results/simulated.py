@@ -93,11 +93,7 @@ def _events(outcome: Outcome) -> pl.DataFrame:
 
 
 def arm_table(bandit: Bandit, name: str, horizon: int) -> pl.DataFrame:
-    """Return the arms of a bandit as a table, under the name of its environment.
-
-    Where means change, the mean and the gap of an arm are averages over the steps up to the horizon, and the
-    arms of the best average are marked as optimal.
-    """
+    """Return the arms of a bandit as a table; where means change, with averages up to the horizon."""
     means, gaps, optimal = bandit.means, bandit.gaps, bandit.optimal
     if isinstance(bandit, DriftingBandit):
         means, best = bandit.averages(horizon)

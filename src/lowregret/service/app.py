@@ -34,10 +34,7 @@ class Pages(NamedTuple):
 
 
 class Route(NamedTuple):
-    """A route: its method and path, the scope it needs, its handler, what it reads and answers.
-
-    ``numbers`` are those of its query, with their defaults.
-    """
+    """A route: its method and path, the scope it needs, its handler, what it reads and answers."""
 
     method: str
     path: str
@@ -92,10 +89,7 @@ LOGGED = "policy", "add", "retire", "status", "fallback"
 
 
 class Service:
-    """The application: the agents of a store, who may use them, and how calls are answered.
-
-    It opens an agent when it is first used.
-    """
+    """The application: the agents of a store, who may use them, and how calls are answered."""
 
     def __init__(self, options: Options, counts: Any = None, worker: int = 0) -> None:
         self.tokens = None if options.tokens is None else Tokens(options.tokens)

@@ -124,10 +124,8 @@ def _drift(state: dict[str, Any], history: History) -> list[tuple[str, str]]:
 def _evidence(counts: list[int], sums: list[float]) -> list[tuple[float, int]]:
     """Compute the evidence for a change of the mean of rewards in [0, 1] before each period but the first.
 
-    The logarithm of a likelihood ratio of Bernoulli rewards: before and after the change it is averaged over
-    the mean by Jeffreys' prior, and divided by the largest likelihood of one mean. For given means, the
-    Bernoulli likelihood ratio is convex in each reward, so its expectation is at most 1 for all rewards in
-    [0, 1] too.
+    The logarithm of a likelihood ratio of Bernoulli rewards, averaged over both means by Jeffreys' prior. It
+    is convex in each reward, so its expectation is at most 1 for all rewards in [0, 1].
     """
     times, total, before, earned, evidence = sum(counts), sum(sums), 0, 0.0, [(0.0, 0)]
     same = _most_likely(total, times - total)

@@ -22,9 +22,7 @@ QueuedCall: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...], bool, asyncio
 class GroupCommit:
     """An agent whose calls are awaited; those that arrive together share one transaction and one flush.
 
-    The calls are made in their order. None waits for others to come: a call to an idle agent begins at once.
-    The threads of ``executor`` make the calls, one at a time for each agent, at most ``max_group`` of them in
-    one transaction.
+    They are made in their order by the threads of ``executor``, at most ``max_group`` in one transaction.
     """
 
     def __init__(self, agent: Agent, executor: Executor, max_group: int = MAX_GROUP) -> None:

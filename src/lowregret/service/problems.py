@@ -13,10 +13,7 @@ MEDIA_TYPE = "application/problem+json"
 
 
 class RefusedError(errors.LowRegretError):
-    """A call that the service refuses, with a status and headers of its own.
-
-    ``kind`` is the last part of the type of the problem, ``detail`` one sentence.
-    """
+    """A call that the service refuses, with a status and headers of its own."""
 
     def __init__(self, status: int, kind: str, detail: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(detail)
@@ -34,10 +31,7 @@ KINDS: dict[type[Exception], tuple[int, str]] = {
 
 
 def problem_of(error: BaseException, hidden: Iterable[str] = ()) -> tuple[int, str, dict[str, str]]:
-    """Return the status, the body and the headers of the answer to a call that failed.
-
-    ``hidden`` are the names of the store, which a client need not know: a URL may contain a password.
-    """
+    """Return the status, the body and the headers of the answer to a call that failed."""
     headers: dict[str, str] = {}
     if isinstance(error, RefusedError):
         status, kind, headers = error.status, error.kind, error.headers

@@ -54,10 +54,7 @@ ERRORS: dict[str, type[Exception]] = {
 
 @dataclass(frozen=True)
 class Endpoint:
-    """An agent of a service, and how a client sends a request to it and waits.
-
-    A client without an event loop has coroutines that never suspend.
-    """
+    """An agent of a service, and how a client sends a request to it and waits."""
 
     url: str
     name: str

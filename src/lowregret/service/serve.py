@@ -44,11 +44,7 @@ def serve(
     workers: int = 1,
     announce: Callable[[str], None] = print,
 ) -> None:
-    """Serve the agents of a store until a signal ends the process; ``announce`` is told the address.
-
-    Port 0 chooses a free one. Without tokens only an address of this machine is allowed. A worker that ends
-    is started again.
-    """
+    """Serve the agents of a store until a signal ends the process; ``announce`` is told the address."""
     import_extra("service", "uvicorn")
     from lowregret.service.agents import check_store
     from lowregret.service.requests import is_loopback

@@ -62,10 +62,7 @@ def metrics(agent: Agent) -> dict[str, float | None]:
 
 
 def estimated_loss(table: list[dict[str, Any]]) -> float | None:
-    """Estimate how much more the best mean would have earned so far.
-
-    Retired arms and those without a reward are no rivals, but their pulls count.
-    """
+    """Estimate how much more the best mean would have earned so far."""
     means = [(row.get("adjusted", row["mean"]), row) for row in table if row["mean"] is not None]
     best = max((mean for mean, row in means if row["state"] != "retired"), default=None)
     return None if best is None else float(sum(row["pulls"] * (best - mean) for mean, row in means))

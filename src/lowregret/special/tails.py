@@ -68,10 +68,7 @@ _STUDENT_SERIES = (
 
 
 def stirling_rest(a: float) -> float:
-    """Return log Gamma(a) - (a - 1/2) log a + a - log(2 pi) / 2, about 1 / (12 a), for a positive number.
-
-    The absolute error is about 1e-14.
-    """
+    """Return log Gamma(a) - (a - 1/2) log a + a - log(2 pi) / 2, about 1 / (12 a), to about 1e-14."""
     # `math.lgamma` would do for small numbers, but Numba's differs from Python's in the last bits.
     large, product = a, 1.0
     while large < 10.0:

@@ -103,11 +103,7 @@ def theorem_1(
 
 
 def corollary_1(arms: int, horizon: int) -> tuple[float, float]:
-    """Compute the gap-independent bound of EUCBV, Corollary 1: C_3 K^5 / T^(1/4) + 80 sqrt(K T).
-
-    It is stated for equal gaps of sqrt(K log K / T) > sqrt(e / T), so for three arms or more, and follows
-    from Theorem 1. Return 80 sqrt(K T) and the factor of C_3.
-    """
+    """Return 80 sqrt(K T) and the factor of C_3 in Corollary 1, C_3 K^5 / T^(1/4) + 80 sqrt(K T)."""
     return 80.0 * sqrt(arms * horizon), arms**5 / horizon**0.25
 
 
@@ -160,10 +156,7 @@ def vacuity_note(value: float, gaps: Sequence[float], horizon: int) -> str:
 
 
 def elimination_round(gap: float) -> int:
-    """Compute m_i, the first round m with sqrt(4 eps_m) < D_i / 4, where eps_m = 2^-m.
-
-    The proof of Theorem 1 shows that an arm with this gap is eliminated by the end of round m_i.
-    """
+    """Compute m_i, the first round m with sqrt(4 eps_m) < D_i / 4, where eps_m = 2^-m."""
     # The smallest m with 2^m > (8 / gap)^2. frexp returns the exponent of the first power of 2 above a
     # number. It is applied before squaring, since the square may overflow.
     part, exponent = frexp(8.0 / gap)
@@ -171,8 +164,5 @@ def elimination_round(gap: float) -> int:
 
 
 def last_round(horizon: int) -> int:
-    """Compute M = floor(log2(T / e) / 2), the last round covered by the lemmas of the paper.
-
-    Algorithm 1 of the paper starts one more round.
-    """
+    """Compute M = floor(log2(T / e) / 2), the last round covered by the lemmas of the paper."""
     return floor(log2(horizon / e) / 2.0)

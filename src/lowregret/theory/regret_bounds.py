@@ -58,11 +58,7 @@ GAP_INDEPENDENT: dict[str, tuple[str, Callable[[int, int], float]]] = {
 
 
 def table_1(gaps: Sequence[float], variances: Sequence[float], horizon: int) -> list[Statement]:
-    """Evaluate every entry of Table 1 for one problem.
-
-    The entries are orders, not bounds: the table states no constants. If the argument of a logarithm is below
-    1 the value is negative, and the note says so.
-    """
+    """Evaluate every entry of Table 1 for one problem: orders, since the table has no constants."""
     near, h = positive_gaps(gaps), hardness(gaps)
     terms = [Terms(horizon, len(gaps), min(near), float(max(variances)), max(h))] if near else []
     rows = [
@@ -126,11 +122,7 @@ def bounds(bandit: Bandit | str, horizon: int | None = None) -> pl.DataFrame:
 
 
 def problem_constants(bandit: Bandit | str, horizon: int | None = None) -> dict[str, Any]:
-    """Compute the constants of a problem that appear in its bounds; undefined values are None.
-
-    ``lai_robbins`` is for known variances. ``groups`` has, for each distinct gap, ``H_i`` and the round m_i
-    by which the paper's proof eliminates such an arm, which is meaningful only up to ``last_round``.
-    """
+    """Compute the constants in the bounds of a problem; ``groups`` has those of each distinct gap."""
     bandit, horizon = resolve_problem("bounds", bandit, horizon)
     gaps = bandit.gaps.tolist()
     low, high = bandit.support
@@ -264,10 +256,7 @@ def _lower_bounds(bandit: Bandit, horizon: int) -> list[Statement]:
 
 
 def _divergences(bandit: Bandit) -> dict[str, list[float] | None]:
-    """Compute the divergence of every arm from the best mean, twice if it depends on known variances.
-
-    The keys are suffixes for the names of the bounds. A value is None if some divergence is not known.
-    """
+    """Compute the divergence of every arm from the best mean, twice if it depends on known variances."""
     entries = [entry_of(arm) for arm in bandit.arms]
     stated = [entry.divergence for entry in entries]
     kinds = {"": stated}

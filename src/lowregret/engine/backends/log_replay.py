@@ -36,10 +36,7 @@ def replay(
     clip: bool,
     control: Control,
 ) -> ReplayOutcome:
-    """Replay a log with a policy, and resamples of the log; each replay ends at the horizon.
-
-    A replay depends on the seed and its number alone; replay r reads the same rows with every policy.
-    """
+    """Replay a log with a policy, and resamples of the log; each replay ends at the horizon."""
     rows = new_rows(arms, policy)
     rows["kind"] = GIVEN
     first, key = start(policy, rows, horizon), np.uint64(seed)

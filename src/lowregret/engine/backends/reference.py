@@ -25,12 +25,7 @@ from lowregret.environments.drift import PIECEWISE
 
 
 class Played(NamedTuple):
-    """One run.
-
-    ``path`` has a row for each step: the arm that was pulled, the round and the number of active arms after
-    it. ``regret`` has one entry for each time of the grid; ``pulls``, ``eliminated`` and ``rewards``, their
-    sum, one for each arm.
-    """
+    """One run: ``path`` has arm, round and active arms of each step, ``regret`` an entry for each time."""
 
     path: Integers
     regret: Floats

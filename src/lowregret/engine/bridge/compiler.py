@@ -286,10 +286,7 @@ def _without_class(kind: Any) -> Any:
 
 
 def _from_tuples(function: FunctionType, kinds: tuple[Any, ...]) -> FunctionType:
-    """Make a function that takes plain tuples in place of such a ``NamedTuple``, and calls ``function``.
-
-    Numba keeps the types of arguments on disk, with the classes in them.
-    """
+    """Make a function that takes plain tuples in place of such a ``NamedTuple``, and calls ``function``."""
     names = list(signature(function).parameters)
     scope: dict[str, Any] = {"body": njit(inline="always", **OPTIONS)(function), "__name__": __name__}
     arguments = []

@@ -10,10 +10,7 @@ from numba import njit
 
 
 class Copies:
-    """Copies of plain functions, ``made``, by which they are replaced wherever a copy refers to them.
-
-    That may be by a global name, in a closure, as an attribute of a module, or compiled by ``numba.njit``.
-    """
+    """Copies of plain functions, ``made``, by which they are replaced wherever a copy refers to them."""
 
     def __init__(self, functions: Iterable[FunctionType]) -> None:
         self.functions = set(functions)

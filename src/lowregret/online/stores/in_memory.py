@@ -15,24 +15,7 @@ Contents: TypeAlias = tuple[str | None, Snapshot | None, Snapshot | None, int, l
 
 
 class MemoryStore(Store):
-    """Events in a list, which end with the process.
-
-    Parameters
-    ----------
-    history : bool, default True
-        Whether to hold all events, from which an agent can be opened. Without history the store holds the
-        events of the latest session only, so its size does not grow: for one agent, as ``Agent`` makes it.
-
-    Examples
-    --------
-    >>> from lowregret.online.stores.in_memory import MemoryStore
-    >>> store = MemoryStore()
-    >>> agent = lr.open_agent(store, lr.UCB1(), ["red", "green"])
-    >>> agent.tell(agent.ask(), 1)
-    True
-    >>> lr.open_agent(store, lr.UCB1(), ["red", "green"]).time
-    1
-    """
+    """Events in a list, which end with the process; without ``history``, those of the latest session only."""
 
     def __init__(self, history: bool = True) -> None:
         self.history = history

@@ -76,11 +76,7 @@ def open_store(
     read_only: bool,
     timeout: float = TIMEOUT,
 ) -> tuple[Store, str]:
-    """Open a store for one agent, by default the only one; return it and a title of the agent for messages.
-
-    With ``creating``, a file that does not exist is created. A call that reads waits at most ``timeout``
-    seconds for a server.
-    """
+    """Open a store for one agent, by default the only one; return it and a title for messages."""
     if name is not None:
         valid_name(name)
     if isinstance(where, Store):

@@ -49,12 +49,7 @@ _json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 class PostgreSQLStore(SQLStore):
-    """The events of one agent in a PostgreSQL database.
-
-    The sessions of an agent exclude one another by an advisory lock of its own, so two agents do not wait for
-    each other. A commit whose answer was lost, because the server or the connection ended, is looked up when
-    the server is back.
-    """
+    """The events of one agent in a PostgreSQL database; an advisory lock excludes other sessions."""
 
     statements = Statements("lowregret_", "%s")
 

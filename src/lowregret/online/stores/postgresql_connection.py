@@ -51,10 +51,7 @@ use the indexes, also those that were made while the tables were small."""
 
 
 class Connection(psycopg.Connection[tuple[Any, ...]]):
-    """A connection on which nobody waits for a frozen server longer than until ``end``.
-
-    That is a time on the clock of ``monotonic``. After it a statement raises ``psycopg.OperationalError``.
-    """
+    """A connection on which nobody waits for a frozen server longer than until ``end``."""
 
     end = 0.0
 

@@ -21,11 +21,7 @@ OPENING_SECONDS = 5.0
 
 
 class Database:
-    """The tables of agents in a database; ``connection`` is that of the present call, None between calls.
-
-    ``begin`` waits for the lock of ``agent``. A query outside a transaction waits at most ``timeout`` seconds
-    for a server that is down. With ``creating``, the tables are created if there are none.
-    """
+    """The tables of agents in a database; ``connection`` is that of the present call, None between calls."""
 
     def __init__(self, url: str, agent: str, read_only: bool, timeout: float, creating: bool) -> None:
         self.connection: Connection | None = None

@@ -32,8 +32,7 @@ INSERT = f"INSERT INTO log (agent, position, {EVENT}) VALUES (?, ?{', ?' * len(E
 class SQLiteStore(SQLStore):
     """The events of one agent in an SQLite file, created if it does not exist, readable by its owner only.
 
-    Read-only, the file and its folder stay unchanged. Where SQLite cannot read it without writing, as on a
-    file system that is read-only, a temporary copy is read.
+    Read-only, the file and its folder stay unchanged: a temporary copy is read if need be.
     """
 
     statements = Statements("", "?")

@@ -21,11 +21,7 @@ from lowregret.online.stores import TIMEOUT, LostError
 
 
 class Connection:
-    """A connection to an SQLite file; after a fork its calls raise ``LostError``.
-
-    ``wait`` is how many seconds a fork waits for a statement of another thread. ``files`` are the file and
-    those beside it when it was opened.
-    """
+    """A connection to an SQLite file; after a fork its calls raise ``LostError``."""
 
     def __init__(self, place: Path, mode: str) -> None:
         if _unusable:

@@ -147,10 +147,7 @@ def _is_foreign(value: Any) -> bool:
 
 
 def make_kernel(function: Any, constants: dict[str, Any], own: type, *others: type) -> Any:
-    """Return a kernel in which names stand for constants; it may call the methods of these named tuples.
-
-    The methods of ``own`` depend on the constants, so each kernel has a subclass of it.
-    """
+    """Return a kernel in which names stand for constants; it may call the methods of these named tuples."""
     functions = Functions(constants)
     kind = constants[own.__name__] = type(own.__name__, (own,), {})
     for name, method in _methods_of(own).items():

@@ -115,10 +115,7 @@ def count_active(table: Table) -> int:
 
 
 def counted(table: Table, i: int) -> tuple[int, float, float]:
-    """Return the pulls, the mean and the variance of an arm whose rewards are 0 and 1.
-
-    The sums are integers, so these are the numbers that ``sums_of_arm`` gives.
-    """
+    """Return the pulls, the mean and the variance of an arm whose rewards are 0 and 1."""
     pulls, total = int64(table.pulls[i, table.column]), float(table.counts[i, table.column])
     if RESETS > 1:
         pulls -= int64(table.resets[i, table.column])
