@@ -45,7 +45,6 @@ clock = monotonic
 _last_line = -inf
 _compiling = ""
 _reporter: Report | None = None
-"""What the outermost call reports to."""
 
 
 class Lines:

@@ -25,7 +25,6 @@ SUMMARY = {
     "optimal_arm_eliminated": pl.Int64,
     **dict.fromkeys(("failures", "failures_high"), pl.Float64),
 }
-"""The columns of a summary."""
 
 COMPARISON = {
     **dict.fromkeys((*KEYS, "baseline"), pl.String),
@@ -35,7 +34,6 @@ COMPARISON = {
     "verdict": pl.String,
     "runs_needed": pl.Int64,
 }
-"""The columns of a comparison."""
 
 RESERVED = {*SUMMARY, *COMPARISON}.union(*(columns for name, columns in COLUMNS.items() if name != "arms"))
 """The names of columns that a parameter of a sweep may not have."""

@@ -69,12 +69,7 @@ class Totals(NamedTuple):
 
 
 def normal_width(pulls: Floats, deviations: Floats, error: float) -> Floats:
-    """Compute the half-widths of a confidence sequence by a normal mixture.
-
-    Robbins, "Statistical methods related to the law of the iterated logarithm", Annals of Mathematical
-    Statistics 41, 1970, for rewards that are sub-Gaussian with this deviation. With that of the sample in its
-    place it is asymptotic.
-    """
+    """Compute the half-widths of the normal mixture of Robbins (1970) for sub-Gaussian rewards."""
     count = pulls + PRIOR_REWARDS
     widths: Floats = deviations * np.sqrt(count * np.log(count / (PRIOR_REWARDS * error**2))) / pulls
     return widths
@@ -117,11 +112,7 @@ def mean_intervals(arms: Totals, error: float) -> tuple[Floats, Floats]:
 
 
 def single_intervals(low: Totals, high: Totals, bounded: bool, error: float) -> tuple[Floats, Floats]:
-    """Return the ends of the intervals of single means; infinite where nothing is known.
-
-    ``low`` and ``high`` are the totals with which an arm looks worst and best. Rewards without a
-    range have an asymptotic interval, by the variance of the sample.
-    """
+    """Return the ends of the intervals of single means, infinite where nothing is known."""
     if bounded:
         ends = mean_intervals(low, error)
         return ends if high is low else (ends[0], mean_intervals(high, error)[1])

@@ -12,7 +12,6 @@ from lowregret.policies import Policy
 from lowregret.policies.base import fields_of
 
 Parameters = dict[str, dict[str, Any]]
-"""The parameters of environments or policies by their names."""
 
 
 @dataclass(frozen=True)

@@ -48,12 +48,10 @@ def share_limit(count: int, runs: int) -> float:
 
 
 def bounded_interval(values: Floats, low: float, high: float) -> tuple[float, float]:
-    """Return the 95% interval of the mean of values that lie between known bounds.
+    """Return the 95% interval of Learned-Miller and Thomas (2019) of the mean of values between known bounds.
 
-    It is that of Learned-Miller and Thomas (2019): the quantiles 2.5% and 97.5% of the mean if the
-    probabilities between ordered values are those of ordered uniform numbers, and lie at the lower and at the
-    upper end of each gap. So probability of about 1 / n always lies at the bound, which is what n runs cannot
-    exclude. For values at the bounds alone the interval is that of Clopper and Pearson.
+    It has the quantiles of the mean if the probabilities between ordered values are those of ordered uniform
+    numbers, at the lower or the upper end of each gap: so about 1 / n always lies at the bound.
     """
     return 0.0 - _upper_limit(-values, -low), _upper_limit(values, high)
 
@@ -96,8 +94,7 @@ def _standardized(values: Floats, bound: float) -> tuple[Floats, float, float]:
 def _saddlepoint(points: Floats, tilt: float) -> tuple[float, float]:
     """Return a value, and the probability that the mean of the points under random weights exceeds it.
 
-    The weights are uniform on the simplex, as exponential numbers divided by their sum. The probability is
-    the approximation of Lugannani and Rice (1980) at the value whose saddlepoint has this tilt.
+    The weights are uniform on the simplex; the approximation is that of Lugannani and Rice (1980).
     """
     from scipy.special import ndtr
 
@@ -141,11 +138,9 @@ def tail_intervals(
 
 
 def bootstrap_intervals(columns: Floats, seed: int = 0, resamples: int = RESAMPLES) -> list[Interval]:
-    """Return the 95% BCa bootstrap interval of the mean of each column, whose rows are runs.
+    """Return the 95% BCa bootstrap interval (Efron 1987) of the mean of each column, whose rows are runs.
 
-    The interval is bias-corrected and accelerated (Efron 1987): unlike plain percentiles it follows the
-    skewness that rare bad runs cause. All columns share their resamples. Below two runs every interval is
-    None; a constant column has an interval of width 0.
+    All columns share their resamples. Below two runs every interval is None.
     """
     runs = len(columns)
     if runs < 2:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from lowregret.analysis.tables import Tables
 
 PREFIX = "metric."
-"""How the columns of metrics begin."""
 
 
 @dataclass(frozen=True)
@@ -104,10 +103,7 @@ def _values(metric: Metric, pulls: Integers, rewards: Floats | None) -> Floats:
 def add_realised_regret(
     finals: pl.LazyFrame, arms: pl.DataFrame, horizons: Mapping[str, int]
 ) -> pl.LazyFrame:
-    """Add the horizon times the best mean, less the sum of the rewards.
-
-    The best mean is the mean plus the gap of any arm; only for the arm of the least gap is it not rounded.
-    """
+    """Add the horizon times the best mean, less the sum of the rewards."""
     best_mean = (pl.col("mean") + pl.col("gap")).sort_by("gap").first()
     best = dict(arms.group_by("environment").agg(best_mean).iter_rows())
     largest = pl.col("environment").replace_strict(

@@ -26,14 +26,11 @@ def runs_needed(
     *,
     largest: float = 0.0,
 ) -> int | None:
-    """Return the smallest number of runs with which a comparison has the wanted power.
+    """Return the smallest number of runs with which a comparison has the wanted power; None if above 2^62.
 
-    ``deviation`` is the standard deviation of the paired differences, for example from a pilot experiment.
-    With ``largest``, the largest possible difference, the comparison is by the bounded interval, which is
-    wider by about largest log(2 / alpha) / runs, and the number is approximate. Without it, it is exact for a
-    paired t test. It assumes that both are the true values and that the mean of the differences is about
-    normal. A pilot that shows no failure understates both where failures are rare: then the number is too
-    small. None where the difference is 0, or needs more than 2^62 runs.
+    ``deviation`` is that of the paired differences. With ``largest``, the largest possible difference, the
+    comparison is by the bounded interval, and the number is approximate. Both are taken for the true values:
+    a pilot that shows no failure understates them where failures are rare.
     """
     if deviation < 0:
         raise InputError(f"runs_needed: deviation must not be negative, got {deviation}")

@@ -11,22 +11,15 @@ SE = pl.col("rank").std() / pl.len().sqrt()
 
 
 def ranks(tables: Tables) -> pl.DataFrame:
-    """Rank the policies in every run by their final regret, and average over the runs.
-
-    Equal regrets share the mean of their ranks. Only runs that every policy of the environment has count.
-    The columns are environment, policy, runs, rank and its standard error se, null below two runs.
-    """
+    """Rank the policies by their final regret in every run that all of an environment have, and average."""
     return _mean_ranks(tables.finals, _with_ranks(tables.finals))
 
 
 def average_ranks(tables: Tables) -> pl.DataFrame:
-    """Average the ranks over the environments.
+    """Average the ranks over the environments, of the policies that play in every one, the best first.
 
-    The policies that play in every environment are ranked among themselves, so that a rank means the same
-    everywhere. The columns are policy, environments, rank, se and se_environments, the best first; there are
-    no rows where no policy plays everywhere. The standard error ``se`` is over the runs, for these
-    environments; run r has the same random numbers in all of them, so it counts once. ``se_environments`` is
-    for environments that are a sample of others like them.
+    ``se`` is over the runs, for these environments; run r has the same random numbers in all of them, so it
+    counts once. ``se_environments`` is for environments that are a sample of others like them.
     """
     count = tables.finals["environment"].n_unique()
     shared = tables.finals.filter(pl.col("environment").n_unique().over("policy") == count)

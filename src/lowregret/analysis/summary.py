@@ -19,18 +19,12 @@ from lowregret.analysis.metrics import add_metrics
 from lowregret.analysis.tables import Tables, largest_regrets
 
 TAIL = 0.05
-"""The share of the runs in the tail mean."""
 TAIL_POINTS = 200
 """At most how many values of the regret a table of the tail has."""
 
 
 def tail_mean(values: Floats) -> float:
-    """Return the mean of the worst 5% of the runs.
-
-    A run at the border counts in part: of 30 runs it is the worst one and half of the second worst, divided
-    by 1.5. So it is the mean of the empirical distribution beyond its 95% quantile (the expected shortfall),
-    and with 20 runs or fewer the worst run.
-    """
+    """Return the mean of the worst 5% of the runs; a run at the border counts in part."""
     worst = np.sort(values)[::-1]
     weights = np.clip(TAIL * len(worst) - np.arange(len(worst)), 0.0, 1.0)
     return float(weights @ worst / weights.sum())

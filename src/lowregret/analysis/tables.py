@@ -212,10 +212,7 @@ class Tables:
         return name
 
     def _with_parameters(self, table: pl.LazyFrame) -> pl.LazyFrame:
-        """Add the parameters of a sweep after the names of environment and policy.
-
-        A parameter with the name of a property of an arm, such as gap, is not added to the table of arms.
-        """
+        """Add the parameters of a sweep after the names of environment and policy."""
         columns = table.collect_schema().names()
         keys = [key for key in columns if key in (*KEYS, "baseline")]
         added = []

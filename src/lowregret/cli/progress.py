@@ -12,7 +12,6 @@ from lowregret._common.progress import Progress as Now
 from lowregret._common.progress import Report
 
 NOTHING_KEPT = "interrupted: nothing is kept; `lowregret run` keeps what is finished"
-"""What is printed when a simulation without a folder is interrupted."""
 
 
 class State(ProgressColumn):

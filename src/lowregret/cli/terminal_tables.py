@@ -41,7 +41,6 @@ MAX_TABLES = 6
 
 WHOLE: Any = {"break_long_words": False, "break_on_hyphens": False}
 MIN_WIDTH = 14
-"""The fewest characters to which a column is wrapped."""
 
 
 def text_table(

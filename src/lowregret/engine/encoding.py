@@ -14,10 +14,7 @@ from lowregret.environments import DriftingBandit
 
 
 class Encoding(NamedTuple):
-    """The arms in their order with what they share, the first round, and what changes with time.
-
-    ``delays`` is None where every reward is known before the next decision, ``means`` where none changes.
-    """
+    """The arms in their order with what they share, the first round, and what changes with time."""
 
     first_round: Any
     rows: Rows

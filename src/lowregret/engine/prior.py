@@ -22,7 +22,6 @@ from lowregret.policies import Policy
 from lowregret.policies.views import arm_view, clock_at, mean_of
 
 MAX_WEIGHT = 100_000
-"""The most rewards of the prior of an arm."""
 
 
 class ArmPrior(NamedTuple):

@@ -44,10 +44,7 @@ def trace(problem: Problem, backend: str = "compiled") -> Trace:
 
 
 def arms_of_renumbered(problem: Problem, numbers: Integers) -> tuple[Integers, Integers]:
-    """Return the arms that the reference pulls, in the order of the bandit, then with other numbers for them.
-
-    The arms keep their places and their rewards, so only a policy that looks at numbers pulls others.
-    """
+    """Return the arms that the reference pulls as they are, and with other numbers in the same places."""
     encoding = encode(problem)
     rows, renumbered = encoding.rows.copy(), encoding.rows.copy()
     rows["key"] = renumbered["key"] = np.arange(len(rows))

@@ -24,7 +24,6 @@ ADVICE = "an integer of at least 0, or a string such as 'geometric(mean=50)'"
 _AT_LEAST_0 = Rule("{name} must be from 0 to 2^53", lambda value: 0.0 <= value <= MAX_HORIZON)
 _UP_TO_20 = Rule("{name} must be from 0 to 20", lambda value: 0.0 <= value <= 20.0)
 _VALUES_IN_NAME = 8
-"""The number of values of an empirical delay that its name shows."""
 
 
 class DelayPart(NamedTuple):

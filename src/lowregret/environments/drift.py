@@ -23,10 +23,9 @@ PIECEWISE, LINEAR, SINUSOIDAL, CYCLIC = range(4)
 class Drift:
     """How the means of the arms change; every row has a number for each arm.
 
-    ``PIECEWISE``: row j holds from step ``times[j]`` on. ``LINEAR``: from the first row at step 1 to the
-    second at step ``times[0]``, and constant from there. ``SINUSOIDAL``: the first row plus the second times
-    sin(2 pi ((t - 1) / period + the third)). ``CYCLIC``: each row holds for ``times[0]`` steps, and after the
-    last comes the first.
+    ``PIECEWISE``: row j holds from step ``times[j]`` on. ``LINEAR``: from the first row to the second at step
+    ``times[0]``. ``SINUSOIDAL``: row 0 plus row 1 times sin(2 pi ((t - 1) / period + row 2)). ``CYCLIC``:
+    each row holds for ``times[0]`` steps.
     """
 
     kind: int
@@ -70,7 +69,6 @@ class Drift:
 
 
 BLOCK_STEPS = 100_000
-"""The number of steps that are averaged at once."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -31,7 +31,6 @@ INTERRUPT_TIMEOUT = 0.2
 """The same after an interrupt; processes of ours end when this one does."""
 
 CONNECT_TIMEOUT = 5
-"""Seconds to wait for a scheduler to answer."""
 
 LARGE = 10_000
 """Numbers that describe an environment above which it is sent once, not with every shard: some 100 kB."""
@@ -95,12 +94,7 @@ class DaskExecutor(Executor):
         """Leave the cluster as it is: whoever made the client closes it."""
 
     def _send(self, value: Any) -> Any:
-        """Return what stands for an argument: a Dask future for a large environment, any other unchanged.
-
-        Dask computes a future again where the worker that held its result is gone; scattered data would be
-        lost. Small environments travel with every task, since Dask sends a task that depends on a future to
-        the worker that holds it while the others wait.
-        """
+        """Return a Dask future for a large environment, sent once, and any other argument unchanged."""
         if not isinstance(value, ArmGroups) or value.numbers <= LARGE:
             return value
         sent = self._environments.get(value)

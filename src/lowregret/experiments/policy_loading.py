@@ -21,11 +21,7 @@ class NotHere(InputError):  # noqa: N818  # it is where the class is
 
 
 class Reference(NamedTuple):
-    """Where a class of policies, or the sampler of an arm, is found, and the identity of its code.
-
-    What is not part of the package has a ``file``, or is ``pickled`` by value if no file can be imported for
-    it: a class or function of a notebook, of the script that runs, or of a function.
-    """
+    """Where a class of policies, or a sampler, is found: its ``file``, or ``pickled`` without one."""
 
     module: str
     name: str

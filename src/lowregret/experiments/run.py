@@ -145,8 +145,7 @@ def _run_in_memory(plan: ShardPlan, make: Executor | Callable[[], Executor], rep
 class _Job:
     """The state of a run: shards that wait, run, are done and failed.
 
-    Where an executor breaks, any of the running shards may have killed a worker. These ``suspects`` are run
-    one at a time, each alone; one that breaks an executor by itself is tried again when all others are done.
+    ``suspects`` were running when an executor broke. Each is run alone.
     """
 
     plans: tuple[ShardPlan, ...]
@@ -182,8 +181,7 @@ class _Job:
     def submit(self, pool: Executor, workers: int) -> bool:
         """Send the next shard to an executor, if one may run beside those that are running.
 
-        Threads compile one policy at a time, and the next one must not wait behind other shards. Workers
-        elsewhere have two shards each, so that none waits for this process.
+        Threads compile one policy at a time; workers elsewhere have two shards each, so that none waits.
         """
         here = isinstance(pool, ThreadPoolExecutor)
         most = workers if here else 2 * workers

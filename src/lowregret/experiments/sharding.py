@@ -140,10 +140,7 @@ def make_shard_plan(experiment: Experiment, shard_steps: int = SHARD_STEPS) -> S
 
 
 def _blocks(case: ResolvedEnvironment, runs: int, shard_steps: int) -> Iterator[tuple[int, int]]:
-    """Yield the first run and the number of runs of every block.
-
-    Their size does not depend on the number of runs, so that more runs leave the earlier blocks as they are.
-    """
+    """Yield the first run and the number of runs of every block."""
     numbers = len(case.times) + 2 * len(case.bandit)
     most = max(min(shard_steps // case.horizon, SHARD_NUMBERS // numbers), 1)
     size = 1 << (most.bit_length() - 1)

@@ -27,7 +27,6 @@ Window: TypeAlias = int | timedelta
 """How long a decision waits for its reward, or a period: a number of decisions, or a time."""
 
 MAX_REQUEST = 1_000
-"""The most characters of a request."""
 DEFAULT_NAME = "default"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -106,7 +105,6 @@ class Settings:
 
 
 TYPES: dict[str, Any] = get_type_hints(Settings)
-"""The type of each setting."""
 LATER = ("values", "prior", "period")
 """Settings that are stored only where they are set, so that other agents are stored as before."""
 DEFAULTS = {field.name: field.default for field in fields(Settings) if field.default is not MISSING}

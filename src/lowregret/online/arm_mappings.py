@@ -8,7 +8,6 @@ from lowregret._common.validation import short_repr
 from lowregret.errors import InputError
 
 MAX_VALUE = 10_000
-"""The most characters of the JSON of a value."""
 
 
 def of_arms(what: str, values: object, arms: tuple[str, ...]) -> dict[str, Any] | None:

@@ -41,8 +41,8 @@ def prior_from(source: Source, weight: float, settings: Settings, name: str | No
 def observe_log(agent: Agent, file: Path) -> tuple[int, int]:
     """Let an agent observe the rows of a log; return how many were new, and how many there are.
 
-    A row without a request gets one from the contents of the log up to it, so that one that was interrupted
-    or has grown can be imported again.
+    A row without a request gets one from the log up to it, so that a log that has grown can be imported
+    again.
     """
     if isinstance(agent.transactions.state.settings.period, timedelta):
         raise InputError(

@@ -34,11 +34,7 @@ def describe(policy: Policy) -> dict[str, Any]:
 
 
 def current_description(description: Any) -> dict[str, Any]:
-    """Return the stored description of a policy as it would be stored now.
-
-    MOSSV and BayesUCBBeta were one class each, with a parameter for their two forms. A parameter that a class
-    of the package has gained since has its default.
-    """
+    """Return the stored description of a policy as it would be stored now."""
     try:
         title, parameters = str(description["class"]), dict(description["parameters"])
     except (KeyError, TypeError, ValueError):

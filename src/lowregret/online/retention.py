@@ -33,10 +33,7 @@ def verify(state: AgentState, store: Store, stop: int) -> int:
 
 
 def compact(state: AgentState, store: Store, before: float, timeout: float) -> int:
-    """Replace the events before a time by a snapshot; return how many.
-
-    Decisions that are pending stay. The answers and requests among the dropped events are forgotten.
-    """
+    """Replace the events before a time by a snapshot; return how many."""
     check_history(store)
     replayed, first = state_at(store.first_snapshot(), state.settings, state.token)
     old = list(takewhile(lambda event: (event.timestamp or 0.0) < before, all_events(store, first)))

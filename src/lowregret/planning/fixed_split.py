@@ -11,7 +11,6 @@ from lowregret.planning.assumptions import Assumptions
 REPETITIONS = 100_000
 """How often the test is simulated for its power: the standard error is at most 0.0016."""
 TARGET_POWER = 0.8
-"""The power for which the days are computed."""
 
 
 class FixedSplit(NamedTuple):

@@ -93,10 +93,8 @@ def line_chart(
 ) -> chart.Figure:
     """Draw one line per policy from columns policy, x, mean, low and high, sorted by x.
 
-    ``points`` (policy, x, mean) are marks beside the lines, ``bounds`` (label, x, mean) thin grey lines with
-    their names. Of many lines only those in ``focus`` are in colour, by default those that end lowest.
-    Without ``bands`` they are only in the tooltip, whose heading is the Vega expression ``heading`` under the
-    name ``unit``.
+    ``points`` (policy, x, mean) are marks, ``bounds`` (label, x, mean) thin grey lines. Without ``bands``
+    these are only in the tooltip, whose heading is the Vega expression ``heading`` under the name ``unit``.
     """
     ends = _ends(table, points)
     order = ends["policy"].to_list()

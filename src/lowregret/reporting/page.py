@@ -33,7 +33,6 @@ POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data:"
 )
 MAX_WITHOUT_CONTENTS = 4
-"""With more sections than this the page gets a list of contents."""
 
 
 def page(

@@ -13,7 +13,6 @@ from lowregret.reporting.policy_styles import Style
 ROW_HEIGHTS = ((5, 48), (12, 34))
 """Pairs of a number of rows and the height of a row, in pixels, in charts with at most that many."""
 SMALLEST_ROW_HEIGHT = 24
-"""The height of a row in pixels in charts of more rows."""
 LONG_NAME, LABEL_WIDTH = 30, 230
 """Names are cut at this width, in pixels, where one has more letters than the first number."""
 MAX_RUNS_DRAWN = 60

@@ -186,4 +186,3 @@ CLAIMS = (
         criterion="more pulls of arms of higher variance at equal gaps, which is less than the words say",
     ),
 )
-"""The claims, by group."""

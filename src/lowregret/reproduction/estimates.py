@@ -84,7 +84,6 @@ RHO = 0.5
 MAX_DRAWS = 2_000_000_000
 """The largest number of rewards to draw one by one, which takes tens of seconds."""
 _MAX_HELD = 1_000_000
-"""The largest number of values to hold in memory at once."""
 LEMMA_3_VOID = "psi T eps is at most 1, so the lemma does not apply"
 LEMMA_5_VOID = "psi T eps^2 is at most 1, so the lemma does not apply"
 

@@ -59,7 +59,6 @@ def near_uniform_play(table: pl.DataFrame) -> pl.DataFrame:
 
 
 LEMMA_3_DRAWS = 100_000
-"""The number of draws of the event of Lemma 3."""
 
 
 @dataclass(frozen=True)

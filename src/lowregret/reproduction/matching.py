@@ -35,7 +35,6 @@ MARGIN = 5.0
 LEVEL = 0.05
 """The level of each one-sided test of equivalence, and of all tests of a difference together."""
 ROUNDING = 0.005
-"""The largest rounding error of a published value."""
 
 _OF_CURVE = ("experiment", "policy", "our_policy", "environment", "read", "inferred", "chosen")
 _KEYS = ("experiment", "policy", "candidate")

@@ -5,7 +5,6 @@ Source: the result files behind the figures, released by the authors (GitHub Sub
 """
 
 PUBLISHED_RUNS = 100
-"""Number of runs that each published curve averages."""
 
 TIMES = {
     1: (6_000, 12_000, 30_000, 60_000),

@@ -25,9 +25,7 @@ class Squares(NamedTuple):
 class UCBVScript(Policy):
     """m + sqrt(2 v log(t + 1) / n) + log(t + 1) / n, where v has the squared rewards of other arms.
 
-    The script computes v = abs(q / n - m^2) from a sum q of squared rewards. The variable of a list
-    comprehension keeps its last value in Python 2, so after the first pull of each arm the script adds every
-    squared reward to the sum of the last arm. All other arms keep the square of their first reward.
+    v = abs(q / n - m^2). After the first pulls, the sum q of the last arm gets every squared reward.
     """
 
     last: int = 0  # gets the squared rewards: a suboptimal arm, the last one of the scripts
@@ -57,11 +55,7 @@ class UCBVScript(Policy):
 
 
 class ThompsonScript(Policy):
-    """A normal sample of mean S / (n + 1) and standard deviation 1 / (n + extra), S the sum of the rewards.
-
-    Thompson sampling has 1 / sqrt(n + 1) in place of 1 / (n + 1). The scripts count every arm once before the
-    first pull.
-    """
+    """A normal sample of mean S / (n + 1) and deviation 1 / (n + extra), S the sum of the rewards."""
 
     extra: int = 1  # added to the pulls: 1 in experiments 2 and 3, 2 in experiment 4
 
@@ -85,9 +79,7 @@ class Block(NamedTuple):
 class UCBImprovedScript(Policy):
     """Rounds of n_D = ceil(2 log(T D^2) / D^2) more pulls of each arm; one arm after the other.
 
-    UCB-Improved pulls an arm until it has n_D pulls in total. The script begins a round with the arms of the
-    lowest mean, and makes all pulls of an arm before those of the next. In our testbed of experiment 2 this
-    is the order of falling numbers. The optimal arm is last here, and last but one in the script.
+    The arms of the lowest mean come first, which is the order of falling numbers in our experiment 2.
     """
 
     warmup = 0
@@ -124,7 +116,6 @@ def block_after(round: Block, horizon: int, now: int, active: int) -> Block:
 
 
 SCRIPT_POLICIES = {kind.__name__: kind for kind in (UCBVScript, ThompsonScript, UCBImprovedScript)}
-"""The classes of this file, by name."""
 
 
 def plotted_policy(text: str) -> Policy:

@@ -44,7 +44,6 @@ class Comparison(NamedTuple):
 
 Comparisons = Iterator[Comparison]
 Regrets = dict[str, Floats]
-"""The final regrets of every policy on one testbed."""
 
 _COMPARISON_SCHEMA = {
     "claim": pl.Int64,

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 MAX_GROUP = 256
-"""The most calls of one transaction."""
 
 
 @dataclass(frozen=True)

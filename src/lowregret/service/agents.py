@@ -30,7 +30,6 @@ MAX_OPEN_AGENTS = 5_000
 MAX_OPEN_ROWS = 2_000_000
 """The most arms and pending decisions that these had together when they were opened, some 200 bytes each."""
 MAX_LISTED_AGENTS = 200
-"""The most agents of one answer."""
 TIMEOUT_SECONDS = 10.0
 """How long a call waits for other processes before it is answered with 503."""
 

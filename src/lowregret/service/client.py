@@ -199,10 +199,7 @@ class RemoteAgent:
 
 
 class AsyncRemoteAgent(AsyncCalls):
-    """An agent of a service whose calls are coroutines; ``RemoteAgent.asynchronous`` returns one.
-
-    What is a property of ``RemoteAgent`` is a coroutine too: ``await agent.time()``.
-    """
+    """An agent of a service whose calls are coroutines, ``await agent.time()`` too; see ``asynchronous``."""
 
     def __init__(self, url: str, name: str, token: str | None, timeout: float, *fallback: Any) -> None:
         import_extra("service", "httpx")

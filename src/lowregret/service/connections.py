@@ -15,11 +15,7 @@ HTTPProtocol: Any = AutoHTTPProtocol
 
 
 class Connection(HTTPProtocol):  # type: ignore[misc]  # its base depends on the parser that is installed
-    """A connection of uvicorn that is closed if no request begins in time, or its headers are too large.
-
-    uvicorn itself only closes connections that are idle after an answer. Clients that connect and send
-    nothing would use up the connections that a worker has, and headers without end its memory.
-    """
+    """A connection of uvicorn that is closed if no request begins in time, or its headers are too large."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)

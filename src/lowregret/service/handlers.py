@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from lowregret.service.tokens import Token
 
 MAX_EVENTS = 1_000
-"""The most events of one answer."""
 MAX_SHADOW_EVENTS = 50_000
 """The most events of a log that are replayed for an answer, some seconds."""
 

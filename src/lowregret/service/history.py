@@ -19,14 +19,12 @@ MAX_PERIODS = 64
 MIN_DECISIONS = 10
 """The decisions of a period, before periods are joined."""
 CHUNK_EVENTS = 2_000
-"""How many events are read at a time."""
 MAX_EVENTS = 20_000
 """The most events that one call reads; the next call continues."""
 MAX_PENDING = 100_000
 """The most pending decisions whose arms are remembered; rewards of older ones count for no arm."""
 
 MAX_ARMS = 100
-"""The most arms of a history."""
 
 
 class Period:
@@ -75,9 +73,8 @@ def _of(arms: set[str], counts: Mapping[str, Any]) -> dict[str, Any]:
 class History:
     """The periods of an agent; its memory does not grow with the log.
 
-    A reward counts in the period in which it was reported. If decisions have a window, rewards and defaults
-    count in the order of the decisions, each as soon as those of all earlier decisions are known: else
-    rewards that are reported at once would seem to be more frequent than the others.
+    If decisions have a window, rewards count in the order of the decisions: else early ones seem more
+    frequent.
     """
 
     def __init__(self, log: Store, withdrawn: frozenset[int] = frozenset()) -> None:

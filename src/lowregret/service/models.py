@@ -36,11 +36,8 @@ from lowregret.policies.policy_string import policy as our_policy
 from lowregret.service.protocol import MAX_BATCH
 
 MAX_BODY = 1_000_000
-"""The most bytes of a body."""
 MAX_ARM = 200
-"""The most characters of the name of an arm."""
 MAX_ARMS = 10_000
-"""The most arms of an agent of the service."""
 
 
 class StrictModel(BaseModel):
@@ -98,7 +95,6 @@ SETTINGS: dict[str, Any] = {
     "values": dict[Arm, FlagValue] | None,
     "prior": dict[Arm, Annotated[list[Number], Field(min_length=2, max_length=3)]] | None,
 }
-"""The types of the settings as JSON."""
 _KEYS: Any = {name: (kind, DEFAULTS.get(name, ...)) for name, kind in SETTINGS.items()}
 
 

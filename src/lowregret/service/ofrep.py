@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 FLAGS = "/ofrep/v1/evaluate/flags"
 MAX_FLAGS = 100
-"""The most agents of one bulk evaluation."""
 CODES = "TARGETING_KEY_MISSING", "GENERAL"
 """The codes that we raise ourselves; others follow from the status."""
 

@@ -29,7 +29,6 @@ PROBLEMS = {
 }
 NAME = {"name": "name", "in": "path", "required": True, "schema": TypeAdapter(Name).json_schema()}
 MAX_POSITION = 2**53
-"""The largest position in a query."""
 
 
 def openapi_document(routes: Iterable[Route], needs_token: bool) -> dict[str, Any]:

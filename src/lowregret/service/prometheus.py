@@ -8,7 +8,6 @@ import numpy as np
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 BUCKET_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Upper bounds of the buckets of latencies, in seconds."""
 
 
 STATUSES = 200, 201, 400, 401, 403, 404, 408, 409, 413, 415, 503

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from lowregret.online.verdict import Verdict
 
 MAX_BATCH = 1_000
-"""The most decisions, rewards or events of one call."""
 MIN_WAIT_SECONDS, MAX_WAIT_SECONDS = 0.05, 2.0
 """How long to wait before a call is sent again: it doubles each time, and half of it is random."""
 REPEATED = 429, 502, 503, 504

@@ -9,7 +9,6 @@ from lowregret.online.stores.locations import agent_names, path_of
 from lowregret.service.agents import Agents
 
 LIMIT_SECONDS = 2.0
-"""How long an answer takes at most."""
 MIN_FREE_BYTES = 2**20
 """A disk with less space is full."""
 

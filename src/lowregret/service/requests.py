@@ -15,7 +15,6 @@ Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 BODY_SECONDS = 10.0
-"""How many seconds a client has to send a body."""
 Headers: TypeAlias = tuple[tuple[bytes, bytes], ...]
 _HEADERS: Headers = (
     (b"cache-control", b"no-store"),
@@ -51,11 +50,7 @@ def is_loopback(host: str) -> bool:
 
 
 def check_local(headers: dict[str, str]) -> None:
-    """Refuse what a page of another site makes a browser send; for a service that needs no token.
-
-    A page cannot choose the header Host: with a name that its own server resolves to this machine, the
-    header has that name.
-    """
+    """Refuse what a page of another site makes a browser send, by its Host; for a service without tokens."""
     host = headers.get("host", "")
     name = host if host.endswith("]") else host.rsplit(":", 1)[0]
     if not is_loopback(name):

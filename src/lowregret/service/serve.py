@@ -22,7 +22,6 @@ from lowregret.service.logs import configure, write
 from lowregret.service.prometheus import WORKER_COUNTS
 
 BACKLOG = 2_048
-"""The most clients that wait to be accepted."""
 KEEP_ALIVE_SECONDS = 75
 """How long an idle connection stays open: longer than those of common proxies."""
 GRACE_SECONDS = 10
@@ -82,8 +81,7 @@ def _address(host: str, port: int) -> tuple[socket.AddressFamily, tuple[str, int
 def _signals() -> Iterator[tuple[list[int], Connection]]:
     """Collect the signals that end the service; yield them, and what becomes readable with the first.
 
-    A handler that raises an error could interrupt the start of a worker, which nobody would end then. And a
-    signal that comes just before a call that waits does not end the wait, but it makes the pipe readable.
+    No handler raises: that could interrupt the start of a worker.
     """
     received: list[int] = []
     woken, wake = Pipe(duplex=False)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 _MAX_NODES = 1_000_000
-"""The largest number of nodes of a quadrature."""
 
 
 def bounded_kl_free(complements: ArrayLike, mean: float, weights: NDArray[np.float64] | None = None) -> float:

@@ -28,11 +28,7 @@ def poisson_kl(p: float, q: float, change: float) -> float:
 
 
 def bernoulli_kl(p: float, q: float) -> float:
-    """Return p log(p / q) + (1 - p) log((1 - p) / (1 - q)), the divergence of two Bernoulli distributions.
-
-    The means are in [0, 1]. The relative error is about 1e-14 also where they are close. The divergence is
-    infinite where q is 0 or 1 and p is not.
-    """
+    """Return p log(p / q) + (1 - p) log((1 - p) / (1 - q)), also for close means to about 1e-14."""
     if p == q:
         return 0.0
     if q <= 0.0 or q >= 1.0:
@@ -98,17 +94,10 @@ def exponential_kl(p: float, q: float) -> float:
 
 
 def normal_kl_free(gap: float, variance: float) -> float:
-    """Return log(1 + gap^2 / variance) / 2, the least divergence to a normal mean that is ``gap`` away.
-
-    The variance of that distribution is free, as for arms whose variances are unknown.
-    """
+    """Return log(1 + gap^2 / variance) / 2, the least divergence to a normal mean that is ``gap`` away."""
     return 0.5 * log1p(gap * gap / variance)
 
 
 def uniform_kl_free(low: float, high: float, mean: float) -> float:
-    """Return the least divergence from a uniform distribution to one with a larger mean, whose ends are free.
-
-    That distribution must reach as low, so it lies between ``low`` and 2 mean - low. The divergence is the
-    logarithm of how much wider it is.
-    """
+    """Return the least divergence from a uniform distribution to a wider one with this mean."""
     return log(2.0 * (mean - low) / (high - low))

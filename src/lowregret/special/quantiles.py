@@ -25,8 +25,7 @@ _FAR = 700.0
 def normal_upper(tail: float) -> float:
     """Return the number that a standard normal variable exceeds with probability ``tail``, in (0, 1).
 
-    Wichura, "Algorithm AS 241: the percentage points of the normal distribution", Applied Statistics 37,
-    1988, routine PPND16. The relative error is about 1e-15.
+    Wichura, Algorithm AS 241, Applied Statistics 37, 1988, routine PPND16.
     """
     centred = 0.5 - tail
     if abs(centred) <= 0.425:
@@ -64,10 +63,7 @@ def normal_upper(tail: float) -> float:
 
 
 def student_upper(degrees: float, tail: float) -> float:
-    """Return the number that a variable of Student's t distribution exceeds with probability ``tail``.
-
-    The tail is in (0, 1), and there is at least 1 degree of freedom. The relative error is about 1e-14.
-    """
+    """Return the number that a variable of Student's t distribution exceeds with probability ``tail``."""
     if tail == 0.5:
         return 0.0
     above = min(tail, 1.0 - tail)

@@ -187,10 +187,7 @@ def _beta_fraction(a: float, b: float, x: float, rest: float) -> float:
 
 
 def beta_tail(a: float, b: float, x: float) -> float:
-    """Return P(X > x) for any number x and X from Beta(a, b), a and b positive.
-
-    The relative error is about 1e-13, or what the rounding of x costs where that is more.
-    """
+    """Return P(X > x) for any number x and X from Beta(a, b), a and b positive."""
     return 0.0 if x >= 1.0 else _beta_tail(a, b, x, 1.0 - x)
 
 
@@ -205,10 +202,7 @@ def _beta_tail(a: float, b: float, x: float, rest: float) -> float:
 
 
 def student_tail(degrees: float, x: float) -> float:
-    """Return P(T > x) for |x| < 1e150 and T from Student's t distribution with at least 1 degree of freedom.
-
-    The relative error is about 1e-13.
-    """
+    """Return P(T > x) for |x| < 1e150, T from Student's t distribution with at least 1 degree."""
     square = x * x
     deviance = (degrees - 0.5) * log1p(square / degrees)
     if student_is_smooth(degrees, deviance):

@@ -58,9 +58,7 @@ def uniform_regret(gaps: Sequence[float], horizon: int) -> float:
 def hardness(gaps: Sequence[float]) -> list[float]:
     """Compute H_i of every arm: the sum over all arms j of min(1 / D_i^2, 1 / D_j^2); [] if all are optimal.
 
-    The paper takes it from Lattimore (2015). For an optimal arm D is the smallest positive gap, as in
-    Audibert, Bubeck and Munos (2010). With D = 0 the sums would be infinite, and H_1 = K / D^2 for equal
-    gaps, which the paper states, would not hold.
+    For an optimal arm D is the smallest positive gap, as in Audibert, Bubeck and Munos (2010).
     """
     if not positive_gaps(gaps):
         return []
@@ -110,10 +108,8 @@ def corollary_1(arms: int, horizon: int) -> tuple[float, float]:
 def lai_robbins(gaps: Sequence[float], divergences: Sequence[float]) -> float:
     """Compute the constant of Lai and Robbins (1985): the sum over suboptimal arms of gap / divergence.
 
-    A policy whose regret grows more slowly than every power of T on every bandit of the family has, as T
-    grows, a regret of at least this constant times log T. The divergence of an arm is the smallest from its
-    distribution to a distribution of its family with the best mean (Burnetas and Katehakis 1996). For beta
-    arms and data the family is all distributions on an interval. An infinite divergence contributes 0.
+    The divergence of an arm is the least to a distribution of its family with the best mean (Burnetas and
+    Katehakis 1996). An infinite one contributes 0.
     """
     pairs = zip(gaps, divergences, strict=True)
     return fsum(gap / divergence for gap, divergence in pairs if gap > 0.0 and divergence < inf)
@@ -122,12 +118,9 @@ def lai_robbins(gaps: Sequence[float], divergences: Sequence[float]) -> float:
 def finite_time_pulls(arms: int, horizon: int, divergence: float) -> float:
     """Compute a lower bound on the expected pulls of a suboptimal arm that holds for every horizon.
 
-    It is for policies that, on every bandit of the family, pull a unique optimal arm at least T / K times in
-    expectation. Let arm i have a share x of the T pulls in expectation, with x < 1/K. Change its distribution
-    so that it alone is optimal. By the inequality of Garivier, Menard and Stoltz (2019), x T times the
-    divergence of the two distributions is at least kl(x, 1/K), kl being the Bernoulli divergence. So x is at
-    least the one solution in (0, 1/K) of kl(x, 1/K) = x T divergence. This implies their bound for small T,
-    (T / K) (1 - sqrt(2 T divergence)).
+    It is for policies that pull a unique optimal arm at least T / K times in expectation on every bandit of
+    the family. By the inequality of Garivier, Menard and Stoltz (2019) the share x of the arm is at least the
+    solution in (0, 1/K) of kl(x, 1/K) = x T divergence.
     """
     if divergence == inf:
         return 0.0

@@ -54,7 +54,6 @@ GAP_INDEPENDENT: dict[str, tuple[str, Callable[[int, int], float]]] = {
     "MOSS": ("sqrt(K T)", lambda T, K: sqrt(K * T)),
     "OCUCB": ("sqrt(K T)", lambda T, K: sqrt(K * T)),
 }
-"""The column "Gap-Independent"."""
 
 
 def table_1(gaps: Sequence[float], variances: Sequence[float], horizon: int) -> list[Statement]:

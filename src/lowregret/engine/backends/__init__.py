@@ -13,7 +13,6 @@ BACKENDS = {
     "reference": "lowregret.engine.backends.reference",
     "cuda": "lowregret.engine.backends.cuda",
 }
-"""The modules by the names of the engines."""
 
 
 def validate_backend(owner: str, backend: str) -> None:

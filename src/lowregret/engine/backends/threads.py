@@ -59,10 +59,7 @@ def _report(control: Control, runs: int) -> None:
 
 
 def interruptible(function: Callable[..., Result], *arguments: Any) -> Result:
-    """Call a function in another thread if this is the main one, so that an interrupt need not wait for it.
-
-    Numba calls Python from compiled code, where an interrupt would be printed and ignored.
-    """
+    """Call a function in another thread if this is the main one, so that an interrupt does not wait."""
     if current_thread() is not main_thread():
         return function(*arguments)
     pool = ThreadPoolExecutor(1)

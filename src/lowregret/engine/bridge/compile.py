@@ -28,11 +28,7 @@ def _register(name: str, *arguments: Any) -> None:
 
 
 def compiled(function: Function, inline: bool = False) -> Function:
-    """Compile a function of the engine.
-
-    A function that takes a policy is compiled for each class of policies, and only compiled code calls it.
-    For Python any other is compiled code, compiled once for each signature and kept on disk.
-    """
+    """Compile a function of the engine: for each class if it takes a policy, else once, kept on disk."""
     takes_policy = "policy" in signature(function).parameters
 
     @cache
@@ -93,10 +89,7 @@ def compile_as_constant(function: Callable[[Any], Any], find: Callable[[type[Pol
 def by_policy_class(
     select: Callable[[type[Policy]], Callable[..., Any]], inline: bool = True
 ) -> Callable[..., Any]:
-    """Make a function whose first argument is a policy, and whose body the class of that policy selects.
-
-    A body that is ``compiled`` stays a function of its own where it is called; others are copied there.
-    """
+    """Make a function whose first argument is a policy, and whose body the class of that policy selects."""
 
     def function(policy: Any, *arguments: Any) -> Any:
         return select(type(policy))(policy, *arguments)

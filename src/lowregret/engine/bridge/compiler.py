@@ -185,9 +185,7 @@ def entry(
 ) -> Callable[..., Any]:
     """Compile an engine function for a policy and for other arguments of the types of the examples.
 
-    ``play`` takes the place of what the function calls by this name. The types are not looked at again when
-    the result is called, so whoever calls it answers for them. Two threads may compile at once; the second
-    waits for the first.
+    ``play`` takes the place of what the function calls by this name. Whoever calls it answers for the types.
     """
     if cast(Any, config).DISABLE_JIT:
         raise InputError(

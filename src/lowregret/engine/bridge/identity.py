@@ -41,7 +41,6 @@ KERNELS = ("lowregret.engine.kernels", "lowregret.special", "lowregret.policies.
 _EXTENDED, _STORE, _LOAD = opmap["EXTENDED_ARG"], opmap["STORE_NAME"], opmap["LOAD_CONST"]
 _UNUSED_NAMES = {"__doc__", "__firstlineno__", "__static_attributes__"}
 GENERATED = {"__new__", "__repr__", "__getnewargs__", "_replace", "_asdict", "__replace__", "_make"}
-"""The methods that every ``NamedTuple`` has."""
 _NO_PART = {
     "_repr_html_",
     "family",
@@ -55,7 +54,6 @@ _NO_PART = {
 }
 """Attributes of a class of policies on which no choice depends."""
 _ABSENT = object()
-"""Stands for a name that was not defined."""
 _HEAP_TYPE = 1 << 9
 """The flag of a class that was made while Python ran."""
 

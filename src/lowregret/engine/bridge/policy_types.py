@@ -74,11 +74,7 @@ class PolicyType(types.Type):
 
 
 def policy_type(kind: type[Policy]) -> Any:
-    """Return the Numba type of a class of policies.
-
-    Classes whose code is the same share one, so a class that is defined again is not compiled again. A class
-    gets another one when a function that it calls is defined anew.
-    """
+    """Return the Numba type of a class of policies, which classes of the same code share."""
     graph, numba_type = _types.get(kind, (None, None))
     if graph and graph.is_current():
         return numba_type
@@ -211,11 +207,7 @@ def _checking(function: FunctionType) -> Any:
 
 
 def _importable(function: FunctionType) -> FunctionType:
-    """Copy a function as one of this module.
-
-    Machine code that is loaded from disk imports the modules of its functions by name. The user's may have
-    been renamed since, or may never have had a file.
-    """
+    """Copy a function as one of this module: machine code imports the modules of its functions by name."""
     copy = code_cache.copied(function, function.__code__, function.__globals__)
     copy.__module__ = __name__
     return copy

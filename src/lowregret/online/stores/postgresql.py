@@ -180,11 +180,7 @@ class PostgreSQLStore(SQLStore):
             self.close()
 
     def _find(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Return rows of the log that an index finds.
-
-        A connection keeps the plan of a query. One that was made while the log was short may scan all of it,
-        so the query gets another text, and with it another plan, when the log has doubled.
-        """
+        """Return rows that an index finds, with a new plan of the query when the log has doubled."""
         size = self._last or (self._seen[0] if self._seen else 0)
         return self._rows(f"{query} -- below {1 << size.bit_length()} events", *values)
 

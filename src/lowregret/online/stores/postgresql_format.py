@@ -64,11 +64,7 @@ def format_of(connection: psycopg.Connection[Any], title: str) -> int:
 
 
 def create(connection: psycopg.Connection[Any], title: str) -> None:
-    """Create the tables, unless another process does so at the same time.
-
-    The transaction begins after the wait for the lock: in one that waits, the server would still find no
-    tables, because it caches the catalog.
-    """
+    """Create the tables, unless another process does so at the same time."""
     connection.execute(f"SELECT pg_advisory_lock({CREATION_LOCK})")
     with connection.transaction():
         if format_of(connection, title) == 0:

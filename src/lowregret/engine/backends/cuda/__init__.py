@@ -34,7 +34,6 @@ from lowregret.policies import NEVER
 from lowregret.policies.base import is_randomized
 
 CHUNK_RUNS = 2**15
-"""How many runs a launch plays at most."""
 STREAMS = 4
 """How many launches are under way at a time; results of one are copied while others play."""
 WAIT_SECONDS = 5e-4

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 ARMS = 1
-"""The number of arms."""
 GROUP, GROUPS, PADDED = 1, 1, 1
 """The number of arms of a group, of groups, and of arms with those that fill up the last group."""
 LANES = 1
@@ -29,7 +28,6 @@ GONE, RESETS, MEMORY, SUMS, COUNTS, SPREADS, RANKS = 1, 1, 1, 1, 1, 1, 1
 """The lengths of what only some kernels use; 1 where it is not used, and the compiler leaves it out."""
 
 MIXED = -9
-"""No family of rewards."""
 
 
 def unset(*_: Any) -> Any:
