@@ -258,7 +258,6 @@ def _within_unit(support: tuple[float, float]) -> bool:
 
 
 def _horizon(owner: str, horizon: int | None, bandit: Bandit) -> int:
-    """Return the horizon, by default that of the bandit."""
     if horizon is None:
         horizon = bandit.horizon
     if horizon is None:

@@ -9,7 +9,7 @@ import pytest
 
 import lowregret as lr
 from lowregret._common.spec_errors import line_of
-from lowregret.experiments.starter import write_starter
+from lowregret.cli.run_command import write_starter
 
 GOOD = {"environments": ["bernoulli:0.1,0.5"], "policies": ["MOSS"], "horizon": 50}
 

@@ -11,7 +11,6 @@ from lowregret.reproduction.estimates import (
     elimination_estimate,
     estimate_probabilities,
     lemma_3_estimates,
-    lemma_4_arms,
     lemma_5,
     lemma_5_estimates,
 )
@@ -176,9 +175,8 @@ def test_lemma_5_in_a_round_that_is_never_reached():
 def test_the_bound_on_the_arms_that_remain_is_below_1_in_the_experiments():
     for number in (1, 2, 3, 4):
         bandit = lr.paper(number)
-        largest = lemma_4_arms(len(bandit), bandit.horizon, last_round(bandit.horizon) + 1)
-        assert largest < 0.27
-    assert lemma_4_arms(2, 100, 3) == pytest.approx(8 / (2_500 / 8) ** 0.75)
+        reach = (bandit.horizon / len(bandit)) ** 2 / 2 ** (last_round(bandit.horizon) + 1)
+        assert 4 * len(bandit) / reach**0.75 < 0.27  # as in the proof of Lemma 4
 
 
 def test_problems_to_which_the_lemma_does_not_apply():

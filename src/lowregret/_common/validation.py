@@ -88,7 +88,6 @@ def as_list(values: object) -> Any:
 
 
 def numbers(owner: str, name: str, values: object) -> tuple[float, ...]:
-    """Return a non-empty sequence of numbers as floats."""
     numbers = as_list(values)
     if isinstance(numbers, list) and numbers:
         return tuple(number(owner, f"each of the {name}", value) for value in numbers)

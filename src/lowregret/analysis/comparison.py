@@ -47,7 +47,6 @@ class Paired(NamedTuple):
 
 
 def paired(differences: Floats) -> Paired:
-    """Test whether the mean of paired differences is 0."""
     runs, mean = len(differences), float(differences.mean())
     mean = mean if abs(mean) > NEGLIGIBLE * np.abs(differences).max() else 0.0  # they cancel but for rounding
     if runs < 2:

@@ -91,17 +91,12 @@ class Tables:
         return self.description.parameter_tables
 
     def scan(self, table: str) -> pl.LazyFrame:
-        """Return a table as a LazyFrame, for results that do not fit into memory.
+        """Return a table as a LazyFrame, with the parameters of a sweep, for results larger than memory.
 
         Parameters
         ----------
         table : {"finals", "paths", "pulls", "events", "arms"}
             The name of the table.
-
-        Returns
-        -------
-        polars.LazyFrame
-            The table, with the parameters of a sweep as columns.
         """
         stored = "curves" if table == "paths" else table
         if stored not in COLUMNS or table == "curves":
@@ -179,7 +174,7 @@ class Tables:
         return part["regret"].to_numpy()
 
     def slice(self, table: str, environment: str, policy: str) -> pl.DataFrame:
-        """Return the rows of an environment and a policy, without copying them.
+        """Return the rows of an environment and a policy, if there are any, without copying them.
 
         Parameters
         ----------
@@ -187,11 +182,6 @@ class Tables:
             The name of the table.
         environment, policy : str
             The names of the environment and of the policy.
-
-        Returns
-        -------
-        polars.DataFrame
-            The rows, none where the pair has no runs.
         """
         frame: pl.DataFrame = getattr(self, table)
         if table not in self._slices:

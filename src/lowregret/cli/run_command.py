@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,10 +33,20 @@ def new(
 
         print(dumps(Experiment.model_json_schema(), indent=2))
         return
-    from lowregret.experiments.starter import write_starter
-
     write_starter(path)
     print(f"wrote {path}: edit it, then `lowregret run {path}`")
+
+
+def write_starter(path: Path) -> None:
+    """Write a commented experiment to start from; an existing file is never overwritten."""
+    text = files("lowregret.experiments").joinpath("starter.toml").read_text(encoding="utf-8")
+    try:
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(text.replace("{name}", str(path)))
+    except FileExistsError:
+        raise InputError(f"{str(path)!r} exists already: use another name") from None
+    except OSError as error:
+        raise InputError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
 
 
 def run(

@@ -45,7 +45,6 @@ def encode(problem: Problem) -> Encoding:
 
 
 def periods_for(problem: Problem) -> Periods | None:
-    """Return room for the rewards of a run by period, None where means are not adjusted."""
     if problem.period is None:
         return None
     arms, periods = len(problem.bandit), -(-problem.horizon // problem.period)
@@ -56,7 +55,6 @@ def periods_for(problem: Problem) -> Periods | None:
 
 
 def queue_for(delays: DelayModel, arms: int, horizon: int) -> Queue:
-    """Return room for as many pending rewards as there can be."""
     size = min(delays.longest + delays.batch, horizon + 1)
     with within_memory(
         f"delay: up to {size:,} pending rewards do not fit into memory: use a shorter delay or horizon"

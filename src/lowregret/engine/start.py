@@ -33,7 +33,6 @@ A policy has one of the first six, by which it compares arms, unless it sets ``r
 
 
 def start(policy: Policy, rows: Rows, horizon: int) -> Any:
-    """Prepare the table of arms for a policy, and return the first round."""
     first = first_round(policy, len(rows), horizon)
     activate(policy, rows)
     state.initialise_memory(policy, rows)

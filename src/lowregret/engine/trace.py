@@ -54,7 +54,6 @@ def arms_of_renumbered(problem: Problem, numbers: Integers) -> tuple[Integers, I
 
 
 def path_rewards(problem: Problem, encoding: Encoding, arms: Integers) -> Floats:
-    """Draw again the rewards of a run."""
     rows, pulls, rewards = encoding.rows, np.zeros(len(encoding.rows), np.int64), np.zeros(len(arms))
     lay_out(rows, np.arange(len(rows)), np.uint64(problem.seed), problem.first_run, rows)
     draw_path_rewards(rows, encoding.data, arms, pulls, rewards, encoding.means)

@@ -139,17 +139,12 @@ class DriftingBandit(Bandit):
         return super()._scaled_fields(low, high) | {"drift": self.drift.scaled(low, high)}
 
     def means_at(self, t: Numbers) -> Floats:
-        """Return the mean of every arm at one or several steps, the first of which is 1.
+        """Return the mean of every arm at a step, or a row for each of several; the first step is 1.
 
         Parameters
         ----------
         t : int or sequence of int
             The steps.
-
-        Returns
-        -------
-        array
-            The means; with several steps, a row for each.
         """
         steps = np.atleast_1d(np.asarray(t))
         if not np.issubdtype(steps.dtype, np.integer) or steps.ndim != 1 or (steps < 1).any():

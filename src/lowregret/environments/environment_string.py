@@ -310,7 +310,6 @@ def from_table(table: dict[str, Any], stem: str, folder: Path = Path()) -> Bandi
 
 
 def _check_spelling(table: Iterable[str], *names: str) -> None:
-    """Refuse a key that is a misspelling of one of the names."""
     for key in table:
         if key not in names and get_close_matches(key, names, cutoff=0.75):
             raise InputError(unknown_key(key, names))

@@ -21,7 +21,6 @@ def plan_tables(plan: ShardPlan, rows: Rows) -> dict[str, pl.LazyFrame]:
 
 
 def recorded(plan: ShardPlan) -> tuple[dict[str, Sequence[int]], pl.DataFrame]:
-    """Return the times at which the regret is recorded, by environment, and the table of arms."""
     cases = plan.experiment.cases
     arms = pl.concat([arm_table(case.bandit, case.name, case.horizon) for case in cases])
     return {case.name: case.times for case in cases}, arms
@@ -30,7 +29,6 @@ def recorded(plan: ShardPlan) -> tuple[dict[str, Sequence[int]], pl.DataFrame]:
 def long_tables(
     pairs: Sequence[NamedPair], times: Mapping[str, Sequence[int]], arms: pl.DataFrame, rows: Rows
 ) -> dict[str, pl.LazyFrame]:
-    """Return the tables of some pairs, with the times and the arms of their environments."""
     counts = dict(arms.group_by("environment").len().iter_rows())
     lists = pl.LazyFrame(
         {

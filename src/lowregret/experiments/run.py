@@ -318,7 +318,6 @@ def _lost_workers(job: _Job, error: BaseException) -> str:
 
 
 def _failures(job: _Job, advice: str = "") -> str:
-    """Return the message for failed shards, by policy and environment."""
     failed: dict[str, tuple[int, str]] = {}
     for pair in (pair for plan in job.plans for pair in plan.pairs):
         reasons = [job.failed[shard.name] for shard in pair.shards if shard.name in job.failed]

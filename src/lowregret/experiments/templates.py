@@ -40,7 +40,6 @@ def names_in(text: str) -> set[str]:
 
 
 def fill(text: str, values: Mapping[str, Scalar]) -> str:
-    """Replace every ``{expression}`` by its value."""
     return _HOLE.sub(lambda hole: _formatted(_value(hole[1], values)), text)
 
 

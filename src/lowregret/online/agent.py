@@ -288,7 +288,7 @@ class Agent:
 
     @classmethod
     def from_json(cls, text: str, policy: Policy | None = None) -> Self:
-        """Return the agent that ``to_json`` wrote.
+        """Return the agent that ``to_json`` wrote, in memory; it continues exactly where the other one was.
 
         Parameters
         ----------
@@ -296,11 +296,6 @@ class Agent:
             The JSON.
         policy : Policy, optional
             The policy, if its class is not part of lowregret.
-
-        Returns
-        -------
-        Agent
-            The agent, in memory; it continues exactly where the other one was.
 
         Examples
         --------

@@ -11,7 +11,6 @@ MAX_VALUE = 10_000
 
 
 def of_arms(what: str, values: object, arms: tuple[str, ...]) -> dict[str, Any] | None:
-    """Check which arms have a value."""
     if not values:
         return None
     if not isinstance(values, Mapping):

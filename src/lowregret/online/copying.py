@@ -47,7 +47,6 @@ def check_free(names: list[str], target: str | os.PathLike[str]) -> None:
 
 
 def _copy(store: Store, stop: int, copy: Store, title: str) -> None:
-    """Write the agent to a new place."""
     header, first, latest = store.header(), store.first_snapshot(), store.latest_snapshot()
     with copy.session(TIMEOUT):
         if copy.header() is not None:

@@ -156,7 +156,6 @@ _keys: list[str] = []
 
 
 def new_key() -> str:
-    """Draw the random part of an id."""
     while True:
         try:
             return _keys.pop()

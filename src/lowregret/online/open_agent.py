@@ -199,7 +199,6 @@ def _alternatives(store: Store, read_only: bool) -> str:
 
 
 def create_header(store: Store, settings: Settings) -> str:
-    """Begin a new agent; within a session."""
     for arm in settings.arms:
         valid_arm(arm)
     header = {"format": FORMAT, "agent": token_hex(16), "made_with": settings.to_dict()}

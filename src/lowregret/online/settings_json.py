@@ -21,7 +21,6 @@ def stored_settings(values: Mapping[str, Any], policy: Policy | None = None) -> 
 
 
 def settings_from(values: Mapping[str, Any], policy: Policy) -> Settings:
-    """Validate the settings of a JSON object."""
     arguments = {name: value for name, value in values.items() if name in TYPES and name != "policy"}
     for name, value in arguments.items():
         if isinstance(value, dict) and TYPES[name] == Window | None:

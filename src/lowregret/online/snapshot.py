@@ -106,7 +106,6 @@ def write(state: AgentState, for_store: bool = False) -> str:
 
 
 def read(text: str, policy: Policy | None = None) -> AgentState:
-    """Return the state of an agent from the JSON of ``write``."""
     parts = _parse(text)
     settings = stored_settings(parts["made_with"], policy)
     state = AgentState(settings, parts["agent"])
@@ -165,7 +164,6 @@ def check_playable(state: AgentState) -> None:
 
 
 def damaged(problem: str) -> InputError:
-    """Return the error of an agent that cannot be loaded."""
     return InputError(f"this agent cannot be loaded: {problem}")
 
 

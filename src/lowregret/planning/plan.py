@@ -185,7 +185,6 @@ def ways_to_start(plan: Plan) -> list[tuple[str, str]]:
 
 
 def text_rows(plan: Plan) -> list[dict[str, str]]:
-    """Return the table as strings, for the terminal and the page."""
     return [
         {
             "policy": row["policy"],
@@ -364,7 +363,6 @@ def _play(
 
 
 def _table(scenario: Assumptions, simulated: Simulated, played: dict[str, PolicyRuns]) -> pl.DataFrame:
-    """Return one row per policy, the smallest loss first."""
     best = [scenario.draw(run, simulated).means.max() for run in range(simulated.runs)]
     earned = scenario.value + (float(np.mean(best)) - scenario.value) / sqrt(simulated.scale)
     rows = []

@@ -27,7 +27,6 @@ def write_files(plan: Plan, folder: Path) -> list[Path]:
 
 
 def introduction(plan: Plan) -> list[str | Text]:
-    """Return the question, the recommendation and the code to start with."""
     scenario = plan.given
     expected = (
         f"a rate of {scenario.rate:g}"

@@ -19,7 +19,6 @@ ASSUMED = (
 
 
 def prior_of(errors: float, weight: int, sd: float | None, bandit: Bandit) -> dict[int, ArmPrior]:
-    """Return the prior of every option of a run."""
     priors = {arm: ArmPrior(float(mean), weight, sd) for arm, mean in enumerate(bandit.means)}
     best = int(bandit.means.argmax())
     mean = priors[best].mean

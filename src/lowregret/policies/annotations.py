@@ -38,7 +38,6 @@ def literal_values(types: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _read(annotation: Any) -> Parameter:
-    """Read an annotation with its alternatives."""
     if isinstance(annotation, str):  # which could not be evaluated
         return Parameter(tuple(_BY_NAME.get(part.strip(), object) for part in annotation.split("|")), ())
     if get_origin(annotation) in (Union, UnionType):

@@ -15,7 +15,6 @@ PREFIX = "memory_"
 
 
 def read_nothing(self: Any, row: Any) -> None:
-    """Return the memory of a policy without one."""
     return None
 
 
@@ -24,7 +23,6 @@ def write_nothing(self: Any, row: Any, memory: Any) -> None:
 
 
 def nothing(self: Any) -> None:
-    """Return the initial memory of a policy without one."""
     return None
 
 

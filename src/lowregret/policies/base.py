@@ -245,7 +245,6 @@ class Policy(OptionalMethods):
         return getattr(cls, method, None) is not getattr(Policy, method, None)
 
     def __str__(self) -> str:
-        """Name the policy with the parameters that differ from their defaults."""
         return label_of(self)
 
     def _repr_html_(self) -> str:

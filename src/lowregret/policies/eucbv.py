@@ -106,7 +106,6 @@ class EUCBV(Policy):
         return self.after(round, clock.t, arms.count_active())
 
     def radius(self, arm: Arm, round: Round) -> float:
-        """Return half the length of an arm's confidence interval."""
         return sqrt(self.rho * round.width / (4.0 * arm.pulls) * (arm.variance + 2.0))
 
     def after(self, round: Round, now: int, active: int) -> Round:

@@ -107,7 +107,7 @@ class OptionalMethods:
         return round
 
     def lower_bound(self, arm: Arm, clock: Clock, round: Any) -> float:
-        """Return a lower bound on the mean of an arm.
+        """Return a lower bound on the mean of an arm: by default minus infinity, which eliminates nothing.
 
         After every pull, an active arm whose score is below the largest lower bound is eliminated. With
         ``index_trend = "constant"`` it must not depend on the time either.
@@ -116,11 +116,6 @@ class OptionalMethods:
         ----------
         arm, clock, round : Arm, Clock, NamedTuple
             The arm, the time with the horizon and the number of arms, and the current round.
-
-        Returns
-        -------
-        float
-            The bound; by default minus infinity, which eliminates nothing.
 
         Examples
         --------

@@ -137,7 +137,6 @@ class MedianElimination(Policy):
         return self.phase(round.number + 1, round.epsilon * 0.75, round.delta / 2.0, clock.t, active)
 
     def phase(self, number: int, epsilon: float, delta: float, now: int, active: int) -> Phase:
-        """Set up a phase that starts at time ``now`` with ``active`` arms."""
         pulls = 4.0 / (epsilon * epsilon) * log(3.0 / delta)
         end = now + active * ceil(pulls) if pulls < 1e15 else NEVER
         return Phase(number, end, epsilon, delta)

@@ -28,7 +28,6 @@ SIGNS = {LOWER: "▼", HIGHER: "▲", LOWER_HERE: "▽", HIGHER_HERE: "△", INC
 
 
 def numbers(summary: pl.DataFrame, ranks: Mapping[str, str]) -> Table:
-    """Return the final regrets in one environment as a table, the lowest first."""
     different = summary["runs"].n_unique() > 1
     extra = [name for name in summary.columns if name == "realised_regret" or f"{name} se" in summary.columns]
     heads = {name: name.removeprefix("metric.").replace("realised_regret", "realised") for name in extra}
@@ -61,7 +60,6 @@ def numbers(summary: pl.DataFrame, ranks: Mapping[str, str]) -> Table:
 
 
 def verdicts(comparison: pl.DataFrame) -> Table:
-    """Return the comparisons with one baseline as a table."""
     rows = [
         {
             "policy": row["policy"],
@@ -212,7 +210,6 @@ def introduction(tables: Tables) -> list[str | Text]:
 
 
 def report_sections(tables: Tables, baseline: str | None = None, band: str = "interval") -> list[Section]:
-    """Return the sections of the report: an overview, and one for each environment."""
     if tables.finals.is_empty():
         raise InputError("report: these results have no runs")
     summary, curves, placed = summarise(tables), summarise_curves(tables), ranks(tables)
@@ -253,7 +250,6 @@ def report_sections(tables: Tables, baseline: str | None = None, band: str = "in
 def sweep_pictures(
     summary: pl.DataFrame, tables: Tables, palette: Mapping[str, Style], focus: Sequence[str], band: str
 ) -> list[Picture]:
-    """Return charts of the final regret against every parameter of a sweep."""
     pictures = []
     files = file_names(swept_parameters(tables.parameters))
     for parameter, file in files.items():

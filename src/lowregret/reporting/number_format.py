@@ -16,7 +16,6 @@ def shown(value: float | None) -> str:
 
 
 def percent(share: float) -> str:
-    """Format a share as a percentage with two digits."""
     return f"{100 * share:.2g}%"
 
 
@@ -34,7 +33,6 @@ def lost_runs(row: Mapping[str, Any]) -> str:
 
 
 def span(low: float | None, high: float | None) -> str:
-    """Format an interval, and a missing one as a dash."""
     return "-" if low is None or high is None else f"{shown(low)} to {shown(high)}"
 
 

@@ -38,7 +38,6 @@ class Table(NamedTuple):
 def table_of(
     rows: Sequence[Mapping[str, str | Cell]], words: Sequence[int] = (0,), caption: str = ""
 ) -> Table:
-    """Return a table of at least one row; every row has its cells by their headings."""
     return Table(list(rows[0]), [list(row.values()) for row in rows], words, caption)
 
 

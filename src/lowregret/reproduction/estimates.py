@@ -61,11 +61,6 @@ def lemma_5(gap: float, arms: int, horizon: int) -> Lemma5 | None:
     return Lemma5(round, ceil(log(reach) * 2.0 ** (round - 1)), 182.0 * unit, 368.0 * unit)
 
 
-def lemma_4_arms(arms: int, horizon: int, round: int) -> float:
-    """Compute 4 K / (psi T eps_m)^(3/4), which the proof of Lemma 4 uses as a bound on |B_m|."""
-    return 4.0 * arms / float(ldexp((horizon / arms) ** 2, -round) ** 0.75)
-
-
 def elimination_bound(gaps: Sequence[float], horizon: int) -> float:
     """Compute the bound in the proof on the probability that EUCBV eliminates the optimal arm.
 

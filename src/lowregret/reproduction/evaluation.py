@@ -85,7 +85,6 @@ class Evaluation:
 
 
 def evaluate(results: Results) -> Evaluation:
-    """Compare results with the curves, claims and bounds of the paper."""
     summary, curves = summarise(results), summarise_curves(results)
     readings, comparisons = regret_by_reading(summary, results.seed), claim_comparisons(results)
     points = candidate_points(results, curves)

@@ -47,7 +47,6 @@ class Configuration(NamedTuple):
 
 
 def configurations(number: int) -> tuple[Configuration, ...]:
-    """Return all configurations of an experiment, reading by reading."""
     experiment, stated = paper_experiment(number), paper_testbed(number).name
     printed = experiment.policies.items()
     return (

@@ -175,7 +175,6 @@ def _count() -> pl.Expr:
 
 
 def _match(curve: Curve, own: dict[str, Any], others: pl.DataFrame) -> dict[str, Any]:
-    """Compare a published curve with its configuration and with the other policies."""
     verdict = own["verdict"]
     not_excluded = others.filter(pl.col("verdict") != NOT_MATCHED).sort("verdict", descending=True).to_dicts()
     which = [

@@ -97,7 +97,6 @@ RELEASED_LABEL = "EUCBV, released width"
 
 
 def page_sections(evaluation: Evaluation) -> list[Section]:
-    """Return the sections of the page: summary, figures, experiments, curves, claims, theory."""
     printed = evaluation.readings.filter(reading=AS_PRINTED)["experiment"].to_list()
     experiments = [experiment for experiment in PAPER if experiment.number in printed]
     palette = paper_palette()

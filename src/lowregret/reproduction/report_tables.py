@@ -74,7 +74,6 @@ def _counted(what: str, row: Mapping[str, Any], verbs: tuple[str, str]) -> str:
 
 
 def _total(row: Mapping[str, Any], name: str) -> int:
-    """Return the number of comparisons in a reading."""
     return sum(int(row[f"{name}_{kind}"]) for kind in ("holding", "failing", "inconclusive"))
 
 
@@ -95,7 +94,6 @@ def headline_table(readings: pl.DataFrame, decimals: bool = True) -> Table:
 
 
 def readings_table(pivoted: pl.DataFrame) -> Table:
-    """Lay out the final regrets of one experiment, as ``pivot_readings`` returns them."""
     heads = ["policy", "published", "as plotted (se)", "as printed (se)", "released width (se)"]
     rows = [
         [
@@ -122,7 +120,6 @@ def eliminations_text(readings: pl.DataFrame) -> Text:
 
 
 def curves_table(matches: pl.DataFrame) -> Table:
-    """Lay out the verdicts on the published curves, and which other policies are not excluded."""
     heads = ["exp.", "curve", "verdict", "discriminates", "within %", "published", "ours (se)"]
     rows = []
     for row in matches.to_dicts():
@@ -171,7 +168,6 @@ def details_table(matches: pl.DataFrame) -> Table:
 
 
 def points_table(points: pl.DataFrame) -> Fold:
-    """Lay out every published point beside ours."""
     rows = [
         [
             str(row["experiment"]),
@@ -286,7 +282,6 @@ def bounds_table(bounds: pl.DataFrame) -> Table:
 
 
 def estimates_table(estimates: pl.DataFrame) -> Table:
-    """Lay out the estimated probabilities beside their bounds."""
     heads = ["experiment", "event", "gap", "pulls", "runs with event", "probability (95% interval)", "bound"]
     rows = [
         [

@@ -11,7 +11,6 @@ from lowregret.results.results import Results
 
 
 def join(name: str, parts: Sequence[Results]) -> Results:
-    """Join the results of several experiments, which have no environment and policy in common."""
     descriptions = [part.description for part in parts]
     seeds = {part.seed for part in descriptions}
     eliminating = [part.eliminating for part in descriptions if part.eliminating is not None]

@@ -47,7 +47,6 @@ class LiveAgent:
         self.rows = len(state.rows) + len(state.pending)
 
     async def read(self, view: Callable[[Agent], Result]) -> Result:
-        """Return a view of the agent between two transactions."""
         result: Result = await self.commits.read(view, self.agent)
         return result
 
@@ -71,7 +70,6 @@ class Agents:
         return await self.in_thread(agent_names, self.where)
 
     async def get(self, name: str) -> LiveAgent:
-        """Return an agent, opened if it is not."""
         live = self._open.get(name)
         if live is not None and not live.commits.failed:
             self._open.move_to_end(name)

@@ -120,6 +120,11 @@ def _sent_property(method: Callable[[Agent], Result]) -> Result:
     return cast(Result, property(_sent(method)))
 
 
+def _connection(kind: str, url: str, token: str | None, timeout: float) -> Any:
+    client = getattr(import_extra("service", "httpx"), kind)
+    return client(base_url=url, headers=headers(token), timeout=timeout, follow_redirects=False)
+
+
 class RemoteAgent:
     """An agent of a service; see ``connect``. Several threads may share it.
 
@@ -128,14 +133,9 @@ class RemoteAgent:
     """
 
     def __init__(self, url: str, name: str, token: str | None, timeout: float, *fallback: Any) -> None:
-        import_extra("service", "httpx")
-        import httpx
-
         self.url, self.name, self.timeout = valid_address(url), valid_name(name), timeout
         self._token, self._fallback = token, fallback
-        self._http: httpx.Client = httpx.Client(
-            base_url=self.url, headers=headers(token), timeout=timeout, follow_redirects=False
-        )
+        self._http = _connection("Client", self.url, token, timeout)
 
     ask = _sent(Agent.ask)
     tell = _sent(Agent.tell)
@@ -202,14 +202,9 @@ class AsyncRemoteAgent(AsyncCalls):
     """An agent of a service whose calls are coroutines, ``await agent.time()`` too; see ``asynchronous``."""
 
     def __init__(self, url: str, name: str, token: str | None, timeout: float, *fallback: Any) -> None:
-        import_extra("service", "httpx")
-        import httpx
-
         self.url, self.name, self.timeout = valid_address(url), valid_name(name), timeout
         self._fallback = fallback
-        self._http: httpx.AsyncClient = httpx.AsyncClient(
-            base_url=self.url, headers=headers(token), timeout=timeout, follow_redirects=False
-        )
+        self._http = _connection("AsyncClient", self.url, token, timeout)
 
     async def close(self) -> None:
         """Close the connections."""

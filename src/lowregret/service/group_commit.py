@@ -92,7 +92,6 @@ class GroupCommit:
         return [self._queue.popleft() for _ in range(max(len(list(sharing)), 1))]
 
     def _make(self, group: list[QueuedCall]) -> list[Any]:
-        """Make the calls of a transaction, or one that must be alone."""
         function, arguments, shares, _ = group[0]
         if not shares:
             return [function(*arguments)]

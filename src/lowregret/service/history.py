@@ -46,7 +46,6 @@ class Period:
         self.ended = other.ended if other.ended is not None else self.ended
 
     def to_dict(self, arms: set[str]) -> dict[str, Any]:
-        """Return the period as JSON can represent it, with the counts of some arms, and those of all."""
         return {
             "asked": _of(arms, self.asked),
             "told": _of(arms, self.told),

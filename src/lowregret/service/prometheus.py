@@ -8,8 +8,6 @@ import numpy as np
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 BUCKET_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-
-
 STATUSES = 200, 201, 400, 401, 403, 404, 408, 409, 413, 415, 503
 MAX_ROUTES, COLUMNS = 32, len(STATUSES) + len(BUCKET_SECONDS) + 2
 WORKER_COUNTS = MAX_ROUTES * COLUMNS
@@ -25,7 +23,6 @@ class Metrics:
         self._start = worker * WORKER_COUNTS
 
     def observe(self, route: str, status: int, seconds: float) -> None:
-        """Count an answer."""
         counts, start = self._counts, self._start + self._routes[route] * COLUMNS
         if status in STATUSES:
             counts[start + STATUSES.index(status)] += 1

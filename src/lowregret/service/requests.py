@@ -83,7 +83,6 @@ async def body_of(headers: dict[str, str], receive: Receive) -> bytes:
 
 
 async def _read_body(receive: Receive) -> bytes:
-    """Return all parts of a body."""
     size, parts = 0, []
     while True:
         message = await receive()

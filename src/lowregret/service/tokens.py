@@ -79,7 +79,6 @@ class Tokens:
 
 
 def read_tokens(path: Path) -> list[Token]:
-    """Return the tokens of a file."""
     if path.exists() and not path.is_file():  # a pipe or a device, which may have no end
         raise StoreError(f"the file of tokens {str(path)!r} is no file")
     with as_store_error(path):

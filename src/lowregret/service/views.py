@@ -39,7 +39,6 @@ def pending(agent: Agent) -> dict[str, Any]:
 
 
 def position(agent: Agent) -> int:
-    """Return how many events the log of an agent has."""
     with agent.transactions.reading():
         return agent.transactions.position
 

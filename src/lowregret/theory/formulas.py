@@ -73,7 +73,6 @@ def hardness(gaps: Sequence[float]) -> list[float]:
 
 
 def hardness_1(gaps: Sequence[float]) -> float | None:
-    """Compute H_1, the sum over all arms of 1 / D_i^2; see ``hardness`` for optimal arms."""
     return max(hardness(gaps), default=None)
 
 

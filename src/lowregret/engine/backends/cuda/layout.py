@@ -126,7 +126,6 @@ def counts_rewards(problem: Problem, encoding: Encoding) -> bool:
 
 
 def memory_functions(policy: Policy) -> dict[str, Any]:
-    """Return the functions that read and write the policy's memory of an arm."""
     if policy.Memory is None:
         source = (
             "def read_memory(table, i):\n    return None\ndef write_memory(table, i, memory):\n    pass\n"
