@@ -270,6 +270,14 @@ def test_a_warning_is_one_plain_line_and_leaves_the_json_alone() -> None:
     assert ".py" not in result.stderr
 
 
+@pytest.mark.parametrize("group", [[], ["agent"], ["token"]])
+def test_lists_of_commands_have_whole_sentences_at_80_columns(group: list[str], monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = call(*group, "--help").stdout.partition("Commands:\n")[2].splitlines()
+    assert len(lines) > 2
+    assert [line for line in lines if not line.endswith(".") or line.endswith("...")] == []
+
+
 def test_help_imports_nothing_heavy() -> None:
     code = (
         "import sys\nsys.argv = ['lowregret', '--help']\nfrom lowregret.cli import main\n"

@@ -34,6 +34,7 @@ Store = Annotated[
 Name = Annotated[
     str | None, typer.Argument(help="The agent; not needed if the store has only one.", show_default=False)
 ]
+Names = Annotated[str | None, typer.Argument(help="The agent; all of them by default.", show_default=False)]
 Own = Annotated[
     str | None,
     typer.Option(
@@ -51,7 +52,7 @@ def create(
     store: Store,
     settings: Annotated[str, typer.Argument(help="The JSON of POST /v1/agents; - reads standard input.")],
 ) -> None:
-    """Create an agent of a policy of lowregret; the same call again changes nothing."""
+    """Create an agent; the same call again changes nothing."""
     from lowregret.online.open_agent import open_or_create
     from lowregret.online.stores import TIMEOUT
     from lowregret.service.models import NewAgent, parse_body
@@ -114,7 +115,7 @@ def verdict(
     policy: Own = None,
     json: Json = False,
 ) -> None:
-    """Say which arm is the best, if that is known, and how sure that is."""
+    """Say which arm is the best, and how sure that is."""
     from lowregret.cli.terminal_tables import text_table
 
     with _open_agent(store, name, policy) as one:
@@ -146,8 +147,8 @@ def verdict(
 
 
 @agent.command()
-def verify(store: Store, name: Name = None, policy: Own = None) -> None:
-    """Replay the whole log of an agent, or of all agents, and compare it with the stored state."""
+def verify(store: Store, name: Names = None, policy: Own = None) -> None:
+    """Replay the log, and compare it with the stored state."""
     from lowregret.online.stores.locations import agent_names
 
     for stored in agent_names(store) if name is None else [name]:
@@ -165,7 +166,7 @@ def export(
     ] = None,
     policy: Own = None,
 ) -> None:
-    """Write the decisions whose rewards are known as CSV, which `lowregret replay` reads."""
+    """Write a CSV file for `lowregret replay`. It has the decisions whose rewards are known."""
     from lowregret.online.event_tables import reward_tables
     from lowregret.online.stores import all_events
 
@@ -188,7 +189,7 @@ def tell(
     decision: Annotated[str | None, typer.Option("--id", help="In its place, the decision's id.")] = None,
     policy: Own = None,
 ) -> None:
-    """Report the reward of a decision; the same call again changes nothing."""
+    """Report the reward of a decision. The same call again changes nothing."""
     with _open_agent(store, name, policy, read_only=False) as one:
         print("recorded" if one.tell(decision, reward, request=request) else "recorded before")
 
@@ -200,7 +201,7 @@ def import_log(
     name: Name = None,
     policy: Own = None,
 ) -> None:
-    """Let an agent learn from decisions of others, in their order; the same file again changes nothing."""
+    """Let an agent learn from a log of other decisions. The same file again changes nothing."""
     from lowregret.online.earlier_rewards import observe_log
 
     with _open_agent(store, name, policy, read_only=False) as one:
@@ -210,7 +211,7 @@ def import_log(
 
 @agent.command()
 def shadow(store: Store, name: Name = None, policy: Own = None, json: Json = False) -> None:
-    """Compare what an agent would have chosen with what others did (`observe`, `import`)."""
+    """Compare an agent's choices with those it has observed. `import` lets it observe a log."""
     from lowregret.service.shadow import shadow_report
 
     with _open_agent(store, name, policy) as one:
@@ -237,7 +238,7 @@ def forget(
     request_prefix: Annotated[str | None, typer.Option(help="What their requests begin with.")] = None,
     policy: Own = None,
 ) -> None:
-    """Take decisions and their rewards out of the statistics again; the log records which."""
+    """Take decisions out of the statistics, with their rewards. The log records which."""
     moment = None if since is None else since.replace(tzinfo=UTC)
     with _open_agent(store, name, policy, read_only=False) as one:
         print(f"{count(one.forget_where(moment, request_prefix), 'decision')} taken out")
@@ -263,7 +264,7 @@ def forget_expired(
     ] = None,
     policy: Own = None,
 ) -> None:
-    """Discard the pending decisions whose windows have ended, or that are older than a number of days."""
+    """Discard pending decisions whose windows have ended."""
     with _open_agent(store, name, policy, read_only=False) as one:
         if older_than is None:
             done = one.forget_expired()
@@ -283,7 +284,7 @@ def compact(
     ] = 365.0,
     policy: Own = None,
 ) -> None:
-    """Replace old events by a snapshot from which the rest of the log still follows."""
+    """Replace old events by a snapshot. The rest of the log still follows from it."""
     with _open_agent(store, name, policy, read_only=False) as one:
         print(f"{count(one.compact(_days(older_than)), 'event')} dropped")
 
@@ -295,7 +296,7 @@ def erase_request(
     request: Annotated[str, typer.Argument(help="The name of the request.")],
     policy: Own = None,
 ) -> None:
-    """Remove the name of a request from the store; its decisions stay."""
+    """Remove the name of a request; its decisions stay."""
     with _open_agent(store, name, policy, read_only=False) as one:
         print(f"erased from {count(one.erase_request(request), 'decision')}")
 
@@ -306,12 +307,10 @@ def copy(
     target: Annotated[
         str, typer.Argument(metavar="TO", help="A file, or a URL such as postgresql://user@host/database.")
     ],
-    name: Annotated[
-        str | None, typer.Argument(help="The agent; all of them by default.", show_default=False)
-    ] = None,
+    name: Names = None,
     policy: Own = None,
 ) -> None:
-    """Copy an agent, or all agents, to another store, and compare the copy; nothing is overwritten."""
+    """Copy agents to another store, and compare the copies. Nothing is overwritten."""
     from lowregret.online.copying import check_free, copy_agent
     from lowregret.online.stores.locations import agent_names
 
@@ -327,7 +326,7 @@ Backup = Annotated[str, typer.Argument(help="The copy, an SQLite file.")]
 
 @agent.command()
 def backup(store: Store, file: Backup) -> None:
-    """Copy an SQLite store and all its agents to a new file while it is used; on PostgreSQL use pg_dump."""
+    """Copy an SQLite store to a new file while it is used. On PostgreSQL use pg_dump."""
     from lowregret.online.backup import backup as copy_store
 
     print(f"{file}: {count(len(copy_store(store, file)), 'agent')}")
@@ -335,7 +334,7 @@ def backup(store: Store, file: Backup) -> None:
 
 @agent.command()
 def restore(file: Backup, store: Store) -> None:
-    """Replace an SQLite store by a backup; refused while a process uses the store."""
+    """Replace an SQLite store by a backup. Refused while a process uses the store."""
     from lowregret.online.backup import restore as replace_store
 
     print(f"{store}: {count(len(replace_store(file, store)), 'agent')}")

@@ -34,7 +34,7 @@ def bounds(
     seed: Annotated[int, typer.Option(help="Seed of the estimates.")] = 0,
     json: Json = False,
 ) -> None:
-    """Print bounds on the regret in an environment: the EUCBV paper's, hardness, lower bounds."""
+    """Print upper and lower bounds on the regret. Those of the EUCBV paper are among them."""
     from lowregret.theory import regret_bounds
 
     if runs is not None:

@@ -19,11 +19,13 @@ def league(
     policy: Annotated[
         list[str] | None,
         typer.Option(
-            help="Your own policy, as module:Class, or one of ours with parameters; may be repeated."
+            metavar="<policy>",
+            help="Your own policy, as module:Class, or one of ours with parameters; may be repeated.",
         ),
     ] = None,
     testbed: Annotated[
-        list[str] | None, typer.Option(help="A testbed; may be repeated.", show_default="all")
+        list[str] | None,
+        typer.Option(metavar="<name>", help="A testbed, such as short; may be repeated.", show_default="all"),
     ] = None,
     out: Annotated[
         Path,
@@ -35,7 +37,7 @@ def league(
     engine: Engine = "compiled",
     json: Annotated[bool, typer.Option("--json", help="Print all tables as JSON.")] = False,
 ) -> None:
-    """Run every policy on every testbed of the suite, rank them, and write a page."""
+    """Run every policy on every testbed, rank them, and write a page."""
     from lowregret.cli.progress import progress_bar
     from lowregret.suite.league import league
     from lowregret.suite.league_page import as_dict

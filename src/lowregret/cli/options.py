@@ -31,7 +31,7 @@ def read_integer(text: str | int) -> int:
 
 def integer_option(help: str, **options: Any) -> Any:
     """Return an option whose value is an integer, also one such as 1e4."""
-    return typer.Option(parser=read_integer, metavar="INTEGER", help=help, **options)
+    return typer.Option(parser=read_integer, metavar="<int>", help=help, **options)
 
 
 class Figures(StrEnum):

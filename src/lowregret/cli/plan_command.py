@@ -49,7 +49,7 @@ Policies = Annotated[
 ]
 Runs = Annotated[int, integer_option("Number of runs.")]
 Prior = Annotated[
-    int | None, typer.Option(help="Weight in pulls of what is known of each option: what is that worth?")
+    int | None, typer.Option(help="Say what a prior worth so many pulls of each option gains or costs.")
 ]
 Folder = Annotated[Path | None, typer.Option(help="Folder for a page with charts.", show_default="no page")]
 
@@ -59,7 +59,9 @@ def plan(
     lift: Lift,
     visitors: Visitors,
     days: Annotated[int, typer.Option(help="Number of days.")],
-    rate: Annotated[float | None, typer.Option(help="Expected conversion rate, between 0 and 1.")] = None,
+    rate: Annotated[
+        float | None, typer.Option(help="Expected conversion rate; or use --mean and --sd.")
+    ] = None,
     mean: Mean = None,
     sd: Annotated[float | None, typer.Option(help="Standard deviation of the reward of a visitor.")] = None,
     delay_days: Annotated[
@@ -67,17 +69,17 @@ def plan(
     ] = 0.0,
     spread: Spread = None,
     rhythm: Rhythm = None,
+    prior: Prior = None,
     policy: Policies = None,
     runs: Runs = 100,
     alpha: Annotated[float, typer.Option(help="Level of the two-sided test of the fixed split.")] = 0.05,
-    seed: Annotated[int, typer.Option(help="Seed.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of options and rewards.")] = 0,
     threads: Threads = None,
     out: Folder = None,
     explain: Explain = False,
     json: Json = False,
-    prior: Prior = None,
 ) -> None:
-    """Plan an experiment: compare policies and a fixed split on the traffic it will have."""
+    """Compare policies and a fixed split on the traffic you expect."""
     from lowregret.cli.progress import progress_bar
     from lowregret.planning.plan import plan as make
 

@@ -30,7 +30,7 @@ def replay(
     clip: Clip = False,
     json: Json = False,
 ) -> None:
-    """Estimate the mean reward of policies from a log of another policy."""
+    """Estimate the reward of policies from a log of another policy."""
     from lowregret.cli.progress import progress_bar
     from lowregret.offline.replay import replay as run
 

@@ -28,10 +28,11 @@ def reproduce(
         bool, typer.Option("--verbose", help="Print every table: policies, published curves, claims.")
     ] = False,
 ) -> None:
-    """Simulate the EUCBV paper's experiments in three readings; compare with its figures and claims.
+    """Repeat the EUCBV paper's experiments, and compare the results.
 
-    As printed: the policies and testbeds of the text. Released width: EUCBV with the width of the released
-    code. As plotted: the policy and the testbed of the released script behind each published curve.
+    Each experiment is run in three readings. As printed: the policies and testbeds of the text. Released
+    width: EUCBV with the width of the released code. As plotted: the policy and the testbed of the released
+    script behind each published curve.
     """
     from lowregret.cli.progress import progress_bar
     from lowregret.cli.terminal_tables import text_table

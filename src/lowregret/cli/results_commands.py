@@ -34,7 +34,7 @@ def compare(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Compare the regret of policies in pairs, and print a verdict for each."""
+    """Compare the regret of policies in pairs, with verdicts."""
     from lowregret.cli.terminal_verdicts import print_verdicts
     from lowregret.experiments.stored_results import open_results
 
@@ -55,10 +55,13 @@ def report(
     ] = None,
     figures: FigureFiles = Figures.svg,
     band: Annotated[
-        str, typer.Option(help="Bands: interval of the mean, spread of the runs, or none.", metavar="BAND")
+        str,
+        typer.Option(
+            help="Bands: interval of the mean, spread of the runs, or none.", metavar="<interval|spread|none>"
+        ),
     ] = "interval",
 ) -> None:
-    """Write an HTML page with figures, tables and verdicts that works offline."""
+    """Write an HTML page of figures, tables and verdicts. It works offline."""
     from lowregret.cli.progress import progress_bar
     from lowregret.experiments.stored_results import open_results
 
@@ -80,9 +83,10 @@ def watch(
     ] = None,
     every: Annotated[int, typer.Option(help="Seconds between two looks at the folder.")] = 10,
 ) -> None:
-    """Write the page of `report` again whenever more runs are done, until all are.
+    """Write the page of `report` again as runs are done.
 
-    A browser that shows the page loads it again by itself. Figures are written by `report` alone.
+    It ends when all are. A browser that shows the page loads it again by itself. Figures are written by
+    `report` alone.
     """
     from lowregret.reporting.experiment_report import write_report
 
