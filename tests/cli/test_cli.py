@@ -185,11 +185,13 @@ def test_policies_lists_six_recommended_ones_and_every_other_in_one_line(monkeyp
     assert max(map(len, result.stdout.splitlines())) <= int(columns)
 
 
-def test_policies_shows_one_in_full() -> None:
+def test_policies_shows_one_in_full(monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     result = call("policies", "EUCBV")
     assert result.exit_code == 0
     assert result.stdout.startswith("EUCBV(rho=0.5, psi=None, width='paper')\n")
-    assert "\nParameters\n----------\nrho : float" in result.stdout
+    assert "\n\nParameters:\n\nrho : float, default 0.5\n    Arm elimination parameter, positive.\npsi" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 80
     assert "Algorithm 1" in result.stdout
 
 
@@ -365,7 +367,7 @@ def test_compare_prints_one_line_per_verdict(results: Path) -> None:
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
     assert lines[0] == "bernoulli:0.1,0.9"
-    assert lines[1].startswith("  RoundRobin is higher than MOSS in these runs; rare failures are not")
+    assert lines[1].startswith("  RoundRobin has higher regret than MOSS in these runs; rare failures are")
     assert result.stderr == ""
 
 

@@ -56,7 +56,7 @@ def test_a_line_after_two_seconds_and_then_every_ten(seconds, capsys) -> None:
 
 def test_a_compilation_is_told_at_once_and_in_later_lines(seconds, capsys) -> None:
     with reporting(True) as report:
-        report(Progress("mine", 2, 4, "shards", 0.5, there=3))
+        report(Progress("mine", 2, 4, "shards", 0.5, steps=1_000, there=3))
         with compiling("EUCBV"):
             seconds[0] = 10.0
             progress.tick()

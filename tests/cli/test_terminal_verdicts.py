@@ -28,9 +28,9 @@ def test_each_kind_of_verdict(lines) -> None:
     )
     assert found == [
         "e",
-        "  Lower is lower than B in these runs; rare failures are not excluded: by 2.75, "
+        "  Lower has lower regret than B in these runs; rare failures are not excluded: by 2.75, "
         "95% interval -7.74 to 10.7 (6 runs; 44 needed)",
-        "  Higher is higher than B in these runs; rare failures are not excluded: by 16.8, "
+        "  Higher has higher regret than B in these runs; rare failures are not excluded: by 16.8, "
         "95% interval -0.199 to 18.3 (6 runs; 12 needed)",
         "  Same against B is inconclusive: difference 0, 95% interval -9.22 to 9.22 (6 runs)",
         "  Noisy against B is inconclusive: difference 0.167, 95% interval -9.21 to 9.4 "

@@ -75,14 +75,15 @@ def test_notes_say_how_rewards_were_changed(trio: list[lr.Results]) -> None:
     assert list(trio[0].notes) == ["ThompsonBeta"]
     assert trio[0].notes["ThompsonBeta"].startswith("rewards transformed by ThompsonBeta: ")
     experiment = lr.Experiment(
-        environments=["paper-1", "gaussian:mean=0,1;variance=1"],
+        environments=["paper-1", "gaussian:mean=0,1;variance=1", "gaussian:mean=0,2;variance=1"],
         policies="KLUCB",
         horizon=9,
         runs=1,
         clip=True,
     )
     found = experiment.run().notes
-    assert found == {"KLUCB": "in 'gaussian:mean=0,1;variance=1': rewards clipped to [0, 1]"}
+    where = "'gaussian:mean=0,1;variance=1', 'gaussian:mean=0,2;variance=1'"
+    assert found == {"KLUCB": f"in {where}: rewards clipped to [0, 1]"}
 
 
 def test_a_policy_that_eliminated_nothing_counts_0(trio: list[lr.Results]) -> None:

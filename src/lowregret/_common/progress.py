@@ -35,7 +35,8 @@ class Progress(NamedTuple):
     def in_words(self, seconds: float) -> str:
         """Say what is done, after so many seconds."""
         what = f"compiling {_compiling}" if _compiling else self.what
-        speed = f", {self.steps / max(seconds, 1e-9) / 1e6:.3g} M steps/s" if self.steps else ""
+        millions = 0.0 if _compiling else self.steps / max(seconds, 1e-9) / 1e6
+        speed = f", {millions:.3g} M steps/s" if millions else ""
         return f"{what}: {self.there + self.done:,} of {self.there + self.total:,} {self.unit}{speed}"
 
 

@@ -104,7 +104,8 @@ def note(notes: Mapping[str, str]) -> str:
     different = set(notes.values())
     if len(different) == 1:
         return different.pop()
-    return "; ".join(f"in {environment!r}: {text}" for environment, text in notes.items() if text)
+    where = {text: ", ".join(repr(name) for name in notes if notes[name] == text) for text in notes.values()}
+    return "; ".join(f"in {names}: {text}" for text, names in where.items() if text)
 
 
 def _plain(value: Any) -> Any:

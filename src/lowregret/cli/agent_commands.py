@@ -98,7 +98,7 @@ def show(store: Store, name: Name = None, policy: Own = None, json: Json = False
     if json:
         print_json({**overview, "arms": table, "notes": list(notes)})
         return
-    print_text(", ".join(f"{key} {value}" for key, value in overview.items()), [str(overview["policy"])])
+    print_text(", ".join(f"{key} {_cell(n)}" for key, n in overview.items()), [str(overview["policy"])])
     cells = [{key: _cell(value) for key, value in row.items()} for row in table]
     cells = [{key: text for key, text in row.items() if not key.startswith("to_")} for row in cells]
     print(text_table(cells, right=[key for key in cells[0] if key not in ("arm", "state")], wrap=["arm"]))
@@ -141,7 +141,8 @@ def verdict(
     cells = [{key: row.get(key, "-") for key in columns} for row in cells]
     print(text_table(cells, right=[key for key in columns if key != "arm"], wrap=["arm"]))
     promise = f"{'About' if said.asymptotic else 'At least'} {1 - error:.4g} of all such"
-    print_text(f"to leader, lift: intervals for all arms and all times. {promise} tables are right.")
+    shown = "to leader" + ", lift" * ("lift" in columns)
+    print_text(f"{shown}: intervals for all arms and all times. {promise} tables are right.")
     loss = "" if said.expected_loss is None else f" Stopping now loses {said.expected_loss:.2g} a decision."
     print_text(f"best: posterior probability to be the best; prior: {said.prior}.{loss}")
 
@@ -373,4 +374,4 @@ def _span(low: float | None, high: float | None, form: str = ".3g") -> str:
 def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
-    return "-" if value is None else str(value)
+    return "-" if value is None else f"{value:,}" if isinstance(value, int) else str(value)

@@ -19,13 +19,11 @@ def league(
     policy: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="<policy>",
-            help="Your own policy, as module:Class, or one of ours with parameters; may be repeated.",
+            help="Your own policy, as module:Class, or one of ours with parameters; may be repeated."
         ),
     ] = None,
     testbed: Annotated[
-        list[str] | None,
-        typer.Option(metavar="<name>", help="A testbed, such as short; may be repeated.", show_default="all"),
+        list[str] | None, typer.Option(help="A testbed, such as short; may be repeated.", show_default="all")
     ] = None,
     out: Annotated[
         Path,
@@ -76,5 +74,6 @@ def _print_standings(result: League) -> None:
     ]
     print(f"Standings: {first}")
     print(text_table(rows, drop=["to lowest"]))
+    print_text("Mean rank, and regret divided by the lowest and by that of MOSS, with 95% intervals.")
     if others:
         print_text(f"The page also has the standings on: {'; '.join(others)}.")

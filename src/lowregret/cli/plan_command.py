@@ -59,9 +59,7 @@ def plan(
     lift: Lift,
     visitors: Visitors,
     days: Annotated[int, typer.Option(help="Number of days.")],
-    rate: Annotated[
-        float | None, typer.Option(help="Expected conversion rate; or use --mean and --sd.")
-    ] = None,
+    rate: Annotated[float | None, typer.Option(help="Expected conversion rate; or use --mean.")] = None,
     mean: Mean = None,
     sd: Annotated[float | None, typer.Option(help="Standard deviation of the reward of a visitor.")] = None,
     delay_days: Annotated[
@@ -116,10 +114,13 @@ def plan(
 
 def _print(result: Plan, explain: bool) -> None:
     from lowregret.cli.terminal_tables import text_table
-    from lowregret.planning.plan import in_words, text_rows
+    from lowregret.planning.plan import COLUMNS, in_words, text_rows
 
     rows = text_rows(result)
     print(text_table(rows, right=[*rows[0]][1:], drop=["good leads", "of all", "95%", "best leads"]))
+    if explain:
+        print_text(COLUMNS)
+        print()
     for line in in_words(result, explain):
         if line.startswith(" "):
             print(line)  # code

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from itertools import groupby
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -46,7 +48,8 @@ def policies(
     elif name in POLICIES:
         kind = POLICIES[name]
         needs = ", ".join(kind.needs) or "nothing"
-        print(f"{_signature(kind)}\n\n{getdoc(kind)}\n\nNeeds: {needs}\nSource: {kind.source}")
+        _print_doc(f"{_signature(kind)}\n\n{getdoc(kind)}")
+        print(f"\nNeeds: {needs}\nSource: {kind.source}")
     else:
         raise InputError(unknown("policy", name, POLICIES))
 
@@ -67,6 +70,15 @@ def _print_all(policies: dict[str, type[Policy]]) -> None:
         ]
     print(text_table(rows, drop=["needs"]))
     print_text("`lowregret policies MOSS` shows one, with its formula and parameters.")
+
+
+def _print_doc(text: str) -> None:
+    """Print a docstring without its examples; lines of the same indent are wrapped together."""
+    text = text.partition("\n\nExamples\n")[0].replace("\n- ", "\n\n- ")
+    text = re.sub(r"\n(\w+)\n-+\n", r"\n\1:\n\n", text)
+    for key, lines in groupby(text.splitlines(), lambda line: (bool(line), len(line) - len(line.lstrip()))):
+        indent = " " * key[1]
+        print_text(indent + " ".join(map(str.strip, lines)), indent=indent)
 
 
 def _signature(kind: type[Policy]) -> str:

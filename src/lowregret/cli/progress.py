@@ -32,7 +32,7 @@ class TimeLeft(TimeRemainingColumn):
 
 
 @contextmanager
-def progress_bar(start: str = "", kept: bool = True) -> Iterator[bool | Report]:
+def progress_bar(start: str = "preparing", kept: bool = True) -> Iterator[bool | Report]:
     """Show the progress of a call while the block runs, with some words until it reports.
 
     Yields the ``progress`` argument of the call. The bar is drawn on standard error if that is a terminal;

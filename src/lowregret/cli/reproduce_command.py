@@ -30,9 +30,8 @@ def reproduce(
 ) -> None:
     """Repeat the EUCBV paper's experiments, and compare the results.
 
-    Each experiment is run in three readings. As printed: the policies and testbeds of the text. Released
-    width: EUCBV with the width of the released code. As plotted: the policy and the testbed of the released
-    script behind each published curve.
+    Three readings. As printed: policies and testbeds of the text. Released width: EUCBV with that of the
+    released code. As plotted: the policy and the testbed of the released script behind a published curve.
     """
     from lowregret.cli.progress import progress_bar
     from lowregret.cli.terminal_tables import text_table
@@ -40,7 +39,7 @@ def reproduce(
     from lowregret.reproduction import report_tables as tables
     from lowregret.reproduction.reproduce import reproduce as reproduce_paper
 
-    with progress_bar("reading finished shards") as progress:
+    with progress_bar() as progress:
         evaluation, (page, *files) = reproduce_paper(out, experiment, runs, seed, figures.value, progress)
     for section in tables.terminal_sections(evaluation) if verbose else ():
         print(section.title)

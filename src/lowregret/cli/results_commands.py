@@ -55,10 +55,7 @@ def report(
     ] = None,
     figures: FigureFiles = Figures.svg,
     band: Annotated[
-        str,
-        typer.Option(
-            help="Bands: interval of the mean, spread of the runs, or none.", metavar="<interval|spread|none>"
-        ),
+        str, typer.Option(help="Bands: interval of the mean, spread of the runs, or none.", metavar="<band>")
     ] = "interval",
 ) -> None:
     """Write an HTML page of figures, tables and verdicts. It works offline."""
@@ -83,10 +80,9 @@ def watch(
     ] = None,
     every: Annotated[int, typer.Option(help="Seconds between two looks at the folder.")] = 10,
 ) -> None:
-    """Write the page of `report` again as runs are done.
+    """Write the page of `report` again until all runs are done.
 
-    It ends when all are. A browser that shows the page loads it again by itself. Figures are written by
-    `report` alone.
+    A browser that shows the page loads it again by itself. Figures are written by `report` alone.
     """
     from lowregret.reporting.experiment_report import write_report
 

@@ -86,7 +86,7 @@ def run(
     from lowregret.cli.progress import progress_bar
     from lowregret.cli.terminal_tables import MAX_TABLES, environments_table
 
-    with workers(cluster) as executor, progress_bar("reading finished shards") as progress:
+    with workers(cluster) as executor, progress_bar() as progress:
         results = spec.run(folder, executor=executor, threads=threads, progress=progress)
     if verbose or len(results.environments) <= MAX_TABLES:
         _print_results(results)

@@ -44,13 +44,9 @@ def serve(
 def add(
     file: TokensFile,
     name: Annotated[str, typer.Argument(help="Whose token it is.")],
-    scope: Annotated[
-        list[ScopeOption],
-        typer.Option(help="visitor, decide, read or admin; may be repeated.", metavar="<scope>"),
-    ],
+    scope: Annotated[list[ScopeOption], typer.Option(help="What it allows; may be repeated.")],
     agent: Annotated[
-        list[str] | None,
-        typer.Option(metavar="<name>", help="An agent that it is for; may be repeated.", show_default="all"),
+        list[str] | None, typer.Option(help="An agent that it is for; may be repeated.", show_default="all")
     ] = None,
 ) -> None:
     """Add a token, and print it. The file holds its hash alone."""

@@ -12,10 +12,10 @@ from lowregret.reporting.number_format import p_value, shown, span
 
 EXPLANATION = (
     "Paired differences of the final regret. Interval and p allow for unseen runs at the largest possible "
-    "regret; p is adjusted for all comparisons (Holm), and significant if it is at most 0.05. In these runs: "
-    "a paired t test, adjusted alike, is significant, but it sees no failure that did not occur. Runs "
-    "needed: about so many for a verdict with probability 0.8, at the strictest of Holm's levels, if the "
-    "difference and the standard deviation in these runs are the true ones."
+    "regret; p is adjusted for all comparisons (Holm), the interval is not. Significant is at most 0.05. "
+    "In these runs: a paired t test, adjusted alike, is significant, but it sees no failure that did not "
+    "occur. Runs needed: about so many for a verdict with probability 0.8, at the strictest Holm level, "
+    "if the difference and the standard deviation in these runs are the true ones."
 )
 SHORT = "Paired differences of the final regret (5%, Holm); --explain says more."
 """The text below the verdicts, and the line in its place."""
@@ -58,7 +58,7 @@ def _line(row: dict[str, Any]) -> str:
         words = f"{policy} has {verdict} than {other}: by {shown(abs(difference))}"
     else:
         sign = "lower" if verdict == LOWER_HERE else "higher"
-        words = f"{policy} is {sign} than {other} in these runs; rare failures are not excluded: "
+        words = f"{policy} has {sign} regret than {other} in these runs; rare failures are not excluded: "
         words += f"by {shown(abs(difference))}"
     if row["se"] is None:
         return f"{words} (1 run)"

@@ -43,6 +43,16 @@ from lowregret.policies import POLICIES, Policy, clock_at
 from lowregret.policies.inputs import clips, policies_of
 from lowregret.reporting.number_format import shown
 
+COLUMNS = (
+    "In brackets: the standard error of the mean. 95%: what 95% of the runs stay below. Worst 5%: the "
+    "mean of the worst 5% of the runs. Of all: the loss divided by what the best option would earn. Best "
+    "leads: the share of runs in which the best option has most of the last day's traffic, or, for the "
+    "fixed split, the largest observed mean; good leads: the same for options that are worse by less "
+    "than the lift. Verdict: the share of runs in which a verdict that holds whenever one looks names "
+    "the best option by the last day. Days to 80%: the median of the first day on which the best option "
+    "has 80% of the traffic; a dash if fewer than half of the runs get there."
+)
+"""What the columns of the table mean."""
 FOR_RATES = ("ThompsonBeta", "IMED", "EUCBV", "MOSSV", "MOSS", "UCB1", "EpsilonGreedy")
 FOR_MEANS = ("ThompsonNormal", "ThompsonGauss", "KLUCBGauss", "BayesUCBGauss", "EpsilonGreedy")
 """The policies that are compared: those that a step of some 100 ns and the kind of reward suit."""
@@ -165,7 +175,7 @@ class Plan:
 def in_words(plan: Plan, explain: bool = True) -> list[str]:
     """Return the power of the fixed split, the recommendation, its code and the assumptions, in lines."""
     lines = [f"Note: {plan.given.large_lift()}"] if plan.given.large_lift() else []
-    lines.append(f"Fixed split: power {plan.power:.0%}, {plan.days_needed:,.1f} days for 80%")
+    lines.append(f"Fixed split: power {plan.power:.0%}, {plan.days_needed:,.1f} days for a power of 80%")
     lines.append(f"Use {plan.recommended}: {plan.reason}")
     lines += prior_in_words(plan.prior, plan.given.unit)
     for words, snippet in ways_to_start(plan):
@@ -174,7 +184,7 @@ def in_words(plan: Plan, explain: bool = True) -> list[str]:
     return [
         *lines,
         "",
-        *(assumed if explain else [f"{plan.assumptions[-1]} --explain prints all that was assumed."]),
+        *(assumed if explain else [f"{plan.assumptions[-1]} --explain prints what was assumed."]),
     ]
 
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from lowregret._common.arrays import Floats
 from lowregret._common.text import count
-from lowregret.planning.plan import Plan, text_rows, ways_to_start
+from lowregret.planning.plan import COLUMNS, Plan, text_rows, ways_to_start
 from lowregret.planning.policy_runs import PolicyRuns
 from lowregret.planning.prior_value import prior_in_words
 from lowregret.reporting.chart_style import inline, layer_chart
@@ -100,16 +100,7 @@ def plan_table(plan: Plan) -> Table:
         [Cell(name, "best" if name == plan.recommended else ""), *numbers]
         for name, *numbers in (row.values() for row in table)
     ]
-    caption = (
-        "In brackets: the standard error of the mean. 95%: what 95% of the runs stay below. Worst 5%: the "
-        "mean of the worst 5% of the runs. Of all: the loss divided by what the best option would earn. Best "
-        "leads: the share of runs in which the best option has most of the last day's traffic, or, for the "
-        "fixed split, the largest observed mean; good leads: the same for options that are worse by less "
-        "than the lift. Verdict: the share of runs in which a verdict that holds whenever one looks names "
-        "the best option by the last day. Days to 80%: the median of the first day on which the best option "
-        "has 80% of the traffic; a dash if fewer than half of the runs get there."
-    )
-    return Table(list(table[0]), rows, caption=caption)
+    return Table(list(table[0]), rows, caption=COLUMNS)
 
 
 def _by_day(played: Mapping[str, PolicyRuns], what: str) -> pl.DataFrame:

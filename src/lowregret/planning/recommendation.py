@@ -75,7 +75,7 @@ def recommend(
     reason = f"it loses {_size(losses[chosen])} {scenario.unit}, {saved / fixed.mean():.0%} less than "
     reason += f"a fixed split ({_size(fixed)}){_beside(chosen, first, close, need_variance)}."
     if split.power < 0.8:
-        reason += f" The fixed split would have a power of {split.power:.0%} only."
+        reason += f" The fixed split would have a power of only {split.power:.0%}."
     return Recommendation(chosen, reason, *snippets(scenario, policies[chosen]))
 
 

@@ -60,7 +60,7 @@ CONFIG = {
 }
 """Fonts and colours of what surrounds the marks."""
 BANDS = {
-    "interval": ("student_low", "student_high", "with its 95% interval, if no failure is unseen (Student)"),
+    "interval": ("student_low", "student_high", "with Student's 95% interval, from these runs alone"),
     "spread": ("p05", "p95", "with a band from the 5% to the 95% quantile of the runs"),
     "none": ("mean", "mean", "over the runs"),
 }

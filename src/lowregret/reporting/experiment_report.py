@@ -79,8 +79,8 @@ def verdicts(comparison: pl.DataFrame) -> Table:
         f"Against {comparison['baseline'][0]}, on the same rewards. The 95% interval and p allow for unseen "
         "runs at the largest possible regret, and give the verdict. Lower or higher in these runs: by "
         "Student's interval and the t test, which see no failure that did not occur; rare failures are not "
-        "excluded. Both p are adjusted (Holm). Runs needed: about the number of runs for a verdict with "
-        "probability 0.8, if the difference and the standard deviation in these runs are the true ones. "
+        "excluded. Both p are adjusted (Holm), intervals are not. Runs needed: about so many for a verdict "
+        "with probability 0.8, if the difference and the standard deviation in these runs are the true ones. "
         "Wins: the share of runs with the lower regret."
     )
     return table_of(rows, (0, 1), caption)
@@ -111,9 +111,7 @@ def overview(
     )
     if rows_of:
         baseline = rows_of[0]["baseline"]
-        caption += (
-            f" ▼ lower, ▲ higher regret than {baseline} (5%, Holm's); ▽ lower, △ higher in these runs: "
-        )
+        caption += f" ▼ lower, ▲ higher regret than {baseline} (5%, Holm); ▽ lower, △ higher in these runs: "
         caption += "rare failures are not excluded; ≈ inconclusive."
     return Table(["policy", "mean rank", *environments], rows, caption=caption)
 

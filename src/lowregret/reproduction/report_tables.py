@@ -89,7 +89,8 @@ def headline_table(readings: pl.DataFrame, decimals: bool = True) -> Table:
         published = next((row["published"] for row in cells if row), None)
         regrets = ["-" if row is None else with_error(row["mean"], row["se"], decimals) for row in cells]
         rows.append([str(number), two_decimals(published), *regrets])
-    caption = "Mean final regret of EUCBV (standard error), beside MOSS and uniform play."
+    caption = "Mean final regret of EUCBV (standard error), beside MOSS and uniform play. As plotted, "
+    caption += "experiments 2 to 4 have no noise."
     return Table([*heads, UNIFORM_PLAY], rows, caption=caption)
 
 
