@@ -325,6 +325,10 @@ def test_the_command(small, tmp_path):
     assert data == json.loads(json.dumps(small.to_dict()))
     printed = call("--out", str(tmp_path)).stdout
     assert "Use ThompsonBeta" in printed and "days to 80%" in printed and "wrote the page" in printed
+    assert ("Days to 80%: the median" in printed, "Days to 80%: the median" in call("--explain").stdout) == (
+        0,
+        1,
+    )
     refused = call("--rate", "1.5")
     assert refused.exit_code == 2
     assert refused.stderr == "lowregret: plan: rate must lie between 0 and 1, got 1.5\n"

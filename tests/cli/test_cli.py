@@ -190,7 +190,10 @@ def test_policies_shows_one_in_full(monkeypatch) -> None:
     result = call("policies", "EUCBV")
     assert result.exit_code == 0
     assert result.stdout.startswith("EUCBV(rho=0.5, psi=None, width='paper')\n")
-    assert "\n\nParameters:\n\nrho : float, default 0.5\n    Arm elimination parameter, positive.\npsi" in result.stdout
+    assert (
+        "\n\nParameters:\n\nrho : float, default 0.5\n    Arm elimination parameter, positive.\npsi"
+        in result.stdout
+    )
     assert max(map(len, result.stdout.splitlines())) <= 80
     assert "Algorithm 1" in result.stdout
 
