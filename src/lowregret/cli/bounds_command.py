@@ -78,11 +78,11 @@ def _print(
     ]
     print(text_table(rows))
     print_notes({line["name"]: line["note"] for line in statements})
-    print("docs/theory.md explains the constants and the statements.")
     if estimates is not None:
         rows = [_estimate(row) for row in estimates]
         print("\n" + text_table(rows, right=list(rows[0])[1:], drop=["pulls", "variance", "exact", "gap"]))
         print_notes({row["event"]: row["note"] for row in estimates})
+    print("\ndocs/theory.md explains the constants and the statements.")
 
 
 def _estimate(row: dict[str, Any]) -> dict[str, str]:
