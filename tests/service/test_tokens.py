@@ -205,8 +205,10 @@ def test_tokens_that_are_no_file_are_not_read(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", "/dev/null"):
         for call in (lambda path=path: Tokens(path), lambda path=path: new_token(path, "shop", ["decide"])):
-            with pytest.raises(lr.StoreError, match="is no file"):
+            with pytest.raises(lr.StoreError, match="there is no file of tokens"):
                 call()
+    with pytest.raises(lr.StoreError, match="there is no file of tokens"):
+        remove_token(tmp_path / "gone", "shop")
 
 
 def test_tokens_on_the_command_line(tmp_path):

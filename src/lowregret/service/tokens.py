@@ -79,8 +79,8 @@ class Tokens:
 
 
 def read_tokens(path: Path) -> list[Token]:
-    if path.exists() and not path.is_file():  # a pipe or a device, which may have no end
-        raise StoreError(f"the file of tokens {str(path)!r} is no file")
+    if not path.is_file():  # a pipe or a device may have no end
+        raise StoreError(f"there is no file of tokens {str(path)!r}: write one with 'lowregret token add'")
     with as_store_error(path):
         text = path.read_bytes()
     try:
