@@ -147,5 +147,5 @@ def test_every_policy_has_an_identity_of_its_own():
 def test_modules_have_an_identity():
     assert module_identity(*KERNELS) == module_identity(*KERNELS)
     assert module_identity("lowregret.engine") != module_identity("lowregret.special")
-    with pytest.raises(ModuleNotFoundError, match="no code of lowregret.nothing"):
+    with pytest.raises(ModuleNotFoundError, match="no source of lowregret.nothing"):
         module_identity("lowregret.nothing")

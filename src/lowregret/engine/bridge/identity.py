@@ -1,12 +1,14 @@
 """Hash code, not text: what a class of policies, or the engine, computes.
 
-Two things have the same identity if their bytecode, constants and all that they refer to are equal. Comments,
-docstrings, line numbers and file names do not count. The machine code on disk and the stored results of
-experiments are both filed under such identities, so neither can be stale.
+Two things have the same identity if their bytecode, constants and all that they refer to are equal; modules
+of this package, if their syntax trees are. Comments, docstrings, line numbers and file names do not count.
+The machine code on disk and the stored results of experiments are both filed under such identities, so
+neither can be stale.
 """
 
 from __future__ import annotations
 
+import ast
 import builtins
 import hashlib
 import pickle
@@ -325,15 +327,15 @@ def unseeded(kind: Any) -> str | None:
 
 
 def module_identity(*names: str) -> str:
-    """Hash the code of modules of this package, and of whole packages in it, as it is on disk now."""
-    codes = dict(_codes([str(PACKAGE)], "lowregret.", names))
-    if missing := [name for name in names if name not in codes]:
-        raise ModuleNotFoundError(f"no code of {', '.join(missing)} in {PACKAGE}")
-    return _digest("\n".join(sorted(f"{name} {code_identity(code)}" for name, code in codes.items())))
+    """Hash the source of modules of this package, and of whole packages in it, as it is on disk now."""
+    trees = dict(_trees([str(PACKAGE)], "lowregret.", names))
+    if missing := [name for name in names if name not in trees]:
+        raise ModuleNotFoundError(f"no source of {', '.join(missing)} in {PACKAGE}")
+    return _digest("\n".join(sorted(f"{name} {ast.dump(tree)}" for name, tree in trees.items())))
 
 
-def _codes(folders: Iterable[str], prefix: str, wanted: tuple[str, ...]) -> Iterator[tuple[str, CodeType]]:
-    """Yield the wanted modules and their code, without importing them."""
+def _trees(folders: Iterable[str], prefix: str, wanted: tuple[str, ...]) -> Iterator[tuple[str, ast.Module]]:
+    """Yield the wanted modules and their syntax trees, without importing them."""
     for finder, name, is_package in iter_modules(folders, prefix):
         inside = any(name == module or name.startswith(f"{module}.") for module in wanted)
         above = any(module.startswith(f"{name}.") for module in wanted)
@@ -341,11 +343,25 @@ def _codes(folders: Iterable[str], prefix: str, wanted: tuple[str, ...]) -> Iter
             continue
         spec = finder.find_spec(name, None)
         assert spec and isinstance(spec.loader, InspectLoader)
-        code = spec.loader.get_code(name)
-        if inside and code:
-            yield name, code
+        source = spec.loader.get_source(name)
+        if inside and source is not None:
+            tree = ast.parse(source)
+            _remove_strings(tree)
+            yield name, tree
         if is_package:
-            yield from _codes(spec.submodule_search_locations or (), f"{name}.", wanted)
+            yield from _trees(spec.submodule_search_locations or (), f"{name}.", wanted)
+
+
+def _remove_strings(node: ast.Module | ast.ClassDef | ast.FunctionDef) -> None:
+    """Remove the docstrings of a module, its classes, functions and constants."""
+    node.body = [
+        part
+        for part in node.body
+        if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
+    ]
+    for part in node.body:
+        if isinstance(part, ast.ClassDef | ast.FunctionDef):
+            _remove_strings(part)
 
 
 def _digest(text: str | bytes) -> str:
