@@ -83,9 +83,9 @@ def test_json_is_one_valid_object_and_nothing_else() -> None:
 
 
 def test_simulate_with_delayed_rewards() -> None:
-    late = ["--policy", "MOSS", "--delay", "geometric(mean=5)", "--batch", "4"]
+    late = ["--policy", "UCB1", "--delay", "geometric(mean=5)", "--batch", "4"]
     data = json.loads(call("simulate", *SMALL, *late, "--json").stdout)
-    known = lr.simulate("MOSS", "bernoulli:0.1,0.5", 60, 4, delay="geometric(5)", batch=4).to_dict()
+    known = lr.simulate("UCB1", "bernoulli:0.1,0.5", 60, 4, delay="geometric(5)", batch=4).to_dict()
     assert (data["delay"], data["batch"]) == ("geometric(mean=5)", 4)
     assert data["policies"][0]["curve"] == known["policies"][0]["curve"]
     words = " ".join(call("simulate", *SMALL, *late).stdout.split())
@@ -267,7 +267,7 @@ def test_bad_input_as_a_program() -> None:
 
 def test_a_warning_is_one_plain_line_and_leaves_the_json_alone() -> None:
     arguments = ["--environment", "bernoulli:0.1*9,0.5", "--horizon", "100", "--runs", "2", "--json"]
-    result = command("simulate", *arguments, "--policy", "EUCBV")
+    result = command("simulate", *arguments, "--policy", "EUCBV", "--engine", "reference")
     assert result.returncode == 0
     assert json.loads(result.stdout)["horizon"] == 100
     assert result.stderr.startswith("lowregret: warning: EUCBV: the paper's guarantee")
@@ -325,7 +325,7 @@ class TestTerminal:
         return seen
 
     def test_progress_goes_to_the_terminal_and_not_to_standard_output(self) -> None:
-        process, ours = self.start("simulate", *SMALL, "--policy", "MOSS", "--json")
+        process, ours = self.start("simulate", *SMALL, "--policy", "MOSS", "--json", "--engine", "reference")
         seen = self.read(ours)
         output, _ = process.communicate(timeout=LIMIT_SECONDS)
         os.close(ours)
@@ -408,6 +408,7 @@ def test_a_class_of_ones_own_and_numbers_such_as_1e3(tmp_path: Path, monkeypatch
     )
     monkeypatch.chdir(tmp_path)
     options = ["-e", "bernoulli:0.1,0.9", "--horizon", "1e3", "--runs", "1e1", "--json", "--record-rewards"]
+    options += ["--engine", "reference"]
     done = call("simulate", *options, "-p", "mine_here:Mine", "-p", "mine_here:Mine(c=2)", "-p", "MOSS")
     told = json.loads(done.stdout)
     assert (told["horizon"], told["runs"]) == (1_000, 10)
