@@ -267,7 +267,7 @@ def test_bad_input_as_a_program() -> None:
 
 def test_a_warning_is_one_plain_line_and_leaves_the_json_alone() -> None:
     arguments = ["--environment", "bernoulli:0.1*9,0.5", "--horizon", "100", "--runs", "2", "--json"]
-    result = command("simulate", *arguments, "--policy", "EUCBV", "--engine", "reference")
+    result = command("simulate", *arguments, "--policy", "EUCBV")
     assert result.returncode == 0
     assert json.loads(result.stdout)["horizon"] == 100
     assert result.stderr.startswith("lowregret: warning: EUCBV: the paper's guarantee")
@@ -325,7 +325,7 @@ class TestTerminal:
         return seen
 
     def test_progress_goes_to_the_terminal_and_not_to_standard_output(self) -> None:
-        process, ours = self.start("simulate", *SMALL, "--policy", "MOSS", "--json", "--engine", "reference")
+        process, ours = self.start("simulate", *SMALL, "--policy", "MOSS", "--json")
         seen = self.read(ours)
         output, _ = process.communicate(timeout=LIMIT_SECONDS)
         os.close(ours)
@@ -408,7 +408,6 @@ def test_a_class_of_ones_own_and_numbers_such_as_1e3(tmp_path: Path, monkeypatch
     )
     monkeypatch.chdir(tmp_path)
     options = ["-e", "bernoulli:0.1,0.9", "--horizon", "1e3", "--runs", "1e1", "--json", "--record-rewards"]
-    options += ["--engine", "reference"]
     done = call("simulate", *options, "-p", "mine_here:Mine", "-p", "mine_here:Mine(c=2)", "-p", "MOSS")
     told = json.loads(done.stdout)
     assert (told["horizon"], told["runs"]) == (1_000, 10)
