@@ -30,6 +30,15 @@ GROUPED = (lr.UCB1, lr.UCBV, lr.KLUCBPlus, lr.IMED)
 
 
 SLOW = pytest.param(lr.EmpiricalKLUCB(c=1.0), marks=pytest.mark.heavy)
+LONG_STEPS = (
+    lr.AdaUCB,
+    lr.EmpiricalKLUCB,
+    lr.GLRKLUCB,
+    lr.TopTwoThompson,
+    lr.TopTwoThompsonGauss,
+    lr.TsallisINF,
+)
+"""Classes that take seconds for the steps of ``_beats_uniform``; their recorded outcomes pin their regret."""
 
 
 @pytest.mark.parametrize("policy", [*ONES, *OTHERS, SLOW], ids=str)
@@ -37,7 +46,16 @@ def test_our_policies_conform(policy, monkeypatch):
     """Groups of arms are another entry point to compile; that of all classes is compared in `make verify`."""
     if policy.index_depends_on and type(policy) not in GROUPED:
         monkeypatch.setattr(testing, "_large_problems", lambda policy: [])
+    if isinstance(policy, LONG_STEPS):
+        short = tuple(check for check in testing.CHECKS if check is not testing._beats_uniform)
+        monkeypatch.setattr(testing, "CHECKS", short)
     lr.testing.check_policy(policy)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("policy", [each for each in ONES + OTHERS if isinstance(each, LONG_STEPS)], ids=str)
+def test_policies_with_long_steps_beat_uniform_play(policy):
+    testing._beats_uniform(policy)
 
 
 @pytest.mark.heavy

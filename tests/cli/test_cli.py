@@ -83,9 +83,9 @@ def test_json_is_one_valid_object_and_nothing_else() -> None:
 
 
 def test_simulate_with_delayed_rewards() -> None:
-    late = ["--policy", "MOSS", "--delay", "geometric(mean=5)", "--batch", "4"]
+    late = ["--policy", "UCB1", "--delay", "geometric(mean=5)", "--batch", "4"]
     data = json.loads(call("simulate", *SMALL, *late, "--json").stdout)
-    known = lr.simulate("MOSS", "bernoulli:0.1,0.5", 60, 4, delay="geometric(5)", batch=4).to_dict()
+    known = lr.simulate("UCB1", "bernoulli:0.1,0.5", 60, 4, delay="geometric(5)", batch=4).to_dict()
     assert (data["delay"], data["batch"]) == ("geometric(mean=5)", 4)
     assert data["policies"][0]["curve"] == known["policies"][0]["curve"]
     words = " ".join(call("simulate", *SMALL, *late).stdout.split())

@@ -23,15 +23,15 @@ POLICIES = ["EUCBV", "UCB1", "ThompsonBeta", "SlidingWindowUCB"]
 def test_regret_of_a_fixed_arm_in_closed_form():
     steps = {"FixedArm(0)": 200 * 0.3 + 0 + 200 * 0.2, "FixedArm(1)": 200 * 0.2 + 200 * 0.1}
     for policy, regret in steps.items():
-        found = lr.simulate(policy, DRIFTS["piecewise"], HORIZON, runs=2)
+        found = lr.simulate(policy, DRIFTS["piecewise"], HORIZON, runs=2, engine="reference")
         assert found.regret(found.policies[0]).tolist() == pytest.approx([regret] * 2)
     line = lr.linear_drift(lr.bernoulli([0.2, 0.5]), [0.8, 0.5], 101)
-    found = lr.simulate(["FixedArm(0)", "FixedArm(1)"], line, 201, runs=1)
+    found = lr.simulate(["FixedArm(0)", "FixedArm(1)"], line, 201, runs=1, engine="reference")
     # arm 0 is behind at steps 1 to 50, by 0.006 a step less each time, then equal at step 51, then ahead
     assert found.regret("FixedArm(arm=0)").item() == pytest.approx(0.006 * 50 * 51 / 2)
     assert found.regret("FixedArm(arm=1)").item() == pytest.approx(0.006 * 50 * 51 / 2 + 100 * 0.3)
     wave = lr.sinusoidal_drift(lr.bernoulli([0.5, 0.5]), 0.3, 40, [0, 0.5])
-    found = lr.simulate("FixedArm(0)", wave, 120, runs=1)
+    found = lr.simulate("FixedArm(0)", wave, 120, runs=1, engine="reference")
     assert found.regret("FixedArm(arm=0)").item() == pytest.approx(3 * 0.3 * 2 / tan(pi / 40))
 
 
@@ -100,7 +100,7 @@ def test_mean_regret_is_that_of_an_independent_game(drift):
 
 def test_the_table_of_arms_has_averages_over_the_horizon():
     bandit = lr.piecewise_drift(lr.bernoulli([0.2, 0.5]), {76: [0.9, 0.5]})
-    result = lr.simulate(["UCB1", "RoundRobin"], bandit, 100, runs=20, seed=1)
+    result = lr.simulate(["UCB1", "RoundRobin"], bandit, 100, runs=20, seed=1, engine="reference")
     assert result.arms["mean"].to_list() == pytest.approx([0.375, 0.5])
     assert result.arms["gap"].to_list() == pytest.approx([0.225, 0.1])
     assert result.arms["optimal"].to_list() == [False, True]
