@@ -107,8 +107,7 @@ def mean_intervals(arms: Totals, error: float) -> tuple[Floats, Floats]:
         def of_all(means: Floats) -> Floats:
             tilts = beta_binomial(some, means)
             tilts = np.where(convex & (tilts > 0.0), tilts + log(TILT_SHARE), -np.inf)
-            bets = single_bets(some, means, SIDES == 1.0) + log((1.0 - TILT_SHARE) / 2)
-            return np.logaddexp(tilts, bets) - limit
+            return np.logaddexp(tilts, single_bets(some, means, SIDES) + log(1.0 - TILT_SHARE)) - limit
 
         convex, start = possible[:, other], ends[:, other]
         step = (known - start) / len(SCAN)
@@ -148,14 +147,17 @@ def beta_binomial(arms: Totals, means: Floats) -> Floats:
     return whole
 
 
-def single_bets(arms: Totals, means: Floats, smaller: Any) -> Floats:
-    """Return the logarithm of the mixture of bets that a mean is larger than these, or ``smaller``."""
+def single_bets(arms: Totals, means: Floats, sides: Floats) -> Floats:
+    """Return the logarithm of the mixture of bets that a mean is larger, where the side is 0, or smaller.
+
+    The other half of the weight is that of the other side.
+    """
     m = np.clip(means, SMALLEST_MEAN, 1.0 - SMALLEST_MEAN)[..., None]
-    n, s, squares = (values[..., None] for values in arms)
-    worst = np.where(np.asarray(smaller)[..., None], m - 1.0, m)  # the bet is on a larger y = (x - m) / worst
-    spread = (squares - 2.0 * m * s) + n * m * m
-    gains = BETS * (s - n * m) / worst + (np.log1p(-BETS) + BETS) * spread / worst**2
-    return log_sum(gains) - log(len(BETS))
+    spread = (arms.squares[..., None] - 2.0 * m * arms.total[..., None]) + arms.pulls[..., None] * m * m
+    excess = arms.total[..., None] - arms.pulls[..., None] * m
+    cost = -np.log1p(-BETS) - BETS
+    worst = np.where(np.broadcast_to(sides, means.shape)[..., None] == 0.0, m, m - 1.0)
+    return log_sum(BETS * excess / worst - cost * spread / worst**2) - log(2 * len(BETS))
 
 
 def log_sum(logarithms: Floats) -> Floats:

@@ -41,12 +41,13 @@ def summary_table(state: AgentState) -> pl.DataFrame:
     scale = settings.unscaled(1.0) - settings.unscaled(0.0)
     start, pulls = settings.unscaled(arms.offset), arms.rows["pulls"] - arms.rows["reset"]
     ends = single_intervals(arms.low, arms.high, arms.bounded, ERROR_RATE)
-    without = (pulls == 0) | (state.periods is not None)
+    # Means that change have no interval; nor have rewards of which an unknown number may be of any size.
+    none = state.periods is not None or (settings.knows_successes_first and not arms.bounded)
     differences = [
         _unless(np.isinf(end), scale * end)
         for place in (arms.leader, arms.control)
         for end in difference_intervals(
-            arms.low, arms.high, None if state.periods is not None else place, arms.bounded, ERROR_RATE
+            arms.low, arms.high, None if none else place, arms.bounded, ERROR_RATE
         )
     ]
     columns = [
@@ -54,7 +55,7 @@ def summary_table(state: AgentState) -> pl.DataFrame:
         arms.rows["pulls"],
         arms.rows["pending"],
         _unless(pulls == 0, settings.unscaled(0.0) + scale * arms.rows["mean"]),
-        *(_unless(np.isinf(end) | without, start + scale * end) for end in ends),
+        *(_unless(np.isinf(end) | (pulls == 0) | none, start + scale * end) for end in ends),
         [_state(state, arm, row) for arm, row in zip(arms.names, arms.rows, strict=True)],
         (arms.rows["pulls"] + arms.rows["pending"]) / max(state.time, 1),
         *differences,
@@ -108,7 +109,9 @@ def gain_over_control(state: AgentState) -> dict[str, float] | None:
     that resets statistics.
     """
     arms = arm_totals(state)
-    if arms.control is None or arms.rows["reset"].any() or (arms.low.pulls < arms.known.pulls).any():
+    if arms.control is None or arms.rows["reset"].any():
+        return None
+    if state.settings.knows_successes_first and not arms.bounded:
         return None
     of_control = np.arange(len(arms.names)) == arms.control
     scale = state.settings.unscaled(1.0) - state.settings.unscaled(0.0)

@@ -18,8 +18,7 @@ class ArmTotals(NamedTuple):
     ``known`` are the totals of scaled rewards, ``low`` and ``high`` those with which an arm looks worst and
     best. They differ where successes are known before failures: a pending decision may become any reward in
     the range. That is valid also for bets: each is at most 1 + c y, which increases or decreases with the
-    reward. Without a range nothing bounds it, and an arm with pending decisions has no ``low`` and ``high``.
-    ``offset`` is subtracted from rewards without a range.
+    reward. ``offset`` is subtracted from rewards without a range.
     """
 
     names: list[str]
@@ -63,12 +62,10 @@ def arm_totals(state: AgentState) -> ArmTotals:
     total = rows["total"] + pulls * distance
     squares = rows["squares"] + 2.0 * distance * rows["total"] + pulls * distance**2
     known = low = high = Totals(pulls, total, squares)
-    if settings.expires_after is not None and settings.default_reward is not None:
+    if bounded and settings.knows_successes_first:
         pending = rows["pending"].astype(np.float64)
         low = Totals(pulls + pending, total, squares)
         high = Totals(pulls + pending, total + pending, squares + pending)
-        if not bounded:
-            low = high = Totals(*(np.where(pending > 0.0, 0.0, values) for values in known))
     retired = np.array([arm in state.retired and arm != state.control for arm in names])
     control = None if state.control is None else names.index(state.control)
     return ArmTotals(names, rows, known, low, high, offset, bounded, retired, control)

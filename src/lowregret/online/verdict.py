@@ -18,11 +18,6 @@ MAX_GROWTH = 1_000.0
 """The verdict is forecast up to so many times the present number of rewards."""
 ADJUSTED = "no verdict: it would compare plain means, and this agent adjusts them for its periods"
 """Why an agent with a ``period`` has no verdict."""
-UNBOUNDED = (
-    "no verdict: without a reward_range nothing bounds pending decisions, so use matures_after and not "
-    "expires_after"
-)
-"""Why an agent with a ``default_reward`` has no verdict while it waits for rewards."""
 DRAWS = 2_000_000
 """How many draws the expected loss is computed from, of all arms together; 20,000 of each arm at most."""
 
@@ -105,7 +100,7 @@ def verdict_of(state: AgentState, error: float, within: float) -> Verdict:
     """Return the verdict on an agent; ``within`` is in the user's units."""
     every = arm_totals(state)
     scale = state.settings.unscaled(1.0) - state.settings.unscaled(0.0)
-    leader, reason = every.leader, _obstacle(every)
+    leader, reason = every.leader, _obstacle(every, state)
     if state.periods is not None:
         leader, reason = None, ADJUSTED
     claim: Claim = "none"
@@ -125,8 +120,10 @@ def verdict_of(state: AgentState, error: float, within: float) -> Verdict:
     return Verdict(claim, sentence, arm, error, within, asymptotic, more, expected_loss, prior, arms)
 
 
-def _obstacle(arms: ArmTotals) -> str:
+def _obstacle(arms: ArmTotals, state: AgentState) -> str:
     """Return why there can be no verdict, "" if there can."""
+    if state.settings.knows_successes_first and not arms.bounded:
+        return "no verdict: failures are known later than successes; use matures_after"
     if arms.rows["reset"].any():
         return "no verdict: the policy has reset its statistics"
     if (~arms.retired).sum() < 2:
@@ -134,9 +131,7 @@ def _obstacle(arms: ArmTotals) -> str:
     missing = [arms.names[place] for place in np.flatnonzero((arms.known.pulls == 0) & ~arms.retired)]
     if len(missing) == 1:
         return f"not yet: {missing[0]} has no reward"
-    if missing:
-        return f"not yet: {missing[0]} and {count(len(missing) - 1, 'other')} have no reward"
-    return UNBOUNDED if (arms.low.pulls < arms.known.pulls)[~arms.retired].any() else ""
+    return f"not yet: {missing[0]} and {count(len(missing) - 1, 'other')} have no reward" if missing else ""
 
 
 def _claim(arms: ArmTotals, leader: int, error: float, within: float) -> tuple[Claim, int | None]:
