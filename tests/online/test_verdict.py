@@ -168,3 +168,12 @@ def test_the_forecast_leaves_out_the_pulls_of_retired_arms():
         agent.retire_arm("c")
         more.append(agent.verdict().more_decisions)
     assert more[0] == more[1] > 0
+
+
+def test_a_claim_needs_the_proof_beside_the_search(monkeypatch):
+    agent = lr.Agent("RoundRobin", ["a", "b"])
+    fill(agent, "a", 300, 0.8)
+    fill(agent, "b", 300, 0.2)
+    assert agent.verdict().claim == "best" and agent.verdict(within=0.1).claim == "best"
+    monkeypatch.setattr("lowregret.online.verdict.proved", lambda *_: False)
+    assert agent.verdict().claim == agent.verdict(within=0.1).claim == "not yet"
