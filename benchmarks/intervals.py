@@ -13,6 +13,7 @@ from time import process_time
 
 import numpy as np
 from common import Claim, Sheet, arguments, claim_sheet, show, write
+from scipy.stats import lognorm
 
 import lowregret as lr
 from lowregret.analysis.confidence_sequences import (
@@ -22,6 +23,7 @@ from lowregret.analysis.confidence_sequences import (
     beta_binomial,
     mean_intervals,
     single_bets,
+    single_intervals,
 )
 from lowregret.analysis.mean_differences import log_evidence
 from lowregret.offline.estimators import Estimate, doubly_robust, ips, snips
@@ -43,10 +45,18 @@ FALSE = (
     ("UCB1", "bernoulli:0.1*2", "constant(500)"),
     ("ThompsonGauss(0.01)", "beta:a=0.5*2;b=10", None),
     ("UCB1", "beta:a=8*2;b=8", None),
-    ("ThompsonGauss(5.0)", "lognormal:mu=0*2;sigma=1", None),
-    ("RoundRobin", "lognormal:mu=0*2;sigma=1", None),
 )
 """Policy, arms and delay; a window of 500 decisions is a constant delay."""
+REVENUE = (
+    ("EpsilonGreedy(0.05)", "sales in 3%, sigma 1"),
+    ("ThompsonNormal", "sales in 3%, sigma 1"),
+    ("EpsilonGreedy(0.05)", "sales in 0.5%, sigma 1"),
+    ("UCB1", "sales in 20%, sigma 1.5"),
+    ("ThompsonGauss(5.0)", "sales in 100%, sigma 1"),
+    ("UCB1", "sales in 100%, sigma 1"),
+    ("RoundRobin", "sales in 100%, sigma 1"),
+)
+"""Policy and two equal arms of log-normal sales without a range; other decisions earn 0."""
 LOOKS = np.unique(np.geomspace(60, HORIZON, 600).astype(int)) - 1
 """When rewards that are not binary are looked at, since a look at all of them takes long."""
 EQUAL_SHARES = {
@@ -94,8 +104,10 @@ def misses_of_family(shape: tuple[float, float], runs: int) -> np.ndarray:
         rewards = random.beta(*shape, HORIZON)
         arm = Totals(pulls, rewards.cumsum(), (rewards**2).cumsum())
         tilts = beta_binomial(arm, np.full(HORIZON, mean)) + log(TILT_SHARE)
-        whole = np.logaddexp(tilts, single_bets(arm, np.full(HORIZON, mean)) + log(1 - TILT_SHARE))
-        missed.append((whole >= log(1 / ERROR)).any())
+        for side in (np.array(0.0), np.array(1.0)):
+            bets = single_bets(arm, np.full(HORIZON, mean), side) + log(1 - TILT_SHARE)
+            tilts = np.logaddexp(tilts, bets)
+        missed.append((tilts >= log(1 / ERROR)).any())
     return np.array(missed)
 
 
@@ -260,6 +272,41 @@ def measure_false(runs: int) -> tuple[list[Sheet], list[Claim]]:
     return [Sheet(title, ("policy", "arms", "delay", "runs", "false"), rows)], claims
 
 
+def sales(text: str) -> np.ndarray:
+    """Return equally likely rewards: quantiles of log-normal sales in so many percent, and zeros."""
+    chance, sigma = float(text.split()[2][:-2]) / 100, float(text.split()[-1])
+    sizes = lognorm.ppf((np.arange(200) + 0.5) / 200, sigma)
+    return np.concatenate([np.zeros(round(200 / chance) - 200), sizes])
+
+
+def misses_without_range(rewards: np.ndarray, runs: int) -> np.ndarray:
+    """Return in which streams of 2,000 rewards the interval of an unknown range ever misses."""
+    random, pulls, missed = np.random.default_rng(6), np.arange(1.0, 2_001), []
+    for _ in range(runs):
+        drawn = random.choice(rewards, len(pulls))
+        arm = Totals(pulls, drawn.cumsum(), (drawn**2).cumsum())
+        low, high = single_intervals(arm, arm, False, ERROR)
+        missed.append(((low > rewards.mean()) | (high < rewards.mean())).any())
+    return np.array(missed)
+
+
+def measure_revenue(runs: int) -> tuple[list[Sheet], list[Claim]]:
+    """Measure false verdicts and misses for rewards without a range, where both are asymptotic."""
+    rows, claims = [], []
+    for policy, text in REVENUE:
+        false = false_verdicts(policy, lr.empirical([sales(text)] * 2), None, runs)
+        rows.append([policy, text, f"{runs:,}", share(false)])
+        claims.append(Claim(f"false verdict, {policy}, {text} (%)", 100 * false.mean(), 5.0))
+    title = "A false verdict without a range within 10,000 decisions, 600 looks, %"
+    sheets = [Sheet(title, ("policy", "two equal arms", "runs", "false"), rows)]
+    rows = [
+        [text, f"{runs:,}", share(misses_without_range(sales(text), runs))]
+        for text in sorted({text for _, text in REVENUE})
+    ]
+    title = "An interval without a range ever misses within 2,000 rewards, %"
+    return [*sheets, Sheet(title, ("rewards", "streams", "misses"), rows)], claims
+
+
 def measure_times(runs: int) -> tuple[list[Sheet], list[Claim]]:
     """Measure how long a verdict takes at equal shares."""
     rows, claims = [], []
@@ -332,6 +379,7 @@ PARTS = {
     "misses": measure_misses,
     "policies": measure_policies,
     "false": measure_false,
+    "revenue": measure_revenue,
     "times": measure_times,
     "proofs": measure_proofs,
     "speed": measure_speed,

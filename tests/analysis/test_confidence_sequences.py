@@ -71,8 +71,29 @@ def test_bets_are_below_what_betting_on_every_reward_earns():
         earned = [
             (1 + bets * y).prod(axis=1) for y in ((rewards - mean) / mean, (mean - rewards) / (1 - mean))
         ]
-        ours = single_bets(totals(30, rewards.sum(), (rewards**2).sum()), np.array([mean])).item()
+        arm = totals(30, rewards.sum(), (rewards**2).sum())
+        sides = [single_bets(arm, np.array([mean]), np.array(side)).item() for side in (0.0, 1.0)]
+        ours = np.logaddexp(*sides)
         assert ours <= log(np.mean(earned)) + 1e-12
+
+
+def test_an_end_is_excluded_by_bets_on_its_own_side_and_the_mixture_where_that_is_monotone():
+    """What excludes an end must also exclude all means beyond: bets on the other side do not."""
+    random, size = np.random.default_rng(1), 2_000
+    pulls = np.exp(random.uniform(log(2), log(1e6), size)).round()
+    means = np.where(random.random(size) < 0.5, 10 ** random.uniform(-5, 0, size), random.random(size))
+    total = pulls * means
+    arms = totals(
+        pulls, total, pulls * means**2 + (total - pulls * means**2) * 10 ** random.uniform(-7, 0, size)
+    )
+    for smaller, end in enumerate(mean_intervals(arms, 0.05)):
+        tilts = beta_binomial(arms, end)
+        few = (arms.pulls - arms.total if smaller else arms.total) <= 1
+        tilts = np.where(few | (tilts <= 0), 0.0, np.exp(np.minimum(tilts, 600)))
+        bets = np.exp(np.minimum(single_bets(arms, end, np.array(smaller)), 600))
+        excluded = TILT_SHARE * tilts + (1 - TILT_SHARE) * bets >= 20 * (1 - 1e-9)
+        assert (excluded | (end == smaller)).all()
+        assert (end != smaller).sum() > 500
 
 
 @pytest.mark.parametrize("shape", [(0.5, 30), (8, 8), (2, 1)])

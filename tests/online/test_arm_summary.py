@@ -31,12 +31,33 @@ def test_the_columns_in_the_users_units():
 def test_without_a_range_the_interval_follows_the_variance():
     agent = lr.Agent(lr.ThompsonNormal(), ["a"], reward_range=None)
     agent.tell(agent.ask(), 5)
-    assert agent.summary()["low"].item() is None
-    for reward in (4.0, 6.0) * 50:
+    for reward in (4.0, 6.0) * 49:
+        agent.tell(agent.ask(), reward)
+    assert agent.summary()["low"].item() is None  # the variance of so few rewards may be far too small
+    for reward in (4.0, 6.0):
         agent.tell(agent.ask(), reward)
     assert agent.summary()["high"].item() == pytest.approx(
         5 + normal_width(np.array(101.0), np.sqrt(100 / 101), 0.05)
     )
+
+
+def test_means_that_change_with_periods_have_no_interval():
+    agent = lr.Agent(lr.UCB1(), ["a", "b"], period=10)
+    agent.tell_many((choice, 1) for choice in agent.ask(40))
+    assert set(agent.summary().select("low", "high", "to_leader_low").row(0)) == {None}
+
+
+def test_pending_decisions_that_may_turn_into_failures_widen_the_gain_over_the_control():
+    options = {"control": ("a", 0.5), "seed": 1, "expires_after": 1_000, "default_reward": 0}
+    agent = lr.Agent(lr.UCB1(), ["a", "b"], **options)
+    for number, choice in enumerate(agent.ask(800)):
+        if number < 400:
+            agent.tell(choice, choice.arm == "b" or number % 2)
+    with agent.transactions.reading() as state:
+        gain = gain_over_control(state)
+    rows = {row["arm"]: row for row in agent.summary().to_dicts()}
+    assert gain["estimate"] == pytest.approx(rows["b"]["pulls"] * (1 - rows["a"]["mean"]))
+    assert gain["low"] < -rows["b"]["pending"] / 2  # all of b may fail yet, and none of a
 
 
 def test_the_states_of_arms():
@@ -77,6 +98,10 @@ def test_the_regret_bound_holds_and_is_what_the_intervals_say():
     agent.retire_arm("b")
     retired = sum(pulls * max(ends["a"][2] - low, 0) for arm, (pulls, low, _) in ends.items() if arm != "a")
     assert bound_of(agent) == pytest.approx(retired)
+    agent.transactions.state.rows["reset"][0] = (
+        3  # the intervals are those of the rewards since, the pulls all
+    )
+    assert bound_of(agent) is None
     assert bound_of(lr.Agent(lr.ThompsonNormal(), ["a", "b"], reward_range=None)) is None
 
 

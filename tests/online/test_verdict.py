@@ -1,10 +1,14 @@
 """The verdict of an agent: what it claims, in which units, and when it says nothing."""
 
+from math import log
+
 import numpy as np
 import pytest
 
 import lowregret as lr
+from lowregret.analysis.mean_differences import log_evidence
 from lowregret.errors import InputError
+from lowregret.online.arm_summary import gain_over_control
 from lowregret.online.arm_totals import arm_totals
 
 
@@ -37,6 +41,7 @@ def test_equal_arms_are_within_a_margin_in_the_units_of_the_user():
     verdict = play(agent, chances, 3_000, size=20, start=10).verdict(within=3)
     assert verdict.claim == "within"
     assert verdict.sentence.endswith("is within 3 of the best (error at most 5%, whenever you look)")
+    assert agent.verdict(within=20).claim == agent.verdict(within=50).claim == "within"  # the whole range
     assert agent.verdict().claim == "not yet"
     assert agent.verdict(within=0.01).claim == "not yet"
 
@@ -85,6 +90,90 @@ def test_pending_decisions_that_may_turn_into_failures_count_as_either():
         arms = arm_totals(state)
     assert arms.low.pulls.tolist() == arms.high.pulls.tolist() == [20, 20]
     assert arms.low.total.tolist() == [5, 0] and arms.high.total.tolist() == [20, 20]
+    assert arms.known.pulls.tolist() == [5, 0]
     row = agent.summary().row(0, named=True)
     assert row["low"] < 5 / 20 < row["high"] == 1
     assert agent.verdict().claim in ("none", "not yet")
+
+
+def fill(agent, arm, count, chance, told=None, seed=1):
+    """Ask for an arm so often, and tell the rewards of the first ``told`` decisions."""
+    rewards = np.random.default_rng(seed).random(count) < chance
+    choices = agent.ask(count, only=[arm])
+    agent.tell_many(zip(choices[:told], rewards[:told].tolist(), strict=True))
+
+
+def test_the_leader_and_the_posterior_are_those_of_the_rewards_that_are_known():
+    """Counted as failures, 1,000 pending decisions made the better arm the worse one for certain."""
+    agent = lr.Agent("ThompsonBeta", ["old", "new"], seed=1, expires_after=3_000, default_reward=0)
+    fill(agent, "old", 2_000, 0.3)
+    fill(agent, "new", 1_500, 0.6, told=500)
+    verdict = agent.verdict()
+    assert (verdict.claim, verdict.arm) == ("not yet", "new")
+    assert verdict.arms[1].probability_best > 0.999
+
+
+def test_without_a_range_pending_decisions_that_may_turn_into_failures_exclude_a_verdict():
+    """Two equal arms: of the last 1,000 decisions the sales are known, and most of the others are not."""
+    options = {"reward_range": None, "expires_after": 1_500, "default_reward": 0.0, "control": ("a", 0.5)}
+    agent, random = lr.Agent("RoundRobin", ["a", "b"], seed=1, **options), np.random.default_rng(3)
+    for arm, size in (("a", 3_000), ("b", 1_000)):
+        for choice in agent.ask(size, only=[arm]):
+            if random.random() < 0.3:
+                agent.tell(choice, random.lognormal())
+    verdict = agent.verdict()
+    assert verdict.claim == "none" and "use matures_after" in verdict.sentence
+    ends = ["low", "high", "to_leader_low", "to_leader_high", "to_control_low", "to_control_high"]
+    assert set(agent.summary().select(ends).row(1)) == {None}
+    with agent.transactions.reading() as state:
+        assert gain_over_control(state) is None
+
+
+def test_a_window_without_a_default_states_what_the_claim_assumes():
+    agent = lr.Agent("RoundRobin", ["a", "b"], matures_after=50, seed=1)
+    for time in range(1_500):
+        choice = agent.ask()
+        if choice.arm == "a" or time % 3:
+            agent.tell(choice, choice.arm == "a")
+    assert agent.verdict().sentence == (
+        "a is the best (error at most 5%, whenever you look), if rewards were missing at random"
+    )
+
+
+def test_who_retires_arms_may_look_at_the_data():
+    """The best and the worst of 30 equal arms: 435 pairs to choose from, so 30 do not bound the error."""
+    agent = lr.Agent("RoundRobin", [str(number) for number in range(30)])
+    successes = {0: 134, 29: 84}
+    for number in range(30):
+        choices = agent.ask(200, only=[str(number)])
+        agent.tell_many((choice, place < successes.get(number, 108)) for place, choice in enumerate(choices))
+    with agent.transactions.reading() as state:
+        first, last = (arm_totals(state).known.at([place]) for place in (0, 29))
+    assert log(30 / 0.05) < log_evidence(first, last, bounded=True).item() < log(30 * 29 / 0.05)
+    for number in range(1, 29):
+        agent.retire_arm(str(number))
+    assert agent.verdict().claim == "not yet"
+    fill(agent, "0", 1_000, 0.9)
+    assert agent.verdict().sentence == (
+        "0 is the best of the arms not retired (error at most 5%, whenever you look)"
+    )
+
+
+def test_the_forecast_leaves_out_the_pulls_of_retired_arms():
+    more = []
+    for pulls in (500, 20_000):
+        agent = lr.Agent("RoundRobin", ["a", "b", "c"], seed=1)
+        for arm, size, chance in (("c", pulls, 0.5), ("a", 500, 0.5), ("b", 500, 0.6)):
+            fill(agent, arm, size, chance)
+        agent.retire_arm("c")
+        more.append(agent.verdict().more_decisions)
+    assert more[0] == more[1] > 0
+
+
+def test_a_claim_needs_the_proof_beside_the_search(monkeypatch):
+    agent = lr.Agent("RoundRobin", ["a", "b"])
+    fill(agent, "a", 300, 0.8)
+    fill(agent, "b", 300, 0.2)
+    assert agent.verdict().claim == "best" and agent.verdict(within=0.1).claim == "best"
+    monkeypatch.setattr("lowregret.online.verdict.proved", lambda *_: False)
+    assert agent.verdict().claim == agent.verdict(within=0.1).claim == "not yet"

@@ -13,6 +13,11 @@ For a reward x in [0, 1] with mean m there are two kinds of factors:
 - a bet, exp(c y - (-log(1 - c) - c) y^2) <= 1 + c y with y = (x - m) / m or (m - x) / (1 - m), both at least
   -1, and 0 < c < 1 (Fan, Grama and Liu, "Exponential inequalities for martingales with applications",
   Electronic Journal of Probability 20, 2015). It gains where the variance is less than m (1 - m).
+
+Tests of a mean m say something of all means beyond it. 1 + c y decreases with m for y = (x - m) / m and
+increases for the other, so at means further out the products of 1 + c y, which are martingales, are not
+smaller; the beta-binomial mixture is convex. So every mean below that of the sample that bets on a larger
+mean and this mixture exclude is a valid lower end, wherever a search finds it.
 """
 
 from __future__ import annotations
@@ -32,10 +37,12 @@ TILT_SHARE = 0.75
 BETS = 0.9 * 3.0 ** -np.arange(9.0)
 """The parameters c of the bets on one mean."""
 SCAN = np.arange(6) / 6
-"""Where an interval of rewards that are not 0 or 1 is searched, between its outer bound and the mean."""
+"""Where an end is searched for rewards that are not 0 or 1, between its outer bound and the mean."""
 SIDES = np.array([[0.0], [1.0]])
 SMALLEST_MEAN = 1e-12
 ITERATIONS = 50
+MIN_PULLS = 100
+"""The rewards from which on the variance of a sample is used; with 30, skew rewards gave false verdicts."""
 TOLERANCE = 1e-11
 """How precisely ends are computed, as an angle."""
 
@@ -98,16 +105,17 @@ def mean_intervals(arms: Totals, error: float) -> tuple[Floats, Floats]:
         some, known = pairs.at((slice(None), other)), arms.means[other]
 
         def of_all(means: Floats) -> Floats:
-            tilts = beta_binomial(some, means) + log(TILT_SHARE)
-            return np.logaddexp(tilts, single_bets(some, means) + log(1.0 - TILT_SHARE)) - limit
+            tilts = beta_binomial(some, means)
+            tilts = np.where(convex & (tilts > 0.0), tilts + log(TILT_SHARE), -np.inf)
+            return np.logaddexp(tilts, single_bets(some, means, SIDES) + log(1.0 - TILT_SHARE)) - limit
 
-        start = ends[:, other]
-        places = start + (known - start) * SCAN[:, None, None]
-        inside = np.stack([of_all(place) < 0.0 for place in places])
-        first = np.where(inside.any(axis=0), inside.argmax(axis=0), len(SCAN))  # the outermost one
+        convex, start = possible[:, other], ends[:, other]
         step = (known - start) / len(SCAN)
-        start = start + step * np.maximum(first - 1, 0)
-        ends[:, other] = _crossing(of_all, start, start + step, first > 0)
+        excluded = np.stack([of_all(start + place * (known - start)) >= 0.0 for place in SCAN])
+        some_excluded = np.asarray(excluded.any(axis=0))
+        last = len(SCAN) - 1 - excluded[::-1].argmax(axis=0)  # the innermost one
+        start = np.where(some_excluded, start + step * last, start)
+        ends[:, other] = _crossing(of_all, start, start + step, some_excluded)
     return ends[0], ends[1]
 
 
@@ -116,7 +124,7 @@ def single_intervals(low: Totals, high: Totals, bounded: bool, error: float) -> 
     if bounded:
         ends = mean_intervals(low, error)
         return ends if high is low else (ends[0], mean_intervals(high, error)[1])
-    known = (low.pulls > 1.0) & (low.variances > 0.0)
+    known = (low.pulls >= MIN_PULLS) & (low.variances > 0.0)
     deviations = np.sqrt(low.variances)
     width = np.where(known, normal_width(np.where(known, low.pulls, 1.0), deviations, error), np.inf)
     return low.means - width, low.means + width
@@ -139,15 +147,17 @@ def beta_binomial(arms: Totals, means: Floats) -> Floats:
     return whole
 
 
-def single_bets(arms: Totals, means: Floats) -> Floats:
-    """Return the logarithm of the mixture of bets that a mean is larger or smaller, for these means."""
+def single_bets(arms: Totals, means: Floats, sides: Floats) -> Floats:
+    """Return the logarithm of the mixture of bets that a mean is larger, where the side is 0, or smaller.
+
+    The other half of the weight is that of the other side.
+    """
     m = np.clip(means, SMALLEST_MEAN, 1.0 - SMALLEST_MEAN)[..., None]
     spread = (arms.squares[..., None] - 2.0 * m * arms.total[..., None]) + arms.pulls[..., None] * m * m
     excess = arms.total[..., None] - arms.pulls[..., None] * m
     cost = -np.log1p(-BETS) - BETS
-    larger = BETS * excess / m - cost * spread / m**2
-    smaller = -BETS * excess / (1.0 - m) - cost * spread / (1.0 - m) ** 2
-    return log_sum(np.concatenate([larger, smaller], axis=-1)) - log(2 * len(BETS))
+    worst = np.where(np.broadcast_to(sides, means.shape)[..., None] == 0.0, m, m - 1.0)
+    return log_sum(BETS * excess / worst - cost * spread / worst**2) - log(2 * len(BETS))
 
 
 def log_sum(logarithms: Floats) -> Floats:

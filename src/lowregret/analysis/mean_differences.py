@@ -19,11 +19,13 @@ The weights have a log-uniform effect l = t + u and a direction t : u. If the ar
 the pulls, the direction 1 - W : W is the one to which m does not matter. The shares depend on the policy,
 so some directions are mixed, the extremes included.
 
-Bets take ``1 - TILT_SHARE`` of the weight where rewards are not 0 or 1. For one shift the test is as valid.
-But their logarithms are neither convex in m nor monotone in m_a and m_b. So for such rewards it is measured
-and not proved that the search finds the minimum, and that all shifts beyond an end are rejected with it.
-For rewards of unknown range, tilts are those of a normal distribution with the variances of the sample:
-this is asymptotic.
+Bets take ``1 - TILT_SHARE`` of the weight where rewards are not 0 or 1. Their logarithms are not convex in m,
+nor monotone in m_a and m_b. But each bet is at most 1 + c y, whose products are martingales that decrease
+with m_a and increase with m_b. So all shifts beyond an end are rejected with it, and `proved` bounds the
+minimum from below. The search alone, which the ends of intervals use, is tested and not proved to find it.
+For rewards of unknown range, tilts are those of a normal distribution with the variance of the sample, and
+that of both arms together where it is larger: this is asymptotic. Where most rewards are 0, few of them may
+have a tiny mean and a tiny variance by chance, so that their own variance alone gave false verdicts.
 """
 
 from collections.abc import Callable
@@ -34,6 +36,7 @@ import numpy as np
 
 from lowregret._common.arrays import Floats
 from lowregret.analysis.confidence_sequences import (
+    MIN_PULLS,
     SMALLEST_MEAN,
     TILT_SHARE,
     Totals,
@@ -54,8 +57,8 @@ COARSE = np.linspace(-1.0, 2.0, 25)
 FINE = np.linspace(-1.0, 1.0, 9)
 ROUNDS = 4
 """Where the minimum is searched, 0 and 1 being the observed means: a grid, and how often it is refined."""
-MIN_PULLS = 100
-"""The rewards from which on the variance of a sample is used; with 30, skew rewards gave false verdicts."""
+HALVINGS = 12
+"""How often cells are halved to prove that a minimum is large enough."""
 STEPS = 6
 MARGIN = 3.0
 
@@ -85,13 +88,14 @@ def log_evidence(
     enough = 1 if bounded else MIN_PULLS
     usable = (gap > 0.0) & (np.minimum(first.pulls, second.pulls) >= enough)
     if not bounded:
-        usable &= np.minimum(first.variances, second.variances) > 0.0
+        first, second = _pooled(first, second)
+        usable &= first.variances > 0.0
     evidence = np.zeros(gap.shape)
     if not usable.any():
         return evidence
     a, b = first.at(usable).at((..., None)), second.at(usable).at((..., None))
     shift, factor, low, gap = (values[usable, None] for values in (shift, factor, low, gap))
-    ends = (np.maximum(0.0, -shift / factor), np.minimum(1.0, (1.0 - shift) / factor))
+    ends = _ends(shift, factor)
 
     def at(places: Floats) -> Floats:
         means = low + gap * places
@@ -111,6 +115,43 @@ def log_evidence(
         width *= FINE[1] - FINE[0]
     evidence[usable] = np.where(inside, np.maximum(values.min(axis=1), 0.0), 0.0)
     return evidence
+
+
+def proved(first: Totals, second: Totals, shift: float, limit: float) -> bool:
+    """Return whether evidence is at least exp(limit) for all pairs, at all means of rewards in [0, 1].
+
+    For m between l and r, a martingale that is not below E(m + shift, m) is at least E(r + shift, l). Cells
+    from l to r are halved until that is enough.
+    """
+    middle, size = second.means[:, None], len(second.pulls)
+    places = middle + (first.means[:, None] - shift - middle) * COARSE
+    edges = np.clip(np.pad(places, ((0, 0), (1, 1)), constant_values=(-1.0, 2.0)), *_ends(shift, 1.0))
+    pair, left, right = (
+        np.repeat(np.arange(size), len(COARSE) + 1),
+        edges[:, :-1].ravel(),
+        edges[:, 1:].ravel(),
+    )
+    for _ in range(HALVINGS):
+        a, b = first.at(pair).at((..., None)), second.at(pair).at((..., None))
+        small = _bounded_mixture(a, b, (right + shift)[:, None], left[:, None])[:, 0] < limit
+        if not small.any():
+            return True
+        pair, left, right = pair[small], left[small], right[small]
+        centre = 0.5 * (left + right)
+        pair, left, right = np.tile(pair, 2), np.append(left, centre), np.append(centre, right)
+    return False
+
+
+def _ends(shift: Any, factor: Any) -> tuple[Any, Any]:
+    """Return between which means of the second arm those of both lie in [0, 1]."""
+    return np.maximum(0.0, -shift / factor), np.minimum(1.0, (1.0 - shift) / factor)
+
+
+def _pooled(a: Totals, b: Totals) -> tuple[Totals, Totals]:
+    """Return the totals with variances that are not below the one of both arms together."""
+    both = (a.pulls * a.variances + b.pulls * b.variances) / np.maximum(a.pulls + b.pulls, 1.0)
+    added = [arm.pulls * np.maximum(both - arm.variances, 0.0) for arm in (a, b)]
+    return a._replace(squares=a.squares + added[0]), b._replace(squares=b.squares + added[1])
 
 
 def _bounded_mixture(a: Totals, b: Totals, m_a: Floats, m_b: Floats) -> Floats:

@@ -14,7 +14,7 @@ from lowregret.errors import InputError
 UNEVEN_DEVIATIONS = 5.0
 """Standard deviations by which the counts of the arms must be uneven before a log is called not uniform."""
 FALSE_ALARM_RATE = 0.001
-"""The probability with which a correct log is called doubtful, at most."""
+"""The probability with which a correct log is called doubtful, at most, if it has the smallest propensity."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,7 +58,8 @@ class Log:
         of n terms is then at most 1 - d with probability exp(-n c d^2 / 2) or less, since w is not negative,
         and at least 1 + d with exp(-n c d^2 / (2 + 2 d / 3)) or less (Freedman 1975). An arm is doubtful if
         that is below ``FALSE_ALARM_RATE`` / 2K, so that a correct log of K arms is called doubtful with
-        probability ``FALSE_ALARM_RATE`` at most.
+        probability ``FALSE_ALARM_RATE`` at most. A policy that learns may give an arm a smaller propensity in
+        rows in which it does not choose the arm. No row shows it, and such a log is called doubtful more often.
         """
         distance = self.inverse_means() - 1.0
         spread = np.where(distance < 0.0, 2.0, 2.0 + 2.0 / 3.0 * distance)

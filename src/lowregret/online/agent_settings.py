@@ -68,6 +68,11 @@ class Settings:
     period: Window | None = None
 
     @property
+    def knows_successes_first(self) -> bool:
+        """Whether a reward counts at once, and ``default_reward`` at the end of the window."""
+        return self.expires_after is not None and self.default_reward is not None
+
+    @property
     def window(self) -> Window | None:
         """How long a decision waits for its reward, None if for ever."""
         return self.expires_after if self.matures_after is None else self.matures_after

@@ -69,7 +69,8 @@ def summary(self: Agent) -> polars.DataFrame:
         (not chosen now, but not eliminated) or "retired". The mean is that of the rewards as the policy
         records them: ``ThompsonBeta`` records a Bernoulli draw for each. The interval from low to high
         covers the true mean with probability 95% at all times simultaneously, whatever the agent chose. The
-        differences of all arms hold together with probability 95%, at all times. See docs/live.md.
+        differences of all arms hold together with probability 95%, at all times, while the arms stay the
+        same. Without a ``reward_range`` both are asymptotic. See docs/live.md.
         An agent with a prior has a column ``prior``, its weight, which is in none of the others.
 
     Examples

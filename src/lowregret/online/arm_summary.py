@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from lowregret._common.arrays import Floats
-from lowregret.analysis.confidence_sequences import normal_width, single_intervals
+from lowregret.analysis.confidence_sequences import MIN_PULLS, Totals, normal_width, single_intervals
 from lowregret.analysis.mean_differences import difference_intervals
 from lowregret.engine.kernels.periods import EXPOSURE, TOTAL
 from lowregret.engine.kernels.state import CLOSED
@@ -41,11 +41,13 @@ def summary_table(state: AgentState) -> pl.DataFrame:
     scale = settings.unscaled(1.0) - settings.unscaled(0.0)
     start, pulls = settings.unscaled(arms.offset), arms.rows["pulls"] - arms.rows["reset"]
     ends = single_intervals(arms.low, arms.high, arms.bounded, ERROR_RATE)
+    # Means that change have no interval; nor have rewards of which an unknown number may be of any size.
+    none = state.periods is not None or (settings.knows_successes_first and not arms.bounded)
     differences = [
         _unless(np.isinf(end), scale * end)
         for place in (arms.leader, arms.control)
         for end in difference_intervals(
-            arms.low, arms.high, None if state.periods is not None else place, arms.bounded, ERROR_RATE
+            arms.low, arms.high, None if none else place, arms.bounded, ERROR_RATE
         )
     ]
     columns = [
@@ -53,7 +55,7 @@ def summary_table(state: AgentState) -> pl.DataFrame:
         arms.rows["pulls"],
         arms.rows["pending"],
         _unless(pulls == 0, settings.unscaled(0.0) + scale * arms.rows["mean"]),
-        *(_unless(np.isinf(end) | (pulls == 0), start + scale * end) for end in ends),
+        *(_unless(np.isinf(end) | (pulls == 0) | none, start + scale * end) for end in ends),
         [_state(state, arm, row) for arm, row in zip(arms.names, arms.rows, strict=True)],
         (arms.rows["pulls"] + arms.rows["pending"]) / max(state.time, 1),
         *differences,
@@ -77,7 +79,7 @@ def _unless(missing: Any, values: Floats) -> list[float | None]:
 
 
 def regret_bound(state: AgentState) -> float | None:
-    """Compute an upper bound of the regret so far; None for rewards of unknown range, or with periods.
+    """Compute an upper bound of the regret so far; None without a range, with periods and after a reset.
 
     It holds at all times with probability 95%: each arm has a confidence sequence of error 0.05 / K. A pull
     loses at most the highest upper end of the other arms less its own lower end.
@@ -86,6 +88,8 @@ def regret_bound(state: AgentState) -> float | None:
     if settings.reward_range is None or settings.period is not None:
         return None
     arms = arm_totals(state)
+    if arms.rows["reset"].any():
+        return None
     size = len(arms.names)
     lows, highs = single_intervals(arms.low, arms.high, True, ERROR_RATE / size)
     highs = np.where(arms.retired, 0.0, highs)
@@ -101,25 +105,34 @@ def gain_over_control(state: AgentState) -> dict[str, float] | None:
     """Estimate what the policy has earned more than the control arm would have on the same decisions.
 
     The control arm has a fixed share of the decisions at random, so the means of both groups can be compared.
-    None without a control arm or two rewards in each group, and for a policy that resets statistics.
+    The interval is asymptotic. None without a control arm or enough rewards in each group, and for a policy
+    that resets statistics.
     """
     arms = arm_totals(state)
-    totals = arms.low
     if arms.control is None or arms.rows["reset"].any():
         return None
-    of_control = np.arange(len(arms.names)) == arms.control
-    groups = [
-        (totals.pulls[of].sum(), totals.total[of].sum(), (totals.pulls * totals.variances)[of].sum())
-        for of in (~of_control, of_control)
-    ]
-    counts, sums, variances = np.array(groups).T  # of the policy and of the control
-    if counts.min() < 2:
+    if state.settings.knows_successes_first and not arms.bounded:
         return None
+    of_control = np.arange(len(arms.names)) == arms.control
     scale = state.settings.unscaled(1.0) - state.settings.unscaled(0.0)
-    means, added = sums / counts, ADDED_VARIANCE if arms.bounded else 0.0
-    widths = normal_width(counts, np.sqrt((variances + added) / counts), ERROR_RATE / 2)
-    gain, width = counts[0] * scale * (means[0] - means[1]), counts[0] * scale * widths.sum()
-    return {"estimate": float(gain), "low": float(gain - width), "high": float(gain + width)}
+    added, least = (ADDED_VARIANCE, 2) if arms.bounded else (0.0, MIN_PULLS)
+
+    def gain(policy: Totals, control: Totals) -> tuple[float, float] | None:
+        groups = [
+            (totals.pulls[of].sum(), totals.total[of].sum(), (totals.pulls * totals.variances)[of].sum())
+            for totals, of in ((policy, ~of_control), (control, of_control))
+        ]
+        counts, sums, variances = np.array(groups).T
+        if counts.min() < least:
+            return None
+        widths = normal_width(counts, np.sqrt((variances + added) / counts), ERROR_RATE / 2)
+        means, whole = sums / counts, counts[0] * scale
+        return float(whole * (means[0] - means[1])), float(whole * widths.sum())
+
+    known, low, high = gain(arms.known, arms.known), gain(arms.low, arms.high), gain(arms.high, arms.low)
+    if known is None or low is None or high is None:
+        return None
+    return {"estimate": known[0], "low": low[0] - low[1], "high": high[0] + high[1]}
 
 
 def _state(state: AgentState, arm: str, row: np.void) -> str:

@@ -15,12 +15,15 @@ from lowregret.online.live_periods import plain_rows
 class ArmTotals(NamedTuple):
     """The arms of an agent, in the order in which they were added.
 
-    ``low`` and ``high`` are the totals of scaled rewards with which an arm looks worst and best: they differ
-    where successes are known before failures. ``offset`` is subtracted from rewards without a range.
+    ``known`` are the totals of scaled rewards, ``low`` and ``high`` those with which an arm looks worst and
+    best. They differ where successes are known before failures: a pending decision may become any reward in
+    the range. That is valid also for bets: each is at most 1 + c y, which increases or decreases with the
+    reward. ``offset`` is subtracted from rewards without a range.
     """
 
     names: list[str]
     rows: Rows
+    known: Totals
     low: Totals
     high: Totals
     offset: float
@@ -31,7 +34,7 @@ class ArmTotals(NamedTuple):
     @property
     def leader(self) -> int | None:
         """The place of the arm with the largest mean that is not retired, None before the first reward."""
-        means = np.where((self.low.pulls > 0) & ~self.retired, self.low.means, -np.inf)
+        means = np.where((self.known.pulls > 0) & ~self.retired, self.known.means, -np.inf)
         best = int(means.argmax())
         return None if np.isinf(means[best]) else best
 
@@ -58,11 +61,11 @@ def arm_totals(state: AgentState) -> ArmTotals:
     distance = origin - offset
     total = rows["total"] + pulls * distance
     squares = rows["squares"] + 2.0 * distance * rows["total"] + pulls * distance**2
-    low = high = Totals(pulls, total, squares)
-    if bounded and settings.expires_after is not None and settings.default_reward is not None:
+    known = low = high = Totals(pulls, total, squares)
+    if bounded and settings.knows_successes_first:
         pending = rows["pending"].astype(np.float64)
         low = Totals(pulls + pending, total, squares)
         high = Totals(pulls + pending, total + pending, squares + pending)
     retired = np.array([arm in state.retired and arm != state.control for arm in names])
     control = None if state.control is None else names.index(state.control)
-    return ArmTotals(names, rows, low, high, offset, bounded, retired, control)
+    return ArmTotals(names, rows, known, low, high, offset, bounded, retired, control)

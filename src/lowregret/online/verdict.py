@@ -9,7 +9,7 @@ import numpy as np
 from lowregret._common.arrays import Floats
 from lowregret._common.text import count
 from lowregret.analysis.confidence_sequences import Totals
-from lowregret.analysis.mean_differences import MAX_COMPARED, log_evidence, lower_ratios
+from lowregret.analysis.mean_differences import MAX_COMPARED, log_evidence, lower_ratios, proved
 from lowregret.online.agent_state import AgentState
 from lowregret.online.arm_totals import ArmTotals, arm_totals
 
@@ -56,7 +56,8 @@ class Verdict:
     arm : str or None
         The leader: the arm with the largest mean.
     error : float
-        The probability that a claim is ever wrong is at most this, however often one looks.
+        The probability that a claim is ever wrong is at most this, however often one looks, while the means
+        and the arms stay the same.
     within : float
         The difference that does not matter.
     asymptotic : bool
@@ -65,7 +66,8 @@ class Verdict:
         With "not yet", about how many more decisions are needed if means and shares stay as they are; None if
         more than 1,000 times the present number.
     expected_loss : float or None
-        What a decision is expected to lose if the leader is chosen from now on, under the posterior.
+        What a decision is expected to lose if the leader is chosen from now on, under the posterior given
+        the rewards that are known.
     prior : str
         The prior of the posterior.
     arms : tuple of ArmVerdict
@@ -98,7 +100,7 @@ def verdict_of(state: AgentState, error: float, within: float) -> Verdict:
     """Return the verdict on an agent; ``within`` is in the user's units."""
     every = arm_totals(state)
     scale = state.settings.unscaled(1.0) - state.settings.unscaled(0.0)
-    leader, reason = every.leader, _obstacle(every)
+    leader, reason = every.leader, _obstacle(every, state)
     if state.periods is not None:
         leader, reason = None, ADJUSTED
     claim: Claim = "none"
@@ -112,19 +114,21 @@ def verdict_of(state: AgentState, error: float, within: float) -> Verdict:
         ArmVerdict(every.names[place], probabilities.get(place), *lifts.get(place, (None, None, None)))
         for place in np.flatnonzero(~every.retired).tolist()
     )
-    sentence = reason or _sentence(claim, arm or "", error, within, more, not every.bounded)
+    sentence = reason or _sentence(claim, arm or "", error, within, more, every) + _condition(claim, state)
     expected_loss = None if loss is None else loss * scale
     asymptotic = not every.bounded
     return Verdict(claim, sentence, arm, error, within, asymptotic, more, expected_loss, prior, arms)
 
 
-def _obstacle(arms: ArmTotals) -> str:
+def _obstacle(arms: ArmTotals, state: AgentState) -> str:
     """Return why there can be no verdict, "" if there can."""
+    if state.settings.knows_successes_first and not arms.bounded:
+        return "no verdict: failures are known later than successes; use matures_after"
     if arms.rows["reset"].any():
-        return "no verdict: the policy has reset its statistics, since it found that rewards have changed"
+        return "no verdict: the policy has reset its statistics"
     if (~arms.retired).sum() < 2:
         return "no verdict: there is only one arm"
-    missing = [arms.names[place] for place in np.flatnonzero((arms.low.pulls == 0) & ~arms.retired)]
+    missing = [arms.names[place] for place in np.flatnonzero((arms.known.pulls == 0) & ~arms.retired)]
     if len(missing) == 1:
         return f"not yet: {missing[0]} has no reward"
     return f"not yet: {missing[0]} and {count(len(missing) - 1, 'other')} have no reward" if missing else ""
@@ -135,20 +139,32 @@ def _claim(arms: ArmTotals, leader: int, error: float, within: float) -> tuple[C
 
     If an arm is not the best, the evidence that it exceeds the best one is ever K / error with probability at
     most error / K. So the probability of a false claim is at most error, K the number of arms. If several are
-    the best, one more pair is needed for "best" to be false: that of two of them.
+    the best, one more pair is needed for "best" to be false: that of two of them. Who retires arms may look
+    at the data, and each arm may become the best of those left: then all K (K - 1) pairs count.
     """
     rivals = np.flatnonzero(~arms.retired & (np.arange(len(arms.names)) != leader))
-    limit = log(len(arms.names) / error)
+    size = len(arms.names)
+    limit = log((size * (size - 1) if arms.retired.any() else size) / error)
 
     def least(growth: float, among: Any, margin: float) -> Floats:
-        low, high = (Totals(*(growth * values for values in totals)) for totals in (arms.low, arms.high))
+        low, high = (
+            Totals(*(now + (growth - 1.0) * more for now, more in zip(totals, arms.known, strict=True)))
+            for totals in (arms.low, arms.high)
+        )
         first = low.at(np.full(len(among), leader))
         return log_evidence(first, high.at(among), -margin, bounded=arms.bounded)
 
-    if least(1.0, rivals, 0.0).min() >= limit:
+    def holds(evidence: Floats, margin: float) -> bool:
+        first = arms.low.at(np.full(len(rivals), leader))
+        enough = bool(evidence.min() >= limit)
+        return enough and (not arms.bounded or proved(first, arms.high.at(rivals), -margin, limit))
+
+    if holds(least(1.0, rivals, 0.0), 0.0):
         return "best", None
+    if arms.bounded and within >= 1.0:
+        return "within", None
     evidence = least(1.0, rivals, within)
-    if within > 0.0 and evidence.min() >= limit:
+    if within > 0.0 and holds(evidence, within):
         return "within", None
     weakest = rivals[np.argsort(evidence)[:10]]
     low, high = 1.0, MAX_GROWTH
@@ -158,17 +174,27 @@ def _claim(arms: ArmTotals, leader: int, error: float, within: float) -> tuple[C
         middle = (low * high) ** 0.5
         enough = least(middle, weakest, within).min() >= limit
         low, high = (low, middle) if enough else (middle, high)
-    return "not yet", int((high - 1.0) * arms.low.pulls.sum())
+    return "not yet", int((high - 1.0) * arms.known.pulls[~arms.retired].sum())
 
 
-def _sentence(claim: Claim, arm: str, error: float, within: float, more: int | None, asymptotic: bool) -> str:
+def _condition(claim: Claim, state: AgentState) -> str:
+    """Return what a claim assumes if decisions without a reward were discarded at the end of a window."""
+    settings = state.settings
+    window = settings.matures_after is not None or settings.expires_after is not None
+    biased = window and settings.default_reward is None and state.models[0]["discarded"] > 0
+    return ", if rewards were missing at random" if biased and claim in ("best", "within") else ""
+
+
+def _sentence(claim: Claim, arm: str, error: float, within: float, more: int | None, arms: ArmTotals) -> str:
     if claim == "not yet":
         if more is None:
             return f"not yet: {arm} leads, too little to say when a verdict would come"
         rounded = round(more, 1 - len(str(more)))
         return f"not yet: {arm} leads, about {rounded:,} more decisions at the shares so far"
     what = "the best" if claim == "best" else f"within {within:g} of the best"
-    size = "about" if asymptotic else "at most"
+    if arms.retired.any():
+        what += " of the arms not retired"
+    size = "at most" if arms.bounded else "about"
     return f"{arm} is {what} (error {size} {100 * error:g}%, whenever you look)"
 
 
@@ -179,9 +205,9 @@ def _posterior(arms: ArmTotals, leader: int | None) -> tuple[dict[int, float], f
     """
     from lowregret.special.argmax_probabilities import beta_argmax, student_argmax
 
-    totals = arms.low
+    totals = arms.known
     binary = arms.bounded and bool(totals.binary.all())
-    words = "Beta(1, 1) for each rate" if binary else "uniform in each mean and deviation"
+    words = "Beta(1, 1) for each rate" if binary else "uniform in each mean and variance"
     places = np.flatnonzero(~arms.retired)
     own = totals.at(places)
     if leader is None or (not binary and (own.pulls < 5).any()):
@@ -206,13 +232,13 @@ def _lifts(arms: ArmTotals, error: float, state: AgentState) -> dict[int, tuple[
     As the differences in the summary, those of all pairs of arms hold simultaneously.
     """
     control, ends, size = arms.control, state.settings.reward_range, len(arms.names)
-    if control is None or not ends or ends[0] != 0.0 or size > MAX_COMPARED or not arms.low.total[control]:
+    if control is None or not ends or ends[0] != 0.0 or size > MAX_COMPARED or not arms.known.total[control]:
         return {}
-    others = np.flatnonzero(~arms.retired & (np.arange(size) != control) & (arms.low.pulls > 0))
+    others = np.flatnonzero(~arms.retired & (np.arange(size) != control) & (arms.known.pulls > 0))
     share, fixed = error / (size * (size - 1)), np.full(len(others), control)
     lows = lower_ratios(arms.low.at(others), arms.high.at(fixed), share) - 1.0
     inverses = lower_ratios(arms.low.at(fixed), arms.high.at(others), share)
-    lifts = arms.low.means[others] / arms.low.means[control] - 1.0
+    lifts = arms.known.means[others] / arms.known.means[control] - 1.0
     return {
         place: (lift, low, 1.0 / inverse - 1.0 if inverse > 0.0 else None)
         for place, lift, low, inverse in zip(

@@ -274,7 +274,7 @@ class Loss(BaseModel):
 
 
 class Gain(BaseModel):
-    """What the policy earned more than the control arm would have, with a 95% interval for all times."""
+    """What the policy earned more than the control arm would have, with an interval of about 95% for all times."""
 
     estimate: float
     low: float
