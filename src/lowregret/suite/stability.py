@@ -11,7 +11,8 @@ from lowregret.engine.kernels.rng import stream
 from lowregret.engine.kernels.state import rows_of
 from lowregret.environments import Bandit
 
-STABILITY = tuple(f"{what}_{arm}" for arm in ("best", "worst") for what in ("cover", "fixed", "bias", "spread"))
+WHAT = "cover", "fixed", "bias", "spread"
+STABILITY = tuple(f"{what}_{arm}" for arm in ("best", "worst") for what in WHAT)
 
 
 @compiled
@@ -53,5 +54,5 @@ def stability(bandit: Bandit, seed: int, pulls: Mapping[str, Integers]) -> dict[
             for k, (name, values) in enumerate(pulls.items()):
                 scaled, spread = bias[2 * k] / deviation, values[:, arm].std() / values[:, arm].mean()
                 numbers = map(float, (cover[2 * k], cover[2 * k + 1], scaled, spread))
-                table[name] |= dict(zip((c for c in STABILITY if c.endswith(which)), numbers, strict=True))
+                table[name] |= {f"{what}_{which}": x for what, x in zip(WHAT, numbers, strict=True)}
     return table
