@@ -12,6 +12,7 @@ import sys
 import warnings
 
 import numpy as np
+from random_bandits import TAIL_LIMIT, ratio
 from scipy import stats
 
 import lowregret as lr
@@ -28,7 +29,6 @@ KINDS = (
     "beside constants",
 )
 QUANTILES = (np.arange(400) + 0.5) / 400
-TAIL_LIMIT = 1.12
 
 
 def means_of(kind: str, arms: int, horizon: int, rng: np.random.Generator) -> np.ndarray:
@@ -110,11 +110,6 @@ def main() -> None:
             cells = [kind, len(part), ratio(to_moss), above_moss.sum(), ratio(to_eucbv), above_eucbv.sum()]
             cells += [ratio(tails), (tails > TAIL_LIMIT).sum(), ratio(anytime)]
             print("|", " | ".join(map(str, cells)), "|")
-
-
-def ratio(values) -> str:
-    """Show the geometric mean and the largest of some ratios."""
-    return f"{np.exp(np.log(values).mean()):.2f}, at most {values.max():.2f}"
 
 
 if __name__ == "__main__":

@@ -84,12 +84,10 @@ class League:
     scores : polars.DataFrame
         One row per testbed and policy: ``runs``, ``mean`` regret and its standard error ``se``, ``worst05``
         (the mean of the worst 5% of the runs), ``failures`` (the share of runs no better than uniform play),
-        ``cover_best`` to ``spread_worst``, what the means of the best and the worst arm are worth
-        (`suite.stability.stability`), ``ns_per_step`` and a ``note``. A policy that could not play has no
-        runs, and the note says why.
+        ``cover_best`` to ``spread_worst`` (what means are worth: `suite.stability.stability`),
+        ``ns_per_step`` and a ``note``. A policy that could not play has no runs, and the note says why.
     standings : polars.DataFrame
-        Ranks, relative regrets (`suite.standings.standings`) and means of ``cover_best`` to ``spread_worst``
-        over the testbeds of a ``scope``.
+        Ranks, relative regrets (`suite.standings.standings`) and ``cover_best`` to ``spread_worst`` by scope.
     wins, profiles : polars.DataFrame
         The win matrix and the performance profiles.
     worst_cases : polars.DataFrame

@@ -205,9 +205,8 @@ def testbeds_table(league: League) -> Table:
 def testbed_folds(league: League) -> list[Part]:
     """Return one table for each testbed."""
     caption = (
-        "Failures: the share of runs no better than uniform play. Bias: of the worst arm's mean, in standard "
-        "deviations of a reward. Spread: standard deviation of its pulls, divided by their mean. Time per "
-        "step as it was on this machine."
+        "Failures: the share of runs no better than uniform play. Bias: of the mean of the worst arm, in "
+        "deviations of a reward. Spread: deviation of its pulls over their mean. Times: on this machine."
     )
     parts: list[Part] = []
     for (name,), scores in league.scores.group_by("testbed", maintain_order=True):

@@ -29,11 +29,11 @@ def draw_moments(source: RewardSource, data: Floats, counts: Integers, order: In
 
 
 def stability(bandit: Bandit, seed: int, pulls: Mapping[str, Integers]) -> dict[str, dict[str, float]]:
-    """Return the STABILITY by policy, from its pulls by run and arm; nan where no run has enough of them.
+    """Return the STABILITY by policy, from its pulls by run and arm; nan where the arm has none.
 
-    cover: the share of runs whose 95% interval, mean +- 1.96 s / sqrt(n), contains the mean; fixed: the same
-    with the pulls of another run, which do not depend on the rewards; bias: of the mean, in deviations of a
-    reward; spread: deviation of the pulls over their mean. Policies share rewards, which are drawn again.
+    cover: the share of runs whose 95% interval, mean +- 1.96 s / sqrt(n), all numbers for n < 2, contains
+    the mean; fixed: the same with the pulls of another run, which do not depend on the rewards; bias: of the
+    mean, in deviations of a reward; spread: deviation of the pulls over their mean. Policies share rewards.
     """
     rows, table = rows_of(bandit), {name: dict[str, float]() for name in pulls}
     for which, arm in (("best", bandit.means.argmax()), ("worst", bandit.means.argmin())):
@@ -46,13 +46,12 @@ def stability(bandit: Bandit, seed: int, pulls: Mapping[str, Integers]) -> dict[
         for run, wanted in enumerate(counts):
             source = RewardSource(kind, np.uint64(stream(np.uint64(seed), run, int(arm))), a, b, c, d)
             draw_moments(source, bandit.data, wanted, np.argsort(wanted), moments[run])
-        off, two, deviation = moments[..., 0] - bandit.means[arm], counts > 1, bandit.variances[arm] ** 0.5
-        inside = np.abs(off) <= 1.959964 * np.sqrt(moments[..., 1] / np.where(two, counts * (counts - 1), 1))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            cover = (inside & two).sum(axis=0) / two.sum(axis=0)
-            bias = np.where(counts > 0, off, 0.0).sum(axis=0) / (counts > 0).sum(axis=0)
-            for k, (name, values) in enumerate(pulls.items()):
-                scaled, spread = bias[2 * k] / deviation, values[:, arm].std() / values[:, arm].mean()
-                numbers = map(float, (cover[2 * k], cover[2 * k + 1], scaled, spread))
-                table[name] |= {f"{what}_{which}": x for what, x in zip(WHAT, numbers, strict=True)}
+        off, pairs = moments[..., 0] - bandit.means[arm], np.maximum(counts * (counts - 1), 1)
+        inside = (np.abs(off) <= 1.959964 * np.sqrt(moments[..., 1] / pairs)) | (counts < 2)
+        for k, (name, values) in enumerate(pulls.items()):
+            runs, n = slice(len(values)), values[:, arm]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                bias = np.divide(off[runs, 2 * k] @ (n > 0), (n > 0).sum()) / bandit.variances[arm] ** 0.5
+                numbers = *inside[runs, 2 * k : 2 * k + 2].mean(axis=0), bias, n.std() / n.mean()
+            table[name] |= {f"{what}_{which}": float(x) for what, x in zip(WHAT, numbers, strict=True)}
     return table
