@@ -1,6 +1,8 @@
 """Measure MOSSV where its theorem says nothing or little: the list of weak points in docs/successor.md.
 
-python benchmarks/mossv_limits.py [RUNS]
+python benchmarks/mossv_limits.py [RUNS [WORD]]
+
+Only the testbeds whose names contain WORD are played.
 """
 
 import sys
@@ -29,6 +31,7 @@ UNBOUNDED = (
 BOUNDED = {
     "50 arms with two values, T = 5,000": (lr.empirical([[0.45, 0.55]] * 49 + [[0.47, 0.57]]), 5_000),
     "Bernoulli 0.9, 0.88, T = 2,000": (lr.bernoulli([0.9, 0.88]), 2_000),
+    "K = 2, T = 200: Bernoulli 0.7, 0.3": (lr.bernoulli([0.7, 0.3]), 200),
     "K = 5, T = 100: Bernoulli 0.33, 0.6": (lr.bernoulli([0.33] * 4 + [0.6]), 100),
     "K = 2, T = 150: beta 0.15, 0.6": (lr.beta([4.5, 18], [25.5, 12]), 150),
     "K = 100, T = 40,000: Bernoulli 0.38, 0.49": (lr.bernoulli([0.38] * 99 + [0.49]), 40_000),
@@ -51,7 +54,10 @@ def main() -> None:
     print("| testbed | MOSSV | to MOSS (error) | worst 5% to MOSS | to EUCBV | anytime to MOSSV | worst 5% |")
     print("|---|---|---|---|---|---|---|")
     beds = {text: (lr.environment(text), 10_000) for text in UNBOUNDED} | BOUNDED | CONSTANT
+    word = sys.argv[2] if len(sys.argv) > 2 else ""
     for name, (bandit, horizon) in beds.items():
+        if word not in name:
+            continue
         result = lr.simulate(POLICIES, bandit, horizon, runs=runs, seed=1, grid=1, progress=False)
         ours, anytime, moss, eucbv = map(result.regret, POLICIES)
         error = ours.std(ddof=1) / runs**0.5

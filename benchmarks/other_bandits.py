@@ -2,7 +2,7 @@
 
 python benchmarks/other_bandits.py [BANDITS [RUNS [SEED [MOST_ARMS]]]]
 
-Rewards in [0, 1], 2 to MOST_ARMS arms, 100 to 5,000 pulls an arm, at most 200,000 steps. Kinds: two values
+Rewards in [0, 1], 2 to MOST_ARMS arms, 100 to 5,000 pulls an arm, at most 50,000 steps. Kinds: two values
 other than 0 and 1, truncated normals, beta with zeros, one better arm, one very bad arm, gaps that halve, and
 a best arm of rewards 0 and 1 beside constant arms. "above": the mean of MOSSV is higher by three standard
 errors. docs/successor.md has the table.
@@ -79,7 +79,7 @@ def main() -> None:
     policies = ("MOSSV", "MOSS", "EUCBV", "MOSSVAnytime")
     for number in range(bandits):
         kind, horizon = KINDS[number % len(KINDS)], 10**9
-        while horizon > 200_000:
+        while horizon > 50_000:
             arms = int(np.exp(rng.uniform(np.log(2), np.log(most + 1))))
             horizon = int(arms * np.exp(rng.uniform(np.log(100), np.log(5_000))))
         bandit = bandit_of(kind, means_of(kind, arms, horizon, rng), rng)
