@@ -48,6 +48,22 @@ def elsewhere(scores: pl.DataFrame, placed: set[str]) -> None:
         print(f"| {policy} | {len(played)} | {' | '.join(f'{ratio:.2f}' for ratio in ratios)} |")
 
 
+def stability(table: pl.DataFrame, scores: pl.DataFrame) -> None:
+    """Print what the means are worth on the testbeds with rewards 0 and 1, the error that of covers worst."""
+    binary = [name for name, bed in TESTBEDS.items() if bed.bandit().binary]
+    variance = pl.col("cover_worst") * (1 - pl.col("cover_worst")) / pl.col("runs")
+    part = scores.filter(pl.col("testbed").is_in(binary), pl.col("cover_worst").is_not_null())
+    errors = part.group_by("policy").agg(error=variance.sum().sqrt() / pl.len())
+    print("\nrewards 0 and 1, what means are worth\n")
+    print("| policy | covers best | covers worst | error | bias of worst | spread of its pulls |")
+    print("|---|---|---|---|---|---|")
+    placed = table.filter(scope="rewards 0 and 1").join(errors, "policy")
+    for row in placed.sort("cover_worst", descending=True).iter_rows(named=True):
+        covers = (f"{row[f'cover_{arm}']:.1%} ({row[f'fixed_{arm}']:.1%})" for arm in ("best", "worst"))
+        rest = f"{row['error']:.1%} | {row['bias_worst']:.2f} | {row['spread_worst']:.2f}"
+        print(f"| {row['policy']} | {' | '.join(covers)} | {rest} |")
+
+
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
     table, scores = pl.read_csv(folder / "standings.csv"), pl.read_csv(folder / "scores.csv")
@@ -60,5 +76,6 @@ if __name__ == "__main__":
     for scope in table["scope"].unique(maintain_order=True):
         standings(table, scope, worst)
     elsewhere(scores.filter(pl.col("runs") > 0), set(table.filter(scope="rewards 0 and 1")["policy"]))
+    stability(table, scores.filter(pl.col("runs") > 0))
     left_out = scores.filter(pl.col("note").str.starts_with("a run would take")).group_by("policy").len()
     print("\nToo slow for some testbeds:", dict(left_out.sort("policy").iter_rows()))

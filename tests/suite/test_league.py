@@ -11,6 +11,7 @@ from lowregret.cli import app
 from lowregret.suite import league as league_module
 from lowregret.suite import league_page, participants
 from lowregret.suite.league_testbeds import TESTBEDS
+from lowregret.suite.stability import STABILITY, stability
 
 POLICIES = ("MOSS", "UCB1", "KLUCB", "KLUCBGauss", "MOSSV", "MOSSVAnytime")
 BEDS = ("short", "gaussian-tiny")
@@ -55,6 +56,15 @@ def test_scores_are_those_of_a_simulation(found):
     assert (row["runs"], row["mean"]) == (20, pytest.approx(regret.mean()))
     assert row["se"] == pytest.approx(regret.std(ddof=1) / 20**0.5)
     assert row["ns_per_step"] > 0
+
+
+def test_scores_and_standings_say_what_the_means_are_worth(found):
+    bandit = TESTBEDS["short"].bandit()
+    pulls = lr.simulate("MOSS", bandit, runs=20, seed=7)["MOSS"].pulls
+    row = score(found, "short", "MOSS")
+    assert {name: row[name] for name in STABILITY} == stability(bandit, 7, {"MOSS": pulls})["MOSS"]
+    placed = found.standings.filter(scope="all testbeds", policy="MOSS")["cover_worst"].item()
+    assert placed == pytest.approx(sum(score(found, bed, "MOSS")["cover_worst"] for bed in BEDS) / len(BEDS))
 
 
 def test_a_policy_that_cannot_play_is_marked(found):
@@ -118,6 +128,7 @@ def test_the_page_and_the_tables_are_written(found, folder):
     for words in (
         "Standings: all testbeds",
         "needs a known variance",
+        "covers worst",
         "gaussian-tiny",
     ):
         assert words in html

@@ -17,9 +17,9 @@ class EmpiricalKLUCB(Policy):
     K_inf(q) is the least divergence from the empirical distribution of the arm's rewards to a distribution
     on [0, 1] of mean q. Cappe, Garivier, Maillard, Munos and Stoltz, "Kullback-Leibler upper confidence
     bounds for optimal sequential allocation", Annals of Statistics 41, 2013, the empirical KL-UCB algorithm,
-    with c = 1; constant not verified. The code of the first two authors, as SMPyBandits has it, has log(t)
-    alone, which is the default. For rewards of 0 and 1 the policy is ``KLUCB``. Assumes rewards in [0, 1];
-    needs no horizon. Looks at all rewards at every step.
+    with c = 1 in Theorem 2, by a restatement of it in Lean (CappeKLUCB.Empirical). The code of the first two
+    authors, as SMPyBandits has it, has log(t) alone, which is the default. For rewards of 0 and 1 the policy
+    is ``KLUCB``. Assumes rewards in [0, 1]; needs no horizon. Looks at all rewards at every step.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from lowregret._common.arrays import Floats
+from lowregret._common.arrays import Floats, Integers
 from lowregret._common.durable_files import as_store_error, read_json, write_atomically
 from lowregret._common.progress import Progress, Report, reporting
 from lowregret._common.text import count
@@ -35,6 +35,7 @@ from lowregret.suite.participants import (
     by_runs,
     participants,
 )
+from lowregret.suite.stability import STABILITY, stability
 from lowregret.suite.worst_case import worst_case
 
 GRID_POINTS = 10
@@ -47,7 +48,7 @@ BINARY, GRADED, OUTSIDE = "rewards 0 and 1", "rewards between 0 and 1", "rewards
 SCORES = {
     **dict.fromkeys(("testbed", "policy"), pl.String),
     "runs": pl.Int64,
-    **dict.fromkeys(("mean", "se", "worst05", "failures", "ns_per_step"), pl.Float64),
+    **dict.fromkeys(("mean", "se", "worst05", "failures", *STABILITY, "ns_per_step"), pl.Float64),
     "note": pl.String,
 }
 WORST_CASES = {
@@ -83,9 +84,10 @@ class League:
     scores : polars.DataFrame
         One row per testbed and policy: ``runs``, ``mean`` regret and its standard error ``se``, ``worst05``
         (the mean of the worst 5% of the runs), ``failures`` (the share of runs no better than uniform play),
+        ``cover_best`` to ``spread_worst`` (what means are worth: `suite.stability.stability`),
         ``ns_per_step`` and a ``note``. A policy that could not play has no runs, and the note says why.
     standings : polars.DataFrame
-        Ranks and relative regrets over the testbeds of a ``scope``; see `suite.standings.standings`.
+        Ranks, relative regrets (`suite.standings.standings`) and ``cover_best`` to ``spread_worst`` by scope.
     wins, profiles : polars.DataFrame
         The win matrix and the performance profiles.
     worst_cases : polars.DataFrame
@@ -236,7 +238,8 @@ def league(
             )
             rows += scores
         cases = _worst_cases(players, size, folder, threads, costs, report)
-    return _assemble(size, seed, beds, players, regrets, pl.DataFrame(rows, schema=SCORES), cases)
+    table = pl.DataFrame(rows, schema=SCORES).fill_nan(None)
+    return _assemble(size, seed, beds, players, regrets, table, cases)
 
 
 def _play(
@@ -251,6 +254,7 @@ def _play(
 ) -> tuple[dict[str, Floats], list[dict[str, Any]]]:
     """Run the experiments of a testbed; return the regrets of the policies, and their scores."""
     bandit, regrets, costs = bed.bandit(), dict[str, Floats](), dict[str, float]()
+    pulls: dict[str, Integers] = {}
     groups = by_runs(assigned)
     for part, (runs, group) in enumerate(groups.items()):
         experiment = Experiment(
@@ -270,14 +274,15 @@ def _play(
         seconds = ResultStore(place).step_seconds()
         for player, _, label, *_ in group:
             regrets[player.name] = parts[label,]["regret"].to_numpy()
+            pulls[player.name] = results[label].pulls
             costs[player.name] = 1e9 * seconds[label, len(bandit)]
-    uniform = bed.horizon * float(bandit.gaps.mean())
+    uniform, worth = bed.horizon * float(bandit.gaps.mean()), stability(bandit, seed, pulls)
     scores = []
     for assignment in assigned:
         name = assignment.participant.name
         row: dict[str, Any] = {"testbed": bed.name, "policy": name, "runs": 0, "note": assignment.note}
         if name in regrets:
-            row |= statistics.scores(regrets[name], uniform) | {"ns_per_step": costs[name]}
+            row |= statistics.scores(regrets[name], uniform) | worth[name] | {"ns_per_step": costs[name]}
         scores.append(row)
     return {row["policy"]: regrets[row["policy"]] for row in scores if row["runs"]}, scores
 
@@ -335,7 +340,8 @@ def _assemble(
         part = {bed: by_policy for bed, by_policy in regrets.items() if bed in chosen}
         if scope != ALL and len(part) in (0, len(regrets)):
             continue
-        table = statistics.standings(part, names, seed)
+        worth = scores.filter(pl.col("testbed").is_in(part)).group_by("policy").agg(pl.col(STABILITY).mean())
+        table = statistics.standings(part, names, seed).join(worth, "policy", "left", maintain_order="left")
         label = pl.lit(scope).alias("scope")
         placed.append(table.select(label, pl.all()))
         shares.append(statistics.profiles(part, table["policy"].to_list()).select(label, pl.all()))

@@ -132,6 +132,8 @@ def standings_table(league: League, scope: str) -> Table:
             "to lowest": interval(row, "to_best"),
             "to MOSS": interval(row, "to_moss"),
             "worst case": shown(cases.get(row["policy"])),
+            "covers best": coverage(row, "best"),
+            "covers worst": coverage(row, "worst"),
             "family": Cell(family[row["policy"]] or "", "quiet"),
         }
         for row in standings.to_dicts()
@@ -141,9 +143,17 @@ def standings_table(league: League, scope: str) -> Table:
         "To lowest, to MOSS: the geometric mean of the mean regret divided by the lowest one and by that of "
         "MOSS. In brackets: 95% intervals over testbeds and runs (bootstrap), in which failures that no run "
         "shows do not count. Worst case: regret / sqrt(K T) on the worst bandit that a search found. "
+        "Covers best, covers worst: how often the ordinary 95% interval of the best and of the worst arm "
+        "contains its mean after a run; in brackets with pulls that do not depend on the rewards. "
         "Family: the reward family whose likelihood or divergence the policy uses."
     )
-    return table_of(rows, words=(0, 5), caption=caption)
+    return table_of(rows, words=(0, 7), caption=caption)
+
+
+def coverage(row: Mapping[str, float | None], arm: str) -> str:
+    """Format how often intervals of an arm contain its mean, and how often with fixed pulls."""
+    share, fixed = row[f"cover_{arm}"], row[f"fixed_{arm}"]
+    return "-" if share is None or fixed is None else f"{share:.0%} ({fixed:.0%})"
 
 
 def interval(row: Mapping[str, float | None], column: str) -> str:
@@ -195,7 +205,8 @@ def testbeds_table(league: League) -> Table:
 def testbed_folds(league: League) -> list[Part]:
     """Return one table for each testbed."""
     caption = (
-        "Failures: the share of runs no better than uniform play. Time per step as it was on this machine."
+        "Failures: the share of runs no better than uniform play. Bias: of the mean of the worst arm, in "
+        "deviations of a reward. Spread: deviation of its pulls over their mean. Times: on this machine."
     )
     parts: list[Part] = []
     for (name,), scores in league.scores.group_by("testbed", maintain_order=True):
@@ -205,11 +216,15 @@ def testbed_folds(league: League) -> list[Part]:
                 "mean (se)": shown(row["mean"]) + ("" if row["se"] is None else f" ({shown(row['se'])})"),
                 "worst 5%": shown(row["worst05"]),
                 "failures": "-" if row["failures"] is None else percent(row["failures"]),
+                "covers best": coverage(row, "best"),
+                "covers worst": coverage(row, "worst"),
+                "bias": shown(row["bias_worst"]),
+                "spread": shown(row["spread_worst"]),
                 "ns per step": shown(row["ns_per_step"]),
                 "runs": f"{row['runs']:,}",
                 "note": Cell(row["note"], "long"),
             }
             for row in scores.sort("mean", nulls_last=True, maintain_order=True).to_dicts()
         ]
-        parts.append(Fold(str(name), [table_of(rows, (0, 6), caption)]))
+        parts.append(Fold(str(name), [table_of(rows, (0, 10), caption)]))
     return parts
