@@ -167,3 +167,24 @@ def test_only_and_eliminated_arms_in_the_propensities_of_thompson_sampling():
     choice = informed(lr.ThompsonBeta(), 3).ask(only=["a", "b"])
     assert choice.propensity == pytest.approx(p if choice.arm == "a" else 1 - p, abs=1e-8)
     assert informed(lr.ThompsonBeta(), 3).ask(only=["a"]).propensity == 1.0
+
+
+def test_posteriors_are_computed_once_for_all_decisions_of_a_call():
+    """In Python that takes 13 ms for 5,000 arms, and the decisions see the arms in different orders."""
+    import numpy as np
+
+    seen = []
+
+    class Counted(lr.ThompsonBeta):
+        def beta_posterior(self, arm):
+            seen.append(arm.number)
+            return 1.0 + arm.mean * arm.pulls, 1.0 + (1.0 - arm.mean) * arm.pulls
+
+    arms = lr.Arm(np.arange(4), np.array([5, 2, 0, 9]), np.array([0.4, 0.5, 0.0, 0.6]), np.zeros(4))
+    order = np.array([2, 0, 3, 1])
+    other = lr.Arm(*(column[order] for column in arms[:4]))
+    shares = Counted().propensities(arms, None)
+    assert (Counted().propensities(other, None) == shares[order]).all()
+    assert seen == [0, 1, 2, 3]
+    more = arms._replace(pulls=arms.pulls + 1)
+    assert (Counted().propensities(more, None) != shares).all()

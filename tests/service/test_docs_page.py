@@ -50,4 +50,4 @@ def _first_id(text):
 
 def _normalised(text):
     text = re.sub(r"[0-9a-f]{32}-", "ID-", text.strip())
-    return re.sub(r'"timestamp": [0-9.]+', '"timestamp": 0', text)
+    return re.sub(r'"timestamp":[0-9.]+', '"timestamp":0', text)

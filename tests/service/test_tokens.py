@@ -124,6 +124,17 @@ def test_a_malformed_header_is_401(service, header):
     assert answer.status_code == 401
 
 
+@pytest.mark.parametrize("first", ["admin", "visitor", "unknown"])
+def test_of_two_tokens_none_is_used(service, first):
+    """A proxy that checks the first one must not be overruled by the second, nor the other way round."""
+    client, secrets, _ = service
+    pair = secrets.get(first, "lrt_unknown"), secrets["admin"]
+    for order in (pair, pair[::-1]):
+        head = [("Authorization", f"Bearer {secret}") for secret in order]
+        answer = client.get("/v1/agents", headers=head)
+        assert answer.status_code == 400 and "Authorization once" in answer.json()["detail"]
+
+
 def test_the_file_holds_hashes_alone(service):
     _, secrets, path = service
     text = path.read_text()

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from datetime import timedelta
 from itertools import takewhile
-from typing import Any, NamedTuple
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
@@ -50,30 +51,12 @@ MAX_REMEMBERED = 1_000
 """How many of the latest answers and requests are held in memory; a store on disk holds them all."""
 MAX_REMEMBERED_DECISIONS = 10 * MAX_REMEMBERED
 """How many decisions these requests have together, unless the latest one alone has more."""
-
-
-class SavedModel(NamedTuple):
-    """A copy of the model.
-
-    Arrays are bytes, because NumPy copies structured arrays field by field. Lists and dictionaries are not
-    copied: the agent replaces them and never changes them.
-    """
-
-    rows: bytes
-    models: bytes
-    round: Any
-    epoch: int
-    retired: dict[str, Rows]
-    names: list[str]
-    places: dict[str, int]
-    asked: int
-    conflicts: int
-    matured: int
-    status: Status
-    fallback: str | None
-    periods: Periods | None
-    dates: dict[int, int]
-    undo: list[tuple[Any, ...]] | None
+SAVED = (
+    "round", "epoch", "retired", "names", "places", "asked", "conflicts", "matured", "status", "fallback",
+    "periods", "dates", "undo",
+)  # fmt: skip
+"""The part of the model that is not in arrays. The agent replaces its lists and dictionaries."""
+_saved = attrgetter(*SAVED)
 
 
 class AgentState:
@@ -193,23 +176,19 @@ class AgentState:
         ]
 
     def save(self) -> tuple[Any, ...]:
-        """Return a copy of the model: the fields of ``SavedModel``, as a tuple, which is quicker to make."""
+        """Return a copy of the model; arrays are bytes, because NumPy copies structured ones by field."""
         self.undo = None if self.periods is None else []
-        return (
-            self.rows.tobytes(), self.models.tobytes(), self.round, self.epoch, self.retired, self.names,
-            self.places, self.asked, self.conflicts, self.matured, self.status, self.fallback, self.periods,
-            self.dates, self.undo,
-        )  # fmt: skip
+        return self.rows.tobytes(), self.models.tobytes(), _saved(self)
 
     def restore(self, saved: tuple[Any, ...]) -> None:
         """Set the model back to a copy."""
-        model = SavedModel(*saved)
-        self.rows = np.frombuffer(model.rows, self.rows.dtype).copy()
-        self.models = np.frombuffer(model.models, MODEL).copy()
-        for counts, totals, cell, count, total in reversed(model.undo or ()):
+        rows, models, values = saved
+        self.rows = np.frombuffer(rows, self.rows.dtype).copy()
+        self.models = np.frombuffer(models, MODEL).copy()
+        for name, value in zip(SAVED, values, strict=True):
+            setattr(self, name, value)
+        for counts, totals, cell, count, total in reversed(self.undo or ()):
             counts[cell], totals[cell] = count, total
-        for name in SavedModel._fields[2:]:
-            setattr(self, name, getattr(model, name))
         self.scores = new_scores(self.settings.policy, len(self.rows))
         self.control_allowed = True
 

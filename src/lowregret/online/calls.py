@@ -59,10 +59,9 @@ def _requests_of(call: Callable[..., Change], arguments: Sequence[Any]) -> list[
         return [] if arguments[2] is None else [arguments[2]]
     if call is observe:
         return [row.request for row in arguments[0] if row.request is not None]
-    if call is tell or call is forget:
-        names = (entry[0] if call is tell else entry for entry in arguments[0])
-        return [name.name for name in names if isinstance(name, Request)]
-    return []
+    if call is tell:
+        return [entry[0].name for entry in arguments[0] if isinstance(entry[0], Request)]
+    return [entry.name for entry in arguments[0] if isinstance(entry, Request)] if call is forget else []
 
 
 def lookup_of(store: Store, group: Sequence[Call]) -> Lookup:
@@ -108,8 +107,8 @@ def ask(
             return AGAIN, events
     if only is not None:
         state.allow(only)
-    for number in range(state.asked + 1, state.asked + 1 + count):
-        events.append(state.choose(number, request, now))
+    first = state.asked + 1
+    events += [state.choose(number, request, now) for number in range(first, first + count)]
     if only is not None:
         state.allow(None)
     return None, events
@@ -150,11 +149,9 @@ def observe(state: AgentState, store: Lookup, now: float, rows: Sequence[Observa
     """Enter decisions of others and their rewards, all or none; those of an earlier request are skipped."""
     if state.status == "retired":
         raise ConflictError("this agent is retired, which is final: create another one")
-    events: list[Event] = []
-    if state.settings.window is not None:
-        events, more = end_due_windows(state, now)
-        if more:
-            return AGAIN, events
+    events, more = end_due_windows(state, now)
+    if more:
+        return AGAIN, events
     new: dict[str, Observation] = {}
     for row in rows:
         arm, value, propensity, request = row
@@ -199,8 +196,7 @@ def _check_repeated(row: Observation, arm: str, reward: float | None) -> None:
 
 def preview(state: AgentState, store: Lookup, now: float) -> Change:
     """Choose an arm, which must be undone; windows that are due end first, as for a decision."""
-    if state.settings.window is not None:
-        end_due_windows(state, now)
+    end_due_windows(state, now)
     event = state.choose(state.asked + 1, None, now)
     return decision_of(event)._replace(id=PREVIEW, timestamp=None), []
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from threading import Lock, get_ident
 from time import monotonic, sleep, time
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from lowregret.errors import ConflictError, InputError, LowRegretError, StoreError
@@ -38,11 +38,6 @@ RETRY_SECONDS = 0.01
 """The time before a call whose connection was lost is made again."""
 MAX_GROUP_EVENTS = MAX_REMEMBERED // 2
 """After how many events a group of calls ends: the records in memory must hold all that is not stored yet."""
-
-StoredEvents: TypeAlias = tuple[Sequence[Event], int, int | None]
-"""Events that are stored, the position after them, and that of the latest snapshot."""
-LoadedState: TypeAlias = tuple[AgentState, int, int | None]
-"""A state, the number of events in it, and the position of the latest snapshot."""
 
 
 class _LagError(Exception):
@@ -75,8 +70,8 @@ class Transactions:
         self.clock = time if clock is time else partial(_valid_time, clock)
         self.position, self._snapshot = position, snapshot
         self._before: tuple[Any, ...] | None = None
-        self._stored: StoredEvents | None = None
-        self._loaded: LoadedState | None = None
+        self._stored: tuple[Sequence[Event], int, int | None] | None = None  # with position and snapshot
+        self._loaded: tuple[AgentState, int, int | None] | None = None
         self._ahead = False
         self.closed = False
         self._lock, self._owner = Lock(), 0  # the thread that holds the lock
@@ -88,7 +83,7 @@ class Transactions:
 
         ``arguments`` follow the state, the store and the time. A conflict that the call recorded is raised.
         """
-        while (result := self._run_exclusively(self._change, call, arguments)) is AGAIN:
+        while (result := self._run_exclusively(call, arguments)) is AGAIN:
             pass
         if isinstance(result, ConflictError):
             raise result
@@ -112,7 +107,7 @@ class Transactions:
                 return [error]
         outcomes: list[Any] = []
         while not outcomes:
-            outcomes = self._run_exclusively(self._change_together, group)
+            outcomes = self._run_exclusively(self._change_together, (group,))
         return outcomes
 
     @contextmanager
@@ -130,7 +125,7 @@ class Transactions:
                 self._before = self.state.save()
                 try:
                     return call(self.state, self.store, self.clock(), *arguments)[0]
-                except ArithmeticError:  # as in ``_retry``
+                except ArithmeticError:  # as in ``_prepare_retry``
                     if self.state.is_compiled:
                         raise
                 finally:
@@ -143,18 +138,18 @@ class Transactions:
             self.closed = True
             self.store.close()
 
-    def _run_exclusively(self, change: Callable[..., Change], *arguments: Any) -> Any:
+    def _run_exclusively(self, call: Callable[..., Change], arguments: tuple[Any, ...]) -> Any:
         """Run a call or a group while no other thread uses the agent."""
         end = monotonic() + self.timeout if self.store.shared else 0.0
         if self._lock.locked():
             with self._exclusive():
-                return self._run_after_catching_up(change, arguments, end)
+                return self._run_after_catching_up(call, arguments, end)
         with self._lock:
             self._owner = get_ident()
             try:
-                return self._retry(change, arguments, end, True)
+                return self._run(call, arguments, end, True)
             except _LagError:
-                return self._run_after_catching_up(change, arguments, end)
+                return self._run_after_catching_up(call, arguments, end)
             finally:
                 self._owner = 0
 
@@ -175,81 +170,78 @@ class Transactions:
                 self._owner = 0
                 self._lock.release()
 
-    def _run_after_catching_up(self, change: Callable[..., Change], arguments: Any, end: float) -> Any:
+    def _run_after_catching_up(self, call: Callable[..., Change], arguments: Any, end: float) -> Any:
         """Catch up while others go on, and then run a call or a group."""
-        for _ in range(MAX_CATCH_UPS):
+        for attempt in range(MAX_CATCH_UPS + 1):
             self._recover()
             self._catch_up()
             with suppress(_LagError):
-                return self._retry(change, arguments, end, True)
-        try:
-            return self._retry(change, arguments, end, False)
-        except _LagError:
-            raise StoreError("other processes have compacted the log of this agent: try again") from None
+                return self._run(call, arguments, end, attempt < MAX_CATCH_UPS)
+        raise StoreError("other processes have compacted the log of this agent: try again")
 
-    def _retry(self, change: Callable[..., Change], arguments: Any, end: float, may_lag: bool) -> Any:
-        """Run a call or a group, again if the connection was lost first, or the policy must be compiled."""
+    def _run(self, call: Callable[..., Change], arguments: Any, end: float, may_lag: bool) -> Any:
+        """Run a call or a group; an error before the events are stored leaves everything unchanged."""
+        store, done = self.store, None
         while True:
             try:
-                return self._run(change, arguments, end, may_lag)
-            except LostError:
-                if monotonic() >= end:
-                    raise
-                sleep(RETRY_SECONDS)
-            except ArithmeticError:  # a division by 0 is inf in compiled code, and so in simulations
-                if self.state.is_compiled:
-                    raise
-                self.state.compile()
-
-    def _run(self, change: Callable[..., Change], arguments: Any, end: float, may_lag: bool) -> Any:
-        """Run a call or a group; an error before the events are stored leaves everything unchanged."""
-        self._recover()
-        store, done = self.store, None
-        try:
-            if end and self._compared(change, arguments) > self._max_updates():
-                began = monotonic()
-                self._catch_up()
-                done = change(*arguments)  # before the session, for which other agents would wait
-                end += monotonic() - began
-            with store.session(max(end - monotonic(), 0.0) if end else self.timeout):
-                if done is not None and store.events(self.position, 1):  # another process came first
-                    done = None
+                self._recover()
+                if end and self._compared(call, arguments) > self._max_updates():
+                    began = monotonic()  # now: in a session other agents would wait
+                    prepare(self.state, self._compared(call, arguments) // len(self.state.rows))
+                    self._catch_up()
+                    self._before = self.state.save()
+                    done = call(self.state, store, self.clock(), *arguments)
+                    end += monotonic() - began
+                with store.session(max(end - monotonic(), 0.0) if end else self.timeout):
+                    if done is not None and store.events(self.position, 1):  # another process came first
+                        done = None
+                        self._recover()
+                    if done is None:
+                        self._apply_missed(self._max_missed() + 1 if end and may_lag else None)
+                        self._before = self.state.save()
+                        done = call(self.state, store, self.clock(), *arguments)
+                    result, events = done
+                    position, snapshot = self.position + len(events), self._snapshot
+                    if events:
+                        store.append(events)
+                        if snapshot is not None and self._snapshot_due(position):
+                            after = self.state if self._ahead else self.state.after(events)
+                            store.save_snapshot(position, write_checksummed(after, position))
+                            snapshot = position
+                if self._ahead:  # a group has committed its events
+                    self.position, self._snapshot, self._ahead = position, snapshot, False
+                    return result
+                self._stored = events, position, snapshot
+                return self._commit() or result
+            except CompactedError:
+                self._recover()
+                raise _LagError from None
+            except (LostError, ArithmeticError) as error:
+                self._prepare_retry(error, end)
+                done = None
+            except BaseException:
+                if not self.closed:
                     self._recover()
-                if done is None:
-                    self._apply_missed(self._max_missed() + 1 if end and may_lag else None)
-                    done = change(*arguments)
-                result, events = done
-                position, snapshot = self.position + len(events), self._snapshot
-                if events:
-                    store.append(events)
-                    if snapshot is not None and self._snapshot_due(position):
-                        after = self.state if self._ahead else self.state.after(events)
-                        store.save_snapshot(position, write_checksummed(after, position))
-                        snapshot = position
-            if self._ahead:  # a group has committed its events
-                self.position, self._snapshot, self._ahead = position, snapshot, False
-                return result
-            self._stored = events, position, snapshot
-            return self._commit() or result
-        except CompactedError:
-            self._recover()
-            raise _LagError from None
-        except BaseException:
-            self._recover()
-            raise
+                raise
 
-    def _change(self, call: Callable[..., Change], arguments: tuple[Any, ...]) -> Change:
-        """Make a call, which changes the model."""
-        self._before = self.state.save()
-        return call(self.state, self.store, self.clock(), *arguments)
+    def _prepare_retry(self, error: Exception, end: float) -> None:
+        """Wait for a connection, or compile; raise the error if the call must not be made again."""
+        if isinstance(error, LostError) and monotonic() < end:
+            sleep(RETRY_SECONDS)
+        elif isinstance(error, ArithmeticError) and not self.state.is_compiled:
+            self.state.compile()  # where a division by 0 is inf, as in simulations
+        else:
+            self._recover()
+            raise error
 
-    def _change_together(self, group: Sequence[Call]) -> Change:
+    def _change_together(self, state: AgentState, store: Store, now: float, group: Sequence[Call]) -> Change:
         """Make a group of calls, each of which sees the records of those before it."""
-        self._ahead, lookup = True, lookup_of(self.store, group)
+        self._ahead = True
+        self._before, lookup = None, lookup_of(store, group)
         outcomes: list[Any] = []
         events: list[Event] = []
-        for call, arguments in group:
-            outcome, call_events = self._attempt(lookup, call, arguments)
+        for place, (call, arguments) in enumerate(group):
+            outcome, call_events = self._attempt(lookup, None if place else now, call, arguments)
             events += call_events
             if outcome is AGAIN:
                 break
@@ -258,12 +250,14 @@ class Transactions:
                 break
         return outcomes, events
 
-    def _attempt(self, lookup: Lookup, call: Callable[..., Change], arguments: Any) -> Change:
-        """Make one call of a group; return its result or its error, and its events."""
+    def _attempt(
+        self, lookup: Lookup, now: float | None, call: Callable[..., Change], arguments: Any
+    ) -> Change:
+        """Make one call of a group, by default now; return its result or its error, and its events."""
         state = self.state
         before = state.save()
         try:
-            result, events = call(state, lookup, self.clock(), *arguments)
+            result, events = call(state, lookup, self.clock() if now is None else now, *arguments)
         except (StoreError, ArithmeticError):
             raise
         except Exception as error:
@@ -288,9 +282,9 @@ class Transactions:
         """Return how many events may be applied while other processes wait."""
         return max(2, min(500, self._max_updates() // (len(self.state.rows) + 20)))
 
-    def _compared(self, change: Callable[..., Change], arguments: Any) -> int:
+    def _compared(self, call: Callable[..., Change], arguments: Any) -> int:
         """Return how many arms a call or a group compares, over all its decisions."""
-        group: Sequence[Call] = [arguments] if change == self._change else arguments[0]
+        group: Sequence[Call] = arguments[0] if call == self._change_together else [(call, arguments)]
         return len(self.state.rows) * sum(int(options[0]) for call, options in group if call is ask)
 
     def _catch_up(self) -> None:

@@ -6,6 +6,7 @@ Python; the others also compiled.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import repeat, starmap
 from math import inf
 from typing import Any, NamedTuple
@@ -253,13 +254,21 @@ def samples_posteriors(kind: Any) -> bool:
 
 def posterior_propensities(policy: Any, arms: Any) -> Any:
     """Return the probability of each arm to have the largest sample."""
-    import numpy as np
-
     from lowregret.special.argmax_probabilities import beta_argmax, normal_argmax
 
-    columns = [column.tolist() for column in (arms.number, arms.pulls, arms.mean, arms.variance)]
-    memories = starmap(policy.Memory, zip(*arms.memory, strict=True)) if policy.Memory else repeat(None)
-    normal = policy.overrides("normal_posterior")
-    posterior = policy.normal_posterior if normal else policy.beta_posterior
-    posteriors = np.array(list(map(posterior, map(Arm, *columns, memories))), np.float64)
-    return (normal_argmax if normal else beta_argmax)(*posteriors.T)
+    order = arms.number.argsort()  # the decisions of a call see the same arms in different orders
+    columns = arms.number, arms.pulls, arms.mean, arms.variance, *(arms.memory or ())
+    posteriors = _posteriors(policy, *((column.dtype, column[order].tobytes()) for column in columns))
+    argmax = normal_argmax if policy.overrides("normal_posterior") else beta_argmax
+    return argmax(*posteriors[:, order.argsort()])
+
+
+@lru_cache(maxsize=16)
+def _posteriors(policy: Any, *columns: tuple[Any, bytes]) -> Any:
+    """Return the parameters of the posteriors of some arms, from the bytes of their fields."""
+    import numpy as np
+
+    number, pulls, mean, variance, *memory = (np.frombuffer(data, kind).tolist() for kind, data in columns)
+    memories = starmap(policy.Memory, zip(*memory, strict=True)) if policy.Memory else repeat(None)
+    posterior = policy.normal_posterior if policy.overrides("normal_posterior") else policy.beta_posterior
+    return np.array(list(map(posterior, map(Arm, number, pulls, mean, variance, memories))), np.float64).T

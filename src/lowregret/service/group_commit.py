@@ -77,12 +77,9 @@ class GroupCommit:
                     outcomes = [error] * len(group)
                 self._queue.extendleft(reversed(group[len(outcomes) :]))
                 for (*_, future), outcome in zip(group, outcomes, strict=False):
-                    if future.done():  # of a client that is gone
-                        continue
-                    if isinstance(outcome, Exception):
-                        future.set_exception(outcome)
-                    else:
-                        future.set_result(outcome)
+                    if not future.done():  # else its client is gone
+                        failed = isinstance(outcome, Exception)
+                        (future.set_exception if failed else future.set_result)(outcome)
         finally:
             self._task = None
 

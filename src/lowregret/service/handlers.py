@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pydantic_core import to_json
 
 from lowregret.errors import ConflictError, InputError, LowRegretError
 from lowregret.online import calls
@@ -75,7 +76,9 @@ async def create(call: Call) -> Answer:
     new: NewAgent = call.body
     live, created = await call.agents.create(new.name, new.settings())
     location = {"Location": f"/v1/agents/{new.name}"}
-    return Answer(json.dumps(await live.read(views.overview)), 201 if created else 200, headers=location)
+    return Answer(
+        to_json(await live.read(views.overview)).decode(), 201 if created else 200, headers=location
+    )
 
 
 async def list_agents(call: Call) -> dict[str, Any]:

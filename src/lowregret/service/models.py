@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Annotated, Any, Literal, Self, TypeAlias, get_type_hints
+from typing import Annotated, Any, Literal, TypeAlias, get_type_hints
 
 from pydantic import (
     AfterValidator,
@@ -12,12 +12,11 @@ from pydantic import (
     ValidationError,
     WrapValidator,
     create_model,
-    model_validator,
 )
 from pydantic.json_schema import SkipJsonSchema
 
 from lowregret._common.spec_errors import first_error
-from lowregret._common.validation import MAX_HORIZON, MAX_MAGNITUDE, MAX_SEED
+from lowregret._common.validation import MAX_HORIZON, MAX_MAGNITUDE, MAX_SEED, short_repr
 from lowregret.errors import InputError
 from lowregret.online import verdict
 from lowregret.online.agent_settings import (
@@ -127,14 +126,11 @@ class Reward(StrictModel):
     request: Request | SkipJsonSchema[None] = None
     reward: Number
 
-    @model_validator(mode="after")
-    def _has_one_name(self) -> Self:
-        if len(self.model_fields_set) != 2 or self.id == self.request:  # one of them is the reward
-            raise ValueError("has an id or a request, one of the two")
-        return self
-
     @property
     def reference(self) -> str | RequestName:
+        if len(self.model_fields_set) != 2 or self.id == self.request:  # one of them is the reward
+            wrong = short_repr(self.model_dump(exclude_unset=True))
+            raise InputError(f"a reward has an id or a request, one of the two, got {wrong}")
         return str(self.id) if self.request is None else RequestName(self.request)
 
 

@@ -36,9 +36,9 @@ class Evaluation(BaseModel):
     context: dict[str, Any] = {}
 
 
-async def evaluate_flag(call: Call) -> Answer:
+async def evaluate_flag(call: Call) -> dict[str, Any]:
     """Make the decision of a key, or return it."""
-    return Answer(json.dumps(await _evaluate(call.agents, call.name, _key(call.body.context))))
+    return await _evaluate(call.agents, call.name, _key(call.body.context))
 
 
 async def evaluate_flags(call: Call) -> Answer:

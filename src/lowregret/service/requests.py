@@ -1,8 +1,10 @@
 """Checks of a request before it is answered: where it comes from, how large it is, and how long it takes."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine, Generator, MutableMapping, Sequence
+from contextlib import suppress
 from ipaddress import ip_address
+from types import coroutine
 from typing import Any, TypeAlias
 
 from lowregret._common.validation import short_repr
@@ -14,6 +16,8 @@ Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
+SINGLE = b"authorization", b"content-type", b"host"
+"""Headers of which a second one is refused: a proxy may have checked the other one."""
 BODY_SECONDS = 10.0
 Headers: TypeAlias = tuple[tuple[bytes, bytes], ...]
 _HEADERS: Headers = (
@@ -41,12 +45,20 @@ PAGE_HEADERS: Headers = (
 def is_loopback(host: str) -> bool:
     """Return whether a host name is this machine's own, whatever a name server says."""
     name = host.strip("[]").lower()
-    if name == "localhost":
-        return True
-    try:
-        return ip_address(name).is_loopback
-    except ValueError:
-        return False
+    with suppress(ValueError):
+        return name == "localhost" or ip_address(name).is_loopback
+    return False
+
+
+def headers_of(pairs: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Return the headers of a request by name."""
+    headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in pairs}
+    if len(headers) < len(pairs):
+        names = [key for key, _ in pairs]
+        for name in SINGLE:
+            if names.count(name) > 1:
+                raise RefusedError(400, "input", f"send the header {name.decode().title()} once, not twice")
+    return headers
 
 
 def check_local(headers: dict[str, str]) -> None:
@@ -54,11 +66,8 @@ def check_local(headers: dict[str, str]) -> None:
     host = headers.get("host", "")
     name = host if host.endswith("]") else host.rsplit(":", 1)[0]
     if not is_loopback(name):
-        raise RefusedError(
-            403,
-            "forbidden",
-            f"without tokens this service answers to localhost alone, not to {short_repr(host)}",
-        )
+        detail = f"without tokens this service answers to localhost alone, not to {short_repr(host)}"
+        raise RefusedError(403, "forbidden", detail)
     if headers.get("sec-fetch-site") in ("cross-site", "same-site"):
         raise RefusedError(403, "forbidden", "without tokens this service answers to no page of another site")
 
@@ -73,13 +82,25 @@ async def body_of(headers: dict[str, str], receive: Receive) -> bytes:
     announced = headers.get("content-length", "0")
     if len(announced) > 12 or (announced.isdecimal() and int(announced) > MAX_BODY):
         raise _too_large()
+    reading = _read_body(receive)
+    try:  # most bodies have arrived, and a timer takes longer than to read them
+        future = reading.send(None)
+    except StopIteration as end:
+        return bytes(end.value)
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            return await _read_body(receive)
+            return await _resume(reading, future)
     except TimeoutError:
         raise RefusedError(
             408, "input", f"the body did not arrive within {BODY_SECONDS:g} s", {"Connection": "close"}
         ) from None
+
+
+@coroutine
+def _resume(reading: Coroutine[Any, Any, bytes], future: Any) -> Generator[Any, Any, bytes]:
+    """Go on with a coroutine that waits for a future."""
+    yield future
+    return (yield from reading.__await__())
 
 
 async def _read_body(receive: Receive) -> bytes:

@@ -114,6 +114,9 @@ def draw_rewards(
     if source.kind == BERNOULLI:  # in vectors
         for k in range(count):
             rewards[k] = source.c if uniform(source.key, after + 1 + k) < source.a else source.b
+    elif source.kind == GAUSSIAN:
+        for k in range(count):
+            rewards[k] = source.a + source.b * normal(source.key, after + 1 + k)
     else:
         for k in range(count):
             rewards[k] = nth_reward(source, data, after + 1 + k)

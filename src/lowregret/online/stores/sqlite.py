@@ -153,7 +153,8 @@ class SQLiteStore(SQLStore):
             self._connection = self._take()
         connection = self._connection
         connection.wait = self._waited
-        _check_place(*connection.files[0])
+        for path, status in connection.files:
+            _check_place(path, status)
         try:
             if connection.in_transaction:  # left open by an interrupt
                 connection.execute("ROLLBACK")
