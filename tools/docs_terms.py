@@ -44,7 +44,7 @@ OTHER_SENSE = {
     "analysis.md": ("delay-batch",),
     "architecture.md": ("tail",),
     "environments.md": ("exactness",),
-    "live.md": ("exactness", "replay"),
+    "live.md": ("replay",),
     "operations.md": ("replay",),
     "simulator.md": ("tail",),
     "theory.md": ("exactness", "tail"),
