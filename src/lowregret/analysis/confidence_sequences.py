@@ -36,8 +36,6 @@ TILT_SHARE = 0.75
 """The weight of tilts where bets are mixed with them."""
 BETS = 0.9 * 3.0 ** -np.arange(9.0)
 """The parameters c of the bets on one mean."""
-SCAN = np.arange(6) / 6
-"""Where an end is searched for rewards that are not 0 or 1, between its outer bound and the mean."""
 SIDES = np.array([[0.0], [1.0]])
 SMALLEST_MEAN = 1e-12
 ITERATIONS = 50
@@ -109,13 +107,8 @@ def mean_intervals(arms: Totals, error: float) -> tuple[Floats, Floats]:
             tilts = np.where(convex & (tilts > 0.0), tilts + log(TILT_SHARE), -np.inf)
             return np.logaddexp(tilts, single_bets(some, means, SIDES) + log(1.0 - TILT_SHARE)) - limit
 
-        convex, start = possible[:, other], ends[:, other]
-        step = (known - start) / len(SCAN)
-        excluded = np.stack([of_all(start + place * (known - start)) >= 0.0 for place in SCAN])
-        some_excluded = np.asarray(excluded.any(axis=0))
-        last = len(SCAN) - 1 - excluded[::-1].argmax(axis=0)  # the innermost one
-        start = np.where(some_excluded, start + step * last, start)
-        ends[:, other] = _crossing(of_all, start, start + step, some_excluded)
+        convex = possible[:, other]
+        ends[:, other] = _crossing(of_all, ends[:, other], np.tile(known, (2, 1)), np.array(True))
     return ends[0], ends[1]
 
 

@@ -95,7 +95,7 @@ def log_evidence(
         return evidence
     a, b = first.at(usable).at((..., None)), second.at(usable).at((..., None))
     shift, factor, low, gap = (values[usable, None] for values in (shift, factor, low, gap))
-    ends = _ends(shift, factor)
+    ends = (np.maximum(0.0, -shift / factor), np.minimum(1.0, (1.0 - shift) / factor))
 
     def at(places: Floats) -> Floats:
         means = low + gap * places
@@ -125,7 +125,9 @@ def proved(first: Totals, second: Totals, shift: float, limit: float) -> bool:
     """
     middle, size = second.means[:, None], len(second.pulls)
     places = middle + (first.means[:, None] - shift - middle) * COARSE
-    edges = np.clip(np.pad(places, ((0, 0), (1, 1)), constant_values=(-1.0, 2.0)), *_ends(shift, 1.0))
+    edges = np.clip(
+        np.pad(places, ((0, 0), (1, 1)), constant_values=(-1.0, 2.0)), max(0.0, -shift), min(1.0, 1.0 - shift)
+    )
     pair, left, right = (
         np.repeat(np.arange(size), len(COARSE) + 1),
         edges[:, :-1].ravel(),
@@ -140,11 +142,6 @@ def proved(first: Totals, second: Totals, shift: float, limit: float) -> bool:
         centre = 0.5 * (left + right)
         pair, left, right = np.tile(pair, 2), np.append(left, centre), np.append(centre, right)
     return False
-
-
-def _ends(shift: Any, factor: Any) -> tuple[Any, Any]:
-    """Return between which means of the second arm those of both lie in [0, 1]."""
-    return np.maximum(0.0, -shift / factor), np.minimum(1.0, (1.0 - shift) / factor)
 
 
 def _pooled(a: Totals, b: Totals) -> tuple[Totals, Totals]:

@@ -59,7 +59,7 @@ class Log:
         and at least 1 + d with exp(-n c d^2 / (2 + 2 d / 3)) or less (Freedman 1975). An arm is doubtful if
         that is below ``FALSE_ALARM_RATE`` / 2K, so that a correct log of K arms is called doubtful with
         probability ``FALSE_ALARM_RATE`` at most. A policy that learns may give an arm a smaller propensity in
-        rows in which it does not choose the arm. No row shows it, and such a log is called doubtful more often.
+        rows in which it does not choose the arm. No row shows it, and the log is called doubtful more often.
         """
         distance = self.inverse_means() - 1.0
         spread = np.where(distance < 0.0, 2.0, 2.0 + 2.0 / 3.0 * distance)

@@ -284,7 +284,7 @@ def _warn_of(log: Log) -> None:
         name, mean = short_repr(log.arms[arm]), log.inverse_means()[arm]
         warnings.warn(
             f"replay: the mean of 1{{arm = {name}}} / propensity in {log.name} is {mean:.3g}, not about 1: "
-            f"propensities are wrong, or {name} could hardly be chosen in many rows, and estimates are biased; "
+            f"propensities are wrong, or {name} could hardly be chosen in many rows; estimates are biased; "
             "log with each row the probability that its arm had when it was chosen",
             stacklevel=3,
         )

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from lowregret._common.arrays import Floats
-from lowregret.analysis.confidence_sequences import MIN_PULLS, Totals, normal_width, single_intervals
+from lowregret.analysis.confidence_sequences import MIN_PULLS, normal_width, single_intervals
 from lowregret.analysis.mean_differences import difference_intervals
 from lowregret.engine.kernels.periods import EXPOSURE, TOTAL
 from lowregret.engine.kernels.state import CLOSED
@@ -105,34 +105,26 @@ def gain_over_control(state: AgentState) -> dict[str, float] | None:
     """Estimate what the policy has earned more than the control arm would have on the same decisions.
 
     The control arm has a fixed share of the decisions at random, so the means of both groups can be compared.
-    The interval is asymptotic. None without a control arm or enough rewards in each group, and for a policy
-    that resets statistics.
+    The interval is asymptotic. None without a control arm or enough rewards in each group, for a policy that
+    resets statistics, and where successes are known before failures.
     """
     arms = arm_totals(state)
-    if arms.control is None or arms.rows["reset"].any():
-        return None
-    if state.settings.knows_successes_first and not arms.bounded:
+    totals = arms.known
+    if arms.control is None or arms.rows["reset"].any() or state.settings.knows_successes_first:
         return None
     of_control = np.arange(len(arms.names)) == arms.control
-    scale = state.settings.unscaled(1.0) - state.settings.unscaled(0.0)
-    added, least = (ADDED_VARIANCE, 2) if arms.bounded else (0.0, MIN_PULLS)
-
-    def gain(policy: Totals, control: Totals) -> tuple[float, float] | None:
-        groups = [
-            (totals.pulls[of].sum(), totals.total[of].sum(), (totals.pulls * totals.variances)[of].sum())
-            for totals, of in ((policy, ~of_control), (control, of_control))
-        ]
-        counts, sums, variances = np.array(groups).T
-        if counts.min() < least:
-            return None
-        widths = normal_width(counts, np.sqrt((variances + added) / counts), ERROR_RATE / 2)
-        means, whole = sums / counts, counts[0] * scale
-        return float(whole * (means[0] - means[1])), float(whole * widths.sum())
-
-    known, low, high = gain(arms.known, arms.known), gain(arms.low, arms.high), gain(arms.high, arms.low)
-    if known is None or low is None or high is None:
+    groups = [
+        (totals.pulls[of].sum(), totals.total[of].sum(), (totals.pulls * totals.variances)[of].sum())
+        for of in (~of_control, of_control)
+    ]
+    counts, sums, variances = np.array(groups).T  # of the policy and of the control
+    if counts.min() < (2 if arms.bounded else MIN_PULLS):
         return None
-    return {"estimate": known[0], "low": low[0] - low[1], "high": high[0] + high[1]}
+    scale = state.settings.unscaled(1.0) - state.settings.unscaled(0.0)
+    means, added = sums / counts, ADDED_VARIANCE if arms.bounded else 0.0
+    widths = normal_width(counts, np.sqrt((variances + added) / counts), ERROR_RATE / 2)
+    gain, width = counts[0] * scale * (means[0] - means[1]), counts[0] * scale * widths.sum()
+    return {"estimate": float(gain), "low": float(gain - width), "high": float(gain + width)}
 
 
 def _state(state: AgentState, arm: str, row: np.void) -> str:

@@ -16,9 +16,8 @@ class ArmTotals(NamedTuple):
     """The arms of an agent, in the order in which they were added.
 
     ``known`` are the totals of scaled rewards, ``low`` and ``high`` those with which an arm looks worst and
-    best. They differ where successes are known before failures: a pending decision may become any reward in
-    the range. That is valid also for bets: each is at most 1 + c y, which increases or decreases with the
-    reward. ``offset`` is subtracted from rewards without a range.
+    best: they differ where successes are known before failures. This is valid for bets too: 1 + c y, which
+    bounds one, is monotone in the reward. ``offset`` is subtracted from rewards without a range.
     """
 
     names: list[str]

@@ -66,8 +66,7 @@ class Verdict:
         With "not yet", about how many more decisions are needed if means and shares stay as they are; None if
         more than 1,000 times the present number.
     expected_loss : float or None
-        What a decision is expected to lose if the leader is chosen from now on, under the posterior given
-        the rewards that are known.
+        What a decision is expected to lose if the leader is chosen from now on, under the posterior.
     prior : str
         The prior of the posterior.
     arms : tuple of ArmVerdict
@@ -114,7 +113,7 @@ def verdict_of(state: AgentState, error: float, within: float) -> Verdict:
         ArmVerdict(every.names[place], probabilities.get(place), *lifts.get(place, (None, None, None)))
         for place in np.flatnonzero(~every.retired).tolist()
     )
-    sentence = reason or _sentence(claim, arm or "", error, within, more, every) + _condition(claim, state)
+    sentence = reason or _sentence(claim, arm or "", error, within, more, every, state)
     expected_loss = None if loss is None else loss * scale
     asymptotic = not every.bounded
     return Verdict(claim, sentence, arm, error, within, asymptotic, more, expected_loss, prior, arms)
@@ -147,10 +146,8 @@ def _claim(arms: ArmTotals, leader: int, error: float, within: float) -> tuple[C
     limit = log((size * (size - 1) if arms.retired.any() else size) / error)
 
     def least(growth: float, among: Any, margin: float) -> Floats:
-        low, high = (
-            Totals(*(now + (growth - 1.0) * more for now, more in zip(totals, arms.known, strict=True)))
-            for totals in (arms.low, arms.high)
-        )
+        more = [(growth - 1.0) * values for values in arms.known]
+        low, high = (Totals(*map(np.add, totals, more)) for totals in (arms.low, arms.high))
         first = low.at(np.full(len(among), leader))
         return log_evidence(first, high.at(among), -margin, bounded=arms.bounded)
 
@@ -177,15 +174,9 @@ def _claim(arms: ArmTotals, leader: int, error: float, within: float) -> tuple[C
     return "not yet", int((high - 1.0) * arms.known.pulls[~arms.retired].sum())
 
 
-def _condition(claim: Claim, state: AgentState) -> str:
-    """Return what a claim assumes if decisions without a reward were discarded at the end of a window."""
-    settings = state.settings
-    window = settings.matures_after is not None or settings.expires_after is not None
-    biased = window and settings.default_reward is None and state.models[0]["discarded"] > 0
-    return ", if rewards were missing at random" if biased and claim in ("best", "within") else ""
-
-
-def _sentence(claim: Claim, arm: str, error: float, within: float, more: int | None, arms: ArmTotals) -> str:
+def _sentence(
+    claim: Claim, arm: str, error: float, within: float, more: int | None, arms: ArmTotals, state: AgentState
+) -> str:
     if claim == "not yet":
         if more is None:
             return f"not yet: {arm} leads, too little to say when a verdict would come"
@@ -195,7 +186,9 @@ def _sentence(claim: Claim, arm: str, error: float, within: float, more: int | N
     if arms.retired.any():
         what += " of the arms not retired"
     size = "at most" if arms.bounded else "about"
-    return f"{arm} is {what} (error {size} {100 * error:g}%, whenever you look)"
+    incomplete = state.settings.window is not None and state.settings.default_reward is None
+    condition = ", if rewards were missing at random" if incomplete and state.models[0]["discarded"] else ""
+    return f"{arm} is {what} (error {size} {100 * error:g}%, whenever you look){condition}"
 
 
 def _posterior(arms: ArmTotals, leader: int | None) -> tuple[dict[int, float], float | None, str]:

@@ -270,7 +270,7 @@ class Loss(BaseModel):
 
 
 class Gain(BaseModel):
-    """What the policy earned more than the control arm would have, with an interval of about 95% for all times."""
+    """What the policy earned more than the control arm would have, with its interval (about 95%)."""
 
     estimate: float
     low: float
