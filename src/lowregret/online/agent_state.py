@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from datetime import timedelta
 from itertools import takewhile
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -55,8 +54,7 @@ SAVED = (
     "round", "epoch", "retired", "names", "places", "asked", "conflicts", "matured", "status", "fallback",
     "periods", "dates", "undo",
 )  # fmt: skip
-"""The part of the model that is not in arrays. The agent replaces its lists and dictionaries."""
-_saved = attrgetter(*SAVED)
+"""What ``save`` returns after two arrays. The agent replaces its lists and dictionaries."""
 
 
 class AgentState:
@@ -178,11 +176,15 @@ class AgentState:
     def save(self) -> tuple[Any, ...]:
         """Return a copy of the model; arrays are bytes, because NumPy copies structured ones by field."""
         self.undo = None if self.periods is None else []
-        return self.rows.tobytes(), self.models.tobytes(), _saved(self)
+        return (
+            self.rows.tobytes(), self.models.tobytes(), self.round, self.epoch, self.retired, self.names,
+            self.places, self.asked, self.conflicts, self.matured, self.status, self.fallback, self.periods,
+            self.dates, self.undo,
+        )  # fmt: skip
 
     def restore(self, saved: tuple[Any, ...]) -> None:
         """Set the model back to a copy."""
-        rows, models, values = saved
+        rows, models, *values = saved
         self.rows = np.frombuffer(rows, self.rows.dtype).copy()
         self.models = np.frombuffer(models, MODEL).copy()
         for name, value in zip(SAVED, values, strict=True):

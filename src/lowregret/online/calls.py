@@ -107,8 +107,8 @@ def ask(
             return AGAIN, events
     if only is not None:
         state.allow(only)
-    first = state.asked + 1
-    events += [state.choose(number, request, now) for number in range(first, first + count)]
+    for number in range(state.asked + 1, state.asked + 1 + count):
+        events.append(state.choose(number, request, now))
     if only is not None:
         state.allow(None)
     return None, events

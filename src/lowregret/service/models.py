@@ -129,8 +129,7 @@ class Reward(StrictModel):
     @property
     def reference(self) -> str | RequestName:
         if len(self.model_fields_set) != 2 or self.id == self.request:  # one of them is the reward
-            wrong = short_repr(self.model_dump(exclude_unset=True))
-            raise InputError(f"a reward has an id or a request, one of the two, got {wrong}")
+            raise InputError(f"a reward has an id or a request, one of the two, got {short_repr(dict(self))}")
         return str(self.id) if self.request is None else RequestName(self.request)
 
 

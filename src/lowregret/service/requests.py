@@ -54,9 +54,8 @@ def headers_of(pairs: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
     """Return the headers of a request by name."""
     headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in pairs}
     if len(headers) < len(pairs):
-        names = [key for key, _ in pairs]
         for name in SINGLE:
-            if names.count(name) > 1:
+            if sum(key == name for key, _ in pairs) > 1:
                 raise RefusedError(400, "input", f"send the header {name.decode().title()} once, not twice")
     return headers
 
