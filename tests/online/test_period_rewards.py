@@ -140,7 +140,7 @@ def test_the_number_of_days_and_arms_is_limited(monkeypatch):
     assert period_rewards(agent.transactions.state).counts.tolist() == [[5.0], [5.0]]
 
 
-def test_means_of_periods_and_what_their_arms_let_expect():
+def test_means_of_periods_and_what_their_arms_predict():
     now = [MONDAY]
     agent = lr.Agent("RoundRobin", ARMS, clock=lambda: now[0], reward_range=(0, 10))
     for day, rewards in enumerate([(4, 8), (6, 8)]):

@@ -98,7 +98,7 @@ def variation_notes(state: AgentState, rewards: PeriodRewards | None = None) -> 
 
 
 def period_means(state: AgentState, rewards: PeriodRewards) -> list[dict[str, Any]]:
-    """Return the mean of each period, and the one that the means of its arms let expect."""
+    """Return the mean of each period, and the one that the means of its arms predict."""
     starts, counts, totals = rewards
     means = totals.sum(axis=1) / np.maximum(counts.sum(axis=1), 1.0)
     unscaled, pulls = state.settings.unscaled, counts.sum(axis=0)

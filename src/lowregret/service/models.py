@@ -278,7 +278,7 @@ class Gain(BaseModel):
 
 
 class PeriodMean(BaseModel):
-    """The mean reward of the decisions of a period, and what the means of their arms let expect."""
+    """The mean reward of the decisions of a period, and what the means of their arms predict."""
 
     period: str
     pulls: int

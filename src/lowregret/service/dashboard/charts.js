@@ -128,7 +128,7 @@ export function drawMeans(element, table, colour, write) {
   for (const name of names) shorten(name, left - 12);
 }
 
-// The mean of each period as a dot, and what the means of its arms let expect as a line.
+// The mean of each period as a dot, and what the means of its arms predict as a line.
 export function drawPeriods(element, periods, write) {
   if (periods.length < 2) return empty(element, "fewer than two periods yet");
   const height = 200, left = 56, right = 8, top = 8, bottom = 22;
