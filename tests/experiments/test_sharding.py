@@ -38,6 +38,7 @@ def test_what_determines_the_result_names_the_shard() -> None:
         {"delay": 5},
         {"delay": "geometric(mean=5)"},
         {"batch": 5},
+        {"period": 1_000},
     ):
         assert not base & shards(**change), change
 

@@ -155,6 +155,7 @@ def test_an_interrupt_while_an_agent_catches_up(tmp_path, monkeypatch):
 def test_an_agent_in_memory_does_not_grow(monkeypatch):
     """Once it remembers as many answers and requests as it may."""
     monkeypatch.setattr(states, "MAX_REMEMBERED", 100)
+    monkeypatch.setattr(states, "SETTLE_EVERY", 100)
     agent, sizes = lr.Agent(lr.UCB1(), ARMS, seed=3), []
     tracemalloc.start()
     for part in range(4):

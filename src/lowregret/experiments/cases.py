@@ -26,7 +26,7 @@ from lowregret.experiments.policy_loading import Reference, load_bandit, read_re
 from lowregret.experiments.templates import Scalar, combinations, fill, names_in
 from lowregret.policies import Policy
 from lowregret.policies.base import fields_of, label_of
-from lowregret.policies.inputs import clips
+from lowregret.policies.inputs import clips, validate_period
 
 if TYPE_CHECKING:
     from lowregret.experiments.spec import EnvironmentEntry, Experiment, PolicyEntry
@@ -108,7 +108,10 @@ def check_pairs(experiment: Experiment) -> None:
         for player in experiment.players_on(case):
             try:
                 first_round(player.policy, len(case.bandit), case.horizon)
-                clips(player.policy, case.bandit.support, repr(case.name), experiment.clip)
+                support, name = case.bandit.support, repr(case.name)
+                clipped = clips(player.policy, support, name, experiment.clip)
+                if experiment.period is not None:
+                    validate_period(player.policy, (0.0, 1.0) if clipped else support, name, prior=False)
             except InputError as error:
                 problem = str(error) if repr(case.name) in str(error) else f"on {case.name!r}: {error}"
                 raise SpecError(("policies", player.entry), problem) from None

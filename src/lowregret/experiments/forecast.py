@@ -57,6 +57,7 @@ def forecast(experiment: Experiment, out: str | Path) -> Forecast:
             key = pair.policy, len(case.bandit)
             if key not in costs:
                 how: dict[str, Any] = {"clip": todo[0].clip, "delay": case.delay, "batch": case.batch}
+                how["period"] = experiment.period
                 problem = Problem(players[pair.policy].policy, case.bandit, case.horizon, **how)
                 costs[key] = measure_step(problem).seconds_at(case.horizon)
             seconds += costs[key] * sum(shard.steps for shard in todo)

@@ -85,6 +85,7 @@ class Shard:
     record: tuple[str, ...] = ()
     delay: Delay | None = None
     batch: int = 1
+    period: int | None = None
     backend: str = "compiled"
 
     @property
@@ -172,6 +173,8 @@ def _shard(
     delay = None if case.delay.is_zero else case.delay
     if delay or case.batch > 1:
         parts.append(["delayed", delay and [delay.positive, delay.other], case.batch])
+    if experiment.period is not None:
+        parts.append(["period", experiment.period])
     if experiment.engine == "cuda":  # the other engines return the same
         parts.append(["cuda", module_identity("lowregret.engine.backends.cuda")])
     return Shard(
@@ -190,6 +193,7 @@ def _shard(
         record,
         delay,
         case.batch,
+        experiment.period,
         experiment.engine,
     )
 

@@ -176,6 +176,8 @@ class Experiment(Part):
         How many decisions later a reward is known, as for `simulate`.
     batch : int, default 1
         Number of decisions made at once, as for `simulate`.
+    period : int, optional
+        Number of decisions of a period for which means are adjusted, as for `simulate`.
     engine : {"compiled", "reference", "cuda"}, default "compiled"
         The engine of every worker, as for `simulate`.
     grid : table or {"linear", "log"}, default 200 points, linear
@@ -221,6 +223,9 @@ class Experiment(Part):
     delay: DelayField = 0
     """How many decisions later a reward is known: a number, or geometric(mean=50) or similar."""
     batch: StrictInt = Field(default=1, ge=1, le=MAX_HORIZON, description="Number of decisions made at once.")
+    period: StrictInt | None = Field(
+        default=None, ge=1, le=MAX_HORIZON, description="Number of decisions of a period, such as a day."
+    )
     engine: Literal["compiled", "reference", "cuda"] = "compiled"
     """The engine of every worker."""
     grid: Annotated[

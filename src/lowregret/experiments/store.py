@@ -215,7 +215,11 @@ def description(plan: ShardPlan) -> Description:
         name: note(
             {
                 case.name: reward_note(
-                    policy, case.bandit.support, clipped[case.name, name], case.bandit.binary
+                    policy,
+                    case.bandit.support,
+                    clipped[case.name, name],
+                    case.bandit.binary,
+                    experiment.period,
                 )
                 for case in cases
                 if (case.name, name) in clipped

@@ -88,6 +88,7 @@ def work(shard: Shard, arms: ArmGroups) -> Finished | Arrays:
         clip=shard.clip,
         delay=shard.delay,
         batch=shard.batch,
+        period=shard.period,
         record=frozenset(shard.record),
     )
     with reporting(False):  # the process that planned the work reports

@@ -181,10 +181,12 @@ class Agent:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was noted when the store was opened, a prior, and that the agent is beyond its horizon."""
-        state = self.transactions.state
-        views = *agent_views.prior_notes(state), *agent_views.horizon_notes(state)
-        return (*self.transactions.store.notes, *views)
+        """What was noted when the store was opened, a prior, a horizon that is passed, rewards that move."""
+        from lowregret.online.period_rewards import variation_notes
+
+        with self.transactions.reading() as state:
+            views = *agent_views.prior_notes(state), *agent_views.horizon_notes(state)
+            return (*self.transactions.store.notes, *views, *variation_notes(state))
 
     @property
     def status(self) -> Status:

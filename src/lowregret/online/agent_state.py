@@ -41,7 +41,14 @@ from lowregret.online.decisions import (
     new_tuple,
 )
 from lowregret.online.epochs import first_horizon, start_epoch
-from lowregret.online.live_periods import date_of, first_periods, with_own_estimates, with_room
+from lowregret.online.live_periods import (
+    SETTLE_EVERY,
+    Days,
+    date_of,
+    first_periods,
+    with_own_estimates,
+    with_room,
+)
 from lowregret.online.model import MODEL, LiveRng, apply_step, choose_step, live_clock
 
 INITIAL_CAPACITY = 64
@@ -72,6 +79,8 @@ class AgentState:
     periods : Periods or None
         The rewards by period, where means are adjusted. ``dates`` has the place of each period of a time, and
         ``undo`` what rewards since ``save`` have changed, None if nobody will restore it.
+    days : Days
+        The rewards by day, where they are not.
     retired : dict of str to array
         The rows of the arms that the policy does not see: those that are retired, and the control arm.
     control : str or None
@@ -108,6 +117,7 @@ class AgentState:
         self.rewards = room_for_rewards(policy, size, INITIAL_CAPACITY, priors)
         self.periods = first_periods(settings, len(settings.arms))
         self.dates: dict[int, int] = {}
+        self.days = Days()
         self.undo: list[tuple[Any, ...]] | None = None
         self.models = np.zeros(1, MODEL)
         model = self.models[0]
@@ -416,22 +426,31 @@ class AgentState:
         if decision is None:  # committed before
             return
         self.answers[decision.id] = reward
-        if reward is not None and self.settings.matures_after is not None:
-            self.early[number] = reward
-        else:
-            del self.pending[number]
+        if reward is not None:
+            if self.settings.matures_after is not None:
+                self.early[number] = reward
+                return
+            if not number % SETTLE_EVERY and number not in self.days.recent:
+                self.days = self.days.settled(self.settings)
+            self.days.recent[number] = decision[4], decision[1], reward
+        del self.pending[number]
 
     def _commit_ended_windows(self, last: int, default: float | None) -> None:
         for number in list(takewhile(last.__ge__, self.pending)):
+            decision, reward = self.pending[number], self.early.get(number, default)
             if number not in self.early:
-                self.answers[self.pending[number].id] = default
+                self.answers[decision.id] = default
+            if reward is not None:
+                self.days.recent[number] = decision.timestamp, decision.arm, reward
             del self.pending[number]  # first: an early reward without its decision means nothing
             self.early.pop(number, None)
+        self.days = self.days.settled(self.settings)
 
     def after(self, events: Sequence[Event]) -> AgentState:
         """Return a view of the state whose records include events that are not stored yet."""
         view = copy(self)
         view.pending, view.early = {**self.pending}, {**self.early}
+        view.days = self.days.settled(self.settings)
         view.answers, view.requests, view.requested = OrderedDict(), OrderedDict(), 0
         view.commit(events)
         return view

@@ -1,10 +1,10 @@
-"""The rewards of a live agent by period, where means are adjusted; the estimates are those of simulations.
+"""The rewards of a live agent by period: where means are adjusted, the estimates are those of simulations.
 
 The arrays of ``Periods`` grow with the number of periods. A period of a time has a place in them once a
 reward counts in it, so that a time without decisions takes no room.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -14,10 +14,62 @@ from lowregret.engine.kernels.periods import EXPOSURE, LATEST, SQUARES, TOTAL, P
 from lowregret.engine.kernels.state import Rows
 from lowregret.online.agent_settings import Settings
 
-MONDAY = -3 * 86_400.0
+DAY = 86_400.0
+MAX_CELLS = 10_000
+"""For so many pairs of a day and an arm rewards are counted by day."""
+SETTLE_EVERY = 256
+"""After how many rewards, more or less, these are added to those of their days."""
+MONDAY = -3 * DAY
 """From when periods of a time are counted: Monday, 29 December 1969, at midnight UTC."""
 FIRST_PERIODS = 16
 """How many periods a new agent has room for; it doubles when there are more."""
+
+
+class Days:
+    """The rewards by the day of their decisions, where means are not adjusted.
+
+    ``by_day`` has the number of scaled rewards and their sum, by day and arm, except for those that are
+    ``recent``: time, arm and reward by the number of the decision. To set one of these again changes nothing.
+    """
+
+    __slots__ = ("by_day", "recent")
+
+    def __init__(self) -> None:
+        self.by_day: dict[float, dict[str, tuple[int, float]]] = {}
+        self.recent: dict[int, tuple[float | None, str, float]] = {}
+
+    def settled(self, settings: Settings) -> "Days":
+        """Return days without recent rewards; these are in ``by_day``."""
+        days, known = Days(), [recent for recent in self.recent.values() if recent[0] is not None]
+        days.by_day = {**self.by_day}
+        if not known:
+            return days
+        times, arms, values = zip(*known, strict=True)
+        cells = [*zip((np.array(times) // DAY).tolist(), arms, strict=True)]
+        places = {cell: place for place, cell in enumerate(dict.fromkeys(cells))}
+        rewards, size = np.array(values), sum(map(len, self.by_day.values()))
+        if settings.reward_range is not None:
+            low, high = settings.reward_range
+            rewards = (np.clip(rewards, low, high) - low) / (high - low)
+        before = [self.by_day.get(day, {}).get(arm, (0, 0.0)) for day, arm in places]
+        order = [
+            *range(len(places)),
+            *map(places.__getitem__, cells),
+        ]  # sums as if they were added one by one
+        totals = np.bincount(order, [*(total for _, total in before), *rewards.tolist()])
+        pulls = np.bincount(order[len(places) :]).tolist()
+        own: dict[float, dict[str, tuple[int, float]]] = {}
+        for (day, arm), (count, _), new, total in zip(places, before, pulls, totals.tolist(), strict=True):
+            size += count == 0
+            if count or size <= MAX_CELLS:
+                if day not in own:
+                    own[day] = days.by_day[day] = {**self.by_day.get(day, {})}
+                own[day][arm] = count + new, total
+        return days
+
+    def total(self) -> int:
+        """Return how many rewards are counted by day."""
+        return sum(pulls for rewards in self.by_day.values() for pulls, _ in rewards.values())
 
 
 def first_periods(settings: Settings, arms: int) -> Periods | None:
@@ -117,3 +169,25 @@ def from_json(settings: Settings, parts: dict[str, Any], arms: Sequence[Any]) ->
     if not periods.factors.all() or (periods.arms[pulls > 0, EXPOSURE] <= 0.0).any():
         raise ValueError("a factor of a period is 0")
     return periods
+
+
+def days_to_json(days: Days) -> dict[str, Any]:
+    """Return the rewards by day, as a table for each arm."""
+    tables: dict[str, Any] = {}
+    for day, rewards in days.by_day.items():
+        for arm, (pulls, total) in rewards.items():
+            table = tables.setdefault(arm, {"day": [], "pulls": [], "total": []})
+            for key, value in (("day", int(day)), ("pulls", pulls), ("total", total)):
+                table[key].append(value)
+    return tables
+
+
+def days_from_json(tables: dict[str, Any], arms: Collection[str]) -> Days:
+    """Return the rewards by day of these arms; a ``ValueError`` says what is damaged."""
+    days = Days()
+    for arm, table in tables.items():
+        if arm not in arms or len({len(table[key]) for key in ("day", "pulls", "total")}) != 1:
+            raise ValueError(f"the days of arm {arm!r} are incomplete, or there is no such arm")
+        for day, pulls, total in zip(table["day"], table["pulls"], table["total"], strict=True):
+            days.by_day.setdefault(float(day), {})[arm] = pulls, float(total)
+    return days

@@ -52,9 +52,10 @@ SNAPSHOT = {
     **{**dict.fromkeys(_COUNTS, int), "arms": _ARMS, "retired": _ARMS, "pending": _DECISIONS},
     **{"fallback": str | None, "defaulted": int, "early": {str: float}, "answers": {str: _NUMBER}},
     **{"requests": {str: _DECISIONS}, "values": {str: object}, "periods": live_periods.JSON},
+    "days": {str: {"day": [int], "pulls": [int], "total": [float]}},
 }
 """The types of the JSON; ``str`` stands for any key of a table."""
-OPTIONAL = "memory", "rewards", "times", "status", "fallback", "defaulted", "values", "periods"
+OPTIONAL = "memory", "rewards", "times", "status", "fallback", "defaulted", "values", "periods", "days"
 _KINDS: dict[Any, tuple[str, tuple[type, ...]]] = {
     bool: ("true or false", (bool,)),
     int: ("an integer", (int,)),
@@ -102,6 +103,8 @@ def write(state: AgentState, for_store: bool = False) -> str:
         data["values"] = state.values
     if state.periods is not None:
         data["periods"] = live_periods.to_json(state.periods, state.dates)
+    elif (days := state.days.settled(state.settings)).by_day:
+        data["days"] = live_periods.days_to_json(days)
     return json.dumps(data, ensure_ascii=False, allow_nan=False, indent=None if for_store else 1)
 
 
@@ -143,6 +146,10 @@ def read(text: str, policy: Policy | None = None) -> AgentState:
         state.dates = {int(date): place for place, date in enumerate(parts["periods"]["dates"], 1)}
         for place in range(len(state.rows)):
             show_adjusted(state.rows, place, settings.policy.warmup, state.periods)
+    try:
+        state.days = live_periods.days_from_json(parts.get("days", {}), {*state.places, *state.retired})
+    except ValueError as error:
+        raise damaged(str(error)) from None
     for request, decisions in parts["requests"].items():
         state.requests[request] = _by_number(decisions)
         state.requested += len(decisions["id"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +16,7 @@ from lowregret.online.agent import Agent
 from lowregret.online.agent_settings import Settings
 from lowregret.online.open_agent import open_or_create
 from lowregret.online.stores.locations import agent_names, open_store, path_of
-from lowregret.service import MAX_GROUP
+from lowregret.service import MAX_GROUP, logs, views
 from lowregret.service.group_commit import GroupCommit
 from lowregret.service.history import History
 from lowregret.service.problems import RefusedError
@@ -45,10 +46,20 @@ class LiveAgent:
         self.shadow: tuple[int, dict[str, Any]] | None = None  # the report, and the events that it knows
         state = self.agent.transactions.state
         self.rows = len(state.rows) + len(state.pending)
+        self._noted: tuple[str, ...] = ()
 
     async def read(self, view: Callable[[Agent], Result]) -> Result:
         result: Result = await self.commits.read(view, self.agent)
         return result
+
+    async def summary(self) -> dict[str, Any]:
+        """Return the summary of the agent; notes that are new are logged."""
+        summary = await self.read(views.summary)
+        for note in summary["notes"]:
+            if note not in self._noted:
+                logs.write("note", logging.WARNING, agent=self.agent.name, detail=note)
+        self._noted = summary["notes"]
+        return summary
 
 
 class Agents:

@@ -157,7 +157,7 @@ async def show(call: Call) -> dict[str, Any]:
 
 async def summary(call: Call) -> dict[str, Any]:
     """Show the arms of an agent: pulls, means with intervals, shares, and the estimated loss."""
-    return await call.read(views.summary)
+    return await (await call.agent()).summary()
 
 
 async def verdict(call: Call) -> dict[str, Any]:
@@ -229,7 +229,7 @@ def _events(live: LiveAgent, last: int, after: int | None, limit: int) -> tuple[
 async def history(call: Call) -> dict[str, Any]:
     """Show decisions and rewards over time, and warnings."""
     live = await call.agent()
-    return await call.agents.read_log(live, _history, await live.read(views.summary))
+    return await call.agents.read_log(live, _history, await live.summary())
 
 
 def _history(live: LiveAgent, state: dict[str, Any]) -> dict[str, Any]:

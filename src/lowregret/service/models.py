@@ -276,13 +276,23 @@ class Gain(BaseModel):
     high: float
 
 
+class PeriodMean(BaseModel):
+    """The mean reward of the decisions of a period, and what the means of their arms predict."""
+
+    period: str
+    pulls: int
+    mean: float
+    expected: float
+
+
 class Summary(Overview):
-    """An agent and its arms."""
+    """An agent and its arms, and the means of its latest periods: its own, or days of UTC."""
 
     settings: dict[str, Any]
     table: list[ArmSummary]
     loss: Loss
     gain_over_control: Gain | None
+    periods: list[PeriodMean]
     notes: list[str]
 
 

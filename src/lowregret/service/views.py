@@ -6,6 +6,7 @@ from lowregret.online.agent import Agent
 from lowregret.online.agent_state import AgentState
 from lowregret.online.agent_views import horizon_notes
 from lowregret.online.arm_summary import gain_over_control, regret_bound, summary_table
+from lowregret.online.period_rewards import period_means, period_rewards, variation_notes
 
 
 def overview(agent: Agent) -> dict[str, Any]:
@@ -15,14 +16,15 @@ def overview(agent: Agent) -> dict[str, Any]:
 
 def summary(agent: Agent) -> dict[str, Any]:
     with agent.transactions.reading() as state:
-        table = summary_table(state).to_dicts()
+        table, rewards = summary_table(state).to_dicts(), period_rewards(state)
         return {
             **_overview(agent, state),
             "settings": state.settings.to_dict(),
             "table": table,
             "loss": {"against_best": estimated_loss(table), "regret_bound": regret_bound(state)},
             "gain_over_control": gain_over_control(state),
-            "notes": horizon_notes(state),
+            "periods": period_means(state, rewards),
+            "notes": (*horizon_notes(state), *variation_notes(state, rewards)),
         }
 
 

@@ -127,3 +127,27 @@ export function drawMeans(element, table, colour, write) {
   element.replaceChildren(svg, ...(note.textContent ? [note] : []));
   for (const name of names) shorten(name, left - 12);
 }
+
+// The mean of each period as a dot, and what the means of its arms predict as a line.
+export function drawPeriods(element, periods, write) {
+  if (periods.length < 2) return empty(element, "fewer than two periods yet");
+  const height = 200, left = 56, right = 8, top = 8, bottom = 22;
+  const { svg, width } = canvas(element, height, "Mean reward of each period");
+  const values = periods.flatMap(({ mean, expected }) => [mean, expected]);
+  const least = Math.min(...values), most = Math.max(...values, least + 1e-9 * Math.max(Math.abs(least), 1));
+  const x = (place) => left + 5 + (width - left - right - 10) * (place / (periods.length - 1));
+  const y = (value) => top + 5 + (height - top - bottom - 10) * ((most - value) / (most - least));
+  for (const value of ticks(least, most)) {
+    shape(svg, "line", { x1: left, x2: width - right, y1: y(value), y2: y(value), class: "grid" });
+    shape(svg, "text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, write(value));
+  }
+  const points = periods.map(({ expected }, place) => `${x(place).toFixed(1)},${y(expected).toFixed(1)}`);
+  shape(svg, "polyline", { points: points.join(" "), class: "expected" });
+  periods.forEach(({ period, pulls, mean, expected }, place) => {
+    const dot = shape(svg, "circle", { cx: x(place), cy: y(mean), r: 4, class: "arm-0" });
+    shape(dot, "title", {}, `${period}: ${write(mean)} in ${pulls.toLocaleString("en")} rewards, ${write(expected)} expected`);
+  });
+  shape(svg, "text", { x: left, y: height - 6 }, periods[0].period);
+  shape(svg, "text", { x: width - right, y: height - 6, "text-anchor": "end" }, periods.at(-1).period);
+  element.replaceChildren(svg);
+}

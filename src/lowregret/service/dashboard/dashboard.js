@@ -1,6 +1,6 @@
 // The dashboard: reads the interface of the service every few seconds, and draws what it says.
 
-import { OTHERS, colours, drawMeans, drawShares, largest } from "./charts.js";
+import { OTHERS, colours, drawMeans, drawPeriods, drawShares, largest } from "./charts.js";
 
 const EVERY = 2000;
 const PAGE = 50;
@@ -210,6 +210,7 @@ function drawCharts() {
   const { summary, history } = latest, colour = colours(summary.table);
   drawShares(find("shares"), history.periods, colour);
   drawMeans(find("means"), summary.table, colour, unit(summary.settings));
+  drawPeriods(find("periods"), summary.periods, unit(summary.settings));
   const shown = summary.table.filter((arm) => colour.get(arm.arm) < OTHERS).map((arm) => [arm.arm, colour.get(arm.arm)]);
   if (shown.length < summary.table.length) shown.push(["all others", OTHERS]);
   find("legend").replaceChildren(...shown.map(([name, number]) => {
