@@ -90,13 +90,10 @@ def test_an_agent_of_an_older_version_counts_from_when_it_is_opened(tmp_path):
     assert period_rewards(again.transactions.state).counts.sum() == 1
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [{"blue": {"day": [1], "pulls": [1], "total": [1]}}, {"red": {"day": [1], "pulls": [], "total": []}}],
-)
+@pytest.mark.parametrize("damage", [{"1": {"blue": [1, 1]}}, {"1": {"red": [1]}}, {"one": {"red": [1, 1]}}])
 def test_damaged_days_are_refused(damage):
     stored = {**json.loads(lr.Agent("UCB1", ARMS).to_json()), "days": damage}
-    with pytest.raises(lr.InputError, match="the days of arm"):
+    with pytest.raises(lr.InputError, match="the rewards of day"):
         lr.Agent.from_json(json.dumps(stored))
 
 

@@ -4,7 +4,7 @@ The arrays of ``Periods`` grow with the number of periods. A period of a time ha
 reward counts in it, so that a time without decisions takes no room.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -171,23 +171,15 @@ def from_json(settings: Settings, parts: dict[str, Any], arms: Sequence[Any]) ->
     return periods
 
 
-def days_to_json(days: Days) -> dict[str, Any]:
-    """Return the rewards by day, as a table for each arm."""
-    tables: dict[str, Any] = {}
-    for day, rewards in days.by_day.items():
-        for arm, (pulls, total) in rewards.items():
-            table = tables.setdefault(arm, {"day": [], "pulls": [], "total": []})
-            for key, value in (("day", int(day)), ("pulls", pulls), ("total", total)):
-                table[key].append(value)
-    return tables
-
-
-def days_from_json(tables: dict[str, Any], arms: Collection[str]) -> Days:
+def days_from_json(table: dict[str, Any], arms: set[str]) -> Days:
     """Return the rewards by day of these arms; a ``ValueError`` says what is damaged."""
     days = Days()
-    for arm, table in tables.items():
-        if arm not in arms or len({len(table[key]) for key in ("day", "pulls", "total")}) != 1:
-            raise ValueError(f"the days of arm {arm!r} are incomplete, or there is no such arm")
-        for day, pulls, total in zip(table["day"], table["pulls"], table["total"], strict=True):
-            days.by_day.setdefault(float(day), {})[arm] = pulls, float(total)
+    for day, rewards in table.items():
+        if (
+            not day.isdecimal()
+            or not arms >= rewards.keys()
+            or any(len(cell) != 2 for cell in rewards.values())
+        ):
+            raise ValueError(f"the rewards of day {day} are incomplete, or of an unknown arm")
+        days.by_day[float(day)] = {arm: (int(pulls), total) for arm, (pulls, total) in rewards.items()}
     return days

@@ -52,7 +52,7 @@ SNAPSHOT = {
     **{**dict.fromkeys(_COUNTS, int), "arms": _ARMS, "retired": _ARMS, "pending": _DECISIONS},
     **{"fallback": str | None, "defaulted": int, "early": {str: float}, "answers": {str: _NUMBER}},
     **{"requests": {str: _DECISIONS}, "values": {str: object}, "periods": live_periods.JSON},
-    "days": {str: {"day": [int], "pulls": [int], "total": [float]}},
+    "days": {str: {str: [float]}},
 }
 """The types of the JSON; ``str`` stands for any key of a table."""
 OPTIONAL = "memory", "rewards", "times", "status", "fallback", "defaulted", "values", "periods", "days"
@@ -104,7 +104,7 @@ def write(state: AgentState, for_store: bool = False) -> str:
     if state.periods is not None:
         data["periods"] = live_periods.to_json(state.periods, state.dates)
     elif (days := state.days.settled(state.settings)).by_day:
-        data["days"] = live_periods.days_to_json(days)
+        data["days"] = {str(int(day)): rewards for day, rewards in days.by_day.items()}
     return json.dumps(data, ensure_ascii=False, allow_nan=False, indent=None if for_store else 1)
 
 
