@@ -57,7 +57,11 @@ AGENT_METRICS = {
     "discarded": ("lowregret_discarded_total", "counter", "Decisions discarded or expired without reward."),
     "arms": ("lowregret_arms", "gauge", "Arms that are not retired."),
     "loss": ("lowregret_estimated_loss", "gauge", "Estimated loss of reward so far against the best arm."),
-    "bound": ("lowregret_regret_bound", "gauge", "Upper 95% bound of the regret at all times, while means and arms stay the same."),
+    "bound": (
+        "lowregret_regret_bound",
+        "gauge",
+        "Upper 95% bound of the regret at all times, while means and arms stay the same.",
+    ),
 }
 """Metrics of an agent, which all processes agree on."""
 
