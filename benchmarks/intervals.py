@@ -3,7 +3,7 @@
 The tables are in docs/live.md. Bernoulli streams of single arms bound the misses under every policy: within
 10,000 decisions an arm has at most its first 10,000 rewards.
 
-    python benchmarks/intervals.py             # half an hour on one core
+    python benchmarks/intervals.py             # 10,000 runs: hours on one core
     python benchmarks/intervals.py misses speed  # some parts
     python benchmarks/intervals.py --quick
 """
@@ -11,9 +11,10 @@ The tables are in docs/live.md. Bernoulli streams of single arms bound the misse
 from math import log, sqrt
 from time import process_time
 
+import numba
 import numpy as np
 from common import Claim, Sheet, arguments, claim_sheet, show, write
-from scipy.stats import lognorm
+from scipy.stats import beta, lognorm
 
 import lowregret as lr
 from lowregret.analysis.confidence_sequences import (
@@ -24,6 +25,17 @@ from lowregret.analysis.confidence_sequences import (
     mean_intervals,
     single_bets,
     single_intervals,
+)
+from lowregret.analysis.matched_rewards import (
+    CREDIT,
+    FIRST_REWARDS,
+    GROWTH,
+    MAX_ODDS,
+    PRIOR_PULLS,
+    Matched,
+    log_matched_evidence,
+    match,
+    new_matched,
 )
 from lowregret.analysis.mean_differences import log_evidence
 from lowregret.offline.estimators import Estimate, doubly_robust, ips, snips
@@ -70,6 +82,12 @@ def share(hits: np.ndarray) -> str:
     """Write a share with its standard error."""
     mean = float(np.mean(hits))
     return f"{100 * mean:.2f} ({100 * sqrt(mean * (1 - mean) / len(hits)):.2f})"
+
+
+def at_most(hits: np.ndarray) -> float:
+    """Return the upper limit, in percent, of the exact one-sided 95% interval of a share."""
+    count, runs = int(np.sum(hits)), len(hits)
+    return 100.0 if count == runs else 100 * float(beta.ppf(0.95, count + 1, runs - count))
 
 
 def limits(rate: float) -> tuple[np.ndarray, np.ndarray]:
@@ -200,10 +218,110 @@ def verdict_times(rates: tuple[float, ...], runs: int) -> dict[str, np.ndarray]:
     return {name: np.array(values) for name, values in times.items()}
 
 
+DAY = 500
+"""The decisions of a day in the measurements with ``period``."""
+WEEKS = " | rhythm: every=500; weekend=1.75"
+FALSE_BY_DAY = (
+    ("UCB1", "bernoulli:0.1*2" + WEEKS),
+    ("ThompsonBeta", "bernoulli:0.1*2" + WEEKS),
+    ("TopTwoThompson", "bernoulli:0.1*2" + WEEKS),
+    ("EpsilonGreedy(0.3)", "bernoulli:0.1*2" + WEEKS),
+    ("RoundRobin", "bernoulli:0.02*2" + WEEKS),
+    ("UCB1", "bernoulli:0.1*5" + WEEKS),
+    ("EpsilonGreedy(0.3)", "bernoulli:0.3,0.301" + WEEKS),
+    ("UCB1", "bernoulli:0.1*2 | rhythm: every=500; trend=0.5,1.5; periods=20"),
+)
+SLOWER = "RoundRobin", "EpsilonGreedy(0.3)", "TopTwoThompson", "UCB1"
+"""Whose verdicts with ``period`` are compared with those without."""
+
+
+@numba.njit
+def matched_by_loops(arm, reward, day, first, last, pulls, sums, before, used):
+    """Match the rewards from ``first`` to ``last``, as ``match`` does."""
+    for t in range(first, last):
+        i, p = arm[t], t // day
+        if t >= FIRST_REWARDS:
+            if before[p].sum() == 0.0:
+                before[p, 0], before[p, 1] = pulls, sums
+            odds = (before[p, 0].sum() - before[p, 1].sum() + 0.5) / (before[p, 1].sum() + 0.5)
+            for j in range(len(pulls)):
+                own = before[p, 0, i] + PRIOR_PULLS
+                share = own / (own + before[p, 0, j] + PRIOR_PULLS)
+                for role in range(2):
+                    mine, theirs = used[p, role, 0, i, j] * (1 - share), used[p, 1 - role, 0, j, i] * share
+                    limit = min(max(odds if role else 1.0 / odds, 1.0), MAX_ODDS)
+                    if i != j and mine - theirs <= limit * (CREDIT + GROWTH * np.sqrt(mine + theirs)):
+                        used[p, role, 0, i, j] += 1.0
+                        used[p, role, 1, i, j] += reward[t]
+        pulls[i] += 1.0
+        sums[i] += reward[t]
+
+
+def said_by_day(run: object, size: int, looks: np.ndarray, best: int | None = None) -> np.ndarray:
+    """Return at which looks the verdict with ``period`` names an arm, or one in particular."""
+    matched, told = new_matched(len(run.arm) // DAY + 1, size), []
+    pulls, sums, limit = np.zeros(size), np.zeros(size), log(size / ERROR)
+    for first, last in zip((0, *looks), looks, strict=False):
+        matched_by_loops(run.arm, run.reward, DAY, first, last, pulls, sums, *matched)
+        so_far = Matched(*(values[: (last - 1) // DAY + 1] for values in matched))
+        arms = range(size) if best is None else [best]
+        others = np.arange(size)
+        told.append(
+            any(log_matched_evidence(so_far, arm, others[others != arm]).min() >= limit for arm in arms)
+        )
+    return np.array(told)
+
+
+def check_matching() -> None:
+    """Check that the loops match the rewards that ``match`` does."""
+    run = lr.trace("ThompsonBeta", "bernoulli:0.2,0.25,0.3" + WEEKS, 2_000, seed=1)
+    loops, plain = new_matched(4, 3), new_matched(4, 3)
+    matched_by_loops(run.arm, run.reward, DAY, 0, 2_000, np.zeros(3), np.zeros(3), *loops)
+    sums = np.zeros((2, 3))
+    for t, (arm, reward) in enumerate(zip(run.arm, run.reward, strict=True)):
+        if t >= FIRST_REWARDS:
+            if not plain.before[t // DAY].any():
+                plain.before[t // DAY] = sums
+            match(plain, arm, t // DAY, reward)
+        sums[:, arm] += 1.0, reward
+    if not all(np.allclose(one, other) for one, other in zip(loops, plain, strict=True)):
+        raise SystemExit("the loops of this benchmark do not match rewards as lowregret does")
+
+
+def measure_periods(runs: int) -> tuple[list[Sheet], list[Claim]]:
+    """Measure false verdicts with ``period``, looked at every 100 decisions, and how much later it comes."""
+    check_matching()
+    rows, claims, looks = [], [], np.arange(100, HORIZON + 1, 100)
+    for policy, bandit in FALSE_BY_DAY:
+        environment, false = lr.environment(bandit), []
+        size = len(environment)
+        for seed in range(runs):
+            run = lr.trace(policy, environment, HORIZON, seed=seed, period=DAY)
+            wrong = [0] if bandit.startswith("bernoulli:0.3,") else range(size)
+            false.append(any(said_by_day(run, size, looks, arm).any() for arm in wrong))
+        rows.append([policy, bandit, f"{runs:,}", share(np.array(false)), f"{at_most(false):.2f}"])
+        print(*rows[-1], flush=True)
+        claims.append(Claim(f"false verdict with period, {policy}, {bandit} (%)", at_most(false), 5.0))
+    title = "A false verdict with period within 10,000 decisions, looked at every 100, %"
+    sheets = [Sheet(title, ("policy", "arms", "runs", "false", "at most"), rows)]
+    rows, looks = [], np.arange(250, 40_001, 250)
+    for policy in SLOWER:
+        times = {"with": [], "without": []}
+        for seed in range(max(runs // 10, 10)):
+            run = lr.trace(policy, "bernoulli:0.1,0.13", 40_000, seed=seed, period=DAY)
+            plain = has_verdict(cumulated(run, 2).at(looks - 1)) == 1
+            for name, said in (("with", said_by_day(run, 2, looks, 1)), ("without", plain)):
+                times[name].append(looks[said.argmax()] if said.any() else np.inf)
+        rows.append([policy, *(f"{np.median(values):,.0f}" for values in times.values())])
+        print(*rows[-1], flush=True)
+    title = f"Median decisions to a verdict, .10 and .13, constant rates, {max(runs // 10, 10)} runs"
+    return [*sheets, Sheet(title, ("policy", "within periods", "of plain means"), rows)], claims
+
+
 def proofs(runs: int) -> list[list[str]]:
     """Return the share of runs with a verdict at the end, and the regret."""
     rates, rows = EQUAL_SHARES[".05 x4, .06"], []
-    result = lr.simulate(PROVING, lr.bernoulli(rates), 50_000, runs, record_rewards=True)
+    result = lr.simulate(PROVING, lr.bernoulli(rates), 50_000, runs, record_rewards=True, threads=1)
     for name in PROVING:
         run = result[name]
         sums = run.rewards
@@ -381,6 +499,7 @@ PARTS = {
     "false": measure_false,
     "revenue": measure_revenue,
     "times": measure_times,
+    "periods": measure_periods,
     "proofs": measure_proofs,
     "speed": measure_speed,
     "replay": measure_replay,
@@ -390,7 +509,7 @@ PARTS = {
 def main() -> None:
     """Measure, and print the tables."""
     given = arguments(__doc__ or "", names="part")
-    runs = 100 if given.quick else 1_000
+    runs = 100 if given.quick else 10_000
     sheets, claims = [], []
     for name in given.names or PARTS:
         more_sheets, more_claims = PARTS[name](runs)

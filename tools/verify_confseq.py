@@ -1,8 +1,9 @@
 """Compare the intervals of single means with those of confseq, in an environment of its own.
 
-Installs confseq, which needs the headers of Boost and a C++ compiler, into ``.venv-confseq``, and computes
-its beta-binomial intervals there for the counts in ``tests/data/confseq.json``. The tests compare ours with
-the recorded ones.
+Builds confseq, which needs a C++ compiler, in ``.venv-confseq``, and computes its beta-binomial intervals
+there for the counts in ``tests/data/confseq.json``. The tests compare ours with the recorded ones. The wheel
+cmeel-boost has the headers of Boost. confseq asks for a pybind11 that does not know Python 3.11; the present
+one builds it.
 
     python tools/verify_confseq.py          # fails if confseq gives others than those recorded
     python tools/verify_confseq.py --write  # records them
@@ -16,6 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FOLDER, RECORD = ROOT / ".venv-confseq", ROOT / "tests" / "data" / "confseq.json"
+TOOLS = "cmake", "cmeel-boost", "ninja", "numpy", "pybind11", "scikit-build", "setuptools", "wheel"
 PROGRAM = """
 import json, sys
 from confseq.boundaries import bernoulli_confidence_interval
@@ -29,8 +31,14 @@ def main() -> None:
     python = str(FOLDER / ("Scripts" if os.name == "nt" else "bin") / "python")
     if not FOLDER.exists():
         subprocess.run([sys.executable, "-m", "venv", str(FOLDER)], check=True)
-    if subprocess.run([python, "-m", "pip", "install", "--quiet", "confseq==0.0.11"]).returncode:
-        raise SystemExit("confseq was not built: it needs a C++ compiler and the headers of Boost")
+    install = [python, "-m", "pip", "install", "--quiet"]
+    subprocess.run([*install, *TOOLS], check=True)
+    headers = next(FOLDER.glob("[Ll]ib/**/cmeel.prefix/include"))
+    options = {**os.environ, "SKBUILD_CONFIGURE_OPTIONS": f"-DBoost_INCLUDE_DIR={headers}"}
+    if subprocess.run(
+        [*install, "--no-build-isolation", "--no-deps", "confseq==0.0.11"], env=options
+    ).returncode:
+        raise SystemExit("confseq was not built: it needs a C++ compiler")
     cases = json.loads(RECORD.read_text(encoding="utf-8"))
     done = subprocess.run(
         [python, "-c", PROGRAM], input=json.dumps(cases), capture_output=True, text=True, check=True

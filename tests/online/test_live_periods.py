@@ -179,10 +179,48 @@ def test_the_summary_has_plain_and_adjusted_means():
     assert table["mean"].to_list() == pytest.approx([np.mean(rewards[arm]) for arm in ARMS])
     sums = agent.transactions.state.periods.arms
     assert table["adjusted"].to_list() == pytest.approx(2 * sums[:, TOTAL] / sums[:, EXPOSURE])
+    assert table["low"].null_count() == table["to_leader_low"].null_count() == table.height
     verdict = agent.verdict()
-    assert verdict.claim == "none" and verdict.arm is None and verdict.expected_loss is None
-    assert verdict.sentence.startswith("no verdict: it would compare plain means")
+    assert verdict.claim == "not yet" and verdict.expected_loss is None
+    assert verdict.arm == table.sort("adjusted")["arm"].to_list()[-1]
     assert {arm.probability_best for arm in verdict.arms} == {None}
+    with pytest.raises(lr.InputError, match="leave out within for an agent with a period"):
+        agent.verdict(within=0.1)
+
+
+def test_the_verdict_is_not_misled_by_good_days():
+    """Arm 0 has most of its decisions on good days, and seems to be the best; arm 1 is."""
+    random, now = Random(5), [MONDAY]
+    agent = lr.Agent("RoundRobin", ["0", "1"], clock=lambda: now[0], period=DAY)
+    for day in range(24):
+        good = day % 2
+        for turn in range(120):
+            arm = "01"[turn % 12 < (2 if good else 10)]
+            agent.tell(agent.ask(only=[arm]), random.random() < 0.1 + 0.5 * good + 0.15 * (arm == "1"))
+        now[0] += 86_400
+    table = agent.summary()
+    assert table["mean"][0] > table["mean"][1] + 0.1
+    verdict = agent.verdict()
+    assert verdict.sentence == "1 is the best (error at most 5%, whenever you look)"
+    assert lr.Agent.from_json(agent.to_json()).verdict() == verdict
+
+
+def test_which_agents_with_a_period_have_no_verdict():
+    agent = lr.Agent("UCB1", ARMS, period=10, expires_after=5, default_reward=0)
+    assert "failures are known later than successes; use matures_after" in agent.verdict().sentence
+    agent = lr.Agent("UCB1", [str(number) for number in range(live_periods.MAX_MATCHED)], period=10)
+    assert agent.verdict().sentence.startswith("not yet: ")
+    agent.add_arm("new")
+    agent.tell(agent.ask(only=["new"]), 1)
+    assert agent.verdict().sentence == "no verdict: an agent with a period compares up to 20 arms"
+
+
+def test_an_agent_that_was_stored_without_what_a_verdict_compares_opens():
+    agent = lr.Agent("UCB1", ARMS, period=10)
+    agent.tell_many((choice, 1) for choice in agent.ask(50))
+    parts = json.loads(agent.to_json())
+    del parts["periods"]["matched"]
+    assert lr.Agent.from_json(json.dumps(parts)).verdict().claim == "none"
 
 
 @pytest.mark.parametrize(
@@ -226,6 +264,7 @@ def test_an_agent_without_period_is_stored_as_before():
         ("factors", [0.0]),
         ("state", [0]),
         ("exposure", [0.0] * 3),
+        ("matched", [[0.0], [0.0]]),
     ],
 )
 def test_a_damaged_snapshot_is_refused(part, value):
@@ -256,7 +295,7 @@ def test_over_http_and_from_the_command_line(tmp_path):
                 assert choice.arm == str(arm)
                 agent.tell(choice, reward)
             assert agent.summary()["adjusted"].null_count() == 0
-            assert agent.verdict().claim == "none"
+            assert agent.verdict().claim == "not yet"
         with lr.connect(url, "UCB1", ARMS, name="daily", period=DAY) as agent:
             agent.tell(agent.ask(), 1)
         summary = client.get("/v1/agents/daily/summary").json()

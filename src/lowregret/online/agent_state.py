@@ -45,7 +45,9 @@ from lowregret.online.live_periods import (
     SETTLE_EVERY,
     Days,
     date_of,
+    first_matched,
     first_periods,
+    match_reward,
     with_own_estimates,
     with_room,
 )
@@ -59,7 +61,7 @@ MAX_REMEMBERED_DECISIONS = 10 * MAX_REMEMBERED
 """How many decisions these requests have together, unless the latest one alone has more."""
 SAVED = (
     "round", "epoch", "retired", "names", "places", "asked", "conflicts", "matured", "status", "fallback",
-    "periods", "dates", "undo",
+    "periods", "matched", "dates", "undo",
 )  # fmt: skip
 """What ``save`` returns after two arrays. The agent replaces its lists and dictionaries."""
 
@@ -78,9 +80,10 @@ class AgentState:
         The names of the arms that are not retired, in the order of the rows.
     periods : Periods or None
         The rewards by period, where means are adjusted. ``dates`` has the place of each period of a time, and
-        ``undo`` what rewards since ``save`` have changed, None if nobody will restore it.
+        ``undo`` what rewards since ``save`` have changed, None if nobody will restore it. ``matched`` has the
+        rewards that a verdict compares.
     days : Days
-        The rewards by day, where they are not.
+        The rewards by day, where means are not adjusted.
     retired : dict of str to array
         The rows of the arms that the policy does not see: those that are retired, and the control arm.
     control : str or None
@@ -116,6 +119,7 @@ class AgentState:
         priors = {played.index(arm): prior for arm, prior in settings.priors().items()}
         self.rewards = room_for_rewards(policy, size, INITIAL_CAPACITY, priors)
         self.periods = first_periods(settings, len(settings.arms))
+        self.matched = first_matched(settings)
         self.dates: dict[int, int] = {}
         self.days = Days()
         self.undo: list[tuple[Any, ...]] | None = None
@@ -199,8 +203,8 @@ class AgentState:
         self.models = np.frombuffer(models, MODEL).copy()
         for name, value in zip(SAVED, values, strict=True):
             setattr(self, name, value)
-        for counts, totals, cell, count, total in reversed(self.undo or ()):
-            counts[cell], totals[cell] = count, total
+        for array, cell, before in reversed(self.undo or ()):
+            array[cell] = before
         self.scores = new_scores(self.settings.policy, len(self.rows))
         self.control_allowed = True
 
@@ -260,9 +264,9 @@ class AgentState:
         place = self.places.get(arm)
         if self.rewards is not None or self.periods is not None:
             row = self.retired[arm][0] if place is None else self.rows[place]
-            if self.periods is not None:
-                self._enter_period(self.periods, decision, int(row["number"]))
             self.reserve(int(row["number"]), int(row["pulls"]) + int(row["prior"]) + 1)
+            if self.periods is not None:
+                self._enter_period(self.periods, decision, int(row["number"]), reward)
         if place is not None:
             _, learn, policy = self.steps
             active, self.round = learn(
@@ -288,7 +292,7 @@ class AgentState:
             rewards[:arms, :capacity] = self.rewards
             self.rewards = rewards
 
-    def _enter_period(self, periods: Periods, decision: Decision, number: int) -> None:
+    def _enter_period(self, periods: Periods, decision: Decision, number: int, reward: float) -> None:
         """Let the next reward be one of this decision, of arm ``number``; ``restore`` can undo it."""
         t, length = decision_number(decision.id), self.settings.period
         if isinstance(length, timedelta):
@@ -302,8 +306,9 @@ class AgentState:
         elif self.undo == []:
             periods = self.periods = with_own_estimates(periods)
         if self.undo is not None:
-            counts, totals = periods.counts, periods.totals
-            self.undo.append((counts, totals, cell, counts[cell], totals[cell]))
+            self.undo += [(array, cell, array[cell]) for array in (periods.counts, periods.totals)]
+        told = int(self.models[0]["told"])
+        self.matched = match_reward(self.matched, periods, told, cell, reward, self.undo)
         enter_period(periods, t)
 
     def _apply_reward_of_hidden_arm(self, arm: str, reward: float) -> None:

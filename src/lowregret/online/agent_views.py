@@ -89,8 +89,8 @@ def verdict(self: Agent, error: float = 0.05, within: float = 0.0) -> Verdict:
     """Say which arm is the best, if that is known.
 
     However often one looks, the probability that it is ever wrong is at most ``error``, whatever the policy
-    chose, while the means and the arms stay the same. For rewards without a range this is asymptotic; see
-    docs/live.md.
+    chose, while the means and the arms stay the same; with a ``period``, while the best arm does. For rewards
+    without a range this is asymptotic; see docs/live.md.
 
     Parameters
     ----------

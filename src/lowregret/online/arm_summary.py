@@ -8,7 +8,6 @@ import polars as pl
 from lowregret._common.arrays import Floats
 from lowregret.analysis.confidence_sequences import MIN_PULLS, normal_width, single_intervals
 from lowregret.analysis.mean_differences import difference_intervals
-from lowregret.engine.kernels.periods import EXPOSURE, TOTAL
 from lowregret.engine.kernels.state import CLOSED
 from lowregret.online.agent_state import AgentState
 from lowregret.online.arm_totals import arm_totals
@@ -61,9 +60,8 @@ def summary_table(state: AgentState) -> pl.DataFrame:
         *differences,
     ]
     table = pl.DataFrame(dict(zip(COLUMNS, columns, strict=True)), schema=COLUMNS)
-    if state.periods is not None:
-        sums = state.periods.arms[arms.rows["number"]]
-        means = settings.unscaled(0.0) + scale * sums[:, TOTAL] / np.where(pulls == 0, 1.0, sums[:, EXPOSURE])
+    if arms.adjusted is not None:
+        means = settings.unscaled(0.0) + scale * arms.adjusted
         table = table.with_columns(pl.Series("adjusted", _unless(pulls == 0, means), pl.Float64))
     priors = settings.priors()
     weights = [priors[arm].weight if arm in priors else 0 for arm in arms.names]

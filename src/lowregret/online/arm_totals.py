@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lowregret._common.arrays import Booleans
+from lowregret._common.arrays import Booleans, Floats
 from lowregret.analysis.confidence_sequences import Totals
+from lowregret.engine.kernels.periods import EXPOSURE, TOTAL
 from lowregret.engine.kernels.state import Rows
 from lowregret.engine.prior import without_prior
 from lowregret.online.agent_state import AgentState
@@ -29,11 +30,13 @@ class ArmTotals(NamedTuple):
     bounded: bool
     retired: Booleans  # whether an arm is
     control: int | None  # its place
+    adjusted: Floats | None  # the means that are adjusted for periods
 
     @property
     def leader(self) -> int | None:
         """The place of the arm with the largest mean that is not retired, None before the first reward."""
-        means = np.where((self.known.pulls > 0) & ~self.retired, self.known.means, -np.inf)
+        means = self.known.means if self.adjusted is None else self.adjusted
+        means = np.where((self.known.pulls > 0) & ~self.retired, means, -np.inf)
         best = int(means.argmax())
         return None if np.isinf(means[best]) else best
 
@@ -67,4 +70,8 @@ def arm_totals(state: AgentState) -> ArmTotals:
         high = Totals(pulls + pending, total + pending, squares + pending)
     retired = np.array([arm in state.retired and arm != state.control for arm in names])
     control = None if state.control is None else names.index(state.control)
-    return ArmTotals(names, rows, known, low, high, offset, bounded, retired, control)
+    adjusted = None
+    if state.periods is not None:
+        sums = state.periods.arms[rows["number"]]
+        adjusted = sums[:, TOTAL] / np.where(pulls == 0, 1.0, sums[:, EXPOSURE])
+    return ArmTotals(names, rows, known, low, high, offset, bounded, retired, control, adjusted)

@@ -21,7 +21,7 @@ from lowregret.online.agent_settings import Settings
 from lowregret.online.model import live_clock
 from lowregret.policies import Policy
 from lowregret.policies.arm_memory import memory_fields
-from lowregret.policies.base import is_randomized, samples_posteriors
+from lowregret.policies.base import is_randomized, states_posteriors
 
 if TYPE_CHECKING:
     from lowregret.online.agent_state import AgentState
@@ -41,7 +41,7 @@ class Assignment:
         self.mixes = self.minimum > 0.0 or self.control is not None
         self.randomized = is_randomized(kind)
         self._by_default = settings.log_propensities is None
-        self._stated = kind.overrides("propensities") or samples_posteriors(kind)
+        self._stated = kind.overrides("propensities") or states_posteriors(kind)
         requested = self.mixes if self._by_default else settings.log_propensities
         self.states = self._stated and (requested or not kind.slow_propensities)
         self._key = stream(settings.seed, 0, ASSIGNMENT_STREAM)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from lowregret.analysis.matched_rewards import FIRST_REWARDS, Matched, match, new_matched
 from lowregret.engine.kernels.periods import EXPOSURE, LATEST, SQUARES, TOTAL, Periods, new_periods
 from lowregret.engine.kernels.state import Rows
 from lowregret.online.agent_settings import Settings
@@ -23,6 +24,8 @@ MONDAY = -3 * DAY
 """From when periods of a time are counted: Monday, 29 December 1969, at midnight UTC."""
 FIRST_PERIODS = 16
 """How many periods a new agent has room for; it doubles when there are more."""
+MAX_MATCHED = 20
+"""Up to how many arms the rewards of pairs are matched: each period has four numbers for each pair."""
 
 
 class Days:
@@ -95,6 +98,37 @@ def with_room(periods: Periods, arms: int, columns: int) -> Periods:
     return copy
 
 
+def first_matched(settings: Settings) -> Matched | None:
+    """Return room for what a verdict compares, None without periods or with too many arms."""
+    size = len(settings.arms)
+    return None if settings.period is None or size > MAX_MATCHED else new_matched(FIRST_PERIODS, size)
+
+
+def match_reward(
+    matched: Matched | None, periods: Periods, told: int, cell: tuple[int, int], reward: float, undo: Any
+) -> Matched | None:
+    """Count a reward of an arm in a period, before ``periods`` does, in what a verdict compares."""
+    arms, columns = periods.counts.shape
+    if matched is None or arms > MAX_MATCHED:
+        return None
+    if matched.before.shape != (columns, 2, arms):
+        larger = new_matched(columns, arms)
+        for new, old in zip(larger, matched, strict=True):
+            new[tuple(map(slice, old.shape))] = old
+        matched = larger
+    if told < FIRST_REWARDS:
+        return matched
+    number, period = cell
+    own = (period, ..., number, slice(None))
+    if undo is not None:
+        undo += [(matched.before, period, matched.before[period].copy())]
+        undo += [(matched.used, own, matched.used[own].copy())]
+    if not matched.before[period].any():
+        matched.before[period] = periods.counts.sum(axis=1), periods.arms[:, TOTAL]
+    match(matched, number, period, reward)
+    return matched
+
+
 def with_own_estimates(periods: Periods) -> Periods:
     """Return periods whose estimates may change; the rewards are the same arrays."""
     length, counts, totals, arms, factors, excess, state = periods
@@ -111,10 +145,12 @@ def plain_rows(rows: Rows, periods: Periods | None) -> Rows:
     return rows
 
 
-def to_json(periods: Periods, dates: dict[int, int]) -> dict[str, Any]:
+def to_json(periods: Periods, dates: dict[int, int], matched: Matched | None) -> dict[str, Any]:
     """Return what a snapshot has beside the plain sums of the arms."""
     used = int(periods.state[LATEST]) + 1
+    pairs = {} if matched is None else {"matched": [values[:used].ravel().tolist() for values in matched]}
     return {
+        **pairs,
         "counts": periods.counts[:, :used].astype(np.int64).tolist(),
         "totals": periods.totals[:, :used].tolist(),
         "exposure": periods.arms[:, EXPOSURE].tolist(),
@@ -126,6 +162,7 @@ def to_json(periods: Periods, dates: dict[int, int]) -> dict[str, Any]:
 
 
 JSON = {
+    "matched": [[float]],
     **{"counts": [[int]], "totals": [[float]], "exposure": [float], "factors": [float]},
     **{"excess": [float], "state": [int], "dates": [float]},
 }
@@ -183,3 +220,14 @@ def days_from_json(table: dict[str, Any], arms: set[str]) -> Days:
             raise ValueError(f"the rewards of day {day} are incomplete, or of an unknown arm")
         days.by_day[float(day)] = {arm: (int(pulls), total) for arm, (pulls, total) in rewards.items()}
     return days
+
+
+def matched_from_json(parts: dict[str, Any], periods: Periods) -> Matched | None:
+    """Return what a verdict compares; None if an older lowregret stored the agent, or there are many arms."""
+    if "matched" not in parts:
+        return None
+    arms, columns = periods.counts.shape
+    matched, used = new_matched(columns, arms), len(parts["factors"])
+    for whole, flat in zip(matched, parts["matched"], strict=True):
+        whole[:used] = np.reshape(flat, whole[:used].shape)
+    return matched

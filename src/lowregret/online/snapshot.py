@@ -55,7 +55,10 @@ SNAPSHOT = {
     "days": {str: {str: [float]}},
 }
 """The types of the JSON; ``str`` stands for any key of a table."""
-OPTIONAL = "memory", "rewards", "times", "status", "fallback", "defaulted", "values", "periods", "days"
+OPTIONAL = (
+    *("memory", "rewards", "times", "status", "fallback", "defaulted", "values"),
+    *("periods", "matched", "days"),
+)
 _KINDS: dict[Any, tuple[str, tuple[type, ...]]] = {
     bool: ("true or false", (bool,)),
     int: ("an integer", (int,)),
@@ -102,7 +105,7 @@ def write(state: AgentState, for_store: bool = False) -> str:
     if state.values:
         data["values"] = state.values
     if state.periods is not None:
-        data["periods"] = live_periods.to_json(state.periods, state.dates)
+        data["periods"] = live_periods.to_json(state.periods, state.dates, state.matched)
     elif (days := state.days.settled(state.settings)).by_day:
         data["days"] = {str(int(day)): rewards for day, rewards in days.by_day.items()}
     return json.dumps(data, ensure_ascii=False, allow_nan=False, indent=None if for_store else 1)
@@ -141,6 +144,7 @@ def read(text: str, policy: Policy | None = None) -> AgentState:
             state.periods = live_periods.from_json(
                 settings, parts["periods"], [parts["arms"], parts["retired"]]
             )
+            state.matched = live_periods.matched_from_json(parts["periods"], state.periods)
         except ValueError as error:
             raise damaged(str(error)) from None
         state.dates = {int(date): place for place, date in enumerate(parts["periods"]["dates"], 1)}

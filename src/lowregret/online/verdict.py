@@ -9,15 +9,16 @@ import numpy as np
 from lowregret._common.arrays import Floats
 from lowregret._common.text import count
 from lowregret.analysis.confidence_sequences import Totals
+from lowregret.analysis.matched_rewards import Matched, log_matched_evidence
 from lowregret.analysis.mean_differences import MAX_COMPARED, log_evidence, lower_ratios, proved
+from lowregret.errors import InputError
 from lowregret.online.agent_state import AgentState
 from lowregret.online.arm_totals import ArmTotals, arm_totals
+from lowregret.online.live_periods import MAX_MATCHED
 
 Claim = Literal["best", "within", "not yet", "none"]
 MAX_GROWTH = 1_000.0
 """The verdict is forecast up to so many times the present number of rewards."""
-ADJUSTED = "no verdict: it would compare plain means, and this agent adjusts them for its periods"
-"""Why an agent with a ``period`` has no verdict."""
 DRAWS = 2_000_000
 """How many draws the expected loss is computed from, of all arms together; 20,000 of each arm at most."""
 
@@ -97,18 +98,21 @@ class Verdict:
 
 def verdict_of(state: AgentState, error: float, within: float) -> Verdict:
     """Return the verdict on an agent; ``within`` is in the user's units."""
+    if state.periods is not None and within > 0.0:
+        raise InputError(
+            "differences change from period to period: leave out within for an agent with a period"
+        )
     every = arm_totals(state)
     scale = state.settings.unscaled(1.0) - state.settings.unscaled(0.0)
     leader, reason = every.leader, _obstacle(every, state)
-    if state.periods is not None:
-        leader, reason = None, ADJUSTED
     claim: Claim = "none"
     more = None
     if leader is not None and not reason:
-        claim, more = _claim(every, leader, error, within / scale)
+        claim, more = _claim(every, leader, error, within / scale, state.matched)
     arm = None if leader is None else every.names[leader]
-    probabilities, loss, prior = _posterior(every, leader)
-    lifts = {} if state.periods is not None else _lifts(every, error, state)
+    constant = state.periods is None
+    probabilities, loss, prior = _posterior(every, leader if constant else None)
+    lifts = _lifts(every, error, state) if constant else {}
     arms = tuple(
         ArmVerdict(every.names[place], probabilities.get(place), *lifts.get(place, (None, None, None)))
         for place in np.flatnonzero(~every.retired).tolist()
@@ -121,7 +125,9 @@ def verdict_of(state: AgentState, error: float, within: float) -> Verdict:
 
 def _obstacle(arms: ArmTotals, state: AgentState) -> str:
     """Return why there can be no verdict, "" if there can."""
-    if state.settings.knows_successes_first and not arms.bounded:
+    if state.periods is not None and state.matched is None:
+        return f"no verdict: an agent with a period compares up to {MAX_MATCHED} arms"
+    if state.settings.knows_successes_first and not (arms.bounded and state.periods is None):
         return "no verdict: failures are known later than successes; use matures_after"
     if arms.rows["reset"].any():
         return "no verdict: the policy has reset its statistics"
@@ -133,7 +139,9 @@ def _obstacle(arms: ArmTotals, state: AgentState) -> str:
     return f"not yet: {missing[0]} and {count(len(missing) - 1, 'other')} have no reward" if missing else ""
 
 
-def _claim(arms: ArmTotals, leader: int, error: float, within: float) -> tuple[Claim, int | None]:
+def _claim(
+    arms: ArmTotals, leader: int, error: float, within: float, matched: Matched | None
+) -> tuple[Claim, int | None]:
     """Return what can be said of the leader, and about how many decisions are missing.
 
     If an arm is not the best, the evidence that it exceeds the best one is ever K / error with probability at
@@ -146,6 +154,9 @@ def _claim(arms: ArmTotals, leader: int, error: float, within: float) -> tuple[C
     limit = log((size * (size - 1) if arms.retired.any() else size) / error)
 
     def least(growth: float, among: Any, margin: float) -> Floats:
+        if matched is not None:
+            numbers = arms.rows["number"]
+            return log_matched_evidence(matched, int(numbers[leader]), numbers[among], growth)
         more = [(growth - 1.0) * values for values in arms.known]
         low, high = (Totals(*map(np.add, totals, more)) for totals in (arms.low, arms.high))
         first = low.at(np.full(len(among), leader))
@@ -154,7 +165,8 @@ def _claim(arms: ArmTotals, leader: int, error: float, within: float) -> tuple[C
     def holds(evidence: Floats, margin: float) -> bool:
         first = arms.low.at(np.full(len(rivals), leader))
         enough = bool(evidence.min() >= limit)
-        return enough and (not arms.bounded or proved(first, arms.high.at(rivals), -margin, limit))
+        certain = matched is not None or not arms.bounded
+        return enough and (certain or proved(first, arms.high.at(rivals), -margin, limit))
 
     if holds(least(1.0, rivals, 0.0), 0.0):
         return "best", None

@@ -46,12 +46,11 @@ from lowregret.policies.optional_methods import NoRound as NoRound
 from lowregret.policies.optional_methods import OptionalMethods
 from lowregret.policies.optional_methods import is_randomized as is_randomized
 from lowregret.policies.optional_methods import samples_posteriors as samples_posteriors
+from lowregret.policies.optional_methods import states_posteriors as states_posteriors
 from lowregret.policies.views import Arms
 
 Need = Literal["horizon", "rewards in [0, 1]", "bounded rewards", "known variance"]
 
-MAX_RESAMPLES = 100
-"""How often a policy with ``top_two`` samples again."""
 NUMBERS = ((float, Real, "a finite number"), (int, Integral, "an integer"))
 
 
@@ -90,8 +89,8 @@ class Policy(OptionalMethods):
         Whether ``propensities`` takes so long that an agent in memory computes it only if asked to.
     top_two : bool
         Whether the arm with the largest sample is pulled with the probability ``leader_share``, a parameter,
-        alone. Else all arms are sampled again, up to ``MAX_RESAMPLES`` times, until another one has the
-        largest sample, and that one is pulled.
+        alone. Else the pull is one of the arm that has the largest sample when, after sampling all of them
+        again and again, this is another one. The policy has a posterior.
     uses_arms : bool
         Whether a score depends on other arms, which are then ``arm.arms``: ``arm.arms.at(i)`` for ``i`` in
         ``range(clock.arms)``. ``index_trend`` then says how a score changes as other arms are pulled.

@@ -52,6 +52,7 @@ def validate_class(cls: Any, base: Any) -> None:
         (integer, f"warmup must be an integer of at least 0, got {cls.warmup!r}"),
         *flags,
         (len(ways) < 2, f"a policy has one of {' and '.join(ways)}, not both"),
+        (not cls.top_two or {*ways} & {*POSTERIORS}, f"top_two needs {' or '.join(POSTERIORS)}"),
         (not alone, f"a policy with {''.join(alone)} has no {''.join(rounds[:1])}"),
         (not reserved, f"a parameter cannot be called {reserved[0] if reserved else ''}: that is a method"),
     ):

@@ -224,7 +224,7 @@ class OptionalMethods:
         >>> lr.ThompsonGauss().propensities(arms, None).round(6)
         array([0.5, 0.5])
         """
-        return posterior_propensities(self, arms) if samples_posteriors(type(self)) else None
+        return posterior_propensities(self, arms) if states_posteriors(type(self)) else None
 
     def arm_index(self, arm: Arm, clock: Clock, round: Any, rng: Random) -> float:
         """Return the number by which arms are compared; each class has its own.
@@ -247,20 +247,27 @@ def is_randomized(kind: Any) -> bool:
     return any(map(kind.overrides, ("sample", *POSTERIORS, "duel")))
 
 
-def samples_posteriors(kind: Any) -> bool:
+def states_posteriors(kind: Any) -> bool:
     """Return whether a class of policies states the distributions of its samples."""
     return any(map(kind.overrides, POSTERIORS))
 
 
+def samples_posteriors(kind: Any) -> bool:
+    """Return whether the largest sample of distributions that a class of policies states is pulled."""
+    return states_posteriors(kind) and not kind.top_two
+
+
 def posterior_propensities(policy: Any, arms: Any) -> Any:
-    """Return the probability of each arm to have the largest sample."""
-    from lowregret.special.argmax_probabilities import beta_argmax, normal_argmax
+    """Return the probability of each arm to be pulled."""
+    from lowregret.special.argmax_probabilities import beta_argmax, normal_argmax, top_two_shares
 
     order = arms.number.argsort()  # the decisions of a call see the same arms in different orders
     columns = arms.number, arms.pulls, arms.mean, arms.variance, *(arms.memory or ())
     posteriors = _posteriors(policy, *((column.dtype, column[order].tobytes()) for column in columns))
     argmax = normal_argmax if policy.overrides("normal_posterior") else beta_argmax
-    return argmax(*posteriors[:, order.argsort()])
+    first, second = posteriors[:, order.argsort()]
+    shares = argmax(first, second, far=policy.top_two)
+    return top_two_shares(shares, policy.leader_share) if policy.top_two else shares
 
 
 @lru_cache(maxsize=16)

@@ -6,7 +6,7 @@ from math import sqrt
 from typing import Any, ClassVar
 
 from lowregret.policies.annotations import Positive, Probability
-from lowregret.policies.base import MAX_RESAMPLES, Policy
+from lowregret.policies.base import Policy
 from lowregret.policies.views import Arm, Clock, Random
 
 
@@ -113,14 +113,13 @@ class ThompsonNormal(Policy):
         return student_argmax(arms.mean, (arms.variance / degrees) ** 0.5, degrees)  # type: ignore[arg-type]
 
 
-class TopTwoThompson(Policy):
+class TopTwoThompson(ThompsonBeta):
     """With probability ``leader_share`` the arm of Thompson sampling, else the first other of new samples.
 
     Russo, "Simple Bayesian algorithms for best-arm identification", Operations Research 68, 2020, Section
-    3.2, with the posteriors Beta(1 + S, 1 + F). All arms are sampled again up to 100 times, where the paper
-    has no limit; if the same one is always the largest, it is pulled, so a clear loser is hardly pulled any
-    more. A reward between 0 and 1 counts as a success with that probability. Assumes rewards in [0, 1]; needs
-    no horizon.
+    3.2, with the posteriors Beta(1 + S, 1 + F). Where samples must be drawn often until another arm comes
+    first, it is drawn from its conditional distribution. A reward between 0 and 1 counts as a success with
+    that probability. Assumes rewards in [0, 1]; needs no horizon.
 
     Parameters
     ----------
@@ -137,29 +136,11 @@ class TopTwoThompson(Policy):
 
     leader_share: Probability = 0.5
 
-    warmup = 0
     top_two = True
-    slow_propensities = True
-    family = "Bernoulli"
-    needs = ("rewards in [0, 1]",)
     source: ClassVar[str] = "Russo 2020, Section 3.2"
 
-    transform_reward = success_or_failure
 
-    def sample(self, arm: Arm, clock: Clock, rng: Random) -> float:
-        """Sample the mean of an arm."""
-        successes = arm.mean * arm.pulls
-        return rng.beta(1.0 + successes, 1.0 + (arm.pulls - successes))
-
-    def propensities(self, arms: Arm, clock: Clock) -> Any:
-        """Return the probability of each arm."""
-        from lowregret.special.argmax_probabilities import beta_argmax
-
-        successes: Any = arms.mean * arms.pulls
-        return top_two_shares(beta_argmax(1.0 + successes, 1.0 + (arms.pulls - successes)), self.leader_share)
-
-
-class TopTwoThompsonGauss(Policy):
+class TopTwoThompsonGauss(ThompsonGauss):
     """`TopTwoThompson` with the posteriors N(S / (n + 1), variance / (n + 1)) of `ThompsonGauss`.
 
     Russo, "Simple Bayesian algorithms for best-arm identification", Operations Research 68, 2020, Section
@@ -180,36 +161,7 @@ class TopTwoThompsonGauss(Policy):
     True
     """
 
-    variance: Positive = 1.0
     leader_share: Probability = 0.5
 
-    warmup = 0
     top_two = True
-    slow_propensities = True
-    family = "Gaussian"
     source: ClassVar[str] = "Russo 2020, Section 3.2"
-
-    def sample(self, arm: Arm, clock: Clock, rng: Random) -> float:
-        """Sample the mean of an arm."""
-        count = arm.pulls + 1.0
-        return arm.mean * arm.pulls / count + sqrt(self.variance / count) * rng.normal()
-
-    def propensities(self, arms: Arm, clock: Clock) -> Any:
-        """Return the probability of each arm."""
-        from lowregret.special.argmax_probabilities import normal_argmax
-
-        count: Any = arms.pulls + 1.0
-        deviations = (self.variance / count) ** 0.5
-        return top_two_shares(normal_argmax(arms.mean * arms.pulls / count, deviations), self.leader_share)
-
-
-def top_two_shares(first: Any, leader_share: float) -> Any:
-    """Return the probabilities of arms from those to have the largest sample.
-
-    If arm i comes first, arm j follows after k more samples of i with probability first[i]^k first[j].
-    """
-    tries = MAX_RESAMPLES
-    rest = 1.0 - first + 1e-300 * (first >= 1.0)
-    again = (1.0 - first**tries) / rest * (first < 1.0) + tries * (first >= 1.0)
-    others = first * ((first * again).sum() - first * again) + first ** (tries + 1)
-    return leader_share * first + (1.0 - leader_share) * others

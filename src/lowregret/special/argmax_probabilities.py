@@ -34,6 +34,8 @@ WIDTH, STUDENT_WIDTH = 6.0, 4.0
 """The width of a panel, in scales of the narrowest density."""
 REACH = 6.4
 """Where the range of a normal density ends, in standard deviations: 2e-10 lies beyond."""
+TINY = 1e-300
+"""In place of a distribution function that is too small for a number."""
 TAIL = 1e-10
 """What lies beyond the range of a Student density, about."""
 ARMS_WITHOUT_SCIPY = 10_000
@@ -56,6 +58,7 @@ class Family(NamedTuple):
     heavy: bool  # the tails of a density are as smooth as they are far from its centre
     low: float
     high: float
+    far: float = 1.0  # how many times wider ranges are, and narrower panels
 
 
 def _by_scipy(name: str, plain: Callable[..., float]) -> Callable[..., Floats]:
@@ -128,13 +131,14 @@ def _beta_below(start: float, a: Floats, b: Floats) -> Floats:
 NORMAL = Family(_normal_ranges, _normal_log_density, _normal_below, False, -inf, inf)
 STUDENT = Family(_student_ranges, _student_log_density, _student_below, True, -inf, inf)
 BETA = Family(_beta_ranges, _beta_log_density, _beta_below, False, 0.0, pi / 2.0)
+FAR_NORMAL, FAR_BETA = (family._replace(far=6.0) for family in (NORMAL, BETA))
 
 
-def normal_argmax(means: Floats, deviations: Floats) -> Floats:
+def normal_argmax(means: Floats, deviations: Floats, far: bool = False) -> Floats:
     """Return the probability of each of several normal variables to be the largest.
 
     A variable of deviation 0 is constant. The first of several equal constants counts as the largest. All are
-    nan if a mean or a deviation is not finite.
+    nan if a mean or a deviation is not finite. With ``far``, small probabilities have a small relative error.
 
     Examples
     --------
@@ -143,7 +147,7 @@ def normal_argmax(means: Floats, deviations: Floats) -> Floats:
     >>> normal_argmax(np.array([0.0, 1.0]), np.array([1.0, 1.0])).round(6)
     array([0.23975, 0.76025])
     """
-    return _with_constants(NORMAL, means, np.abs(deviations))
+    return _with_constants(FAR_NORMAL if far else NORMAL, means, np.abs(deviations))
 
 
 def student_argmax(locations: Floats, scales: Floats, degrees: Floats) -> Floats:
@@ -162,8 +166,10 @@ def student_argmax(locations: Floats, scales: Floats, degrees: Floats) -> Floats
     return _with_constants(STUDENT, locations, scales, degrees)
 
 
-def beta_argmax(a: Floats, b: Floats) -> Floats:
+def beta_argmax(a: Floats, b: Floats, far: bool = False) -> Floats:
     """Return the probability of each of several Beta(a, b) variables to be the largest; a, b are at least 1.
+
+    With ``far``, small probabilities have a small relative error.
 
     Examples
     --------
@@ -172,7 +178,26 @@ def beta_argmax(a: Floats, b: Floats) -> Floats:
     >>> beta_argmax(np.array([2.0, 1.0]), np.array([2.0, 3.0])).round(6)
     array([0.8, 0.2])
     """
-    return _in_any_order(BETA, -inf, a, b)[0]
+    return _in_any_order(FAR_BETA if far else BETA, -inf, a, b)[0]
+
+
+def top_two_shares(first: Floats, leader_share: float) -> Floats:
+    """Return the probabilities of top-two sampling from those of the arms to have the largest sample.
+
+    If arm i comes first and is not pulled, arm j is, with the probability first[j] divided by the sum of all
+    but first[i].
+    """
+    leader = int(first.argmax())
+    others = np.arange(len(first)) != leader
+    rest = 1.0 - first
+    rest[leader] = first[others].sum()
+    if not rest[leader] > 0.0:
+        return first
+    odds = first / rest
+    second = first * (odds.sum() - odds)
+    second[leader] = first[leader] * odds[others].sum()
+    shares: Floats = leader_share * first + (1.0 - leader_share) * second
+    return shares
 
 
 def _with_constants(family: Family, centres: Floats, scales: Floats, *others: Floats) -> Floats:
@@ -207,6 +232,7 @@ def _probabilities(family: Family, count: int, data: bytes, floor: float) -> tup
     """Return the probability of each variable to be the largest and above ``floor``, and that of none."""
     parameters = np.frombuffer(data).reshape(-1, count)
     centre, scale, reach = family.ranges(*parameters)
+    reach = family.far * reach
     low, high = np.maximum(centre - reach, family.low), np.minimum(centre + reach, family.high)
     start = max(float(low.max()), floor)
     rivals = (high > start).nonzero()[0]
@@ -220,7 +246,7 @@ def _probabilities(family: Family, count: int, data: bytes, floor: float) -> tup
     if family.heavy:
         edges = _edges_of_heavy_tails(centre - start, scale, high - start)
     else:
-        edges = _edges(scale, high - start)
+        edges = _edges(scale / family.far, high - start)
     shares[rivals] = _integrals(family, start, edges, first, parameters[:, :, None])
     return shares, none
 
@@ -285,6 +311,7 @@ def _integrals(family: Family, start: float, edges: Floats, first: Floats, param
     below = integrals[:, :, :-1] * factor[:, :, None]
     below += mass[:, :, None]
     below = below.reshape(count, -1)
+    below[below == 0.0] = TINY
     density /= below
     density *= (widths[:, None] * matrix[:, -1]).ravel() * below.prod(axis=0)
     shares: Floats = density.sum(axis=1) * factor[:, 0]

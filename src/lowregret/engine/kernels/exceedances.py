@@ -82,6 +82,8 @@ jittable(tree_width)
 
 def new_scores(policy: Policy, arms: int) -> Floats:
     """Return the working memory of a choice."""
+    if policy.top_two:
+        return np.zeros(3 * arms)
     return np.zeros(4 * arms + 2 * tree_width(arms) if samples_posteriors(type(policy)) else arms)
 
 

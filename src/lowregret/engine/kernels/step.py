@@ -16,12 +16,14 @@ from lowregret.engine.bridge.compile import by_policy_class, compiled_as, jittab
 from lowregret.engine.kernels.exceedances import largest_sample, update_threshold, without_weight
 from lowregret.engine.kernels.observe import observe
 from lowregret.engine.kernels.periods import adjust
+from lowregret.engine.kernels.posteriors import posterior
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.rules import rules_of
+from lowregret.engine.kernels.second_arm import second_arm
 from lowregret.engine.kernels.state import CLOSED, Rows
 from lowregret.engine.kernels.statistics import best_mean, first_largest
 from lowregret.policies import Arm, Arms, Clock, Policy
-from lowregret.policies.base import MAX_RESAMPLES, samples_posteriors
+from lowregret.policies.base import samples_posteriors
 from lowregret.policies.views import arm_with_rewards, clock_at
 
 ELIMINATED_ALL, NOT_A_NUMBER = -(2**62), -(2**62) - 1
@@ -184,14 +186,16 @@ def _top_two(
     policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, scores: Floats, playing: int, waiting: int
 ) -> int:
     """Return the candidate with the largest sample or, as often, another one with that of a later draw."""
-    first = _largest_index(policy, rows, clock, round, rng, scores, playing, waiting)
-    if first < 0 or rng.uniform() < policy.leader_share:
-        return first
-    for _ in range(MAX_RESAMPLES):
-        other = _largest_index(policy, rows, clock, round, rng, scores, playing, waiting)
-        if other != first:
-            return other
-    return first
+    size = len(rows)
+    leader = _largest_index(policy, rows, clock, round, rng, scores[:size], playing, waiting)
+    if leader < 0 or rng.uniform() < policy.leader_share:
+        return leader
+    first, second = scores[:size], scores[size : 2 * size]
+    for i in range(size):
+        first[i] = np.nan
+        if playing == size or is_candidate(rows[i], playing):
+            first[i], second[i] = posterior(policy, arm_as_seen(policy, rows, i, waiting, rng))
+    return second_arm(policy, leader, first, second, scores[2 * size : 3 * size], rng)
 
 
 @by_policy_class

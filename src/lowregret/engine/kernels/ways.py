@@ -32,6 +32,6 @@ SHORTCUTS: tuple[Any, ...] = (
 def way_to_play(policy: Policy, arms: int, horizon: int) -> Any:
     """Return the module that plays a policy."""
     observes_more = policy.Memory is not None or policy.uses_rewards or admits_later(type(policy))
-    if observes_more or policy.overrides("duel") or policy.overrides("sample"):
+    if observes_more or policy.overrides("duel") or policy.overrides("sample") or policy.top_two:
         return scan
     return next((way for way in SHORTCUTS if way.applies(policy, arms, horizon)), scan)
