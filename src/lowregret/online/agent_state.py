@@ -44,6 +44,7 @@ from lowregret.online.epochs import first_horizon, start_epoch
 from lowregret.online.live_periods import (
     SETTLE_EVERY,
     Days,
+    as_large,
     date_of,
     first_matched,
     first_periods,
@@ -193,7 +194,7 @@ class AgentState:
         return (
             self.rows.tobytes(), self.models.tobytes(), self.round, self.epoch, self.retired, self.names,
             self.places, self.asked, self.conflicts, self.matured, self.status, self.fallback, self.periods,
-            self.dates, self.undo,
+            self.matched, self.dates, self.undo,
         )  # fmt: skip
 
     def restore(self, saved: tuple[Any, ...]) -> None:
@@ -283,6 +284,7 @@ class AgentState:
         """Grow ``rewards``, if the policy uses them, to hold ``pulls`` rewards of arm ``number``."""
         if self.periods is not None and number >= len(self.periods.counts):
             self.periods = with_room(self.periods, number + 1, 0)
+            self.matched = as_large(self.matched, self.periods)
         if self.rewards is None:
             return
         arms, capacity, *columns = self.rewards.shape
@@ -435,9 +437,7 @@ class AgentState:
             if self.settings.matures_after is not None:
                 self.early[number] = reward
                 return
-            if not number % SETTLE_EVERY and number not in self.days.recent:
-                self.days = self.days.settled(self.settings)
-            self.days.recent[number] = decision[4], decision[1], reward
+            self._count_by_day(number, decision, reward)
         del self.pending[number]
 
     def _commit_ended_windows(self, last: int, default: float | None) -> None:
@@ -446,10 +446,18 @@ class AgentState:
             if number not in self.early:
                 self.answers[decision.id] = default
             if reward is not None:
-                self.days.recent[number] = decision.timestamp, decision.arm, reward
+                self._count_by_day(number, decision, reward)
             del self.pending[number]  # first: an early reward without its decision means nothing
             self.early.pop(number, None)
-        self.days = self.days.settled(self.settings)
+
+    def _count_by_day(self, number: int, decision: Decision, reward: float) -> None:
+        if self.periods is not None:
+            return
+        recent = self.days.recent
+        if len(recent) >= SETTLE_EVERY and number not in recent:
+            self.days = self.days.settled(self.settings)
+            recent = self.days.recent
+        recent[number] = decision.timestamp, decision.arm, reward
 
     def after(self, events: Sequence[Event]) -> AgentState:
         """Return a view of the state whose records include events that are not stored yet."""

@@ -31,7 +31,7 @@ MAX_MATCHED = 20
 class Days:
     """The rewards by the day of their decisions, where means are not adjusted.
 
-    ``by_day`` has the number of scaled rewards and their sum, by day and arm, except for those that are
+    ``by_day`` has the number of rewards and their sum, by day and arm, except for those that are
     ``recent``: time, arm and reward by the number of the decision. To set one of these again changes nothing.
     """
 
@@ -42,32 +42,24 @@ class Days:
         self.recent: dict[int, tuple[float | None, str, float]] = {}
 
     def settled(self, settings: Settings) -> "Days":
-        """Return days without recent rewards; these are in ``by_day``."""
-        days, known = Days(), [recent for recent in self.recent.values() if recent[0] is not None]
-        days.by_day = {**self.by_day}
-        if not known:
-            return days
-        times, arms, values = zip(*known, strict=True)
-        cells = [*zip((np.array(times) // DAY).tolist(), arms, strict=True)]
-        places = {cell: place for place, cell in enumerate(dict.fromkeys(cells))}
-        rewards, size = np.array(values), sum(map(len, self.by_day.values()))
-        if settings.reward_range is not None:
-            low, high = settings.reward_range
-            rewards = (np.clip(rewards, low, high) - low) / (high - low)
-        before = [self.by_day.get(day, {}).get(arm, (0, 0.0)) for day, arm in places]
-        order = [
-            *range(len(places)),
-            *map(places.__getitem__, cells),
-        ]  # sums as if they were added one by one
-        totals = np.bincount(order, [*(total for _, total in before), *rewards.tolist()])
-        pulls = np.bincount(order[len(places) :]).tolist()
+        """Return days without recent rewards; these are added to ``by_day`` one by one."""
+        days = Days()
         own: dict[float, dict[str, tuple[int, float]]] = {}
-        for (day, arm), (count, _), new, total in zip(places, before, pulls, totals.tolist(), strict=True):
-            size += count == 0
-            if count or size <= MAX_CELLS:
-                if day not in own:
-                    own[day] = days.by_day[day] = {**self.by_day.get(day, {})}
-                own[day][arm] = count + new, total
+        days.by_day = {**self.by_day}
+        size = sum(map(len, self.by_day.values()))
+        clip = settings.reward_range if settings.outside == "clip" else None
+        for time, arm, reward in self.recent.values():
+            if time is None:
+                continue
+            if clip:
+                reward = min(max(reward, clip[0]), clip[1])
+            day = time // DAY
+            cells = own.get(day) or {**self.by_day.get(day, {})}
+            pulls, total = cells.get(arm, (0, 0.0))
+            size += not pulls
+            if pulls or size <= MAX_CELLS:
+                cells[arm] = pulls + 1, total + reward
+                own[day] = days.by_day[day] = cells
         return days
 
     def total(self) -> int:
@@ -104,19 +96,25 @@ def first_matched(settings: Settings) -> Matched | None:
     return None if settings.period is None or size > MAX_MATCHED else new_matched(FIRST_PERIODS, size)
 
 
+def as_large(matched: Matched | None, periods: Periods) -> Matched | None:
+    """Return what a verdict compares with room for these arms and periods."""
+    arms, columns = periods.counts.shape
+    if matched is None or arms > MAX_MATCHED:
+        return None
+    if matched.before.shape == (columns, 2, arms):
+        return matched
+    larger = new_matched(columns, arms)
+    for new, old in zip(larger, matched, strict=True):
+        new[tuple(map(slice, old.shape))] = old
+    return larger
+
+
 def match_reward(
     matched: Matched | None, periods: Periods, told: int, cell: tuple[int, int], reward: float, undo: Any
 ) -> Matched | None:
     """Count a reward of an arm in a period, before ``periods`` does, in what a verdict compares."""
-    arms, columns = periods.counts.shape
-    if matched is None or arms > MAX_MATCHED:
-        return None
-    if matched.before.shape != (columns, 2, arms):
-        larger = new_matched(columns, arms)
-        for new, old in zip(larger, matched, strict=True):
-            new[tuple(map(slice, old.shape))] = old
-        matched = larger
-    if told < FIRST_REWARDS:
+    matched = as_large(matched, periods)
+    if matched is None or told < FIRST_REWARDS:
         return matched
     number, period = cell
     own = (period, ..., number, slice(None))

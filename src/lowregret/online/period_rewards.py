@@ -75,7 +75,8 @@ def _of_days(state: AgentState) -> PeriodRewards:
     for column, day in enumerate(days):
         for arm, cell in by_day[day].items():
             counts[numbers[arm], column], totals[numbers[arm], column] = cell
-    return PeriodRewards([day * DAY for day in days], counts, totals)
+    low, high = state.settings.reward_range or (0.0, 1.0)
+    return PeriodRewards([day * DAY for day in days], counts, (totals - low * counts) / (high - low))
 
 
 def variation_notes(state: AgentState, rewards: PeriodRewards | None = None) -> tuple[str, ...]:
