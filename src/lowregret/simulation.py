@@ -134,12 +134,12 @@ def simulate(
     for name, policy in chosen.items():
         policy.validate_problem(clock_at(0, horizon, len(bandit), 0.0))
         clipped = clips(policy, bandit.support, repr(bandit.name), clip)
-        known = numbered_priors(policy, prior, len(bandit), clipped or _within_unit(bandit.support))
+        priors = numbered_priors(policy, prior, len(bandit), clipped or _within_unit(bandit.support))
         if period is not None:
             support = (0.0, 1.0) if clipped else bandit.support
-            validate_period(policy, support, repr(bandit.name), bool(known))
+            validate_period(policy, support, repr(bandit.name), bool(priors))
         game = policy, bandit, horizon, seed, 0, runs, times, clipped, delays, batch
-        problem = Problem(*game, record, known, period)
+        problem = Problem(*game, record, priors, period)
         validate_problem(problem, engine)
         problems[name] = problem
     outcomes, notes = {}, {}
@@ -233,10 +233,10 @@ def trace(
             max(row.max(initial=0.0) for row in arms.rewards),
         )
     clip = clips(policy, support, name, clip)
-    known = numbered_priors(policy, prior, len(arms), clip or _within_unit(support))
+    priors = numbered_priors(policy, prior, len(arms), clip or _within_unit(support))
     if period is not None:
         period = integer("trace", "period", period, MAX_HORIZON)
-        validate_period(policy, (0.0, 1.0) if clip else support, name, bool(known))
+        validate_period(policy, (0.0, 1.0) if clip else support, name, bool(priors))
     problem = Problem(
         policy,
         arms,
@@ -246,7 +246,7 @@ def trace(
         clip=clip,
         delay=delay_of(delay),
         batch=batch,
-        prior=known,
+        prior=priors,
         period=period,
     )
     validate_problem(problem, engine)

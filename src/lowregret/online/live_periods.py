@@ -178,27 +178,15 @@ def from_json(settings: Settings, parts: dict[str, Any], arms: Sequence[Any]) ->
     assert periods is not None
     periods = with_room(periods, 0, len(parts["factors"]))
     size, used = len(order), len(parts["factors"])
-    expected = {
-        "counts": (size, used),
-        "totals": (size, used),
-        "factors": (used,),
-        "excess": (1,),
-        "state": (5,),
-    }
-    for key, shape in {**expected, "exposure": (size,)}.items():
+    shapes = {"counts": (size, used), "totals": (size, used), "exposure": (size,), "factors": (used,)}
+    for key, shape in {**shapes, "excess": (1,), "state": (5,)}.items():
         if np.shape(parts[key]) != shape:
             raise ValueError(f"{key} of periods must have the shape {shape}, got {np.shape(parts[key])}")
     periods.counts[:, :used], periods.totals[:, :used] = parts["counts"], parts["totals"]
-    periods.arms[:, TOTAL], periods.arms[:, SQUARES], periods.arms[:, EXPOSURE] = (
-        total,
-        squares,
-        parts["exposure"],
-    )
-    periods.factors[:used], periods.excess[:], periods.state[:] = (
-        parts["factors"],
-        parts["excess"],
-        parts["state"],
-    )
+    for column, sums in ((TOTAL, total), (SQUARES, squares), (EXPOSURE, parts["exposure"])):
+        periods.arms[:, column] = sums
+    periods.factors[:used] = parts["factors"]
+    periods.excess[:], periods.state[:] = parts["excess"], parts["state"]
     if (periods.counts.sum(axis=1) != pulls).any() or periods.state[LATEST] + 1 != used:
         raise ValueError("the arms have other numbers of pulls in their periods than in total")
     if not periods.factors.all() or (periods.arms[pulls > 0, EXPOSURE] <= 0.0).any():

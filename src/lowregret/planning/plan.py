@@ -316,9 +316,9 @@ def plan(
             best = next(name for name in table["policy"] if name in chosen and chosen[name].takes_prior)
             share, losses = max(round(weight / simulated.scale), 1), {}
             for name, errors in PRIORS.items():
-                known = partial(prior_of, errors, share, scenario.sd)
+                prior = partial(prior_of, errors, share, scenario.sd)
                 game = chosen[best], scenario, simulated, threads, partial(advance, best)
-                losses[name] = _play(*game, known).loss[:, -1]
+                losses[name] = _play(*game, prior).loss[:, -1]
             worth = prior_table(best, played[best].loss[:, -1], losses)
     advice: Recommendation = recommend(scenario, split, chosen, played)
     words = scenario.in_words(simulated)
@@ -364,8 +364,8 @@ def _play(
             arms = path[0, :, 0].copy()
             record(played, run, arms, bandit.means, scenario, simulated)
             rewards = path_rewards(problem, encode(problem), arms)
-            known = totals_by_day(arms, rewards, scenario.options, scenario, simulated)
-            played.verdict[run] = first_verdict(known, scenario.alpha, scenario.sd is None)
+            totals = totals_by_day(arms, rewards, scenario.options, scenario, simulated)
+            played.verdict[run] = first_verdict(totals, scenario.alpha, scenario.sd is None)
         return stop - start
 
     run_in_threads(block, simulated.runs, simulated.decisions, control)

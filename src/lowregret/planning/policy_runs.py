@@ -18,12 +18,12 @@ def totals_by_day(
     """Return what is known of each option at the end of each day; rows are days."""
     decisions, days = len(arms), scenario.days
     day = (np.arange(decisions) + simulated.delay) * days // decisions
-    known = day < days
-    cells = (day * options + arms)[known]
+    in_time = day < days
+    cells = (day * options + arms)[in_time]
     weights = np.ones(decisions), rewards, rewards**2
     return Totals(
         *(
-            np.bincount(cells, weight[known], days * options).reshape(days, options).cumsum(axis=0)
+            np.bincount(cells, weight[in_time], days * options).reshape(days, options).cumsum(axis=0)
             for weight in weights
         )
     )
@@ -146,6 +146,6 @@ def baselines(scenario: Assumptions, simulated: Simulated, split: FixedSplit) ->
         _judge(fixed, run, first, means, scenario, simulated)
         record(played[PRESENT], run, present, means, scenario, simulated)
         random = np.random.default_rng([scenario.seed, run, 4])
-        known = split_by_day(means, scenario, simulated, random)
-        fixed.verdict[run] = first_verdict(known, scenario.alpha, scenario.sd is None)
+        totals = split_by_day(means, scenario, simulated, random)
+        fixed.verdict[run] = first_verdict(totals, scenario.alpha, scenario.sd is None)
     return played

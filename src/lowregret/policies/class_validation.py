@@ -85,6 +85,6 @@ def _misspelled(cls: Any, base: Any, ways: list[str]) -> Iterator[str]:
     parameters = {name for name in hints if "ClassVar" not in str(hints[name])}
     for name in sorted(vars(cls).keys() - names - parameters):
         for near in get_close_matches(name.lower(), () if name.startswith("_") else lower, n=1, cutoff=0.85):
-            known = getattr(base, lower[near], validate_class)
-            if callable(getattr(cls, name)) == (callable(known) or known is None):
+            default = getattr(base, lower[near], validate_class)
+            if callable(getattr(cls, name)) == (callable(default) or default is None):
                 yield f"unknown attribute {name!r}: did you mean {lower[near]!r}?"
