@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 BEGIN, END = "<!-- {name}: written by tools/verify_peers.py --write -->", "<!-- end of {name} -->"
-FOLLOWS = {"both": "both", "lowregret": "lowregret", "peer": "the other", "not checked": "not checked"}
-REASON = ("why", "source", "who follows it")
+FOLLOWS = {"both": " (both follow it)", "lowregret": "", "peer": " (the other follows it)", "not checked": " (not checked)"}
+REASON = ("why", "source")
 STEPS = ("policy", "compared with", "steps that differ", "first", *REASON)
 SHARES = ("policy", "compared with", "largest difference", "p-value", *REASON)
 
@@ -32,7 +32,7 @@ def table(records: dict[str, Any], name: str) -> str:
     for record in records[name]:
         policy = f"`{record['policy']}`"
         if record["why"] or record.get("differing_steps"):
-            reason = [record["why"], record["source"], FOLLOWS[record["follows"]]]
+            reason = [record["why"], record["source"] + FOLLOWS[record["follows"]]]
             rows.append([policy, record["peer"], *differences(record), *reason])
         elif record["peer"] not in agree.setdefault(policy, []):
             agree[policy].append(record["peer"])
