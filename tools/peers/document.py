@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 BEGIN, END = "<!-- {name}: written by tools/verify_peers.py --write -->", "<!-- end of {name} -->"
-FOLLOWS = {"both": " (both follow it)", "lowregret": "", "peer": " (the other follows it)", "not checked": " (not checked)"}
+FOLLOWS = {
+    "both": " (both follow it)",
+    "lowregret": "",
+    "peer": " (the other follows it)",
+    "not checked": " (not checked)",
+}
 REASON = ("why", "source")
 STEPS = ("policy", "compared with", "steps that differ", "first", *REASON)
 SHARES = ("policy", "compared with", "largest difference", "p-value", *REASON)
