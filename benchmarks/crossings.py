@@ -1,4 +1,4 @@
-"""Compute exactly how often the index of a Bernoulli arm falls too low: two tables of docs/successor.md.
+"""Compute exactly how often the index of a Bernoulli arm falls too low, as in docs/successor.md.
 
     python benchmarks/crossings.py
 

@@ -5,47 +5,44 @@ from __future__ import annotations
 from typing import Any
 
 BEGIN, END = "<!-- {name}: written by tools/verify_peers.py --write -->", "<!-- end of {name} -->"
-FOLLOWS = {"both": "both", "lowregret": "lowregret", "peer": "the other", "not checked": "not checked"}
-REASON = ("why", "source", "who follows it")
+FOLLOWS = {
+    "both": " (both follow it)",
+    "lowregret": "",
+    "peer": " (the other follows it)",
+    "not checked": " (not checked)",
+}
+REASON = ("why", "source")
 STEPS = ("policy", "compared with", "steps that differ", "first", *REASON)
 SHARES = ("policy", "compared with", "largest difference", "p-value", *REASON)
 
 
 def steps_row(record: dict[str, Any]) -> list[str]:
-    """Return the row of a policy without randomness."""
-    differ = record["differing_steps"]
-    return [
-        f"`{record['policy']}`",
-        record["peer"],
-        f"{differ:,}" if differ else "none",
-        f"{record['first_difference']:,}" if differ else "",
-        record["why"],
-        record["source"] if differ else "",
-        FOLLOWS[record["follows"]],
-    ]
+    """Return what differs of a policy without randomness."""
+    return [f"{record['differing_steps']:,}", f"{record['first_difference']:,}"]
 
 
 def shares_row(record: dict[str, Any]) -> list[str]:
-    """Return the row of a randomised policy."""
+    """Return what differs of a randomised policy."""
     draws = sum(record["chosen"])
     gap = max(abs(a - b) for a, b in zip(record["chosen"], record["chosen_by_peer"], strict=True)) / draws
     p = record["p"]
-    return [
-        f"`{record['policy']}`",
-        record["peer"],
-        f"{100 * gap:.1f}%",
-        f"{p:.2f}" if p >= 0.01 else "below 0.0001" if p < 1e-4 else f"{p:.4f}",
-        record["why"],
-        record["source"] if record["why"] else "",
-        FOLLOWS[record["follows"]],
-    ]
+    return [f"{100 * gap:.1f}%", f"{p:.2f}" if p >= 0.01 else "below 0.0001" if p < 1e-4 else f"{p:.4f}"]
 
 
 def table(records: dict[str, Any], name: str) -> str:
-    """Return a table in Markdown; ``name`` is "steps" or "shares"."""
-    heads, row = (STEPS, steps_row) if name == "steps" else (SHARES, shares_row)
-    rows = [list(heads), ["---"] * len(heads), *map(row, records[name])]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
+    """Return those that agree as a sentence, and a table of the others; ``name`` is "steps" or "shares"."""
+    heads, differences = (STEPS, steps_row) if name == "steps" else (SHARES, shares_row)
+    agree: dict[str, list[str]] = {}
+    rows = [list(heads), ["---"] * len(heads)]
+    for record in records[name]:
+        policy = f"`{record['policy']}`"
+        if record["why"] or record.get("differing_steps"):
+            reason = [record["why"], record["source"] + FOLLOWS[record["follows"]]]
+            rows.append([policy, record["peer"], *differences(record), *reason])
+        elif record["peer"] not in agree.setdefault(policy, []):
+            agree[policy].append(record["peer"])
+    same = "; ".join(f"{policy} with {', '.join(peers)}" for policy, peers in agree.items())
+    return f"These agree: {same}.\n\n" + "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
 
 
 def with_tables(page: str, records: dict[str, Any]) -> str:
