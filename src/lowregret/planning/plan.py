@@ -316,9 +316,9 @@ def plan(
             best = next(name for name in table["policy"] if name in chosen and chosen[name].takes_prior)
             share, losses = max(round(weight / simulated.scale), 1), {}
             for name, errors in PRIORS.items():
-                prior = partial(prior_of, errors, share, scenario.sd)
+                assumed = partial(prior_of, errors, share, scenario.sd)
                 game = chosen[best], scenario, simulated, threads, partial(advance, best)
-                losses[name] = _play(*game, prior).loss[:, -1]
+                losses[name] = _play(*game, assumed).loss[:, -1]
             worth = prior_table(best, played[best].loss[:, -1], losses)
     advice: Recommendation = recommend(scenario, split, chosen, played)
     words = scenario.in_words(simulated)
