@@ -22,8 +22,9 @@ setup: .venv/tools
 reproduce: .venv/package
 	$(BIN)/lowregret reproduce --runs $(RUNS) --seed 1
 
+# One process more than cores: tests often wait for another process.
 test: setup
-	$(BIN)/pytest --numprocesses auto --durations 15 --quiet -m "not heavy" $(TESTS)
+	$(BIN)/pytest --numprocesses $$($(PYTHON) -c 'import os; print(os.cpu_count() + 1)') --durations 15 --quiet -m "not heavy" $(TESTS)
 
 # Tests that take long, the oldest supported Numba, in .venv-oldest, and the policies of other packages, in .venv-peers.
 verify: setup
