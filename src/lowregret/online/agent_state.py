@@ -107,6 +107,11 @@ class AgentState:
         The decisions of the latest requests by their numbers.
     """
 
+    __slots__ = (
+        *SAVED, "answers", "assignment", "control", "control_allowed", "days", "early", "models", "pending",
+        "requested", "requests", "rewards", "rows", "scores", "settings", "steps", "token", "values",
+    )  # fmt: skip
+
     def __init__(self, settings: Settings, token: str) -> None:
         self.settings, self.token = settings, token
         self.assignment, self.control_allowed = Assignment(settings), True
@@ -457,7 +462,7 @@ class AgentState:
         if len(recent) >= SETTLE_EVERY and number not in recent:
             self.days = self.days.settled(self.settings)
             recent = self.days.recent
-        recent[number] = decision.timestamp, decision.arm, reward
+        recent[number] = decision, reward
 
     def after(self, events: Sequence[Event]) -> AgentState:
         """Return a view of the state whose records include events that are not stored yet."""

@@ -14,6 +14,7 @@ from lowregret.analysis.matched_rewards import FIRST_REWARDS, Matched, match, ne
 from lowregret.engine.kernels.periods import EXPOSURE, LATEST, SQUARES, TOTAL, Periods, new_periods
 from lowregret.engine.kernels.state import Rows
 from lowregret.online.agent_settings import Settings
+from lowregret.online.decisions import Decision
 
 DAY = 86_400.0
 MAX_CELLS = 10_000
@@ -32,14 +33,14 @@ class Days:
     """The rewards by the day of their decisions, where means are not adjusted.
 
     ``by_day`` has the number of rewards and their sum, by day and arm, except for those that are
-    ``recent``: time, arm and reward by the number of the decision. To set one of these again changes nothing.
+    ``recent``: decision and reward by the number of the decision. To set one of these again changes nothing.
     """
 
     __slots__ = ("by_day", "recent")
 
     def __init__(self) -> None:
         self.by_day: dict[float, dict[str, tuple[int, float]]] = {}
-        self.recent: dict[int, tuple[float | None, str, float]] = {}
+        self.recent: dict[int, tuple[Decision, float]] = {}
 
     def settled(self, settings: Settings) -> "Days":
         """Return days without recent rewards; these are added to ``by_day`` one by one."""
@@ -48,12 +49,12 @@ class Days:
         days.by_day = {**self.by_day}
         size = sum(map(len, self.by_day.values()))
         clip = settings.reward_range if settings.outside == "clip" else None
-        for time, arm, reward in self.recent.values():
-            if time is None:
+        for decision, reward in self.recent.values():
+            if (time := decision.timestamp) is None:
                 continue
             if clip:
                 reward = min(max(reward, clip[0]), clip[1])
-            day = time // DAY
+            day, arm = time // DAY, decision.arm
             cells = own.get(day) or {**self.by_day.get(day, {})}
             pulls, total = cells.get(arm, (0, 0.0))
             size += not pulls
