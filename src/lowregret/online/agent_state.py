@@ -442,7 +442,10 @@ class AgentState:
             if self.settings.matures_after is not None:
                 self.early[number] = reward
                 return
-            self._count_by_day(number, decision, reward)
+            if self.periods is None:
+                recent = self.days.recent
+                recent = recent if len(recent) < SETTLE_EVERY else self._recent_rewards(number)
+                recent[number] = decision, reward
         del self.pending[number]
 
     def _commit_ended_windows(self, last: int, default: float | None) -> None:
@@ -450,19 +453,17 @@ class AgentState:
             decision, reward = self.pending[number], self.early.get(number, default)
             if number not in self.early:
                 self.answers[decision.id] = default
-            if reward is not None:
-                self._count_by_day(number, decision, reward)
+            if reward is not None and self.periods is None:
+                self._recent_rewards(number)[number] = decision, reward
             del self.pending[number]  # first: an early reward without its decision means nothing
             self.early.pop(number, None)
 
-    def _count_by_day(self, number: int, decision: Decision, reward: float) -> None:
-        if self.periods is not None:
-            return
+    def _recent_rewards(self, number: int) -> dict[int, tuple[Decision, float]]:
+        """Return where to count a reward by day; if many are there, they are added up first."""
         recent = self.days.recent
         if len(recent) >= SETTLE_EVERY and number not in recent:
             self.days = self.days.settled(self.settings)
-            recent = self.days.recent
-        recent[number] = decision, reward
+        return self.days.recent
 
     def after(self, events: Sequence[Event]) -> AgentState:
         """Return a view of the state whose records include events that are not stored yet."""
