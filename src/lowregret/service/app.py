@@ -157,7 +157,7 @@ class Service:
             call = Call(*self._common, token, name, body, query, headers)
             answer = await route.handler(call)
             if not isinstance(answer, Answer):
-                answer = Answer(to_json(answer).decode())  # in a twentieth of the time of json.dumps
+                answer = Answer(to_json(answer).decode())  # quicker than json.dumps
             if self._lost or route.scope == "admin":
                 self._log_success(route, call)
         except Exception as error:
