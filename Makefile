@@ -1,5 +1,7 @@
 # Needs Python 3.11 or newer and make; sets up .venv by itself.
 PYTHON ?= python3
+# Where this is set, each of the hundreds of processes of the tests would compile what it imports.
+unexport PYTHONDONTWRITEBYTECODE
 BIN := .venv/bin
 # Python compiles the modules that it imports, which are a part of those that are installed.
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
