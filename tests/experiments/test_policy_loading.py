@@ -1,8 +1,6 @@
 """Finding a policy's class again: ours, a file's, and what is refused."""
 
-import os
 import pickle
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
@@ -201,17 +199,10 @@ if __name__ == "__main__":
 """
 
 
-def test_a_class_of_a_script_runs_in_threads_and_in_processes(tmp_path: Path) -> None:
-    (tmp_path / "script.py").write_text(SCRIPT)
-    path = str(Path(lr.__file__).parents[1])
-    done = subprocess.run(
-        [sys.executable, "script.py"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-    )
-    assert done.stdout == "True\n", done.stderr
+def test_a_class_of_a_script_runs_in_threads_and_in_processes(tmp_path: Path, forks) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    assert forks.run(tmp_path, SCRIPT, name=str(script)) == ["True\n"]
 
 
 @pytest.mark.parametrize("text", ["a b:Mine", "x:", ":Mine", "x:y z", "../x:Mine"])
