@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 import lowregret as lr
 from lowregret.cli import app
+from lowregret.experiments import executors
 
 SOON = r"(less than a second|about 0:00:\d\d)"
 """What a busy machine measures for a few steps."""
@@ -136,8 +137,9 @@ def test_an_interrupt_keeps_what_is_done(tmp_path: Path) -> None:
     assert f"is in use by process {process.pid} on " in second.stderr
 
 
-def test_a_dry_run_asks_the_scheduler(tmp_path: Path) -> None:
+def test_a_dry_run_asks_the_scheduler(tmp_path: Path, monkeypatch) -> None:
     pytest.importorskip("distributed")
+    monkeypatch.setattr(executors, "CONNECT_TIMEOUT", 1)
     done = call("run", str(write(tmp_path, SPEC)), "--dry-run", "--cluster", "tcp://localhost:1")
     assert done.exit_code == 2
     assert "no Dask scheduler answers at tcp://localhost:1" in done.stderr
