@@ -123,6 +123,4 @@ def test_its_pulls_are_distributed_as_those_of_a_plain_game():
     differences = np.subtract(ours, plain)  # of two games with the same rewards
     error = differences.std(axis=0) / np.sqrt(80)
     assert (np.abs(differences.mean(axis=0)) < 4.5 * error).all()
-    assert (
-        20 < np.mean(ours, axis=0)[2] < 40
-    )  # about half of the pulls, where Thompson sampling has nearly all
+    assert 20 < np.mean(ours, axis=0)[2] < 40  # about half, where Thompson sampling has nearly all
