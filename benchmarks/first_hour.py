@@ -53,8 +53,10 @@ def main() -> None:
 def timed(command: list[str], folder: Path, environment: dict[str, str]) -> tuple[float, float]:
     """Return the seconds that a command took, and those of the processor, its child processes included."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), perf_counter()
-    subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
+    done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True)
     seconds, after = perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode:
+        raise SystemExit(f"{done.stdout}{' '.join(command)} failed")
     return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
