@@ -11,15 +11,17 @@ RUNS ?= 100
 
 setup: .venv/tools
 
-# The package with what draws figures; then the tools of tests and docs.
-.venv/package: pyproject.toml constraints.txt
+.venv:
 	$(PYTHON) -m venv .venv
+
+# The package with what draws figures; or with all tools of tests and docs.
+.venv/package: pyproject.toml constraints.txt | .venv
 	$(INSTALL) --editable '.[plots]'
 	touch $@
 
-.venv/tools: .venv/package
+.venv/tools: pyproject.toml constraints.txt | .venv
 	$(INSTALL) --editable '.[dev]'
-	touch $@
+	touch .venv/package $@
 
 reproduce: .venv/package
 	$(BIN)/lowregret reproduce --runs $(RUNS) --seed 1

@@ -18,7 +18,7 @@ from lowregret.engine.kernels.rewards import reward
 from lowregret.engine.kernels.rng import policy_rng, shuffle
 from lowregret.engine.kernels.state import Rows, lay_out
 from lowregret.engine.kernels.statistics import best_mean, clipped
-from lowregret.engine.kernels.step import NOT_A_NUMBER, count_playing, in_warmup
+from lowregret.engine.kernels.step import NOT_A_NUMBER, in_warmup
 from lowregret.engine.prior import room_for_rewards
 from lowregret.engine.problem import Control, Outcome, Problem, eliminates
 from lowregret.environments.drift import PIECEWISE
@@ -83,9 +83,11 @@ def _play_rows(problem: Problem, encoding: Encoding, rows: Rows, number: int) ->
     rewards, regret, lost = np.zeros(size), [], 0.0
     times, pending = {int(time) for time in problem.grid}, list[tuple[int, int, int, float]]()
     for t in range(1, horizon + 1):
-        waiting = t - 1 - told
-        clock = clock_with_pending(policy, t, horizon, size, best_mean(rows), waiting)
-        place = choose_pending(policy, rows, clock, round, rng, scores, True, count_playing(rows), waiting)
+        waiting, warm = t - 1 - told, in_warmup(rows, policy.warmup)
+        best = best_mean(rows) if policy.uses_best else 0.0
+        clock = clock_with_pending(policy, t, horizon, size, best, waiting)
+        playing = int(np.count_nonzero(rows["allowed"] & rows["active"]))
+        place = choose_pending(policy, rows, clock, round, rng, scores, warm, playing, waiting)
         raise_for(policy, NOT_A_NUMBER if place < 0 else 0)
         arm = int(rows[place]["number"])
         pulls[arm] += 1
@@ -101,7 +103,8 @@ def _play_rows(problem: Problem, encoding: Encoding, rows: Rows, number: int) ->
             pending.remove(row)
             told += 1
             enter_period(rng.periods, row[1])
-            clock = clock_with_pending(policy, told, horizon, size, best_mean(rows), t - told)
+            best = best_mean(rows) if policy.uses_best else 0.0
+            clock = clock_with_pending(policy, told, horizon, size, best, t - told)
             warm = in_warmup(rows, policy.warmup)
             round, active = apply_pending(policy, rows, row[2], row[3], told, clock, round, rng, warm, active)
             raise_for(policy, active)

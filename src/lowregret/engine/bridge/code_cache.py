@@ -33,6 +33,7 @@ COMPILED = (
     *KERNELS,
     "lowregret.engine.bridge.compile",
     "lowregret.engine.bridge.compiler",
+    "lowregret.engine.bridge.external",
     "lowregret.engine.bridge.function_copies",
     "lowregret.engine.bridge.own_sampler",
     "lowregret.engine.bridge.policy_types",

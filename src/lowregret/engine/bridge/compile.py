@@ -29,20 +29,19 @@ def _register(name: str, *arguments: Any) -> None:
 
 def compiled(function: Function, inline: bool = False) -> Function:
     """Compile a function of the engine: for each class if it takes a policy, else once, kept on disk."""
-    takes_policy = "policy" in signature(function).parameters
-
-    @cache
-    def dispatcher() -> Any:
+    if "policy" in signature(function).parameters:
         from numba import njit
 
         from lowregret.engine.bridge.compiler import options_of
         from lowregret.engine.bridge.policy_types import accepted
 
-        unused = accepted("no_cpython_wrapper", True) if takes_policy else {}
-        return njit(**options_of(inline), **unused)(function)
+        return cast(Function, njit(**options_of(inline), **accepted("no_cpython_wrapper", True))(function))
 
-    if takes_policy:
-        return cast(Function, dispatcher())
+    @cache
+    def dispatcher() -> Any:
+        from lowregret.engine.bridge.compiler import dispatch
+
+        return dispatch(function, inline)
 
     @wraps(function)
     def call(*arguments: Any) -> Any:
@@ -68,6 +67,12 @@ def jittable(function: Function, inline: bool = False) -> Function:
 def jittable_inline(function: Function) -> Function:
     """Do what ``jittable`` does, and compile the function into the code of its callers."""
     return jittable(function, inline=True)
+
+
+def external(function: Function) -> Function:
+    """Let compiled code call a function of numbers by a symbol, as it is compiled once for all callers."""
+    _register("implement_external", function)
+    return function
 
 
 def compiled_as(plain: Callable[..., Any]) -> Callable[[Function], Function]:

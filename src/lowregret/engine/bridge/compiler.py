@@ -9,10 +9,11 @@ each by itself, and the entry points for a class of policies.
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections import Counter
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from copy import copy
 from functools import cache, partial
 from inspect import Signature, getattr_static, signature
@@ -27,6 +28,7 @@ from lowregret._common.progress import compiling
 from lowregret.engine.bridge import code_cache
 from lowregret.engine.bridge.compile import PLACE, jittable_inline, listeners, waiting
 from lowregret.engine.bridge.compile_errors import TRACEBACK, explain
+from lowregret.engine.bridge.external import define_symbols, implement_external
 from lowregret.engine.bridge.identity import GENERATED, CodeGraph, NoIdentity, is_kernel
 from lowregret.engine.bridge.policy_types import (
     INLINED,
@@ -116,6 +118,7 @@ def _on_disk(function: Any, options: Any, arguments: Any, named: Any) -> Functio
         return None
     if not all(map(_is_importable, kinds)) or any(map(_has_policy, kinds)):
         return None
+    define_symbols()
     where = function.__module__, function.__qualname__, tuple(named)
     path = code_cache.file_for("engine", function.__name__, where, options, kinds)
     return code_cache.with_filename(function, path) if path else None
@@ -204,8 +207,33 @@ def entry(
     return _entries[shape]
 
 
+def dispatch(function: Any, inline: bool) -> Callable[..., Any]:
+    """Return a function of the engine as Python calls it, compiled or loaded for each types of arguments."""
+    options, versions = options_of(inline), dict[Any, Callable[..., Any]]()
+
+    def call(*arguments: Any) -> Any:
+        shape = _shape(arguments)
+        if shape not in versions:
+            versions[shape] = function if cast(Any, config).DISABLE_JIT else version_for(arguments)
+        return versions[shape](*arguments)
+
+    def version_for(arguments: tuple[Any, ...]) -> Callable[..., Any]:
+        with lock, _without_collection():
+            kinds = tuple(map(typeof, arguments))
+            copy = _on_disk(function, {**options, "called_by": "Python"}, kinds, {})
+            if copy:
+                try:
+                    return cast(Any, njit(cache=True, **options)(copy)).compile(kinds)
+                except (OSError, RuntimeError):  # a full disk costs the cache, not the call
+                    code_cache.switch_off()
+            return cast(Any, njit(**options)(function)).compile(kinds)
+
+    return call
+
+
 def with_compiled_methods(policy: Policy) -> Policy:
     """Return a policy for plain Python that computes as compiled code does, where a division by 0 is inf."""
+    define_symbols()
     other = copy(policy)
     for name in CALLED:
         if callable(getattr(policy, name, None)):
@@ -234,6 +262,8 @@ def _shape(value: Any) -> Any:
         return value.dtype, value.ndim, flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
     if isinstance(value, tuple):
         return type(value), *map(_shape, value)
+    if isinstance(value, np.void):
+        return value.dtype
     return (int, value.bit_length() > 63) if type(value) is int else type(value)
 
 
@@ -248,9 +278,10 @@ def _compile(
     function = _specialised(function, type(policy), bodies)
     if path and plain != kinds:
         function, kinds = _from_tuples(function, kinds), plain
+    define_symbols()
     attempts.clear()
     loaded = bool(path) and code_cache.has_code(str(path))
-    with nullcontext() if loaded else compiling(str(policy)):
+    with nullcontext() if loaded else compiling(str(policy)), _without_collection():
         try:
             if path:
                 try:
@@ -264,6 +295,18 @@ def _compile(
             return _finish(njit(**OPTIONS)(function), kinds)
         except Exception as error:  # of Numba's many kinds, some are not its own
             raise explain(error, policy, attempts, OPTIONS) from (error if TRACEBACK else None)
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Collect no garbage inside: Numba makes objects by the million, and a seventh of its time went there."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _finish(dispatcher: Any, kinds: tuple[Any, ...]) -> Callable[..., Any]:
@@ -348,12 +391,24 @@ def _is_importable(kind: Any) -> bool:
     return all(map(_is_importable, getattr(kind, "types", ())))
 
 
+_DECORATORS: dict[str, Callable[..., None]] = {
+    function.__name__: function
+    for function in (
+        implement,
+        implement_as_constant,
+        implement_by_class,
+        implement_external,
+        implement_tuple_methods,
+    )
+}
+
+
 def register_waiting() -> None:
     """Make known to Numba what kernels were decorated with."""
     with lock:
         while waiting:
             name, arguments = waiting.pop(0)
-            globals()[name](*arguments)
+            _DECORATORS[name](*arguments)
 
 
 listeners.append(register_waiting)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from math import exp
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lowregret._common.arrays import Floats
-from lowregret.engine.bridge.compile import compiled, compiled_inline, jittable
+from lowregret.engine.bridge.compile import compiled, compiled_inline, external
 from lowregret.engine.bridge.own_sampler import call_sampler
 from lowregret.engine.kernels.rng import beta, exponential, normal, poisson, positive, uniform
 from lowregret.engine.kernels.state import GIVEN as GIVEN
@@ -28,7 +28,7 @@ from lowregret.environments.families import (
 )
 from lowregret.special.quantiles import normal_upper
 
-jittable(normal_upper)
+external(normal_upper)
 
 
 class RewardSource(NamedTuple):
@@ -64,13 +64,12 @@ def draw(source: RewardSource, n: int) -> float:
         return source.c if uniform(source.key, n) < source.a else source.b
     if source.kind == GAUSSIAN:
         return source.a + source.b * normal(source.key, n)
-    return _draw_other(source, n)
+    return _draw_other(source.kind, source.key, source.a, source.b, source.c, source.d, n)
 
 
-@compiled
-def _draw_other(source: RewardSource, n: int) -> float:
+@external
+def _draw_other(kind: int, key: Any, a: float, b: float, c: float, d: float, n: int) -> float:
     """Draw from a family that is used less often; apart, so that the others stay fast."""
-    kind, key, a, b, c, d = source
     if kind == BETA:
         return c + d * beta(a, b, key, n)
     if kind == EXPONENTIAL:

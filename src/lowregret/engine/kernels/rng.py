@@ -18,7 +18,13 @@ import numpy as np
 import numpy.typing as npt
 from numpy import int64, uint64
 
-from lowregret.engine.bridge.compile import compiled_as, jittable, jittable_inline, register_tuple_methods
+from lowregret.engine.bridge.compile import (
+    compiled_as,
+    external,
+    jittable,
+    jittable_inline,
+    register_tuple_methods,
+)
 
 _MASK = 2**64 - 1
 _STEP, _MIX1, _MIX2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
@@ -138,7 +144,7 @@ def normal(key: Any, n: int) -> float:
     return _normal_slowly(first)
 
 
-@jittable
+@external
 def _normal_slowly(first: Any) -> float:
     """Finish a normal draw that fell into the edge of a layer or into the tail: about one in 80."""
     start = edge(1)
@@ -171,7 +177,7 @@ def exponential(key: Any, n: int) -> float:
     return -log(positive(key, n))
 
 
-@jittable
+@external
 def _log_gamma_draw(shape: float, key: Any, n: int) -> float:
     """Draw the logarithm of a gamma variate (Marsaglia and Tsang 2000), safe for tiny shapes."""
     own = bits(key, n)
@@ -212,7 +218,7 @@ def _gamma_draw(shape: float, key: Any) -> float:
                 return d * v
 
 
-@jittable
+@external
 def beta(a: float, b: float, key: Any, n: int) -> float:
     """Draw from the beta distribution, as X / (X + Y) of two gamma variates."""
     own = bits(key, n)
@@ -233,7 +239,7 @@ def student(degrees: float, key: Any, n: int) -> float:
     return normal(own, 2) * exp(-0.5 * log_mean)
 
 
-@jittable
+@external
 def poisson(rate: float, key: Any, n: int) -> float:
     """Draw from the Poisson distribution: inversion for small rates, else Hormann's PTRS (1993)."""
     if rate <= 0.0:
@@ -279,7 +285,7 @@ def binomial(trials: int, p: float, key: Any, n: int) -> float:
     return binomial_below(trials, p, key, n)
 
 
-@jittable
+@external
 def binomial_below(trials: int, p: float, key: Any, n: int) -> float:
     """Draw from the binomial distribution with p at most 1/2."""
     if trials <= 0 or p <= 0.0:

@@ -1,0 +1,89 @@
+"""Functions of numbers that compiled code calls by a symbol: they are compiled once, not into every caller.
+
+Numba links all that a function calls into its machine code, and optimises it again. Of the code of a class of
+policies the draws of rare families of rewards were a third.
+"""
+
+from __future__ import annotations
+
+from inspect import signature
+from types import FunctionType
+from typing import Any, cast
+
+from llvmlite import binding, ir  # type: ignore[import-untyped]
+from numba import cfunc, types
+from numba.extending import intrinsic, overload
+
+from lowregret.engine.bridge import code_cache
+from lowregret.engine.bridge.policy_types import (
+    INLINED,
+    accepted,
+    jittable_functions,
+    lock,
+    overload_options,
+)
+
+_OPTIONS: Any = {"error_model": "numpy", "forceinline": True, **accepted("_nrt", False)}
+_NUMBERS = {"float": types.float64, "int": types.int64, "Any": types.uint64}
+"""The numbers that annotations stand for: ``Any`` is a key or other random bits."""
+_BITS = {types.float64: ir.DoubleType(), types.int64: ir.IntType(64), types.uint64: ir.IntType(64)}
+
+_undefined: dict[str, tuple[FunctionType, Any]] = {}
+"""By symbol the functions that this process has yet to compile or load; each calls earlier ones only."""
+_compiled: list[Any] = []
+"""The others: their machine code lives as long as these."""
+_defining = False
+
+
+def implement_external(function: FunctionType) -> None:
+    """Let compiled code call a function of numbers by a symbol."""
+    symbol, names = f"lowregret_{function.__name__}", ", ".join(signature(function).parameters)
+    notes = {name: _NUMBERS[note] for name, note in function.__annotations__.items()}
+    kind = notes.pop("return")(*notes.values())
+    _undefined[symbol] = function, kind
+    jittable_functions.add(function)
+
+    def call(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        function_type = ir.FunctionType(_BITS[kind.return_type], [_BITS[number] for number in kind.args])
+        known = builder.module.globals.get(symbol)
+        return builder.call(known or ir.Function(builder.module, function_type, symbol), arguments)
+
+    typed: Any = intrinsic(eval(f"lambda context_, {names}: answer_", {"answer_": (kind, call)}))
+    body = eval(f"lambda {names}: typed_({names})", {"typed_": typed})
+
+    def build(*arguments: Any) -> Any:
+        define_symbols()
+        assert symbol not in _undefined, f"{symbol} is called by what was declared before it"
+        return body
+
+    cast(Any, build).__signature__ = signature(function)
+    overload(function, **overload_options(INLINED))(build)
+
+
+def define_symbols() -> None:
+    """Compile or load what the symbols stand for, before machine code that refers to them is linked."""
+    global _defining
+    if not _undefined:  # so that nobody who holds a lock of Numba waits for this one
+        return
+    with lock:
+        if _defining:  # while one is compiled that calls earlier ones
+            return
+        _defining = True
+        try:
+            while _undefined:
+                symbol, (function, kind) = next(iter(_undefined.items()))
+                _compiled.append(_compile(function, kind))
+                binding.add_symbol(symbol, _compiled[-1].address)
+                del _undefined[symbol]
+        finally:
+            _defining = False
+
+
+def _compile(function: FunctionType, kind: Any) -> Any:
+    path = code_cache.file_for("engine", function.__name__, function.__module__, "external", kind)
+    if path:
+        try:
+            return cfunc(kind, cache=True, **_OPTIONS)(code_cache.with_filename(function, path))
+        except (OSError, RuntimeError):  # a full disk costs the cache, not the simulation
+            code_cache.switch_off()
+    return cfunc(kind, **_OPTIONS)(function)
