@@ -14,7 +14,7 @@ import pytest
 
 import lowregret as lr
 from lowregret._common import progress
-from lowregret.engine.bridge import code_cache
+from lowregret.engine.bridge import code_cache, external
 from lowregret.engine.bridge.compiler import entry
 from lowregret.engine.bridge.policy_types import class_of, policy_type
 from lowregret.policies import POLICIES
@@ -548,3 +548,23 @@ except lr.InputError as error:
         "UCB1: NUMBA_DISABLE_JIT is set, so nothing can be compiled: unset it, or use engine='reference' of "
         "simulate and trace",
     ], done.stderr
+
+
+def earlier(x: float) -> float:
+    return later(x) + 1.0
+
+
+def later(x: float) -> float:
+    return 2.0 * x
+
+
+def test_an_external_function_calls_none_that_is_declared_after_it():
+    """The linker would end the process, since nothing stands behind the symbol yet."""
+    external.define_symbols()
+    for function in (earlier, later):
+        external.implement_external(function)
+    try:
+        with pytest.raises(Exception, match="lowregret_later is called by what was declared before it"):
+            external.define_symbols()
+    finally:
+        external.undefined.clear()

@@ -9,6 +9,7 @@ import pytest
 from numba import njit
 from scipy import stats
 
+import lowregret.engine.bridge.overloads  # noqa: F401  # lets compiled code call the draws
 from lowregret.engine.kernels import rng
 
 ALPHA = 1e-4

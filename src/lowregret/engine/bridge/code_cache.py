@@ -35,6 +35,7 @@ COMPILED = (
     "lowregret.engine.bridge.compiler",
     "lowregret.engine.bridge.external",
     "lowregret.engine.bridge.function_copies",
+    "lowregret.engine.bridge.overloads",
     "lowregret.engine.bridge.own_sampler",
     "lowregret.engine.bridge.policy_types",
 )

@@ -1,4 +1,4 @@
-"""Decorators of kernels, which stay plain Python, as live agents use them, until ``compiler`` is loaded."""
+"""Decorators of kernels, which stay plain Python, as live agents use them, until ``overloads`` is loaded."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 PLACE = "a place beyond the arms"
 waiting: list[tuple[str, tuple[Any, ...]]] = []
-"""Functions of ``compiler`` that are yet to be called, with their arguments."""
+"""Functions of ``overloads`` that are yet to be called, with their arguments."""
 listeners: list[Callable[[], None]] = []
-"""What calls them, once ``compiler`` is loaded."""
+"""What calls them, once ``overloads`` is loaded."""
 compiled_forms: dict[Callable[..., Any], Callable[..., Any]] = {}
 """What compiled code calls in place of some plain functions."""
 
@@ -32,7 +32,7 @@ def compiled(function: Function, inline: bool = False) -> Function:
     if "policy" in signature(function).parameters:
         from numba import njit
 
-        from lowregret.engine.bridge.compiler import options_of
+        from lowregret.engine.bridge.overloads import options_of
         from lowregret.engine.bridge.policy_types import accepted
 
         return cast(Function, njit(**options_of(inline), **accepted("no_cpython_wrapper", True))(function))

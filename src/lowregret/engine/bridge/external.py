@@ -28,7 +28,7 @@ _NUMBERS = {"float": types.float64, "int": types.int64, "Any": types.uint64}
 """The numbers that annotations stand for: ``Any`` is a key or other random bits."""
 _BITS = {types.float64: ir.DoubleType(), types.int64: ir.IntType(64), types.uint64: ir.IntType(64)}
 
-_undefined: dict[str, tuple[FunctionType, Any]] = {}
+undefined: dict[str, tuple[FunctionType, Any]] = {}
 """By symbol the functions that this process has yet to compile or load; each calls earlier ones only."""
 _compiled: list[Any] = []
 """The others: their machine code lives as long as these."""
@@ -40,7 +40,7 @@ def implement_external(function: FunctionType) -> None:
     symbol, names = f"lowregret_{function.__name__}", ", ".join(signature(function).parameters)
     notes = {name: _NUMBERS[note] for name, note in function.__annotations__.items()}
     kind = notes.pop("return")(*notes.values())
-    _undefined[symbol] = function, kind
+    undefined[symbol] = function, kind
     jittable_functions.add(function)
 
     def call(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
@@ -53,7 +53,7 @@ def implement_external(function: FunctionType) -> None:
 
     def build(*arguments: Any) -> Any:
         define_symbols()
-        assert symbol not in _undefined, f"{symbol} is called by what was declared before it"
+        assert symbol not in undefined, f"{symbol} is called by what was declared before it"
         return body
 
     cast(Any, build).__signature__ = signature(function)
@@ -63,18 +63,18 @@ def implement_external(function: FunctionType) -> None:
 def define_symbols() -> None:
     """Compile or load what the symbols stand for, before machine code that refers to them is linked."""
     global _defining
-    if not _undefined:  # so that nobody who holds a lock of Numba waits for this one
+    if not undefined:  # so that nobody who holds a lock of Numba waits for this one
         return
     with lock:
         if _defining:  # while one is compiled that calls earlier ones
             return
         _defining = True
         try:
-            while _undefined:
-                symbol, (function, kind) = next(iter(_undefined.items()))
+            while undefined:
+                symbol, (function, kind) = next(iter(undefined.items()))
                 _compiled.append(_compile(function, kind))
                 binding.add_symbol(symbol, _compiled[-1].address)
-                del _undefined[symbol]
+                del undefined[symbol]
         finally:
             _defining = False
 

@@ -13,7 +13,7 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import cfunc, njit, types
 from numba.extending import intrinsic
 
-import lowregret.engine.bridge.compiler  # noqa: F401  # lets compiled code call the methods of Rng
+import lowregret.engine.bridge.overloads  # noqa: F401  # lets compiled code call the methods of Rng
 from lowregret.engine.bridge.compile_errors import TRACEBACK, message_lines
 from lowregret.engine.bridge.external import define_symbols
 from lowregret.engine.bridge.identity import unseeded
