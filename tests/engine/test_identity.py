@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 import lowregret as lr
-from lowregret.engine.bridge.identity import KERNELS, CodeGraph, NoIdentity, identity_of, module_identity
+from lowregret.engine.bridge.identity import (
+    KERNELS,
+    CodeGraph,
+    NoIdentity,
+    identity_of,
+    module_identity,
+    source_identity,
+)
 from lowregret.policies import POLICIES
 
 MINE = """
@@ -144,8 +151,9 @@ def test_every_policy_has_an_identity_of_its_own():
     assert identity_of(lr.UCB1) == identity_of(lr.UCB1)
 
 
-def test_modules_have_an_identity():
-    assert module_identity(*KERNELS) == module_identity(*KERNELS)
-    assert module_identity("lowregret.engine") != module_identity("lowregret.special")
+@pytest.mark.parametrize("identity", [module_identity, source_identity])
+def test_modules_have_an_identity(identity):
+    assert identity(*KERNELS) == identity(*KERNELS)
+    assert identity("lowregret.engine") != identity("lowregret.special")
     with pytest.raises(ModuleNotFoundError, match="no source of lowregret.nothing"):
-        module_identity("lowregret.nothing")
+        identity("lowregret.nothing")

@@ -24,7 +24,7 @@ import numba
 import numpy as np
 from llvmlite import binding  # type: ignore[import-untyped]
 
-from lowregret.engine.bridge.identity import KERNELS, module_identity
+from lowregret.engine.bridge.identity import KERNELS, source_identity
 
 ENGINES, POLICIES = 4, 200
 """How many versions of the engine, and how many classes of policies for each, are kept."""
@@ -41,7 +41,7 @@ COMPILED = (
 )
 """The modules on which machine code depends."""
 
-COMPILED_IDENTITY = module_identity(*COMPILED)
+COMPILED_IDENTITY = source_identity(*COMPILED)
 """The identity of these modules as they were when this process loaded them."""
 
 _off = False
@@ -75,7 +75,7 @@ def cache_folder() -> Path | None:
         root = user_cache_path("lowregret")
         folder = root / hash_of(*parts)
         if not folder.exists():
-            if module_identity(*COMPILED) != COMPILED_IDENTITY:
+            if source_identity(*COMPILED) != COMPILED_IDENTITY:
                 return None  # the files have changed since this process loaded them
             _delete_old(root, ENGINES - 1)
         folder.mkdir(parents=True, exist_ok=True)

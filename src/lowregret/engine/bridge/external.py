@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any, cast
 
 from llvmlite import binding, ir  # type: ignore[import-untyped]
-from numba import cfunc, types
+from numba import cfunc, config, types
 from numba.extending import intrinsic, overload
 
 from lowregret.engine.bridge import code_cache
@@ -38,8 +38,9 @@ _defining = False
 def implement_external(function: FunctionType) -> None:
     """Let compiled code call a function of numbers by a symbol."""
     symbol, names = f"lowregret_{function.__name__}", ", ".join(signature(function).parameters)
-    notes = {name: _NUMBERS[note] for name, note in function.__annotations__.items()}
-    kind = notes.pop("return")(*notes.values())
+    notes = [getattr(note, "__name__", note) for note in function.__annotations__.values()]
+    *numbers, returned = [_NUMBERS[note] for note in notes]
+    kind = returned(*numbers)
     undefined[symbol] = function, kind
     jittable_functions.add(function)
 
@@ -63,7 +64,7 @@ def implement_external(function: FunctionType) -> None:
 def define_symbols() -> None:
     """Compile or load what the symbols stand for, before machine code that refers to them is linked."""
     global _defining
-    if not undefined:  # so that nobody who holds a lock of Numba waits for this one
+    if not undefined or cast(Any, config).DISABLE_JIT:  # whoever holds a lock of Numba must not wait for ours
         return
     with lock:
         if _defining:  # while one is compiled that calls earlier ones

@@ -327,15 +327,30 @@ def unseeded(kind: Any) -> str | None:
 
 
 def module_identity(*names: str) -> str:
-    """Hash the source of modules of this package, and of whole packages in it, as it is on disk now."""
-    trees = dict(_trees([str(PACKAGE)], "lowregret.", names))
-    if missing := [name for name in names if name not in trees]:
-        raise ModuleNotFoundError(f"no source of {', '.join(missing)} in {PACKAGE}")
+    """Hash the code of modules of this package, and of whole packages in it, as it is on disk now.
+
+    Docstrings and comments do not count. It takes a fifth of a second, and ``source_identity`` milliseconds.
+    """
+    trees = {name: ast.parse(source) for name, source in _sources(names).items()}
+    for tree in trees.values():
+        _remove_strings(tree)
     return _digest("\n".join(sorted(f"{name} {ast.dump(tree)}" for name, tree in trees.items())))
 
 
-def _trees(folders: Iterable[str], prefix: str, wanted: tuple[str, ...]) -> Iterator[tuple[str, ast.Module]]:
-    """Yield the wanted modules and their syntax trees, without importing them."""
+def source_identity(*names: str) -> str:
+    """Hash the source of modules of this package, and of whole packages in it, as it is on disk now."""
+    return _digest(repr(sorted(_sources(names).items())))
+
+
+def _sources(names: tuple[str, ...]) -> dict[str, str]:
+    sources = dict(_modules([str(PACKAGE)], "lowregret.", names))
+    if missing := [name for name in names if name not in sources]:
+        raise ModuleNotFoundError(f"no source of {', '.join(missing)} in {PACKAGE}")
+    return sources
+
+
+def _modules(folders: Iterable[str], prefix: str, wanted: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Yield the wanted modules and their sources, without importing them."""
     for finder, name, is_package in iter_modules(folders, prefix):
         inside = any(name == module or name.startswith(f"{module}.") for module in wanted)
         above = any(module.startswith(f"{name}.") for module in wanted)
@@ -345,11 +360,9 @@ def _trees(folders: Iterable[str], prefix: str, wanted: tuple[str, ...]) -> Iter
         assert spec and isinstance(spec.loader, InspectLoader)
         source = spec.loader.get_source(name)
         if inside and source is not None:
-            tree = ast.parse(source)
-            _remove_strings(tree)
-            yield name, tree
+            yield name, source
         if is_package:
-            yield from _trees(spec.submodule_search_locations or (), f"{name}.", wanted)
+            yield from _modules(spec.submodule_search_locations or (), f"{name}.", wanted)
 
 
 def _remove_strings(node: ast.Module | ast.ClassDef | ast.FunctionDef) -> None:
