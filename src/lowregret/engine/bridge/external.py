@@ -15,13 +15,7 @@ from numba import cfunc, config, types
 from numba.extending import intrinsic, overload
 
 from lowregret.engine.bridge import code_cache
-from lowregret.engine.bridge.policy_types import (
-    INLINED,
-    accepted,
-    jittable_functions,
-    lock,
-    overload_options,
-)
+from lowregret.engine.bridge.policy_types import INLINED, accepted, jittable_functions, lock, overload_options
 
 _OPTIONS: Any = {"error_model": "numpy", "forceinline": True, **accepted("_nrt", False)}
 _NUMBERS = {"float": types.float64, "int": types.int64, "Any": types.uint64}
@@ -38,7 +32,7 @@ _defining = False
 def implement_external(function: FunctionType) -> None:
     """Let compiled code call a function of numbers by a symbol."""
     symbol, names = f"lowregret_{function.__name__}", ", ".join(signature(function).parameters)
-    notes = [getattr(note, "__name__", note) for note in function.__annotations__.values()]
+    notes = [str(getattr(note, "__name__", note)) for note in function.__annotations__.values()]
     *numbers, returned = [_NUMBERS[note] for note in notes]
     kind = returned(*numbers)
     undefined[symbol] = function, kind
