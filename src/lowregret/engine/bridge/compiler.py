@@ -154,7 +154,7 @@ def _compile(
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Collect no garbage inside: Numba makes objects by the million, and a seventh of its time went there."""
+    """Collect no garbage inside: Numba makes objects by the million, which the collector would visit anew."""
     collecting = gc.isenabled()
     gc.disable()
     try:
