@@ -1,7 +1,7 @@
 """Functions of numbers that compiled code calls by a symbol: they are compiled once, not into every caller.
 
-Numba links all that a function calls into its machine code, and optimises it again. The draws of rare families
-of rewards would be a third of the code of a class of policies.
+Numba links all that a function calls into its machine code, and optimises it again. The draws of rare
+families of rewards would be a third of the code of a class of policies.
 """
 
 from __future__ import annotations
