@@ -24,7 +24,7 @@ setup: .venv/tools
 	touch .venv/package $@
 
 reproduce: .venv/package
-	$(BIN)/lowregret reproduce --runs $(RUNS) --seed 1
+	$(BIN)/lowregret reproduce --runs $(RUNS) --seed 1 --out reproduction
 
 # One process more than cores: tests often wait for another process.
 test: setup
@@ -44,8 +44,8 @@ lint: setup
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/codespell
 
-docs: setup  # site/index.html
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+docs: setup  # site/index.html; with --quiet, --strict would see no warning
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 dist: setup  # dist/*.tar.gz, dist/*.whl
 	$(BIN)/python -m build

@@ -15,7 +15,7 @@ from common import Report, Sheet, arguments, say, show, shown, write
 import lowregret as lr
 from lowregret.engine.bridge.compiler import entry
 from lowregret.engine.kernels.rewards import reward
-from lowregret.engine.kernels.state import lay_out, rows_of
+from lowregret.engine.kernels.state import ArmTable, lay_out, rows_of
 from lowregret.online.agent_settings import valid_settings
 from lowregret.online.agent_state import AgentState
 from lowregret.online.model import LiveRng, apply_live, choose_live
@@ -26,11 +26,11 @@ RUNS = {1: 100, 2: 40, 3: 40, 4: 40}
 
 def play(policy, rows, models, round, scores, sources, data, steps):
     """Ask and tell a number of times, with the simulator's rewards; only compiled code runs this."""
-    model, rng = models[0], LiveRng(models[0])
+    table, model, rng = ArmTable(rows, None, None), models[0], LiveRng(models[0])
     for _ in range(steps):
-        place, _, _ = choose_live(policy, rows, model, round, scores, rng)
+        place, _, _ = choose_live(policy, table, model, round, scores, rng)
         x = reward(sources[place], data, rows[place]["pulls"] + 1)
-        _, round = apply_live(policy, rows, model, round, place, x, rng)
+        _, round = apply_live(policy, table, model, round, place, x, rng)
     return round
 
 

@@ -1,4 +1,4 @@
-"""Compare mean regret with the probability of a failure: the table on ``caution`` in docs/successor.md.
+"""Compare mean regret with the probability of a failure, as in docs/explanation/successor.md.
 
     python benchmarks/caution.py [RUNS [TESTBED ...]]
 
@@ -22,9 +22,10 @@ TESTBEDS = (
 POLICIES = (
     lr.MOSS(),
     lr.KLMOSS(),
+    lr.MOSSV(peers=0),
     lr.MOSSV(),
-    lr.MOSSV(caution=0.5),
-    lr.MOSSV(caution=2),
+    lr.MOSSV(caution=0.5, peers=0),
+    lr.MOSSV(caution=2, peers=0),
 )
 
 

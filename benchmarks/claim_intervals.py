@@ -1,4 +1,4 @@
-"""Judge the paper's claims by bounded intervals in place of Student's, as in docs/paper.md.
+"""Judge the EUCBV paper's claims by bounded intervals instead of Student's, as in docs/explanation/paper.md.
 
 python benchmarks/claim_intervals.py FOLDER (that of `lowregret reproduce --runs 100 --seed 1 --out FOLDER`)
 
@@ -15,34 +15,43 @@ import polars as pl
 import lowregret as lr
 from lowregret.analysis.comparison import differences
 from lowregret.analysis.intervals import bounded_interval
-from lowregret.reproduction import verdicts
+from lowregret.analysis.tables import largest_regrets
+from lowregret.reproductions.claims import compare_claims, count_groups
+from lowregret.reproductions.sheet import read_sheet
 from lowregret.results import join
 
-student = verdicts._regrets
 
-
-def bounded(better, worse, regret, largest, margin):
-    """Yield the comparisons of regrets with bounded intervals."""
-    pairs = [(regret[one], regret[two]) for one in better.values() for two in worse.values()]
-    for comparison, (one, two) in zip(student(better, worse, regret, largest, margin), pairs, strict=True):
-        if len(one) == len(two):
-            low, high = bounded_interval(differences(pl.Series(one), pl.Series(two)), -largest, largest)
-        else:
-            sides = [np.abs(np.subtract(bounded_interval(x, 0.0, largest), x.mean())) for x in (one, two)]
-            difference = one.mean() - two.mean()
-            low = difference - np.hypot(sides[0][0], sides[1][1])
-            high = difference + np.hypot(sides[0][1], sides[1][0])
-        yield comparison._replace(test=comparison.test._replace(low=float(low), high=float(high)))
+def bounded(one: np.ndarray, two: np.ndarray, largest: float) -> tuple[float, float]:
+    """Return the interval of the difference of two mean regrets between 0 and the largest possible one."""
+    if len(one) == len(two):
+        return bounded_interval(differences(pl.Series(one), pl.Series(two)), -largest, largest)
+    sides = [np.abs(np.subtract(bounded_interval(x, 0.0, largest), x.mean())) for x in (one, two)]
+    difference = one.mean() - two.mean()
+    low = difference - np.hypot(sides[0][0], sides[1][1])
+    return float(low), float(difference + np.hypot(sides[0][1], sides[1][0]))
 
 
 def main() -> None:
     folders = sorted(path for path in Path(sys.argv[1], "results").iterdir() if path.is_dir())
-    results = join("paper", [lr.open_results(folder) for folder in folders])
-    pl.Config.set_tbl_cols(20).set_tbl_width_chars(150)
-    for name, regrets in (("Student", student), ("bounded", bounded)):
-        verdicts._regrets = regrets
-        table = verdicts.group_verdicts(verdicts.claim_comparisons(results))
-        print(name, table.filter(pl.col("group") == verdicts.EUCBV_ALONE).row(0)[2:], sep=": ")
+    results, sheet = join("paper", [lr.open_results(folder) for folder in folders]), read_sheet()
+    names = {reading.name: reading.names for reading in sheet.readings}
+    largest = largest_regrets(results)
+    student = compare_claims(sheet, results)
+    rows = []
+    for row in student.to_dicts():
+        environment = row["environment"]
+        if row["fragility"] is not None or row["verdict"] == "inconclusive":
+            sides, reading = (row["better"], row["worse"]), names[row["reading"]]
+            sides, reading = (row["better"], row["worse"]), names[row["reading"]]
+            ours = [sheet.ours(side, environment, reading)[1] for side in sides]
+            if all(ours):
+                one, two = (results.regret(name, environment) for name in ours)
+                low, high = bounded(one, two, largest[environment])
+                row["verdict"] = "holds" if high < 0 else "does not hold" if low > 0 else "inconclusive"
+        rows.append(row)
+    for name, table in (("Student", student), ("bounded", pl.DataFrame(rows, schema=student.schema))):
+        counts = count_groups(sheet, table)
+        print(name, counts.filter(group="EUCBV against each other policy").row(0)[2:], sep=": ")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Compute exactly how often the index of a Bernoulli arm falls too low, as in docs/successor.md.
+"""Compute exactly how often the index of a Bernoulli arm falls too low, as in docs/explanation/successor.md.
 
     python benchmarks/crossings.py
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import log
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -32,10 +33,13 @@ def index_of_theorem(n: int, successes: np.ndarray, horizon: int, arms: int) -> 
 def index_of_policy(policy: Policy, horizon: int, arms: int) -> Index:
     """Return the index of a policy on Bernoulli rewards."""
     clock = clock_at(arms, horizon, arms, 0.0)
+    first = policy.first_round(clock)
+    no_draws: Any = None
 
     def index(n: int, successes: np.ndarray) -> np.ndarray:
         means = (successes / n).tolist()
-        return np.array([policy.score(Arm(0, n, mean, mean * (1 - mean)), clock) for mean in means])
+        arms_seen = [Arm(0, n, mean, mean * (1 - mean)) for mean in means]
+        return np.array([policy.arm_index(arm, clock, first, no_draws) for arm in arms_seen])
 
     return index
 
@@ -111,7 +115,7 @@ def main() -> None:
             for exact, bound in (lemma_2(m, d, short, arms) for m in (0.02, 0.3, 0.5) for d in (0.1, 0.5))
         )
         print(f"| {horizon:,} | {first:.2g} | {second:.2g}, T = {short:,} |")
-    policies = (lr.MOSSV(), lr.MOSSV(caution=2), lr.KLMOSS(), lr.MOSS())
+    policies = (lr.MOSSV(peers=0), lr.MOSSV(), lr.MOSSV(caution=2, peers=0), lr.KLMOSS(), lr.MOSS())
     print(f"\n| T | {' | '.join(map(str, policies))} |\n|---|{'---|' * len(policies)}")
     for horizon in (10**5, 10**6, 10**7):
         cells = []

@@ -20,7 +20,7 @@ import lowregret as lr
 from lowregret.engine.bridge.compiler import entry
 from lowregret.engine.kernels.rewards import draw, reward_source
 from lowregret.engine.kernels.rng import policy_rng
-from lowregret.engine.kernels.state import first_round, rows_of
+from lowregret.engine.kernels.state import ArmTable, first_round, rows_of
 from lowregret.engine.kernels.statistics import add_reward, arm_from_sums, read_sums, write_sums
 from lowregret.policies.views import arm_view, clock_at
 
@@ -62,7 +62,7 @@ def scoring(policy, round, rng, rows, best, horizon):
         source, sums = reward_source(rows[i]), read_sums(rows[i])
         for n in range(1, horizon // size + 1):
             sums = add_reward(sums, draw(source, n))
-            arm = arm_from_sums(policy, rows, i, sums)
+            arm = arm_from_sums(policy, ArmTable(rows, None, None), i, sums)
             clock = clock_at(n * size, horizon, size, max(best, arm.mean))
             scores += policy.arm_index(arm, clock, round, rng)
     return scores
@@ -76,11 +76,13 @@ def sampling(policy, round, rng, rows, steps, horizon):
         clock = clock_at(t, horizon, size, 0.0)
         top = -np.inf
         for k in range(size):
-            top = max(top, policy.arm_index(arm_view(policy, rows, k), clock, round, rng))
+            top = max(
+                top, policy.arm_index(arm_view(policy, ArmTable(rows, None, None), k), clock, round, rng)
+            )
         tops += top
         row = rows[i]
         sums = add_reward(read_sums(row), draw(reward_source(row), row["pulls"] + 1))
-        write_sums(row, sums, arm_from_sums(policy, rows, i, sums).mean)
+        write_sums(row, sums, arm_from_sums(policy, ArmTable(rows, None, None), i, sums).mean)
         i = i + 1 if i + 1 < size else 0
     return tops
 

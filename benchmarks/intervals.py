@@ -1,7 +1,7 @@
 """What the intervals and the verdict of an agent promise, measured.
 
-The tables are in docs/live.md. Bernoulli streams of single arms bound the misses under every policy: within
-10,000 decisions an arm has at most its first 10,000 rewards.
+The tables are in docs/evidence/intervals.md. Bernoulli streams of single arms bound the misses under every
+policy: within 10,000 decisions an arm has at most its first 10,000 rewards.
 
     python benchmarks/intervals.py             # 10,000 runs: hours on one core
     python benchmarks/intervals.py misses speed  # some parts
@@ -11,10 +11,9 @@ The tables are in docs/live.md. Bernoulli streams of single arms bound the misse
 from math import log, sqrt
 from time import process_time
 
-import numba
 import numpy as np
 from common import Claim, Sheet, arguments, claim_sheet, show, write
-from scipy.stats import beta, lognorm
+from scipy.stats import beta
 
 import lowregret as lr
 from lowregret.analysis.confidence_sequences import (
@@ -24,17 +23,12 @@ from lowregret.analysis.confidence_sequences import (
     beta_binomial,
     mean_intervals,
     single_bets,
-    single_intervals,
 )
 from lowregret.analysis.matched_rewards import (
-    CREDIT,
     FIRST_REWARDS,
-    GROWTH,
-    MAX_ODDS,
-    PRIOR_PULLS,
     Matched,
     log_matched_evidence,
-    match,
+    match_all,
     new_matched,
 )
 from lowregret.analysis.mean_differences import log_evidence
@@ -59,16 +53,6 @@ FALSE = (
     ("UCB1", "beta:a=8*2;b=8", None),
 )
 """Policy, arms and delay; a window of 500 decisions is a constant delay."""
-REVENUE = (
-    ("EpsilonGreedy(0.05)", "sales in 3%, sigma 1"),
-    ("ThompsonNormal", "sales in 3%, sigma 1"),
-    ("EpsilonGreedy(0.05)", "sales in 0.5%, sigma 1"),
-    ("UCB1", "sales in 20%, sigma 1.5"),
-    ("ThompsonGauss(5.0)", "sales in 100%, sigma 1"),
-    ("UCB1", "sales in 100%, sigma 1"),
-    ("RoundRobin", "sales in 100%, sigma 1"),
-)
-"""Policy and two equal arms of log-normal sales without a range; other decisions earn 0."""
 LOOKS = np.unique(np.geomspace(60, HORIZON, 600).astype(int)) - 1
 """When rewards that are not binary are looked at, since a look at all of them takes long."""
 EQUAL_SHARES = {
@@ -235,34 +219,17 @@ SLOWER = "RoundRobin", "EpsilonGreedy(0.3)", "TopTwoThompson", "UCB1"
 """Whose verdicts with ``period`` are compared with those without."""
 
 
-@numba.njit
-def matched_by_loops(arm, reward, day, first, last, pulls, sums, before, used):
-    """Match the rewards from ``first`` to ``last``, as ``match`` does."""
-    for t in range(first, last):
-        i, p = arm[t], t // day
-        if t >= FIRST_REWARDS:
-            if before[p].sum() == 0.0:
-                before[p, 0], before[p, 1] = pulls, sums
-            odds = (before[p, 0].sum() - before[p, 1].sum() + 0.5) / (before[p, 1].sum() + 0.5)
-            for j in range(len(pulls)):
-                own = before[p, 0, i] + PRIOR_PULLS
-                share = own / (own + before[p, 0, j] + PRIOR_PULLS)
-                for role in range(2):
-                    mine, theirs = used[p, role, 0, i, j] * (1 - share), used[p, 1 - role, 0, j, i] * share
-                    limit = min(max(odds if role else 1.0 / odds, 1.0), MAX_ODDS)
-                    if i != j and mine - theirs <= limit * (CREDIT + GROWTH * np.sqrt(mine + theirs)):
-                        used[p, role, 0, i, j] += 1.0
-                        used[p, role, 1, i, j] += reward[t]
-        pulls[i] += 1.0
-        sums[i] += reward[t]
-
-
 def said_by_day(run: object, size: int, looks: np.ndarray, best: int | None = None) -> np.ndarray:
     """Return at which looks the verdict with ``period`` names an arm, or one in particular."""
-    matched, told = new_matched(len(run.arm) // DAY + 1, size), []
-    pulls, sums, limit = np.zeros(size), np.zeros(size), log(size / ERROR)
+    matched, told, limit = new_matched(len(run.arm) // DAY + 1, size), [], log(size / ERROR)
+    sums = cumulated(run, size)
+    days = np.arange(len(run.arm)) // DAY
+    for day in range(days[-1] + 1):
+        begin = max(day * DAY, FIRST_REWARDS) - 1
+        matched.before[day] = sums.pulls[begin], sums.total[begin]
     for first, last in zip((0, *looks), looks, strict=False):
-        matched_by_loops(run.arm, run.reward, DAY, first, last, pulls, sums, *matched)
+        part = slice(max(first, FIRST_REWARDS), last)
+        match_all(*matched, *(values[part] for values in (run.arm, days, run.reward)))
         so_far = Matched(*(values[: (last - 1) // DAY + 1] for values in matched))
         arms = range(size) if best is None else [best]
         others = np.arange(size)
@@ -272,25 +239,8 @@ def said_by_day(run: object, size: int, looks: np.ndarray, best: int | None = No
     return np.array(told)
 
 
-def check_matching() -> None:
-    """Check that the loops match the rewards that ``match`` does."""
-    run = lr.trace("ThompsonBeta", "bernoulli:0.2,0.25,0.3" + WEEKS, 2_000, seed=1)
-    loops, plain = new_matched(4, 3), new_matched(4, 3)
-    matched_by_loops(run.arm, run.reward, DAY, 0, 2_000, np.zeros(3), np.zeros(3), *loops)
-    sums = np.zeros((2, 3))
-    for t, (arm, reward) in enumerate(zip(run.arm, run.reward, strict=True)):
-        if t >= FIRST_REWARDS:
-            if not plain.before[t // DAY].any():
-                plain.before[t // DAY] = sums
-            match(plain, arm, t // DAY, reward)
-        sums[:, arm] += 1.0, reward
-    if not all(np.allclose(one, other) for one, other in zip(loops, plain, strict=True)):
-        raise SystemExit("the loops of this benchmark do not match rewards as lowregret does")
-
-
 def measure_periods(runs: int) -> tuple[list[Sheet], list[Claim]]:
     """Measure false verdicts with ``period``, looked at every 100 decisions, and how much later it comes."""
-    check_matching()
     rows, claims, looks = [], [], np.arange(100, HORIZON + 1, 100)
     for policy, bandit in FALSE_BY_DAY:
         environment, false = lr.environment(bandit), []
@@ -390,41 +340,6 @@ def measure_false(runs: int) -> tuple[list[Sheet], list[Claim]]:
     return [Sheet(title, ("policy", "arms", "delay", "runs", "false"), rows)], claims
 
 
-def sales(text: str) -> np.ndarray:
-    """Return equally likely rewards: quantiles of log-normal sales in so many percent, and zeros."""
-    chance, sigma = float(text.split()[2][:-2]) / 100, float(text.split()[-1])
-    sizes = lognorm.ppf((np.arange(200) + 0.5) / 200, sigma)
-    return np.concatenate([np.zeros(round(200 / chance) - 200), sizes])
-
-
-def misses_without_range(rewards: np.ndarray, runs: int) -> np.ndarray:
-    """Return in which streams of 2,000 rewards the interval of an unknown range ever misses."""
-    random, pulls, missed = np.random.default_rng(6), np.arange(1.0, 2_001), []
-    for _ in range(runs):
-        drawn = random.choice(rewards, len(pulls))
-        arm = Totals(pulls, drawn.cumsum(), (drawn**2).cumsum())
-        low, high = single_intervals(arm, arm, False, ERROR)
-        missed.append(((low > rewards.mean()) | (high < rewards.mean())).any())
-    return np.array(missed)
-
-
-def measure_revenue(runs: int) -> tuple[list[Sheet], list[Claim]]:
-    """Measure false verdicts and misses for rewards without a range, where both are asymptotic."""
-    rows, claims = [], []
-    for policy, text in REVENUE:
-        false = false_verdicts(policy, lr.empirical([sales(text)] * 2), None, runs)
-        rows.append([policy, text, f"{runs:,}", share(false)])
-        claims.append(Claim(f"false verdict, {policy}, {text} (%)", 100 * false.mean(), 5.0))
-    title = "A false verdict without a range within 10,000 decisions, 600 looks, %"
-    sheets = [Sheet(title, ("policy", "two equal arms", "runs", "false"), rows)]
-    rows = [
-        [text, f"{runs:,}", share(misses_without_range(sales(text), runs))]
-        for text in sorted({text for _, text in REVENUE})
-    ]
-    title = "An interval without a range ever misses within 2,000 rewards, %"
-    return [*sheets, Sheet(title, ("rewards", "streams", "misses"), rows)], claims
-
-
 def measure_times(runs: int) -> tuple[list[Sheet], list[Claim]]:
     """Measure how long a verdict takes at equal shares."""
     rows, claims = [], []
@@ -497,7 +412,6 @@ PARTS = {
     "misses": measure_misses,
     "policies": measure_policies,
     "false": measure_false,
-    "revenue": measure_revenue,
     "times": measure_times,
     "periods": measure_periods,
     "proofs": measure_proofs,

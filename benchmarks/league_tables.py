@@ -1,4 +1,4 @@
-"""Print the tables of docs/league.md as Markdown, from the folder of a league.
+"""Print the tables of docs/evidence/league.md as Markdown, from the folder of a league.
 
     lowregret league --size quick --seed 1 --out FOLDER
     python benchmarks/league_tables.py FOLDER [FOLDER_OF_STANDARD]

@@ -13,9 +13,10 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from datetime import timedelta
 from pathlib import Path
 from random import Random
-from time import perf_counter
+from time import perf_counter, thread_time
 
 from common import Claim, Report, Sheet, arguments, claim_sheet, say, show, shown, write
 from peers import HERE, PEERS, Unavailable, call, home
@@ -28,6 +29,8 @@ MEANS = [0.07] * (K - 1) + [0.10]
 POLICIES = (lr.UCB1(), lr.EUCBV(), lr.MOSS(), lr.ThompsonBeta())
 LIMIT = 20.0
 """Microseconds that an ask and a tell may cost."""
+MOST_PERIOD = 2.0
+"""How many times as long a tell with a period may take as one without."""
 FIRST_DECISION = """
 import sys, time, lowregret as lr
 with lr.open_agent(sys.argv[1], lr.EUCBV(), ["a", "b", "c"], horizon=1_000, seed=1) as agent:
@@ -52,6 +55,21 @@ def in_memory(policy: lr.Policy, blocks: int) -> tuple[float, float]:
             agent.tell(choice, random() < means[choice.arm])
         times.append(perf_counter() - began)
     return 1e6 * min(times) / BLOCK, 1e6 * sum(times) / (BLOCK * blocks)
+
+
+def tells_with_period(blocks: int) -> dict[str, float]:
+    """Return the microseconds of the processor for a tell without and with a period, in the median block."""
+    options = {"no period": {}, "period=500": {"period": 500}, "a day": {"period": timedelta(days=1)}}
+    agents = {name: lr.Agent(lr.UCB1(), ARMS[:10], seed=1, **own).compile() for name, own in options.items()}
+    random, times = Random(1).random, {name: [] for name in options}
+    for _ in range(blocks):
+        for name, agent in agents.items():
+            rewards = [(choice, random() < 0.1) for choice in agent.ask(10 * BLOCK)]
+            began = thread_time()
+            for choice, reward in rewards:
+                agent.tell(choice, reward)
+            times[name].append((thread_time() - began) / (10 * BLOCK))
+    return {name: 1e6 * statistics.median(own) for name, own in times.items()}
 
 
 def plain(policy: lr.Policy, arms: int) -> float:
@@ -134,6 +152,10 @@ def benchmark(quick: bool) -> Report:
             }
         )
         claims.append(Claim(f"{policy}: microseconds for an ask and a tell, K = {K}", best, LIMIT))
+    say("tells with a period")
+    tells = tells_with_period(5 if quick else 50)
+    slowest = max(tells.values()) / tells["no period"]
+    claims.append(Claim("a tell with period takes so many times as long", slowest, MOST_PERIOD))
     say("peers")
     peers = peer_times(quick)
     with tempfile.TemporaryDirectory(dir=Path(__file__).parent) as folder:  # /tmp may be no disk
@@ -158,6 +180,11 @@ def benchmark(quick: bool) -> Report:
             ],
         ),
         Sheet(
+            "Microseconds of the processor for a tell in memory, UCB1, K = 10, compiled",
+            tuple(tells),
+            [tuple(map(shown, tells.values()))],
+        ),
+        Sheet(
             f"The same of other packages, K = {K}",
             ("peer", "policy", "microseconds"),
             [(row["peer"], row.get("policy", row.get("reason", "")), shown(row.get("us"))) for row in peers],
@@ -176,7 +203,9 @@ def benchmark(quick: bool) -> Report:
             [tuple(map(shown, first.values()))],
         ),
     ]
-    return Report(sheets, claims, {"memory": memory, "peers": peers, "disk": stores, "start": first})
+    return Report(
+        sheets, claims, {"memory": memory, "tells": tells, "peers": peers, "disk": stores, "start": first}
+    )
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Compare constants of MOSSV on the development half of the league, as in docs/successor.md.
+"""Compare constants of MOSSV on the development half of the league, as in docs/explanation/successor.md.
 
 python benchmarks/mossv_constants.py [STEPS]
 
@@ -14,11 +14,11 @@ import lowregret as lr
 from lowregret.suite.league_testbeds import DEVELOPMENT, TESTBEDS
 
 POLICIES = (
-    lr.MOSSV(),
-    lr.MOSSV(a=1.05, c=1.2),
-    lr.MOSSV(a=1.5, c=1.4),
-    lr.MOSSV(a=2.1, c=2.4),
-    *(lr.MOSSV(caution=caution) for caution in (0.25, 0.5, 1, 2)),
+    lr.MOSSV(peers=0),
+    lr.MOSSV(a=1.05, c=1.2, peers=0),
+    lr.MOSSV(a=1.5, c=1.4, peers=0),
+    lr.MOSSV(a=2.1, c=2.4, peers=0),
+    *(lr.MOSSV(caution=caution, peers=0) for caution in (0.25, 0.5, 1, 2)),
 )
 
 

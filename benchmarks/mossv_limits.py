@@ -1,4 +1,4 @@
-"""Measure MOSSV where its theorem says nothing or little: the list of weak points in docs/successor.md.
+"""Measure MOSSV where its theorem says nothing or little, as in docs/explanation/successor.md.
 
 python benchmarks/mossv_limits.py [RUNS [WORD]]
 

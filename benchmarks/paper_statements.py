@@ -1,4 +1,4 @@
-"""Print what refutes statements of the EUCBV paper, as in docs/theory.md and docs/paper.md.
+"""Print what refutes statements of the EUCBV paper, as in theory.md and paper.md of docs/explanation.
 
 1. Theorem 1 against the first 300,000 steps of EUCBV on two arms, without noise and with rewards r +- 0.02.
 2. The order sqrt(K T) of the abstract: arms without noise, the gap f sqrt(K / T) with the largest regret.
@@ -12,9 +12,10 @@ from math import log, sqrt
 from common import Sheet, arguments, say, show
 
 import lowregret as lr
-from lowregret.reproduction.counterexample import first_steps
-from lowregret.reproduction.published import REGRETS, TIMES
+from lowregret.reproductions.sheet import paper_function, read_sheet
 from lowregret.theory.formulas import C_0
+
+first_steps = paper_function("eucbv", "counterexample:first_steps")
 
 HORIZONS = (10**12, 10**13, 10**14, 10**16, 10**20)
 SEEDS = range(1, 11)
@@ -73,12 +74,11 @@ class ReleasedUCBV(lr.Policy):
 
 def first_experiment() -> Sheet:
     """Compare the released script of UCB-V in experiment 1 with the published curve."""
-    result = lr.simulate(ReleasedUCBV(), "paper-1", runs=100, seed=1, grid=list(TIMES[1]), progress=False)
+    points = [point for point in read_sheet().published if point.curve[::2] == ("Figure 1", "UCB-V")]
+    times = [point.t for point in points]
+    result = lr.simulate(ReleasedUCBV(), "paper-1", runs=100, seed=1, grid=times, progress=False)
     ours = {t: f"{mean:.1f} ({se:.1f})" for t, mean, se in result.curves().select("t", "mean", "se").rows()}
-    rows = [
-        (f"{t:,}", f"{published:.2f}", ours[t])
-        for t, published in zip(TIMES[1], REGRETS[1]["UCB-V"], strict=True)
-    ]
+    rows = [(f"{point.t:,}", f"{point.value:.2f}", ours[point.t]) for point in points]
     heads = ("t", "published", "mean (standard error)")
     return Sheet("UCB-V in experiment 1 with the formula of ucbV.py, 100 runs, seed 1", heads, rows)
 

@@ -1,4 +1,4 @@
-"""How often ordinary 95% intervals contain the mean of an arm after a run, as in docs/league.md.
+"""How often ordinary 95% intervals contain the mean of an arm after a run, as in docs/evidence/league.md.
 
 python benchmarks/stability.py [RUNS]
 

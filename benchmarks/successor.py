@@ -1,4 +1,4 @@
-"""Print what MOSSV must hold on the testbeds of the league, and where it does not, as in docs/successor.md.
+"""Print what MOSSV must hold in the league, and where it does not, as in docs/explanation/successor.md.
 
     python benchmarks/successor.py [SIZE]
 

@@ -2,7 +2,7 @@
 
 A simulation of 40,000 runs stands for the truth. Batches of 20 to 1,000 of its runs are drawn at random, and
 each is analysed as an experiment of that size. A verdict is false if it has the wrong sign. The tables are in
-docs/analysis.md.
+docs/how-to/analysis.md.
 
     python benchmarks/verdicts.py
 """

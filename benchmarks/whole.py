@@ -26,17 +26,24 @@ from common import SEED, Claim, Report, Sheet, arguments, claim_sheet, in_turn, 
 
 import lowregret as lr
 from lowregret.cli.progress import progress_bar
-from lowregret.reproduction.stated import PAPER
+from lowregret.reproductions.sheet import read_sheet
 
 PAPERS_RUNS = 100
 MANY_RUNS = 10_000
 
 
+def curves() -> dict[str, list[str]]:
+    """Return the policies that the text names for the published curves, by figure."""
+    sheet, policies = read_sheet(), {}
+    for place, _, policy, _ in dict.fromkeys(point.curve for point in sheet.published):
+        policies.setdefault(place, []).append(sheet.names[policy])
+    return policies
+
+
 def play_paper(runs: int) -> None:
     """Play all policies of the paper's figures on its four testbeds; runs in a process of its own."""
-    for experiment in PAPER:
-        policies = [experiment.policies[curve.policy] for curve in experiment.curves]
-        lr.simulate(policies, lr.paper(experiment.number), runs=runs, seed=SEED)
+    for place, policies in curves().items():
+        lr.simulate(policies, lr.paper(int(place.removeprefix("Figure "))), runs=runs, seed=SEED)
 
 
 def play_many(runs: int, horizon: int) -> None:
@@ -74,7 +81,7 @@ def paper(quick: bool) -> tuple[list[Claim], dict[str, Any]]:
         moved = any(Path(folder).iterdir())  # not every system looks for its cache there
         warm, _ = apart("play_paper(1)", Path(folder))
         whole, _ = apart(f"play_paper({runs})", Path(folder))
-    policies = sum(len(experiment.curves) for experiment in PAPER)
+    policies = sum(map(len, curves().values()))
     claims = [
         Claim(f"seconds for the whole paper, {policies} curves of {runs} runs on all cores", whole, 120.0),
         Claim("seconds that a cold compile cache adds", cold - warm if moved else None, 90.0),

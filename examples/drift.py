@@ -2,8 +2,8 @@
 
 The last arm becomes the best one at step 5,001. A policy for constant means returns to it late, or never if
 it has eliminated it. Policies made for means that change forget old rewards, or detect the change. A second
-argument is the number of runs: ``python examples/drift.py docs/drift.svg 100`` draws the figure in
-docs/drift.md.
+argument is the number of runs: ``python examples/drift.py docs/images/drift.svg 100`` draws the figure in
+docs/how-to/drift.md.
 """
 
 import sys

@@ -1,8 +1,8 @@
 """Draw the rounds and the confidence intervals of EUCBV.
 
-One run with three arms: bands are the confidence intervals, lines the means, and dashed lines the ends of
-the rounds. An arm is eliminated when its upper bound is below the lower bound of another. This is the
-figure in docs/paper.md.
+One run with three arms, one panel for each: the thick line is the mean, the thin lines are the ends of the
+confidence interval, and dashed lines the ends of the rounds. The grey line is the lower end of the best arm:
+an arm is eliminated when its upper end falls below it. This is the figure in docs/explanation/paper.md.
 """
 
 import sys
@@ -46,28 +46,35 @@ def intervals_and_rounds(rewards, trace):
 
 
 def draw(intervals, rounds):
-    """Draw the intervals as bands and the ends of rounds as lines."""
-    colours = alt.Scale(range=["#0072B2", "#009E73", "#D55E00"])
-    colour = alt.Color(
-        "arm:N", scale=colours, legend=alt.Legend(title=None, orient="top", symbolType="square")
-    )
+    """Draw one panel for each arm, with its interval and the ends of the rounds."""
     time = alt.X("t:Q", title="time step t", scale=alt.Scale(type="log", domain=[10, HORIZON], nice=False))
-    time = time.axis(values=[10, 100, 1_000, 10_000], format=",d")
-    reward = alt.Scale(domain=[0, 1.4])
-    base = alt.Chart(alt.InlineData(values=intervals.to_dicts()))
-    ends = alt.Chart(alt.InlineData(values=rounds.filter(pl.col("t") > 10).to_dicts()))
-    layers = [
-        ends.mark_rule(color="#999999", strokeDash=[3, 3]).encode(x=time),
-        ends.mark_text(align="left", dx=3, fontSize=11, color="#5F5F5F").encode(
-            x=time, y=alt.value(8), text="round:N"
-        ),
-        base.mark_area(opacity=0.3, clip=True, interpolate="step-after").encode(
-            x=time, y=alt.Y("low:Q", title="reward", scale=reward), y2="high:Q", color=colour
-        ),
-        base.mark_line(clip=True).encode(x=time, y=alt.Y("mean:Q", scale=reward), color=colour),
-    ]
-    chart = alt.layer(*layers).properties(width=640, height=320)
-    return chart.configure_view(stroke=None).configure_axis(grid=False)
+    time = time.axis(values=[10, 100, 1_000, 10_000], format=",d", grid=False)
+    reward = alt.Scale(domain=[0, 1.2])
+    best = intervals.filter(arm=f"arm of mean {max(MEANS)}")
+    panels = []
+    for place, (mean, colour) in enumerate(zip(MEANS, ["#0072B2", "#009E73", "#D55E00"], strict=True)):
+        arm = f"arm of mean {mean}"
+        until = intervals.filter(arm=arm)["t"].max()
+        title = arm if mean == max(MEANS) else f"{arm}, eliminated near step {until:,}"
+        base = alt.Chart(intervals.filter(arm=arm))
+        ends = alt.Chart(rounds.filter(pl.col("t") > 10))
+        step = {"clip": True, "interpolate": "step-after"}
+        layers = [
+            ends.mark_rule(color="#999999", strokeDash=[3, 3]).encode(time),
+            alt.Chart(best)
+            .mark_line(color="#B0B0B0", strokeWidth=1, **step)
+            .encode(time, alt.Y("low:Q", scale=reward)),
+            base.mark_line(color=colour, strokeWidth=1, **step).encode(time, alt.Y("low:Q")),
+            base.mark_line(color=colour, strokeWidth=1, **step).encode(time, alt.Y("high:Q")),
+            base.mark_line(color=colour, strokeWidth=2.5, **step).encode(
+                time, alt.Y("mean:Q", title="reward")
+            ),
+        ]
+        if place == 0:
+            names = ends.mark_text(align="left", dx=3, fontSize=12, color="#5F5F5F")
+            layers.append(names.encode(time, y=alt.value(8), text="round:N").properties(name="labels-rounds"))
+        panels.append(alt.layer(*layers).properties(width=640, height=130, title=title))
+    return alt.vconcat(*panels)
 
 
 if __name__ == "__main__":

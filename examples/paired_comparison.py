@@ -15,7 +15,7 @@ import lowregret as lr
 if __name__ == "__main__":
     policies = [lr.KLUCB(), lr.KLUCBPlus()]
     result = lr.simulate(policies, lr.bernoulli([0.1, 0.2, 0.3]), horizon=5_000, runs=500, seed=1)
-    print(result.compare("KLUCB").select("policy", "baseline", "difference", "low", "high", "verdict"))
+    print(result.compare("KLUCB"))
     first, second = (result.regret(str(policy)) for policy in policies)
     independent = np.sqrt((first.var(ddof=1) + second.var(ddof=1)) / len(first))
     paired = (second - first).std(ddof=1) / np.sqrt(len(first))

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from lowregret.analysis.columns import COLUMNS
+from lowregret.analysis.columns import TABLE_COLUMNS
 from lowregret.results import Description, Results
 
 
@@ -49,7 +49,7 @@ def frames_of(regrets: dict[str, dict[str, list[float]]], times: int = 4, arms: 
 
 def changed(results: Results, **tables: pl.DataFrame) -> Results:
     """Make the same results with other tables in place of some."""
-    known = {name: getattr(results, "paths" if name == "curves" else name).lazy() for name in COLUMNS}
+    known = {name: getattr(results, "paths" if name == "curves" else name).lazy() for name in TABLE_COLUMNS}
     known |= {name: table.lazy() for name, table in tables.items()}
     return Results(results.description, known.__getitem__)
 

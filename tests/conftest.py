@@ -34,6 +34,7 @@ if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).
     """Where ``tmp_path`` is: flushes to a disk take most of the time of tests of stores, and show nothing."""
 
 os.environ["COLUMNS"] = "80"
+os.environ["LOWREGRET_COMPILE_PROCESSES"] = "0"  # the tests themselves run side by side
 os.environ["LOWREGRET_PROGRESS"] = "0"
 """What is printed depends neither on the terminal of the tests nor, by lines of progress, on their speed."""
 
@@ -101,10 +102,11 @@ def pytest_runtest_call(item):
 
 pytest_runtest_setup = pytest_runtest_teardown = pytest_runtest_call
 
-SPREAD = ("tests/test_testing.py", "tests/engine/test_recorded_outcomes.py")
-"""What is dealt out test by test: it compiles or loads each policy of the package."""
+SPREAD = ("tests/test_testing.py", "tests/engine/test_recorded_outcomes.py", "tests/simulation/test_seeds.py")
+"""What is dealt out test by test: the first two compile or load each policy of the package, the last one does
+not compile, and its tests take equally long."""
 LONG = (
-    *SPREAD,
+    *SPREAD[:2],
     "tests/engine/",
     "tests/crash/",
     "tests/experiments/",

@@ -26,7 +26,7 @@ class PlainRun:
     def __init__(self, policy, bandit, horizon, seed, number, grid=(), **settings):
         times = np.array(grid, np.int64)
         self.problem = Problem(policy, bandit, horizon, seed, first_run=number, grid=times, **settings)
-        self.path, self.regret, self.pulls, self.eliminated, _ = reference.play(self.problem, number)
+        self.path, self.regret, self.pulls, self.eliminated, *_ = reference.play(self.problem, number)
         self.arm, self.round, self.active = self.path.T
 
     @cached_property

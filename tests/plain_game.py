@@ -4,7 +4,7 @@ import numpy as np
 
 from lowregret.engine.kernels.rewards import reward
 from lowregret.engine.kernels.rng import policy_rng, shuffle
-from lowregret.engine.kernels.state import CLOSED, lay_out, rows_of
+from lowregret.engine.kernels.state import CLOSED, ArmTable, lay_out, rows_of
 from lowregret.engine.start import start
 from lowregret.policies.views import Arms, arm_view, clock_at
 
@@ -20,9 +20,9 @@ class Game:
         self.seen = [[] for _ in rows]
 
     def arm(self, i):
-        arm = arm_view(self.policy, self.rows, i)
+        arm = arm_view(self.policy, ArmTable(self.rows), i)
         if self.policy.uses_rewards:
-            arm = arm._replace(rewards=np.array(self.seen[i][self.rows[i]["reset"] :]))
+            arm = arm._replace(rewards=np.array(self.seen[i][self.rows[i]["forgotten"] :]))
         return arm
 
     def clock(self, t):
@@ -66,7 +66,7 @@ class Game:
             for i in [i for i in active if self.index(i, clock) < max(bounds)]:
                 self.rows[i]["active"] = False
         if self.t >= self.round.until:
-            self.round = self.policy.next_round(Arms(self.policy, self.rows, None), clock, self.round)
+            self.round = self.policy.next_round(Arms(self.policy, ArmTable(self.rows)), clock, self.round)
         for i in active:
             if not self.rows[i]["active"] and self.rows[i]["eliminated"] == 0:
                 self.rows[i]["eliminated"] = self.t
@@ -76,7 +76,7 @@ class Game:
         row = self.rows[place]
         self.seen[place].append(x)
         row["pulls"] += 1
-        counted = self.seen[place][row["reset"] :]
+        counted = self.seen[place][row["forgotten"] :]
         row["origin"] = counted[0]
         row["total"] = row["squares"] = 0.0
         for value in counted:

@@ -30,7 +30,13 @@ def served(store, tokens=None, token=None, **options):
     check_store(str(store))
     app = Service(Options(str(store), None if tokens is None else str(tokens), **options))
     config = uvicorn.Config(
-        app, http=Connection, access_log=False, log_level="error", ws="none", lifespan="on"
+        app,
+        http=Connection,
+        access_log=False,
+        log_level="error",
+        ws="none",
+        lifespan="on",
+        timeout_keep_alive=int(PATIENCE),  # on a busy machine a test may take longer than the usual 5 s
     )
     server = uvicorn.Server(config)
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -50,10 +56,14 @@ def served(store, tokens=None, token=None, **options):
 
 
 @contextmanager
-def commanded(*arguments):
-    """Run ``lowregret serve``; yield its process and its address."""
+def commanded(*arguments, limits=None):
+    """Run ``lowregret serve``, with soft and hard limits of open files; yield its process and address."""
+    command = [sys.executable, "-m", "lowregret", "serve", *map(str, arguments), "--port", "0"]
+    if limits is not None:
+        limit = "ulimit -S -n {}; ulimit -H -n {}; exec".format(*limits)
+        command = ["sh", "-c", f'{limit} "$@"', "sh", *command]
     process = subprocess.Popen(
-        [sys.executable, "-m", "lowregret", "serve", *map(str, arguments), "--port", "0"],
+        command,
         stdout=subprocess.PIPE,
         text=True,
     )

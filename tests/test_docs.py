@@ -26,9 +26,12 @@ from typer.testing import CliRunner
 
 import lowregret as lr
 from lowregret.cli import app
+from lowregret.planning.plan import FOR_RATES
+from lowregret.policies import POLICIES
+from lowregret.policies.recommended import RECOMMENDED
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"(<!-- not run: [^\n]+ -->\n)?```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 INLINE = re.compile(r"`(lowregret [a-z][^`]*)`")
 TOML_FILE = re.compile(r"# ([\w.-]+\.toml)\b")
@@ -146,6 +149,34 @@ def test_commands_in_the_text(page):
 def test_links(page):
     for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target
+
+
+def test_which_policy_is_one_advice():
+    """The page has the table of the package, every policy with what it needs, and the year of its source."""
+    page = (ROOT / "docs" / "reference" / "which-policy.md").read_text(encoding="utf-8")
+    table = page.partition("| begin with | for |\n|---|---|\n")[2].partition("\n\n")[0]
+    assert table.splitlines() == [f"| `{name}` | {problems} |" for name, problems in RECOMMENDED.items()]
+    rows = {row[0]: row[1] for row in re.findall(r"^\| \[`(\w+)`\]\(.*?\.py\) \|(.*)\|$", page, re.MULTILINE)}
+    assert set(rows) == set(POLICIES)
+    short = {"rewards in [0, 1]": "[0, 1]", "bounded rewards": "bounded", "horizon": "$T$"}
+    for name, row in rows.items():
+        cells = [cell.strip() for cell in row.split(" | ")]
+        needs = ", ".join(short.get(need, "$\\sigma^2$") for need in POLICIES[name].needs) or "-"
+        assert cells[2] == needs, name
+        year = re.search(r"\b(19|20)\d\d\b", POLICIES[name].source)
+        assert year is None or cells[-1] == year[0], name
+
+
+def test_everything_else_agrees_with_the_advice():
+    """README begins with the first policy, plans compare it, and other pages link instead of advising."""
+    first = next(iter(RECOMMENDED))
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"begin with `{first}`" in readme and "docs/reference/which-policy.md" in readme
+    assert first in FOR_RATES
+    for name in ("evidence/league.md", "live/planning.md", "how-to/policies.md", "start/tutorial.md"):
+        page = (ROOT / "docs" / name).read_text(encoding="utf-8")
+        assert "which-policy.md" in page, name
+        assert "| begin with |" not in page, name
 
 
 def test_names_in_the_text():

@@ -14,6 +14,8 @@ import re
 from functools import cached_property
 from typing import NoReturn
 
+import pytest
+
 import lowregret as lr
 
 SECTION = re.compile(r"^(\w+)\n-{3,}\n(.*?)(?=^\w+\n-{3,}\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -94,3 +96,16 @@ def test_there_are_public_names():
 def test_docstrings_are_complete():
     incomplete = {name: lacking for name in NAMED if (lacking := problems(*NAMED[name]))}
     assert not incomplete, "\n".join(f"{name} lacks {', '.join(parts)}" for name, parts in incomplete.items())
+
+
+@pytest.mark.parametrize("name", sorted(lr.policies.POLICIES))
+def test_a_policy_begins_with_what_it_does_and_when_to_use_it(name):
+    """Not with a formula, which follows; and See Also names policies that there are."""
+    text = inspect.getdoc(lr.policies.POLICIES[name]) or ""
+    first = text.partition("\n")[0]
+    if "See Also" in text:  # those for identification begin with a sentence
+        relatives = re.findall(
+            r"^(\w+) : [A-Z]", text.partition("See Also")[2].partition("Examples")[0], re.M
+        )
+        assert relatives and set(relatives) <= set(lr.policies.POLICIES) - {name}
+        assert not re.search(r"sqrt|log\(|\^", first), first

@@ -62,4 +62,6 @@ def test_the_default_seed_is_0_everywhere():
             f"lowregret {name}": option.default for option in command.params if option.name == "seed"
         }
     assert {"simulate", "league", "plan", "Agent", "lowregret reproduce"} <= set(defaults)
+    assert defaults.pop("lowregret reproduce") is None  # that of the experiment files
+    assert defaults.pop("open_agent") is None  # 0 for a new agent, the stored one of an agent that exists
     assert set(defaults.values()) == {0}, defaults

@@ -44,13 +44,13 @@ def test_a_difference_without_proof_is_found():
 
 
 def test_the_page_shows_the_records():
-    page = (ROOT / "docs" / "peers.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "evidence" / "peers.md").read_text(encoding="utf-8")
     assert page == DOCUMENT["with_tables"](page, RECORDS)
     assert all(f"`{record['policy']}`" in page for record in RECORDS["steps"] + RECORDS["shares"])
 
 
 def test_every_policy_is_compared_or_named():
-    page = (ROOT / "docs" / "peers.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "evidence" / "peers.md").read_text(encoding="utf-8")
     assert [name for name in lr.policies.POLICIES if f"`{name}" not in page] == []
 
 

@@ -18,7 +18,7 @@ def result():
 
 
 def test_summary(result):
-    table = result.summary()
+    table = result.summary(all=True)
     assert table["policy"].to_list() == ["EUCBV", "UCB1(alpha=1)"]
     regret = result.regret("EUCBV")
     row = table.row(0, named=True)
@@ -79,7 +79,7 @@ def test_the_optimal_arm_counts_as_lost_only_when_no_optimal_arm_is_left():
     times = result["EUCBV(rho=0.001)"].eliminated
     lost = sum(bool(row[0] and row[1]) for row in times)
     assert 0 < lost < (times[:, 0] > 0).sum()
-    assert result.summary()["optimal_arm_eliminated"].to_list() == [lost]
+    assert result.summary(all=True)["optimal_arm_eliminated"].to_list() == [lost]
 
 
 @pytest.mark.parametrize(
@@ -147,9 +147,7 @@ def test_a_policy_of_a_module_in_this_folder(tmp_path, monkeypatch):
         lr.simulate("own_bandit:Last", "bernoulli:0,1", 20)
 
 
-def test_an_integer_written_as_a_float_is_refused_with_advice():
-    with pytest.raises(InputError, match=r"^simulate: horizon must be .*, got 100\.0: write 100$"):
-        lr.simulate("UCB1", "bernoulli:0,1", 1e2)
+def test_only_floats_that_are_integers_are_horizons():
     for given in (2.5, -1.0, float("inf")):
         with pytest.raises(InputError, match=rf"got {given}$"):
             lr.simulate("UCB1", "bernoulli:0,1", given)

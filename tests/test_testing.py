@@ -6,9 +6,10 @@ import lowregret as lr
 from lowregret import testing
 from lowregret.engine.kernels.lazy import separable_index, time_varying_index
 from lowregret.engine.kernels.lazy.leaves import groups_for
+from lowregret.engine.kernels.modes import select_mode
 from lowregret.engine.kernels.posteriors import MIN_BETA_ARMS, MIN_NORMAL_ARMS
 from lowregret.engine.kernels.state import rows_of
-from lowregret.engine.kernels.ways import way_to_play
+from lowregret.engine.problem import Problem
 from lowregret.policies import POLICIES
 
 ONES = [kind(0) if kind is lr.FixedArm else kind() for kind in POLICIES.values()]
@@ -38,7 +39,13 @@ LONG_STEPS = (
     lr.TopTwoThompsonGauss,
     lr.TsallisINF,
 )
-"""Classes that take seconds for the steps of ``_beats_uniform``; their recorded outcomes pin their regret."""
+"""Classes that take seconds for ``test_beats_uniform``; their recorded outcomes pin their regret."""
+
+
+def policy_tests(policy):
+    tests = lr.testing.PolicyTests()
+    tests.policy = policy
+    return tests
 
 
 @pytest.mark.parametrize("policy", [*ONES, *OTHERS, SLOW], ids=str)
@@ -47,21 +54,20 @@ def test_our_policies_conform(policy, monkeypatch):
     if policy.index_depends_on and type(policy) not in GROUPED:
         monkeypatch.setattr(testing, "_large_problems", lambda policy: [])
     if isinstance(policy, LONG_STEPS):
-        short = tuple(check for check in testing.CHECKS if check is not testing._beats_uniform)
-        monkeypatch.setattr(testing, "CHECKS", short)
+        monkeypatch.delattr(lr.testing.PolicyTests, "test_beats_uniform")
     lr.testing.check_policy(policy)
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("policy", [each for each in ONES + OTHERS if isinstance(each, LONG_STEPS)], ids=str)
 def test_policies_with_long_steps_beat_uniform_play(policy):
-    testing._beats_uniform(policy)
+    policy_tests(policy).test_beats_uniform()
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("policy", [each for each in ONES + OTHERS if each.index_depends_on], ids=str)
 def test_our_policies_conform_with_many_arms(policy):
-    testing._compiled_equals_plain(policy)
+    policy_tests(policy).test_compiled_equals_plain()
 
 
 def test_the_problems_reach_every_shortcut_that_a_class_selects():
@@ -75,8 +81,8 @@ def test_the_problems_reach_every_shortcut_that_a_class_selects():
     for policy in (lr.UCB1(), lr.UCBV()):
         few, *more = reached[str(policy)]
         assert groups_for(policy, rows_of(lr.bernoulli([0.5] * few))) is not None
-        ways = {way_to_play(policy, arms, 1_000) for arms in (2, *more)}
-        assert ways == ({separable_index, time_varying_index} if more else {time_varying_index})
+        modes = {select_mode(Problem(policy, lr.bernoulli([0.5] * arms), 1_000)) for arms in (2, *more)}
+        assert modes == ({separable_index, time_varying_index} if more else {time_varying_index})
 
 
 class LooksAtTheNumber(lr.Policy):
@@ -152,6 +158,10 @@ class NoSum(NoProduct):
         return 2.0 * arm.mean + clock.t / arm.pulls
 
 
+class SaysRoundsKeepArms(lr.UCBImproved):
+    rounds_eliminate = False
+
+
 class Unchecked(lr.Policy):
     width: float = 1.0
 
@@ -170,13 +180,14 @@ class Unchecked(lr.Policy):
             'Scores and lower bounds do not depend on time, .*"constant" says: the score of',
         ),
         (LowerBoundMoves(), "Scores and lower bounds do not depend on time, .*: the lower bound of"),
-        (SaysIncreasingButMoves(), "Compiled, it pulls the same arms as plain: they differ at step"),
+        (SaysIncreasingButMoves(), "index_trend = 'increasing' is false: the score of"),
         (SaysMeanButUsesVariance(), "Scores depend on what .* says.*: it depends on arm.variance"),
         (DecreasesWithVariance(), "Scores depend on what .* says.*: it decreases with the variance"),
         (DecreasesWithMean(), "Scores depend on what .* says.*: it decreases with the mean"),
         (HasNumber(), "Scores depend on what .* says.*: it depends on arm.number"),
         (NoProduct(), "Widths are .*: the width is no such product"),
         (NoSum(), "Widths are .*: the score is not the mean and a width"),
+        (SaysRoundsKeepArms(), "No round eliminates an arm, .*: an arm is eliminated at step"),
         (Unchecked(), "Parameters are immutable and validated: width=nan is accepted"),
     ],
     ids=str,
@@ -186,27 +197,24 @@ def test_a_policy_that_breaks_a_rule_is_named(policy, message):
         lr.testing.check_policy(policy)
 
 
+class TestRoundRobin(lr.testing.PolicyTests):
+    """What an author of a policy writes."""
+
+    policy = lr.RoundRobin()
+
+
 @pytest.mark.parametrize(
-    ("policy", "check", "message"),
+    ("policy", "name", "message"),
     [
-        (
-            LooksAtTheNumber(),
-            testing._numbers_do_not_matter,
-            "Permuting the arms permutes the pulls: it looks at arm.number",
-        ),
-        (
-            lr.EpsilonGreedy(epsilon=1.0),
-            testing._beats_uniform,
-            "regret is below that of uniform play on an easy bandit",
-        ),
+        (LooksAtTheNumber(), "test_numbers_do_not_matter", "it looks at arm.number"),
+        (lr.EpsilonGreedy(epsilon=1.0), "test_beats_uniform", "and uniform play has"),
     ],
     ids=["numbers", "regret"],
 )
-def test_a_policy_that_breaks_one_of_the_last_rules_is_named(policy, check, message, monkeypatch):
-    """By that check alone, since those before it would compile the class."""
-    monkeypatch.setattr(testing, "CHECKS", (check,))
+def test_a_policy_that_breaks_one_of_the_last_rules_is_named(policy, name, message):
+    """By that test alone, since those before it would compile the class."""
     with pytest.raises(AssertionError, match=message):
-        lr.testing.check_policy(policy)
+        getattr(policy_tests(policy), name)()
 
 
 def test_a_class_or_another_object_is_no_policy():

@@ -10,18 +10,23 @@ import ast
 import hashlib
 import json
 import os
+import posixpath
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Container
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from html import unescape
+from importlib.metadata import distribution
+from importlib.metadata import files as distribution_files
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
-from xml.etree import ElementTree
 
-from docs_math import typeset
 from docs_terms import linked
+from fontTools.ttLib import TTFont
+from latex2mathml.converter import convert
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File
 
@@ -29,8 +34,8 @@ ROOT = Path(__file__).parents[1]
 CACHE = ROOT / ".cache" / "gallery"
 
 REFERENCE = {
-    "simulation": ("Simulation", ("simulate", "trace", "engine.trace.Trace", "bounds")),
-    "environments": ("Environments", ("Bandit", "DriftingBandit", "Sampled", "Delay")),
+    "simulation": ("Simulation", ("simulate", "trace", "engine.trace.Trace", "bounds", "sample_complexity")),
+    "environments": ("Environments", ("Bandit", "DriftingBandit", "RandomBandit", "Sampled", "Delay")),
     "results": (
         "Results",
         ("Results", "analysis.runs.Runs", "Metric", "open_results"),
@@ -52,7 +57,7 @@ REFERENCE = {
 ``reference_pages`` adds policies, environments and testing.
 """
 
-WITH_INHERITED = ("AsyncAgent", "Results", "Policy")
+WITH_INHERITED = ("AsyncAgent", "service.client.RemoteAgent", "Results", "Policy")
 """Classes whose bases are not public, so that their pages have the methods of these too."""
 
 GALLERY = (
@@ -86,29 +91,16 @@ class Example(NamedTuple):
     figure: Path | None
 
 
-STYLE = """
-import runpy, sys
-import altair as alt
-from lowregret.reporting.chart_style import CONFIG
-from lowregret.reporting.policy_styles import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, VIOLET
-
-colours = [BLUE, VERMILION, GREEN, VIOLET, ORANGE, SKY, PURPLE, BLACK]
-size = {"continuousWidth": 480, "continuousHeight": 260, "discreteHeight": {"step": 32}}
-style = {**CONFIG, "range": {"category": colours}, "mark": {"color": BLUE}, "view": {"stroke": None, **size}}
-style["legend"] = {key: value for key, value in CONFIG["legend"].items() if not key.startswith("symbol")}
-alt.theme.register("site", enable=True)(lambda: {"config": style})
-sys.argv = sys.argv[1:]
-runpy.run_path(sys.argv[0], run_name="__main__")
-"""
-"""Runs a script whose charts have the fonts and colours of the package, unless it sets others."""
+DRAW = ROOT / "tools" / "draw.py"
+"""Runs a script and draws its figure twice, for wide and for narrow windows."""
 
 
 def on_config(config: Any) -> Any:
     """Add the examples to the navigation."""
     if config.extra["run_examples"]:
-        for entry in config.nav:
-            if "Gallery" in entry:
-                entry["Gallery"] = ["gallery/index.md", *(f"gallery/{name}.md" for name in GALLERY)]
+        (guides,) = (entry["How-to"] for entry in config.nav if "How-to" in entry)
+        (examples,) = (entry for entry in guides if "Examples" in entry)
+        examples["Examples"] = ["gallery/index.md", *(f"gallery/{name}.md" for name in GALLERY)]
     return config
 
 
@@ -126,15 +118,58 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Point links out of docs/ to the copies in the site, link terms, and typeset formulas."""
-    markdown = re.sub(r"\]\(\.\./(examples|src)/", r"](\1/", markdown)
+    """Point links out of docs/ to the copies in the site, and link terms."""
+    markdown = re.sub(r"\]\(\.\./((?:\.\./)*(?:examples|src)/)", r"](\1", markdown)
+    markdown = re.sub(r"\[([^\]]+)\]\((?:\.\./)+(reproductions/[^)]+)\)", r"\1 (`\2`)", markdown)
     path = page.file.src_uri
-    if path == "changelog.md" or path.startswith("reference/"):
+    if path == "changelog.md" or (page.file.generated_by and path.startswith("reference/")):
         return markdown
-    if path != "concepts.md":
-        markdown = linked(markdown, "../" * path.count("/") + "concepts.md", path)
-    return typeset(markdown)
+    if path == "reference/which-policy.md":  # in the site, a policy links to its reference
+        markdown = re.sub(
+            r"\[`(\w+)`\]\([./]*src/[\w/]+\.py\)", r"[`\1`](policies.md#lowregret.\1)", markdown
+        )
+    if path != CONCEPTS:
+        return linked(markdown, "../" * path.count("/") + CONCEPTS, path)
+    return markdown
 
+
+FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
+_NAME = "<m[io]>(?:log|exp)</m[io]>"
+FUNCTION = re.compile(rf"<(msub|msup|msubsup)>{_NAME}.*?</\1>|{_NAME}")
+
+
+def on_page_content(html: str, page: Any, files: Any, **_: Any) -> str:
+    """Typeset the formulas of a page and of the docstrings in it, and add the narrow forms of its figures."""
+    html = with_narrow_forms(html, page.file.dest_uri, {file.dest_uri for file in files})
+    return FORMULA.sub(lambda formula: typeset(formula[2], block=formula[1] == "div"), html)
+
+
+def typeset(formula: str, block: bool = False) -> str:
+    """Return a formula in LaTeX as MathML, which browsers draw without a script or a network."""
+    mathml = convert(unescape(formula).strip(), display="block" if block else "inline")
+    mathml = FUNCTION.sub(r'\g<0><mspace width="0.17em" />', mathml)
+    return f'<div class="formula">{mathml}</div>' if block else mathml
+
+
+def math_font(characters: set[str]) -> bytes:
+    """Return STIX Two Math with these characters: without such a font, roots and brackets do not grow."""
+    from fontTools import subset
+
+    files = [
+        str(path) for path in distribution_files("ziamath") or () if path.name == "STIXTwoMath-Regular.ttf"
+    ]
+    font = TTFont(distribution("ziamath").locate_file(files[0]))
+    drawn = {*range(0x1D434, 0x1D468), *range(0x1D6E2, 0x1D71C), 0x210E, 0x221A}  # <mi>x</mi>, and <msqrt>
+    options = subset.Options(flavor="woff2", layout_features=["*"], name_IDs=["*"])
+    subsetter = subset.Subsetter(options)
+    subsetter.populate(unicodes={*map(ord, characters), *range(0x20, 0x7F), *drawn})
+    subsetter.subset(font)
+    font.flavor = "woff2"
+    font.save(stream := BytesIO())
+    return stream.getvalue()
+
+
+CONCEPTS = "reference/concepts.md"
 
 EXAMPLES = "The examples begin with `import lowregret as lr`.\n\n"
 
@@ -148,13 +183,12 @@ def reference_pages() -> dict[str, str]:
     for page, (title, names) in REFERENCE.items():
         pages[f"reference/{page}.md"] = _reference(title, names)
     constructors = [name for name in dir(lr) if name[0].islower() and name in vars(environments)]
-    pages["reference/environments.md"] += _entries(constructors)
+    pages["reference/environments.md"] += _entries(["environments"], members=False) + _entries(constructors)
     protocol = ("Policy", "Arm", "Arms", "Clock", "Random", "NEVER")
+    pages["reference/protocol.md"] = _reference("Your own policy", protocol)
     pages["reference/policies.md"] = (
-        f"# Policies\n\n{EXAMPLES}## Protocol\n\n"
-        + _entries(protocol, 3)
-        + "## Policies of the package\n\n"
-        + _entries(policies.POLICIES, 3, members=False)
+        f"# Policies\n\n{EXAMPLES}{_entries(['policies'], members=False)}"
+        + _entries(policies.POLICIES, members=False)
     )
     pages["reference/errors.md"] += "\n\n::: lowregret.testing\n    options: {members_order: alphabetical}\n"
     pages["reference/commands.md"] = commands_page()
@@ -196,7 +230,8 @@ def copied_pages() -> dict[str, str]:
     pages = {}
     for name in ("CONTRIBUTING", "CHANGELOG"):
         text = (ROOT / f"{name}.md").read_text(encoding="utf-8")
-        pages[f"{name.lower()}.md"] = re.sub(r"\]\(docs/", "](", text)
+        head = "---\nsearch: {exclude: true}\n---\n\n"  # who searches wants a page
+        pages[f"{name.lower()}.md"] = head + re.sub(r"\]\(docs/", "](", text)
     return pages
 
 
@@ -218,7 +253,7 @@ def run_example(name: str) -> Example:
     if not output.exists():
         for old in CACHE.glob(f"{name}-*"):
             old.unlink()
-        call = [sys.executable, "-c", STYLE, str(path), str(figure)]
+        call = [sys.executable, str(DRAW), str(path), str(figure)]
         env = os.environ | {"PYTHONPATH": str(ROOT / "src")}
         done = subprocess.run(call, capture_output=True, text=True, cwd=CACHE, env=env)
         if done.returncode != 0:
@@ -231,7 +266,7 @@ def run_example(name: str) -> Example:
 
 def _digest(code: str) -> str:
     """Hash a script together with the package, so that a change of either runs it again."""
-    return hashlib.sha256((code + STYLE + _package()).encode()).hexdigest()[:16]
+    return hashlib.sha256((code + DRAW.read_text() + _package()).encode()).hexdigest()[:16]
 
 
 @cache
@@ -257,52 +292,45 @@ def gallery_pages(examples: list[Example]) -> dict[str, str]:
     for each in examples:
         figure = "" if each.figure is None else f"![{each.title}]({each.name}.svg)\n\n"
         pages[f"gallery/{each.name}.md"] = (
+            # Its code and output would make the index too large that every page loads.
+            "---\nsearch: {exclude: true}\n---\n\n"
             f"# {each.title}\n\n{each.text}\n\n{figure}```python\n{each.code}\n```\n\n"
             f"```text\n{each.printed.rstrip()}\n```\n\nScript: `examples/{each.name}.py`\n"
         )
         if each.figure is not None:
-            svg = each.figure.read_text(encoding="utf-8")
-            pages[f"gallery/{each.name}.svg"] = smaller(svg)
-            pages[f"gallery/{each.name}-plot.svg"] = thumbnail(smaller(svg))
-        image = "" if each.figure is None else f"[![]({each.name}-plot.svg)]({each.name}.md)\n\n"
-        cards.append(f'<div class="card" markdown>\n\n**[{each.title}]({each.name}.md)**\n\n{image}</div>\n')
+            for path in (each.figure, each.figure.with_name(f"{each.figure.stem}{NARROW}")):
+                end = NARROW if path != each.figure else ".svg"
+                pages[f"gallery/{each.name}{end}"] = path.read_text(encoding="utf-8")
+        image = (
+            ""
+            if each.figure is None
+            else f"[![{each.title}]({each.name}{NARROW}){{ loading=lazy }}]({each.name}.md)\n\n"
+        )
+        teaser = re.split(r"(?<=[.?]) ", " ".join(each.text.split("\n\n")[0].split()))[0]
+        cards.append(
+            f'<div class="card" markdown>\n\n**[{each.title}]({each.name}.md)**\n\n{teaser}\n\n'
+            f"{image}</div>\n"
+        )
     heading = "---\nhide: [toc]\n---\n\n# Gallery\n\nShort scripts, each run when this site was built.\n\n"
     pages["gallery/index.md"] = f'{heading}<div class="gallery" markdown>\n\n{"".join(cards)}\n</div>\n'
     return pages
 
 
-def smaller(svg: str) -> str:
-    """Round places to hundredths of a pixel, and leave out the labels of marks: an image shows none."""
-
-    def tag(found: re.Match[str]) -> str:
-        plain = re.sub(r' (?:aria-label|aria-roledescription|role)="[^"]*"', "", found[0])
-        return re.sub(r"(\.\d\d)\d+", r"\1", plain)
-
-    return re.sub(r"<[^>]+>", tag, svg)  # the text between tags stays
+NARROW = "-narrow.svg"
+"""What the name of the narrow form of a figure ends with."""
+IMAGE = re.compile(r'<img [^>]*?src="([^":]+)\.svg"[^>]*>')
 
 
-def thumbnail(svg: str) -> str:
-    """Crop a figure to its first plot, without text, stretched to one size and with lines of one width."""
-    x, y, width, height = next(_plots(ElementTree.fromstring(svg), 0.0, 0.0))
-    edge = 0.01 * width, 0.02 * height
-    box = x - edge[0], y - edge[1], width + 2 * edge[0], height + 2 * edge[1]
-    head = (
-        f'width="320" height="190" viewBox="{" ".join(map("{:g}".format, box))}" preserveAspectRatio="none">'
-        "<style>text { display: none } * { vector-effect: non-scaling-stroke }</style>"
-    )
-    return re.sub(r'width="[^"]*" height="[^"]*" viewBox="[^"]*">', head, svg, count=1)
+def with_narrow_forms(html: str, page: str, files: Container[str]) -> str:
+    """Show the narrow form of a figure, where there is one, in windows below 500 pixels."""
 
+    def picture(image: re.Match[str]) -> str:
+        if posixpath.normpath(posixpath.join(posixpath.dirname(page), f"{image[1]}{NARROW}")) not in files:
+            return image[0]
+        source = f'<source media="(max-width: 499px)" srcset="{image[1]}{NARROW}">'
+        return f"<picture>{source}{image[0]}</picture>"
 
-def _plots(element: ElementTree.Element, x: float, y: float) -> Iterator[tuple[float, ...]]:
-    """Yield the place and the size of every plot in a figure; groups without one are small or empty."""
-    moved = re.match(r"translate\(([-\d.]+),([-\d.]+)\)", element.get("transform", ""))
-    x, y = (x + float(moved[1]), y + float(moved[2])) if moved else (x, y)
-    if element.get("class") == "background":
-        width, height = map(float, re.findall(r"[hv]([\d.]+)", element.get("d", ""))[:2])
-        if min(width, height) > 70:
-            yield x, y, width, height
-    for inner in element:
-        yield from _plots(inner, x, y)
+    return IMAGE.sub(picture, html)
 
 
 SHIM = '<script src="https://unpkg.com/iframe-worker/shim"></script>'
@@ -334,17 +362,24 @@ def on_post_build(config: Any) -> None:
     (worker,) = (site / "assets/javascripts/workers").glob("search.*.min.js")
     text = json.dumps(worker.read_text(encoding="utf-8"))
     (site / "search/worker.js").write_text(WORKER % text, encoding="utf-8")
-    for page in site.rglob("*.html"):
+    pages = {page: page.read_text(encoding="utf-8") for page in site.rglob("*.html")}
+    formulas = "".join(
+        formula for page in pages.values() for formula in re.findall(r"<math.*?</math>", page, re.DOTALL)
+    )
+    (site / "assets/math.woff2").write_bytes(math_font(set(unescape(formulas))))
+    for page in pages:
         if page.name != "404.html" and (size := weight(page, site)) > LARGEST:  # whose addresses are absolute
             raise RuntimeError(f"{page.relative_to(site)} loads {size:,} bytes, and {LARGEST:,} are allowed")
 
 
 LARGEST = 1_500_000
-LOADED = re.compile(r'<(?:img|script)[^>]+src="([^"#]+)"|<link rel="stylesheet" href="([^"]+)"')
+LOADED = re.compile(
+    r'<(?:img(?![^>]*loading="lazy")|script)[^>]+src="([^"#]+)"|<link rel="stylesheet" href="([^"]+)"'
+)
 
 
 def weight(page: Path, site: Path) -> int:
-    """Return the bytes of a page with all that it loads: figures, scripts, styles and the search index."""
+    """Return the bytes of a page with all that it loads at once, the search index included."""
     names = LOADED.findall(page.read_text(encoding="utf-8"))
     loaded = {(page.parent / (name or style)).resolve() for name, style in names}
     return sum(path.stat().st_size for path in {page, site / "search/search_index.js", *loaded})

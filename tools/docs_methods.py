@@ -1,7 +1,7 @@
-"""A Griffe extension: methods that a class takes from elsewhere, with their signatures and docstrings.
+"""A Griffe extension: the methods that kinds of agents derive from ``Agent``, with signatures and docstrings.
 
-``forget = agent_changes.forget`` takes a function of another module, and ``ask = _awaited(Agent.ask)``
-derives a coroutine from a method or a property of ``Agent``.
+``tell = Call(Agent.tell)`` in the table of calls stands for a method of each kind, a coroutine where calls
+are awaited. ``time = Value(Agent.time)`` stands for a property, or for a coroutine as well.
 """
 
 from __future__ import annotations
@@ -11,46 +11,40 @@ from typing import Any
 
 import griffe
 
-CLASSES = (
-    "online.agent.Agent",
-    "online.async_agent.AsyncCalls",
-    "online.async_agent.AsyncAgent",
-    "service.client.RemoteAgent",
-)
-TAKEN = re.compile(r"(agent_\w+)\.(\w+)|(_awaited|_sent|_sent_property)\(Agent\.(\w+).*")
-"""A function of a module of ``online``, or a wrapper of a member of ``Agent``."""
+TABLE = "online.agent_kinds.Calls"
+KINDS = ("online.agent_kinds.SyncCalls", "online.agent_kinds.AsyncCalls", "online.async_agent.AsyncAgent")
+ROW = re.compile(r"(Call|Value|_waited|_awaited)\(Agent\.(\w+)\)")
 
 
-class TakenMethods(griffe.Extension):
-    """Replace the attributes that hold methods by the methods."""
+class DerivedMethods(griffe.Extension):
+    """Give the classes the members that they derive from those of ``Agent``."""
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
-        """Complete the classes, in an order in which each needs only those before it."""
-        for path in CLASSES if pkg.name == "lowregret" else ():
+        """Complete the classes by the rows of the table, and by those of their own."""
+        for path in KINDS if pkg.name == "lowregret" else ():
             kind = pkg[path]
-            for attribute in list(kind.attributes.values()):
-                if taken := TAKEN.fullmatch(str(attribute.value)):
-                    module, function, wrapper, member = taken.groups()
-                    origin = pkg[f"online.{module}.{function}" if module else f"online.agent.Agent.{member}"]
-                    if wrapper == "_sent_property":
-                        attribute.annotation, attribute.docstring = origin.annotation, origin.docstring
-                        attribute.value, attribute.labels = None, origin.labels
-                        continue
-                    kind.set_member(attribute.name, _method(origin, kind, wrapper))
+            shared = [] if path.endswith("Agent") else list(pkg[TABLE].attributes.values())
+            for attribute in [*shared, *kind.attributes.values()]:
+                if row := ROW.fullmatch(str(attribute.value)):
+                    origin = pkg[f"online.agent.Agent.{row[2]}"]
+                    kind.set_member(attribute.name, _member(origin, kind, not path.endswith("SyncCalls")))
 
 
-def _method(origin: Any, kind: griffe.Class, wrapper: str | None) -> griffe.Function:
-    """Return a method of a class like another function or property."""
+def _member(origin: Any, kind: griffe.Class, awaited: bool) -> griffe.Function | griffe.Attribute:
+    """Return a member of a class like a method or a property of ``Agent``."""
     is_function = isinstance(origin, griffe.Function)
+    place = {"docstring": origin.docstring, "lineno": origin.lineno, "endlineno": origin.endlineno}
+    if not is_function and not awaited:
+        value = griffe.Attribute(origin.name, annotation=origin.annotation, parent=kind, **place)
+        value.labels = origin.labels
+        return value
     method = griffe.Function(
         origin.name,
         parameters=origin.parameters if is_function else griffe.Parameters(griffe.Parameter("self")),
         returns=origin.returns if is_function else origin.annotation,
-        docstring=origin.docstring,
-        lineno=origin.lineno,
-        endlineno=origin.endlineno,
         parent=kind,
+        **place,
     )
     method.overloads = origin.overloads if is_function else None
-    method.labels |= {"async"} if wrapper == "_awaited" else set()
+    method.labels |= {"async"} if awaited else set()
     return method

@@ -1,4 +1,4 @@
-"""The terms that the documentation explains in docs/concepts.md, and links to it from every other page."""
+"""The terms that docs/reference/concepts.md explains, linked to it from every other page."""
 
 from __future__ import annotations
 
@@ -41,13 +41,12 @@ TERMS = {
 """Each term with the anchor of the section that explains it."""
 
 OTHER_SENSE = {
-    "analysis.md": ("delay-batch",),
-    "architecture.md": ("tail",),
-    "environments.md": ("exactness",),
-    "live.md": ("replay",),
-    "operations.md": ("replay",),
-    "simulator.md": ("tail",),
-    "theory.md": ("exactness", "tail"),
+    "how-to/analysis.md": ("delay-batch",),
+    "explanation/architecture.md": ("tail",),
+    "how-to/environments.md": ("exactness",),
+    "live/operations.md": ("replay",),
+    "explanation/simulator.md": ("tail",),
+    "explanation/theory.md": ("exactness", "tail"),
 }
 """Anchors that a page does not link to, since it uses their terms in another sense."""
 
@@ -61,7 +60,7 @@ _TOKEN = re.compile(
 
 
 def linked(markdown: str, concepts: str, page: str = "") -> str:
-    """Link the first use of each term in the prose of a page; ``concepts`` is the way to docs/concepts.md."""
+    """Link the first use of each term in the prose of a page; ``concepts`` is the way to concepts.md."""
     known = {*re.findall(r"concepts\.md#([\w-]+)", markdown), *OTHER_SENSE.get(page, ())}
 
     def link(found: re.Match[str]) -> str:

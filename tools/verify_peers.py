@@ -1,7 +1,7 @@
 """Compare the policies with those of other packages, in an environment of its own.
 
 Installs this package and the others, by name and version, into ``.venv-peers``, and runs
-``tools/peers/compare.py`` there. The outcome is on the page ``docs/peers.md``.
+``tools/peers/compare.py`` there. The outcome is on the page ``docs/evidence/peers.md``.
 
     python tools/verify_peers.py          # fails if the outcome is not as recorded
     python tools/verify_peers.py --write  # records it

@@ -36,7 +36,9 @@ COMMANDS = (
     ["--version"],
     ["simulate", "--environment", "bernoulli:0.2,0.8", "--policy", "UCB1", "--horizon", "300", "--runs", "3"],
     ["agent", "list", "choices.db"],
+    ["reproduce", "--list"],
 )
+REPRODUCE = ["reproduce", "audibert2009", "--runs", "2", "--figures", "none"]
 
 
 def newest() -> str | None:
@@ -73,6 +75,7 @@ def verify(wheel: Path, python: str, folder: Path) -> None:
         subprocess.run([tools / "lowregret", *arguments], check=True, cwd=folder, capture_output=True)
     subprocess.run([*install, *pins, f"{wheel}[plots]"], check=True, capture_output=True)
     subprocess.run([tools / "python", "-c", DRAW], check=True, cwd=folder, capture_output=True)
+    subprocess.run([tools / "lowregret", *REPRODUCE], check=True, cwd=folder, capture_output=True)
 
 
 def main() -> None:

@@ -1,19 +1,46 @@
-"""lowregret: stochastic multi-armed bandits, with EUCBV at the centre.
+"""Multi-armed bandits: compare policies by simulation, and choose between options live.
+
+Where to start:
+
+- to compare policies on a problem: `simulate`; its result prints a table, and has ``plot`` and ``compare``
+- to run many comparisons and keep them: `Experiment`, `open_results`
+- to choose between options for real visitors: `plan` before, then `open_agent`, or `Agent` in memory
+- to evaluate a policy on a log: `replay`
+- to see what there is: ``dir(lr.policies)``, ``dir(lr.environments)``; ``help(lr.UCB1)`` is about one policy
 
 >>> import lowregret as lr
->>> bandit = lr.bernoulli([0.07] * 19 + [0.10])
->>> result = lr.simulate([lr.EUCBV(), lr.MOSS()], bandit, horizon=1_000, runs=10, seed=1)
->>> result.summary().get_column("policy").to_list()
-['EUCBV', 'MOSS']
-
-``__init__.pyi`` declares the public names, for type checkers and for this module alike. A name is loaded
-when it is first used, so that ``import lowregret`` costs nothing.
+>>> bandit = lr.bernoulli([0.04, 0.05, 0.07])
+>>> result = lr.simulate([lr.UCB1(), lr.ThompsonBeta()], bandit, horizon=1_000, runs=10, seed=1)
+>>> list(result)  # print(result) shows a table
+['UCB1', 'ThompsonBeta']
 """
+
+# ``__init__.pyi`` declares the public names, for type checkers and for this module alike. A name is loaded
+# when it is first used, so that ``import lowregret`` costs nothing.
 
 from functools import cache
 from importlib import import_module
 
 __version__ = "0.1.0"
+
+_THOMPSON = "lr.ThompsonBeta for rewards 0 and 1, lr.ThompsonNormal for others"
+OTHER_NAMES = {
+    **dict.fromkeys(("ucb", "ucbi", "ucbalpha", "ucb1policy"), "lr.UCB1"),
+    **dict.fromkeys(("thompsonsampling", "thompson", "ts", "betats"), _THOMPSON),
+    **dict.fromkeys(("epsgreedy", "egreedy", "greedy", "epsilongreedypolicy"), "lr.EpsilonGreedy"),
+    **dict.fromkeys(("bernoullibandit", "bernoulliarm", "bernoullimab"), "lr.bernoulli([0.1, 0.2])"),
+    **dict.fromkeys(("gaussianbandit", "gaussianarm", "normal"), "lr.gaussian(means, variances)"),
+    **dict.fromkeys(("mab", "multiarmedbandit"), "lr.Agent to choose, lr.Bandit to simulate"),
+    **dict.fromkeys(("uniformrandom", "uniformpolicy"), "lr.RoundRobin"),
+    **dict.fromkeys(("ucb1tuned",), "lr.UCBTuned"),
+    **dict.fromkeys(("evaluator", "environmentmab", "simulator", "simulation", "run"), "lr.simulate"),
+    **dict.fromkeys(("load", "loadresults", "readresults"), "lr.open_results"),
+    **dict.fromkeys(
+        ("exp3", "exp4", "linucb", "lints"),
+        "another package: adversarial and contextual bandits are not here",
+    ),
+}
+"""Names of other libraries, in lower case without underscores, and what to use here."""
 
 
 @cache
@@ -29,13 +56,14 @@ def _modules() -> dict[str, str]:
 def __getattr__(name: str) -> object:
     if name == "__all__":
         return __dir__()
-    if name == "testing":
-        return import_module("lowregret.testing")
+    if name in ("environments", "policies", "testing"):
+        return import_module(f"lowregret.{name}")
     if name in _modules():
         return getattr(import_module(_modules()[name]), name)
     if name in {*__dir__(), "POLICIES", "clock_at"}:
         return getattr(import_module("lowregret.policies"), name)
-    raise AttributeError(f"module 'lowregret' has no attribute {name!r}")
+    advice = OTHER_NAMES.get(name.lower().replace("_", ""), "")
+    raise AttributeError(f"module 'lowregret' has no attribute {name!r}{advice and ': use ' + advice}")
 
 
 def __dir__() -> list[str]:

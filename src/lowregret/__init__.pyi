@@ -1,9 +1,12 @@
 """The public names of lowregret, each with the module that defines it."""
 
+from lowregret import environments as environments
+from lowregret import policies as policies
 from lowregret import testing as testing
 from lowregret.environments import Bandit as Bandit
 from lowregret.environments import Delay as Delay
 from lowregret.environments import DriftingBandit as DriftingBandit
+from lowregret.environments import RandomBandit as RandomBandit
 from lowregret.environments import Sampled as Sampled
 from lowregret.environments import bernoulli as bernoulli
 from lowregret.environments import beta as beta
@@ -17,6 +20,8 @@ from lowregret.environments import paper as paper
 from lowregret.environments import pareto as pareto
 from lowregret.environments import piecewise_drift as piecewise_drift
 from lowregret.environments import poisson as poisson
+from lowregret.environments import random_bandit as random_bandit
+from lowregret.environments import revenue as revenue
 from lowregret.environments import rhythm as rhythm
 from lowregret.environments import sinusoidal_drift as sinusoidal_drift
 from lowregret.environments import tabulated_drift as tabulated_drift
@@ -50,5 +55,6 @@ from lowregret.suite.league import league as league
 from lowregret.suite.worst_case import WorstCase as WorstCase
 from lowregret.suite.worst_case import worst_case as worst_case
 from lowregret.theory.regret_bounds import bounds as bounds
+from lowregret.theory.sample_complexity import sample_complexity as sample_complexity
 
 __version__: str

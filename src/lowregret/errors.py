@@ -1,8 +1,22 @@
 """Exceptions that lowregret raises; each message is one sentence that names the value and what is allowed."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+MAX_NAMED = 3
+"""How many rejected rewards a message describes."""
+
 
 class LowRegretError(Exception):
     """Base class of every error that lowregret raises on purpose.
+
+    Attributes
+    ----------
+    rejected : mapping of int to LowRegretError
+        Where a call with several rewards rejected some and recorded the others: the errors of those that it
+        rejected, by their places from 0. Else empty.
 
     Examples
     --------
@@ -12,6 +26,8 @@ class LowRegretError(Exception):
     ...     print(error)
     EUCBV: rho must be positive, got -1
     """
+
+    rejected: Mapping[int, LowRegretError] = MappingProxyType({})
 
 
 class InputError(LowRegretError, ValueError):
@@ -63,3 +79,18 @@ class StoreError(LowRegretError):
     >>> issubclass(lr.StoreError, lr.LowRegretError), issubclass(lr.StoreError, lr.InputError)
     (True, False)
     """
+
+
+def rejection(rejected: Mapping[int, LowRegretError], total: int) -> LowRegretError:
+    """Return the error of a call with ``total`` rewards that rejected some of them, and no others."""
+    first, *_ = rejected.values()
+    if total == 1:
+        return first
+    has_conflict = any(isinstance(error, ConflictError) for error in rejected.values())
+    details = "; ".join(str(error) for error in list(rejected.values())[:MAX_NAMED])
+    more = f"; and {len(rejected) - MAX_NAMED:,} more" if len(rejected) > MAX_NAMED else ""
+    recorded = "the others are recorded" if len(rejected) < total else "none is recorded"
+    kind = ConflictError if has_conflict else UnknownDecisionError
+    error = kind(f"{len(rejected):,} of {total:,} rewards are rejected, {recorded}: {details}{more}")
+    error.rejected = dict(rejected)
+    return error

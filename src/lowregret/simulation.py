@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from lowregret._common.arrays import Floats, Integers
 from lowregret._common.progress import Report, counter, reporting
+from lowregret._common.user_calls import user_call
 from lowregret._common.validation import MAX_HORIZON, integer, recording_times, seed_of
+from lowregret.engine.backends import Engine, validate_backend, validate_problem
 from lowregret.engine.backends import run as run_engine
-from lowregret.engine.backends import validate_backend, validate_problem
-from lowregret.engine.prior import in_words, numbered_priors
-from lowregret.engine.problem import Control, Problem, RewardTable
+from lowregret.engine.bridge.precompile import precompiled
+from lowregret.engine.prior import describe, numbered_priors
+from lowregret.engine.problem import Control, Problem, RewardTable, Ties, records_asked_by
 from lowregret.engine.trace import Trace
 from lowregret.engine.trace import trace as trace_run
 from lowregret.environments import Bandit, Delay, environment
@@ -28,9 +31,8 @@ if TYPE_CHECKING:
 
 GRID_POINTS = 200
 
-Engine = Literal["compiled", "reference", "cuda"]
 
-
+@user_call
 def simulate(
     policies: Policy | str | Iterable[Policy | str],
     bandit: Bandit | str,
@@ -44,10 +46,13 @@ def simulate(
     progress: bool | Report = True,
     engine: Engine = "compiled",
     record_rewards: bool = False,
+    record_recommendations: bool = False,
     delay: int | str | Delay = 0,
     batch: int = 1,
     prior: Mapping[int, Sequence[float]] | None = None,
     period: int | None = None,
+    shuffle: bool = True,
+    ties: Ties = "pending",
 ) -> Results:
     """Simulate policies on a bandit.
 
@@ -84,6 +89,9 @@ def simulate(
     record_rewards : bool, default False
         Record the sum of the rewards of every arm, for realised regret and metrics of one's own. Every
         reward is drawn a second time.
+    record_recommendations : bool, default False
+        Record which arm each policy recommends at the times of the grid, for ``result.identification()``. All
+        arms are then evaluated at every step.
     delay : int, str or Delay, default 0
         How many decisions later a reward is known: a number, or a distribution such as
         ``lr.Delay.geometric(mean=50)`` or its string. With d, the reward of decision t is known before
@@ -96,7 +104,13 @@ def simulate(
         and a weight, and a standard deviation where rewards may lie outside [0, 1].
     period : int, optional
         The number of decisions of a period, such as those of a day. Policies then see means that are adjusted
-        for good and bad periods of all arms; see `docs/calendar.md`.
+        for good and bad periods of all arms; see `docs/explanation/calendar.md`.
+    shuffle : bool, default True
+        Give the arms a random order in each run. A tie goes to the first arm in this order, so that none is
+        favoured. False keeps the order of the bandit, as some papers do.
+    ties : {"pending", "first"}, default "pending"
+        To which arm a tie goes while rewards are pending: the one with the fewest pending pulls, or the
+        first.
 
     Returns
     -------
@@ -119,6 +133,7 @@ def simulate(
     >>> result["EUCBV"].pulls.shape
     (10, 20)
     """
+    _check_order("simulate", policies, bandit)
     bandit = environment(bandit)
     horizon = _horizon("simulate", horizon, bandit)
     validate_backend("simulate", engine)
@@ -128,8 +143,13 @@ def simulate(
     times = _grid(grid, horizon)
     delays, batch = delay_of(delay), integer("simulate", "batch", batch, MAX_HORIZON)
     period = None if period is None else integer("simulate", "period", period, MAX_HORIZON)
+    if not isinstance(shuffle, bool) or ties not in get_args(Ties):
+        raise InputError(
+            f"simulate: shuffle is True or False and ties 'pending' or 'first', got {shuffle!r} and {ties!r}"
+        )
     chosen = policies_of("simulate", policies)
-    record = frozenset({"rewards"} if record_rewards else ())
+    asked = SimpleNamespace(record_rewards=record_rewards, record_recommendations=record_recommendations)
+    record = frozenset(records_asked_by(asked))
     problems = {}
     for name, policy in chosen.items():
         policy.validate_problem(clock_at(0, horizon, len(bandit), 0.0))
@@ -138,23 +158,40 @@ def simulate(
         if period is not None:
             support = (0.0, 1.0) if clipped else bandit.support
             validate_period(policy, support, repr(bandit.name), bool(priors))
-        game = policy, bandit, horizon, seed, 0, runs, times, clipped, delays, batch
-        problem = Problem(*game, record, priors, period)
+        problem = Problem(
+            policy,
+            bandit,
+            horizon,
+            seed,
+            runs=runs,
+            grid=times,
+            clip=clipped,
+            delay=delays,
+            batch=batch,
+            record=record,
+            prior=priors,
+            period=period,
+            shuffle=shuffle,
+            ties=ties,
+        )
         validate_problem(problem, engine)
         problems[name] = problem
     outcomes, notes = {}, {}
     with reporting(progress) as report:
         advance = counter(report, len(chosen) * runs, "runs")
-        for name, problem in problems.items():
-            advance(name, 0)
-            outcomes[name] = run_engine(problem, engine, Control(threads, partial(advance, name)))
-            words = reward_note(problem.policy, bandit.support, problem.clip, bandit.binary, period)
-            notes[name] = "; ".join(note for note in (words, in_words(problem.prior)) if note)
+        with precompiled(list(problems.values()) if engine == "compiled" else []) as elsewhere:
+            for place, (name, problem) in enumerate(problems.items()):
+                advance(name, 0)
+                elsewhere(place)
+                outcomes[name] = run_engine(problem, engine, Control(threads, partial(advance, name)))
+                words = reward_note(problem.policy, bandit.support, problem.clip, bandit.binary, period)
+                notes[name] = "; ".join(note for note in (words, describe(problem.prior)) if note)
     from lowregret.results import simulated_results
 
     return simulated_results(bandit, horizon, seed, clip, outcomes, notes, str(delays), batch, engine)
 
 
+@user_call
 def trace(
     policy: Policy | str,
     bandit: Bandit | str | Sequence[Sequence[float]] | Floats,
@@ -217,6 +254,7 @@ def trace(
     >>> path.arm.shape, path.reward.sum().item() > 600
     ((1000,), True)
     """
+    _check_order("trace", policy, bandit)
     policy, seed, run = policy_of(policy), seed_of(seed), integer("trace", "run", run, least=0)
     validate_backend("trace", engine)
     batch = integer("trace", "batch", batch, MAX_HORIZON)
@@ -251,6 +289,17 @@ def trace(
     )
     validate_problem(problem, engine)
     return trace_run(problem, engine)
+
+
+def _check_order(owner: str, policies: object, bandit: object) -> None:
+    """Refuse a bandit in the place of the policies, and policies in the place of the bandit."""
+    entries = bandit if isinstance(bandit, list | tuple) else [bandit]
+    swapped = [
+        isinstance(entry, Policy) or (isinstance(entry, type) and issubclass(entry, Policy))
+        for entry in entries
+    ]
+    if isinstance(policies, Bandit) or any(swapped):
+        raise InputError(f"{owner}: policies come first, then the bandit: write {owner}(policies, bandit)")
 
 
 def _within_unit(support: tuple[float, float]) -> bool:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lowregret.analysis.matched_rewards import Matched, log_matched_evidence, match, new_matched
+from lowregret.analysis.matched_rewards import Matched, log_matched_evidence, match, match_all, new_matched
 from lowregret.analysis.mean_differences import EFFECTS
 
 
@@ -61,6 +61,25 @@ def test_equal_arms_have_an_expected_evidence_of_at_most_1_under_every_policy(ra
     matched = new_matched(2, 2)
     matched.before[:] = [[12.0, 20.0], [3.0, 8.0]]
     assert 0.9 < largest_expectation(matched, rates, 6) <= 1 + 1e-12
+
+
+def test_all_rewards_at_once_are_matched_as_one_by_one():
+    random = np.random.default_rng(4)
+    one, all_at_once = new_matched(3, 4), new_matched(3, 4)
+    for matched in (one, all_at_once):
+        matched.before[:] = [
+            [[40, 9, 0, 200], [4.5, 1, 0, 31]],
+            [[0, 1, 2, 3], [0, 0.2, 1, 0]],
+            np.ones((2, 4)),
+        ]
+    arms = random.choice(4, 2_000, p=[0.1, 0.6, 0.2, 0.1])
+    periods, rewards = random.integers(3, size=2_000), random.random(2_000)
+    for arm, period, reward in zip(arms, periods, rewards, strict=True):
+        match(one, arm, period, reward)
+    match_all(*all_at_once, arms, periods, rewards)
+    assert 0 < one.used[:, :, 0].sum() < 3 * 2 * 2_000  # some count, others do not
+    for plain, compiled in zip(one, all_at_once, strict=True):
+        assert (plain == compiled).all()
 
 
 def test_an_arm_with_too_many_rewards_waits_for_the_other():

@@ -59,7 +59,7 @@ def test_one_run_has_a_mean_and_no_interval() -> None:
 
 
 def test_shares_of_the_best_arm(played: lr.Results) -> None:
-    table, pulls = played.summary(), played["EUCBV"].pulls
+    table, pulls = played.summary(all=True), played["EUCBV"].pulls
     assert table["optimal_arm_eliminated"][0] > 0
     assert table["optimal_arm_eliminated"][1] is None
     assert table["best_arm_pulls"][0] == pytest.approx((pulls[:, 1:].sum(axis=1) / 200).mean())
@@ -67,7 +67,7 @@ def test_shares_of_the_best_arm(played: lr.Results) -> None:
 
 
 def test_the_last_point_of_a_curve_is_the_final_regret(played: lr.Results) -> None:
-    last, known = played.curves().filter(t=200), played.summary()
+    last, known = played.curves().filter(t=200), played.summary(all=True)
     for column in ("runs", "mean", "se", "student_low", "student_high", "median", "p05", "p95"):
         assert last[column].to_list() == pytest.approx(known[column].to_list(), rel=1e-12)
 

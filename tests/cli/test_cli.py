@@ -7,16 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-import polars as pl
 import pytest
 from forked import LIMIT_SECONDS
 from typer.testing import CliRunner
 
 import lowregret as lr
 from lowregret.cli import app
-from lowregret.cli.policies_command import RECOMMENDED
 from lowregret.policies import POLICIES
-from lowregret.reproduction.interpretations import experiments_to_run
+from lowregret.policies.recommended import RECOMMENDED
 
 SMALL = ["--environment", "bernoulli:0.1,0.5", "--horizon", "60", "--runs", "4"]
 
@@ -171,15 +169,17 @@ def test_a_usage_error_exits_2(arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize("columns", ["80", "120"])
-def test_policies_lists_six_recommended_ones_and_every_other_in_one_line(monkeypatch, columns: str) -> None:
+def test_policies_lists_the_recommended_ones_and_every_other_in_one_line(monkeypatch, columns: str) -> None:
     monkeypatch.setenv("COLUMNS", columns)
     result = call("policies")
     assert result.exit_code == 0
     recommended, others = result.stdout.split("\nothers")
-    assert [line.split()[0] for line in recommended.splitlines()[2:]] == list(RECOMMENDED)
-    assert len(RECOMMENDED) == 6
+    table = [line.partition("  ") for line in recommended.splitlines()[2:]]
+    assert [name for name, _, _ in table if name] == list(RECOMMENDED)
+    assert " ".join(words.strip() for _, _, words in table) == " ".join(RECOMMENDED.values())
+    names = {name.partition("(")[0] for name in RECOMMENDED}
     lines = [line for line in others.splitlines() if line.startswith("  ") and not line.lstrip()[0].islower()]
-    assert sorted(line.split()[0] for line in lines) == sorted(set(POLICIES) - set(RECOMMENDED))
+    assert sorted(line.split()[0] for line in lines) == sorted(set(POLICIES) - names)
     assert all(POLICIES[line.split()[0]].source in line for line in lines)
     assert ("rewards in [0, 1]" in others) == (columns == "120")  # what a policy needs
     assert max(map(len, result.stdout.splitlines())) <= int(columns)
@@ -200,52 +200,6 @@ def test_policies_shows_one_in_full(monkeypatch) -> None:
 
 def test_an_unknown_policy_to_show_is_refused() -> None:
     refused(call("policies", "Foo"), "'Foo'")
-
-
-def test_reproduce_prints_tables_and_writes_the_report(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def some(number: int | None = None, runs: int = 100, seed: int = 0) -> tuple[lr.Experiment, ...]:
-        first = next(each for each in experiments_to_run(number, runs, seed) if each.name == "paper-1")
-        return (first.model_copy(update={"policies": ["EUCBV", "MOSS", "EUCBV(width='released')"]}),)
-
-    monkeypatch.setattr("lowregret.reproduction.reproduce.experiments_to_run", some)
-    monkeypatch.setenv("COLUMNS", "200")
-    out = tmp_path / "new" / "folder"
-    result = call("reproduce", "--experiment", "1", "--runs", "3", "--out", str(out))
-    assert result.exit_code == 0
-    known = lr.simulate("MOSS", "paper-1", runs=3).regret("MOSS").mean()
-    numbers = pl.read_csv(out / "readings.csv").filter(policy="MOSS").to_dicts()[0]
-    assert numbers["mean"] == pytest.approx(known)
-    assert numbers["published"] == 624.16
-    assert f"{known:,.0f} (" in result.stdout
-    assert "Of the 1 published curves 0 are matched" in result.stdout
-    assert result.stdout.splitlines()[-3:] == [
-        f"page: {out / 'report.html'}",
-        f"tables: {out / '*.csv'} and reproduction.json; figures: {out / 'figures'}",
-        "`lowregret reproduce --verbose` prints every table.",
-    ]
-    assert len(list((out / "figures").iterdir())) == 8
-    monkeypatch.setenv("COLUMNS", "80")
-    narrow = call("reproduce", "--experiment", "1", "--runs", "3", "--out", str(out)).stdout.splitlines()
-    assert narrow[3].split()[:2] == ["1", "273.56"]  # one line for each experiment
-    assert max(map(len, narrow[:-3])) <= 80 and len(narrow) + 3 <= 25  # there are four experiments
-    monkeypatch.setenv("COLUMNS", "200")
-    result_of_all = call("reproduce", "--experiment", "1", "--runs", "3", "--out", str(out), "--verbose")
-    assert "Experiment 1: Bernoulli with uniform gaps" in result_of_all.stdout
-    assert "outperforms most of the bandit algorithms" in result_of_all.stdout
-    summary = result.stdout.splitlines()[:-1]
-    assert result_of_all.stdout.splitlines()[-len(summary) :] == summary
-
-
-def test_reproduce_refuses_an_experiment_that_does_not_exist(tmp_path: Path) -> None:
-    refused(call("reproduce", "--experiment", "7", "--out", str(tmp_path / "new")), "got 7")
-    assert not (tmp_path / "new").exists()
-
-
-def test_reproduce_refuses_no_runs_and_leaves_no_folder(tmp_path: Path) -> None:
-    refused(call("reproduce", "--runs", "0", "--out", str(tmp_path / "new")), "got 0")
-    assert not (tmp_path / "new").exists()
 
 
 def test_reproduce_refuses_a_place_it_cannot_write_to(tmp_path: Path) -> None:

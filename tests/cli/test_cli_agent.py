@@ -59,6 +59,14 @@ def test_verify(store):
     assert "has several agents, pass one of the names: buttons, banners" in called("show", store, code=2)
 
 
+def test_show_says_that_a_mean_without_a_range_could_be_higher(store):
+    with lr.open_agent(store, "RoundRobin", ARMS, name="revenue", reward_range=None) as agent:
+        agent.tell_many((choice, 30.0) for choice in agent.ask(30 * len(ARMS)))
+    text = called("show", store, "revenue")
+    assert " ? " in text and "?: could be higher; the rewards so far are too few" in text
+    assert "could be higher" not in called("show", store, "buttons")
+
+
 def test_an_agent_with_a_policy_of_ones_own(store, tmp_path):
     with lr.open_agent(store, Impatient(), ARMS, name="own", horizon=100) as agent:
         agent.tell(agent.ask(), 1)

@@ -157,7 +157,7 @@ def test_a_dry_run_of_a_million_arms(tmp_path: Path) -> None:
 def test_control_characters_of_old_results_are_escaped(tmp_path: Path) -> None:
     import polars as pl
 
-    from lowregret.cli.terminal_tables import regret_table
+    from lowregret.reporting.regret_text import regret_table
 
     table = pl.DataFrame(
         {"policy": ["a\x1b[31m"], "mean": [1.0], "optimal_arm_eliminated": [None], "runs": [1]}

@@ -99,7 +99,7 @@ def test_a_simulation_keeps_nothing() -> None:
     assert told == "lowregret: interrupted: nothing is kept; `lowregret run` keeps what is finished\n"
 
 
-def test_every_way_to_play_a_run_stops() -> None:
+def test_every_mode_stops() -> None:
     """One policy for each file of the engine that plays step by step."""
     policies = ["UCB1", "UCBV", "MOSS", "DMED", "ThompsonGauss", "EpsilonGreedy"]
     command = [sys.executable, "-c", SCRIPT, *policies]

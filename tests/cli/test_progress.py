@@ -54,14 +54,23 @@ def test_a_line_after_two_seconds_and_then_every_ten(seconds, capsys) -> None:
     )
 
 
+def test_a_program_that_logs_has_the_lines_in_its_log(seconds, capsys, caplog) -> None:
+    with caplog.at_level("INFO", logger="lowregret"), reporting(True) as report:
+        advance = counter(report, 40, "runs")
+        for seconds[0] in (0.0, 2.0):
+            advance("MOSS", 10)
+    assert caplog.messages == ["MOSS: 20 of 40 runs, about 0:00:02 left"] and capsys.readouterr().err == ""
+    assert caplog.records[0].name == "lowregret"
+
+
 def test_a_compilation_is_told_at_once_and_in_later_lines(seconds, capsys) -> None:
     with reporting(True) as report:
-        report(Progress("mine", 2, 4, "shards", 0.5, steps=1_000, there=3))
+        report(Progress("mine", 2, 4, "shards", 0.5, steps=1_000, already_done=3))
         with compiling("EUCBV"):
             seconds[0] = 10.0
             progress.tick()
         seconds[0] = 20.0
-        report(Progress("mine", 3, 4, "shards", 0.8, steps=40_000_000, there=3))
+        report(Progress("mine", 3, 4, "shards", 0.8, steps=40_000_000, already_done=3))
     assert capsys.readouterr().err.splitlines() == [
         "lowregret: compiling EUCBV, which takes some seconds the first time",
         "lowregret: compiling EUCBV: 5 of 7 shards, about 0:00:10 left",
@@ -142,7 +151,7 @@ def test_the_bar_tells_what_a_line_tells(monkeypatch, capsys) -> None:
         drawn_until = _after_refresh(terminal, drawn_until, "EUCBV(width='released'): 4 of 10 runs")
         with compiling("MOSS"):
             drawn_until = _after_refresh(terminal, drawn_until, "compiling MOSS: 4 of 10 runs")
-        report(Progress("mine", 4, 10, "shards", 0.4, steps=1000, there=2))
+        report(Progress("mine", 4, 10, "shards", 0.4, steps=1000, already_done=2))
         drawn_until = _after_refresh(terminal, drawn_until, "mine: 6 of 12 shards")
         _after_refresh(terminal, drawn_until, "M steps/s")
     assert capsys.readouterr().out == ""

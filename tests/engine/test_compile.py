@@ -1,23 +1,32 @@
 """Compilation: what compiled code sees of a policy, the disk cache, threads, and errors in one sentence."""
 
+import ast
+import inspect
 import math
 import os
 import subprocess
 import sys
 import threading
+from importlib import import_module
 from math import sqrt
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numba import float64
 
 import lowregret as lr
 from lowregret._common import progress
+from lowregret.engine import kernels
 from lowregret.engine.bridge import code_cache, external
-from lowregret.engine.bridge.compiler import entry
+from lowregret.engine.bridge.compiler import dispatch, entry
+from lowregret.engine.bridge.identity import is_kernel
 from lowregret.engine.bridge.policy_types import class_of, policy_type
+from lowregret.engine.kernels import rng
 from lowregret.policies import POLICIES
+from lowregret.special.quantiles import normal_upper
 
 linux = pytest.mark.skipif(
     sys.platform != "linux", reason="the cache is moved by a variable that only Linux knows"
@@ -339,7 +348,7 @@ def test_the_traceback_of_numba_is_shown_on_request(monkeypatch):
 SCRIPT = """
 import sys
 from math import sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 import lowregret as lr
 from lowregret.engine.bridge.compiler import counts, entry
 from seen import SEEN, scored
@@ -349,7 +358,7 @@ print(entry(scored, policy, SEEN)(policy, SEEN), counts["loaded"])
 """
 
 SEEN_MODULE = """
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 class Seen(NamedTuple):
     mean: float
     pulls: int
@@ -436,7 +445,7 @@ def test_counting_references_changes_nothing():
     """The variable is read when the engine is imported."""
     code = """
 import lowregret as lr
-from lowregret.engine.bridge.compiler import entry
+from lowregret.engine.bridge.compiler import dispatch, entry
 class Mine(lr.Policy):
   def score(self, arm, clock): return arm.mean
 def scored(policy, arm): return policy.score(arm, arm)
@@ -456,6 +465,63 @@ def test_a_full_disk_costs_only_the_cache(monkeypatch, tmp_path):
 
     monkeypatch.setattr("tempfile.mkstemp", full)
     assert compiled_score(make(31.0)()) == 0.25 * 31.0 + 4.0
+
+
+def score_of_a_policy(sign):
+    return compiled_score(make(sign)()) - 0.25 * sign
+
+
+def drawn_from_python(_):
+    return dispatch(rng.uniform, False)(np.uint64(5), 1)
+
+
+def quantile_by_symbol(_):
+    return external.compile_external(normal_upper, float64(float64)).ctypes(0.5)
+
+
+@pytest.mark.parametrize("compute", [score_of_a_policy, drawn_from_python, quantile_by_symbol])
+def test_a_disk_that_is_full_when_numba_writes_costs_only_the_cache(monkeypatch, tmp_path, compute):
+    value = compute(37.0)
+    monkeypatch.setattr(code_cache, "_off", False)
+    monkeypatch.setattr(code_cache, "cache_folder", lambda: tmp_path)
+    refused, real_open = [], open
+
+    def full(path, mode="r", *arguments, **named):
+        if "w" in mode and str(path).startswith(str(tmp_path)):
+            refused.append(path)
+            raise OSError(28, "No space left on device")
+        return real_open(path, mode, *arguments, **named)
+
+    monkeypatch.setattr("builtins.open", full)
+    assert compute(38.0) == value
+    assert len(refused) == 1 and code_cache.is_off()
+
+
+@linux
+@pytest.mark.heavy
+def test_with_little_space_on_the_disk_it_still_runs(tmp_path):
+    """Small files can be written, and machine code cannot."""
+    code = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+import lowregret as lr
+print(lr.simulate("RoundRobin", lr.bernoulli([0.2, 0.5]), 10, 1).finals["regret"].item())
+"""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    assert subprocess.check_output([sys.executable, "-c", code], env=environment) == b"1.5\n"
+
+
+def test_the_modules_of_all_numbers_in_kernels_identify_the_machine_code():
+    """Numba takes a global number for a constant, so code on disk is stale if a number changes elsewhere."""
+    missing = set()
+    for info in walk_packages(kernels.__path__, "lowregret.engine.kernels."):
+        for node in ast.walk(ast.parse(inspect.getsource(import_module(info.name)))):
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("lowregret."):
+                values = vars(import_module(str(node.module)))
+                numbers = [name.name for name in node.names if isinstance(values.get(name.name), int | float)]
+                if not is_kernel(node.module) and node.module not in code_cache.COMPILED:
+                    missing |= {f"{node.module}.{number}" for number in numbers}
+    assert not missing
 
 
 def test_old_folders_are_deleted(monkeypatch, tmp_path):
@@ -519,8 +585,8 @@ def test_a_helper_that_is_defined_anew_is_noticed(monkeypatch):
         ),
         (
             NoRound,
-            rf"NoRound: next_round \(test_compile.py, line {line_of(NoRound.next_round, 1)}\) returned None: "
-            "return a value in every branch$",
+            rf"NoRound: next_round \(test_compile.py, line {line_of(NoRound.next_round)}\) must return a "
+            r"round as first_round does, Step\(int64 x 2\), and returns none$",
         ),
     ],
 )

@@ -3,6 +3,9 @@
 import os
 import subprocess
 import sys
+import warnings
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -11,12 +14,14 @@ from typer.testing import CliRunner
 
 import lowregret as lr
 from lowregret import policies
+from lowregret._common import progress
 from lowregret.cli import app
 from lowregret.engine.backends import cuda, run
-from lowregret.engine.backends.cuda import table
+from lowregret.engine.backends.cuda import device, table
 from lowregret.engine.backends.cuda.layout import constants_of
 from lowregret.engine.backends.threads import Stopped
 from lowregret.engine.encoding import encode
+from lowregret.engine.kernels.modes import UNSUPPORTED_ON_GPU, unsupported_on_gpu
 from lowregret.engine.problem import Control, Problem, RewardTable
 from lowregret.errors import InputError
 from lowregret.suite import league_testbeds
@@ -34,7 +39,8 @@ UNPLAYABLE = {
         "SlidingWindowUCB",
     ),
     "lists and duels": ("DMED",),
-    "second samples": ("TopTwoThompson", "TopTwoThompsonGauss"),
+    "second samples": ("TopTwoStopping", "TopTwoThompson", "TopTwoThompsonGauss"),
+    "choose or stop": ("EBTC", "KLLUCB", "LUCB", "TrackAndStop"),
 }
 REFUSED = [name for names in UNPLAYABLE.values() for name in names]
 CLASSES = [kind for kind in vars(policies).values() if isinstance(kind, type) and issubclass(kind, lr.Policy)]
@@ -75,6 +81,7 @@ def test_every_form_of_a_policy_makes_the_choices_of_the_reference(policy):
         lr.exponential([0.4, 0.7, 0.2]),
         lr.poisson([0.4, 0.7, 1.2]),
         lr.lognormal([0.0, 0.2, -0.2], 0.5),
+        lr.revenue([0.3, 0.4, 0.5], 1.0, 2.0),
         lr.bernoulli([0.2, 0.5]).scaled(-1, 2),
         lr.linear_drift(lr.bernoulli([0.2, 0.5]), [0.5, 0.2], 100),
         lr.piecewise_drift(lr.gaussian([0.4, 0.5], 0.1), {50: [0.9, 0.1]}),
@@ -164,6 +171,167 @@ def test_a_score_that_is_not_a_number_and_rewards_that_run_out():
             lr.trace(lr.RoundRobin(), [[1.0, 0.0], [0.5]], horizon=5, engine=engine)
 
 
+class AsksBeyond(lr.Policy):
+    """Ask for a place beyond the arms when the first round ends, or where scores see all arms."""
+
+    place: int = 2
+    late: bool = False
+
+    def first_round(self, clock):
+        return FirstRound(1, 20)
+
+    def score(self, arm, clock, round):
+        return arm.mean
+
+    def next_round(self, arms, clock, round):
+        place = self.place if not self.late or arms.at(0).pulls > 30 else 0
+        if arms.at(place).mean < 0.0:
+            arms.eliminate(place)
+        return FirstRound(round.number + 1, clock.t + 20)
+
+
+class FirstRound(NamedTuple):
+    number: int
+    until: int
+
+
+class SeesBeyond(lr.Policy):
+    uses_arms = True
+
+    def score(self, arm, clock):
+        return arm.mean + arm.arms.at(clock.arms).mean
+
+
+class EliminatesBeyond(AsksBeyond):
+    def next_round(self, arms, clock, round):
+        arms.eliminate(-3)
+        return FirstRound(round.number + 1, clock.t + 20)
+
+
+@pytest.mark.parametrize(
+    ("policy", "place"),
+    [(AsksBeyond(), 2), (AsksBeyond(place=99, late=True), 99), (EliminatesBeyond(), -3), (SeesBeyond(), 2)],
+    ids=str,
+)
+def test_a_place_beyond_the_arms_is_found_on_the_device(policy, place):
+    with pytest.raises(InputError, match=f"no arm is in place {place}: use range"):
+        run(problem(policy, TWO_ARMS), "cuda")
+
+
+def test_a_negative_place_among_the_arms_counts_from_the_last():
+    assert_same_runs(problem(AsksBeyond(place=-2), TWO_ARMS))
+    assert not constants_of(problem(lr.EUCBV(), TWO_ARMS), encode(problem(lr.EUCBV(), TWO_ARMS)))["CHECKED"]
+
+
+class Resets(AsksBeyond):
+    """Forget the rewards of one arm after each round."""
+
+    eliminates_permanently = False
+
+    def next_round(self, arms, clock, round):
+        arms.reset(round.number % clock.arms)
+        return FirstRound(round.number + 1, clock.t + 20)
+
+
+class BoundedBelow(lr.Policy):
+    """Eliminate by lower bounds, with an index that moves with time."""
+
+    def score(self, arm, clock):
+        return arm.mean + 0.5 / arm.pulls + 0.01 / clock.t
+
+    def lower_bound(self, arm, clock, round):
+        return arm.mean - 1.0 / arm.pulls
+
+
+class BeginsWithTwo(lr.Policy):
+    def initially_active(self, number):
+        return number != 1
+
+    def score(self, arm, clock):
+        return arm.mean + 1.0 / arm.pulls
+
+
+class EliminatesAll(AsksBeyond):
+    def next_round(self, arms, clock, round):
+        for i in range(clock.arms):
+            arms.eliminate(i)
+        return round
+
+
+class EliminatesOne(AsksBeyond):
+    def next_round(self, arms, clock, round):
+        arms.eliminate(0)
+        return FirstRound(round.number + 1, clock.t + 20)
+
+
+class TurnsUndefined(lr.Policy):
+    index_trend = "increasing"
+
+    def score(self, arm, clock):
+        return arm.mean + (float("nan") if clock.t > 30 else 1.0)
+
+
+@pytest.mark.parametrize(
+    "bandit",
+    [lr.bernoulli([0.3, 0.9, 0.6]), lr.gaussian([0.2, 0.9, 0.5], 0.1)],
+    ids=lambda bandit: bandit.name,
+)
+@pytest.mark.parametrize("policy", [Resets(), BoundedBelow(), BeginsWithTwo()], ids=str)
+def test_what_none_of_our_policies_does(policy, bandit):
+    assert_same_runs(problem(policy, bandit))
+
+
+@pytest.mark.parametrize("policy", [lr.OCUCB(), lr.BayesUCBGauss()], ids=str)
+def test_scores_as_close_as_rounding_are_compared_one_by_one(policy):
+    assert_same_runs(problem(policy, lr.gaussian([1e12, 1e12 + 0.1, 1e12 + 0.2], 0.3)))
+
+
+def test_a_mistake_ends_a_run_with_the_sentence_of_the_reference():
+    given = RewardTable((np.ones(120), np.ones(40)))
+    for policy, bandit in (
+        (EliminatesAll(), TWO_ARMS),
+        (TurnsUndefined(), TWO_ARMS),
+        (EliminatesOne(), given),
+    ):
+        sentences = []
+        for engine in ("reference", "cuda"):
+            with pytest.raises(InputError) as refused:
+                run(problem(policy, bandit), engine)
+            sentences.append(str(refused.value))
+        assert sentences[0] == sentences[1]
+
+
+def test_a_small_launch_prints_no_warning():
+    class Kernel:
+        def __getitem__(self, launch):
+            warnings.warn("Grid size 1 will likely result in GPU under-utilization", stacklevel=1)
+            return launch
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert device.configured(Kernel(), 1, 64) == (1, 64)
+
+
+def test_progress_says_which_engine_compiles(monkeypatch, capsys):
+    monkeypatch.setattr(cuda, "_launched", set())
+    monkeypatch.setattr(progress, "_last_line", float("-inf"))
+    monkeypatch.setenv("LOWREGRET_PROGRESS", "1")
+    for _ in range(2):
+        run(problem(lr.MOSS(), TWO_ARMS, 20), "cuda")
+    assert capsys.readouterr().err == (
+        "lowregret: compiling MOSS for the GPU, which takes some seconds the first time\n"
+    )
+
+
+def test_the_page_lists_what_a_gpu_cannot_play():
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "gpu.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| ")]
+    reasons = [reason for _, reason in UNSUPPORTED_ON_GPU]
+    assert [
+        line.split(" | ")[1].strip(" |") for line in rows if line.split(" | ")[1].strip(" |") in reasons
+    ] == reasons
+
+
 def test_results_say_their_engine():
     result = lr.simulate("MOSS", TWO_ARMS, 50, 2, engine="cuda")
     assert "engine cuda" in repr(result)
@@ -185,7 +353,7 @@ def test_a_league_notes_what_the_gpu_cannot_play(tmp_path):
     players, costs = participants(policies=["MOSS", "BESA"]), Costs(tmp_path / "costs.json")
     moss, besa = assignments(league_testbeds.testbed("short"), players, SIZES["quick"], costs, "cuda")
     assert moss.runs > 0
-    assert (besa.runs, besa.note) == (0, cuda.refusal(problem(lr.BESA(), TWO_ARMS)))
+    assert (besa.runs, besa.note) == (0, unsupported_on_gpu(problem(lr.BESA(), TWO_ARMS)))
     assert "memory of a thread" in besa.note
     assert assignments(league_testbeds.testbed("short"), players, SIZES["quick"], costs)[1].runs > 0
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lowregret as lr
+from lowregret.environments.delays import DISTRIBUTIONS, ConstantDelay
 from lowregret.policies import POLICIES as NAMED
 
 OURS = [kind(0) if kind is lr.FixedArm else kind() for kind in NAMED.values()]
@@ -25,7 +26,7 @@ SCANNED = [
     Regretful(),
     Lists(),
 ]
-"""One policy of each form. With delayed rewards there is one way to play, whatever an index depends on."""
+"""One policy of each form. With delayed rewards there is one mode, whatever an index depends on."""
 BANDIT = lr.bernoulli([0.2, 0.35, 0.6])
 RANDOM = "random, lost, in batches"
 LATE = {
@@ -156,6 +157,33 @@ def test_delays_have_their_distributions_and_are_those_of_a_pull():
     assert set(seen) == {3, 8} and abs((seen == 3).mean() - 2 / 3) < 4 * (2 / 9 / 20_000) ** 0.5
     path = lr.trace("RoundRobin", BANDIT, 500, delay="by_reward(positive=4, other=30)")
     assert path.delay.tolist() == np.where(path.reward > 0, 4, 30).tolist()
+
+
+DRAWN = {
+    "constant": ("7", 7.0, 0.0),
+    "geometric": ("geometric(mean=50)", 50.0, (50 * 51) ** 0.5),
+    "lognormal": ("lognormal(median=200, sigma=0.5)", 200 * np.exp(1 / 8), 129.0),
+    "empirical": ("empirical([3, 5, 40])", 16.0, 17.0),
+}
+"""By distribution of delays: one of them, its mean, and its standard deviation."""
+
+
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_each_distribution_is_drawn_with_its_own_mean(name, engine):
+    delay, mean, deviation = DRAWN[name]
+    delays = lr.trace("RoundRobin", BANDIT, 4_000, seed=4, delay=delay, engine=engine).delay
+    assert abs(delays.mean() - mean) <= 4 * deviation / 4_000**0.5
+
+
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+def test_a_distribution_without_a_sampler_is_an_error(engine):
+    class Forgotten(ConstantDelay):
+        kind = 99
+
+    delay = lr.Delay(Forgotten(3), Forgotten(3))
+    with pytest.raises(NotImplementedError):
+        lr.simulate("UCB1", BANDIT, 20, 1, delay=delay, engine=engine)
 
 
 def test_a_run_does_not_depend_on_the_others():

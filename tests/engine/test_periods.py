@@ -9,14 +9,15 @@ from lowregret.engine.kernels.periods import (
     LATEST,
     LEADER,
     PRIOR_VARIANCE,
+    PULLS,
     SQUARES,
     TOTAL,
     VARIANCE_FACTOR,
+    adjust,
     estimate_factors,
     new_periods,
-    show_adjusted,
 )
-from lowregret.engine.kernels.state import new_rows
+from lowregret.engine.kernels.state import ArmTable, new_rows
 from lowregret.policies.views import arm_view
 
 WEEKEND = "rhythm: every=100; weekend=1.75"
@@ -76,10 +77,11 @@ def test_equal_shares_in_every_period_need_no_wider_bounds_and_solo_pulls_do():
 
 def test_a_policy_sees_the_adjusted_arm():
     periods = filled(np.array([[40.0, 10.0]]), np.array([[8.0, 6.0]]), [14.0], [56.0])
+    periods.arms[0, PULLS] = 50
+    adjust(periods, 0, 1)
     rows = new_rows(1)
     rows["pulls"] = 50
-    show_adjusted(rows, 0, 1, periods)
-    arm = arm_view(lr.UCB1(), rows, 0)
+    arm = arm_view(lr.UCB1(), ArmTable(rows, None, periods), 0)
     assert (arm.pulls, arm.mean) == (56, 0.25)
     assert arm.variance == pytest.approx(0.25 * 0.75)  # rewards are 0 or 1
     assert rows[0]["pulls"] == 50
@@ -137,7 +139,7 @@ def test_what_else_is_refused():
         lr.simulate("UCB1", "bernoulli:0.2,0.3", 100, runs=1, period=0)
     with pytest.raises(lr.InputError, match="period and prior cannot be combined: use one of them"):
         lr.simulate("UCB1", "bernoulli:0.2,0.3", 100, runs=1, period=10, prior={0: (0.2, 10)})
-    with pytest.raises(lr.InputError, match="means adjusted for periods are not written for a GPU"):
+    with pytest.raises(lr.InputError, match="means adjusted for periods are not supported on a GPU"):
         lr.simulate("UCB1", "bernoulli:0.2,0.3", 100, runs=1, period=10, engine="cuda")
 
 

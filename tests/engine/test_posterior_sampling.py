@@ -19,7 +19,7 @@ from lowregret.engine.kernels.posteriors import (
     exceedance,
     level_of,
 )
-from lowregret.engine.kernels.state import new_rows
+from lowregret.engine.kernels.state import ArmTable, new_rows
 from lowregret.errors import InputError
 from lowregret.special.argmax_probabilities import beta_argmax, normal_argmax
 
@@ -121,7 +121,7 @@ POSTERIORS = [
 def threshold_of(policy, size):
     """Return the threshold that a policy has after the first reward."""
     rows = new_rows(size, policy)
-    return with_new_threshold(policy, rows, None, 1, first_sampling_round()).threshold
+    return with_new_threshold(policy, ArmTable(rows), 1, first_sampling_round()).threshold
 
 
 @pytest.mark.parametrize(

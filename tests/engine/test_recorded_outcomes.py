@@ -71,7 +71,9 @@ POLICIES = (
     "MOSS",
     "MOSSAnytime",
     "MOSSV",
+    "MOSSV(peers=0)",
     "MOSSVAnytime",
+    "MOSSVAnytime(peers=0)",
     "MOTS",
     "MaillardSampling",
     "MedianElimination",
@@ -95,8 +97,25 @@ POLICIES = (
     "RoundRobin",
     "SlidingWindowUCB",
     "SlidingWindowUCB(tau=100)",
+    "APT",
+    "AugUCB",
+    "EBTC",
+    "KLLUCB",
+    "LUCB(delta=0.3, epsilon=0.2)",
+    "SequentialHalving",
+    "SequentialHalving(reset=True)",
+    "SuccessiveRejects",
+    "TopTwoStopping",
+    "TrackAndStop",
+    "UCBE",
 )
-RECORDED_AS = {"MOSSVAnytime": "MOSSV(anytime=True)", "BayesUCBBetaHorizon(c=0)": "BayesUCBBeta"}
+RECORDED_AS = {
+    "MOSSV": "MOSSV(peers=4)",
+    "MOSSV(peers=0)": "MOSSV",
+    "MOSSVAnytime": "MOSSVAnytime(peers=4)",
+    "MOSSVAnytime(peers=0)": "MOSSV(anytime=True)",
+    "BayesUCBBetaHorizon(c=0)": "BayesUCBBeta",
+}
 """The keys of policies that were recorded under another name, or as an equal policy."""
 
 

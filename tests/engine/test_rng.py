@@ -9,9 +9,10 @@ import pytest
 from numba import njit
 from scipy import stats
 
-import lowregret.engine.bridge.overloads  # noqa: F401  # lets compiled code call the draws
+from lowregret.engine.bridge.compile import use_numba
 from lowregret.engine.kernels import rng
 
+use_numba()  # so that compiled code can call the draws
 ALPHA = 1e-4
 COUNT = 200_000
 KEY = np.uint64(0x1234_5678_9ABC_DEF0)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lowregret as lr
-from lowregret.engine.kernels.lazy.separable_index import MAX_ARMS, key_of, value_of
+from lowregret.engine.kernels.lazy.separable_index import MAX_SMALL_ARMS, key_of, value_of
 
 
 class Hidden(lr.Policy):
@@ -51,7 +51,7 @@ BANDITS = {
     "far from 0": lr.gaussian([1e9, 1e9 + 1.0], 1.0),
     "huge": lr.gaussian([1e149, -1e149, 0.0], 1e140),
     "no noise": lr.gaussian([0.5] * 5, 0.0),
-    "the most": lr.bernoulli([0.5] * MAX_ARMS),
+    "the most": lr.bernoulli([0.5] * MAX_SMALL_ARMS),
 }
 
 

@@ -8,7 +8,7 @@ from scipy import stats
 import lowregret as lr
 from lowregret.engine.kernels import step
 from lowregret.engine.kernels.rewards import reward
-from lowregret.engine.kernels.state import lay_out, rows_of, rows_of_table
+from lowregret.engine.kernels.state import ArmTable, lay_out, rows_of, rows_of_table
 from lowregret.engine.kernels.statistics import add_reward, read_sums, write_sums
 from lowregret.policies.views import Arm, arm_view, mean_of
 
@@ -27,7 +27,7 @@ def rewards(row, data, count):
 def observe_all(rows, values, place=0):
     for x in values:
         sums = add_reward(read_sums(rows[place]), x)
-        write_sums(rows[place], sums, mean_of(sums.pulls, sums.origin, sums.total))
+        write_sums(rows[place], sums, mean_of(sums.n, sums.origin, sums.total))
 
 
 def drawn(bandit, count=50_000, seed=7):
@@ -102,7 +102,7 @@ def test_statistics_after_ten_million_pulls(mean, deviation):
     values = mean + deviation * np.random.default_rng(1).standard_normal(10_000_000)
     arms = rows_of(lr.bernoulli([0.5]))
     observe_all(arms, values)
-    arm = arm_view(lr.MOSS(), arms, 0)
+    arm = arm_view(lr.MOSS(), ArmTable(arms), 0)
     exact = np.longdouble(values)
     assert arm.pulls == len(values)
     assert arm.mean == pytest.approx(float(exact.mean()), rel=1e-12, abs=1e-12)
@@ -113,22 +113,24 @@ def test_whole_rewards_tie_whatever_their_order():
     ones = rows_of(lr.bernoulli([0.5, 0.5]))
     observe_all(ones, np.array([1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]), 0)
     observe_all(ones, np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0]), 1)
-    assert arm_view(lr.MOSS(), ones, 0)[1:] == arm_view(lr.MOSS(), ones, 1)[1:]
-    assert arm_view(lr.MOSS(), ones, 0)[1:4] == (7, 2 / 7, pytest.approx(10 / 49))
+    assert arm_view(lr.MOSS(), ArmTable(ones), 0)[1:] == arm_view(lr.MOSS(), ArmTable(ones), 1)[1:]
+    assert arm_view(lr.MOSS(), ArmTable(ones), 0)[1:4] == (7, 2 / 7, pytest.approx(10 / 49))
 
 
 def test_a_first_reward_of_one_is_as_good_as_another():
     arms = rows_of(lr.bernoulli([0.5]))
     values = np.tile([1.0, 1.0 + 1e-7], 50_000)
     observe_all(arms, values)
-    assert arm_view(lr.MOSS(), arms, 0).variance == pytest.approx(np.longdouble(values).var(), rel=1e-6)
+    assert arm_view(lr.MOSS(), ArmTable(arms), 0).variance == pytest.approx(
+        np.longdouble(values).var(), rel=1e-6
+    )
 
 
 def test_a_constant_has_no_variance():
     arms = rows_of(lr.bernoulli([0.5]))
-    assert arm_view(lr.MOSS(), arms, 0) == Arm(0, 0, 0.0, 0.0)
+    assert arm_view(lr.MOSS(), ArmTable(arms), 0) == Arm(0, 0, 0.0, 0.0)
     observe_all(arms, np.full(1000, 0.1))
-    assert arm_view(lr.MOSS(), arms, 0) == Arm(0, 1000, 0.1, 0.0)
+    assert arm_view(lr.MOSS(), ArmTable(arms), 0) == Arm(0, 1000, 0.1, 0.0)
 
 
 def test_counts_of_arms_are_those_of_the_loops_that_compile():

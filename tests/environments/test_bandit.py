@@ -229,8 +229,8 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
         "Bandit: horizon must be an integer of at least 1, got True",
     ),
     (
-        lambda: untyped.Bandit([Bernoulli(0.5)], "x", 10.0),
-        "Bandit: horizon must be an integer of at least 1, got 10.0: write 10",
+        lambda: untyped.Bandit([Bernoulli(0.5)], "x", 10.5),
+        "Bandit: horizon must be an integer of at least 1, got 10.5",
     ),
     (
         lambda: untyped.Bandit([Bernoulli(0.5)] * 1_000_001, "x"),

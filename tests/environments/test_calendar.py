@@ -56,7 +56,10 @@ def test_toml_files_and_experiments_have_a_drift(tmp_path):
             'horizon = 700\nruns = 1\npolicies = ["UCB1"]\n[[environments]]\n'
             f'environment = "bernoulli:0.1,0.12"\nname = "shop"\n[environments.drift]\n{drift}'
         )
-        assert lr.Experiment.from_toml(tmp_path / "experiment.toml").cases[0].bandit.drift == made.drift
+        assert (
+            lr.Experiment.from_toml(tmp_path / "experiment.toml").resolved_environments[0].bandit.drift
+            == made.drift
+        )
 
 
 def test_an_error_in_the_drift_of_an_experiment_names_its_key(tmp_path):

@@ -1,11 +1,18 @@
 """Delays as objects and as strings."""
 
+from inspect import signature
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
+from typer.main import get_command
 
 import lowregret as lr
-from lowregret.environments.delays import delay_of
+from lowregret.cli import app
+from lowregret.environments.delays import DISTRIBUTIONS, EXAMPLES, delay_of
+
+SIMULATE = Path(__file__).parents[2] / "docs" / "how-to" / "simulate.md"
 
 
 @pytest.mark.parametrize(
@@ -59,8 +66,8 @@ def test_values_of_a_file(tmp_path, suffix):
         (True, "delay: must be an integer of at least 0, or a string such as 'geometric(mean=50)', got True"),
         ("geometric(mean=-3)", "delay: the mean of geometric must be from 0 to 2^53, got -3"),
         ("geometric(50, lost=1.5)", "delay: a probability lost must lie in [0, 1], got 1.5"),
-        ("geometric()", "delay: write geometric(mean=...), got 'geometric()'"),
-        ("geometric(rate=2)", "delay: write geometric(mean=...), got 'geometric(rate=2)'"),
+        ("geometric()", "delay: write it as in geometric(mean=50), got 'geometric()'"),
+        ("geometric(rate=2)", "delay: write it as in geometric(mean=50), got 'geometric(rate=2)'"),
         ("geometrc(50)", "unknown delay 'geometrc': did you mean 'geometric'?"),
         ("lognormal(5, 50)", "delay: the sigma of lognormal must be from 0 to 20, got 50"),
         ("empirical([])", "delay: empirical needs at least one value, got []"),
@@ -97,3 +104,20 @@ def test_a_batch_is_a_positive_integer():
 def test_a_delay_that_needs_too_much_memory():
     with pytest.raises(lr.InputError, match="pending rewards do not fit into memory"):
         lr.simulate("UCB1", "bernoulli:0.1,0.2", 2**40, 1, delay=2**39, grid=1)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_each_form_is_explained_where_users_look_for_it(name):
+    """The help of commands must not import the engine, so it cannot be made from the registry."""
+    example = EXAMPLES[name]
+    rows = [row for row in SIMULATE.read_text("utf-8").splitlines() if row.startswith("| `")]
+    assert sum(f"`{example}`" in row for row in rows) == 1
+    option = next(option for option in get_command(app).commands["simulate"].params if option.name == "delay")
+    assert example in option.help
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_each_distribution_has_a_class_method_and_a_sampler_of_its_own(name):
+    distribution, method = DISTRIBUTIONS[name], getattr(lr.Delay, name)
+    assert list(signature(method).parameters) == list(signature(distribution).parameters)
+    assert [other.name for other in DISTRIBUTIONS.values() if other.kind == distribution.kind] == [name]

@@ -188,7 +188,7 @@ def test_absurd_counts(digits: int) -> None:
 
 KNOWN = (
     "use one of bernoulli, gaussian, beta, exponential, poisson, uniform, lognormal, pareto, "
-    "truncnormal, empirical"
+    "revenue, truncnormal, empirical"
 )
 BAD_FILES = [
     ("", "a file must hold either family or [[arms]], and not both"),

@@ -25,6 +25,7 @@ from lowregret.environments import (
     LogNormal,
     Pareto,
     Poisson,
+    Revenue,
     TruncNormal,
     Uniform,
 )
@@ -40,6 +41,7 @@ ARMS: list[tuple[Family, Any, tuple[float, float]]] = [
     (Uniform(-1.0, 4.0), stats.uniform(-1.0, 5.0), (-1.0, 4.0)),
     (LogNormal(-0.5, 0.75), stats.lognorm(0.75, scale=math.exp(-0.5)), (0.0, math.inf)),
     (Pareto(40.0, 2.0), stats.pareto(40.0, scale=2.0), (2.0, math.inf)),
+    (Revenue(0.25, 40.0, 20.0), stats.lognorm(math.log1p(0.25) ** 0.5), (0.0, math.inf)),
     (TruncNormal(0.75, 0.5, 0.0, 2.0), stats.truncnorm(-1.5, 2.5, 0.75, 0.5), (0.0, 2.0)),
     (TruncNormal(0.75, 0.5, -2.0, 1.0), stats.truncnorm(-5.5, 0.5, 0.75, 0.5), (-2.0, 1.0)),
     (Empirical(DATA), stats.rv_discrete(values=([0, 1, 2, 3], [0.25] * 4)), (-2.0, 7.25)),
@@ -51,6 +53,10 @@ def moments(arm: Family, law: Any) -> tuple[float, float]:
     """Mean and variance by a formula that is not ours."""
     if isinstance(arm, Empirical):
         return float(np.mean(arm.values)), float(np.var(arm.values))
+    if isinstance(arm, Revenue):  # the law is that of a sale, up to its unit
+        unit = arm.sale / law.mean()
+        mean, square = arm.rate * unit * law.mean(), arm.rate * unit**2 * law.moment(2)
+        return float(mean), float(square - mean**2)
     return float(law.mean()), float(law.var())
 
 
@@ -68,6 +74,9 @@ def rewards(arm: Family, uniforms: Any) -> Any:
             return third + np.exp(first + second * stats.norm.ppf(uniforms))
         case Pareto():
             return third + second * (1.0 - uniforms) ** (-1.0 / first)
+        case Revenue():
+            sales = np.exp(second + third * stats.norm.isf(np.minimum(uniforms / first, 1.0)))
+            return fourth + np.where(uniforms < first, sales, 0.0)
         case TruncNormal():
             tails = third + uniforms * (fourth - third)
             return first + second * stats.norm.isf(tails)
@@ -82,7 +91,7 @@ def rewards(arm: Family, uniforms: Any) -> Any:
 
 
 def test_kinds_are_the_numbers_the_engine_knows() -> None:
-    assert [arm.kind for arm, _, _ in ARMS] == [0, 1, 2, 3, 4, 5, 6, 7, 8, 8, -1]
+    assert [arm.kind for arm, _, _ in ARMS] == [0, 1, 2, 3, 4, 5, 6, 7, 10, 8, 8, -1]
 
 
 @pytest.mark.parametrize(("arm", "law", "support"), ARMS, ids=IDS)

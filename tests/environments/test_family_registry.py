@@ -78,8 +78,8 @@ def test_a_new_family_has_a_toml_form(tmp_path: Path, text: str) -> None:
 def test_a_new_family_stands_in_an_experiment() -> None:
     given: dict[str, Any] = {"family": "twopoint", "lefts": 0, "rights": [0.5, 1]}
     experiment = lr.Experiment(environments=given, policies="UCB1", horizon=50, runs=2)
-    assert experiment.cases[0].bandit.arms == EXPECTED
-    assert ungroup(group(experiment.cases[0].bandit)).arms == EXPECTED
+    assert experiment.resolved_environments[0].bandit.arms == EXPECTED
+    assert ungroup(group(experiment.resolved_environments[0].bandit)).arms == EXPECTED
     assert experiment.run().finals.height == 2
     jsonschema.validate({"environments": [given], "policies": ["UCB1"]}, lr.Experiment.model_json_schema())
     with pytest.raises(lr.InputError, match=r"environments\[0\]: unknown key 'leftz', did you mean 'lefts'"):

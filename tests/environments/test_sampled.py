@@ -45,11 +45,31 @@ def test_the_engine_and_numpy_draw_from_the_distribution(arm, distribution) -> N
         assert arm.support[0] <= rewards.min() and rewards.max() <= arm.support[1]
 
 
+@pytest.mark.parametrize("rate", [0.3, 1.0])
+def test_the_engine_and_numpy_draw_sales(rate: float) -> None:
+    bandit = lr.revenue(rate, 40, 50).scaled(-10, 30)
+    sale = stats.lognorm(np.log1p(1.25**2) ** 0.5, loc=0.25, scale=1 / (1 + 1.25**2) ** 0.5)
+    assert sale.mean() == pytest.approx(1.25)
+    for rewards in (drawn(bandit, 0), bandit.sample(0, 20_000)):
+        sold = rewards[rewards != 0.25]
+        assert stats.binomtest(len(sold), 20_000, rate).pvalue > 1e-4
+        assert stats.kstest(sold, sale.cdf).pvalue > 1e-4
+
+
 def test_both_engines_draw_the_same_and_a_closure_keeps_its_value() -> None:
     compiled = lr.simulate(["MOSS", "UCB1"], OWN, horizon=300, runs=3)
     reference = lr.simulate(["MOSS", "UCB1"], OWN, horizon=300, runs=3, engine="reference")
     assert compiled.finals.equals(reference.finals)
     assert stats.kstest(drawn(OWN, 1), stats.beta(2.0, 1.0).cdf).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("policy", ["MOSS", "UCB1", "EpsilonGreedy", "RoundRobin", "ThompsonGauss"])
+def test_an_error_names_the_arm_whose_sampler_returned_nan(policy: str) -> None:
+    """Runs shuffle the arms, and the place of an arm in a run is not its number."""
+    broken = lr.Sampled(lambda rng: np.nan * rng.uniform(), 0.5, 1 / 12, 0, 1)
+    bandit = lr.Bandit((*lr.bernoulli([0.5] * 6).arms, broken), "broken")
+    with pytest.raises(InputError, match="sampled: <lambda> returned nan for arm 6: return a number"):
+        lr.simulate(policy, bandit, horizon=50, runs=8)
 
 
 def test_scaling_a_sampler() -> None:

@@ -109,7 +109,7 @@ def test_an_interrupt_on_a_cluster_keeps_what_is_done(small, truth, same, tmp_pa
     kept = int(str(error.value).split()[1])
     told: list = []
     same(run(small, tmp_path, executor=three, shard_steps=STEPS, progress=told.append), truth)
-    assert 3 <= kept == told[0].there == 24 - told[-1].done
+    assert 3 <= kept == told[0].already_done == 24 - told[-1].done
 
 
 class HeldExecutor(Executor):

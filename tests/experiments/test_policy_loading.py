@@ -10,7 +10,7 @@ import pytest
 
 import lowregret as lr
 from lowregret.experiments import policy_loading
-from lowregret.experiments.policy_loading import NotHere, Reference, find_class, load_code, refer_to
+from lowregret.experiments.policy_loading import Reference, UnknownClassError, find_class, load_code, refer_to
 from lowregret.experiments.sharding import group, make_shard_plan, ungroup
 
 OWN = """
@@ -42,7 +42,7 @@ def test_a_file_that_changed_after_the_plan_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine_a.py").write_text(OWN + "# A comment.\n")
     assert load_code(reference).__name__ == "Mine"
     (tmp_path / "mine_a.py").write_text(OWN.replace("arm.mean", "-arm.mean"))
-    with pytest.raises(NotHere, match="is not what it was when the run was planned"):
+    with pytest.raises(UnknownClassError, match="is not what it was when the run was planned"):
         load_code(reference)
 
 
@@ -88,10 +88,10 @@ def test_a_class_inside_a_function_is_passed_by_value() -> None:
 
 def test_another_process_makes_the_class_of_its_pickle(monkeypatch) -> None:
     reference = pickle.loads(pickle.dumps(refer_to(make(3.0))))
-    monkeypatch.setattr(policy_loading, "_here", {})
+    monkeypatch.setattr(policy_loading, "_known", {})
     arm = type("Arm", (), {"mean": 0.5})
     assert load_code(reference)().score(arm, None) == 1.5
-    monkeypatch.setattr(policy_loading, "_here", {})
+    monkeypatch.setattr(policy_loading, "_known", {})
     with pytest.raises(lr.InputError, match="cannot be sent to another process without cloudpickle"):
         load_code(reference._replace(pickled=None))
 
@@ -151,13 +151,13 @@ def test_a_sampler_of_a_module_plays_as_in_simulate(tmp_path: Path, monkeypatch)
     (tmp_path / "my.toml").write_text(TOML)
     (tmp_path / "samplers.py").write_text(SAMPLERS)
     experiment = lr.Experiment.from_toml(tmp_path / "my.toml")
-    (case,) = experiment.cases
+    (case,) = experiment.resolved_environments
     stored = experiment.run(tmp_path / "out", threads=1)
     assert stored.finals["regret"].equals(lr.simulate("UCB1", case.bandit, 50, 3).finals["regret"])
     arms = pickle.loads(pickle.dumps(group(case.bandit)))
     (tmp_path / "samplers.py").write_text(SAMPLERS.replace("0.5 * rng", "0.4 * rng"))
     ungroup.cache_clear()
-    with pytest.raises(NotHere, match="half: its code, or what it calls, is not what it was"):
+    with pytest.raises(UnknownClassError, match="half: its code, or what it calls, is not what it was"):
         ungroup(arms)
 
 
@@ -167,7 +167,7 @@ def test_a_sampler_of_a_function_is_passed_by_value(monkeypatch) -> None:
 
     one, other = (group(lr.Bandit((arm(sign),), "own")) for sign in (1.0, -1.0))
     assert one != other and one == group(lr.Bandit((arm(1.0),), "another name"))
-    monkeypatch.setattr(policy_loading, "_here", {})
+    monkeypatch.setattr(policy_loading, "_known", {})
     ungroup.cache_clear()
     (again,) = ungroup(pickle.loads(pickle.dumps(one))).arms
     assert again.sample(type("Rng", (), {"uniform": staticmethod(lambda: 0.25)})) == 0.25

@@ -18,7 +18,7 @@ from helpers import SHARD_STEPS as STEPS
 import lowregret as lr
 from lowregret.experiments import run as running
 from lowregret.experiments.executors import ThreadExecutor
-from lowregret.experiments.policy_loading import NotHere, Reference, load_code
+from lowregret.experiments.policy_loading import Reference, UnknownClassError, load_code
 from lowregret.experiments.run import FailedShardsError, Interrupted, run
 from lowregret.experiments.sharding import make_shard_plan
 from lowregret.experiments.worker import work
@@ -127,7 +127,7 @@ def test_a_bad_policy_is_not_tried_again() -> None:
 
 
 def test_a_class_that_one_worker_lacks_is_tried_on_another(small, truth, same, tmp_path: Path) -> None:
-    with pytest.raises(NotHere, match="cannot import the module: FileNotFoundError") as error:
+    with pytest.raises(UnknownClassError, match="cannot import the module: FileNotFoundError") as error:
         load_code(Reference("own", "Mine", str(tmp_path / "own.py"), "hash"))
     pool = Inline(pickle.loads(pickle.dumps(error.value)))  # as it comes from another process
     same(run(small, executor=pool), truth)
@@ -210,7 +210,7 @@ def test_workers_that_always_die_are_not_replaced_for_ever(small, monkeypatch) -
     every = {shard.name for shard in make_shard_plan(small, STEPS).shards}
     with pytest.raises(FailedShardsError, match=r"^the workers went away \(killed\); failed: .*none is kept"):
         run(small, executor=lambda: Mortal(every), shard_steps=STEPS)
-    assert Mortal.made == running.POOLS
+    assert Mortal.made == running.MAX_BROKEN_POOLS
 
 
 def test_workers_that_come_later_are_used(small, truth, same, monkeypatch) -> None:
@@ -268,7 +268,7 @@ def test_an_interrupt_keeps_what_is_done_and_says_how_to_go_on(small, truth, sam
         run(small, tmp_path, shard_steps=STEPS, progress=stop)
     told: list = []
     same(run(small, tmp_path, shard_steps=STEPS, progress=told.append), truth)
-    assert told[0].there >= 3
+    assert told[0].already_done >= 3
 
 
 def test_an_interrupt_while_results_are_kept_loses_none(small, tmp_path: Path, monkeypatch) -> None:
@@ -325,7 +325,7 @@ def test_several_experiments_in_one_queue(small, truth, same, tmp_path: Path) ->
     assert told[-1].total == len(make_shard_plan(small).shards)  # those of both are computed once
     assert told[-1].share == 1.0
     running.run_all({tmp_path / "one": small, tmp_path / "two": other}, told.append)
-    assert (told[-1].done, told[-1].there) == (0, told[-2].total)
+    assert (told[-1].done, told[-1].already_done) == (0, told[-2].total)
 
 
 def test_several_experiments_go_on_after_an_interrupt(small, truth, same, tmp_path: Path) -> None:
@@ -339,7 +339,7 @@ def test_several_experiments_go_on_after_an_interrupt(small, truth, same, tmp_pa
         running.run_all(folders, stop)
     told: list = []
     first, second = running.run_all(folders, told.append)
-    assert told[0].there >= 2
+    assert told[0].already_done >= 2
     same(first, truth)
     same(second, other.run())
 
@@ -354,6 +354,6 @@ def test_a_period_is_that_of_simulations() -> None:
     )
     assert stored == direct != plain
     with pytest.raises(lr.InputError, match="DiscountedUCB: period adjusts the mean of each arm"):
-        _ = lr.Experiment(**{**experiment, "policies": ["DiscountedUCB"]}, period=50).cases
+        _ = lr.Experiment(**{**experiment, "policies": ["DiscountedUCB"]}, period=50).resolved_environments
     with pytest.raises(lr.InputError, match="period"):
         lr.Experiment(**experiment, period=0)

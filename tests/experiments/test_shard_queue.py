@@ -3,7 +3,7 @@
 import pytest
 
 import lowregret as lr
-from lowregret.experiments.shard_queue import ShardQueue
+from lowregret.experiments.shard_queue import ShardAttempt, ShardQueue
 from lowregret.experiments.sharding import Shard, make_shard_plan
 from lowregret.experiments.worker import Finished
 
@@ -21,11 +21,11 @@ def took(seconds: float, setup_seconds: float = 0.0) -> Finished:
     return Finished(b"", "", seconds, setup_seconds)
 
 
-def names(shards: list[Shard]) -> list[tuple[str, int]]:
-    return [(shard.policy.name, shard.first) for shard in shards]
+def names(attempts: list[ShardAttempt]) -> list[tuple[str, int]]:
+    return [(attempt.shard.policy.name, attempt.shard.first) for attempt in attempts]
 
 
-def drain(queue: ShardQueue) -> list[Shard]:
+def drain(queue: ShardQueue) -> list[ShardAttempt]:
     order = []
     while queue:
         order.append(queue.pop(1))
@@ -35,7 +35,7 @@ def drain(queue: ShardQueue) -> list[Shard]:
 def test_a_worker_plays_what_is_compiled_while_another_compiles(shards: tuple[Shard, ...]) -> None:
     queue = ShardQueue(shards)
     first = queue.pop(1)
-    queue.finish(first, took(1.0))
+    queue.finish(first.shard, took(1.0))
     assert names([first, queue.pop(1), queue.pop(1), queue.pop(1)]) == [
         ("MOSS", 0),
         ("EUCBV", 0),  # compiles
@@ -47,14 +47,14 @@ def test_a_worker_plays_what_is_compiled_while_another_compiles(shards: tuple[Sh
 
 def test_workers_elsewhere_compile_at_once(shards: tuple[Shard, ...]) -> None:
     queue = ShardQueue(shards)
-    queue.finish(queue.pop(3), took(1.0))
+    queue.finish(queue.pop(3).shard, took(1.0))
     assert names([queue.pop(3), queue.pop(3), queue.pop(3)]) == [("EUCBV", 0), ("UCB1", 0), ("MOSS", 2)]
 
 
 def test_first_runs_come_first_and_among_them_the_slowest(shards: tuple[Shard, ...]) -> None:
     queue = ShardQueue(shards)
     for seconds in (1.0, 3.0, 2.0):
-        queue.finish(queue.pop(1), took(seconds))
+        queue.finish(queue.pop(1).shard, took(seconds))
     expected = [(name, first) for first in (2, 4) for name in ("EUCBV", "UCB1", "MOSS")]
     assert names(drain(queue)) == expected
 
@@ -62,24 +62,41 @@ def test_first_runs_come_first_and_among_them_the_slowest(shards: tuple[Shard, .
 def test_a_failed_shard_waits_behind_the_others(shards: tuple[Shard, ...]) -> None:
     queue = ShardQueue(shards)
     first = queue.pop(1)
-    queue.fail(first, again=True)
-    queue.finish(queue.pop(1), took(1.0))
+    queue.retry(first, alone=False)
+    queue.finish(queue.pop(1).shard, took(1.0))
     second = queue.pop(1)
-    queue.fail(second, again=False)
+    queue.drop(second)
     order = drain(queue)
     assert len(order) == 9 - 2
-    assert first in order and second not in order
+    assert ShardAttempt(first.shard, failures=1) in order and second not in order
+
+
+def test_a_shard_that_may_have_broken_an_executor_is_next_and_alone(shards: tuple[Shard, ...]) -> None:
+    queue = ShardQueue(shards)
+    queue.finish(queue.pop(1).shard, took(1.0))
+    first, second = queue.pop(1), queue.pop(1)
+    assert not queue.next_is_alone()
+    for attempt in (first, second):
+        queue.retry(attempt, alone=True)
+    assert queue.next_is_alone() and queue.pop(1) == ShardAttempt(first.shard, 1, alone=True)
+    queue.put_back(ShardAttempt(first.shard, 1, alone=True))  # no executor has begun it
+    again = queue.pop(1)
+    assert again.failures == 1 and again.shard is first.shard
+    queue.retry(again, alone=True)  # it broke another one, alone
+    assert queue.pop(1).shard is second.shard and not queue.next_is_alone()
+    order = drain(queue)
+    assert order[-1] == ShardAttempt(first.shard, 2, alone=True) and len(order) == 7
+    assert not queue
 
 
 def test_the_share_is_one_of_time(shards: tuple[Shard, ...]) -> None:
     queue = ShardQueue(shards)
     assert queue.share() == 0.0
-    queue.finish(queue.pop(1), took(1.0, 5.0))
+    queue.finish(queue.pop(1).shard, took(1.0, 5.0))
     # 6 s are done; 2 s of this policy remain, and for each of the others 5 s and three times 1 s
     assert queue.share() == pytest.approx(6 / (6 + 2 + 2 * 8))
-    queue.finish(queue.pop(1), took(3.0, 1.0))
+    queue.finish(queue.pop(1).shard, took(3.0, 1.0))
     assert queue.share() == pytest.approx(10 / (10 + 2 + 6 + 3 + 3 * 2))
     while queue:
-        shard = queue.pop(1)
-        queue.finish(shard, took(0.1))
+        queue.finish(queue.pop(1).shard, took(0.1))
     assert queue.share() == 1.0

@@ -113,7 +113,7 @@ EDITS = {
     ),
     "a docstring that goes": ("engine/kernels/rng.py", '    """Return 64 random bits."""\n', ""),
     "a note on a constant": ("engine/kernels/rng.py", "_MASK = 2**64 - 1", '_MASK = 2**64 - 1\n"""Ones."""'),
-    "a message of the engine": ("engine/failures.py", "it eliminated every arm", "no arm stayed"),
+    "a message of the engine": ("engine/status.py", "it eliminated every arm", "no arm stayed"),
     "a message of compilation": ("engine/bridge/compile_errors.py", "must return", "has to return"),
     "a check of policies": ("engine/start.py", "of a round must be a number", "is no number"),
     "a message of a policy": ("policies/eucbv.py", "the paper's guarantee", "its guarantee"),

@@ -17,7 +17,7 @@ from helpers import SHARD_STEPS as STEPS
 import lowregret as lr
 from lowregret._common import durable_files as files
 from lowregret._common.durable_files import locked, write_atomically
-from lowregret.analysis.columns import COLUMNS
+from lowregret.analysis.columns import TABLE_COLUMNS
 from lowregret.experiments.run import run
 from lowregret.experiments.sharding import make_shard_plan
 from lowregret.experiments.store import ResultStore
@@ -39,7 +39,7 @@ def again(small, folder: Path):
 
 def test_a_second_run_computes_nothing(small, truth, same, full: Path) -> None:
     results, first, _ = again(small, full)
-    assert (first.total, first.there) == (0, 24)
+    assert (first.total, first.already_done) == (0, 24)
     same(results, truth)
 
 
@@ -53,7 +53,7 @@ def test_a_damaged_shard_is_noticed_and_computed_again(small, truth, same, full:
     shards[3].unlink() if harm == "gone" else shards[3].write_bytes(bad[harm])
     with pytest.warns(UserWarning, match="^1 of the finished shards are damaged and are computed again$"):
         results, first, last = again(small, full)
-    assert (first.total, first.there, last.done) == (1, 23, 1)
+    assert (first.total, first.already_done, last.done) == (1, 23, 1)
     assert shards[3].read_bytes() == whole
     same(results, truth)
 
@@ -80,7 +80,7 @@ def test_lines_of_a_later_version_are_read_and_kept(small, full: Path) -> None:
     text = "".join(line + "\n" for line in (*map(json.dumps, lines), unknown, '{"later":1}', "[]"))
     manifest.write_text(text + '{"shard":"cut o')
     _, first, _ = again(small, full)
-    assert (first.total, first.there) == (0, 24)
+    assert (first.total, first.already_done) == (0, 24)
     assert manifest.read_text() == text
 
 
@@ -108,7 +108,7 @@ def test_a_changed_experiment_computes_only_what_changed(small, truth, full: Pat
     more = small.model_copy(update={"policies": ["EUCBV", "MOSS", "UCB1"]})
     told: list = []
     results = run(more, full, shard_steps=STEPS, progress=told.append)
-    assert (told[0].total, told[0].there) == (12, 24)
+    assert (told[0].total, told[0].already_done) == (12, 24)
     assert results.finals.filter(policy="MOSS").equals(truth.finals.filter(policy="MOSS"))
     fewer = small.model_copy(update={"policies": ["MOSS"], "runs": 8})
     results = run(fewer, full, shard_steps=STEPS, progress=told.append)
@@ -152,7 +152,7 @@ def test_a_disk_that_takes_no_more(small, truth, same, tmp_path: Path, monkeypat
     assert ("free some space" in str(error.value)) == (code == errno.ENOSPC)
     assert not list(tmp_path.rglob("*.unfinished"))
     results, first, _ = again(small, tmp_path)
-    assert first.there >= 5
+    assert first.already_done >= 5
     same(results, truth)
 
 
@@ -167,7 +167,7 @@ def test_a_disk_that_is_full_when_the_tables_are_written(small, truth, same, tmp
 
     with monkeypatch.context() as patch:
         patch.setattr(pl.LazyFrame, "sink_parquet", full)
-        patch.setattr("lowregret.experiments.store.ALMOST_FULL", 2**80)
+        patch.setattr("lowregret.results.saving.ALMOST_FULL", 2**80)
         told = (
             r"No space left on device \(os error 28\); every finished shard is kept: free some space and run"
         )
@@ -282,7 +282,7 @@ def test_all_shards_are_scanned_once_however_many_pairs_there_are(
         patch.setattr(pl, "scan_parquet", scan)
         store = ResultStore(full)
         with store.open():
-            store.publish(make_shard_plan(small, STEPS))
+            store.write_tables(make_shard_plan(small, STEPS))
     assert [len(paths) for paths in scans] == [24, 8]  # "coins again" has the shards of an earlier one
     same(lr.open_results(full), truth)
 
@@ -318,7 +318,7 @@ def test_shards_are_on_the_disk_before_the_manifest_names_them(small, tmp_path: 
     with store.open():
         opened = waits[:]
         waits.clear()
-        store.put([(shard, "MOSS", Finished(b"data", "hash", 1.0)) for shard in shards])
+        store.write_shards([(shard, "MOSS", Finished(b"data", "hash", 1.0)) for shard in shards])
     assert opened == [("sync", "out"), ("sync", tmp_path.name)]
     files = [f"{shard.name}.parquet" for shard in shards]
     each = [[("sync", f"{file}.unfinished"), ("name", file)] for file in files]
@@ -329,8 +329,8 @@ def test_shards_are_on_the_disk_before_the_manifest_names_them(small, tmp_path: 
 @needs_linux
 def test_tables_are_on_the_disk_before_they_are_published(small, full: Path, waits) -> None:
     (full / "experiment.json").unlink()
-    ResultStore(full).publish(make_shard_plan(small, STEPS))
-    tables = [f"{name}.parquet" for name in COLUMNS]
+    ResultStore(full).write_tables(make_shard_plan(small, STEPS))
+    tables = [f"{name}.parquet" for name in TABLE_COLUMNS]
     folder, told = ("sync", full.name), "experiment.json"
     assert waits == [
         folder,  # the old ones are withdrawn

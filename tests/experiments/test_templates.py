@@ -61,6 +61,6 @@ def test_combinations_of_nothing_is_one() -> None:
 
 def test_a_name_is_short_and_determines_the_environment() -> None:
     entry = {"environment": "bernoulli:0.1,{0.1+gap}", "grid": {"gap": [0.02, 0.2, 1 / 3]}}
-    cases = lr.Experiment(environments=[entry], policies="UCB1", horizon=9).cases
+    cases = lr.Experiment(environments=[entry], policies="UCB1", horizon=9).resolved_environments
     assert [case.name for case in cases[:2]] == ["bernoulli:0.1,0.12", "bernoulli:0.1,0.3"]
     assert [lr.environment(case.name).arms for case in cases] == [case.bandit.arms for case in cases]

@@ -72,7 +72,7 @@ def test_finished_shards_are_opened_with_a_warning(half: Path) -> None:
 def test_a_summary_and_a_comparison_use_the_runs_that_are_there(half: Path) -> None:
     results = opened(half)
     assert results.summary()["runs"].sum() == len(results.finals)
-    compared = results.compare("MOSS")
+    compared = results.compare("MOSS", all=True)
     shared = results.finals.pivot("policy", index=["environment", "run"], values="regret")
     for row in compared.to_dicts():
         both = shared.filter(environment=row["environment"]).select(row["policy"], "MOSS").drop_nulls()

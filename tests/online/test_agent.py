@@ -151,8 +151,8 @@ def test_compiled_code_meets_the_types_it_was_compiled_for(monkeypatch, horizon)
                 agent.add_arm("yellow")
             if step == 30:
                 agent.retire_arm("red")
-            with pytest.raises(lr.UnknownDecisionError):  # which restores the model
-                agent.tell_many([(choice, 1), ("nobody", 0)])
+            with pytest.raises(lr.InputError):  # which restores the model
+                agent.tell_many([(choice, 1), (choice, "no number")])
             agent.tell(choice, step % 3 == 0)
         assert [typeof(part) for part in (state.rows, state.models, state.round)] == types
     assert plain.summary().equals(fast.summary())
@@ -166,7 +166,7 @@ def test_parallel_asks_spread_out(policy):
     choices = agent.ask(40)
     if isinstance(policy, lr.FixedArm):
         assert {choice.arm for choice in choices} == {"red"}
-    else:
+    elif not isinstance(policy, lr.LUCB):  # it decides by known rewards alone
         assert {choice.arm for choice in choices} == set(ARMS)
     assert [choice.time for choice in choices] == list(range(1, 41))
     for place, choice in enumerate(reversed(choices)):
@@ -326,17 +326,34 @@ def test_a_request_is_refused_where_its_arms_are_not_allowed():
     assert agent.ask(request="visit 17", only=["red"]) == first
 
 
-def test_many_rewards_are_told_all_or_none():
+def test_invalid_input_rejects_all_rewards_of_a_call():
     agent = lr.Agent(lr.EUCBV(), ARMS, horizon=1_000)
     choices = agent.ask(6)
     state = agent.to_json()
     with pytest.raises(lr.InputError, match="must be a finite number"):
         agent.tell_many([(choices[0], 1), (choices[1], float("nan"))])
     assert agent.to_json() == state
-    with pytest.raises(lr.ConflictError, match="the reward 0.0 is rejected"):
-        agent.tell_many([(choices[0], 1), (choices[0], 0)])
-    assert len(agent.pending) == 6
     assert agent.tell_many([(choice, 1) for choice in choices * 2]) == 6
+
+
+def test_a_reward_that_is_rejected_hinders_no_other_one():
+    agent = lr.Agent(lr.EUCBV(), ARMS, horizon=1_000)
+    first, second, *others = agent.ask(6)
+    agent.tell(second, 0)
+    rewards = [(first, 1), (second, 1), ("nobody-9", 1), *((choice, 1) for choice in others), (first, 0.5)]
+    with pytest.raises(lr.ConflictError, match="^3 of 8 rewards are rejected, the others are rec") as caught:
+        agent.tell_many(rewards)
+    assert agent.pending == () and agent.summary()["mean"].sum() > 0 and agent.conflicts == 2
+    kinds = {1: lr.ConflictError, 2: lr.UnknownDecisionError, 7: lr.ConflictError}
+    assert {place: type(error) for place, error in caught.value.rejected.items()} == kinds
+    assert "has the reward 1.0: the reward 0.5 is rejected" in str(caught.value.rejected[7])
+    with pytest.raises(lr.UnknownDecisionError, match="^2 of 2 rewards are rejected, none is") as caught:
+        agent.tell_many([("nobody-9", 1), (lr.Request("nobody"), 1)])
+    assert list(caught.value.rejected) == [0, 1] and agent.conflicts == 2
+    for call in (lambda: agent.tell(first, 0), lambda: agent.tell("nobody-9", 0)):
+        with pytest.raises(lr.LowRegretError) as caught:
+            call()
+        assert not caught.value.rejected
 
 
 def test_rewards_are_scaled_and_clipped():

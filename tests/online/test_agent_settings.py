@@ -65,7 +65,7 @@ def test_bad_settings(changed, message):
             "a reward must be a finite number .*, got inf",
         ),
         (lambda agent, choice: agent.tell(choice, "1"), "a reward must be a finite number, got '1'"),
-        (lambda agent, choice: agent.tell(choice, None), "a reward must be a finite number, got None"),
+        (lambda agent, choice: agent.tell(choice, None), "tell: pass the reward as well"),
         (lambda agent, choice: agent.tell(choice, 10**400), "a reward must be a finite number"),
         (lambda agent, choice: agent.tell(choice, 2), r"reward 2.0 lies outside \[0, 1\]"),
         (

@@ -1,10 +1,15 @@
 """What an agent says of its arms: the interval covers at all times at once, in the user's units."""
 
+import json
+from datetime import timedelta
+
 import numpy as np
+import polars as pl
 import pytest
 
 import lowregret as lr
 from lowregret.analysis.confidence_sequences import Totals, mean_intervals, normal_width
+from lowregret.analysis.nonnegative_means import Products, add_rewards, lower_ends
 from lowregret.online.arm_summary import ADDED_VARIANCE, gain_over_control, regret_bound
 
 
@@ -33,12 +38,85 @@ def test_without_a_range_the_interval_follows_the_variance():
     agent.tell(agent.ask(), 5)
     for reward in (4.0, 6.0) * 49:
         agent.tell(agent.ask(), reward)
-    assert agent.summary()["low"].item() is None  # the variance of so few rewards may be far too small
-    for reward in (4.0, 6.0):
+    assert agent.summary()["high"].item() is None  # the variance of so few rewards may be far too small
+    for reward in (4.0, 6.0) * 3:
         agent.tell(agent.ask(), reward)
     assert agent.summary()["high"].item() == pytest.approx(
-        5 + normal_width(np.array(101.0), np.sqrt(100 / 101), 0.05)
+        5 + normal_width(np.array(105.0), np.sqrt(104 / 105), 0.05)
     )
+
+
+def sold(agent, seed=3, turns=600):
+    """Let two arms have a sale of uneven size in a fifth of the decisions."""
+    random = np.random.default_rng(seed)
+    for _ in range(turns):
+        choice = agent.ask(request=f"{'evil' if random.random() < 0.1 else 'good'} {agent.time}")
+        agent.tell(choice, float(random.lognormal()) if random.random() < 0.2 else 0.0)
+    return agent
+
+
+def test_without_a_range_the_lower_end_is_proved_and_the_upper_end_waits_for_enough_rewards():
+    agent = sold(lr.Agent("RoundRobin", ["a", "b"], reward_range=None, seed=1))
+    with agent.transactions.reading() as state:
+        rewards = [reward for decision, reward in state.days.recent.values() if decision.arm == "a"]
+    assert 0 < len(rewards) < 300  # others are folded into products
+    a, b = agent.summary().iter_rows(named=True)
+    assert 0.0 < a["low"] < a["mean"] and 0.0 < b["low"] < b["mean"]
+    ends = ["high", "to_leader_low", "to_leader_high", "to_control_low", "to_control_high"]
+    assert {a[end] for end in ends} == {b[end] for end in ends} == {None}
+    sold(agent, turns=4_000)
+    assert all(row["low"] < row["mean"] < row["high"] for row in agent.summary().iter_rows(named=True))
+    agent.tell(agent.ask(), -0.5)
+    normal = agent.summary().row(0, named=True)
+    assert normal["high"] - normal["mean"] == pytest.approx(normal["mean"] - normal["low"])
+
+
+def test_the_lower_end_is_that_of_all_rewards_after_every_way_to_open_an_agent(tmp_path, monkeypatch):
+    options = {"arms": ["a", "b"], "seed": 1, "reward_range": None}
+    with sold(lr.open_agent(tmp_path / "x.db", "RoundRobin", **options)) as agent:
+        lows = agent.summary()["low"].to_list()
+        assert min(lows) > 0.0
+        assert lr.Agent.from_json(agent.to_json()).summary()["low"].to_list() == lows
+        assert agent.verify() > 1_000
+    with lr.open_agent(tmp_path / "x.db") as again:
+        assert again.summary()["low"].to_list() == lows
+        rewards = again.rewards().filter(~pl.col("decision").is_in(evil_of(again)))
+        assert again.forget_where(request_prefix="evil") > 20
+        left = again.summary()["low"].to_list()
+        assert left == [
+            lower_ends(add_rewards([Products()], [rewards.filter(arm=arm)["reward"]]), 0.025).item()
+            for arm in "ab"
+        ]
+        assert left != lows
+        again.compact(timedelta(0))
+        assert again.verify() == 0
+    with lr.open_agent(tmp_path / "x.db") as last:
+        assert last.summary()["low"].to_list() == left
+
+
+def evil_of(agent):
+    events = agent.events().filter(kind="asked")
+    return events.filter(pl.col("request").str.starts_with("evil"))["decision"].implode()
+
+
+def test_an_agent_of_an_older_version_counts_from_when_it_is_opened():
+    agent = sold(lr.Agent("RoundRobin", ["a", "b"], reward_range=None, seed=1))
+    parts = json.loads(agent.to_json())
+    del parts["products"]
+    older = lr.Agent.from_json(json.dumps(parts))
+    assert older.summary()["low"].to_list() == [0.0, 0.0]
+    assert sold(older, seed=4).summary()["low"].min() > 0.0
+    parts["arms"]["origin"][0] = -1.0  # its first reward: none of its rewards need be at least 0
+    assert lr.Agent.from_json(json.dumps(parts)).summary()["low"].min() < 0.0
+
+
+def test_damaged_products_are_rejected():
+    text = sold(lr.Agent("RoundRobin", ["a", "b"], reward_range=None, seed=1)).to_json()
+    for place, value in ((0, 0), (3, -1.0), (3, 1.5)):
+        parts = json.loads(text)
+        parts["products"]["a"][place] = value
+        with pytest.raises(lr.InputError, match="products of arm 'a'"):
+            lr.Agent.from_json(json.dumps(parts))
 
 
 def test_means_that_change_with_periods_have_no_interval():
@@ -93,7 +171,7 @@ def test_the_regret_bound_holds_and_is_what_the_intervals_say():
     agent.retire_arm("b")
     retired = sum(pulls * max(ends["a"][2] - low, 0) for arm, (pulls, low, _) in ends.items() if arm != "a")
     assert bound_of(agent) == pytest.approx(retired)
-    agent.transactions.state.rows["reset"][0] = (
+    agent.transactions.state.rows["forgotten"][0] = (
         3  # the intervals are those of the rewards since, the pulls all
     )
     assert bound_of(agent) is None

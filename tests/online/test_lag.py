@@ -1,6 +1,8 @@
 """A worker that was idle catches up without stopping the others, and nobody waits longer than was agreed."""
 
 import sqlite3
+import subprocess
+import sys
 import threading
 from time import monotonic, sleep
 
@@ -10,6 +12,7 @@ from agent_workers import check_replay
 import lowregret as lr
 from lowregret.online import calls, event_replay, transactions
 from lowregret.online.agent_state import AgentState
+from lowregret.online.stores.sqlite import SQLiteStore
 
 ARMS = ["red", "green", "blue"]
 
@@ -159,16 +162,75 @@ def test_a_timeout_is_a_number_of_seconds(tmp_path, timeout):
 
 
 @pytest.mark.parametrize("end", ["-wal", "-shm"])
-def test_a_deleted_file_of_sqlite_is_noticed(tmp_path, end):
-    """Else calls would be acknowledged that are in a file without a name; what is refused is not stored."""
+def test_a_deleted_file_of_sqlite_loses_nothing(tmp_path, end):
+    """Else calls would be acknowledged that are in a file without a name."""
+    with opened(tmp_path / "agent.db") as agent, opened(tmp_path / "agent.db") as other:
+        for _ in range(3):
+            first = agent.ask()
+            (tmp_path / f"agent.db{end}").unlink()
+            assert other.tell(first, 1) is True and agent.tell(first, 1) is False
+            (tmp_path / f"agent.db{end}").unlink()
     with opened(tmp_path / "agent.db") as agent:
-        agent.ask()
+        assert agent.time == 3 and agent.verify() == 6
+
+
+@pytest.mark.parametrize("end", ["-wal", "-shm"])
+def test_a_file_of_sqlite_that_is_deleted_during_a_call(tmp_path, monkeypatch, end):
+    """The caller does not know whether it is stored, and repeats the call."""
+    commit = SQLiteStore._commit
+
+    def delete_and_commit(store):
         (tmp_path / f"agent.db{end}").unlink()
-        for _ in range(2):
-            with pytest.raises(lr.StoreError, match=f"agent.db{end}' was moved or deleted while it was open"):
-                agent.ask()
+        commit(store)
+
     with opened(tmp_path / "agent.db") as agent:
-        assert agent.time == 1
+        agent.ask(request="first")
+        with monkeypatch.context() as patch:
+            patch.setattr(SQLiteStore, "_commit", delete_and_commit)
+            with pytest.raises(
+                lr.StoreError, match="was deleted during a call, which may be stored: repeat it"
+            ):
+                agent.ask(request="second")
+        choice = agent.ask(request="second")
+    with opened(tmp_path / "agent.db") as agent:
+        assert agent.time == agent.verify() == 2 and agent.ask(request="second") == choice
+
+
+WRITER = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("CREATE TABLE others (number INTEGER)")
+if sys.argv[2] == "old table":
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+connection.execute("INSERT INTO others VALUES (1)")
+print("has written", flush=True)
+sys.stdin.read()
+connection.close()
+"""
+
+
+@pytest.mark.parametrize("page", ["new table", "old table"])
+def test_a_wal_that_another_process_has_alone(tmp_path, page):
+    """What would be written beside it could be lost, even where all that is read is in the store itself."""
+    path = tmp_path / "agent.db"
+    with opened(path) as agent:
+        agent.ask()
+    pipe = subprocess.PIPE
+    other = subprocess.Popen([sys.executable, "-c", WRITER, path, page], stdin=pipe, stdout=pipe)
+    try:
+        other.stdout.readline()
+        (tmp_path / "agent.db-wal").unlink()
+        for _ in range(2):
+            with pytest.raises(lr.StoreError, match="its -wal was deleted while another process has it open"):
+                opened(path).ask()
+    finally:
+        other.communicate()
+    with opened(path) as agent:
+        agent.ask()
+        assert agent.time == agent.verify() == 2
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT number FROM others").fetchall() == [(1,)]
+    connection.close()
 
 
 def test_a_call_for_many_decisions_compiles_first(tmp_path, monkeypatch):

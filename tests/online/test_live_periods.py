@@ -152,6 +152,31 @@ def test_what_fails_leaves_no_trace(tmp_path, monkeypatch):
         check_replay(agent)
 
 
+def test_what_a_verdict_compares_does_not_depend_on_when_rewards_are_matched(monkeypatch):
+    def written(every, compiled):
+        monkeypatch.setattr(live_periods, "SETTLE_EVERY", every)
+        agent, random = lr.Agent("RoundRobin", ARMS, period=40), Random(5)
+        monkeypatch.setattr(agent.transactions.state, "token", "an agent")
+        agent = agent.compile() if compiled else agent
+        for turn in range(12):
+            choices = agent.ask(25)
+            random.shuffle(choices)
+            agent.tell_many((choice, random.random()) for choice in choices)
+            assert (agent.verdict().claim != "none") and (every > 5 or len(remaining(agent)) < 100)
+            if turn == 6:
+                agent.add_arm("new")
+        return json.loads(agent.to_json()) | {"pending": None, "answers": None}
+
+    first = written(10**6, False)
+    assert sum(first["periods"]["matched"][1]) > 100
+    assert written(5, False) == first and written(5, True) == first
+
+
+def remaining(agent):
+    with agent.transactions.reading() as state:
+        return state.matching.rewards
+
+
 def test_arms_that_the_policy_does_not_see_tell_about_their_periods():
     """Rewards of the control arm make a period good, so equal rewards of another arm are worth less."""
     means = {}

@@ -109,11 +109,11 @@ def test_the_header_names_the_format(tmp_path):
     with sqlite3.connect(tmp_path / "agent.db") as link:
         assert link.execute("PRAGMA user_version").fetchone() == (2,)
     link.close()
-    for version, number in ((3, 3), (0, 1)):
+    for version, number, remedy in ((3, 3, "a newer one wrote it"), (0, 1, "use the version that wrote it")):
         with sqlite3.connect(tmp_path / "agent.db") as link:
             link.execute(f"PRAGMA user_version = {version}")
         link.close()
-        message = f"has format {number}, and this lowregret reads 2: use the version that wrote it"
+        message = f"has format {number}, and this lowregret reads 2: {remedy}"
         for read_only in (False, True):
             with pytest.raises(lr.StoreError, match=message):
                 lr.open_agent(tmp_path / "agent.db", lr.UCB1(), ARMS, read_only=read_only)

@@ -64,15 +64,21 @@ def test_a_foreign_database_is_refused_and_left_alone(tmp_path):
     assert path.read_bytes() == before
 
 
+INCONSISTENT = "is inconsistent: it is damaged, or a newer"
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ("DELETE FROM log WHERE position = 2", "has lost rows of its log: restore it from a copy"),
         ("DELETE FROM log WHERE position > 3", "has lost rows of its log: restore it from a copy"),
-        ("UPDATE log SET reward = 'much' WHERE kind = 'told'", "is inconsistent: it is damaged, or a newer"),
-        ("UPDATE log SET drawn = NULL WHERE position = 2", "is inconsistent: it is damaged, or a newer"),
-        ("UPDATE log SET decision = 9 WHERE kind = 'told'", "is inconsistent: it is damaged, or a newer"),
-        ("UPDATE log SET kind = 'paused' WHERE position = 2", "is inconsistent: it is damaged, or a newer"),
+        ("UPDATE log SET reward = 'much' WHERE kind = 'told'", "event 4 of .* is damaged: restore a copy"),
+        ("UPDATE log SET timestamp = 7 WHERE kind = 'told'", "event 4 of .* is damaged: restore a copy"),
+        ("UPDATE log SET kind = 'cloned', checksum = NULL WHERE position = 4", "kind 'cloned': upgrade this"),
+        ("UPDATE log SET reward = 'much', checksum = NULL WHERE kind = 'told'", INCONSISTENT),
+        ("UPDATE log SET drawn = NULL, checksum = NULL WHERE position = 2", INCONSISTENT),
+        ("UPDATE log SET decision = 9, checksum = NULL WHERE kind = 'told'", INCONSISTENT),
+        ("UPDATE log SET kind = 'paused', checksum = NULL WHERE position = 2", INCONSISTENT),
     ],
 )
 def test_a_log_that_others_have_changed_is_refused(tmp_path, monkeypatch, change, message):

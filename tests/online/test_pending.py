@@ -10,7 +10,8 @@ from lowregret.policies import POLICIES
 
 SAMPLING = {"BESA", "DiscountedThompson", "EpsilonGreedy", "ExpTSPlus", "MOTS", "NPTS", "PHE", "TsallisINF"}
 SAMPLING |= {"KLMS", "MaillardSampling", "ThompsonBeta", "ThompsonGauss", "ThompsonNormal"}
-SAMPLING |= {"TopTwoThompson", "TopTwoThompsonGauss"}
+SAMPLING |= {"TopTwoThompson", "TopTwoThompsonGauss", "TopTwoStopping"}
+SAMPLING |= {"EBTC", "KLLUCB", "LUCB", "TrackAndStop"}
 
 
 class Cautious(lr.ThompsonBeta):

@@ -104,8 +104,8 @@ def test_a_reward_counts_on_the_day_of_its_decision_and_what_fails_does_not_coun
     now[0] += 1
     second = agent.ask()
     agent.tell_many([(second, 0), (first[0], 1)])
-    with pytest.raises(lr.UnknownDecisionError):
-        agent.tell_many([(first[1], 1), ("unknown-9", 1)])
+    with pytest.raises(lr.InputError):
+        agent.tell_many([(first[1], 1), (first[1], "no number")])
     state = agent.transactions.state
     assert period_rewards(state).counts.sum(axis=0).tolist() == [1, 1]
     assert by_day(agent) == {

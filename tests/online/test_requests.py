@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import lowregret as lr
 from lowregret.cli import app
-from lowregret.online import agent_state, calls
+from lowregret.online import calls, records
 from lowregret.online.decisions import Request
 from lowregret.service.group_commit import GroupCommit
 
@@ -60,13 +60,13 @@ def test_what_names_no_decision_or_several_is_refused(agent):
     with pytest.raises(lr.InputError, match="must not be empty"):
         agent.tell(request="", reward=1)
     agent.ask(request="one")
-    with pytest.raises(lr.InputError, match="a reward must be a finite number, got None"):
+    with pytest.raises(lr.InputError, match="tell: pass the reward as well"):
         agent.tell(request="one")
     assert len(agent.pending) == 3 and agent.conflicts == 0
 
 
 def test_the_store_remembers_what_memory_has_forgotten(tmp_path, monkeypatch):
-    monkeypatch.setattr(agent_state, "MAX_REMEMBERED", 2)
+    monkeypatch.setattr(records, "MAX_REMEMBERED", 2)
     with lr.open_agent(tmp_path / "a.db", lr.UCB1(), ARMS) as agent:
         for visit in range(5):
             agent.ask(request=str(visit))

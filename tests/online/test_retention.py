@@ -79,10 +79,12 @@ def test_an_erased_request_is_nowhere(tmp_path):
         assert agent.ask(request="visit 1, 5").id != choice.id
 
 
+NO_CHECKSUM = "UPDATE log SET checksum = NULL"
 CHANGES = {
-    "UPDATE log SET reward = 0.75 WHERE position = 3": "the snapshot at event .* does not follow from the",
-    "UPDATE log SET arm = 'blue' WHERE position = 1": "does not follow from the log|is inconsistent",
-    "UPDATE log SET kind = 'forgot', reward = NULL WHERE position = 5": "does not follow from the log",
+    "UPDATE log SET reward = 0.75 WHERE position = 3": "event 3 of .* is damaged",
+    f"{NO_CHECKSUM}, reward = 0.75 WHERE position = 3": "the snapshot at event .* does not follow from",
+    f"{NO_CHECKSUM}, arm = 'blue' WHERE position = 1": "does not follow from the log|is inconsistent",
+    f"{NO_CHECKSUM}, kind = 'forgot', reward = NULL WHERE position = 5": "does not follow from the log",
     "DELETE FROM log WHERE position = 7": "has lost rows of its log",
 }
 
@@ -159,3 +161,14 @@ def test_events_are_dated(tmp_path):
     assert table["kind"].to_list()[:3] == ["asked", "asked", "told"]
     assert json.loads(table.head(1).write_json())[0]["request"] == "visit 0, 0"
     agent.close()
+
+
+def test_an_agent_that_was_opened_before_the_first_event_notices_that_all_were_dropped(tmp_path):
+    path = tmp_path / "agent.db"
+    with lr.open_agent(path, "UCB1", ARMS) as agent, lr.open_agent(path) as idle:
+        choice = agent.ask()
+        agent.tell(choice, 1)
+        assert agent.compact() == 2
+        assert idle.time == 1
+        assert idle.ask().time == agent.time == 2
+        assert idle.verify() == agent.verify() == 1

@@ -104,8 +104,8 @@ def test_an_agent_with_shares_is_stored_and_opened_again(tmp_path):
                 step = len(made) - 1
                 agent.tell(made[-1], float((step * 7919 % 1000) / 1000 < RATES[made[-1].arm]))
     assert [choice[1:4] for choice in made] == known
-    with pytest.raises(lr.InputError, match="was created with minimum_share 0.1, got 0.0"):
-        lr.open_agent(tmp_path / "agent.db", "EUCBV", ARMS, 500, 6, control=("d", 0.2))
+    with pytest.raises(lr.InputError, match="was created with minimum_share 0.1, got 0.2"):
+        lr.open_agent(tmp_path / "agent.db", "EUCBV", ARMS, 500, 6, control=("d", 0.2), minimum_share=0.2)
 
 
 def test_json_restores_the_shares_and_pending_pulls_of_the_control_arm():

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 from helpers import Impatient
 
@@ -12,6 +13,27 @@ from lowregret.online import transactions
 from lowregret.service.views import metrics
 
 RELEASED = (Path(__file__).parents[1] / "data" / "agent-2.json").read_text(encoding="utf-8")
+
+
+ADJUSTED = Path(__file__).parents[1] / "data" / "agents-2-adjusted.json"
+
+
+@pytest.mark.parametrize("kind", ["period", "prior"])
+def test_agents_whose_policy_sees_adjusted_arms_open_and_continue(kind):
+    """The version that stored them held the adjusted statistics in the rows of its arms."""
+    stored = json.loads(ADJUSTED.read_text(encoding="utf-8"))[kind]
+    agent, arms, used = lr.Agent.from_json(json.dumps(stored["agent"])), ["a", "b", "c"], stored["used"]
+    table = np.random.RandomState(5).random_sample((3, 400)) < np.array([[0.2], [0.4], [0.5]])
+    chosen = []
+    for step in range(40):
+        choice = agent.ask()
+        arm = arms.index(choice.arm)
+        agent.tell(choice, 0.7 * float(table[arm][used[arm]]))
+        used[arm] += 1
+        chosen.append(arm)
+        if step == 20:
+            agent = lr.Agent.from_json(agent.to_json())
+    assert chosen == stored["choices"]
 
 
 def test_format_2_opens_for_ever():
@@ -91,7 +113,7 @@ NO_ARMS = {column: [] for column in json.loads(RELEASED)["arms"]}
         (None, "not the JSON of an agent: None"),
         ("[1, 2]", "not the JSON of an agent, which has a 'format'"),
         ('{"name": "somebody"}', "not the JSON of an agent, which has a 'format'"),
-        ('{"format": 99}', "reads agents of format 2, got 99: use the version that wrote it"),
+        ('{"format": 99}', "reads agents of format 2, got 99: a newer one wrote it, so upgrade"),
         ('{"format": 1}', "reads agents of format 2, got 1: use the version that wrote it"),
         ('{"format": 2}', "this agent cannot be loaded: lowregret is missing"),
         (edited(told="many"), "told must be an integer, got 'many'"),

@@ -18,10 +18,21 @@ def opened(path, **changed):
     return lr.open_agent(path, **{"policy": lr.UCB1(), "arms": ARMS, "seed": 3, **changed})
 
 
-def test_the_stores_conform(tmp_path):
-    stores = {}
-    lr.testing.check_store(lambda name: stores.setdefault(name, MemoryStore()))
-    lr.testing.check_store(lambda name: SQLiteStore(tmp_path / "all.db", name))
+class TestMemory(lr.testing.StoreTests):
+    def setup_method(self):
+        self.stores = {}
+
+    def make_store(self, name):
+        return self.stores.setdefault(name, MemoryStore())
+
+
+class TestSQLite(lr.testing.StoreTests):
+    @pytest.fixture(autouse=True)
+    def place(self, tmp_path):
+        self.path = tmp_path / "all.db"
+
+    def make_store(self, name):
+        return SQLiteStore(self.path, name)
 
 
 class Forgetful(MemoryStore):

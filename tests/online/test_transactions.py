@@ -12,14 +12,14 @@ from agent_workers import check_replay, contents, interrupted
 
 import lowregret as lr
 from lowregret.online import agent_state as states
-from lowregret.online import calls, transactions
+from lowregret.online import calls, records, transactions
 from lowregret.online.agent_state import AgentState
 from lowregret.online.stores import in_memory as memory
 from lowregret.online.stores import sql, sqlite
 
 ARMS = ["red", "green", "blue"]
 PLACES = ["agent.db", None]
-MODULES = transactions, calls, states, memory, sql, sqlite
+MODULES = transactions, calls, states, records, memory, sql, sqlite
 
 
 def opened(folder, name):
@@ -145,7 +145,9 @@ def test_an_interrupt_while_an_agent_catches_up(tmp_path, monkeypatch):
     for moment in range(0, 2_000, 20):
         other.tell(other.ask(), 1)
         with suppress(KeyboardInterrupt):
-            interrupted(one.to_json if moment % 40 else one.ask, moment, transactions, states, sqlite)
+            interrupted(
+                one.to_json if moment % 40 else one.ask, moment, transactions, states, records, sqlite
+            )
         one.tell_many((choice, 1) for choice in one.pending)  # which ends a session that was left open
         check_replay(one)
     assert one.time == other.time == opened(tmp_path, "agent.db").time
@@ -154,8 +156,8 @@ def test_an_interrupt_while_an_agent_catches_up(tmp_path, monkeypatch):
 
 def test_an_agent_in_memory_does_not_grow(monkeypatch):
     """Once it remembers as many answers and requests as it may."""
-    monkeypatch.setattr(states, "MAX_REMEMBERED", 100)
-    monkeypatch.setattr(states, "SETTLE_EVERY", 100)
+    monkeypatch.setattr(records, "MAX_REMEMBERED", 100)
+    monkeypatch.setattr(records, "SETTLE_EVERY", 100)
     agent, sizes = lr.Agent(lr.UCB1(), ARMS, seed=3), []
     tracemalloc.start()
     for part in range(4):

@@ -59,7 +59,10 @@ def test_lifts_over_the_control_and_rewards_without_a_range():
         agent.tell(choice, 1e6 + random.normal() + (choice.arm == "a"))
     verdict = agent.verdict()
     assert verdict.claim == "best" and verdict.asymptotic
-    assert verdict.sentence == "a is the best (error about 5%, whenever you look)"
+    assert verdict.sentence == (
+        "a is the best (error about 5%, whenever you look; assumes that rewards much larger than those so "
+        "far are too rare to matter)"
+    )
     assert verdict.arms[0].probability_best > 0.999
 
 
@@ -73,7 +76,7 @@ def test_no_verdict_without_rewards_rivals_or_statistics():
     assert agent.verdict().sentence == "no verdict: there is only one arm"
     agent = lr.Agent("UCB1", ["a", "b"])
     agent.tell_many((choice, 1) for choice in agent.ask(10))
-    agent.transactions.state.rows["reset"][0] = 3
+    agent.transactions.state.rows["forgotten"][0] = 3
     assert agent.verdict().sentence.startswith("no verdict: the policy has reset its statistics")
     for arguments in ({"error": 0}, {"error": 1.0}, {"within": -1}, {"within": float("nan")}):
         with pytest.raises(InputError):
@@ -127,6 +130,34 @@ def test_without_a_range_pending_decisions_that_may_turn_into_failures_exclude_a
     assert set(agent.summary().select(ends).row(1)) == {None}
     with agent.transactions.reading() as state:
         assert gain_over_control(state) is None
+
+
+def shop(sales, pulls=2_000):
+    """Sell a cheap plan in 2% of the decisions, and a dear one so many times."""
+    agent = lr.Agent("RoundRobin", ["cheap", "dear"], reward_range=None, seed=1)
+    for arm, number, price in (("cheap", pulls // 50, 50.0), ("dear", sales, 1_500.0)):
+        rewards = [price] * number + [0.0] * (pulls - number)
+        agent.tell_many(zip(agent.ask(pulls, only=[arm]), rewards, strict=True))
+    return agent
+
+
+def test_an_arm_that_sells_seldom_and_dear_is_not_yet_the_worse_one():
+    """The mean of the dear plan may be 1.5; in a seventh of all logs it has no sale in 2,000 decisions."""
+    verdict = shop(sales=0).verdict()
+    assert (verdict.claim, verdict.arm, verdict.more_decisions) == ("not yet", "cheap", None)
+    assert verdict.sentence == (
+        "not yet: cheap leads, but the rewards of dear are too few or too uneven to compare means; "
+        "too little to say when a verdict would come"
+    )
+    assert [shop(sales).verdict().claim for sales in (29, 30, 40)] == ["not yet", "best", "best"]
+    early = shop(sales=29).verdict()
+    assert early.arm == "dear" and 100 < early.more_decisions < 300  # 30 / 29 times as many
+
+
+def test_the_gate_is_for_rewards_that_were_never_negative():
+    agent = shop(sales=0)
+    agent.tell(agent.ask(only=["cheap"]), -1.0)  # a refund: these are no rewards at least 0
+    assert agent.verdict().claim == "best"
 
 
 def test_a_window_without_a_default_states_what_the_claim_assumes():

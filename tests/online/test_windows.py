@@ -4,12 +4,14 @@ from collections import deque
 from datetime import timedelta
 from itertools import pairwise
 from random import Random
+from time import time
 
+import polars as pl
 import pytest
 from agent_workers import check_replay, contents
 
 import lowregret as lr
-from lowregret.online import calls, transactions, windows
+from lowregret.online import calls, clock_readings, stores, transactions, windows
 
 ARMS = ["red", "green", "blue"]
 MEANS = {"red": 0.2, "green": 0.5, "blue": 0.8}
@@ -85,8 +87,8 @@ def test_a_window_in_time(tmp_path, name):
     agent = made(tmp_path, name, matures_after=timedelta(hours=1), default_reward=0, clock=lambda: now[0])
     first = agent.ask(2)
     now[0] += 3_000
+    agent.tell(first[0], 1)  # so that the next reading is not the only one that is far ahead
     second = agent.ask()
-    agent.tell(first[0], 1)
     now[0] += 599
     agent.ask()
     assert agent.summary()["pulls"].sum() == 0
@@ -95,6 +97,7 @@ def test_a_window_in_time(tmp_path, name):
     assert agent.summary()["pulls"].sum() == 2
     assert second in agent.pending
     now[0] += 10**6
+    assert agent.forget_expired() == 0
     assert agent.forget_expired() == 3
     assert agent.forget_expired() == 0
     assert agent.pending == ()
@@ -204,15 +207,19 @@ def test_a_clock_that_was_ahead_does_not_stop_windows_for_ever(tmp_path, name):
     agent = made(tmp_path, name, matures_after=timedelta(hours=1), default_reward=0, clock=lambda: now[0])
     agent.ask()
     now[0] += 10**9
-    agent.tell_many((choice, 1) for choice in agent.ask(2))  # ends the first window
+    agent.tell_many((choice, 1) for choice in agent.ask(2))
+    agent.preview()
+    agent.tell(agent.ask(), 1)  # ends the first window, since three readings have agreed
+    assert agent.summary()["pulls"].sum() == 1
     now[0] -= 10**9
     last = agent.ask()
     now[0] += 3_599
+    agent.preview()
     agent.ask()
     assert agent.summary()["pulls"].sum() == 1
     now[0] += 1
     agent.ask()
-    assert agent.summary()["pulls"].sum() == 4
+    assert agent.summary()["pulls"].sum() == 5
     assert last not in agent.pending and len(agent.pending) == 2
     if name is not None:
         check_replay(agent)
@@ -238,14 +245,131 @@ def test_many_windows_end_in_parts_between_which_others_are_not_kept_waiting(
     for asking in (agent.ask, lambda: agent.transactions.together(pair)):
         agent.ask(35)
         now[0] += 4_000
+        agent.preview()
         ended.clear()
         asking()
         assert [after - before for before, after in pairwise(ended)][:3] == [10, 10, 10]
         assert len(agent.pending) < 5
     agent.ask(25)
     now[0] += 4_000
+    agent.preview()
     due = len(agent.pending) - (2 if window == 2 else 0)
     assert agent.forget_expired() == due > 20
     if name is not None:
         check_replay(agent)
     agent.close()
+
+
+class Clocks:
+    """A clock of the user or the system, and the monotonic one, which goes on with the right time."""
+
+    def __init__(self, monkeypatch, right=1_000.0):
+        self.right, self.ahead = right, 0.0
+        monkeypatch.setattr(clock_readings, "monotonic", lambda: self.right)
+
+    def __call__(self):
+        return self.right + self.ahead
+
+
+@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("jump", [3_601.0, 25 * 3_600.0, 3e7])
+def test_one_reading_that_is_ahead_ends_no_window(tmp_path, monkeypatch, name, jump):
+    """A click half a day after its decision still counts, although a clock was ahead for one ask."""
+    clock, day = Clocks(monkeypatch), timedelta(days=1)
+    agent = made(tmp_path, name, matures_after=day, default_reward=0, clock=clock)
+    waiting = deque()
+    for hour in range(60):
+        clock.right += 3_600.0
+        clock.ahead = jump if hour == 30 else 0.0
+        waiting.append(agent.ask())
+        clock.ahead = 0.0
+        if len(waiting) > 12:
+            assert agent.tell(waiting.popleft(), 1)
+    assert agent.summary().filter(pl.col("pulls") > 0)["mean"].to_list() == [1.0] * 3
+    assert len(agent.pending) == 12
+    assert any(note.startswith("the clock was") for note in agent.notes)
+    if name is not None:
+        check_replay(agent)
+    agent.close()
+
+
+def test_a_clock_that_stays_ahead_is_believed_at_the_second_reading(monkeypatch):
+    clock = Clocks(monkeypatch)
+    agent = made(None, None, matures_after=timedelta(hours=1), default_reward=0, clock=clock)
+    agent.ask(3)
+    clock.ahead = 7_200.0
+    agent.ask()
+    assert agent.summary()["pulls"].sum() == 0
+    agent.ask()
+    assert agent.summary()["pulls"].sum() == 3
+
+
+def test_a_reading_that_is_ahead_ends_the_windows_that_are_due_without_it(monkeypatch):
+    clock = Clocks(monkeypatch)
+    agent = made(None, None, matures_after=timedelta(hours=1), default_reward=0, clock=clock)
+    agent.ask(3)
+    clock.right += 1_800.0
+    agent.ask(2)
+    clock.right, clock.ahead = clock.right + 1_801.0, 1e6
+    agent.ask()
+    assert agent.summary()["pulls"].sum() == 3
+
+
+@pytest.mark.parametrize("opened_again", [False, True])
+def test_an_agent_that_nobody_asks_for_a_day_ends_its_windows_at_the_next_ask(
+    tmp_path, monkeypatch, opened_again
+):
+    """In a process that goes on, and in one that is started for each decision, by the clock of the system."""
+    clock = Clocks(monkeypatch, right=1.7e9)
+    monkeypatch.setattr(stores.Store, "time", staticmethod(clock))
+    options = {"matures_after": timedelta(hours=1), "default_reward": 0}
+    agent = made(tmp_path, "agent.db", **options)
+    agent.ask(3)
+    clock.right += 86_400.0
+    if opened_again:
+        agent.close()
+        agent = made(tmp_path, "agent.db", **options)
+    agent.ask()
+    assert agent.summary()["pulls"].sum() == 3
+    agent.close()
+
+
+def test_the_first_call_of_a_process_may_be_the_one_whose_reading_is_ahead(tmp_path, monkeypatch):
+    """It was opened before the decisions of others."""
+    clock = Clocks(monkeypatch, right=1.7e9)
+    monkeypatch.setattr(stores.Store, "time", staticmethod(clock))
+    options = {"matures_after": timedelta(hours=1), "default_reward": 0}
+    with made(tmp_path, "agent.db", **options) as agent, made(tmp_path, "agent.db", **options) as other:
+        agent.ask(3)
+        clock.ahead = 90_000.0
+        other.ask()
+        assert other.summary()["pulls"].sum() == 0
+
+
+def test_a_clock_behind_the_latest_event_is_noted_and_logged(tmp_path, caplog):
+    now = [1e6]
+    with made(tmp_path, "agent.db", clock=lambda: now[0]) as agent:
+        agent.tell(agent.ask(), 1)
+    with made(tmp_path, "agent.db", clock=lambda: now[0] - 59.0) as agent:
+        agent.tell(agent.ask(), 1)
+        assert agent.notes == () and not caplog.records
+    other = made(tmp_path, "agent.db", clock=lambda: now[0] - 90_000.0)
+    with made(tmp_path, "agent.db", clock=lambda: now[0]) as agent:
+        agent.ask()
+        other.ask(3)  # of another host
+        assert agent.notes == ()
+    assert other.notes[0].startswith("the clock was 1 day, 1:00:00 behind the latest event or reading")
+    assert [record.getMessage()[:21] for record in caplog.records] == ["agent default: the cl"]
+    other.close()
+
+
+def test_the_server_of_several_hosts_gives_the_time(postgres_url, monkeypatch):
+    monkeypatch.setattr(stores.Store, "time", lambda _: 0.0)  # a host with a wrong clock
+    with lr.open_agent(postgres_url, lr.UCB1(), ARMS, name="server-time") as agent:
+        before = time()
+        choice = agent.ask()
+        agent.tell(choice, 1)
+        assert all(abs(stamp.timestamp() - before) < 60.0 for stamp in agent.events()["timestamp"])
+        assert abs(agent.transactions.clock() - before) < 60.0
+    with lr.open_agent(postgres_url, name="server-time", clock=lambda: 7.0) as agent:
+        assert agent.ask().timestamp == 7.0

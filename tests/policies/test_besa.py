@@ -10,8 +10,9 @@ from scipy.stats import chisquare
 
 import lowregret as lr
 from lowregret.engine.kernels.rng import policy_rng
-from lowregret.engine.kernels.state import new_rewards, new_rows
+from lowregret.engine.kernels.state import ArmTable, State, new_rewards, new_rows
 from lowregret.engine.kernels.step import choose
+from lowregret.engine.status import PLAYING
 from lowregret.policies import clock_at
 from lowregret.policies.subsampling import drawn_skip, subsample_sum
 
@@ -60,10 +61,11 @@ def test_choices_have_the_probabilities_of_the_paper(histories):
     for i, history in enumerate(histories):
         rewards[i, : len(history)] = history
         rows[i]["pulls"], rows[i]["mean"] = len(history), np.mean(history)
-    rng = policy_rng(1, 0)._replace(rewards=rewards)
+    table, rng = ArmTable(rows, rewards), policy_rng(1, 0)
     clock = clock_at(1 + sum(map(len, histories)), 100, len(histories), 0.0)
     scores = np.zeros(len(histories))
-    draws = [choose(policy, rows, clock, None, rng, scores, False, len(histories), 0) for _ in range(6_000)]
+    state = State(None, len(histories), clock.t - 1, 0, PLAYING)
+    draws = [choose(policy, table, state, clock, rng, scores, False, 0) for _ in range(6_000)]
     counts, shares = np.bincount(draws, minlength=len(histories)), np.array(expected(histories))
     possible = shares > 0
     assert counts[~possible].sum() == 0

@@ -34,7 +34,7 @@ def test_what_a_policy_prints_can_be_read(kind):
         ("", "cannot read the policy ''"),
         ("UCB1(", r"cannot read the policy 'UCB1\('"),
         ("1 + 1", "write Name or Name"),
-        ("Nobody", "unknown policy 'Nobody': use one of AdaUCB, BESA, BayesUCBBeta"),
+        ("Nobody", "unknown policy 'Nobody': use one of APT, AdaUCB, AugUCB"),
         ("UCB1(beta=1)", "UCB1: unknown parameter 'beta': it takes alpha"),
         ("MOSS(1)", "MOSS: too many parameters in 'MOSS\\(1\\)': it takes none"),
         ("UCB1(1, alpha=2)", "parameter 'alpha' is given twice"),

@@ -8,6 +8,7 @@ import pytest
 from analysis_data import many
 from browser import Browser, Tab, require_chromium
 
+import lowregret as lr
 from lowregret.policies import POLICIES
 from lowregret.reporting.experiment_report import introduction, report_sections
 from lowregret.reporting.page import page
@@ -16,8 +17,9 @@ require_chromium()
 
 FEW = ["EUCBV", "EUCBV(width='released')", "MOSS", 'Mine(name="a<b")']
 SLOW = {"EmpiricalIMED", "EmpiricalKLUCB", "NPTS"}
-MANY = [*[name for name in POLICIES if name not in SLOW][:20], "UCB1(alpha=1)"]
-WIDTHS = (375, 1400, 2560)
+PLAYED = [name for name, kind in POLICIES.items() if name not in SLOW and not kind.identifies]
+MANY = [*PLAYED[:20], "UCB1(alpha=1)"]
+WIDTHS = (390, 1280, 2560)
 ROWS = "[...document.querySelectorAll('table')[0].tBodies[0].rows]"
 NAMES = f"{ROWS}.filter(row => row.checkVisibility()).map(row => row.cells[0].textContent)"
 LABEL = "[...document.querySelectorAll('figure text')].find(text => text.textContent === '%s')"
@@ -43,9 +45,12 @@ OVERLAPS = """(() => {
     const room = figure.getBoundingClientRect();
     if (frame.right > room.right + 1) found.push(`${label}: wider than its place`);
   }
-  const blocks = "h1, h2, h3, p, figcaption, .views button, .chart, .wide, .tools, #theme, nav li";
+  const blocks = "h1, h2, h3, p, figcaption, .views button, .names li, .chart, .wide, .tools, #theme, nav li";
   pairs([...document.querySelectorAll(blocks)].filter((block) => block.checkVisibility()).map(
     (block) => [block.className + block.tagName, block.getBoundingClientRect()]), "page");
+  for (const text of document.querySelectorAll("svg.marks text, .names li, td, figcaption"))
+    if (text.checkVisibility() && text.textContent.trim() && parseFloat(getComputedStyle(text).fontSize) < 11)
+      found.push(`${text.textContent}: smaller than 11 pixels`);
   if (document.documentElement.scrollWidth > innerWidth) found.push("the page is wider than the window");
   return found;
 })()"""
@@ -74,6 +79,18 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return written(MANY, tmp_path_factory.mktemp("large"))
 
 
+@pytest.fixture(scope="module")
+def others(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Write the page of a small league and of a small plan, once."""
+    folder = tmp_path_factory.mktemp("others")
+    policies = ["MOSS", "UCB1", "EUCBV"]
+    league = lr.league(policies=policies, testbeds=["short", "two-arms"], out=folder / "runs", progress=False)
+    plan = lr.plan(
+        options=3, rate=0.2, lift=0.3, visitors=100, days=5, policies=policies, runs=20, progress=False
+    )
+    return league.report(folder / "league")[0], plan.report(folder / "plan")[0]
+
+
 @pytest.fixture
 def tab(browser: Browser, small: Path) -> Iterator[Tab]:
     """Open the page of a few policies; at the end it must have nothing to complain of."""
@@ -90,8 +107,15 @@ def has_labels_and_verdicts(tab: Tab) -> None:
         ".map(text => text.textContent)"
     )
     labels = " ".join(tab.evaluate(texts.format(0)))
-    # A long name may end in an ellipsis on a narrow screen.
-    assert all(policy[:9] in labels for policy in MANY), labels
+    if tab.evaluate("innerWidth") < 500:  # the names of the lines in colour stand under the plot
+        named = tab.evaluate(
+            "[...document.querySelectorAll('figure')[0].querySelectorAll('.names li')]"
+            ".map(name => name.textContent)"
+        )
+        assert sorted(named) == sorted(MANY[:5])
+        assert "UCB" not in labels
+    else:
+        assert all(policy in labels for policy in MANY), labels
     verdicts = tab.evaluate(texts.format(1))
     words = ("regret", "in these runs", "inconclusive")
     assert sum(text.endswith(words) for text in verdicts) >= len(MANY) - 1
@@ -109,6 +133,24 @@ def test_nothing_overlaps_or_goes_wrong_at_any_width(
         assert tab.evaluate(OVERLAPS) == []
         has_labels_and_verdicts(tab)
         assert tab.complaints() == []
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_pages_of_the_league_and_of_a_plan_fit(
+    browser: Browser, others: tuple[Path, Path], width: int
+) -> None:
+    """They have the same layouts as a report: nothing is cut, and no letter is smaller than 11 pixels."""
+    for path in others:
+        with browser.tab(path, width) as tab:
+            tab.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
+            tab.wait_for_charts()
+            found = [words for words in tab.evaluate(OVERLAPS) if "cut off" in words or "pixels" in words]
+            assert found == [], path
+            assert tab.evaluate("document.documentElement.scrollWidth") <= width, path
+            assert tab.evaluate("document.querySelector('header p').className") == "headline", path
+            if width < 500:
+                assert tab.evaluate("document.querySelectorAll('.names li').length") > 2, path
+            assert tab.complaints() == []
 
 
 def test_an_overlap_would_be_found(tab: Tab) -> None:

@@ -70,7 +70,7 @@ def test_every_line_begins_at_zero() -> None:
     layers, data = drawn({"EUCBV": 900.0, "MOSS": 700.0})
     rows = data[layers["line"][0]["data"]["name"]]
     assert [row for row in rows if row["x"] == 0] == [
-        {"policy": policy, "x": 0, "mean": 0.0, "low": 0.0, "high": 0.0} for policy in ("MOSS", "EUCBV")
+        {"policy": policy, "x": 0, "mean": 0.0, "low": 0.0, "high": 0.0} for policy in ("EUCBV", "MOSS")
     ]
 
 

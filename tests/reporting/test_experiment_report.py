@@ -100,9 +100,9 @@ def test_every_known_policy_fits_on_one_page() -> None:
 
 
 def test_the_introduction_tells_the_size() -> None:
-    assert introduction(many(["EUCBV", "MOSS"], environments=3))[0].startswith(
-        "2 policies in 3 environments, 40 runs each, seed 1."
-    )
+    sentence, words = introduction(many(["EUCBV", "MOSS"], environments=3))
+    assert sentence.text.startswith("EUCBV has the lowest regret in all 3 environments.")
+    assert words.startswith("2 policies in 3 environments, 40 runs each, seed 1.")
     assert introduction(frames_of({"e": {"A": [1.0]}}))[0].startswith("1 policy in 1 environment, 1 run each")
 
 

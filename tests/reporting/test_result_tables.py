@@ -6,7 +6,7 @@ from lowregret.analysis.comparison import compare
 from lowregret.analysis.ranks import average_ranks
 from lowregret.analysis.summary import summarise
 from lowregret.reporting.experiment_report import numbers, overview, verdicts
-from lowregret.reporting.number_format import p_value, span
+from lowregret.reporting.number_format import format_interval, p_value
 from lowregret.reporting.page_parts import Cell
 
 FRAMES = frames_of(
@@ -66,6 +66,6 @@ def test_the_overview_has_one_column_per_environment() -> None:
 
 
 def test_small_words() -> None:
-    assert span(None, 1.0) == "-"
-    assert span(1.0, 20.0) == "1 to 20.0"
+    assert format_interval(None, 1.0) == "-"
+    assert format_interval(1.0, 20.0) == "1 to 20.0"
     assert (p_value(1.0), p_value(0.0001), p_value(0.00001)) == ("1", "0.0001", "< 0.0001")

@@ -33,7 +33,7 @@ def test_parameters_with_several_values_are_swept(sweep: lr.Results) -> None:
 
 
 def test_there_is_a_table_for_each_combination_of_the_others(sweep: lr.Results) -> None:
-    summary = sweep.summary()
+    summary = sweep.summary(all=True)
     tables = sweep_tables(summary, sweep.parameters, "gap")
     assert list(tables) == ["K=2", "K=3"]
     for row in tables["K=3"].to_dicts():
@@ -43,14 +43,14 @@ def test_there_is_a_table_for_each_combination_of_the_others(sweep: lr.Results) 
 
 
 def test_policies_without_the_parameter_are_level(sweep: lr.Results) -> None:
-    tables = sweep_tables(sweep.summary(), sweep.parameters, "alpha")
+    tables = sweep_tables(sweep.summary(all=True), sweep.parameters, "alpha")
     assert list(tables) == list(sweep.environments)
     table = tables["K=2, gap=0.1"]
     moss, ucb = table.filter(policy="MOSS"), table.filter(policy="UCB1")
     assert len(table) == len(moss) + len(ucb)
     assert sorted(moss["value"]) == sorted(ucb["value"]) == [0.5, 1.0, 2.0]
     assert moss["mean"].n_unique() == 1
-    wanted = sweep.summary().filter(environment="K=2, gap=0.1").drop_nulls("alpha")
+    wanted = sweep.summary(all=True).filter(environment="K=2, gap=0.1").drop_nulls("alpha")
     assert ucb.sort("value")["mean"].to_list() == wanted.sort("alpha")["mean"].to_list()
 
 
@@ -64,13 +64,13 @@ def test_equal_values_of_different_environments_are_not_on_one_line() -> None:
         horizon=50,
         runs=2,
     ).run()
-    assert sweep_tables(results.summary(), results.parameters, "gap") == {}
+    assert sweep_tables(results.summary(all=True), results.parameters, "gap") == {}
     with pytest.raises(InputError, match="plot: no two environments differ in 'gap' alone"):
         results.plot(against="gap")
 
 
 def test_values_are_in_order_on_an_axis_that_is_logarithmic_if_they_span_a_decade(sweep: lr.Results) -> None:
-    tables = sweep_tables(sweep.summary(), sweep.parameters, "gap")
+    tables = sweep_tables(sweep.summary(all=True), sweep.parameters, "gap")
     chart = sweep_chart(tables["K=2"], "gap", "Title").to_dict()
     x = chart["layer"][0]["encoding"]["x"]
     assert (x["title"], x["scale"]["type"], x["scale"]["domain"]) == ("gap", "log", [0.02, 0.4])

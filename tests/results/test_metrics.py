@@ -34,7 +34,7 @@ def test_rewards_are_those_of_the_trace(recorded: lr.Results) -> None:
 def test_realised_regret_has_the_mean_of_the_pseudo_regret(recorded: lr.Results) -> None:
     difference = recorded.finals["realised_regret"] - recorded.finals["regret"]
     assert abs(difference.mean()) < 5 * difference.std() / len(difference) ** 0.5
-    row = recorded.summary().row(0, named=True)
+    row = recorded.summary(all=True).row(0, named=True)
     assert row["realised_regret"] == pytest.approx(200 - row["reward"])
 
 
@@ -57,23 +57,23 @@ def test_without_recording_nothing_is_added() -> None:
     with pytest.raises(
         InputError, match="metric 'earned': AttributeError: .* unless recorded with record_rewa"
     ):
-        result.with_metrics(EARNED).summary()
+        result.with_metrics(EARNED).summary(all=True)
 
 
 def test_metrics_in_summary_and_compare(recorded: lr.Results, tmp_path: Path) -> None:
-    table = recorded.with_metrics(SHARE, EARNED).summary()
+    table = recorded.with_metrics(SHARE, EARNED).summary(all=True)
     pulls = recorded["MOSS"].pulls
     row = table.filter(policy="MOSS").row(0, named=True)
     values = pulls[:, 0] / 400
     assert row["metric.worst arm"] == pytest.approx(values.mean())
     assert row["metric.worst arm se"] == pytest.approx(values.std(ddof=1) / 20**0.5)
-    by_share = recorded.compare("UCB1", metric=SHARE).row(0, named=True)
-    by_regret = recorded.compare("UCB1").row(0, named=True)
+    by_share = recorded.compare("UCB1", metric=SHARE, all=True).row(0, named=True)
+    by_regret = recorded.compare("UCB1", all=True).row(0, named=True)
     assert by_share["verdict"] == "better in these runs" and by_share["low"] is by_share["p_bounded"] is None
     assert by_share["p_value"] == pytest.approx(by_regret["p_value"])  # the regret is a multiple of the share
     assert by_share["wins"] == by_regret["wins"]
     other = lr.Metric("best arm", lambda pulls, rewards: pulls[:, 1], lower_is_better=False)
-    reversed_ = recorded.compare("UCB1", metric=other).row(0, named=True)
+    reversed_ = recorded.compare("UCB1", metric=other, all=True).row(0, named=True)
     assert (reversed_["verdict"], reversed_["wins"]) == ("better in these runs", by_share["wins"])
     page = recorded.with_metrics(SHARE).report(tmp_path)[0].read_text(encoding="utf-8")
     assert "worst arm" in page
@@ -82,7 +82,7 @@ def test_metrics_in_summary_and_compare(recorded: lr.Results, tmp_path: Path) ->
 @pytest.mark.parametrize("function", [lambda p, r: 1.0, lambda p, r: p, lambda p, r: np.full(len(p), np.nan)])
 def test_a_metric_must_return_a_number_for_each_run(recorded: lr.Results, function) -> None:
     with pytest.raises(InputError, match="metric 'bad': function must return 20 finite numbers, one per run"):
-        recorded.with_metrics(lr.Metric("bad", function)).summary()
+        recorded.with_metrics(lr.Metric("bad", function)).summary(all=True)
 
 
 def test_two_folders_are_compared_policy_by_policy(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_two_folders_are_compared_policy_by_policy(tmp_path: Path) -> None:
     run(2, "before")
     run(2, "after")
     run(2, "elsewhere", seed=2)
-    same = lr.open_results(tmp_path / "after").compare(lr.open_results(tmp_path / "before"))
+    same = lr.open_results(tmp_path / "after").compare(lr.open_results(tmp_path / "before"), all=True)
     assert same.select("policy", "baseline", "difference").rows() == [
         ("MOSS", "MOSS (before)", 0.0),
         ("UCB1", "UCB1 (before)", 0.0),

@@ -7,7 +7,7 @@ import pytest
 from analysis_data import frames_of
 
 import lowregret as lr
-from lowregret.analysis.columns import COLUMNS
+from lowregret.analysis.columns import TABLE_COLUMNS
 from lowregret.results import join
 
 TABLES = ("finals", "paths", "pulls", "events", "arms")
@@ -40,9 +40,9 @@ def test_a_simulation_and_an_experiment_have_equal_tables(trio: list[lr.Results]
 def test_a_simulation_and_an_experiment_have_equal_summaries(trio: list[lr.Results]) -> None:
     simulated, *others = trio
     for other in others:
-        assert simulated.summary().equals(other.summary())
+        assert simulated.summary(all=True).equals(other.summary(all=True))
         assert simulated.curves().equals(other.curves())
-        assert simulated.compare("EUCBV").equals(other.compare("EUCBV"))
+        assert simulated.compare("EUCBV", all=True).equals(other.compare("EUCBV", all=True))
         assert simulated.notes == other.notes
         assert simulated.plot().to_dict() == other.plot().to_dict()
         for policy in POLICIES:
@@ -64,7 +64,7 @@ def test_a_simulation_and_an_experiment_have_equal_summaries(trio: list[lr.Resul
 
 
 def test_the_columns(trio: list[lr.Results]) -> None:
-    for name, columns in COLUMNS.items():
+    for name, columns in TABLE_COLUMNS.items():
         found = getattr(trio[0], "paths" if name == "curves" else name).columns
         assert tuple(column for column in found if column != "alpha") == columns
     with pytest.raises(lr.InputError, match="no table 'curves': use finals, paths"):
@@ -88,15 +88,15 @@ def test_notes_say_how_rewards_were_changed(trio: list[lr.Results]) -> None:
 
 def test_a_policy_that_eliminated_nothing_counts_0(trio: list[lr.Results]) -> None:
     for result in trio:
-        assert result.summary()["optimal_arm_eliminated"].to_list() == [0, None, None, None]
+        assert result.summary(all=True)["optimal_arm_eliminated"].to_list() == [0, None, None, None]
 
 
 def test_a_sweep_of_a_policy_is_a_column(trio: list[lr.Results]) -> None:
     for result in trio:
-        assert result.summary().columns[:4] == ["environment", "policy", "alpha", "runs"]
-        assert result.summary()["alpha"].to_list() == [None, 1.0, 2.0, None]
+        assert result.summary(all=True).columns[:4] == ["environment", "policy", "alpha", "runs"]
+        assert result.summary(all=True)["alpha"].to_list() == [None, 1.0, 2.0, None]
         assert result.finals.columns == ["environment", "policy", "alpha", "run", "regret"]
-        assert result.compare("EUCBV").columns[:4] == ["environment", "policy", "baseline", "alpha"]
+        assert result.compare("EUCBV", all=True).columns[:4] == ["environment", "policy", "baseline", "alpha"]
         assert "alpha" in result.curves().columns
         assert "alpha" not in result.arms.columns
 
@@ -110,7 +110,7 @@ def test_a_sweep_of_environments_is_a_column() -> None:
         horizon=20,
         runs=2,
     )
-    table = experiment.run().summary()
+    table = experiment.run().summary(all=True)
     assert table.columns[:6] == ["environment", "policy", "K", "gap", "epsilon", "runs"]
     assert table.filter(K=5, gap=0.4, epsilon=0.2).height == 1
     assert table["epsilon"].to_list() == [None, 0.1, 0.2] * 4
@@ -133,7 +133,13 @@ def test_a_name_that_is_taken_gets_a_prefix() -> None:
 
 def test_summaries_of_a_simulation_build_no_long_tables() -> None:
     result = lr.simulate(["EUCBV", "MOSS"], "bernoulli:0.1,0.9", horizon=60, runs=3)
-    result.summary(), result.curves(), result.compare("MOSS"), result.to_dict(), result.plot()
+    (
+        result.summary(all=True),
+        result.curves(),
+        result.compare("MOSS", all=True),
+        result.to_dict(),
+        result.plot(),
+    )
     assert not {"paths", "pulls", "events"} & vars(result).keys()
 
 
@@ -142,12 +148,12 @@ def test_joined_results_keep_a_seed_they_share() -> None:
     joined = join("both", [one, other])
     assert (joined.name, joined.seed, len(joined.finals)) == ("both", 1, 2)
     assert joined.outcome("A", "f").regret[:, -1].tolist() == [2.0]
-    assert joined.summary()["mean"].to_list() == [1.0, 2.0]
+    assert joined.summary(all=True)["mean"].to_list() == [1.0, 2.0]
 
 
 def test_several_environments_need_a_name() -> None:
     results = frames_of({"e": {"A": [1.0]}, "f": {"A": [2.0]}})
-    for call in (results.plot, results.to_dict, lambda: results["A"]):
+    for call in (results.plot_tail, results.to_dict, lambda: results["A"]):
         with pytest.raises(lr.InputError, match="name the environment: these results have e, f"):
             call()
     with pytest.raises(lr.InputError, match="unknown environment 'g': these results have e, f"):
@@ -167,7 +173,7 @@ def test_reprs(trio: list[lr.Results]) -> None:
     for result in trio:
         assert repr(result) == text
         html = result._repr_html_()
-        assert "4 policies" in html and "<td>&quot;EUCBV&quot;</td>" in html and "worst05" in html
+        assert "4 policies" in html and "EUCBV</td>" in html and "worst05" in html
     assert repr(frames_of({"e": {"A": [1.0]}})) == (
         "Results('made up': 1 policy, 1 environment, horizon 100, 1 run, seed 1)"
     )
@@ -178,7 +184,7 @@ def test_reprs(trio: list[lr.Results]) -> None:
 
 
 def test_curves_and_summary_have_the_same_types(trio: list[lr.Results]) -> None:
-    summary, curves = trio[0].summary().schema, trio[0].curves().schema
+    summary, curves = trio[0].summary(all=True).schema, trio[0].curves().schema
     assert {name: summary[name] for name in curves if name in summary} == {
         name: kind for name, kind in curves.items() if name in summary
     }
@@ -202,7 +208,7 @@ def test_the_html_of_an_agent_is_the_table_of_its_arms() -> None:
 
 def test_a_baseline_is_a_policy_or_its_name(trio: list[lr.Results], tmp_path) -> None:
     result = trio[0]
-    assert result.compare("UCB1").equals(result.compare(lr.UCB1()))
+    assert result.compare("UCB1", all=True).equals(result.compare(lr.UCB1(), all=True))
     by_policy = result.report(tmp_path / "one", lr.UCB1())
     by_name = result.report(tmp_path / "two", "UCB1")
     assert [path.name for path in by_policy] == [path.name for path in by_name]
@@ -212,5 +218,5 @@ def test_a_baseline_is_a_policy_or_its_name(trio: list[lr.Results], tmp_path) ->
 def test_plain_data_of_stored_results(trio: list[lr.Results]) -> None:
     data = trio[2].to_dict()
     assert json.loads(json.dumps(data, allow_nan=False)) == data
-    assert data["policies"][0]["regret"]["worst05"] == trio[2].summary()["worst05"][0]
+    assert data["policies"][0]["regret"]["worst05"] == trio[2].summary(all=True)["worst05"][0]
     assert isinstance(trio[0].finals, pl.DataFrame)

@@ -95,8 +95,8 @@ def test_a_misspelled_key_and_a_float_are_named(client):
     for window in (0, True, "1", {"days": 1}, {"seconds": 1, "days": 1}, {"seconds": float(10**10)}, {}):
         body = {**AGENT, "name": "invalid", "matures_after": window}
         assert "matures_after: a window is a number" in problem(client.post("/v1/agents", json=body), 400)
-    body = {**AGENT, "name": "invalid", "horizon": 1e4}
-    assert problem(client.post("/v1/agents", json=body), 400).endswith("got 10000.0: write 10000")
+    body = {**AGENT, "name": "invalid", "horizon": 1.5}
+    assert problem(client.post("/v1/agents", json=body), 400).endswith("must be an integer, got 1.5")
 
 
 def test_no_module_is_imported_for_a_policy(client, tmp_path, monkeypatch):
@@ -170,11 +170,10 @@ def test_rewards_are_told_once(client, agent):
     problem(client.post(f"{agent}/forget", json={"ids": [key]}), 409)
 
 
-def test_rewards_are_all_or_none(client, agent):
+def test_invalid_input_rejects_all_rewards(client, agent):
     keys = [each["id"] for each in client.post(f"{agent}/ask", json={"n": 2}).json()["decisions"]]
-    rewards = [{"id": keys[0], "reward": 1}, {"id": "f" * 32 + "-9", "reward": 1}]
-    problem(client.post(f"{agent}/tell", json={"rewards": rewards}), 404)
-    problem(client.post(f"{agent}/tell", json={"rewards": [{"id": keys[0], "reward": 7}]}), 400)
+    rewards = [{"id": keys[0], "reward": 1}, {"id": keys[1], "reward": 7}]
+    problem(client.post(f"{agent}/tell", json={"rewards": rewards}), 400)
     assert client.get(agent).json()["pending"] == 2
     assert client.post(f"{agent}/forget", json={"ids": keys}).json() == {"new": 2}
     assert client.post(f"{agent}/forget", json={"ids": keys}).json() == {"new": 0}

@@ -1,6 +1,8 @@
 """The dashboard in a real browser: it loads, follows what happens, changes agents, and needs its token."""
 
+import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,16 @@ from lowregret.service.tokens import new_token
 require_chromium()
 
 ARMS = ["red", "green", "blue", "a button with a rather long name <b>and markup</b>"]
+# What reaches beyond the window or its own frame, and text that is too small to read.
+SIDEWAYS = """(() => {
+  const found = [];
+  if (document.documentElement.scrollWidth > innerWidth) found.push("the page");
+  for (const frame of document.querySelectorAll(".scroll, .panel, #figures div"))
+    if (frame.scrollWidth > frame.clientWidth + 1) found.push(frame.id || frame.className);
+  for (const text of document.querySelectorAll("text, td, dd, dt, li, p"))
+    if (parseFloat(getComputedStyle(text).fontSize) < 11) found.push(`small: ${text.textContent}`);
+  return found;
+})()"""
 PICTURES = os.environ.get("LOWREGRET_PICTURES")
 """A folder for screenshots, to be looked at."""
 
@@ -40,36 +52,95 @@ def service(tmp_path_factory):
         yield url, client
 
 
+def text_of(tab, selector):
+    return tab.evaluate(f"document.querySelector({json.dumps(selector)}).textContent")
+
+
 def rows(tab, name):
     return tab.evaluate(f"[...document.querySelectorAll('#{name} tr')].map(row => row.innerText)")
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [375, 1400])
+@pytest.mark.parametrize("width", [390, 1280])
 def test_it_loads(browser, service, width, dark):
     url, _ = service
     with browser.tab(url, width, 900, dark=dark, all_in_view=False) as tab:
-        tab.wait("document.querySelectorAll('#agent-rows tr').length === 2")
+        tab.wait("document.querySelectorAll('#agent-rows tr').length >= 2")
         picture(tab, f"agents-{width}-{dark}")
         tab.click("#agent-rows a")
         tab.wait("document.querySelectorAll('#arm-rows tr').length >= 4")
         tab.wait("!!document.querySelector('#shares polygon') && !!document.querySelector('#means circle')")
         assert "markup" in rows(tab, "arm-rows")[3] and not tab.evaluate("!!document.querySelector('td b')")
-        assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth"), "it scrolls sideways"
-        assert tab.evaluate("document.querySelector('#event-rows td:nth-child(3)').textContent") == "conflict"
-        for text in ("1,200", "24% of 5,000", "lost against the best arm", "expired or discarded"):
-            assert text in tab.evaluate("document.querySelector('#figures').innerText")
+        assert tab.evaluate(SIDEWAYS) == [], "it scrolls sideways"
+        assert text_of(tab, "#agent-status") == "leading"
+        assert text_of(tab, "#verdict").startswith("blue leads: ")
+        assert "It is the best with probability" in text_of(tab, "#verdict")
+        assert tab.evaluate("document.querySelectorAll('#figures div').length") == 4
+        for text in ("1,200", "24.0% of the horizon of 5,000", "blue", "conversions"):
+            assert text in text_of(tab, "#figures")
+        assert tab.evaluate("document.querySelector('#figures .bar i').style.width") == "24%"
         assert tab.evaluate("[...document.querySelectorAll('#figures div')].every(box => box.title)")
-        assert "%" in tab.evaluate("document.querySelector('#arm-rows td:nth-child(4)').textContent")
-        assert "5000" in tab.evaluate("document.querySelector('#settings').textContent")
+        assert "conflicts1" in text_of(tab, "#details") and "lost against the best" in text_of(
+            tab, "#details"
+        )
+        assert "expired" not in text_of(tab, "#details")  # there is none
+        assert re.search(r"\d\.\d% \(\d+\.\d% to \d+\.\d%\)", text_of(tab, "#arm-rows td:nth-child(3)"))
+        assert "5000" in text_of(tab, "#settings")
+        assert text_of(tab, "#event-rows") == ""  # they are folded
+        tab.evaluate("document.querySelector('#events').open = true")
+        tab.wait("document.querySelectorAll('#event-rows tr').length === 20")
+        assert text_of(tab, "#event-rows td:nth-child(2)") == "conflict"
+        arms = "[...document.querySelectorAll('#event-rows tr')].map(row => row.cells[3].innerText)"
+        assert all(tab.evaluate(arms))
+        assert tab.evaluate(SIDEWAYS) == [], "it scrolls sideways"
         picture(tab, f"agent-{width}-{dark}")
+        assert tab.complaints() == []
+
+
+def test_an_empty_list_shows_the_command_that_creates_an_agent(browser, tmp_path):
+    with (
+        served(tmp_path / "a.db") as client,
+        browser.tab(f"{client.base_url}/", 390, all_in_view=False) as tab,
+    ):
+        tab.wait("document.querySelector('#no-agents').checkVisibility()")
+        command = text_of(tab, "#create")
+        assert command.startswith(f"curl -X POST {str(client.base_url).rstrip('/')}/v1/agents ")
+        agent = json.loads(command.partition("-d '")[2].rstrip("'"))
+        assert client.post("/v1/agents", json=agent).status_code == 201
+        tab.wait("document.querySelectorAll('#agent-rows tr').length === 1")
+        assert not tab.evaluate("document.querySelector('#no-agents').checkVisibility()")
+        assert tab.complaints() == []
+
+
+def test_a_proven_arm_a_control_and_a_lift(browser, service):
+    url, _ = service
+    with lr.connect(url, "UCB1", ["new", "old"], seed=1, name="proven", control=("old", 0.3)) as agent:
+        for _ in range(12):
+            agent.tell_many((c, float(c.time % 100 < (60 if c.arm == "new" else 20))) for c in agent.ask(100))
+            if "early" not in locals():
+                with browser.tab(f"{url}#proven", 1280, all_in_view=False) as tab:
+                    tab.wait("document.querySelectorAll('#arm-rows tr').length === 2")
+                    early = text_of(tab, "#arm-rows tr:first-child .lift")
+    with browser.tab(f"{url}#proven", 1280, all_in_view=False) as tab:
+        tab.wait("document.querySelectorAll('#arm-rows tr').length === 2")
+        assert text_of(tab, "#agent-status") == "proven"
+        assert re.fullmatch(
+            r"new is the best \(error at most 5%, whenever you look\): "
+            r"[\d.]+% against [\d.]+% for old \(control\)\.",
+            text_of(tab, "#verdict"),
+        )
+        arms = rows(tab, "arm-rows")
+        assert arms[0].startswith("new") and "control" in arms[1] and "Retire" not in arms[1]
+        assert early == "too early"
+        assert tab.evaluate(SIDEWAYS) == []
+        picture(tab, "proven")
         assert tab.complaints() == []
 
 
 def test_an_address_that_is_malformed_shows_the_list(browser, service):
     url, _ = service
     with browser.tab(f"{url}#%E0%A4%A", 1400, 900, all_in_view=False) as tab:
-        tab.wait("document.querySelectorAll('#agent-rows tr').length === 2")
+        tab.wait("document.querySelectorAll('#agent-rows tr').length >= 2")
         assert tab.complaints() == []
 
 
@@ -100,10 +171,22 @@ def test_the_list_has_leaders_and_warnings_and_the_page_an_export(browser, servi
         assert mark.startswith("12 decisions are beyond the horizon of 10 of EUCBV")
         tab.evaluate("location.hash = 'beyond'")
         tab.wait("document.querySelector('#warnings').innerText.includes('beyond the horizon')")
-        assert tab.evaluate("document.querySelector('#figures').innerText.includes('120% of 10')")
+        assert "120.0% of the horizon of 10" in text_of(tab, "#figures")
         link = tab.evaluate("document.querySelector('#export').getAttribute('href')")
         assert client.get(f"/{link}").text.count("\n") == 13
         picture(tab, "beyond")
+        assert tab.complaints() == []
+
+
+def test_a_mean_without_a_range_is_at_least_so_much_until_there_are_many_rewards(browser, service):
+    url, _ = service
+    with lr.connect(url, "RoundRobin", ["a", "b"], seed=1, reward_range=None, name="revenue") as agent:
+        agent.tell_many((choice, 30.0) for choice in agent.ask(60))
+    with browser.tab(f"{url}#revenue", all_in_view=False) as tab:
+        tab.wait("document.querySelectorAll('#arm-rows tr').length === 2")
+        assert "at least" in rows(tab, "arm-rows")[0]
+        title = tab.evaluate("document.querySelector('#arm-rows small[title^=Could]').title")
+        assert title.startswith("Could be higher: the rewards so far are too few")
         assert tab.complaints() == []
 
 
@@ -141,7 +224,7 @@ def test_it_adds_and_retires_an_arm_and_pauses(browser, service):
         tab.wait("document.querySelector('#agent-status').textContent === 'paused'")
         assert client.post("/v1/agents/changed/ask", json={}).status_code == 409
         tab.click("#pause")
-        tab.wait("document.querySelector('#agent-status').textContent === 'active'")
+        tab.wait("document.querySelector('#agent-status').textContent === 'learning'")
         assert tab.complaints() == []
 
 
@@ -226,7 +309,8 @@ def test_a_shadow_is_shown_on_the_first_screen(browser, tmp_path):
             tab.wait("!!document.querySelector('#means circle')")
             figures = tab.evaluate("document.querySelector('#figures').innerText")
             assert "agrees with what was done" in figures and "of 60" in figures
-            assert tab.evaluate("document.querySelector('#event-rows').innerText.includes('observed')")
+            tab.evaluate("document.querySelector('#events').open = true")
+            tab.wait("document.querySelector('#event-rows').innerText.includes('observed')")
             picture(tab, "shadow")
             assert tab.evaluate("document.querySelector('.columns').getBoundingClientRect().bottom") <= 768
             assert tab.complaints() == []

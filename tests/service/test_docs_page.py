@@ -1,4 +1,4 @@
-"""The calls on docs/service.md answer what the page shows, in curl and in Python."""
+"""The calls on docs/live/service.md answer what the page shows, in curl and in Python."""
 
 import io
 import json
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from serving import PATIENCE, served
 
-PAGE = Path(__file__).parents[2] / "docs" / "service.md"
+PAGE = Path(__file__).parents[2] / "docs" / "live" / "service.md"
 BLOCK = re.compile(r"^```(bash|json|python|text)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 PLACE = "http://127.0.0.1:8000"
 

@@ -23,7 +23,7 @@ from lowregret.service.tokens import new_token
 
 FLAGS = "/ofrep/v1/evaluate/flags"
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "integrate.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "live" / "integrate.md").read_text(encoding="utf-8")
 VALUES = {"red": {"colour": "#f00"}, "green": True, "blue": 2.5}
 FLAG = {**AGENT, "matures_after": {"seconds": 3600}, "default_reward": 0, "values": VALUES}
 
@@ -290,11 +290,12 @@ def test_the_official_javascript_providers(tmp_path):
         )
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
         pytest.skip("npm cannot install the providers")
+    visitor = re.search(r'const visitor = "(.+)"', PAGE)[1]
     server = """
 import { OpenFeature } from "@openfeature/server-sdk";
 import { OFREPProvider } from "@openfeature/ofrep-provider";
 await OpenFeature.setProviderAndWait(new OFREPProvider({ baseUrl: "http://127.0.0.1:8000" }));
-const at = { targetingKey: "visitor 17" }, flags = OpenFeature.getClient();
+const at = { targetingKey: "VISITOR" }, flags = OpenFeature.getClient();
 const details = await flags.getObjectDetails("buttons", {}, at);
 const missing = await flags.getStringDetails("nobody", "none", at);
 console.log(JSON.stringify([details.variant, details.reason, details.value, missing.errorCode]));
@@ -304,6 +305,7 @@ console.log(JSON.stringify([details.variant, details.reason, details.value, miss
         printed = []
         for name, text in (("page", block("typescript", "OFREPWebProvider")), ("server", server)):
             source = tmp_path / f"{name}.mjs"
+            text = text.replace("VISITOR", visitor)
             source.write_text(text.replace("http://127.0.0.1:8000", str(client.base_url).rstrip("/")))
             done = subprocess.run(
                 ["node", source], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False
@@ -311,7 +313,7 @@ console.log(JSON.stringify([details.variant, details.reason, details.value, miss
             assert done.returncode == 0, done.stderr
             printed.append(done.stdout)
         with lr.connect(str(client.base_url), name="buttons") as agent:
-            choice = agent.ask(request="visitor 17")
+            choice = agent.ask(request=visitor)
             assert agent.time == 1 and agent.pending == () and agent.tell(choice, 1) is False
         assert printed[0].split()[:2] == [choice.arm, "SPLIT"]
         assert json.loads(printed[1])[::3] == [choice.arm, "FLAG_NOT_FOUND"]

@@ -9,6 +9,9 @@ import signal
 import socket
 import subprocess
 import sys
+from collections import Counter
+from contextlib import ExitStack
+from pathlib import Path
 from threading import Event
 from time import monotonic
 
@@ -17,10 +20,13 @@ import pytest
 from serving import AGENT, PATIENCE, commanded, served, until, workers_of
 
 import lowregret as lr
+from lowregret._common import progress
 from lowregret.errors import StoreError
 from lowregret.online import event_tables
 from lowregret.online.stores.sqlite import SQLiteStore
-from lowregret.service import logs, readiness
+from lowregret.service import app, connections, logs, readiness, requests
+from lowregret.service.app import ROUTES
+from lowregret.service.openapi import openapi_document
 from lowregret.service.prometheus import WORKER_COUNTS, Metrics
 from lowregret.service.tokens import new_token
 
@@ -63,9 +69,66 @@ def test_a_full_disk_is_not_ready(tmp_path, monkeypatch, lines):
             patch.setattr(SQLiteStore, "_commit", full)
             assert client.get("/ready").status_code == 503
             until(lambda: client.post(ASK, json={"n": 100}).status_code == 503)
+            assert client.get("/v1/agents/buttons").status_code == 200  # to read is still possible
+            assert [line["event"] for line in lines()] == ["create", "disk_full"]
         assert client.get("/ready").status_code == 200
         assert client.post(ASK, json={}).status_code == 200
     assert [line["event"] for line in lines()] == ["create", "disk_full", "store_regained"]
+
+
+@pytest.mark.parametrize("end", ["-wal", "-shm"])
+def test_files_beside_the_store_that_were_deleted(tmp_path, end, lines):
+    """Nothing that was answered is lost, and calls go on."""
+    path = tmp_path / "a.db"
+    with served(path) as client:
+        client.post("/v1/agents", json=AGENT)
+        for number in range(4):
+            assert client.post(ASK, json={"request": f"visit {number}"}).status_code == 200
+            assert client.get("/v1/agents/buttons/events").status_code == 200
+            (tmp_path / f"a.db{end}").unlink()
+        assert client.get("/ready").status_code == 200
+        assert client.post(ASK, json={"request": "visit 4"}).status_code == 200
+        assert (tmp_path / f"a.db{end}").exists()
+    with lr.open_agent(path, name="buttons") as agent:
+        assert agent.time == agent.verify() == 5
+    assert [line["event"] for line in lines()] == ["create"]
+
+
+READER = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1])
+connection.execute("BEGIN")
+connection.execute("SELECT count(*) FROM log").fetchall()
+print("reads", flush=True)
+sys.stdin.read()
+connection.close()
+"""
+
+
+def test_a_file_that_was_deleted_while_another_process_has_it(tmp_path, lines):
+    """It is emptied when that process no longer reads it: until then, nobody says that all is well."""
+    path = tmp_path / "a.db"
+    pipe = subprocess.PIPE
+    with served(path) as client:
+        client.post("/v1/agents", json=AGENT)
+        assert client.post(ASK, json={"request": "first"}).status_code == 200
+        other = subprocess.Popen([sys.executable, "-c", READER, path], stdin=pipe, stdout=pipe)
+        try:
+            other.stdout.readline()
+            (tmp_path / "a.db-wal").unlink()
+            for _ in range(3):
+                assert client.post(ASK, json={"request": "second"}).status_code == 503
+                client.get("/v1/agents/buttons")
+                assert client.get("/ready").status_code == 503
+            assert [line["event"] for line in lines()] == ["create", "store_lost"]
+            assert "its -wal was deleted while others read it" in lines()[-1]["reason"]
+        finally:
+            other.communicate()
+        assert client.get("/ready").status_code == 200
+        assert client.post(ASK, json={"request": "second"}).status_code == 200
+        assert [line["event"] for line in lines()] == ["create", "store_lost", "store_regained"]
+    with lr.open_agent(path, name="buttons") as agent:
+        assert agent.time == agent.verify() == 2
 
 
 def test_ready_answers_within_its_limit_and_tells_nothing(tmp_path, monkeypatch, lines):
@@ -193,6 +256,154 @@ def test_workers_count_apart():
     assert 'lowregret_requests_total{route="/b",status="200"} 7' in text and "/a" not in text
     assert 'lowregret_request_seconds_bucket{route="/b",le="0.0025"} 7' in text
     assert 'lowregret_request_seconds_count{route="/b"} 8' in text
+
+
+OFREP = Path(__file__).parents[1] / "data" / "ofrep-0.3.json"
+
+
+def test_every_status_that_a_route_can_answer_is_counted():
+    ours = openapi_document(ROUTES, True)["paths"]
+    paths = {**ours, **json.loads(OFREP.read_text(encoding="utf-8"))["paths"]}
+    answers = [(path, int(status)) for path in paths for way in methods(paths[path]) for status in way]
+    assert {200, 201, 304, 401, 404, 409, 500, 503} <= {status for _, status in answers}
+    metrics = Metrics(paths)
+    for path, status in answers:
+        metrics.observe(path, status, 0.1)
+    text = "\n".join(metrics.lines())
+    for path, status in answers:
+        assert f'lowregret_requests_total{{route="{path}",status="{status}"}} ' in text
+
+
+def methods(path):
+    return [operation["responses"] for operation in path.values() if isinstance(operation, dict)]
+
+
+def test_answers_and_their_times_are_counted_alike(tmp_path, monkeypatch):
+    """Also those of OFREP, and those that fail."""
+    flag = {**AGENT, "matures_after": {"seconds": 60}}
+    evaluate, seen = "/ofrep/v1/evaluate/flags", Counter()
+    with served(tmp_path / "a.db") as client:
+        client.event_hooks["response"] = [lambda answer: seen.update([(kind(answer), answer.status_code)])]
+        for name in ("buttons", "buttons", "no name"):
+            client.post("/v1/agents", json={**flag, "name": name})
+        body = {"context": {"targetingKey": "x", "agents": "buttons"}}
+        tag = client.post(evaluate, json=body).headers["etag"]
+        client.post(evaluate, json=body, headers={"If-None-Match": tag})
+        client.post(f"{evaluate}/nobody", json=body)
+        client.post(ASK, content="{}")
+        with monkeypatch.context() as patch:
+            patch.setattr(SQLiteStore, "_commit", fail)
+            for key in "yz":
+                client.post(f"{evaluate}/buttons", json={"context": {"targetingKey": key}})
+            client.post(ASK, json={})
+        text = client.get("/metrics").text
+    assert {status for _, status in seen} == {200, 201, 304, 400, 404, 415, 500, 503}
+    pattern = r'lowregret_requests_total\{route="(.+)",status="(\d+)"\} (\d+)'
+    counted = {(route, int(status)): int(times) for route, status, times in re.findall(pattern, text)}
+    del seen["/metrics", 200]
+    assert counted == seen
+    times = re.findall(r'lowregret_request_seconds_count\{route="(.+)"\} (\d+)', text)
+    assert {(route, int(number)) for route, number in times} == {
+        (route, sum(number for (other, _), number in seen.items() if other == route)) for route, _ in seen
+    }
+
+
+def fail(store):
+    raise StoreError("the disk is gone")
+
+
+def kind(answer):
+    """Return the path of the route that has answered."""
+    path = re.sub(r"flags/.+", "flags/{name}", answer.url.path)
+    return re.sub("agents/buttons", "agents/{name}", path)
+
+
+def kept(client, source="127.0.0.1", call=b"GET /health"):
+    """Open a connection that stays open, after a request and its answer."""
+    where = (client.base_url.host, client.base_url.port)
+    link = socket.create_connection(where, timeout=PATIENCE, source_address=(source, 0))
+    link.sendall(call + b" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert b" 200 " in link.recv(10_000)
+    return link
+
+
+def test_a_client_that_keeps_many_connections_keeps_nobody_out(tmp_path, monkeypatch, lines):
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 6)
+    with served(tmp_path / "a.db") as client, ExitStack() as links:
+        url = str(client.base_url)
+        other = links.enter_context(kept(client, "127.0.0.2"))
+        mine = [links.enter_context(kept(client)) for _ in range(20)]
+        answer = httpx.get(f"{url}/health", trust_env=False, timeout=PATIENCE)
+        assert answer.status_code == 200
+        for link in mine[:14]:  # those that were idle longest
+            assert link.recv(1) == b""
+        for link in (other, *mine[-3:]):
+            link.sendall(b"GET /ready HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert b" 200 " in link.recv(10_000)
+    (line,) = lines()
+    assert line["event"] == "connections_closed" and line["client"] == "127.0.0.1"
+
+
+@pytest.mark.parametrize("limits", [(64, 400), (300, 300)])
+def test_connections_leave_files_for_the_store(tmp_path, limits):
+    """Where few files may be open. A worker raises the soft limit, the first one, to the hard limit."""
+    with commanded(tmp_path / "a.db", limits=limits) as (_, url), ExitStack() as links:
+        client = links.enter_context(httpx.Client(base_url=url))
+        for _ in range(limits[1] // 25):
+            for _ in range(30):
+                links.enter_context(kept(client))
+            assert httpx.get(f"{url}/ready", trust_env=False, timeout=PATIENCE).status_code == 200
+
+
+def test_more_calls_than_a_worker_answers_at_a_time(tmp_path, monkeypatch, lines):
+    reading, body_of = [], app.body_of
+
+    def noticed(*arguments):
+        reading.append(arguments)
+        return body_of(*arguments)
+
+    monkeypatch.setattr(app, "MAX_CONNECTIONS", 3)
+    monkeypatch.setattr(app, "body_of", noticed)
+    monkeypatch.setattr(requests, "BODY_SECONDS", PATIENCE)
+    with served(tmp_path / "a.db") as client, ExitStack() as links:
+        client.post("/v1/agents", json=AGENT)
+        where = (client.base_url.host, client.base_url.port)
+        head = f"POST {ASK} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        reading.clear()
+        slow = [links.enter_context(socket.create_connection(where, PATIENCE)) for _ in range(3)]
+        for link in slow:
+            link.sendall(f"{head}Content-Length: 2\r\n\r\n".encode())
+        until(lambda: len(reading) == 3)
+        answer = client.post(ASK, json={})
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+        assert answer.json()["type"] == "urn:lowregret:overloaded" and "3 calls" in answer.json()["detail"]
+        for path in ("/health", "/ready", "/"):
+            assert client.get(path).status_code == 200
+        for link in slow:
+            link.sendall(b"{}")
+            assert b" 200 " in link.recv(10_000)
+        text = client.get("/metrics").text
+        assert 'lowregret_requests_total{route="/v1/agents/{name}/ask",status="503"}' in text
+    assert [line["event"] for line in lines()] == ["create", "overloaded"]
+    assert lines()[-1]["client"] == "127.0.0.1"
+
+
+def test_lines_on_compiling_are_those_of_the_log(lines, capsys, monkeypatch):
+    monkeypatch.setattr(progress, "_last_line", -1e9)
+    monkeypatch.setattr(progress, "_log", None)
+    monkeypatch.setenv(progress.SWITCH, "1")
+    log = logging.getLogger("lowregret.service")
+    handlers, propagates = log.handlers, log.propagate
+    try:
+        logs.configure()
+        with progress.compiling("GLRKLUCB"):
+            pass
+        (line,) = capsys.readouterr().err.splitlines()
+    finally:
+        log.handlers, log.propagate = handlers, propagates
+    fields = parsed(line)
+    assert (fields["level"], fields["event"]) == ("INFO", "progress") and fields["time"]
+    assert fields["detail"].startswith("compiling GLRKLUCB, which takes")
 
 
 def test_a_service_that_stops_refuses_new_connections_first(tmp_path):

@@ -10,7 +10,7 @@ from numba import njit
 from scipy import special
 
 import lowregret as lr
-from lowregret.engine.bridge.policy_types import METHODS
+from lowregret.engine.bridge.numba_options import METHODS
 from lowregret.special import bernoulli_kl, bernoulli_kl_upper, gaussian_kl
 from lowregret.special.divergences import exponential_kl, normal_kl_free, poisson_kl, uniform_kl_free
 

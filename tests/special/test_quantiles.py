@@ -10,7 +10,7 @@ from numba import njit
 from scipy import special, stats
 
 import lowregret as lr
-from lowregret.engine.bridge.policy_types import METHODS
+from lowregret.engine.bridge.numba_options import METHODS
 from lowregret.special import beta_tail, beta_upper, normal_upper, student_tail, student_upper
 from lowregret.special.tails import (
     beta_depth,

@@ -5,17 +5,19 @@ Both differences are more than ten times their standard error, so the seed, whic
 
 import pytest
 
-from lowregret.reproduction.interpretations import experiments_to_run
-from lowregret.reproduction.verdicts import claim_comparisons, claim_verdicts
+import lowregret as lr
+from lowregret.reproductions.claims import compare_claims, judge_claims
+from lowregret.reproductions.sheet import read_sheet
 
 pytestmark = pytest.mark.heavy
 
 
 @pytest.fixture(scope="module")
 def verdicts():
-    (experiment,) = (each for each in experiments_to_run(1, seed=1) if each.name == "paper-1")
-    results = experiment.model_copy(update={"policies": ["EUCBV", "MOSS", "OCUCB", "UCB1"]}).run()
-    table = claim_verdicts(claim_comparisons(results))
+    sheet = read_sheet()
+    policies = ["EUCBV", "MOSS", "OCUCB", "UCB1"]
+    results = lr.simulate(policies, "paper-1", runs=100, seed=1, grid=100, progress=False)
+    table = judge_claims(sheet, compare_claims(sheet, results))
     return {(row["place"], row["worse"]): row["printed"] for row in table.to_dicts()}
 
 

@@ -30,7 +30,7 @@ class Greedy(lr.Policy):
 def few_runs():
     """Make the league small; a generous time keeps the runs equal on a slow machine."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(participants.SIZES, "quick", participants.Size(6_000, 60.0, 4, 20))
+        patch.setitem(participants.SIZES, "quick", participants.LeagueSize(6_000, 60.0, 4, 20))
         patch.setitem(league_module.SEARCH, "quick", {"horizon": 100, "arms": 2, "starts": 4, "runs": 20})
         patch.setattr(league_module, "SLOW_STEP_SECONDS", 1.0)
         yield
@@ -103,7 +103,7 @@ def test_a_league_is_continued_and_takes_a_policy_from_a_file(found, folder, tmp
     monkeypatch.undo()
     monkeypatch.chdir(tmp_path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(participants.SIZES, "quick", participants.Size(6_000, 60.0, 4, 20))
+        patch.setitem(participants.SIZES, "quick", participants.LeagueSize(6_000, 60.0, 4, 20))
         patch.setitem(league_module.SEARCH, "quick", {})
         more = lr.league(
             out=folder,
@@ -159,7 +159,7 @@ def test_slow_policies_have_fewer_runs(seconds, expected):
 
 
 def test_runs_are_round_numbers_within_the_limits():
-    size = participants.Size(1_000_000, 1.0, 20, 400)
+    size = participants.LeagueSize(1_000_000, 1.0, 20, 400)
     assert [participants.planned_runs(horizon, size) for horizon in (100, 3_000, 30_000, 10**6)] == [
         200,
         200,
@@ -192,7 +192,7 @@ def test_the_command_prints_standings_and_json(monkeypatch, tmp_path):
 
 def test_every_scope_has_an_explanation():
     kinds = {league_module.BINARY, league_module.GRADED, league_module.OUTSIDE}
-    assert set(league_page.SCOPES) == {league_module.ALL, league_module.UNIT, league_module.TEST_HALF} | kinds
+    assert set(league_page.SCOPES) == {league_module.ALL, league_module.UNIT} | kinds
 
 
 def test_standings_by_kind_of_reward(found):

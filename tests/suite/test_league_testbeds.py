@@ -12,9 +12,9 @@ def bandits():
     return {name: bed.bandit() for name, bed in suite.TESTBEDS.items()}
 
 
-def test_there_are_25_to_40_testbeds_in_two_halves(bandits):
+def test_there_are_25_to_50_testbeds_in_two_halves(bandits):
     halves = [bed.half for bed in suite.TESTBEDS.values()]
-    assert 25 <= len(bandits) <= 40
+    assert 25 <= len(bandits) <= 50
     assert halves.count(suite.DEVELOPMENT) >= 10
     assert halves.count(suite.TEST) >= 10
     assert halves.count(suite.DEVELOPMENT) + halves.count(suite.TEST) == len(halves)

@@ -151,7 +151,7 @@ def test_lai_and_robbins_in_corner_cases(bandit, expected):
 def test_an_informative_bound_is_not_called_vacuous():
     table = lr.bounds("bernoulli:0.4*4,0.9", 10**12)
     by_proof = "by the constants in the proof"
-    refuted = "refuted for large T where variances are small, see docs/theory.md"
+    refuted = "refuted for large T where variances are small, see docs/explanation/theory.md"
     assert row(table, "Theorem 1")["note"] == f"for b = sqrt(e / T); C_0 = 5,888 {by_proof}; {refuted}"
     stated = "stated for equal gaps of sqrt(K log K / T), where no policy exceeds it"
     assert row(table, "Corollary 1")["note"] == f"{stated}; C_3 = 8,832 {by_proof}"

@@ -20,7 +20,7 @@ DUCB = "Garivier, Moulines 2011, section 2.1: every arm at every step"
 SWUCB = "Garivier, Moulines 2011: the plays so far"
 BAYES = "Kaufmann et al. 2012, Algorithm 1: t, no initial pulls"
 
-PAST = "t - 1 in place of t"
+PAST = "t - 1 instead of t"
 COARSE = "index to within 1e-4"
 EXACT, LATER = {"tolerance": 1e-14}, {"add": 1}
 
@@ -85,7 +85,7 @@ def _confidence_bounds() -> list[Case]:
             of_pymab("UCBPolicy", c=2.0),
             AUER,
             "lowregret",
-            "t in place of t - 1",
+            "t instead of t - 1",
             of_pymab("UCBPolicy", c=2.0, rule=changes.plays_so_far),
         ),
         _in_smpybandits(
@@ -202,7 +202,7 @@ def _lists_and_rounds() -> list[Case]:
             "IMED",
             "IMED",
             "Honda, Takemura 2015: the divergence",
-            "minimizes with the mean that has the least divergence in place of the divergence",
+            "minimizes with the mean that has the least divergence instead of the divergence",
             to_change={"change": changes.divergence_of_means},
         ),
         _in_smpybandits("DMED", "DMEDPlus", honda, lists, warmup=0, to_change=enter),

@@ -129,7 +129,7 @@ def every_arm_discounted(kind: Any) -> Any:
 
 
 def other_arms_discounted(kind: Any) -> Any:
-    """Discount the arms that are not pulled, in place of the one that is."""
+    """Discount the arms that are not pulled, instead of the one that is."""
 
     class Changed(kind):
         def getReward(self, arm: int, reward: float) -> None:  # noqa: N802

@@ -1,7 +1,7 @@
 """Play the policies of lowregret and of other packages on the same rewards, and say where they differ.
 
 Fails if the outcome is not what ``tests/data/peers.json`` records. With ``--write``, writes that file and the
-tables of ``docs/peers.md``.
+tables of ``docs/evidence/peers.md``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from players import play
 import lowregret as lr
 
 ROOT = Path(__file__).parents[2]
-RECORDS, PAGE = ROOT / "tests" / "data" / "peers.json", ROOT / "docs" / "peers.md"
+RECORDS, PAGE = ROOT / "tests" / "data" / "peers.json", ROOT / "docs" / "evidence" / "peers.md"
 PACKAGES = ("SMPyBandits", "mabwiser", "river", "pymab")
 
 

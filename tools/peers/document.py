@@ -1,4 +1,4 @@
-"""The recorded comparisons as tables, for the terminal and for ``docs/peers.md``."""
+"""The recorded comparisons as tables, for the terminal and for ``docs/evidence/peers.md``."""
 
 from __future__ import annotations
 

@@ -18,9 +18,10 @@ from scipy.stats import chi2_contingency
 
 import lowregret as lr
 from lowregret.engine.kernels.rng import policy_rng
-from lowregret.engine.kernels.state import new_rewards, new_rows
+from lowregret.engine.kernels.state import ArmTable, State, new_rewards, new_rows
 from lowregret.engine.kernels.step import choose, update
 from lowregret.engine.start import start
+from lowregret.engine.status import PLAYING
 from lowregret.policies.views import clock_at
 
 PULLS = (10, 9, 8, 7, 6, 5, 4, 3)
@@ -51,7 +52,7 @@ class VarianceOfMean(Gauss):
 
 
 def _explores_every_arm(kind: Any) -> Any:
-    """Explore all arms, and exploit the best mean in place of the largest sum."""
+    """Explore all arms, and exploit the best mean instead of the largest sum."""
 
     class Changed(kind):
         def choice(self) -> int:
@@ -101,7 +102,7 @@ def draws() -> list[Draw]:
             TSALLIS,
             "continuous",
             "lowregret",
-            "t - 1 in place of t, and a minimizer that may stop elsewhere than at the solution",
+            "t - 1 instead of t, and a minimizer that may stop elsewhere than at the solution",
             of_smpybandits("TsallisInf", ties=False, change=changes.probabilities_that_add_up_to_1),
         ),
         Draw(thompson, "SMPyBandits Thompson", of_smpybandits("Thompson"), BETA, "binary"),
@@ -140,7 +141,7 @@ def draws() -> list[Draw]:
             NORMAL,
             "continuous",
             "lowregret",
-            "mean S / n, and standard deviation 1 / n in place of sqrt(1 / (n + 1))",
+            "mean S / n, and standard deviation 1 / n instead of sqrt(1 / (n + 1))",
             of_smpybandits("Thompson", posterior=VarianceOfMean),
         ),
         Draw(
@@ -181,20 +182,21 @@ def of_lowregret(policy: lr.Policy, table: Any) -> Any:
     """Return how often lowregret chooses each arm."""
     arms, steps = len(table), sum(PULLS)
     rows, scores = new_rows(arms, policy), np.zeros(arms)
-    rng = policy_rng(0, 0, new_rewards(policy, arms, steps))
-    round, left, t = start(policy, rows, 10**6), arms, 0
+    table_of_arms, rng = ArmTable(rows, new_rewards(policy, arms, steps)), policy_rng(0, 0)
+    state = State(start(policy, rows, 10**6), arms, 0, 0, PLAYING)
     for arm, pulls in enumerate(PULLS):
         for reward in table[arm, :pulls]:
-            t += 1
-            clock = clock_at(t, 10**6, arms, 0.0)
-            round, left = update(policy, rows, arm, float(reward), t, clock, round, rng, False, left)
+            state = state._replace(t=state.t + 1)
+            clock = clock_at(state.t, 10**6, arms, 0.0)
+            state = update(policy, table_of_arms, state, arm, float(reward), clock, rng, False)
     counts = np.zeros(arms, dtype=int)
     for k in range(DRAWS):
         later = (
             0 if policy.Memory else k
         )  # a step of its own for every choice, unless the state depends on it
         clock = clock_at(steps + 1 + later, 10**6, arms, 0.0)
-        counts[choose(policy, rows, clock, round, rng, scores, False, arms, 0)] += 1
+        every = state._replace(active_arms=arms)
+        counts[choose(policy, table_of_arms, every, clock, rng, scores, False, 0)] += 1
     return counts
 
 

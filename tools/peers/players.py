@@ -131,7 +131,7 @@ def of_pymab(
     change : callable, optional
         Returns the changed class.
     rule : callable, optional
-        Chooses an arm by the state of the policy, in place of its own method.
+        Chooses an arm by the state of the policy, instead of its own method.
     horizon : bool, default False
         Whether it takes the horizon.
     parameters

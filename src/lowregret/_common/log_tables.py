@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 LogSource: TypeAlias = "str | Path | polars.DataFrame | Mapping[str, Sequence[Any]]"
 
-COLUMNS = ("arm", "reward", "propensity", "request")
+LOG_COLUMNS = ("arm", "reward", "propensity", "request")
 """The columns that are read; the first two are required."""
-MIN_PROPENSITY = 1e-100
+MIN_LOGGED_PROPENSITY = 1e-100
 """The smallest propensity that is read; its inverse and the square of that are finite."""
 
 
 def read_table(source: LogSource) -> tuple[str, polars.DataFrame]:
     """Return the name of a log from a CSV or Parquet file, a polars table or a mapping, and its columns."""
     name, table = _table(source)
-    for column in COLUMNS[:2]:
+    for column in LOG_COLUMNS[:2]:
         if column not in table.columns:
             columns = ", ".join(table.columns) or "none"
             raise InputError(f"{name} has no column {column!r}: it has {columns:.200}")
@@ -60,9 +60,9 @@ def propensities_of(name: str, table: polars.DataFrame) -> Floats | None:
     """Return the propensity of each row, None if the log has no such column."""
     if "propensity" not in table.columns:
         return None
-    allowed = f"a number from {MIN_PROPENSITY:g} to 1"
+    allowed = f"a number from {MIN_LOGGED_PROPENSITY:g} to 1"
     propensity = _numbers(name, table["propensity"], allowed)
-    valid = (propensity >= MIN_PROPENSITY) & (propensity <= 1)
+    valid = (propensity >= MIN_LOGGED_PROPENSITY) & (propensity <= 1)
     _require(name, "propensity", table["propensity"], valid, allowed)
     return propensity
 
@@ -93,8 +93,8 @@ def _table(source: LogSource) -> tuple[str, polars.DataFrame]:
         csv = suffix == ".csv"
         lazy = pl.scan_csv(file, infer_schema=False, glob=False) if csv else pl.scan_parquet(file, glob=False)
         columns = lazy.collect_schema().names()
-        wanted = [name for name in COLUMNS if name in columns]
-        return file.name, lazy.select(wanted if set(COLUMNS[:2]) <= set(columns) else columns).collect()
+        wanted = [name for name in LOG_COLUMNS if name in columns]
+        return file.name, lazy.select(wanted if set(LOG_COLUMNS[:2]) <= set(columns) else columns).collect()
     except (OSError, pl.exceptions.PolarsError) as error:
         if isinstance(error, pl.exceptions.NoDataError):
             raise InputError(f"{file.name} is empty: give columns arm and reward") from None

@@ -1,5 +1,6 @@
 """The progress of long calls: what every ``progress`` takes, and the lines on standard error."""
 
+import logging
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -21,7 +22,7 @@ class Progress(NamedTuple):
 
     ``what`` is being done, such as a policy; ``done`` of ``total``, in a ``unit`` such as "runs"; ``share``
     estimates how much of the work this is. Of experiments also: the ``steps`` that were simulated, and the
-    shards that were ``there`` before, which ``done`` and ``total`` leave out.
+    shards that were ``already_done`` before, which ``done`` and ``total`` leave out.
     """
 
     what: str
@@ -30,22 +31,32 @@ class Progress(NamedTuple):
     unit: str
     share: float
     steps: int = 0
-    there: int = 0
+    already_done: int = 0
 
-    def in_words(self, seconds: float) -> str:
+    def describe(self, seconds: float) -> str:
         """Say what is done, after so many seconds."""
         what = f"compiling {_compiling}" if _compiling else self.what
         millions = 0.0 if _compiling else self.steps / max(seconds, 1e-9) / 1e6
         speed = f", {millions:.3g} M steps/s" if millions else ""
-        return f"{what}: {self.there + self.done:,} of {self.there + self.total:,} {self.unit}{speed}"
+        done, total = self.already_done + self.done, self.already_done + self.total
+        return f"{what}: {done:,} of {total:,} {self.unit}{speed}"
 
 
 Report: TypeAlias = Callable[[Progress], None]
 
+logger = logging.getLogger("lowregret")
+"""What the library says of long calls, where a program has configured its logging for INFO."""
 clock = monotonic
 _last_line = -inf
 _compiling = ""
 _reporter: Report | None = None
+_log: Callable[[str], None] | None = None
+
+
+def log_lines(log: Callable[[str], None]) -> None:
+    """Pass lines to a log from now on, instead of standard error."""
+    global _log
+    _log = log
 
 
 class Lines:
@@ -109,11 +120,18 @@ def tick() -> None:
         seconds = clock() - _reporter.began
         left = f", about {timedelta(seconds=round(seconds * (1.0 - share) / share))} left" if share else ""
         if seconds >= FIRST_SECONDS:
-            _write_line(_reporter.now.in_words(seconds) + left)
+            _write_line(_reporter.now.describe(seconds) + left)
 
 
 def _write_line(text: str) -> None:
+    """Write a line to the log that a program has set, to the logger "lowregret", or on standard error."""
     global _last_line
-    if clock() - _last_line >= LINE_SECONDS and sys.stderr is not None and os.environ.get(SWITCH) != "0":
-        _last_line = clock()
+    if clock() - _last_line < LINE_SECONDS or os.environ.get(SWITCH) == "0":
+        return
+    _last_line = clock()
+    if _log is not None:
+        _log(text)
+    elif logger.isEnabledFor(logging.INFO) and logger.hasHandlers():
+        logger.info(text)
+    elif sys.stderr is not None:
         print(f"lowregret: {text}", file=sys.stderr, flush=True)

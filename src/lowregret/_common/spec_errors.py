@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from lowregret._common.validation import short_repr, write_integer
+from lowregret._common.validation import short_repr
 from lowregret.errors import InputError
 
 if TYPE_CHECKING:
@@ -64,8 +64,7 @@ def first_error(error: ValidationError, model: type[BaseModel]) -> SpecError:
     if kind == "value_error":
         return SpecError(path, str(details["ctx"]["error"]))
     words = _WORDS.get(kind) or details["msg"].replace("Input should be", "must be")
-    advice = write_integer(value) if kind in ("int_type", "int_from_float") else ""
-    return SpecError(path, f"{words.format(**details.get('ctx', {}))}, got {short_repr(value)}{advice}")
+    return SpecError(path, f"{words.format(**details.get('ctx', {}))}, got {short_repr(value)}")
 
 
 def _keys_at(model: type[BaseModel], path: tuple[Key, ...]) -> list[str]:

@@ -35,6 +35,11 @@ def read_table(file: Path, content: str, owner: str = "") -> pl.DataFrame:
         if not column.dtype.is_numeric():
             value = next(iter(column.drop_nulls()), None)
             advice = f": {SEPARATORS}" if re.search("[,;\t]", f"{column.name}{value}") else ""
+            if {"arm", "action", "item", "option"} & {name.lower() for name in table.columns}:
+                advice = (
+                    ": one column per arm is wanted, and this looks like a log with a row per choice: pivot "
+                    "it, or use `lowregret replay`"
+                )
             raise InputError(
                 f"{owner}column {column.name!r} of {file.name!r} must hold only numbers, "
                 f"got {short_repr(value)}{advice}"

@@ -49,7 +49,7 @@ def file_names(texts: Iterable[str], longest: int = 60) -> dict[str, str]:
     return names
 
 
-def unknown(what: str, name: str, names: Iterable[str], otherwise: str | None = None) -> str:
+def unknown_name_message(what: str, name: str, names: Iterable[str], otherwise: str | None = None) -> str:
     """Return the message for an unknown name: what was probably meant, or else what there is."""
     names = list(names)
     lower = {candidate.lower(): candidate for candidate in reversed(names)}

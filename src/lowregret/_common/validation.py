@@ -14,7 +14,7 @@ from lowregret.errors import InputError
 
 MAX_MAGNITUDE = 1e150
 """Largest absolute value of a reward or parameter: its square is finite, so moments never overflow."""
-MAX_ARMS = 1_000_000
+MAX_BANDIT_ARMS = 1_000_000
 MAX_HORIZON = 2**53
 """Largest horizon: up to here a float represents every count exactly."""
 MAX_SEED = 2**64 - 1
@@ -52,21 +52,18 @@ def number(owner: str, name: str, value: object, rule: Rule = FINITE) -> float:
 
 
 def integer(owner: str, name: str, value: object, most: int | None = None, least: int = 1) -> int:
-    """Return the value as an int of at least ``least``, and at most ``most`` if that is given."""
-    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least:
-        if most is None or int(value) <= most:
-            return int(value)
+    """Return the value as an int of at least ``least``, and at most ``most`` if that is given; 1e4 is one."""
+    count = whole(value)
+    if isinstance(count, Integral) and not isinstance(count, bool) and int(count) >= least:
+        if most is None or int(count) <= most:
+            return int(count)
         raise InputError(f"{owner}: {name} must be at most {most}, got {short_repr(value)}")
-    raise InputError(
-        f"{owner}: {name} must be an integer of at least {least}, got {short_repr(value)}"
-        f"{write_integer(value, least)}"
-    )
+    raise InputError(f"{owner}: {name} must be an integer of at least {least}, got {short_repr(value)}")
 
 
-def write_integer(value: object, least: int = 0) -> str:
-    """Return the advice for a float such as 1e3 where an integer is needed, "" for any other value."""
-    meant = isinstance(value, float) and value.is_integer() and value >= least
-    return f": write {int(value)}" if meant else ""  # type: ignore[call-overload]  # it is a float
+def whole(value: object) -> object:
+    """Return an integer for a float such as 1e4, and any other value unchanged."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def plain_text(owner: str, name: str, value: object) -> str:
@@ -119,6 +116,10 @@ def recording_times(horizon: int, points: int, scale: Scale = "linear") -> tuple
 
 
 def seed_of(seed: object) -> int:
+    if seed is None:
+        raise InputError(
+            "seed must be an integer, got None: leave it out for seed 0, or draw one of your own"
+        )
     if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= int(seed) <= MAX_SEED:
         raise InputError(f"seed must be an integer from 0 to 2^64 - 1, got {short_repr(seed)}")
     return int(seed)

@@ -5,7 +5,7 @@ import polars as pl
 KEYS = ("environment", "policy")
 """The columns that name a pair of an environment and a policy."""
 
-COLUMNS = {
+TABLE_COLUMNS = {
     "finals": (*KEYS, "run", "regret"),
     "curves": (*KEYS, "run", "t", "regret"),
     "pulls": (*KEYS, "run", "arm", "pulls"),
@@ -26,6 +26,9 @@ SUMMARY = {
     **dict.fromkeys(("failures", "failures_high"), pl.Float64),
 }
 
+READ = ("environment", "policy", "runs", "mean", "se", "median", "worst05")
+"""The columns of a summary that people read; `summary(all=True)` returns the others, too."""
+
 COMPARISON = {
     **dict.fromkeys((*KEYS, "baseline"), pl.String),
     "runs": pl.Int64,
@@ -35,5 +38,9 @@ COMPARISON = {
     "runs_needed": pl.Int64,
 }
 
-RESERVED = {*SUMMARY, *COMPARISON}.union(*(columns for name, columns in COLUMNS.items() if name != "arms"))
+RECORDED = ("reward", "recommended", "loss", "stopped")
+"""The columns of what is recorded on request."""
+RESERVED = {*SUMMARY, *COMPARISON, *RECORDED}.union(
+    *(columns for name, columns in TABLE_COLUMNS.items() if name != "arms")
+)
 """The names of columns that a parameter of a sweep may not have."""

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from lowregret._common.arrays import Floats
-from lowregret._common.text import unknown
+from lowregret._common.forks import check_threads
+from lowregret._common.text import unknown_name_message
 from lowregret.analysis.columns import COMPARISON, KEYS
 from lowregret.analysis.intervals import (
     LEVEL,
@@ -61,6 +62,22 @@ def paired(differences: Floats) -> Paired:
     return Paired(mean, se, float(low), float(high), float(test.pvalue))
 
 
+def welch(first: Floats, second: Floats) -> Paired:
+    """Compute the difference of two means with the interval of Welch, which needs no equal variances."""
+    mean, runs = float(first.mean() - second.mean()), np.array([len(first), len(second)])
+    if runs.min() < 2:
+        return Paired(mean, None, None, None, 1.0)
+    from scipy.stats import t
+
+    squares = np.array([first.var(ddof=1), second.var(ddof=1)]) / runs
+    se = float(np.sqrt(squares.sum()))
+    if se <= NEGLIGIBLE * max(np.abs(first).max(), np.abs(second).max()):
+        return Paired(mean, 0.0, mean, mean, 1.0 if mean == 0.0 else 0.0)
+    test = t(squares.sum() ** 2 / (squares**2 / (runs - 1)).sum())
+    half = float(test.ppf((1 + LEVEL) / 2)) * se
+    return Paired(mean, se, mean - half, mean + half, 2.0 * float(test.sf(abs(mean) / se)))
+
+
 def holm(p_values: Sequence[float]) -> list[float]:
     """Adjust p-values by the method of Holm (1979), which controls the family-wise error rate."""
     adjusted, highest = [1.0] * len(p_values), 0.0
@@ -88,6 +105,7 @@ def compare(
     tables: Tables, baseline: str | Tables | None = None, seed: int = 0, metric: Metric | None = None
 ) -> pl.DataFrame:
     """Compare the final regrets, or a metric, of policies in pairs; see `lowregret.Results.compare`."""
+    check_threads("compare")
     if isinstance(baseline, Tables):
         return _compare_same_policies(tables, baseline, seed, metric)
     if metric is None:
@@ -162,7 +180,7 @@ def _pairs(finals: pl.DataFrame, baseline: str | None) -> Iterator[tuple[str, st
     policies = finals["policy"].unique(maintain_order=True).to_list()
     if baseline is not None and baseline not in policies:
         available = f"these results have {', '.join(policies)}"
-        raise InputError(f"compare: {unknown('policy', baseline, policies, available)}")
+        raise InputError(f"compare: {unknown_name_message('policy', baseline, policies, available)}")
     if len(policies) < 2:
         raise InputError(f"compare: two policies are needed, and these results have only {policies[0]}")
     for (environment,), part in finals.group_by("environment", maintain_order=True):

@@ -8,6 +8,7 @@ from typing import Any, Self
 import polars as pl
 
 from lowregret.analysis.columns import RESERVED
+from lowregret.engine.backends import DEFAULT
 from lowregret.policies import Policy
 from lowregret.policies.base import fields_of
 
@@ -19,13 +20,13 @@ class Description:
     """What results hold.
 
     ``seed`` is None where parts of the results have different seeds. With ``clip``, policies that need
-    rewards in [0, 1] may have seen clipped ones; ``notes`` are on the rewards of a policy.
-    ``eliminating`` are the policies that can eliminate arms, None where that was not recorded. The parameters
-    are those that vary, by environment and by policy. ``delays`` and ``batches`` are those of environments
-    whose rewards are delayed or whose decisions are made in batches. ``drifting`` are the environments whose
-    means change; earlier versions did not record them. ``planned_runs`` is the number of runs of all policies
-    in all environments, where some of them are missing; None otherwise. ``backend`` is the name of the engine
-    that played the runs.
+    rewards in [0, 1] may have seen clipped ones; ``notes`` are on the rewards of a policy. ``eliminating``
+    are the policies that can eliminate arms, None where that was not recorded. The parameters are those that
+    vary, by environment and by policy. ``delays`` and ``batches`` are those of environments whose rewards
+    are delayed or whose decisions are made in batches. ``drifting`` are the environments whose means change;
+    earlier versions did not record them. ``largest_gaps`` are those of environments whose arms are drawn
+    anew in each run. ``planned_runs`` is the number of runs of all policies in all environments, where some
+    of them are missing; None otherwise. ``backend`` is the name of the engine that played the runs.
     """
 
     name: str
@@ -42,7 +43,8 @@ class Description:
     delays: dict[str, str] = field(default_factory=dict)
     batches: dict[str, int] = field(default_factory=dict)
     drifting: tuple[str, ...] = ()
-    backend: str = "compiled"
+    largest_gaps: dict[str, float] = field(default_factory=dict)
+    backend: str = DEFAULT
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -52,6 +54,11 @@ class Description:
             if values.get(name) is not None:
                 values[name] = tuple(values[name])
         return cls(**values)
+
+    @property
+    def other_engine(self) -> str:
+        """The name of the engine, empty if it is the one that plays unless another is asked for."""
+        return "" if self.backend == DEFAULT else self.backend
 
     @property
     def delay_notes(self) -> dict[str, str]:

@@ -10,7 +10,8 @@ Only rewards of the period itself tell of its m. If an arm has another share of 
 was made for, by d of n rewards, the smallest value is exp(n d^2 / (2 W (1 - W))) times lower: more than a day
 tells. So rewards are matched. One counts in a comparison only if its arm has not too many there already, by
 the shares before the period. Whether it counts, and the shares and rates that t is made for, are settled
-before it is known, so the supermartingale stays one.
+before it is known, so the supermartingale stays one. ``match_all`` is for
+many rewards, since a live agent matches them when there are many or somebody looks.
 """
 
 from typing import NamedTuple
@@ -20,6 +21,7 @@ import numpy as np
 from lowregret._common.arrays import Floats, Integers
 from lowregret.analysis.confidence_sequences import log_sum
 from lowregret.analysis.mean_differences import EFFECTS
+from lowregret.engine.bridge.compile import compiled
 
 FIRST_REWARDS = 30
 """How many rewards count in no comparison: they tell what rates to expect."""
@@ -66,6 +68,27 @@ def match(matched: Matched, arm: int, period: int, reward: float) -> None:
         counts[arm] = False
         own[0, counts] += 1.0
         own[1, counts] += reward
+
+
+@compiled
+def match_all(before: Floats, used: Floats, arms: Integers, periods: Integers, rewards: Floats) -> None:
+    """Count rewards as ``match`` does one by one."""
+    for row in range(len(rewards)):
+        arm, period, reward = arms[row], periods[row], rewards[row]
+        pulls, sums = before[period, 0], before[period, 1]
+        odds = (pulls.sum() - sums.sum() + 0.5) / (sums.sum() + 0.5)
+        for other in range(len(pulls)):
+            if other == arm:
+                continue
+            own = pulls[arm] + PRIOR_PULLS
+            share = own / (own + pulls[other] + PRIOR_PULLS)
+            for role in range(2):
+                mine = used[period, role, 0, arm, other] * (1.0 - share)
+                theirs = used[period, 1 - role, 0, other, arm] * share
+                limit = min(max(odds if role else 1.0 / odds, 1.0), MAX_ODDS)
+                if mine - theirs <= limit * (CREDIT + GROWTH * np.sqrt(mine + theirs)):
+                    used[period, role, 0, arm, other] += 1.0
+                    used[period, role, 1, arm, other] += reward
 
 
 def log_matched_evidence(matched: Matched, arm: int, rivals: Integers, growth: float = 1.0) -> Floats:

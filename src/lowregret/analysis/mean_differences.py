@@ -26,6 +26,8 @@ minimum from below. The search alone, which the ends of intervals use, is tested
 For rewards of unknown range, tilts are those of a normal distribution with the variance of the sample, and
 that of both arms together where it is larger: this is asymptotic. Where most rewards are 0, few of them may
 have a tiny mean and a tiny variance by chance, so that their own variance alone gave false verdicts.
+If the rewards of one arm are rare and large, that is not enough: agents also ask for effective rewards, which
+``nonnegative_means`` explains.
 """
 
 from collections.abc import Callable

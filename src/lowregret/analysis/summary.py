@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 
 from lowregret._common.arrays import Floats, Integers
+from lowregret._common.forks import check_threads
 from lowregret.analysis.columns import KEYS, SUMMARY
 from lowregret.analysis.intervals import (
     bounded_interval,
@@ -32,6 +33,7 @@ def tail_mean(values: Floats) -> float:
 
 def summarise(tables: Tables) -> pl.DataFrame:
     """Summarise the final regrets of every policy in every environment; see `Results.summary`."""
+    check_threads("summary")
     optimal = {
         str(environment): arms["optimal"].to_numpy()
         for (environment,), arms in tables.arms.group_by("environment", maintain_order=True)
@@ -58,6 +60,7 @@ def summarise(tables: Tables) -> pl.DataFrame:
 
 def tail(tables: Tables, regret: float | Sequence[float] | None = None) -> pl.DataFrame:
     """Estimate the probability that the final regret exceeds values; see `Results.tail`."""
+    check_threads("tail")
     parts = []
     for (environment, policy), finals in tables.finals.group_by(KEYS, maintain_order=True):
         values = np.sort(finals["regret"].to_numpy())
@@ -76,6 +79,7 @@ def tail(tables: Tables, regret: float | Sequence[float] | None = None) -> pl.Da
 
 def summarise_curves(tables: Tables) -> pl.DataFrame:
     """Summarise the regret of every policy at each recorded time; see `Results.curves`."""
+    check_threads("curves")
     parts = []
     for environment, policy in tables.pairs:
         runs = tables.outcome(policy, environment)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
-from lowregret._common.arrays import Floats
-from lowregret._common.text import unknown
-from lowregret.analysis.columns import COLUMNS, KEYS
+from lowregret._common.arrays import Floats, Integers
+from lowregret._common.forks import check_threads
+from lowregret._common.text import unknown_name_message
+from lowregret.analysis.columns import KEYS, TABLE_COLUMNS
 from lowregret.analysis.description import Description
-from lowregret.analysis.runs import Runs, TableRuns
+from lowregret.analysis.runs import Runs
 from lowregret.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ class Tables:
     ({}, {}, {}, (), None)
     >>> result.pairs[0]
     ('bernoulli:0.1,0.9', 'MOSS')
+    >>> len(result), [policy for policy in result], "MOSS" in result
+    (2, ['MOSS', 'RoundRobin'], True)
     >>> result.outcome("RoundRobin").pulls[0]
     array([25, 25])
     >>> result.slice("finals", *result.pairs[0]).height
@@ -73,6 +77,8 @@ class Tables:
         self.load_table = load_table
         self.outcomes = outcomes or {}
         self.metrics: tuple[Metric, ...] = ()
+        self.original_names: dict[str, str] = {}
+        """The policies by their labels, where they have some."""
         self._slices: dict[str, dict[tuple[str, str], tuple[int, int]]] = {}
 
     @property
@@ -98,8 +104,9 @@ class Tables:
         table : {"finals", "paths", "pulls", "events", "arms"}
             The name of the table.
         """
+        check_threads(table)
         stored = "curves" if table == "paths" else table
-        if stored not in COLUMNS or table == "curves":
+        if stored not in TABLE_COLUMNS or table == "curves":
             raise InputError(f"no table {table!r}: use finals, paths, pulls, events or arms")
         frame = self.load_table(stored)
         if table == "finals" and "reward" in frame.collect_schema().names():
@@ -143,23 +150,51 @@ class Tables:
         return self.finals.select(KEYS).unique(maintain_order=True).rows()
 
     def outcome(self, policy: Policy | str, environment: str | None = None) -> Runs:
-        """Return the runs of a policy as arrays: ``grid``, ``regret``, ``pulls`` and ``eliminated``.
+        """Return the runs of a policy as arrays; ``result["UCB1"]`` is short for it.
+
+        Row r of each array is run r: ``regret`` has a column for each time of ``grid``, ``pulls``,
+        ``eliminated`` (when; 0 for never) and ``rewards`` (their sum) a column for each arm. ``rewards`` is
+        None where it was not recorded, ``eliminated`` for a policy that eliminates no arms.
 
         Parameters
         ----------
         policy, environment : Policy or str, str
             The policy; the environment, which is needed where the results have several.
+
+        Examples
+        --------
+        >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=50, runs=4)
+        >>> runs = result["RoundRobin"]
+        >>> runs.grid.shape, runs.regret.shape, runs.pulls.shape, runs.rewards
+        ((50,), (4, 50), (4, 2), None)
+        >>> runs.regret.mean(axis=0)[-1].round(6).item()  # the mean regret at the horizon
+        20.0
         """
         pair = self._environment(environment), str(policy)
         if pair not in self.outcomes and pair not in self.pairs:
             names = [policy for environment, policy in self.pairs if environment == pair[0]]
             available = f"environment {pair[0]!r} has {', '.join(names)}"
-            raise InputError(unknown("policy", pair[1], names, available))
+            raise InputError(unknown_name_message("policy", pair[1], names, available))
         return self.outcomes.get(pair) or TableRuns(self, *pair)
 
     def __getitem__(self, policy: Policy | str) -> Runs:
         """Return the runs of a policy as arrays, of results with one environment."""
+        if isinstance(policy, int | float | tuple | slice):
+            first = self.policies[0]
+            raise InputError(f"results are indexed by a policy, such as result[{first!r}], got {policy!r}")
         return self.outcome(policy)
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names of the policies."""
+        return iter(self.policies)
+
+    def __len__(self) -> int:
+        """Return the number of policies."""
+        return len(self.policies)
+
+    def __contains__(self, policy: object) -> bool:
+        """Return whether the results have a policy, given as a policy or as its name."""
+        return str(policy) in self.policies
 
     def regret(self, policy: Policy | str, environment: str | None = None) -> Floats:
         """Return the final regret of every run of a policy.
@@ -169,6 +204,7 @@ class Tables:
         policy, environment : Policy or str, str
             The policy; the environment, which is needed where the results have several.
         """
+        check_threads("regret")
         self.outcome(policy, environment)  # raises for an unknown policy or environment
         part = self.finals.filter(environment=self._environment(environment), policy=str(policy))
         return part["regret"].to_numpy()
@@ -183,6 +219,7 @@ class Tables:
         environment, policy : str
             The names of the environment and of the policy.
         """
+        check_threads(table)
         frame: pl.DataFrame = getattr(self, table)
         if table not in self._slices:
             rows = frame.select(KEYS).with_row_index("first")
@@ -198,11 +235,12 @@ class Tables:
         if name is None:
             raise InputError(f"name the environment: {available}")
         if name not in self.environments:
-            raise InputError(unknown("environment", name, self.environments, available))
+            raise InputError(unknown_name_message("environment", name, self.environments, available))
         return name
 
     def _with_parameters(self, table: pl.LazyFrame) -> pl.LazyFrame:
         """Add the parameters of a sweep after the names of environment and policy."""
+        check_threads("results")
         columns = table.collect_schema().names()
         keys = [key for key in columns if key in (*KEYS, "baseline")]
         added = []
@@ -226,4 +264,57 @@ def largest_regrets(tables: Tables) -> dict[str, float]:
     recorded = pl.col("environment").first().is_in(list(tables.drifting))
     bound = pl.when(stationary & ~recorded).then(gap.max()).otherwise(gap.sum())
     bounds = tables.arms.group_by("environment").agg(bound.alias("bound")).iter_rows()
-    return {name: tables.horizons[name] * gap_bound for name, gap_bound in bounds}
+    gaps = dict(bounds) | tables.description.largest_gaps
+    return {name: tables.horizons[name] * gap for name, gap in gaps.items()}
+
+
+class TableRuns:
+    """The runs of one policy in one environment, from the tables; an array is made when first used."""
+
+    seconds: float | None = None
+    threads: int | None = None
+
+    def __init__(self, tables: Tables, environment: str, policy: str) -> None:
+        self._tables = tables
+        self._pair = environment, policy
+
+    def __repr__(self) -> str:
+        environment, policy = self._pair
+        return f"TableRuns({policy} in {environment!r})"
+
+    @cached_property
+    def grid(self) -> Integers:
+        part = self._tables.slice("paths", *self._pair)
+        return part["t"].unique().sort().to_numpy()
+
+    @cached_property
+    def regret(self) -> Floats:
+        part = self._tables.slice("paths", *self._pair)
+        if len(part) != part["run"].n_unique() * len(self.grid):
+            environment, policy = self._pair
+            raise InputError(f"the paths of {policy} on {environment} must have every run at every time")
+        return part["regret"].to_numpy().reshape(-1, len(self.grid))
+
+    @cached_property
+    def pulls(self) -> Integers:
+        part = self._tables.slice("pulls", *self._pair)
+        return part["pulls"].to_numpy().reshape(part["run"].n_unique(), -1)
+
+    @cached_property
+    def eliminated(self) -> Integers | None:
+        part = self._tables.slice("events", *self._pair)
+        eliminating = self._tables.description.eliminating
+        if part.is_empty() if eliminating is None else self._pair[1] not in eliminating:
+            return None
+        times = np.zeros_like(self.pulls)
+        runs = self._tables.slice("pulls", *self._pair)["run"].unique().sort().to_numpy()
+        rows = np.searchsorted(runs, part["run"].to_numpy())
+        times[rows, part["arm"].to_numpy()] = part["t"].to_numpy()
+        return times
+
+    @cached_property
+    def rewards(self) -> Floats | None:
+        part = self._tables.slice("pulls", *self._pair)
+        if "reward" not in part.columns:
+            return None
+        return part["reward"].to_numpy().reshape(self.pulls.shape)

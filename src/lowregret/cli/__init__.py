@@ -19,6 +19,7 @@ from typer.core import TyperGroup
 from lowregret import __version__
 from lowregret.cli.agent_commands import agent
 from lowregret.cli.bounds_command import bounds
+from lowregret.cli.compile_command import compile_policies
 from lowregret.cli.league_command import league
 from lowregret.cli.plan_command import plan
 from lowregret.cli.policies_command import policies
@@ -87,6 +88,7 @@ SIMULATION_COMMANDS = (simulate, plan, policies, bounds, reproduce)
 EXPERIMENT_COMMANDS = (new, run, compare, report, watch)
 for command in (*SIMULATION_COMMANDS, *EXPERIMENT_COMMANDS, replay, league, serve):
     app.command()(command)
+app.command("compile")(compile_policies)
 app.add_typer(agent, name="agent")
 app.add_typer(token, name="token")
 

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from lowregret.policies import Policy
 
 T = TypeVar("T")
-Overview: TypeAlias = dict[str, str | int | None]
-OVERVIEW = ("agent", "policy", "arms", "decisions", "pending", "conflicts")
 
 agent = typer.Typer(no_args_is_help=True, help="Create, list, show, verify, export and maintain live agents.")
 
@@ -66,22 +64,23 @@ def create(
 @agent.command("list")
 def list_agents(store: Store, json: Json = False) -> None:
     """List the agents in a store."""
-    from lowregret.cli.terminal_tables import text_table
+    from lowregret.online.agent_text import OVERVIEW, cell, overview
     from lowregret.online.policy_description import OwnPolicyError
     from lowregret.online.stores.locations import agent_names
+    from lowregret.reporting.text_tables import text_table
 
-    rows: list[Overview] = []
+    rows: list[dict[str, str | int | None]] = []
     for name in agent_names(store):
         try:
             with _open_agent(store, name) as one:
-                rows.append(_overview(name, one))
+                rows.append(overview(name, one))
         except OwnPolicyError as error:
-            unknown: Overview = dict.fromkeys(OVERVIEW[2:])
+            unknown: dict[str, None] = dict.fromkeys(OVERVIEW[2:])
             rows.append({"agent": name, "policy": error.policy, **unknown})
     if json:
         print_json({"agents": rows})
     elif rows:
-        cells = [{key: _cell(value) for key, value in row.items()} for row in rows]
+        cells = [{key: cell(value) for key, value in row.items()} for row in rows]
         print(text_table(cells, right=OVERVIEW[2:], drop=["conflicts", "pending", "arms"]))
     else:
         print("no agents")
@@ -90,20 +89,14 @@ def list_agents(store: Store, json: Json = False) -> None:
 @agent.command()
 def show(store: Store, name: Name = None, policy: Own = None, json: Json = False) -> None:
     """Show the arms of an agent and its state."""
-    from lowregret.cli.terminal_tables import text_table
+    from lowregret.online.agent_text import agent_text, overview
 
     with _open_agent(store, name, policy) as one:
-        overview, table = _overview(one.name, one), one.summary().to_dicts()
-        notes = one.notes
-    if json:
-        print_json({**overview, "arms": table, "notes": list(notes)})
-        return
-    print_text(", ".join(f"{key} {_cell(n)}" for key, n in overview.items()), [str(overview["policy"])])
-    cells = [{key: _cell(value) for key, value in row.items()} for row in table]
-    cells = [{key: text for key, text in row.items() if not key.startswith("to_")} for row in cells]
-    print(text_table(cells, right=[key for key in cells[0] if key not in ("arm", "state")], wrap=["arm"]))
-    for note in notes:
-        print_text(note)
+        if json:
+            head, notes = overview(one.name, one), list(one.notes)
+            print_json({**head, "arms": one.summary().to_dicts(), "notes": notes})
+        else:
+            print(agent_text(one))
 
 
 @agent.command()
@@ -116,35 +109,14 @@ def verdict(
     json: Json = False,
 ) -> None:
     """Say which arm is the best, and how sure that is."""
-    from lowregret.cli.terminal_tables import text_table
+    from lowregret.online.agent_text import verdict_text
 
     with _open_agent(store, name, policy) as one:
-        said, table = one.verdict(error, within), one.summary().to_dicts()
+        result, rows = one.verdict(error, within), one.summary().to_dicts()
     if json:
-        print_json(said.to_dict())
-        return
-    print_text(said.sentence)
-    rows = {row["arm"]: row for row in table}
-    cells = []
-    for arm in said.arms:
-        row = rows[arm.arm]
-        numbers = {
-            "mean": _cell(row["mean"]),
-            "to leader": _span(row["to_leader_low"], row["to_leader_high"]),
-        }
-        if arm.lift is not None:
-            numbers["lift"] = f"{arm.lift:+.1%}"
-            numbers["lift from, to"] = _span(arm.lift_low, arm.lift_high, "+.0%")
-        best = {"best": "-" if arm.probability_best is None else f"{arm.probability_best:.3f}"}
-        cells.append({"arm": arm.arm, **numbers, **best})
-    columns = dict.fromkeys(key for row in cells for key in row)
-    cells = [{key: row.get(key, "-") for key in columns} for row in cells]
-    print(text_table(cells, right=[key for key in columns if key != "arm"], wrap=["arm"]))
-    promise = f"{'About' if said.asymptotic else 'At least'} {1 - error:.4g} of all such"
-    shown = "to leader" + ", lift" * ("lift" in columns)
-    print_text(f"{shown}: intervals for all arms and all times. {promise} tables are right.")
-    loss = "" if said.expected_loss is None else f" Stopping now loses {said.expected_loss:.2g} a decision."
-    print_text(f"best: posterior probability to be the best; prior: {said.prior}.{loss}")
+        print_json(result.to_dict())
+    else:
+        print(verdict_text(result, rows))
 
 
 @agent.command()
@@ -213,6 +185,7 @@ def import_log(
 @agent.command()
 def shadow(store: Store, name: Name = None, policy: Own = None, json: Json = False) -> None:
     """Compare an agent's choices with those it has observed. `import` lets it observe a log."""
+    from lowregret.online.agent_text import cell
     from lowregret.service.shadow import shadow_report
 
     with _open_agent(store, name, policy) as one:
@@ -220,10 +193,8 @@ def shadow(store: Store, name: Name = None, policy: Own = None, json: Json = Fal
     if json:
         print_json(report)
         return
-    earned, would = _cell(report["earned"]), _cell(report["would_have_earned"])
-    between = (
-        f" (95%: {_cell(report['low'])} to {_cell(report['high'])})" if report["low"] is not None else ""
-    )
+    earned, would = cell(report["earned"]), cell(report["would_have_earned"])
+    between = f" (95%: {cell(report['low'])} to {cell(report['high'])})" if report["low"] is not None else ""
     print_text(f"{count(report['observed'], 'decision')} observed, agreed in {report['agreed']:,}")
     print_text(f"mean reward {earned}; of the agent's choices {would}{between}")
     if report["without_propensity"]:
@@ -357,21 +328,3 @@ def _open_agent(store: str, name: str | None, policy: str | None = None, read_on
     from lowregret.online.open_agent import open_agent
 
     return _with_own(lambda own: open_agent(store, own, name=name, read_only=read_only), policy)
-
-
-def _overview(name: str | None, one: Agent) -> Overview:
-    pending = int(one.summary()["pending"].sum())
-    values = (name, str(one.policy), len(one.arms), one.time, pending, one.conflicts)
-    return dict(zip(OVERVIEW, values, strict=True))
-
-
-def _span(low: float | None, high: float | None, form: str = ".3g") -> str:
-    """Return an interval, "-" for none."""
-    ends = ["?" if end is None else format(end, form) for end in (low, high)]
-    return "-" if ends == ["?", "?"] else " to ".join(ends)
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return "-" if value is None else f"{value:,}" if isinstance(value, int) else str(value)

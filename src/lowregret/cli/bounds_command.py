@@ -45,8 +45,9 @@ def bounds(
     statements = regret_bounds.bounds(environment, horizon).to_dicts()
     estimates = None
     if runs is not None:
-        from lowregret.reproduction.estimates import estimate_probabilities
+        from lowregret.reproductions.sheet import paper_function
 
+        estimate_probabilities = paper_function("eucbv", "lemmas:estimate_probabilities")
         estimates = estimate_probabilities(environment, horizon, runs, seed).to_dicts()
     if json:
         more = {} if estimates is None else {"estimates": estimates}
@@ -58,22 +59,31 @@ def bounds(
 def _print(
     constants: dict[str, Any], statements: list[dict[str, Any]], estimates: list[dict[str, Any]] | None
 ) -> None:
-    from lowregret.cli.terminal_tables import text_table
-    from lowregret.reporting.number_format import shown
+    from lowregret.reporting.number_format import format_number
+    from lowregret.reporting.text_tables import text_table
 
     size = f"horizon T = {constants['horizon']:,}, K = {constants['arms']:,} arms"
     print_text(f"{constants['environment']}, {size}")
-    rows = [{"constant": words, "value": shown(constants[key])} for key, words in CONSTANTS.items()]
+    rows = [{"constant": words, "value": format_number(constants[key])} for key, words in CONSTANTS.items()]
     print("\n" + text_table(rows, right=["value"]))
     groups = [
-        {"gap": shown(g["gap"]), "arms": shown(g["arms"]), "H_i": shown(g["H_i"]), "m_i": shown(g["round"])}
+        {
+            "gap": format_number(g["gap"]),
+            "arms": format_number(g["arms"]),
+            "H_i": format_number(g["H_i"]),
+            "m_i": format_number(g["round"]),
+        }
         for g in constants["groups"]
     ]
     print(text_table(groups[:10], right=list(groups[0])))
     if len(groups) > 10:
         print(f"and {len(groups) - 10:,} more gaps: --json prints them all\n")
     rows = [
-        {"statement": s["name"], "value": f"{shown(s['value'])} {s['rest']}".strip(), "kind": s["kind"]}
+        {
+            "statement": s["name"],
+            "value": f"{format_number(s['value'])} {s['rest']}".strip(),
+            "kind": s["kind"],
+        }
         for s in statements
     ]
     print(text_table(rows))
@@ -82,18 +92,18 @@ def _print(
         rows = [_estimate(row) for row in estimates]
         print("\n" + text_table(rows, right=list(rows[0])[1:], drop=["pulls", "variance", "exact", "gap"]))
         print_notes({row["event"]: row["note"] for row in estimates})
-    print("\ndocs/theory.md explains the constants and the statements.")
+    print("\ndocs/explanation/theory.md explains the constants and the statements.")
 
 
 def _estimate(row: dict[str, Any]) -> dict[str, str]:
-    from lowregret.reporting.number_format import shown
+    from lowregret.reporting.number_format import format_number
 
     interval = "-" if row["low"] is None else f"{_probability(row['low'])} to {_probability(row['high'])}"
     return {
         "event": row["event"],
-        "gap": shown(row["gap"]),
-        "variance": shown(row["variance"]),
-        "pulls": shown(row["pulls"]),
+        "gap": format_number(row["gap"]),
+        "variance": format_number(row["variance"]),
+        "pulls": format_number(row["pulls"]),
         "runs with event": "-" if row["runs"] is None else f"{row['occurrences']:,} of {row['runs']:,}",
         "95% interval": interval,
         "exact": _probability(row["exact"]),

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any, cast
 
 import typer
 
 from lowregret.cli.options import Cluster, Engine, Seed, Threads, check_workers, workers
-from lowregret.cli.printing import print_json, print_text
-
-if TYPE_CHECKING:
-    from lowregret.suite.league import League
+from lowregret.cli.printing import print_json
 
 
 def league(
@@ -57,23 +54,6 @@ def league(
     if json:
         print_json(as_dict(result))
         return
-    _print_standings(result)
+    print(result)
     print(f"wrote the page {files[0]}")
     print(f"wrote tables as CSV and JSON, and figures, to {out}")
-
-
-def _print_standings(result: League) -> None:
-    from lowregret.cli.terminal_tables import text_table
-    from lowregret.suite.league_page import SCOPES, interval
-
-    columns = {"rank": "rank", "to_best": "to lowest", "to_moss": "to MOSS"}
-    first, *others = [scope for scope in SCOPES if not result.standings.filter(scope=scope).is_empty()]
-    rows = [
-        {"policy": row["policy"]} | {head: interval(row, column) for column, head in columns.items()}
-        for row in result.standings.filter(scope=first).to_dicts()
-    ]
-    print(f"Standings: {first}")
-    print(text_table(rows, drop=["to lowest"]))
-    print_text("Mean rank, and regret divided by the lowest and by that of MOSS, with 95% intervals.")
-    if others:
-        print_text(f"The page also has the standings on: {'; '.join(others)}.")

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from lowregret.cli.options import Explain, Json, Threads, integer_option, policies_option
-from lowregret.cli.printing import print_json, print_text
-
-if TYPE_CHECKING:
-    from lowregret.planning.plan import Plan
-
+from lowregret.cli.printing import print_json
 
 Lift = Annotated[
     float, typer.Option(help="Smallest relative difference that matters: 0.1 for 5.5% against 5%.")
 ]
 Visitors = Annotated[int, integer_option("Visitors a day, such as 20000.")]
 Mean = Annotated[
-    float | None, typer.Option(help="Expected reward of a visitor, in place of a rate; needs --sd.")
+    float | None, typer.Option(help="Expected reward of a visitor, instead of a rate; needs --sd.")
 ]
 Spread = Annotated[
     float | None,
@@ -62,6 +58,10 @@ def plan(
     rate: Annotated[float | None, typer.Option(help="Expected conversion rate; or use --mean.")] = None,
     mean: Mean = None,
     sd: Annotated[float | None, typer.Option(help="Standard deviation of the reward of a visitor.")] = None,
+    sale: Annotated[
+        float | None, typer.Option(help="Mean of a sale, for revenue; needs --rate and --sale-sd.")
+    ] = None,
+    sale_sd: Annotated[float | None, typer.Option(help="Standard deviation of a sale.")] = None,
     delay_days: Annotated[
         float, typer.Option(help="Days after which the reward of a visitor is known.")
     ] = 0.0,
@@ -80,6 +80,7 @@ def plan(
     """Compare policies and a fixed split on the traffic you expect."""
     from lowregret.cli.progress import progress_bar
     from lowregret.planning.plan import plan as make
+    from lowregret.planning.plan import plan_text
 
     if out is not None:
         import_module("lowregret.reporting.plots_extra")  # refuses before the runs
@@ -89,6 +90,8 @@ def plan(
             rate=rate,
             mean=mean,
             sd=sd,
+            sale=sale,
+            sale_sd=sale_sd,
             lift=lift,
             visitors=visitors,
             days=days,
@@ -107,22 +110,6 @@ def plan(
     if json:
         print_json(result.to_dict())
         return
-    _print(result, explain)
+    print(plan_text(result, explain))
     if files:
         print(f"wrote the page {files[0]}")
-
-
-def _print(result: Plan, explain: bool) -> None:
-    from lowregret.cli.terminal_tables import text_table
-    from lowregret.planning.plan import COLUMNS, in_words, text_rows
-
-    rows = text_rows(result)
-    print(text_table(rows, right=[*rows[0]][1:], drop=["good leads", "of all", "95%", "best leads"]))
-    if explain:
-        print_text(COLUMNS)
-        print()
-    for line in in_words(result, explain):
-        if line.startswith(" "):
-            print(line)  # code
-        else:
-            print_text(line, result.table["policy"], "  " * line.startswith("-"))

@@ -8,21 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lowregret._common.text import unknown
+from lowregret._common.text import unknown_name_message
 from lowregret.cli.printing import print_text
 from lowregret.errors import InputError
+from lowregret.policies.recommended import RECOMMENDED
 
 if TYPE_CHECKING:
     from lowregret.policies import Policy
-
-RECOMMENDED = {
-    "MOSSV": "rewards in [0, 1]; MOSSVAnytime if no horizon is known",
-    "ThompsonBeta": "decisions that must be random; KLMS for exact propensities",
-    "ThompsonNormal": "rewards of unknown scale; MOSSV if they are about 1",
-    "KLUCB": "very long horizons: asymptotically optimal for Bernoulli rewards",
-    "EUCBV": "arms must be dropped for good, in rounds",
-    "GLRKLUCB": "means that change abruptly; DiscountedThompson if slowly",
-}
 
 FAMILIES = {
     "Upper confidence bounds": "ucb moss mossv ocucb adaucb eucbv",
@@ -31,6 +23,7 @@ FAMILIES = {
     "Randomised": "maillard mots expts perturbed_history npts",
     "Duels of subsamples": "subsampling",
     "Changing or adversarial rewards": "discounted sliding_window change_detection tsallis",
+    "Best arms and thresholds": "fixed_budget fixed_confidence thresholding",
     "Rounds and baselines": "rounds baselines",
 }
 
@@ -51,22 +44,23 @@ def policies(
         _print_doc(f"{_signature(kind)}\n\n{getdoc(kind)}")
         print(f"\nNeeds: {needs}\nSource: {kind.source}")
     else:
-        raise InputError(unknown("policy", name, POLICIES))
+        raise InputError(unknown_name_message("policy", name, POLICIES))
 
 
 def _print_all(policies: dict[str, type[Policy]]) -> None:
     """Print the recommended policies, then the others by family."""
-    from lowregret.cli.terminal_tables import text_table
+    from lowregret.reporting.text_tables import text_table
 
-    rows = [{"recommended": name, "when": when} for name, when in RECOMMENDED.items()]
-    print(text_table(rows, wrap=["when"]))
+    rows = [{"begin with": name, "for": problems} for name, problems in RECOMMENDED.items()]
+    print(text_table(rows, wrap=["for"]))
+    recommended = {name.partition("(")[0] for name in RECOMMENDED}
     rows = []
     for family, modules in FAMILIES.items():
         rows.append({"others": family, "needs": "", "source": ""})
         rows += [
             {"others": f"  {name}", "needs": ", ".join(kind.needs) or "-", "source": kind.source}
             for name, kind in policies.items()
-            if kind.__module__.rpartition(".")[2] in modules.split() and name not in RECOMMENDED
+            if kind.__module__.rpartition(".")[2] in modules.split() and name not in recommended
         ]
     print(text_table(rows, drop=["needs"]))
     print_text("`lowregret policies MOSS` shows one, with its formula and parameters.")
@@ -75,7 +69,8 @@ def _print_all(policies: dict[str, type[Policy]]) -> None:
 def _print_doc(text: str) -> None:
     """Print a docstring without its examples; lines of the same indent are wrapped together."""
     text = text.partition("\n\nExamples\n")[0].replace("\n- ", "\n\n- ")
-    text = re.sub(r"\n(\w+)\n-+\n", r"\n\1:\n\n", text)
+    text = re.sub(r"\n([A-Z][\w ]+)\n-+\n", r"\n\1:\n\n", text)
+    text = re.sub(r"\n(\w+ : [A-Z])", r"\n\n\1", text)  # entries of See Also
     for key, lines in groupby(text.splitlines(), lambda line: (bool(line), len(line) - len(line.lstrip()))):
         indent = " " * key[1]
         print_text(indent + " ".join(map(str.strip, lines)), indent=indent)

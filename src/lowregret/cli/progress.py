@@ -20,7 +20,7 @@ class State(ProgressColumn):
     def render(self, task: Task) -> Text:
         """Return it as text."""
         now: Now | None = task.fields["now"]
-        return Text(now.in_words(task.elapsed or 0.0) if now else task.description, no_wrap=True)
+        return Text(now.describe(task.elapsed or 0.0) if now else task.description, no_wrap=True)
 
 
 class TimeLeft(TimeRemainingColumn):

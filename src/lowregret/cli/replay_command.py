@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from lowregret._common.text import count
 from lowregret.cli.options import DEFAULT_POLICIES, Clip, Json, Policies, integer_option
-from lowregret.cli.printing import print_json, print_notes, print_text
-
-if TYPE_CHECKING:
-    from lowregret.offline.replay import Replay
+from lowregret.cli.printing import print_json
 
 
 def replay(
@@ -40,19 +36,4 @@ def replay(
     if json:
         print_json(result.to_dict())
     else:
-        _print_result(result)
-
-
-def _print_result(result: Replay) -> None:
-    from lowregret.cli.terminal_tables import replay_table
-
-    print(replay_table(result.summary()))
-    log = result.log
-    kind = "with propensities" if log.given else "assumed uniform"
-    size = f"{len(log.arm):,} rows, {len(log.arms):,} arms, {kind}"
-    setting = f"horizon {result.horizon:,}, seed {result.seed}"
-    print_text(f"{log.name}: {size}, {setting}")
-    if not log.used.all():
-        rows = count(int((~log.used).sum()), "row")
-        print_text(f"{rows} of propensity 1 not used: no other arm could be chosen")
-    print_notes(result.notes)
+        print(result)

@@ -35,23 +35,25 @@ def compare(
     json: Json = False,
 ) -> None:
     """Compare the regret of policies in pairs, with verdicts."""
-    from lowregret.cli.terminal_verdicts import print_verdicts
     from lowregret.experiments.stored_results import open_results
+    from lowregret.reporting.comparison_text import command_text
 
     if other is not None and baseline is not None:
         raise InputError(f"compare: use either a second folder or --baseline, got {baseline!r}")
-    comparison = open_results(folder).compare(baseline if other is None else open_results(other))
+    against = baseline if other is None else open_results(other)
+    comparison = open_results(folder).compare(against, all=True)
     if json:
         print_json({"comparisons": comparison.to_dicts()})
     else:
-        print_verdicts(comparison, explain, verbose)
+        print(command_text(comparison, explain, verbose))
 
 
 def report(
-    folder: ResultsFolder,
+    folders: Annotated[list[Path], typer.Argument(help="The folders of experiments, on one page.")],
     baseline: Baseline = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for page and figures.", show_default="that of the results")
+        Path | None,
+        typer.Option(help="Folder for page and figures.", show_default="the first of the results"),
     ] = None,
     figures: FigureFiles = Figures.svg,
     band: Annotated[
@@ -61,8 +63,13 @@ def report(
     """Write an HTML page of figures, tables and verdicts. It works offline."""
     from lowregret.cli.progress import progress_bar
     from lowregret.experiments.stored_results import open_results
+    from lowregret.results import join
 
+    folder, *others = folders
     results = open_results(folder)
+    if others:
+        parts = [results, *map(open_results, others)]
+        results = join(", ".join(part.name for part in parts), parts)
     with progress_bar("computing statistics") as progress:
         page, *files = results.report(
             out or folder, baseline, figures=figures.value, band=band, progress=progress

@@ -11,12 +11,11 @@ import typer
 
 from lowregret._common.text import count
 from lowregret.cli.options import Cluster, Threads, check_workers, workers
-from lowregret.cli.printing import print_notes, print_text
+from lowregret.cli.printing import print_text
 from lowregret.errors import InputError
 
 if TYPE_CHECKING:
     from lowregret.experiments.spec import Experiment
-    from lowregret.results import Results
 
 
 def new(
@@ -84,19 +83,13 @@ def run(
         _print_forecast(spec, folder, cluster, threads)
         return
     from lowregret.cli.progress import progress_bar
-    from lowregret.cli.terminal_tables import MAX_TABLES, environments_table
+    from lowregret.reporting.regret_text import MAX_TABLES, results_text
 
     with workers(cluster) as executor, progress_bar() as progress:
         results = spec.run(folder, executor=executor, threads=threads, progress=progress)
-    if verbose or len(results.environments) <= MAX_TABLES:
-        _print_results(results)
-    else:
-        print(environments_table(results))
-        print_text(
-            f"{len(results.environments)} environments, {count(results.runs, 'run')}; ratio: mean regret / "
-            f"the lowest there. `lowregret report {folder}` writes a page with each, --verbose prints them."
-        )
-    print_notes(results.notes)
+    print(results_text(results, every_environment=verbose))
+    if not verbose and len(results.environments) > MAX_TABLES:
+        print_text(f"`lowregret report {folder}` writes a page with each environment, --verbose prints them.")
     print(f"results in {folder}")
 
 
@@ -108,8 +101,8 @@ def _print_forecast(spec: Experiment, folder: Path, cluster: str | None, threads
 
     processes = threads or (cluster_workers(cluster) if cluster is not None else None) or os.cpu_count() or 1
     cost = forecast(spec, folder)
-    environments = count(len(spec.cases), "environment")
-    policies = count(len(spec.players), "policy", "policies")
+    environments = count(len(spec.resolved_environments), "environment")
+    policies = count(len(spec.resolved_policies), "policy", "policies")
     print(f"{spec.name}: {environments}, {policies}, {count(spec.runs, 'run')}")
     damaged = f" ({cost.damaged} of them damaged)" if cost.damaged else ""
     missing = f"{cost.missing:,}{damaged}"
@@ -117,15 +110,3 @@ def _print_forecast(spec: Experiment, folder: Path, cluster: str | None, threads
     seconds = cost.seconds / processes
     time = f"about {timedelta(seconds=round(seconds))}" if seconds >= 1.0 else "less than a second"
     print(f"{time} on {count(processes, 'worker')} like this one, compiling not counted")
-
-
-def _print_results(results: Results) -> None:
-    from lowregret.analysis.tables import largest_regrets
-    from lowregret.cli.terminal_tables import regret_table
-
-    largest = largest_regrets(results)
-    for (environment,), summary in results.summary().group_by("environment", maintain_order=True):
-        name = str(environment)
-        size = f"horizon {results.horizons[name]:,}, {count(results.runs, 'run')}, seed {results.seed}"
-        print_text(", ".join(filter(None, [name, size, results.delay_notes.get(name)])))
-        print(regret_table(summary, largest[name]))

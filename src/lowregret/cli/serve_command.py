@@ -13,6 +13,7 @@ TokensFile = Annotated[str, typer.Argument(help="The file of tokens, which holds
 class ScopeOption(StrEnum):
     """What a token allows."""
 
+    ask = "ask"
     visitor = "visitor"
     decide = "decide"
     read = "read"
@@ -60,7 +61,7 @@ def list_tokens(file: TokensFile) -> None:
     """List the tokens of a file: names, scopes, agents and dates."""
     from pathlib import Path
 
-    from lowregret.cli.terminal_tables import text_table
+    from lowregret.reporting.text_tables import text_table
     from lowregret.service.tokens import read_tokens
 
     rows = [

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any, cast
 
 import typer
 
-from lowregret._common.text import count
 from lowregret.cli import options
-from lowregret.cli.printing import print_json, print_notes, print_text
-
-if TYPE_CHECKING:
-    from lowregret.results import Results
+from lowregret.cli.printing import print_json
 
 
 def simulate(
@@ -30,7 +26,8 @@ def simulate(
         typer.Option(
             metavar="<delay>",
             help="How many decisions later a reward is known: a number, geometric(mean=50), "
-            "lognormal(median=50, sigma=1), empirical('delays.csv') or by_reward(positive=20, other=1000).",
+            "lognormal(median=50, sigma=1), empirical('delays.csv'), constant(500, lost=0.1) or "
+            "by_reward(positive=20, other=1000).",
         ),
     ] = "0",
     batch: Annotated[int, options.integer_option("Number of decisions made at once.")] = 1,
@@ -43,6 +40,7 @@ def simulate(
 ) -> None:
     """Simulate policies on an environment and print their regret."""
     from lowregret.cli.progress import progress_bar
+    from lowregret.reporting.regret_text import results_text
     from lowregret.simulation import simulate as run
 
     with progress_bar(kept=False) as progress:
@@ -64,19 +62,4 @@ def simulate(
     if json:
         print_json(results.to_dict())
     else:
-        _print_results(results)
-
-
-def _print_results(results: Results) -> None:
-    import polars as pl
-
-    from lowregret.analysis.tables import largest_regrets
-    from lowregret.cli.terminal_tables import regret_table
-
-    steps = results.runs * results.horizon
-    times = [1e9 * (results[policy].seconds or 0.0) / steps for policy in results.policies]
-    summary = results.summary().with_columns(ns_per_step=pl.Series(times))
-    print(regret_table(summary, *largest_regrets(results).values()))
-    size = f"horizon {results.horizon:,}, {count(results.runs, 'run')}, seed {results.seed}"
-    print_text(", ".join([results.name, size, *results.delay_notes.values()]))
-    print_notes(results.notes)
+        print(results_text(results, times=True))

@@ -1,1 +1,1 @@
-"""The simulator: random streams, the compiled engine, and the plain one that says what is correct."""
+"""The simulator: compiled on CPUs and GPUs, and in plain Python, which defines what is correct."""

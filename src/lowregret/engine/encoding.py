@@ -2,15 +2,18 @@
 
 from typing import Any, NamedTuple
 
-from lowregret._common.arrays import Floats
+import numpy as np
+
+from lowregret._common.arrays import Floats, Integers
 from lowregret.engine.kernels.delayed_rewards import DelayModel, Queue, delay_model, new_queue
 from lowregret.engine.kernels.drifting import MeanPath, mean_path
 from lowregret.engine.kernels.periods import Periods, new_periods
-from lowregret.engine.kernels.state import Rows, rows_of, rows_of_table
-from lowregret.engine.prior import apply_prior
-from lowregret.engine.problem import Problem, RewardTable
+from lowregret.engine.kernels.rng import PROBLEM_STREAM, stream, uniform
+from lowregret.engine.kernels.state import ArmTable, Rows, rows_of, rows_of_table
+from lowregret.engine.prior import allocate_rewards, apply_prior
+from lowregret.engine.problem import RECOMMENDED, Problem, RewardTable
 from lowregret.engine.start import start, within_memory
-from lowregret.environments import DriftingBandit
+from lowregret.environments import DriftingBandit, RandomBandit
 
 
 class Encoding(NamedTuple):
@@ -22,6 +25,14 @@ class Encoding(NamedTuple):
     shuffled: bool
     delays: DelayModel | None
     means: MeanPath | None
+    sides: Integers | None = None  # where recommendations are recorded: see ``sides_of``
+
+    def new_queue(self, delays: DelayModel, horizon: int) -> Queue:
+        size = min(delays.longest + delays.batch, horizon + 1)
+        with within_memory(
+            f"delay: up to {size:,} pending rewards do not fit into memory: use a shorter delay or horizon"
+        ):
+            return new_queue(delays, len(self.rows), horizon)
 
 
 def encode(problem: Problem) -> Encoding:
@@ -38,13 +49,53 @@ def encode(problem: Problem) -> Encoding:
             ):
                 means = mean_path(bandit, horizon)
     delays = delay_model(problem.delay, problem.batch) if problem.delayed else None
-    shuffled = not isinstance(bandit, RewardTable)
+    shuffled = problem.shuffle and not isinstance(bandit, RewardTable)
     first = start(policy, rows, horizon)
     apply_prior(policy, rows, problem.prior, horizon)
-    return Encoding(first, rows, data, shuffled, delays, means)
+    return Encoding(first, rows, data, shuffled, delays, means, sides_of(problem))
 
 
-def periods_for(problem: Problem) -> Periods | None:
+def rows_of_runs(problem: Problem, encoding: Encoding, first: int, runs: int) -> Rows:
+    """Return the arms of some runs in their order, a row for each run; one row if all runs have the same."""
+    bandit = problem.bandit
+    if not isinstance(bandit, RandomBandit):
+        return encoding.rows[None]
+    rows = np.repeat(encoding.rows[None], runs, axis=0)
+    for entry in range(runs):
+        key = stream(np.uint64(problem.seed), first + entry, PROBLEM_STREAM)
+        shape = len(bandit), len(bandit.priors[0])
+        draws = np.array([uniform(key, n) for n in range(shape[0] * shape[1])]).reshape(shape)
+        arms = bandit.drawn(draws)
+        rows[entry]["gap"] = [arms[0].mean - arm.mean for arm in arms]
+        encodings = np.array([arm.encoding for arm in arms], np.float64)
+        for column, name in enumerate("abcd"):
+            rows[entry][name] = encodings[:, column]
+    return rows
+
+
+def sides_of(problem: Problem) -> Integers | None:
+    """Return for each arm whether a policy must accept it (1), must not (-1), or may do either (0).
+
+    It is 0 for a policy that accepts no arms, and None where recommendations are not recorded.
+    """
+    policy, bandit = problem.policy, problem.bandit
+    if RECOMMENDED not in problem.record or isinstance(bandit, RewardTable):
+        return None
+    if not policy.overrides("accepts"):
+        return np.zeros(len(bandit), np.int64)
+    threshold, margin = float(getattr(policy, "threshold", 0.0)), float(getattr(policy, "margin", 0.0))
+    above, below = bandit.means >= threshold + margin, bandit.means < threshold - margin
+    return above.astype(np.int64) - below
+
+
+def arm_table(problem: Problem, rows: Rows) -> ArmTable:
+    """Return rows with all else that a policy sees of the arms."""
+    rewards = allocate_rewards(problem.policy, len(rows), problem.horizon, problem.prior)
+    return ArmTable(rows, rewards, _adjustment(problem), problem.ties == "first")
+
+
+def _adjustment(problem: Problem) -> Periods | None:
+    """Return what changes the statistics that the policy sees, None if nothing does."""
     if problem.period is None:
         return None
     arms, periods = len(problem.bandit), -(-problem.horizon // problem.period)
@@ -52,11 +103,3 @@ def periods_for(problem: Problem) -> Periods | None:
         f"period: {periods:,} periods of {arms} arms do not fit into memory: use a longer one"
     ):
         return new_periods(problem.period, arms, periods)
-
-
-def queue_for(delays: DelayModel, arms: int, horizon: int) -> Queue:
-    size = min(delays.longest + delays.batch, horizon + 1)
-    with within_memory(
-        f"delay: up to {size:,} pending rewards do not fit into memory: use a shorter delay or horizon"
-    ):
-        return new_queue(delays, arms, horizon)

@@ -2,8 +2,8 @@
 
 A prior of mean m and weight w is w rewards with this mean. Of rewards in [0, 1] they are 0 and 1, evenly
 mixed, and one between them where w m is no integer: no rewards in [0, 1] have a larger variance. Of other
-rewards half are m - s and half m + s, s their standard deviation. ``reset`` of such an arm is -w, so that
-``pulls``, which count pulls alone, begin at 0.
+rewards half are m - s and half m + s, s their standard deviation. Its sums have
+them from the start, and ``pulls``, which count pulls alone, begin at 0.
 """
 
 from collections.abc import Mapping
@@ -14,8 +14,9 @@ import numpy as np
 from lowregret._common.arrays import Floats
 from lowregret._common.validation import integer, short_repr
 from lowregret._common.validation import number as finite
-from lowregret.engine.kernels.state import Rows
-from lowregret.engine.kernels.statistics import add_reward, read_sums, write_sums
+from lowregret.engine.kernels.rng import policy_rng
+from lowregret.engine.kernels.state import ArmTable, Rows
+from lowregret.engine.kernels.statistics import Sums, add_reward, memory_after, read_sums, write_sums
 from lowregret.engine.start import new_rewards
 from lowregret.errors import InputError
 from lowregret.policies import Policy
@@ -76,7 +77,7 @@ def numbered_priors(
     return {arm: arm_prior(policy, arm, entry, bounded) for arm, entry in prior.items()}
 
 
-def in_words(priors: Mapping[Any, ArmPrior]) -> str:
+def describe(priors: Mapping[Any, ArmPrior]) -> str:
     """Return a sentence about priors, "" where there is none."""
     parts = [f"{prior.weight:,} of mean {prior.mean:.4g} for {arm}" for arm, prior in [*priors.items()][:3]]
     others = f" and {len(priors) - 3:,} other arms" if len(priors) > 3 else ""
@@ -86,25 +87,25 @@ def in_words(priors: Mapping[Any, ArmPrior]) -> str:
 
 def apply_prior(policy: Policy, rows: Rows, priors: Mapping[int, ArmPrior], horizon: int) -> None:
     """Add the priors of arms, by their numbers, to a table of arms that were not pulled."""
-    clock = clock_at(0, horizon, len(rows), 0.0)
+    clock, table, rng = clock_at(0, horizon, len(rows), 0.0), ArmTable(rows), policy_rng(0, -1)
     for place in range(len(rows)):
         row = rows[place]
         if int(row["number"]) not in priors:
             continue
         values = priors[int(row["number"])].rewards()
         for value in map(float, values if policy.Memory else ()):
-            memory, sums = policy.update_memory(arm_view(policy, rows, place), value, clock), read_sums(row)
-            sums = add_reward(sums, value)
-            write_sums(row, sums, mean_of(sums.pulls, sums.origin, sums.total))
+            memory = memory_after(policy, arm_view(policy, table, place), value, clock, rng)
+            sums = add_reward(read_sums(row), value)
+            write_sums(row, sums, mean_of(sums.n, sums.origin, sums.total))
             policy.write_memory(row, memory)
         origin, count = float(values[0]), len(values)
         row["origin"], row["total"] = origin, (values - origin).sum()
         row["squares"], row["mean"] = ((values - origin) ** 2).sum(), mean_of(count, origin, row["total"])
-        row["pulls"], row["prior"], row["reset"] = 0, count, -count
+        row["pulls"], row["prior"] = 0, count
 
 
-def room_for_rewards(policy: Policy, arms: int, pulls: int, priors: Mapping[int, ArmPrior]) -> Floats | None:
-    """Return room for the rewards of each arm, for a policy that uses them; those of a prior have step 0."""
+def allocate_rewards(policy: Policy, arms: int, pulls: int, priors: Mapping[int, ArmPrior]) -> Floats | None:
+    """Return an array for the rewards of each arm, if a policy uses them; those of a prior have step 0."""
     rewards = new_rewards(policy, arms, pulls + max((prior.weight for prior in priors.values()), default=0))
     for number, prior in priors.items():
         if rewards is not None:
@@ -115,13 +116,10 @@ def room_for_rewards(policy: Policy, arms: int, pulls: int, priors: Mapping[int,
     return rewards
 
 
-def without_prior(row: np.void, prior: ArmPrior) -> np.void:
-    """Return the row of an arm as its pulls alone have made it; a reset has removed the prior already."""
-    if row["reset"] >= 0:
-        return row
-    copy, values = row.copy(), prior.rewards()
-    copy["total"] -= (values - row["origin"]).sum()
-    copy["squares"] = max(row["squares"] - ((values - row["origin"]) ** 2).sum(), 0.0)
-    copy["reset"] = copy["prior"] = 0
-    copy["mean"] = mean_of(int(row["pulls"]), float(row["origin"]), float(copy["total"]))
-    return copy
+def sums_of_pulls(row: np.void, prior: ArmPrior | None) -> Sums:
+    """Return the sums of the pulls of an arm alone; of a policy that has reset them, those since then."""
+    if prior is None or row["forgotten"] > 0:
+        return read_sums(row)
+    distances = prior.rewards() - row["origin"]
+    total, squares = row["total"] - distances.sum(), row["squares"] - (distances**2).sum()
+    return Sums(0, int(row["pulls"]), float(row["origin"]), float(total), max(float(squares), 0.0))

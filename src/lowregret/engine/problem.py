@@ -4,31 +4,61 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from lowregret._common.arrays import Floats, Integers
 from lowregret.engine.prior import ArmPrior
-from lowregret.environments import Bandit, Delay
+from lowregret.environments import Bandit, Delay, DriftingBandit, RandomBandit
 from lowregret.errors import InputError
 from lowregret.policies import Policy
 
 
 class Record(NamedTuple):
-    """A quantity that runs record on request: its type, its shape for one run, its column if any."""
+    """A quantity that runs record on request: its type, of what there is one in a run, its column if any.
+
+    ``of_path`` computes it from a problem and the path of one run; where it is None, the kernels write it.
+    ``asked_by`` is the setting of users that asks for it; by default "record_" and its name.
+    """
 
     dtype: type
-    shape: Callable[[int, int], tuple[int, ...]]
+    axis: Axis
     column: str | None
+    of_path: Callable[[Problem, Integers], Any] | None = None
+    asked_by: str | None = None
+
+    def shape(self, arms: int, horizon: int, times: int) -> tuple[int, ...]:
+        """Return the shape for one run."""
+        return {"arm": (arms,), "time": (times,), "run": (1,), "step": (horizon, 3)}[self.axis]
 
 
+Ties = Literal["pending", "first"]
+Axis = Literal["arm", "time", "run", "step"]
+REWARDS, PATH, RECOMMENDED, LOSS, STOPPED = "rewards", "path", "recommended", "loss", "stopped"
+ANSWERS = "record_recommendations"
 RECORDS = {
-    "rewards": Record(np.float64, lambda arms, horizon: (arms,), "reward"),
-    "path": Record(np.int64, lambda arms, horizon: (horizon, 3), None),
+    REWARDS: Record(np.float64, "arm", "reward"),
+    PATH: Record(np.int64, "step", None),
+    RECOMMENDED: Record(np.int64, "time", RECOMMENDED, asked_by=ANSWERS),
+    LOSS: Record(np.float64, "time", LOSS, asked_by=ANSWERS),
+    STOPPED: Record(np.int64, "run", STOPPED, asked_by=ANSWERS),
 }
 """What can be recorded: the sum of the rewards of each arm; for each step the arm that was pulled, the round
-and the number of active arms after it."""
+and the number of active arms after it; for each time of the grid the arm that the policy recommends, -1 for
+none, and the loss of that; the time from which only one arm was pulled, 0 for never.
+
+The loss is the gap of the recommended arm, or the number of arms that a policy with ``accepts`` takes for on
+the wrong side of its threshold; nan where it cannot tell yet. A row with ``of_path`` is all that a further
+quantity needs, on every engine: its arrays, the files of experiments and the tables of results follow from
+it.
+"""
+
+
+def records_asked_by(settings: Any) -> tuple[str, ...]:
+    """Return the names of the records that the attributes of an object, such as an experiment, ask for."""
+    asked = {name: record.asked_by or f"record_{name}" for name, record in RECORDS.items()}
+    return tuple(name for name, attribute in asked.items() if getattr(settings, attribute, False))
 
 
 @dataclass(frozen=True)
@@ -58,10 +88,25 @@ class Problem:
     record: frozenset[str] = frozenset()  # besides regret, pulls and eliminations: names of RECORDS
     prior: Mapping[int, ArmPrior] = field(default_factory=dict)  # what is known of arms, by their numbers
     period: int | None = None  # the number of decisions of a period for which means are adjusted, if any
+    shuffle: bool = True  # whether arms get a random order in each run, by which ties are broken
+    ties: Ties = "pending"  # to which arm a tie goes while rewards are pending
 
     def __post_init__(self) -> None:
         if unknown := self.record - set(RECORDS):
             raise InputError(f"record: choose among {', '.join(RECORDS)}, got {', '.join(sorted(unknown))}")
+        changes = self.delayed or isinstance(self.bandit, DriftingBandit) or self.period is not None
+        if RECOMMENDED in self.record and (changes or isinstance(self.bandit, RewardTable)):
+            raise InputError(
+                f"{ANSWERS}: recommendations need arms with fixed means and rewards that are known at once: "
+                "leave out delays, batches, periods and drift"
+            )
+        if isinstance(self.bandit, RandomBandit) and (
+            REWARDS in self.record or (LOSS in self.record and self.policy.overrides("accepts"))
+        ):
+            raise InputError(
+                f"{self.bandit.name!r} has other arms in each run: rewards, and answers on a threshold, are "
+                "not recorded for it"
+            )
 
     @property
     def delayed(self) -> bool:
@@ -98,7 +143,7 @@ class Outcome:
     @property
     def rewards(self) -> Floats | None:
         """The sum of the rewards of every arm, one row per run; None where they were not recorded."""
-        return self.records.get("rewards")
+        return self.records.get(REWARDS)
 
     def __repr__(self) -> str:
         return f"Outcome({self.policy!s}, regret {self.regret.shape}, pulls {self.pulls.shape})"
@@ -106,4 +151,6 @@ class Outcome:
 
 def eliminates(policy: Policy) -> bool:
     """Return whether a policy eliminates arms permanently."""
-    return policy.eliminates_permanently and any(map(policy.overrides, ("lower_bound", "next_round")))
+    by_rounds = policy.rounds_eliminate and policy.overrides("next_round")
+    by_itself = policy.overrides("lower_bound") or policy.overrides("stop")
+    return policy.eliminates_permanently and (by_rounds or by_itself)

@@ -11,6 +11,7 @@ from lowregret.engine.kernels import state
 from lowregret.engine.kernels.state import Rows
 from lowregret.errors import InputError
 from lowregret.policies import Arm, Policy, clock_at
+from lowregret.policies.base import takes_rng
 
 METHODS = {
     "score": "arm, clock",
@@ -19,17 +20,27 @@ METHODS = {
     "beta_posterior": "arm",
     "list_index": "arm, clock",
     "duel": "one, other, clock, rng",
+    "choose": "arms, clock, rng",
     "list_index_slope": "arm, clock",
     "lower_bound": "arm, clock, round",
     "next_round": "arms, clock, round",
     "transform_reward": "reward, rng",
     "update_memory": "arm, reward, clock",
     "propensities": "arms, clock",
+    "recommend": "arms, clock",
+    "stop": "arms, clock",
+    "accepts": "arm",
 }
-"""The parameters of each method after ``self``; ``score`` has ``round`` too in a policy with rounds.
+"""The parameters of each method after ``self``.
 
-A policy has one of the first six, by which it compares arms, unless it sets ``round_robin``.
+In a policy with rounds, ``score`` and ``choose`` have ``round`` as well; ``next_round`` and ``update_memory``
+may end with ``rng``. A policy has one of the first seven, by which it compares arms, unless it sets
+``round_robin``.
 """
+
+
+NUMBERS = ("t", "T", "n", "i", "k", "time", "step", "round_number", "horizon", "pulls")
+"""Names that a clock does not have."""
 
 
 def start(policy: Policy, rows: Rows, horizon: int) -> Any:
@@ -80,20 +91,34 @@ def within_memory(sentence: str) -> Iterator[None]:
         raise InputError(sentence) from None
 
 
+def _check_clock(policy: Policy, method: str, parameters: str) -> None:
+    """Refuse the name of a number for the clock, which arguments by position would let pass."""
+    names = list(signature(getattr(policy, method)).parameters)
+    for name, role in zip(names, parameters.split(", "), strict=False):
+        if role == "clock" and name in NUMBERS:
+            raise InputError(
+                f"{policy}: {method}(self, {', '.join(names)}): {name} would be the clock, not a number: "
+                f"write {method}(self, {parameters}) and use clock.t or clock.horizon"
+            )
+
+
 def _validate_methods(policy: Policy) -> None:
     """Refuse a policy whose methods the engine could not call."""
-    if not policy.round_robin and not any(hasattr(policy, name) for name in list(METHODS)[:6]):
+    if not policy.round_robin and not any(hasattr(policy, name) for name in list(METHODS)[:7]):
         raise InputError(
             f"{policy}: define score(self, arm, clock), sample(self, arm, clock, rng), "
-            "normal_posterior(self, arm), beta_posterior(self, arm), list_index(self, arm, clock) or "
-            "duel(self, one, other, clock, rng), or set round_robin"
+            "normal_posterior(self, arm), beta_posterior(self, arm), list_index(self, arm, clock), "
+            "duel(self, one, other, clock, rng) or choose(self, arms, clock, rng), or set round_robin"
         )
     for method, parameters in METHODS.items():
         if hasattr(policy, method):
-            if method == "score" and policy.overrides("first_round"):
+            if method in ("score", "choose") and policy.overrides("first_round"):
                 parameters += ", round"
+            if takes_rng(type(policy), method):
+                parameters += ", rng"
             if len(signature(getattr(policy, method)).parameters) != len(parameters.split(",")):
                 raise InputError(f"{policy}: write {method}(self, {parameters})")
+            _check_clock(policy, method, parameters)
     if type(policy).__module__.startswith("lowregret."):
         return
     if draw := unseeded(type(policy)):

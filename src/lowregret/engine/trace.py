@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from lowregret._common.arrays import Floats, Integers
-from lowregret.engine.backends import run
+from lowregret.engine.backends import DEFAULT, Engine, run
 from lowregret.engine.backends.reference import play_rows
-from lowregret.engine.encoding import Encoding, encode
+from lowregret.engine.encoding import Encoding, encode, rows_of_runs
 from lowregret.engine.kernels.delayed_rewards import delay_key
-from lowregret.engine.kernels.runs import draw_path_delays, draw_path_rewards
+from lowregret.engine.kernels.runs import draw_path
 from lowregret.engine.kernels.state import lay_out
-from lowregret.engine.problem import Problem, eliminates
+from lowregret.engine.problem import PATH, Problem, eliminates
 
 
 class Trace(NamedTuple):
@@ -32,12 +32,11 @@ class Trace(NamedTuple):
     delay: Integers | None = None
 
 
-def trace(problem: Problem, backend: str = "compiled") -> Trace:
-    problem = replace(problem, runs=1, record=frozenset({"path"}))
-    arm, round, active = run(problem, backend).records["path"][0].T.copy()
+def trace(problem: Problem, backend: Engine = DEFAULT) -> Trace:
+    problem = replace(problem, runs=1, record=frozenset({PATH}))
+    arm, round, active = run(problem, backend).records[PATH][0].T.copy()
     encoding = encode(problem)
-    reward = path_rewards(problem, encoding, arm)
-    delay = _delays(problem, encoding, arm, reward)
+    reward, delay = redraw(problem, encoding, arm)
     if eliminates(problem.policy):
         return Trace(arm, reward, round, active, delay)
     return Trace(arm, reward, None, None, delay)
@@ -53,18 +52,13 @@ def arms_of_renumbered(problem: Problem, numbers: Integers) -> tuple[Integers, I
     return plain, other
 
 
-def path_rewards(problem: Problem, encoding: Encoding, arms: Integers) -> Floats:
-    rows, pulls, rewards = encoding.rows, np.zeros(len(encoding.rows), np.int64), np.zeros(len(arms))
-    lay_out(rows, np.arange(len(rows)), np.uint64(problem.seed), problem.first_run, rows)
-    draw_path_rewards(rows, encoding.data, arms, pulls, rewards, encoding.means)
-    return rewards
-
-
-def _delays(problem: Problem, encoding: Encoding, arms: Integers, rewards: Floats) -> Integers | None:
-    """Draw again the delays of a run, if rewards are delayed."""
-    if encoding.delays is None:
-        return None
-    delays, pulls = np.zeros(len(arms), np.int64), np.zeros(len(encoding.rows), np.int64)
-    key = np.uint64(delay_key(np.uint64(problem.seed), problem.first_run))
-    draw_path_delays(encoding.delays, key, arms, rewards, pulls, delays)
-    return delays
+def redraw(problem: Problem, encoding: Encoding, arms: Integers) -> tuple[Floats, Integers | None]:
+    """Draw again the rewards of a run that pulled these arms, and their delays if rewards are delayed."""
+    seed, number = np.uint64(problem.seed), problem.first_run
+    rows = rows_of_runs(problem, encoding, number, 1)[0].copy()
+    rewards, delays = np.zeros(len(arms)), np.zeros(len(arms), np.int64)
+    lay_out(rows, np.arange(len(rows)), seed, number, rows)
+    rows["pulls"] = 0
+    key = np.uint64(delay_key(seed, number))
+    draw_path(rows, encoding.data, arms, encoding.means, encoding.delays, key, rewards, delays)
+    return rewards, delays if encoding.delays else None

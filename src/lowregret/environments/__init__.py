@@ -1,4 +1,13 @@
-"""Reward families, bandits and testbeds."""
+"""Bandits and what makes them; ``dir(lr.environments)`` lists all.
+
+`bernoulli`, `gaussian` and the other functions in lower case make a `Bandit`; classes such as `Bernoulli` are
+families of rewards, one object for each arm, and may be mixed.
+
+Examples
+--------
+>>> lr.environments.bernoulli([0.1, 0.2])
+Bandit('bernoulli', arms=2, best mean 0.2)
+"""
 
 from lowregret.environments.bandit import Bandit as Bandit
 from lowregret.environments.calendar import rhythm as rhythm
@@ -11,6 +20,7 @@ from lowregret.environments.constructors import lognormal as lognormal
 from lowregret.environments.constructors import paper as paper
 from lowregret.environments.constructors import pareto as pareto
 from lowregret.environments.constructors import poisson as poisson
+from lowregret.environments.constructors import revenue as revenue
 from lowregret.environments.constructors import truncnormal as truncnormal
 from lowregret.environments.constructors import uniform as uniform
 from lowregret.environments.delays import Delay as Delay
@@ -28,6 +38,7 @@ from lowregret.environments.families import Gaussian as Gaussian
 from lowregret.environments.families import LogNormal as LogNormal
 from lowregret.environments.families import Pareto as Pareto
 from lowregret.environments.families import Poisson as Poisson
+from lowregret.environments.families import Revenue as Revenue
 from lowregret.environments.families import TruncNormal as TruncNormal
 from lowregret.environments.families import Uniform as Uniform
 from lowregret.environments.family_registry import FAMILIES as FAMILIES
@@ -35,4 +46,13 @@ from lowregret.environments.family_registry import Family as Family
 from lowregret.environments.family_registry import FamilyEntry as FamilyEntry
 from lowregret.environments.family_registry import entry_of as entry_of
 from lowregret.environments.gymnasium_env import to_gymnasium as to_gymnasium
+from lowregret.environments.random_bandit import RandomBandit as RandomBandit
+from lowregret.environments.random_bandit import random_bandit as random_bandit
 from lowregret.environments.sampled import Sampled as Sampled
+
+_HIDDEN = {"bandit", "calendar", "constructors", "delays", "drift", "environment_string", "families"}
+_HIDDEN |= {"family_registry", "gymnasium_env", "paper_testbeds", "sampled"}
+
+
+def __dir__() -> list[str]:
+    return sorted(name for name in globals() if not name.startswith("_") and name not in _HIDDEN)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from html import escape
 from numbers import Integral
@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowregret._common.arrays import Floats
-from lowregret._common.validation import MAX_ARMS, as_list, integer, plain_text, scale_interval, short_repr
+from lowregret._common.validation import (
+    MAX_BANDIT_ARMS,
+    as_list,
+    integer,
+    plain_text,
+    scale_interval,
+    short_repr,
+)
 from lowregret.environments.families import Bernoulli, Empirical
 from lowregret.environments.family_registry import FAMILIES, Family, entry_of
 from lowregret.environments.sampled import Sampled
@@ -58,8 +65,8 @@ class Bandit:
         arms = as_list(self.arms)
         if not isinstance(arms, list) or not arms:
             raise InputError(f"Bandit: arms must be a non-empty sequence, got {short_repr(arms)}")
-        if len(arms) > MAX_ARMS:
-            raise InputError(f"Bandit: at most {MAX_ARMS} arms are allowed, got {len(arms)}")
+        if len(arms) > MAX_BANDIT_ARMS:
+            raise InputError(f"Bandit: at most {MAX_BANDIT_ARMS} arms are allowed, got {len(arms)}")
         families: tuple[type, ...] = (Sampled, *(entry.family for entry in FAMILIES.values()))
         for position, arm in enumerate(arms):
             if not isinstance(arm, families):
@@ -70,6 +77,10 @@ class Bandit:
         if self.horizon is not None:
             object.__setattr__(self, "horizon", integer("Bandit", "horizon", self.horizon))
         object.__setattr__(self, "arms", tuple(arms))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields alone: cached arrays are read-only, which a pickle does not keep."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __repr__(self) -> str:
         best = self.means[self.best]
@@ -187,7 +198,7 @@ class Bandit:
 
     @cached_property
     def _distinct(self) -> Collection[Family]:
-        return {id(arm): arm for arm in self.arms}.values()
+        return tuple({id(arm): arm for arm in self.arms}.values())
 
     @cached_property
     def kinds(self) -> NDArray[np.int64]:
@@ -225,6 +236,11 @@ def make_arms(make: Callable[[Any], Family], items: Any) -> tuple[Family, ...]:
     except InputError as error:
         raise InputError(f"{error} for arm {len(arms)}") from None
     return tuple(arms)
+
+
+def family_arms(family: Callable[..., Family], rows: Any) -> tuple[Family, ...]:
+    """Make one arm of a family per row of parameters."""
+    return make_arms(lambda row: family(*row), rows)
 
 
 def _frozen(values: Any, dtype: Any = np.float64) -> NDArray[Any]:

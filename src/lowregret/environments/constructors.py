@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from numpy.typing import NDArray
 
 from lowregret._common.validation import as_list, short_repr
-from lowregret.environments.bandit import Bandit, make_arms
+from lowregret.environments.bandit import Bandit, family_arms
 from lowregret.environments.family_registry import FAMILIES
 from lowregret.errors import InputError
 
@@ -162,6 +162,26 @@ def pareto(shapes: Numbers, minima: Numbers, *, scale: Scale = None) -> Bandit:
     return family_bandit("pareto", [shapes, minima], scale)
 
 
+def revenue(rates: Numbers, sales: Numbers, sds: Numbers, *, scale: Scale = None) -> Bandit:
+    """Make a bandit whose rewards are the revenue of a visitor: 0, or a log-normal sale.
+
+    Parameters
+    ----------
+    rates : float or sequence of float
+        Probability of a sale, one per arm, in [0, 1].
+    sales, sds : float or sequence of float
+        Mean and standard deviation of a sale; one number applies to all arms.
+    scale : (float, float), optional
+        Low and high reward to map to 0 and 1, as in `Bandit.scaled`.
+
+    Examples
+    --------
+    >>> lr.revenue([0.03, 0.036], 40, 50).means.round(3)
+    array([1.2 , 1.44])
+    """
+    return family_bandit("revenue", [rates, sales, sds], scale)
+
+
 def truncnormal(
     locations: Numbers, sds: Numbers, lows: Numbers = 0.0, highs: Numbers = 1.0, *, scale: Scale = None
 ) -> Bandit:
@@ -229,7 +249,7 @@ def family_bandit(family: str, parameters: Sequence[Any], scale: object = None) 
         )
     count = max(sizes.values(), default=1)
     rows = zip(*(c if isinstance(c, list) else [c] * count for c in columns.values()), strict=True)
-    return rescaled(Bandit(make_arms(lambda row: entry.family(*row), rows), family), scale)
+    return rescaled(Bandit(family_arms(entry.family, rows), family), scale)
 
 
 # The paper says only that some variances are uniform random. They are drawn once, with the generator of

@@ -14,8 +14,8 @@ from typing import Any
 
 from lowregret._common.spec_errors import unknown_key
 from lowregret._common.table_files import read_table
-from lowregret._common.text import unknown
-from lowregret._common.validation import MAX_ARMS, integer, short_repr
+from lowregret._common.text import unknown_name_message
+from lowregret._common.validation import MAX_BANDIT_ARMS, as_list, integer, short_repr
 from lowregret.environments.bandit import Bandit
 from lowregret.environments.calendar import rhythm
 from lowregret.environments.constructors import family_bandit, paper, rescaled
@@ -29,7 +29,7 @@ from lowregret.environments.drift import (
 from lowregret.environments.family_registry import FAMILIES, Family
 from lowregret.errors import InputError
 
-ADVICE = "use paper-1 to paper-4, a family such as bernoulli:0.1,0.2, or a TOML file"
+ENVIRONMENT_ADVICE = "use paper-1 to paper-4, a family such as bernoulli:0.1,0.2, or a TOML file"
 _PAPER = {f"paper-{number}": number for number in (1, 2, 3, 4)}
 _DIGITS = re.compile("[0-9]{1,100}")  # bounded: Python does not read integers of more than 4300 digits
 
@@ -103,9 +103,18 @@ def environment(source: "str | os.PathLike[str] | Bandit") -> Bandit:
             raise InputError(f"{text.strip()}: give its parameters, as in {_example(text.strip())}")
         names = [*([] if colon else _PAPER), *(f"{name}:" for name in FAMILIES)]
         meant = names if family.strip() != "normal" else ["gaussian:"]  # by another name
-        otherwise = ADVICE if meant is names else "did you mean 'gaussian:'?"
-        raise InputError(unknown("environment", f"{family.strip()}{colon}", meant, otherwise))
-    raise InputError(f"unknown environment {short_repr(text)}: {ADVICE}")
+        otherwise = ENVIRONMENT_ADVICE if meant is names else "did you mean 'gaussian:'?"
+        raise InputError(unknown_name_message("environment", f"{family.strip()}{colon}", meant, otherwise))
+    raise InputError(f"unknown environment {short_repr(text)}: {_constructor(text) or ENVIRONMENT_ADVICE}")
+
+
+def _constructor(values: object) -> str:
+    """Return what to write for a list of means."""
+    means = as_list(values)
+    if not (isinstance(means, list) and means and all(isinstance(mean, int | float) for mean in means)):
+        return ""
+    family = "bernoulli({})" if all(0 <= mean <= 1 for mean in means) else "gaussian({}, variances=1)"
+    return f"write lr.{family.format(short_repr(means))}"
 
 
 def _example(family: str) -> str:
@@ -144,13 +153,13 @@ def _numbers(owner: str, key: str, text: str) -> float | list[float]:
             raise InputError(f"{owner}: {key} must be numbers, got {short_repr(written)}") from None
         count = _arm_count(owner, int(times) if _DIGITS.fullmatch(times) else times) if star else 1
         values.extend([value] * count)
-        if len(values) > MAX_ARMS:
-            raise InputError(f"{owner}: at most {MAX_ARMS} arms are allowed, got more")
+        if len(values) > MAX_BANDIT_ARMS:
+            raise InputError(f"{owner}: at most {MAX_BANDIT_ARMS} arms are allowed, got more")
     return values if len(values) > 1 else values[0]
 
 
 def _arm_count(owner: str, value: object) -> int:
-    return integer(owner, "count", value, most=MAX_ARMS)
+    return integer(owner, "count", value, most=MAX_BANDIT_ARMS)
 
 
 def _by_name(owner: str, pairs: Iterable[tuple[str, Any]], names: Mapping[str, str] | None) -> dict[str, Any]:
@@ -255,7 +264,7 @@ def with_drift(bandit: Bandit, table: object, folder: Path) -> DriftingBandit:
 
 def _drift_kind(kind: object) -> str:
     if not isinstance(kind, str) or kind not in _DRIFTS:
-        raise InputError(unknown("drift", str(kind or ""), list(_DRIFTS)))
+        raise InputError(unknown_name_message("drift", str(kind or ""), list(_DRIFTS)))
     return kind
 
 
@@ -327,8 +336,8 @@ def _arms(tables: object) -> tuple[Family, ...]:
             arm = FAMILIES[family].family(*_parameters(family, table.items()))
         except InputError as error:
             raise InputError(f"{error} in [[arms]] table {position}") from None
-        if len(arms) + count > MAX_ARMS:
-            raise InputError(f"at most {MAX_ARMS} arms are allowed, got more")
+        if len(arms) + count > MAX_BANDIT_ARMS:
+            raise InputError(f"at most {MAX_BANDIT_ARMS} arms are allowed, got more")
         arms.extend([arm] * count)
     return tuple(arms)
 
@@ -341,5 +350,5 @@ def _family(table: dict[str, Any]) -> str:
     if family is None:
         raise InputError(f"family is missing, use one of {families}")
     if isinstance(family, str):
-        raise InputError(unknown("family", family, FAMILIES))
+        raise InputError(unknown_name_message("family", family, FAMILIES))
     raise InputError(f"family must be one of {families}, got {short_repr(family)}")

@@ -25,8 +25,9 @@ MAX_EXPONENT = 300.0
 
 Encoding: TypeAlias = tuple[float, float, float, float]
 
-# Samplers of the engine (engine/rewards.py); a negative one draws positions in the data of a bandit.
+# Samplers of the engine (engine/kernels/rewards.py); a negative one draws positions in the data of a bandit.
 BERNOULLI, GAUSSIAN, BETA, EXPONENTIAL, POISSON, UNIFORM, LOGNORMAL, PARETO, TRUNCNORMAL, SAMPLED = range(10)
+REVENUE = 10
 EMPIRICAL = -1
 
 
@@ -293,6 +294,49 @@ class Pareto:
     def scaled(self, low: float, high: float) -> "Pareto":
         low, width = scale_interval(low, high)
         return Pareto(self.shape, self.minimum / width, (self.shift - low) / width)
+
+
+@dataclass(frozen=True, slots=True)
+class Revenue:
+    """The revenue of a visitor: a log-normal sale with probability ``rate``, else 0.
+
+    ``sale`` is the mean of a sale and ``sd`` its standard deviation; ``shift`` is added to every reward.
+    """
+
+    kind: ClassVar[int] = REVENUE
+    rate: float
+    sale: float
+    sd: float
+    shift: float = 0.0
+
+    def __post_init__(self) -> None:
+        validate_fields(self, rate=UNIT, sale=POSITIVE, sd=VARIANCE, shift=FINITE)
+        if math.log(self.sale) + math.log1p((self.sd / self.sale) ** 2) > MAX_EXPONENT:
+            raise InputError(f"revenue: sale and sd are too large, got {self}")
+
+    @property
+    def mean(self) -> float:
+        return self.shift + self.rate * self.sale
+
+    @property
+    def variance(self) -> float:
+        return self.rate * (self.sd * self.sd + (1.0 - self.rate) * self.sale * self.sale)
+
+    @property
+    def support(self) -> tuple[float, float]:
+        if self.rate == 0.0:
+            return self.shift, self.shift
+        low = self.shift + self.sale if self.rate == 1.0 and self.sd == 0.0 else self.shift
+        return low, math.inf if self.sd > 0.0 else self.shift + self.sale
+
+    @property
+    def encoding(self) -> Encoding:
+        square = math.log1p((self.sd / self.sale) ** 2)  # the variance of the logarithm of a sale
+        return self.rate, math.log(self.sale) - square / 2.0, math.sqrt(square), self.shift
+
+    def scaled(self, low: float, high: float) -> "Revenue":
+        low, width = scale_interval(low, high)
+        return Revenue(self.rate, self.sale / width, self.sd / width, (self.shift - low) / width)
 
 
 @dataclass(frozen=True)

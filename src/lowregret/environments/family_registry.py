@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import Field
-from math import inf, log
+from math import exp, inf, log
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -19,6 +19,7 @@ from lowregret.environments.families import (
     LogNormal,
     Pareto,
     Poisson,
+    Revenue,
     TruncNormal,
     Uniform,
 )
@@ -57,7 +58,7 @@ class Family(Protocol):
 
     @property
     def encoding(self) -> Encoding:
-        """Parameters as the sampler takes them (engine/rewards.py)."""
+        """Parameters as the sampler takes them (engine/kernels/rewards.py)."""
 
     def scaled(self, low: float, high: float) -> "Family":
         """Return the family of ``(reward - low) / (high - low)``."""
@@ -107,6 +108,30 @@ def _pareto_divergence(arm: Pareto, mean: float) -> float:
     above = mean - arm.shift
     ratio = above / (above - arm.minimum) / arm.shape  # of the shapes
     return ratio - 1.0 - log(ratio)
+
+
+def _sales(arm: Revenue, random: Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    rate, mu, sigma, shift = arm.encoding
+    return np.asarray(shift + (random.random(shape) < rate) * random.lognormal(mu, sigma, shape))
+
+
+def _revenue_divergence(arm: Revenue, mean: float) -> float:
+    """Return the least divergence where the rate and the size of a sale may differ, not its spread."""
+    from scipy.optimize import minimize_scalar
+
+    rate, _, sigma, shift = arm.encoding
+    ratio = (mean - shift) / (arm.mean - shift) if arm.mean > shift else inf
+    if rate == 0.0 or ratio == inf:
+        return inf
+    end = min(ratio, 1.0 / rate)  # by what the rate may grow
+    if sigma == 0.0:
+        return bernoulli_kl(rate, rate * ratio) if ratio <= end else inf
+
+    def divergence(growth: float) -> float:  # convex in the logarithm of the growth
+        sales = log(ratio) - growth
+        return bernoulli_kl(rate, min(rate * exp(growth), 1.0)) + rate * (sales / sigma) ** 2 / 2.0
+
+    return float(minimize_scalar(divergence, bounds=(0.0, log(end)), method="bounded").fun)
 
 
 def _truncated(arm: TruncNormal, random: Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
@@ -177,6 +202,12 @@ FAMILIES: dict[str, FamilyEntry] = {
         {"shape": "shapes", "minimum": "minima"},
         lambda arm, random, shape: arm.shift + arm.minimum * (1.0 + random.pareto(arm.shape, shape)),
         _pareto_divergence,
+    ),
+    "revenue": FamilyEntry(
+        Revenue,
+        {"rate": "rates", "sale": "sales", "sd": "sds"},
+        _sales,
+        _unless_constant(_revenue_divergence),
     ),
     "truncnormal": FamilyEntry(
         TruncNormal,

@@ -47,8 +47,8 @@ def forecast(experiment: Experiment, out: str | Path) -> Forecast:
     plan, store = make_shard_plan(experiment), ResultStore(Path(out))
     missing = {shard.name: shard for shard in store.missing(plan)}
     costs = store.step_seconds()
-    cases = {case.name: case for case in experiment.cases}
-    players = {player.name: player for player in experiment.players}
+    cases = {case.name: case for case in experiment.resolved_environments}
+    players = {player.name: player for player in experiment.resolved_policies}
     seconds, counted = 0.0, set[str]()
     for pair in plan.pairs:
         todo = [shard for shard in pair.shards if shard.name in missing and shard.name not in counted]

@@ -1,6 +1,7 @@
 """The tables of an experiment, from the rows of its shards; `lowregret.results.results` lists them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TypeAlias
 
 import polars as pl
@@ -15,13 +16,25 @@ Rows: TypeAlias = Callable[[Sequence[str]], pl.LazyFrame]
 """Returns the rows of some shards, given by their names, with the name of each one's ``shard``."""
 
 
+def scan_shards(folder: Path) -> Rows:
+    """Return a function that scans shards of a folder lazily, each row with the name of its shard."""
+
+    def rows(shards: Sequence[str]) -> pl.LazyFrame:
+        paths = [folder / f"{shard}.parquet" for shard in shards]
+        scan = pl.scan_parquet(paths, glob=False, include_file_paths="shard")
+        ends = len(shards[0]) + len(paths[0].suffix)
+        return scan.with_columns(pl.col("shard").str.slice(-ends, len(shards[0])))
+
+    return rows
+
+
 def plan_tables(plan: ShardPlan, rows: Rows) -> dict[str, pl.LazyFrame]:
     pairs = [(pair.environment, pair.policy, [shard.name for shard in pair.shards]) for pair in plan.pairs]
     return long_tables(pairs, *recorded(plan), rows)
 
 
 def recorded(plan: ShardPlan) -> tuple[dict[str, Sequence[int]], pl.DataFrame]:
-    cases = plan.experiment.cases
+    cases = plan.experiment.resolved_environments
     arms = pl.concat([arm_table(case.bandit, case.name, case.horizon) for case in cases])
     return {case.name: case.times for case in cases}, arms
 
@@ -69,13 +82,17 @@ def _named(pairs: Sequence[NamedPair], rows: Rows) -> pl.LazyFrame:
 def _of_runs(rows: pl.LazyFrame) -> dict[str, pl.LazyFrame]:
     who = ("environment", "policy", "run")
     stored = rows.collect_schema().names()
-    columns = {name: record.column for name, record in RECORDS.items() if record.column and name in stored}
-    totals = {column: pl.col(name).list.sum() for name, column in columns.items()}
-    by_arm = ("arm", "pulls", *columns)
+    columns: dict[str, dict[str, str]] = {"arm": {}, "time": {}, "run": {}}
+    for name, record in RECORDS.items():
+        if record.column and name in stored:
+            columns[record.axis][name] = record.column
+    totals = {column: pl.col(name).list.sum() for name, column in columns["arm"].items()}
+    totals |= {column: pl.col(name).list.first() for name, column in columns["run"].items()}
+    by_arm, by_time = ("arm", "pulls", *columns["arm"]), ("t", "regret", *columns["time"])
     return {
         "finals": rows.select(*who, regret=pl.col("regret").list.last(), **totals),
-        "curves": rows.select(*who, "t", "regret").explode("t", "regret"),
-        "pulls": rows.select(*who, *by_arm).explode(by_arm).rename(columns),
+        "curves": rows.select(*who, *by_time).explode(by_time).rename(columns["time"]),
+        "pulls": rows.select(*who, *by_arm).explode(by_arm).rename(columns["arm"]),
         "events": rows.filter(pl.col("eliminated").is_not_null())
         .select(*who, t="eliminated", arm="arm")
         .explode("t", "arm")

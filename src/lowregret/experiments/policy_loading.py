@@ -6,17 +6,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lowregret._common.text import unknown
+from lowregret._common.text import unknown_name_message
 from lowregret._common.validation import short_repr
 from lowregret.engine.bridge.identity import NoIdentity, identity_of
 from lowregret.environments import Bandit
 from lowregret.errors import InputError
 from lowregret.policies import POLICIES, Policy, loading
 from lowregret.policies.loading import file_of
-from lowregret.policies.policy_string import read_call
+from lowregret.policies.policy_string import name_in, read_parameters
 
 
-class NotHere(InputError):  # noqa: N818  # it is where the class is
+class UnknownClassError(InputError):
     """A class that this process cannot have, and another one perhaps can."""
 
 
@@ -30,7 +30,7 @@ class Reference(NamedTuple):
     pickled: bytes | None = None
 
 
-_here: dict[str, Any] = {}
+_known: dict[str, Any] = {}
 """What is passed by value, by its identity, in the process that has it."""
 
 
@@ -42,14 +42,15 @@ def find_class(text: str, folder: Path) -> Reference:
         return Reference(module, name, file, _identity(loading.load_class(module, name, file)))
     if text not in POLICIES:
         otherwise = f"use module:Class, or one of {', '.join(POLICIES)}"
-        raise InputError(unknown("policy", text, POLICIES, otherwise))
+        raise InputError(unknown_name_message("policy", text, POLICIES, otherwise))
     return refer_to(POLICIES[text])
 
 
 def read_reference(text: str, folder: Path) -> tuple[type[Policy], dict[str, Any], Reference]:
     """Return class, parameters and reference of ``Name(parameter=value)`` or ``module:Class(...)``."""
-    reference = find_class(text.partition("(")[0].strip(), folder)
-    return *read_call(text, lambda _: load_code(reference)), reference
+    reference = find_class(name_in(text), folder)
+    kind = load_code(reference)
+    return kind, read_parameters(kind, text), reference
 
 
 def load_bandit(text: str, folder: Path) -> Bandit:
@@ -69,7 +70,7 @@ def refer_to(kind: Any) -> Reference:
         return Reference(module, name, None, identity)
     file = getattr(sys.modules.get(module), "__file__", None)
     if module == "__main__" or not name.isidentifier() or not file:
-        _here[identity] = kind
+        _known[identity] = kind
         return Reference(module, name, None, identity, _pickled(kind))
     reference = Reference(module, name, file)
     if _identity(load_code(reference)) != identity:
@@ -86,10 +87,10 @@ def load_code(reference: Reference) -> Any:
         kind = loading.load_object(module, name, file)
     except InputError as error:
         if isinstance(error.__cause__, OSError):
-            raise NotHere(str(error)) from error.__cause__
+            raise UnknownClassError(str(error)) from error.__cause__
         raise
     if identity is not None and _identity(kind) != identity:
-        raise NotHere(
+        raise UnknownClassError(
             f"{module}:{name}: its code, or what it calls, is not what it was when the run was planned"
         )
     return kind
@@ -99,7 +100,7 @@ def _by_value(reference: Reference) -> Any:
     """Return code that no file can be imported for: what is here, or what its pickle makes."""
     module, name, _, identity, pickled = reference
     assert identity is not None
-    if identity not in _here:
+    if identity not in _known:
         if pickled is None:
             raise InputError(
                 f"{name}: what {module!r} defines cannot be sent to another process without cloudpickle: "
@@ -107,9 +108,9 @@ def _by_value(reference: Reference) -> Any:
             )
         kind = pickle.loads(pickled)
         if _identity(kind) != identity:
-            raise NotHere(f"{name}: what it calls is not what it was when the run was planned")
-        _here[identity] = kind
-    return _here[identity]
+            raise UnknownClassError(f"{name}: what it calls is not what it was when the run was planned")
+        _known[identity] = kind
+    return _known[identity]
 
 
 def _pickled(kind: Any) -> bytes | None:

@@ -1,7 +1,7 @@
 """Compute the missing shards of an experiment on any executor, and store each as it finishes."""
 
 import os
-from collections import Counter, defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -24,6 +24,7 @@ from warnings import warn
 
 import polars as pl
 
+from lowregret._common.forks import check_threads
 from lowregret._common.progress import Progress, Report, ignore, reporting, tick
 from lowregret._common.text import count
 from lowregret._common.validation import integer
@@ -31,8 +32,8 @@ from lowregret.engine.backends.threads import SIGNAL_SECONDS
 from lowregret.errors import InputError, LowRegretError
 from lowregret.experiments.executors import ThreadExecutor, worker_count
 from lowregret.experiments.long_tables import plan_tables
-from lowregret.experiments.policy_loading import NotHere
-from lowregret.experiments.shard_queue import ShardQueue
+from lowregret.experiments.policy_loading import UnknownClassError
+from lowregret.experiments.shard_queue import ShardAttempt, ShardQueue
 from lowregret.experiments.sharding import SHARD_STEPS, ArmGroups, Shard, ShardPlan, make_shard_plan
 from lowregret.experiments.spec import Experiment
 from lowregret.experiments.store import ResultStore, description
@@ -40,15 +41,15 @@ from lowregret.experiments.stored_results import open_results
 from lowregret.experiments.worker import Arrays, Finished, stop, work, written
 from lowregret.results import Results
 
-Done: TypeAlias = list[tuple[Shard, Finished]]
+FinishedShards: TypeAlias = list[tuple[Shard, Finished]]
 
 RETRIES = 3
 """How often a failed shard is tried again."""
 
-POOLS = 5
+MAX_BROKEN_POOLS = 5
 """How many executors in a row may break without finishing a shard, where new ones can be made."""
 
-AGAIN = ", run it again to continue"
+RERUN_ADVICE = ", run it again to continue"
 
 STOP_TIMEOUT = 0.5
 """Seconds for which an interrupted run waits for the shards that are being computed."""
@@ -75,6 +76,7 @@ def run(
     shard_steps: int = SHARD_STEPS,
 ) -> Results:
     """Compute the missing shards and return the results; see `Experiment.run`."""
+    check_threads("run")
     threads = integer("run", "threads", (os.cpu_count() or 1) if threads is None else threads)
     make = (lambda: ThreadExecutor(threads)) if executor is None else executor
     plan = make_shard_plan(experiment, shard_steps)
@@ -86,6 +88,7 @@ def run(
 
 def run_all(experiments: Mapping[Path, Experiment], report: Report = ignore) -> list[Results]:
     """Compute the missing shards of several experiments in one queue; return their results in this order."""
+    check_threads("run")
     plans = {folder: make_shard_plan(experiment) for folder, experiment in experiments.items()}
     return _run_in_folders(plans, lambda: ThreadExecutor(os.cpu_count() or 1), report)
 
@@ -100,8 +103,8 @@ def _run_in_folders(
         for folder, plan in plans.items():
             store = stores[folder]
             stack.enter_context(store.open())
-            if store.published().get("plan") != plan.name:
-                store.withdraw()
+            if store.read_description().get("plan") != plan.name:
+                store.remove_tables()
             shards = {shard.name: shard for shard in store.missing(plan)}
             if shards:
                 store.write_plan(plan)
@@ -110,27 +113,27 @@ def _run_in_folders(
             for name in shards:
                 users[name].append((store, policies[name]))
 
-        def keep(done: Done) -> None:
+        def keep(done: FinishedShards) -> None:
             results: dict[ResultStore, list[tuple[Shard, str, Finished]]] = defaultdict(list)
             for shard, finished in done:
                 for store, policy in users[shard.name]:
                     results[store].append((shard, policy, finished))
             for store, own in results.items():
-                store.put(own)
+                store.write_shards(own)
 
         if damaged := sum(len(store.damaged) for store in stores.values()):
             warn(f"{damaged} of the finished shards are damaged and are computed again", stacklevel=3)
         job = _Job(tuple(plans.values()), keep, report)
         _compute(job, sorted(missing.values(), key=lambda shard: shard.first), make)
         for store, plan in zip(stores.values(), plans.values(), strict=True):
-            store.publish(plan)
+            store.write_tables(plan)
         return [open_results(folder) for folder in plans]
 
 
 def _run_in_memory(plan: ShardPlan, make: Executor | Callable[[], Executor], report: Report) -> Results:
     kept: dict[str, bytes] = {}
 
-    def keep(done: Done) -> None:
+    def keep(done: FinishedShards) -> None:
         kept.update({shard.name: finished.data for shard, finished in done})
 
     def rows(shards: Sequence[str]) -> pl.LazyFrame:
@@ -143,21 +146,14 @@ def _run_in_memory(plan: ShardPlan, make: Executor | Callable[[], Executor], rep
 
 @dataclass
 class _Job:
-    """The state of a run: shards that wait, run, are done and failed.
-
-    ``suspects`` were running when an executor broke. Each is run alone.
-    """
+    """The state of a run: the shards that wait, run and failed, and how many are done."""
 
     plans: tuple[ShardPlan, ...]
-    keep: Callable[[Done], None]
+    keep: Callable[[FinishedShards], None]
     report: Report
     stored: bool = True
     waiting: ShardQueue = field(default_factory=ShardQueue)
-    suspects: deque[Shard] = field(default_factory=deque)
-    last: deque[Shard] = field(default_factory=deque)
-    alone: bool = False
-    running: dict[Future[Finished | Arrays], Shard] = field(default_factory=dict)
-    failures: Counter[str] = field(default_factory=Counter)
+    running: dict[Future[Finished | Arrays], ShardAttempt] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     reported: Progress = field(default_factory=lambda: Progress("", 0, 0, "shards", 0.0))
 
@@ -171,52 +167,46 @@ class _Job:
 
     def begin(self, missing: list[Shard]) -> None:
         self.waiting = ShardQueue(missing)
-        what, there = ", ".join(plan.experiment.name for plan in self.plans), self.shards - len(missing)
-        self.reported = Progress(what, 0, len(missing), "shards", 0.0, there=there)
+        what, already_done = (
+            ", ".join(plan.experiment.name for plan in self.plans),
+            self.shards - len(missing),
+        )
+        self.reported = Progress(what, 0, len(missing), "shards", 0.0, already_done=already_done)
         self.report(self.reported)
-
-    def has_waiting(self) -> bool:
-        return bool(self.waiting or self.suspects or self.last)
 
     def submit(self, pool: Executor, workers: int) -> bool:
         """Send the next shard to an executor, if one may run beside those that are running.
 
         Threads compile one policy at a time; workers elsewhere have two shards each, so that none waits.
         """
-        here = isinstance(pool, ThreadPoolExecutor)
-        most = workers if here else 2 * workers
-        line = self.suspects or (None if self.waiting else self.last)
-        alone = line is not None
-        if not (self.waiting or line) or self.alone or len(self.running) >= (1 if alone else most):
+        in_threads = isinstance(pool, ThreadPoolExecutor)
+        most = workers if in_threads else 2 * workers
+        full = len(self.running) >= (1 if self.waiting.next_is_alone() else most)
+        if not self.waiting or full or any(attempt.alone for attempt in self.running.values()):
             return False
-        shard = self.waiting.pop(1 if here else most) if line is None else line.popleft()
+        attempt = self.waiting.pop(1 if in_threads else most)
         try:
-            future = pool.submit(work, shard, self.environments[shard.environment])
+            future = pool.submit(work, attempt.shard, self.environments[attempt.shard.environment])
         except BaseException:
-            if line is None:
-                self.waiting.fail(shard, again=True)
-            else:
-                line.appendleft(shard)
+            self.waiting.put_back(attempt)
             raise
-        self.running[future] = shard
-        self.alone = alone
+        self.running[future] = attempt
         return True
 
     def collect(self, futures: Iterable[Future[Finished | Arrays]]) -> BaseException | None:
         """Store the results of shards or queue them again; return the error if the executor broke."""
         done: dict[Future[Finished | Arrays], tuple[Shard, Finished]] = {}
         broke: BaseException | None = None
-        alone, self.alone = self.alone, False
         for future in futures:
-            shard = self.running[future]
+            attempt = self.running[future]
             try:
-                done[future] = shard, written(shard, future.result())
+                done[future] = attempt.shard, written(attempt.shard, future.result())
                 continue
             except (BrokenExecutor, CancelledError) as error:
-                self.fail(shard, error, self.last if alone else self.suspects)
+                self.fail(attempt, error, alone=True)
                 broke = error
             except Exception as error:  # whatever happened to the worker
-                self.fail(shard, error)
+                self.fail(attempt, error)
             del self.running[future]
         if done:
             self.keep(list(done.values()))
@@ -225,18 +215,16 @@ class _Job:
             self.count(list(done.values()))
         return broke
 
-    def fail(self, shard: Shard, error: BaseException, line: deque[Shard] | None = None) -> None:
-        """Queue a shard again, in a line or by default in the queue, or record that it failed."""
-        self.failures[shard.name] += 1
-        permanent = isinstance(error, InputError) and not isinstance(error, NotHere)
-        failed = permanent or self.failures[shard.name] > RETRIES
-        self.waiting.fail(shard, again=not failed and line is None)
-        if failed:
-            self.failed[shard.name] = str(error) or type(error).__name__
-        elif line is not None:
-            line.append(shard)
+    def fail(self, attempt: ShardAttempt, error: BaseException, *, alone: bool = False) -> None:
+        """Queue a shard again, or record that it failed."""
+        permanent = isinstance(error, InputError) and not isinstance(error, UnknownClassError)
+        if permanent or attempt.failures >= RETRIES:
+            self.waiting.drop(attempt)
+            self.failed[attempt.shard.name] = str(error) or type(error).__name__
+        else:
+            self.waiting.retry(attempt, alone=alone)
 
-    def count(self, results: Done) -> None:
+    def count(self, results: FinishedShards) -> None:
         """Report stored shards one by one; all of them count even if a report is interrupted."""
         states = [self.reported]
         for shard, finished in results:
@@ -249,7 +237,7 @@ class _Job:
 
     def kept(self, advice: str = "") -> str:
         """Return how many shards are done, and whether they are kept; if so, with some advice."""
-        done = f"{self.reported.there + self.reported.done} of {self.shards} shards are done"
+        done = f"{self.reported.already_done + self.reported.done} of {self.shards} shards are done"
         if not self.stored:
             return f"{done}, and none is kept: give a folder for the results"
         return f"{done} and kept{advice}"
@@ -259,7 +247,7 @@ def _compute(job: _Job, missing: list[Shard], make: Executor | Callable[[], Exec
     """Compute shards; replace an executor that broke where another can be made."""
     job.begin(missing)
     broken = 0
-    while job.has_waiting():
+    while job.waiting:
         error, before = None, job.reported.done
         pool = make if isinstance(make, Executor) else make()
         try:
@@ -271,7 +259,7 @@ def _compute(job: _Job, missing: list[Shard], make: Executor | Callable[[], Exec
                 pool.shutdown(wait=False, cancel_futures=True)
         if error is not None:
             broken = broken + 1 if job.reported.done == before else 1
-            if isinstance(make, Executor) or broken == POOLS:
+            if isinstance(make, Executor) or broken == MAX_BROKEN_POOLS:
                 raise FailedShardsError(_lost_workers(job, error))
     if job.failed:
         raise FailedShardsError(_failures(job))
@@ -281,7 +269,7 @@ def _drive(job: _Job, pool: Executor) -> BaseException | None:
     """Keep an executor busy until no shard is left."""
     error: BaseException | None = None
     asked = -inf
-    while job.has_waiting() or job.running:
+    while job.waiting or job.running:
         if monotonic() - asked >= WORKERS_CHECK_INTERVAL:  # workers may join and leave
             workers, asked = worker_count(pool), monotonic()
         try:
@@ -303,17 +291,17 @@ def _stop(job: _Job) -> None:
         for future in list(job.running):
             if future.cancel():
                 del job.running[future]
-        stop(job.running.values())
+        stop(attempt.shard for attempt in job.running.values())
         job.collect(wait(job.running, timeout=STOP_TIMEOUT).done)
-    raise Interrupted(f"interrupted: {job.kept(AGAIN)}")
+    raise Interrupted(f"interrupted: {job.kept(RERUN_ADVICE)}")
 
 
 def _lost_workers(job: _Job, error: BaseException) -> str:
     """Return the message for lost workers, with the shards at which they were lost repeatedly."""
     reason = str(error) or type(error).__name__
-    for shard in job.last:
-        job.failed[shard.name] = "its worker went away"
-    lost = f"; {_failures(job, AGAIN)}" if job.failed else f": {job.kept(AGAIN)}"
+    for attempt in job.waiting.last:
+        job.failed[attempt.shard.name] = "its worker went away"
+    lost = f"; {_failures(job, RERUN_ADVICE)}" if job.failed else f": {job.kept(RERUN_ADVICE)}"
     return f"the workers went away ({reason}){lost}"
 
 

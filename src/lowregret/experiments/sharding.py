@@ -10,12 +10,23 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from lowregret.engine.backends import BACKENDS, DEFAULT, Engine
 from lowregret.engine.bridge.identity import KERNELS, module_identity
-from lowregret.environments import FAMILIES, Bandit, Delay, DriftingBandit, Family, Sampled
+from lowregret.engine.problem import Ties, records_asked_by
+from lowregret.environments import (
+    FAMILIES,
+    Bandit,
+    Delay,
+    DriftingBandit,
+    Family,
+    RandomBandit,
+    Sampled,
+    random_bandit,
+)
 from lowregret.environments.drift import Drift
 from lowregret.errors import InputError
-from lowregret.experiments.cases import ResolvedEnvironment, ResolvedPolicy
 from lowregret.experiments.policy_loading import Reference, load_code, refer_to
+from lowregret.experiments.resolve import ResolvedEnvironment, ResolvedPolicy
 from lowregret.experiments.spec import Experiment
 from lowregret.policies.base import fields_of
 from lowregret.policies.inputs import clips
@@ -31,6 +42,7 @@ class ArmGroups:
     sha256: str
     groups: tuple[Group, ...] = field(compare=False, repr=False)
     drift: Drift | None = field(default=None, compare=False, repr=False)
+    random: str | None = field(default=None, compare=False, repr=False)  # of arms drawn in each run
 
     def __len__(self) -> int:
         return sum(count for *_, count in self.groups)
@@ -44,17 +56,14 @@ class ArmGroups:
 SHARD_STEPS = 20_000_000
 """About how many steps a shard has: a second or so."""
 
-GPU_FACTOR = 1_000
-"""How many times as many steps a shard has that is played on a GPU."""
-
 SHARD_NUMBERS = 4_000_000
 """How many numbers the result of a shard holds at most, so that memory stays small."""
 
-FORMAT = 2
+SHARD_FORMAT = 2
 """The layout of a shard's file; a change here gives every shard another name."""
 
 
-ENGINE = hashlib.sha256(repr((FORMAT, module_identity(*KERNELS))).encode()).hexdigest()
+ENGINE = hashlib.sha256(repr((SHARD_FORMAT, module_identity(*KERNELS))).encode()).hexdigest()
 """The identity of the kernels as they were when this process loaded them.
 
 It is their code that counts, not the text: an edit of a comment, of an error message or of anything outside
@@ -86,7 +95,9 @@ class Shard:
     delay: Delay | None = None
     batch: int = 1
     period: int | None = None
-    backend: str = "compiled"
+    backend: Engine = DEFAULT
+    shuffle: bool = True
+    ties: Ties = "pending"
 
     @property
     def steps(self) -> int:
@@ -128,13 +139,13 @@ def make_shard_plan(experiment: Experiment, shard_steps: int = SHARD_STEPS) -> S
     """Cut an experiment into shards of about so many steps; no result depends on how."""
     pairs = []
     environments: dict[str, ArmGroups] = {}
-    for case in experiment.cases:
+    for case in experiment.resolved_environments:
         arms = group(case.bandit)
         environments[arms.sha256] = arms
-        for player in experiment.players_on(case):
+        for player in experiment.policies_on(case):
             clip = clips(player.policy, case.bandit.support, repr(case.name), experiment.clip)
-            steps = shard_steps if experiment.engine != "cuda" else shard_steps * GPU_FACTOR
-            blocks = _blocks(case, experiment.runs, steps)
+            steps = shard_steps * BACKENDS[experiment.engine].shard_factor
+            blocks = _blocks(case, player.runs or experiment.runs, steps)
             shards = tuple(_shard(experiment, case, player, arms, clip, *block) for block in blocks)
             pairs.append(Pair(case.name, player.name, shards))
     return ShardPlan(experiment, environments, tuple(pairs))
@@ -168,15 +179,17 @@ def _shard(
         [case.horizon, first, runs, experiment.seed, clip],
         case.times,
     ]
-    record = ("rewards",) if experiment.record_rewards else ()
+    record = records_asked_by(experiment)
     parts.extend(record)
     delay = None if case.delay.is_zero else case.delay
     if delay or case.batch > 1:
-        parts.append(["delayed", delay and [delay.positive, delay.other], case.batch])
+        parts.append(["delayed", delay and [delay.positive.encoding, delay.other.encoding], case.batch])
     if experiment.period is not None:
         parts.append(["period", experiment.period])
-    if experiment.engine == "cuda":  # the other engines return the same
-        parts.append(["cuda", module_identity("lowregret.engine.backends.cuda")])
+    if not experiment.shuffle or experiment.ties != "pending":
+        parts.append(["order", experiment.shuffle, experiment.ties])
+    if (backend := BACKENDS[experiment.engine]).on_gpu:  # the others return the same
+        parts.append([experiment.engine, module_identity(backend.module)])
     return Shard(
         _hash(parts),
         arms.sha256,
@@ -195,6 +208,8 @@ def _shard(
         case.batch,
         experiment.period,
         experiment.engine,
+        experiment.shuffle,
+        experiment.ties,
     )
 
 
@@ -223,7 +238,8 @@ def group(bandit: Bandit) -> ArmGroups:
         groups.append((type(arm).__name__, parameters, len(list(equal))))
     code = [references[id(arm.sample)].identity for arm in bandit.arms if isinstance(arm, Sampled)]
     drift = bandit.drift if isinstance(bandit, DriftingBandit) else None
-    return ArmGroups(_arms_hash(bandit, code), tuple(groups), drift)
+    random = bandit.name if isinstance(bandit, RandomBandit) else None
+    return ArmGroups(_arms_hash(bandit, code), tuple(groups), drift, random)
 
 
 def _arms_hash(bandit: Bandit, code: list[str | None]) -> str:
@@ -233,6 +249,8 @@ def _arms_hash(bandit: Bandit, code: list[str | None]) -> str:
         drift = bandit.drift
         numbers, times = np.array([drift.kind, drift.period], np.float64), np.array(drift.times, np.int64)
         arrays += [numbers, times, drift.table, bandit.means]
+    if isinstance(bandit, RandomBandit):
+        return hashlib.sha256(repr((bandit.family, bandit.priors)).encode()).hexdigest()
     digest = hashlib.sha256(repr(code).encode() if code else b"")
     for array in arrays:
         digest.update(f"{array.dtype.str} {array.shape};".encode())
@@ -243,6 +261,8 @@ def _arms_hash(bandit: Bandit, code: list[str | None]) -> str:
 @lru_cache(maxsize=16)
 def ungroup(given: ArmGroups) -> Bandit:
     """Make the bandit that plain data describes."""
+    if given.random is not None:
+        return random_bandit(given.random)
     arms: list[Family] = []
     for family, parameters, count in given.groups:
         make = Sampled if family == Sampled.__name__ else FAMILIES[family.lower()].family

@@ -17,7 +17,6 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    StrictInt,
     ValidationError,
     WithJsonSchema,
     model_validator,
@@ -25,14 +24,25 @@ from pydantic import (
 
 from lowregret._common.progress import Report
 from lowregret._common.spec_errors import SpecError, first_error, line_of, unknown_key
+from lowregret._common.terminal_text import wrapped
+from lowregret._common.text import count
 from lowregret._common.validation import MAX_HORIZON, MAX_SEED
+from lowregret.engine.backends import Engine
+from lowregret.engine.problem import Ties
 from lowregret.environments import FAMILIES, Bandit
 from lowregret.errors import InputError
-from lowregret.experiments.cases import ResolvedEnvironment, ResolvedPolicy, cases, check_pairs, players
+from lowregret.experiments.resolve import (
+    ResolvedEnvironment,
+    ResolvedPolicy,
+    check_pairs,
+    resolve_environments,
+    resolve_policies,
+)
 from lowregret.experiments.spec_fields import (
     DelayField,
     EnvironmentField,
     HorizonField,
+    IntegerField,
     NameField,
     PolicyField,
     ScalarField,
@@ -42,6 +52,10 @@ from lowregret.policies import Policy
 
 if TYPE_CHECKING:
     from lowregret.results import Results
+
+
+MAX_NAMES = 20
+"""How many environments or policies are listed where an experiment is printed."""
 
 
 def _entries(key: str, kinds: tuple[type, ...]) -> Callable[[Any], Any]:
@@ -89,10 +103,14 @@ class RecordingGrid(Part):
     """Number of times."""
     scale: Literal["linear", "log"] = "linear"
     """Evenly spaced, or by a constant factor."""
+    times: list[Annotated[int, Field(ge=1, le=MAX_HORIZON)]] | None = Field(default=None, min_length=1)
+    """The times themselves; those up to the horizon count, and the horizon is added."""
 
 
 def _recording_grid(grid: Any) -> Any:
-    """Accept the scale alone for a table."""
+    """Accept the scale alone, or a list of times, for a table."""
+    if isinstance(grid, list | tuple):
+        return {"times": list(grid)}
     return {"scale": grid} if isinstance(grid, str) else grid
 
 
@@ -108,6 +126,8 @@ class EnvironmentEntry(Part):
     """Name in tables and figures; may hold {names} of the grid."""
     environment: EnvironmentField = None
     """paper-1 to paper-4, a family as bernoulli:0.5*{K-1},{0.5+gap}, a TOML file, or your own module:name."""
+    random: str | None = None
+    """Arms drawn anew in each run: a family with priors, as bernoulli:uniform(0,1)*10."""
     rewards: str | None = None
     """A CSV or Parquet file of rewards, one column per arm."""
     family: str | None = None
@@ -134,7 +154,12 @@ class EnvironmentEntry(Part):
 
     @model_validator(mode="after")
     def _check_parameters(self) -> Self:
-        for key in self.parameters:
+        for key, value in self.parameters.items():
+            if isinstance(value, Bandit):
+                raise InputError(
+                    f"write a list of bandits instead of names and bandits, or {{'name': {key!r}, "
+                    "'environment': bandit} for each"
+                )
             if key not in _family_parameters():
                 raise InputError(unknown_key(key, [*type(self).model_fields, *_family_parameters()]))
         return self
@@ -151,6 +176,10 @@ class PolicyEntry(Part):
     """Several values of parameters."""
     environments: list[str] = []
     """Names of the environments that it plays on, if not on all."""
+    name: str | None = None
+    """Name in tables and figures, if not its own; may hold {names} of the grid."""
+    runs: int | None = Field(default=None, ge=1, le=2**31)
+    """Number of runs, if not as in the experiment."""
 
 
 class Experiment(Part):
@@ -170,19 +199,21 @@ class Experiment(Part):
         Number of independent runs, and seed of the rewards.
     clip : bool, default False
         Clip rewards to [0, 1] for policies that need that.
-    record_rewards : bool, default False
-        Record the sum of the rewards of every arm, as `simulate` does.
+    record_rewards, record_recommendations : bool, default False
+        Record the sum of the rewards of every arm, or what policies recommend, as `simulate` does.
     delay : int, str or Delay, default 0
         How many decisions later a reward is known, as for `simulate`.
     batch : int, default 1
         Number of decisions made at once, as for `simulate`.
     period : int, optional
         Number of decisions of a period for which means are adjusted, as for `simulate`.
+    shuffle, ties : bool, default True, and {"pending", "first"}, default "pending"
+        The order of the arms in a run and to which of them a tie goes, as for `simulate`.
     engine : {"compiled", "reference", "cuda"}, default "compiled"
         The engine of every worker, as for `simulate`.
-    grid : table or {"linear", "log"}, default 200 points, linear
-        Number (``points``) and spacing (``scale``) of the times at which the regret is recorded, or the
-        spacing alone.
+    grid : table, list of int or {"linear", "log"}, default 200 points, linear
+        Number (``points``) and spacing (``scale``) of the times at which the regret is recorded, the spacing
+        alone, or the times.
     folder : path, default "."
         Folder at which relative paths start.
 
@@ -201,11 +232,11 @@ class Experiment(Part):
     ...     horizon=200,
     ...     runs=10,
     ... )
-    >>> [case.name for case in experiment.cases]
+    >>> [case.name for case in experiment.resolved_environments]
     ['bernoulli:0.5*1,0.6', 'bernoulli:0.5*4,0.6']
-    >>> [player.name for player in experiment.players]
+    >>> [player.name for player in experiment.resolved_policies]
     ['MOSS', 'UCB1(alpha=1)', 'UCB1(alpha=2)']
-    >>> len(experiment.players_on(experiment.cases[0]))
+    >>> len(experiment.policies_on(experiment.resolved_environments[0]))
     3
     >>> experiment.run().finals.height
     60
@@ -214,23 +245,32 @@ class Experiment(Part):
     """
 
     name: NameField = Field(default="experiment", min_length=1, description="Name in reports.")
-    horizon: StrictInt | None = Field(default=None, ge=1, le=MAX_HORIZON, description="Pulls in a run.")
-    runs: int = Field(default=100, ge=1, le=2**31, description="Number of independent runs.")
+    horizon: IntegerField | None = Field(default=None, ge=1, le=MAX_HORIZON, description="Pulls in a run.")
+    runs: IntegerField = Field(default=100, ge=1, le=2**31, description="Number of independent runs.")
     seed: int = Field(default=0, ge=0, le=MAX_SEED, description="Seed of the rewards.")
     clip: bool = Field(default=False, description="Clip rewards to [0, 1] for the policies that need that.")
     record_rewards: bool = False
     """Record the sum of the rewards of every arm in every run."""
+    record_recommendations: bool = False
+    """Record which arm each policy recommends, by time."""
     delay: DelayField = 0
     """How many decisions later a reward is known: a number, or geometric(mean=50) or similar."""
-    batch: StrictInt = Field(default=1, ge=1, le=MAX_HORIZON, description="Number of decisions made at once.")
-    period: StrictInt | None = Field(
+    batch: IntegerField = Field(
+        default=1, ge=1, le=MAX_HORIZON, description="Number of decisions made at once."
+    )
+    period: IntegerField | None = Field(
         default=None, ge=1, le=MAX_HORIZON, description="Number of decisions of a period, such as a day."
     )
-    engine: Literal["compiled", "reference", "cuda"] = "compiled"
+    shuffle: bool = Field(default=True, description="Whether arms get a random order in each run.")
+    ties: Ties = "pending"
+    """Whether a tie goes to the arm with the fewest pending pulls, or to the first."""
+    engine: Engine = "compiled"
     """The engine of every worker."""
     grid: Annotated[
         RecordingGrid,
-        BeforeValidator(_recording_grid, json_schema_input_type=RecordingGrid | Literal["linear", "log"]),
+        BeforeValidator(
+            _recording_grid, json_schema_input_type=RecordingGrid | Literal["linear", "log"] | list[int]
+        ),
     ] = Field(default_factory=RecordingGrid, description="When the regret is recorded.")
     environments: Annotated[
         list[EnvironmentEntry],
@@ -250,7 +290,7 @@ class Experiment(Part):
             super().__init__(**fields)
         except ValidationError as error:
             raise first_error(error, type(self)) from None
-        check_pairs(self)
+        check_pairs(self.resolved_environments, self.resolved_policies, clip=self.clip, period=self.period)
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Self:
@@ -302,24 +342,24 @@ class Experiment(Part):
             raise SpecError((), f"{where}: {error}") from None
 
     @cached_property
-    def cases(self) -> tuple[ResolvedEnvironment, ...]:
+    def resolved_environments(self) -> tuple[ResolvedEnvironment, ...]:
         """The environments, one for every combination of a grid."""
-        return cases(self)
+        return resolve_environments(self)
 
     @cached_property
-    def players(self) -> tuple[ResolvedPolicy, ...]:
+    def resolved_policies(self) -> tuple[ResolvedPolicy, ...]:
         """The policies, one for every combination of a grid."""
-        return players(self)
+        return resolve_policies(self)
 
-    def players_on(self, case: ResolvedEnvironment) -> tuple[ResolvedPolicy, ...]:
+    def policies_on(self, case: ResolvedEnvironment) -> tuple[ResolvedPolicy, ...]:
         """Return the policies that play on an environment.
 
         Parameters
         ----------
         case : ResolvedEnvironment
-            One of ``cases``.
+            One of ``resolved_environments``.
         """
-        return tuple(player for player in self.players if player.plays_on(case))
+        return tuple(player for player in self.resolved_policies if player.plays_on(case))
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return the experiment with some fields changed and validated again.
@@ -333,6 +373,27 @@ class Experiment(Part):
         """
         fields = {name: getattr(self, name) for name in self.model_fields_set}
         return type(self)(**{**fields, **(update or {})})
+
+    def __repr__(self) -> str:
+        sizes = (
+            count(len(self.resolved_policies), "policy", "policies"),
+            count(len(self.resolved_environments), "environment"),
+        )
+        return f"Experiment({self.name!r}: {', '.join(sizes)}, {count(self.runs, 'run')}, seed {self.seed})"
+
+    def __str__(self) -> str:
+        """Return the environments with their horizons, the policies, and the number of runs."""
+        lines = [f"{self.name}: {count(self.runs, 'run')}, seed {self.seed}"]
+        for title, names in (
+            (
+                "environments",
+                [f"{case.name} (horizon {case.horizon:,})" for case in self.resolved_environments],
+            ),
+            ("policies", [player.name for player in self.resolved_policies]),
+        ):
+            more = [f"and {len(names) - MAX_NAMES:,} more"] if len(names) > MAX_NAMES else []
+            lines.append(wrapped(f"{title}: {', '.join([*names[:MAX_NAMES], *more])}", names, "  "))
+        return "\n".join(lines)
 
     def run(
         self,

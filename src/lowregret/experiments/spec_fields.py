@@ -4,11 +4,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, StrictInt, WithJsonSchema
 
-from lowregret._common.validation import MAX_HORIZON, plain_text, short_repr, write_integer
+from lowregret._common.validation import MAX_HORIZON, plain_text, short_repr, whole
 from lowregret.environments import Bandit, Delay
-from lowregret.environments.delays import ADVICE
+from lowregret.environments.delays import DELAY_ADVICE
 from lowregret.errors import InputError
 from lowregret.policies import Policy
 
@@ -27,23 +27,25 @@ def _kind(kinds: Any, words: str) -> Callable[[Any], Any]:
 
 
 def _integer_or(kinds: Any, least: int, words: str) -> Callable[[Any], Any]:
-    """Return a validator that accepts None, an integer, or a value of other kinds."""
+    """Return a validator that accepts None, an integer such as 10 or 1e1, or a value of other kinds."""
 
     def check(value: Any) -> Any:
+        value = whole(value)
         if value is None or isinstance(value, kinds):
             return value
         if isinstance(value, int) and not isinstance(value, bool) and least <= value <= MAX_HORIZON:
             return value
-        raise InputError(f"must be {words}, got {short_repr(value)}{write_integer(value, least)}")
+        raise InputError(f"must be {words}, got {short_repr(value)}")
 
     return check
 
 
+IntegerField = Annotated[StrictInt, BeforeValidator(whole)]
 _scalar = _kind(bool | int | float | str, "a number, a string or true or false")
 _environment = _kind(str | Bandit, "a string such as 'paper-1', or a Bandit")
 _policy = _kind(str | Policy, "a string such as 'EUCBV', or a Policy")
 _horizon = _integer_or(str, 1, "an integer from 1 to 2^53, or a string such as '{100*K}'")
-_delay = _integer_or(str | Delay, 0, ADVICE)
+_delay = _integer_or(str | Delay, 0, DELAY_ADVICE)
 
 ScalarField = Annotated[
     Any, AfterValidator(_scalar), WithJsonSchema({"type": ["number", "string", "boolean"]})

@@ -14,15 +14,13 @@ import errno
 import json
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from shutil import disk_usage
 from typing import Any
 
-import polars as pl
 from pydantic import PositiveInt, TypeAdapter
 
 from lowregret._common.durable_files import (
@@ -34,19 +32,18 @@ from lowregret._common.durable_files import (
     replace_file,
     sync,
 )
-from lowregret.analysis.columns import COLUMNS
+from lowregret.analysis.columns import TABLE_COLUMNS
 from lowregret.engine.problem import eliminates
-from lowregret.environments import DriftingBandit
+from lowregret.environments import DriftingBandit, RandomBandit
 from lowregret.errors import StoreError
-from lowregret.experiments.long_tables import plan_tables, recorded
+from lowregret.experiments.long_tables import plan_tables, recorded, scan_shards
 from lowregret.experiments.sharding import ENGINE, Shard, ShardPlan
 from lowregret.experiments.worker import Finished
 from lowregret.policies.inputs import reward_note
 from lowregret.results import Description, note, varied
+from lowregret.results.saving import SAVED, write_parquet
 
 PLAN_FILE = "plan.json"
-ALMOST_FULL = 64 * 2**20
-"""Bytes of free space below which a failed write is put down to a full disk."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +69,7 @@ class ResultStore:
         self.folder = folder
         self.shards = folder / "shards"
         self._manifest = folder / "manifest.jsonl"
-        self._tables = {name: folder / f"{name}.parquet" for name in COLUMNS}
+        self._tables = {name: folder / f"{name}.parquet" for name in TABLE_COLUMNS}
         self.entries, _ = _read_manifest(self._manifest)
         self.damaged: list[str] = []
 
@@ -89,6 +86,8 @@ class ResultStore:
 
     def _reject_foreign_files(self) -> None:
         """Reject a folder whose files would be replaced but are not from an experiment."""
+        if self.read_description().get(SAVED):
+            raise StoreError(f"{str(self.folder)!r} holds results that were saved: use another folder")
         if self._manifest.exists() or (self.folder / "experiment.json").exists():
             return
         for path in self._tables.values():
@@ -152,7 +151,7 @@ class ResultStore:
             replace_file(self.folder / PLAN_FILE, json.dumps(data).encode())
             sync(self.folder)
 
-    def put(self, results: Iterable[tuple[Shard, str, Finished]]) -> None:
+    def write_shards(self, results: Iterable[tuple[Shard, str, Finished]]) -> None:
         """Store results durably: first files, then lines; a file without a line is computed again."""
         written: list[ManifestLine] = []
         with as_store_error(self.folder, "; every finished shard is kept"):
@@ -167,14 +166,14 @@ class ResultStore:
                     _append(self._manifest, "".join(lines).encode())
                     self.entries |= {entry.shard: entry for entry in written}
 
-    def publish(self, plan: ShardPlan) -> None:
+    def write_tables(self, plan: ShardPlan) -> None:
         """Write the tables from the shards of a plan, all of which exist."""
-        data = self.published()
+        data = self.read_description()
         if data.get("plan") == plan.name and data.get("sha256") == self._checksums():
             return
-        self.withdraw()
+        self.remove_tables()
         with as_store_error(self.folder, "; every finished shard is kept"):
-            _write_tables(plan_tables(plan, self.rows), self._tables)
+            write_parquet(plan_tables(plan, scan_shards(self.shards)), self._tables)
             given = plan.experiment.model_dump(exclude_unset=True, exclude={"folder"})
             spec = json.loads(json.dumps(given, default=str))
             origin = {"spec": spec, "lowregret": version("lowregret"), "engine": ENGINE, "plan": plan.name}
@@ -186,11 +185,11 @@ class ResultStore:
     def _checksums(self) -> dict[str, str | None]:
         return {name: checksum(path) for name, path in self._tables.items()}
 
-    def published(self) -> dict[str, Any]:
+    def read_description(self) -> dict[str, Any]:
         """Return the description of the tables; empty if none are published."""
         return read_json(self.folder / "experiment.json")
 
-    def withdraw(self) -> None:
+    def remove_tables(self) -> None:
         """Remove the tables of another plan."""
         with as_store_error(self.folder):
             (self.folder / "experiment.json").unlink(missing_ok=True)
@@ -198,18 +197,14 @@ class ResultStore:
             for path in self._tables.values():
                 path.unlink(missing_ok=True)
 
-    def rows(self, shards: Sequence[str]) -> pl.LazyFrame:
-        """Scan shards lazily, each row with the name of its shard."""
-        paths = [self.path(shard) for shard in shards]
-        rows = pl.scan_parquet(paths, glob=False, include_file_paths="shard")
-        ends = len(shards[0]) + len(paths[0].suffix)
-        return rows.with_columns(pl.col("shard").str.slice(-ends, len(shards[0])))
-
 
 def description(plan: ShardPlan) -> Description:
     """Describe the results of an experiment."""
     experiment = plan.experiment
-    cases, policies = experiment.cases, {player.name: player.policy for player in experiment.players}
+    cases, policies = (
+        experiment.resolved_environments,
+        {player.name: player.policy for player in experiment.resolved_policies},
+    )
     clipped = {(pair.environment, pair.policy): pair.shards[0].clip for pair in plan.pairs}
     notes = {
         name: note(
@@ -230,7 +225,7 @@ def description(plan: ShardPlan) -> Description:
     return Description(
         name=experiment.name,
         seed=experiment.seed,
-        runs=experiment.runs,
+        runs=max((player.runs or experiment.runs for player in experiment.resolved_policies), default=1),
         clip=experiment.clip,
         horizons={case.name: case.horizon for case in cases},
         policies=tuple(policies),
@@ -241,6 +236,9 @@ def description(plan: ShardPlan) -> Description:
         delays={case.name: str(case.delay) for case in cases if not case.delay.is_zero},
         batches={case.name: case.batch for case in cases if case.batch > 1},
         drifting=tuple(case.name for case in cases if isinstance(case.bandit, DriftingBandit)),
+        largest_gaps={
+            case.name: case.bandit.largest_gap for case in cases if isinstance(case.bandit, RandomBandit)
+        },
         backend=experiment.engine,
     )
 
@@ -248,32 +246,6 @@ def description(plan: ShardPlan) -> Description:
 def _entry_of(shard: Shard, policy: str, finished: Finished) -> ManifestLine:
     size, seconds = len(finished.data), round(finished.seconds, 6)
     return ManifestLine(shard.name, finished.sha256, size, shard.steps, seconds, policy, shard.arms)
-
-
-def _write_tables(tables: Mapping[str, pl.LazyFrame], paths: Mapping[str, Path]) -> None:
-    """Write tables atomically, in one streaming pass."""
-    partial = {name: path.with_name(path.name + UNFINISHED) for name, path in paths.items()}
-    try:
-        # lz4 is written twice as fast as zstd.
-        sinks = [
-            tables[name].sink_parquet(path, compression="lz4", maintain_order=True, lazy=True)
-            for name, path in partial.items()
-        ]
-        pl.collect_all(sinks, engine="streaming")
-        for path in partial.values():
-            sync(path)
-        for name, path in partial.items():
-            path.replace(paths[name])
-        for folder in {path.parent for path in paths.values()}:
-            sync(folder)
-    except pl.exceptions.PolarsError as error:
-        # polars reports a full disk as an error of its own, without the code of the system.
-        full = any(disk_usage(path.parent).free < ALMOST_FULL for path in paths.values())
-        raise OSError(errno.ENOSPC if full else errno.EIO, str(error)) from error
-    finally:
-        for path in partial.values():
-            with suppress(OSError):
-                path.unlink(missing_ok=True)
 
 
 def _read_manifest(path: Path) -> tuple[dict[str, ManifestLine], int]:

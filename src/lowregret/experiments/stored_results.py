@@ -12,13 +12,15 @@ import polars as pl
 
 from lowregret._common.durable_files import checksum, read_json
 from lowregret._common.text import count
-from lowregret.analysis.columns import COLUMNS
+from lowregret._common.user_calls import user_call
+from lowregret.analysis.columns import TABLE_COLUMNS
 from lowregret.errors import InputError, StoreError
-from lowregret.experiments.long_tables import long_tables
+from lowregret.experiments.long_tables import long_tables, scan_shards
 from lowregret.experiments.store import PLAN_FILE, ResultStore
 from lowregret.results import Description, Results
 
 
+@user_call
 def open_results(folder: str | Path) -> Results:
     """Open the results in the folder of an experiment.
 
@@ -52,7 +54,7 @@ def open_results(folder: str | Path) -> Results:
     """
     place = Path(folder)
     store = ResultStore(place)
-    published = store.published()
+    published = store.read_description()
     if not published:
         if results := _open_unfinished(store):
             done = f"{len(results.finals):,} of {count(results.planned_runs or 0, 'run')}"
@@ -61,7 +63,7 @@ def open_results(folder: str | Path) -> Results:
         if store.entries:
             raise InputError(f"{str(place)!r} is not finished: run it again to continue")
         raise InputError(f"{str(place)!r} holds no results: pass the folder of an experiment")
-    for name in COLUMNS:
+    for name in TABLE_COLUMNS:
         if not (place / f"{name}.parquet").is_file():
             raise StoreError(f"{name}.parquet is not in {str(place)!r}: run it again to have it written")
         if name not in published.get("sha256", {}):
@@ -85,7 +87,7 @@ def _open_unfinished(store: ResultStore) -> Results | None:
     if not done:
         raise InputError(f"{str(store.folder)!r} has no finished shard yet: run it again to continue")
     planned = sum(runs for *_, shards in plan["pairs"] for _, runs in shards)
-    tables = long_tables(done, plan["times"], pl.DataFrame(plan["arms"]), store.rows)
+    tables = long_tables(done, plan["times"], pl.DataFrame(plan["arms"]), scan_shards(store.shards))
     description = replace(Description.from_dict(plan["description"]), planned_runs=planned)
     return Results(description, tables.__getitem__)
 
@@ -95,6 +97,6 @@ def _table(store: ResultStore, sha256: Mapping[str, str], name: str) -> pl.LazyF
     path = store.folder / f"{name}.parquet"
     if checksum(path) == sha256[name]:
         return pl.scan_parquet(path, glob=False)
-    if store.published().get("sha256", {}).get(name) == sha256[name]:
+    if store.read_description().get("sha256", {}).get(name) == sha256[name]:
         raise StoreError(f"{str(path)!r} is damaged: run the experiment again to have it written anew")
     raise StoreError(f"{str(path)!r} was replaced since these results were opened: open them again")

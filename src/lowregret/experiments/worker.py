@@ -90,6 +90,8 @@ def work(shard: Shard, arms: ArmGroups) -> Finished | Arrays:
         batch=shard.batch,
         period=shard.period,
         record=frozenset(shard.record),
+        shuffle=shard.shuffle,
+        ties=shard.ties,
     )
     with reporting(False):  # the process that planned the work reports
         outcome = run(problem, shard.backend, control)
@@ -115,7 +117,9 @@ def _parquet(shard: Shard, outcome: Arrays) -> bytes:
         _lists("pulls", outcome.pulls, np.int64, arms),
         _lists("eliminated", eliminated, np.int64, arms),
     ]
-    columns += [_lists(name, values, RECORDS[name].dtype, arms) for name, values in outcome.records.items()]
+    columns += [
+        _lists(name, values, RECORDS[name].dtype, values.shape[1]) for name, values in outcome.records.items()
+    ]
     buffer = io.BytesIO()
     # The quickest to write; nobody looks for values in a shard.
     pl.DataFrame(columns).write_parquet(buffer, compression="lz4", statistics=False)

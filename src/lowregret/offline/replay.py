@@ -13,9 +13,12 @@ import numpy as np
 import polars as pl
 
 from lowregret._common.arrays import Floats, Integers
+from lowregret._common.forks import check_threads
 from lowregret._common.log_tables import LogSource
 from lowregret._common.progress import Report, counter, reporting
-from lowregret._common.text import count, unknown
+from lowregret._common.terminal_text import notes_lines, wrapped
+from lowregret._common.text import count, unknown_name_message
+from lowregret._common.user_calls import user_call
 from lowregret._common.validation import MAX_HORIZON, integer, seed_of, short_repr
 from lowregret.engine.backends import log_replay as engine
 from lowregret.engine.kernels.log_replay import LogArrays
@@ -81,11 +84,25 @@ class Replay:
         sizes = count(len(self.estimates), "policy", "policies"), count(len(self.log.arm), "row")
         return f"Replay({self.log.name!r}: {', '.join(sizes)}, horizon {self.horizon:,}, seed {self.seed})"
 
+    def __str__(self) -> str:
+        """Return the table of the estimates, what was replayed, and the notes on policies."""
+        from lowregret.reporting.text_tables import replay_table
+
+        log = self.log
+        kind = "with propensities" if log.given else "assumed uniform"
+        size = f"{len(log.arm):,} rows, {len(log.arms):,} arms, {kind}"
+        words = f"{log.name}: {size}, horizon {self.horizon:,}, seed {self.seed}"
+        lines = [replay_table(self.summary()), wrapped(words)]
+        if not log.used.all():
+            rows = count(int((~log.used).sum()), "row")
+            lines.append(wrapped(f"{rows} of propensity 1 not used: no other arm could be chosen"))
+        return "\n".join([*lines, *notes_lines(self.notes)])
+
     def __getitem__(self, policy: Policy | str) -> dict[str, Estimate]:
         """Return the estimates of one policy, by method."""
         if str(policy) not in self.estimates:
             has = f"this replay has {', '.join(self.estimates)}"
-            raise InputError(unknown("policy", str(policy), self.estimates, has))
+            raise InputError(unknown_name_message("policy", str(policy), self.estimates, has))
         return self.estimates[str(policy)]
 
     def summary(self) -> pl.DataFrame:
@@ -135,6 +152,7 @@ class Replay:
         }
 
 
+@user_call
 def replay(
     log: LogSource,
     policies: Policy | str | Iterable[Policy | str],
@@ -204,6 +222,7 @@ def replay(
     >>> result["FixedArm(arm=1)"]["SNIPS"]
     Estimate(matched=200, mean=1.0, se=0.0)
     """
+    check_threads("replay")
     read, seed = read_log(log), seed_of(seed)
     resamples = integer("replay", "resamples", resamples, least=0)
     threads = None if threads is None else integer("replay", "threads", threads)

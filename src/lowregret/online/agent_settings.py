@@ -1,5 +1,6 @@
 """The settings of an agent: declared once, validated once, and compared when it is opened again."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,14 +12,21 @@ from math import inf
 from numbers import Real
 from typing import Any, Literal, ParamSpec, TypeAlias, TypedDict, TypeVar, Unpack, get_args, get_type_hints
 
-from lowregret._common.text import count, unknown
-from lowregret._common.validation import MAX_ARMS, MAX_HORIZON, MAX_MAGNITUDE, integer, seed_of, short_repr
+from lowregret._common.spec_errors import unknown_key
+from lowregret._common.text import count, unknown_name_message
+from lowregret._common.validation import (
+    MAX_BANDIT_ARMS,
+    MAX_HORIZON,
+    MAX_MAGNITUDE,
+    integer,
+    seed_of,
+    short_repr,
+)
 from lowregret._common.validation import number as finite
 from lowregret.engine.prior import ArmPrior, arm_prior
 from lowregret.errors import InputError, LowRegretError
-from lowregret.online.arm_mappings import of_arms, valid_value
 from lowregret.online.decisions import Decision, Observation, Reference, Request
-from lowregret.online.policy_description import describe
+from lowregret.online.policy_description import describe, policy_from
 from lowregret.policies import Policy
 from lowregret.policies.inputs import policy_of, validate_period
 
@@ -27,6 +35,7 @@ Window: TypeAlias = int | timedelta
 """How long a decision waits for its reward, or a period: a number of decisions, or a time."""
 
 MAX_REQUEST = 1_000
+MAX_VALUE = 10_000
 DEFAULT_NAME = "default"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -131,7 +140,7 @@ def takes_options(function: Callable[P, Result]) -> Callable[P, Result]:
     def checked(*arguments: P.args, **options: P.kwargs) -> Result:
         for name in options:
             if name not in names:
-                raise InputError(unknown("argument", name, names))
+                raise InputError(unknown_name_message("argument", name, names))
         return function(*arguments, **options)
 
     vars(checked)["__signature__"] = shown.replace(parameters=parameters)
@@ -328,7 +337,7 @@ def valid_reward(reward: object) -> float:
             raise InputError(f"a reward must be a finite number, got {short_repr(reward)}") from None
     if not abs(reward) <= MAX_MAGNITUDE:
         raise InputError(f"a reward must be a finite number up to 1e150, got {reward!r}")
-    return reward + 0.0  # 0 in place of -0, which some stores cannot hold
+    return reward + 0.0  # 0 instead of -0, which some stores cannot hold
 
 
 def _names(arms: Iterable[str]) -> tuple[str, ...]:
@@ -336,8 +345,8 @@ def _names(arms: Iterable[str]) -> tuple[str, ...]:
     if not isinstance(arms, Iterable) or isinstance(arms, str | bytes | set | frozenset):
         raise InputError(f"arms must be a list of names, got {short_repr(arms)}")
     names = tuple(valid_string("the name of an arm", arm) for arm in arms)
-    if not names or len(names) > MAX_ARMS:
-        raise InputError(f"arms must be 1 to {MAX_ARMS:,} names, got {len(names):,}")
+    if not names or len(names) > MAX_BANDIT_ARMS:
+        raise InputError(f"arms must be 1 to {MAX_BANDIT_ARMS:,} names, got {len(names):,}")
     twice = [arm for arm, times in Counter(names).items() if times > 1]
     if twice:
         raise InputError(f"arms must have different names, got {short_repr(twice[0])} twice")
@@ -383,3 +392,51 @@ def _range(ends: Sequence[float] | None, policy: Policy) -> tuple[float, float] 
             f"reward_range must be two finite numbers, low and high, or None, got {short_repr(ends)}"
         )
     return low, high
+
+
+def of_arms(what: str, values: object, arms: tuple[str, ...]) -> dict[str, Any] | None:
+    if not values:
+        return None
+    if not isinstance(values, Mapping):
+        raise InputError(f"{what} must be a dictionary by the names of arms, got {short_repr(values)}")
+    for arm in values:
+        if arm not in arms:
+            raise InputError(f"{what}: unknown arm {short_repr(arm)}: the arms are {short_repr(list(arms))}")
+    return {arm: values[arm] for arm in arms if arm in values}
+
+
+def valid_value(arm: str, value: object) -> object:
+    """Validate the value of an arm as a flag: what OpenFeature has, and no more than fits into a page."""
+    try:
+        allowed = isinstance(value, bool | str | int | float | dict)
+        if allowed and len(json.dumps(value, allow_nan=False)) <= MAX_VALUE:
+            return value
+    except (TypeError, ValueError, RecursionError):
+        pass
+    raise InputError(
+        f"the value of arm {short_repr(arm)} must be true or false, a string, a number or an object of JSON, "
+        f"at most {MAX_VALUE:,} characters, got {short_repr(value)}"
+    )
+
+
+def stored_settings(values: Mapping[str, Any], policy: Policy | None = None) -> Settings:
+    """Validate settings as ``to_dict`` returns them; ``policy`` has a class that is not part of lowregret."""
+    for name in values:
+        if name not in TYPES:
+            raise InputError(unknown_key(name, TYPES))
+    return settings_from({"arms": None, **values}, policy_from(values.get("policy"), policy))
+
+
+def settings_from(values: Mapping[str, Any], policy: Policy) -> Settings:
+    arguments = {name: value for name, value in values.items() if name in TYPES and name != "policy"}
+    for name, value in arguments.items():
+        if isinstance(value, dict) and TYPES[name] == Window | None:
+            arguments[name] = _window_from(value)
+    return valid_settings(policy, **arguments)
+
+
+def _window_from(stored: Mapping[str, float]) -> Window:
+    try:
+        return timedelta(seconds=stored["seconds"]) if "seconds" in stored else int(stored["decisions"])
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise InputError(f"a window has decisions or seconds, got {short_repr(stored)}") from None

@@ -7,68 +7,62 @@ requests. It is idempotent, so an interrupted commit is simply repeated.
 
 from __future__ import annotations
 
-import json
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from copy import copy
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
-from itertools import takewhile
+from math import inf
 from typing import Any
 
 import numpy as np
 
 from lowregret._common.validation import short_repr
+from lowregret.analysis.matched_rewards import FIRST_REWARDS
 from lowregret.engine.failures import raise_for
 from lowregret.engine.kernels.exceedances import new_scores
-from lowregret.engine.kernels.observe import observe
-from lowregret.engine.kernels.periods import Periods, add_to_period, enter_period
+from lowregret.engine.kernels.periods import Periods
 from lowregret.engine.kernels.rng import POLICY_STREAM, shuffle, stream
-from lowregret.engine.kernels.state import CLOSED, Rows, initialise_memory, new_rows
-from lowregret.engine.kernels.step import NOT_A_NUMBER
-from lowregret.engine.prior import apply_prior, room_for_rewards
+from lowregret.engine.kernels.state import CLOSED, ArmTable, Rows, initialise_memory, new_rows
+from lowregret.engine.kernels.statistics import observe
+from lowregret.engine.prior import allocate_rewards, apply_prior
 from lowregret.engine.start import first_round
+from lowregret.engine.status import NOT_A_NUMBER
 from lowregret.errors import InputError
 from lowregret.online.agent_settings import Settings, require_shares, valid_arm
 from lowregret.online.assignment import CONTROL, Assignment
 from lowregret.online.decisions import (
-    ANSWERS,
     Decision,
     Event,
     Status,
     decision_number,
-    decision_of,
     new_key,
     new_tuple,
 )
 from lowregret.online.epochs import first_horizon, start_epoch
 from lowregret.online.live_periods import (
-    SETTLE_EVERY,
-    Days,
-    as_large,
+    begin_period,
+    compile_matching,
+    copy_estimates,
     date_of,
-    first_matched,
+    first_matching,
     first_periods,
-    match_reward,
-    with_own_estimates,
-    with_room,
+    grown,
+    is_full,
+    resized_like,
+    settled,
 )
 from lowregret.online.model import MODEL, LiveRng, apply_step, choose_step, live_clock
+from lowregret.online.records import Records
 
 INITIAL_CAPACITY = 64
 """How many rewards of an arm a new agent can hold; it doubles when there are more."""
-MAX_REMEMBERED = 1_000
-"""How many of the latest answers and requests are held in memory; a store on disk holds them all."""
-MAX_REMEMBERED_DECISIONS = 10 * MAX_REMEMBERED
-"""How many decisions these requests have together, unless the latest one alone has more."""
 SAVED = (
     "round", "epoch", "retired", "names", "places", "asked", "conflicts", "matured", "status", "fallback",
-    "periods", "matched", "dates", "undo",
+    "periods", "matching", "dates", "undo",
 )  # fmt: skip
 """What ``save`` returns after two arrays. The agent replaces its lists and dictionaries."""
 
 
-class AgentState:
-    """The state of an agent; ``token`` identifies the agent among all agents.
+class AgentState(Records):
+    """The model and the records of an agent; ``token`` identifies the agent among all agents.
 
     Attributes
     ----------
@@ -81,10 +75,8 @@ class AgentState:
         The names of the arms that are not retired, in the order of the rows.
     periods : Periods or None
         The rewards by period, where means are adjusted. ``dates`` has the place of each period of a time, and
-        ``undo`` what rewards since ``save`` have changed, None if nobody will restore it. ``matched`` has the
-        rewards that a verdict compares.
-    days : Days
-        The rewards by day, where means are not adjusted.
+        ``undo`` what rewards since ``save`` have changed, None if nobody will restore it. ``matching`` has
+        the rewards that a verdict compares.
     retired : dict of str to array
         The rows of the arms that the policy does not see: those that are retired, and the control arm.
     control : str or None
@@ -95,25 +87,18 @@ class AgentState:
         The number of the latest decision whose window has ended; see ``windows``.
     status : str
         Whether decisions are made: "active", "paused" or "retired"; ``fallback`` is shown meanwhile.
-    values : dict of str to object
-        The values, as flags, of arms that were added.
-    pending : dict of int to Decision
-        The decisions whose pulls the model counts as pending, by their numbers in increasing order.
-    early : dict of int to float
-        The rewards of those among them that were reported before their window has ended.
-    answers : dict of str to float or None
-        The latest rewards by id of the decision, None for a decision that was discarded.
-    requests : dict of str to dict of int to Decision
-        The decisions of the latest requests by their numbers.
+    windows_end : float
+        The time by which windows may end in the present call; see ``clock_readings``.
     """
 
     __slots__ = (
-        *SAVED, "answers", "assignment", "control", "control_allowed", "days", "early", "models", "pending",
-        "requested", "requests", "rewards", "rows", "scores", "settings", "steps", "token", "values",
+        *SAVED, "assignment", "control", "control_allowed", "models", "rewards", "rows", "scores", "steps",
+        "token", "windows_end",
     )  # fmt: skip
 
     def __init__(self, settings: Settings, token: str) -> None:
-        self.settings, self.token = settings, token
+        super().__init__(settings)
+        self.token = token
         self.assignment, self.control_allowed = Assignment(settings), True
         self.control = self.assignment.control
         played = [arm for arm in settings.arms if arm != self.control]
@@ -123,11 +108,10 @@ class AgentState:
         initialise_memory(policy, self.rows)
         self.scores = new_scores(policy, size)
         priors = {played.index(arm): prior for arm, prior in settings.priors().items()}
-        self.rewards = room_for_rewards(policy, size, INITIAL_CAPACITY, priors)
+        self.rewards = allocate_rewards(policy, size, INITIAL_CAPACITY, priors)
         self.periods = first_periods(settings, len(settings.arms))
-        self.matched = first_matched(settings)
+        self.matching = first_matching(settings)
         self.dates: dict[int, int] = {}
-        self.days = Days()
         self.undo: list[tuple[Any, ...]] | None = None
         self.models = np.zeros(1, MODEL)
         model = self.models[0]
@@ -144,18 +128,18 @@ class AgentState:
         self.asked = self.conflicts = self.matured = 0
         self.status: Status = "active"
         self.fallback: str | None = None
-        self.values: dict[str, Any] = {}
-        self.pending: dict[int, Decision] = {}
-        self.early: dict[int, float] = {}
-        self.answers: OrderedDict[str, float | None] = OrderedDict()
-        self.requests: OrderedDict[str, dict[int, Decision]] = OrderedDict()
-        self.requested = 0  # decisions of these requests
+        self.windows_end = inf
         self.steps: tuple[Any, Any, Any] = (choose_step, apply_step, policy)
 
     @property
     def time(self) -> int:
         """The number of pulls, including those whose reward is pending."""
         return int(self.models[0]["told"]) + int(self.models[0]["waiting"])
+
+    @property
+    def table(self) -> ArmTable:
+        """The arms that the policy sees."""
+        return ArmTable(self.rows, self.rewards, self.periods)
 
     @property
     def is_compiled(self) -> bool:
@@ -175,6 +159,8 @@ class AgentState:
         policy = self.settings.policy
         choose, learn = (entry(function, policy, *arguments) for function, arguments in self._entries())
         self.steps = choose, learn, policy
+        if self.matching is not None:
+            compile_matching()
 
     def has_code(self) -> bool:
         """Return whether ``compile`` would only load machine code, in less than half a second."""
@@ -189,7 +175,7 @@ class AgentState:
         first = first_round(self.settings.policy, len(self.rows), horizon)  # every round has its types
         arguments = self.rows, self.models, first
         return [
-            (choose_step, (*arguments, self.scores, self.rewards)),
+            (choose_step, (*arguments, self.scores, self.rewards, self.periods)),
             (apply_step, (*arguments, 0, 0.5, self.rewards, self.periods)),
         ]
 
@@ -199,18 +185,20 @@ class AgentState:
         return (
             self.rows.tobytes(), self.models.tobytes(), self.round, self.epoch, self.retired, self.names,
             self.places, self.asked, self.conflicts, self.matured, self.status, self.fallback, self.periods,
-            self.matched, self.dates, self.undo,
+            self.matching, self.dates, self.undo, 0 if self.matching is None else len(self.matching.rewards),
         )  # fmt: skip
 
     def restore(self, saved: tuple[Any, ...]) -> None:
         """Set the model back to a copy."""
-        rows, models, *values = saved
+        rows, models, *values, matched = saved
         self.rows = np.frombuffer(rows, self.rows.dtype).copy()
         self.models = np.frombuffer(models, MODEL).copy()
         for name, value in zip(SAVED, values, strict=True):
             setattr(self, name, value)
         for array, cell, before in reversed(self.undo or ()):
             array[cell] = before
+        if self.matching is not None:
+            del self.matching.rewards[matched:]
         self.scores = new_scores(self.settings.policy, len(self.rows))
         self.control_allowed = True
 
@@ -245,7 +233,9 @@ class AgentState:
             place, time, drawn, propensity = self.assignment.choose(self, number)
         else:
             choose, _, policy = self.steps
-            place, time, drawn = choose(policy, self.rows, self.models, self.round, self.scores, self.rewards)
+            place, time, drawn = choose(
+                policy, self.rows, self.models, self.round, self.scores, self.rewards, self.periods
+            )
             propensity = self.assignment.propensity(self, place, time)
         if place >= 0:
             arm = self.names[place]
@@ -275,11 +265,11 @@ class AgentState:
                 self._enter_period(self.periods, decision, int(row["number"]), reward)
         if place is not None:
             _, learn, policy = self.steps
-            active, self.round = learn(
+            status, self.round = learn(
                 policy, self.rows, self.models, self.round, place, reward, self.rewards, self.periods
             )
-            if active < 0:
-                raise_for(policy, active)
+            if status < 0:
+                raise_for(policy, status)
         else:
             self._apply_reward_of_hidden_arm(arm, reward)
         if self.settings.horizon is None and self.models[0]["told"] >= self.models[0]["horizon"]:
@@ -288,8 +278,9 @@ class AgentState:
     def reserve(self, number: int, pulls: int) -> None:
         """Grow ``rewards``, if the policy uses them, to hold ``pulls`` rewards of arm ``number``."""
         if self.periods is not None and number >= len(self.periods.counts):
-            self.periods = with_room(self.periods, number + 1, 0)
-            self.matched = as_large(self.matched, self.periods)
+            self.periods = grown(self.periods, number + 1, 0)
+            # Rewards from before an arm was added are not compared with its own.
+            self.matching = resized_like(settled(self.matching, self.is_compiled), self.periods)
         if self.rewards is None:
             return
         arms, capacity, *columns = self.rewards.shape
@@ -309,14 +300,19 @@ class AgentState:
             t = self.dates[date]
         cell = number, (t - 1) // periods.length
         if cell[1] >= periods.counts.shape[1]:
-            periods = self.periods = with_room(periods, 0, cell[1] + 1)
+            periods = self.periods = grown(periods, 0, cell[1] + 1)
         elif self.undo == []:
-            periods = self.periods = with_own_estimates(periods)
+            periods = self.periods = copy_estimates(periods)
         if self.undo is not None:
             self.undo += [(array, cell, array[cell]) for array in (periods.counts, periods.totals)]
-        told = int(self.models[0]["told"])
-        self.matched = match_reward(self.matched, periods, told, cell, reward, self.undo)
-        enter_period(periods, t)
+        matching = self.matching
+        if matching is not None:
+            if not matching.rewards or matching.rewards[-1][1] != cell[1]:
+                told = int(self.models[0]["told"])
+                matching = self.matching = begin_period(matching, periods, told, cell[1], self.undo)
+            if matching is not None and (matching.rewards or self.models[0]["told"] >= FIRST_REWARDS):
+                matching.rewards.append((*cell, reward))
+        periods.enter(t)
 
     def _apply_reward_of_hidden_arm(self, arm: str, reward: float) -> None:
         """Update the statistics of an arm that the policy does not see."""
@@ -325,14 +321,8 @@ class AgentState:
         model["waiting"] -= 1
         model["told"] += 1
         policy = self.settings.policy
-        clock = live_clock(policy, self.rows, model, int(model["told"]))
-        if self.periods is not None:
-            row["origin"] = row["total"] = 0.0
-        observe(policy, row, 0, reward, clock, LiveRng(model, self.rewards))
-        if self.periods is not None:  # what it tells of its period changes what the policy sees of others
-            rows = np.concatenate([self.rows, row])
-            add_to_period(rows, len(self.rows), policy.warmup, self.periods)
-            self.rows = rows[:-1]
+        clock = live_clock(policy, self.table, model, int(model["told"]))
+        observe(policy, self.table._replace(rows=row), 0, reward, clock, LiveRng(model))
 
     def _own_retired(self, arm: str) -> Rows:
         """Copy the row of an arm that the policy does not see, and return it; ``save`` holds the original."""
@@ -405,75 +395,7 @@ class AgentState:
             self.rows["active"] = True
             self.rows["eliminated"] = 0
 
-    def commit(self, events: Sequence[Event]) -> list[Decision]:
-        """Update the records with events that are stored; return the decisions among them."""
+    def _keep_periods(self) -> None:
         self.undo = None
-        decisions = []
-        for event in events:
-            kind, number = event[0], event[1] or 0
-            if kind == "asked":
-                decision = decision_of(event)
-                self.pending[number] = decision
-                if event.request is not None:
-                    of_request = self.requests.setdefault(event.request, {})
-                    self.requested += number not in of_request
-                    of_request[number] = decision
-                decisions.append(decision)
-            elif kind in ANSWERS:
-                self._commit_answer(number, event.reward)
-            elif kind == "matured":
-                self._commit_ended_windows(number, event.reward)
-            elif kind == "added" and event.key is not None:
-                self.values = {**self.values, str(event.arm): json.loads(event.key)}
-        while len(self.answers) > MAX_REMEMBERED:
-            self.answers.popitem(last=False)
-        while len(self.requests) > MAX_REMEMBERED or (
-            self.requested > MAX_REMEMBERED_DECISIONS and len(self.requests) > 1
-        ):
-            self.requested -= len(self.requests.popitem(last=False)[1])
-        return decisions
-
-    def _commit_answer(self, number: int, reward: float | None) -> None:
-        decision = self.pending.get(number)
-        if decision is None:  # committed before
-            return
-        self.answers[decision.id] = reward
-        if reward is not None:
-            if self.settings.matures_after is not None:
-                self.early[number] = reward
-                return
-            if self.periods is None:
-                recent = self.days.recent
-                recent = recent if len(recent) < SETTLE_EVERY else self._recent_rewards(number)
-                recent[number] = decision, reward
-        del self.pending[number]
-
-    def _commit_ended_windows(self, last: int, default: float | None) -> None:
-        for number in list(takewhile(last.__ge__, self.pending)):
-            decision, reward = self.pending[number], self.early.get(number, default)
-            if number not in self.early:
-                self.answers[decision.id] = default
-            if reward is not None and self.periods is None:
-                self._recent_rewards(number)[number] = decision, reward
-            del self.pending[number]  # first: an early reward without its decision means nothing
-            self.early.pop(number, None)
-
-    def _recent_rewards(self, number: int) -> dict[int, tuple[Decision, float]]:
-        """Return where to count a reward by day; if many are there, they are added up first."""
-        recent = self.days.recent
-        if len(recent) >= SETTLE_EVERY and number not in recent:
-            self.days = self.days.settled(self.settings)
-        return self.days.recent
-
-    def after(self, events: Sequence[Event]) -> AgentState:
-        """Return a view of the state whose records include events that are not stored yet."""
-        view = copy(self)
-        view.pending, view.early = {**self.pending}, {**self.early}
-        view.days = self.days.settled(self.settings)
-        view.answers, view.requests, view.requested = OrderedDict(), OrderedDict(), 0
-        view.commit(events)
-        return view
-
-    def unreported(self) -> Iterator[Decision]:
-        """Yield the decisions whose rewards have not been reported, oldest first."""
-        return (decision for number, decision in self.pending.items() if number not in self.early)
+        if self.matching is not None and is_full(self.matching):
+            self.matching = settled(self.matching, self.is_compiled)

@@ -8,6 +8,7 @@ import polars as pl
 from lowregret._common.arrays import Floats
 from lowregret.analysis.confidence_sequences import MIN_PULLS, normal_width, single_intervals
 from lowregret.analysis.mean_differences import difference_intervals
+from lowregret.analysis.nonnegative_means import MIN_EFFECTIVE, lower_ends
 from lowregret.engine.kernels.state import CLOSED
 from lowregret.online.agent_state import AgentState
 from lowregret.online.arm_totals import arm_totals
@@ -38,12 +39,17 @@ def summary_table(state: AgentState) -> pl.DataFrame:
     """Return one row per arm, in the order in which the arms were added."""
     arms, settings = arm_totals(state), state.settings
     scale = settings.unscaled(1.0) - settings.unscaled(0.0)
-    start, pulls = settings.unscaled(arms.offset), arms.rows["pulls"] - arms.rows["reset"]
-    ends = single_intervals(arms.low, arms.high, arms.bounded, ERROR_RATE)
+    start, pulls = settings.unscaled(arms.offset), arms.known.pulls
+    few = arms.effective < MIN_EFFECTIVE
+    lows, highs = single_intervals(arms.low, arms.high, arms.bounded, ERROR_RATE)
+    if arms.products is not None:
+        began = arms.rows["forgotten"] <= arms.rows["prior"]  # products begin with the first reward
+        lows = np.where(began, lower_ends(arms.products, ERROR_RATE / 2) - arms.offset, -np.inf)
+        highs = np.where(few, np.inf, highs)
     # Means that change have no interval; nor have rewards of which an unknown number may be of any size.
     none = state.periods is not None or (settings.knows_successes_first and not arms.bounded)
     differences = [
-        _unless(np.isinf(end), scale * end)
+        _unless(np.isinf(end) | few | (place is not None and few[place]), scale * end)
         for place in (arms.leader, arms.control)
         for end in difference_intervals(
             arms.low, arms.high, None if none else place, arms.bounded, ERROR_RATE
@@ -53,8 +59,8 @@ def summary_table(state: AgentState) -> pl.DataFrame:
         arms.names,
         arms.rows["pulls"],
         arms.rows["pending"],
-        _unless(pulls == 0, settings.unscaled(0.0) + scale * arms.rows["mean"]),
-        *(_unless(np.isinf(end) | (pulls == 0) | none, start + scale * end) for end in ends),
+        _unless(pulls == 0, settings.unscaled(0.0) + scale * arms.means),
+        *(_unless(np.isinf(end) | (pulls == 0) | none, start + scale * end) for end in (lows, highs)),
         [_state(state, arm, row) for arm, row in zip(arms.names, arms.rows, strict=True)],
         (arms.rows["pulls"] + arms.rows["pending"]) / max(state.time, 1),
         *differences,
@@ -86,7 +92,7 @@ def regret_bound(state: AgentState) -> float | None:
     if settings.reward_range is None or settings.period is not None:
         return None
     arms = arm_totals(state)
-    if arms.rows["reset"].any():
+    if arms.has_forgotten:
         return None
     size = len(arms.names)
     lows, highs = single_intervals(arms.low, arms.high, True, ERROR_RATE / size)
@@ -104,17 +110,20 @@ def gain_over_control(state: AgentState) -> dict[str, float] | None:
 
     The control arm has a fixed share of the decisions at random, so the means of both groups can be compared.
     The interval is asymptotic. None without a control arm or enough rewards in each group, for a policy that
-    resets statistics, and where successes are known before failures.
+    resets statistics, where successes are known before failures, and where rewards without a range are too
+    few or too uneven.
     """
     arms = arm_totals(state)
     totals = arms.known
-    if arms.control is None or arms.rows["reset"].any() or state.settings.knows_successes_first:
+    if arms.control is None or arms.has_forgotten or state.settings.knows_successes_first:
         return None
     of_control = np.arange(len(arms.names)) == arms.control
     groups = [
         (totals.pulls[of].sum(), totals.total[of].sum(), (totals.pulls * totals.variances)[of].sum())
         for of in (~of_control, of_control)
     ]
+    if min(map(arms.effective_of, (~of_control, of_control))) < MIN_EFFECTIVE:
+        return None
     counts, sums, variances = np.array(groups).T  # of the policy and of the control
     if counts.min() < (2 if arms.bounded else MIN_PULLS):
         return None

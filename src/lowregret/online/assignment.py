@@ -16,7 +16,7 @@ import numpy as np
 
 from lowregret._common.arrays import Integers
 from lowregret.engine.kernels.rng import ASSIGNMENT_STREAM, stream, uniform
-from lowregret.engine.kernels.state import Rows
+from lowregret.engine.kernels.state import ArmTable
 from lowregret.online.agent_settings import Settings
 from lowregret.online.model import live_clock
 from lowregret.policies import Policy
@@ -64,7 +64,9 @@ class Assignment:
         if draw < fixed:
             return CONTROL, state.time + 1, int(model["drawn"]), fixed
         choose, _, policy = state.steps
-        preferred, time, drawn = choose(policy, rows, state.models, state.round, state.scores, state.rewards)
+        preferred, time, drawn = choose(
+            policy, rows, state.models, state.round, state.scores, state.rewards, state.periods
+        )
         if preferred < 0:
             return preferred, time, drawn, None
         place, explored = preferred, (draw - fixed) / self.minimum if self.minimum > 0.0 else np.inf
@@ -105,8 +107,8 @@ class Assignment:
             return certain
         if state.models[0]["waiting"] > 1:
             places = places[np.argsort(pending[places], kind="stable")]  # the order of ties
-        arms: Any = CandidateArms(policy, rows, places, pending)
-        shares = policy.propensities(arms, live_clock(policy, rows, state.models[0], time))
+        arms: Any = CandidateArms(policy, state.table, places, pending)
+        shares = policy.propensities(arms, live_clock(policy, state.table, state.models[0], time))
         index = int((places == place).argmax())
         if places[index] != place:
             return 0.0
@@ -115,15 +117,25 @@ class Assignment:
 
 
 CONTROL = -2
-"""Returned in place of the row of an arm: the control arm, which the policy does not see."""
+"""Returned instead of the row of an arm: the control arm, which the policy does not see."""
 
 
 class CandidateArms:
     """The arms of a choice as an ``Arm`` whose fields are arrays, each computed when it is read."""
 
-    def __init__(self, policy: Policy, rows: Rows, places: Integers, pending: Integers) -> None:
-        self._policy, self._rows, self._places, self._pending = policy, rows, places, pending
-        self._counts = (rows["pulls"] - rows["reset"])[places]
+    def __init__(self, policy: Policy, table: ArmTable, places: Integers, pending: Integers) -> None:
+        self._policy, self._rows, self._places, self._pending = policy, table.rows, places, pending
+        self._adjustment = table.adjustment
+
+    def _adjusted(self, column: int) -> Any:
+        return self._adjustment.seen[self._rows["number"][self._places], column]
+
+    @property
+    def _counts(self) -> Any:
+        """How many rewards the statistics of each have: see ``policies.views.statistics_of``."""
+        if self._adjustment is not None:
+            return self._adjusted(0).astype(np.int64)
+        return (self._rows["pulls"] + self._rows["prior"] - self._rows["forgotten"])[self._places]
 
     @property
     def number(self) -> Any:
@@ -142,10 +154,12 @@ class CandidateArms:
 
     @property
     def mean(self) -> Any:
-        return self._rows["mean"][self._places]
+        return self._rows["mean"][self._places] if self._adjustment is None else self._adjusted(1)
 
     @property
     def variance(self) -> Any:
+        if self._adjustment is not None:
+            return self._adjusted(2)
         count, rows, places = self._counts, self._rows, self._places
         squares = count * rows["squares"][places] - rows["total"][places] ** 2
         return np.maximum(squares, 0.0) / np.maximum(count, 1) ** 2

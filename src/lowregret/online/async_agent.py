@@ -3,80 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial, wraps
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from functools import partial
+from typing import Any, Self
 
 from lowregret._common.validation import short_repr
 from lowregret.errors import InputError
 from lowregret.online.agent import Agent
-
-P = ParamSpec("P")
-Result = TypeVar("Result")
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def like(method: Any, function: Function) -> Function:
-    """Return a function with the name, signature and docstring of a method or property of ``Agent``."""
-    origin: Any = method.fget if isinstance(method, property) else method
-    wraps(origin)(function)
-    function.__doc__ = (origin.__doc__ or "").partition("Examples\n")[0].rstrip()
-    return function
-
-
-def _awaited(
-    method: Callable[Concatenate[Agent, P], Result],
-) -> Callable[Concatenate[AsyncCalls, P], Coroutine[Any, Any, Result]]:
-    """Return a coroutine for a method or property of an agent."""
-    origin: Any = method.fget if isinstance(method, property) else method
-
-    async def call(self: AsyncCalls, /, *arguments: P.args, **options: P.kwargs) -> Result:
-        result: Result = await self._call(origin, *arguments, **options)
-        return result
-
-    return like(method, call)
-
-
-class AsyncCalls:
-    """The calls that local and remote agents have, as coroutines."""
-
-    ask = _awaited(Agent.ask)
-    tell = _awaited(Agent.tell)
-    tell_many = _awaited(Agent.tell_many)
-    observe = _awaited(Agent.observe)
-    forget = _awaited(Agent.forget)
-    forget_many = _awaited(Agent.forget_many)
-    pause = _awaited(Agent.pause)
-    resume = _awaited(Agent.resume)
-    retire = _awaited(Agent.retire)
-    add_arm = _awaited(Agent.add_arm)
-    retire_arm = _awaited(Agent.retire_arm)
-    preview = _awaited(Agent.preview)
-    summary = _awaited(Agent.summary)
-    verdict = _awaited(Agent.verdict)
-    plot = _awaited(Agent.plot)
-    events = _awaited(Agent.events)
-    rewards = _awaited(Agent.rewards)
-    policy = _awaited(Agent.policy)
-    arms = _awaited(Agent.arms)
-    time = _awaited(Agent.time)
-    pending = _awaited(Agent.pending)
-    conflicts = _awaited(Agent.conflicts)
-    status = _awaited(Agent.status)
-
-    async def close(self) -> None:
-        """Close the agent."""
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
-
-    async def _call(self, method: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        """Make a call of a method of ``Agent``, or of the function of a property."""
-        raise NotImplementedError
+from lowregret.online.agent_kinds import AsyncCalls, Call, Value
 
 
 class AsyncAgent(AsyncCalls):
@@ -122,13 +57,13 @@ class AsyncAgent(AsyncCalls):
         self.agent = agent
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="lowregret-agent")
 
-    forget_expired = _awaited(Agent.forget_expired)
-    forget_where = _awaited(Agent.forget_where)
-    verify = _awaited(Agent.verify)
-    compact = _awaited(Agent.compact)
-    erase_request = _awaited(Agent.erase_request)
-    to_json = _awaited(Agent.to_json)
-    notes = _awaited(Agent.notes)
+    forget_expired = Call(Agent.forget_expired)
+    forget_where = Call(Agent.forget_where)
+    verify = Call(Agent.verify)
+    compact = Call(Agent.compact)
+    erase_request = Call(Agent.erase_request)
+    to_json = Call(Agent.to_json)
+    notes = Value(Agent.notes)
 
     @property
     def name(self) -> str | None:

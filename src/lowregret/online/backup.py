@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 
 from lowregret._common.durable_files import UNFINISHED, as_store_error, lock_bytes, sync
 from lowregret.errors import InputError, StoreError
+from lowregret.online.stores import all_events, undisturbed
 from lowregret.online.stores.locations import SERVERS, path_of
 from lowregret.online.stores.sqlite import SQLiteStore
 from lowregret.online.stores.sqlite_connection import is_open_here
@@ -37,23 +39,32 @@ def _file(where: str | os.PathLike[str]) -> Path:
 
 def _copy(source: Path, target: Path) -> list[str]:
     """Copy a store to a place that nobody uses."""
-    partial = target.with_name(f"{target.name}.{token_hex(8)}{UNFINISHED}")
+    unfinished = target.with_name(f"{target.name}.{token_hex(8)}{UNFINISHED}")
     store = SQLiteStore(source, read_only=True)
     try:
         names = store.names()
-        store.copy_to(partial)
+        for name in names:
+            with closing(SQLiteStore(source, name, read_only=True)) as one:
+                undisturbed(partial(_check, one))
+        store.copy_to(unfinished)
         store.close()
         with as_store_error(target), _unused(target):
             for end in ("-wal", "-shm", "-journal"):  # first: beside another file they would be applied to it
                 target.with_name(target.name + end).unlink(missing_ok=True)
             sync(target.parent)
-            partial.replace(target)
+            unfinished.replace(target)
             sync(target.parent)
         return names
     finally:
         store.close()
         with suppress(OSError):
-            partial.unlink(missing_ok=True)
+            unfinished.unlink(missing_ok=True)
+
+
+def _check(store: SQLiteStore) -> None:
+    """Read all events, which checks them."""
+    for _ in all_events(store):
+        pass
 
 
 @contextmanager

@@ -5,19 +5,26 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from lowregret._common import text
 from lowregret._common.validation import short_repr
-from lowregret.errors import ConflictError, InputError, PausedError, UnknownDecisionError
-from lowregret.online.agent_settings import valid_request, valid_reward
+from lowregret.errors import (
+    ConflictError,
+    InputError,
+    LowRegretError,
+    PausedError,
+    UnknownDecisionError,
+    rejection,
+)
+from lowregret.online.agent_settings import valid_request, valid_reward, valid_value
 from lowregret.online.agent_state import AgentState
-from lowregret.online.arm_mappings import valid_value
 from lowregret.online.decisions import (
     FALLBACK,
     OBSERVED,
     PREVIEW,
     STATUS_EVENTS,
+    VISITOR,
     Decision,
     Event,
     Kind,
@@ -39,18 +46,35 @@ Change: TypeAlias = tuple[Any, list[Event]]
 """The result of a transaction and its events."""
 Call: TypeAlias = tuple[Callable[..., Change], tuple[Any, ...]]
 """A function of this module, and its arguments after the state, the store and the time."""
-AGAIN: Final = object()
+RETRY: Final = object()
 """The result of a call that must be made again: it has only ended windows, and more are due."""
 
 
-class RequestEvents(NamedTuple):
-    """The part of a store that calls use, whose events of some requests were read before."""
+class GroupLookup:
+    """The part of a store that calls use, as a group of calls sees it: with what those before have done.
 
-    events_of_request: Callable[[str], list[Event]]
-    events_of_decision: Callable[[int], list[Event]]
+    All requests of the group are looked up at once: on another host each query takes longer than a decision.
+    """
+
+    def __init__(self, store: Store, group: Sequence[Call]) -> None:
+        self.events_of_decision = store.events_of_decision
+        self._requests: dict[str, list[Event]] = {
+            request: [] for call, arguments in group for request in _requests_of(call, arguments)
+        }
+        if self._requests:
+            self.add(store.events_of_requests(list(self._requests)))
+
+    def events_of_request(self, request: str) -> list[Event]:
+        return self._requests[request]
+
+    def add(self, events: Sequence[Event]) -> None:
+        """Add events of a call of the group, which are not stored yet."""
+        for event in events:
+            if event.request is not None:
+                self._requests[event.request].append(event)
 
 
-Lookup: TypeAlias = "Store | RequestEvents"
+Lookup: TypeAlias = "Store | GroupLookup"
 
 
 def _requests_of(call: Callable[..., Change], arguments: Sequence[Any]) -> list[str]:
@@ -64,24 +88,28 @@ def _requests_of(call: Callable[..., Change], arguments: Sequence[Any]) -> list[
     return [entry.name for entry in arguments[0] if isinstance(entry, Request)] if call is forget else []
 
 
-def lookup_of(store: Store, group: Sequence[Call]) -> Lookup:
-    """Look up all requests of a group at once: on another host each query takes longer than a decision."""
-    requests = {request for call, arguments in group for request in _requests_of(call, arguments)}
-    if len(requests) < 2:
-        return store
-    events: dict[str, list[Event]] = {request: [] for request in requests}
-    for event in store.events_of_requests(list(requests)):
-        events[event.request or ""].append(event)
-    return RequestEvents(events.__getitem__, store.events_of_decision)
-
-
 def ask(
-    state: AgentState, store: Lookup, now: float, count: int, only: list[str] | None, request: str | None
+    state: AgentState,
+    store: Lookup,
+    now: float,
+    count: int,
+    only: list[str] | None,
+    request: str | None,
+    visitor: bool = False,
 ) -> Change:
-    """Make decisions, or return those of an earlier request."""
+    """Make decisions, or return those of an earlier request.
+
+    A visitor can guess the request of somebody else, or use it first. So a visitor gets what was decided for
+    it, whoever asked; and a decision that a visitor asked for never makes the call of anybody else fail.
+    """
     if only is not None:
         state.check_only(only)
     earlier = [] if request is None else _decisions_of_request(state, store, request)
+    if earlier and visitor:
+        return earlier[:1], []
+    if earlier and _is_of_visitor(earlier[0]):
+        fits = count == 1 and (only is None or earlier[0].arm in only)
+        earlier = earlier[:1] if fits else []
     if earlier:
         if len(earlier) != count:
             raise ConflictError(
@@ -104,45 +132,70 @@ def ask(
     if state.settings.window is not None:
         events, more = end_due_windows(state, now)
         if more:
-            return AGAIN, events
+            return RETRY, events
     if only is not None:
         state.allow(only)
     for number in range(state.asked + 1, state.asked + 1 + count):
         events.append(state.choose(number, request, now))
+    if visitor:  # who asks for one decision
+        events[-1] = events[-1]._replace(key=VISITOR + str(events[-1].key)[len(VISITOR) :])
     if only is not None:
         state.allow(None)
     return None, events
 
 
 def tell(state: AgentState, store: Lookup, now: float, rewards: Sequence[tuple[Reference, float]]) -> Change:
-    """Apply rewards, all or none; a conflict is recorded and returned."""
+    """Apply rewards. One that contradicts another, or whose decision is unknown, is rejected alone.
+
+    A conflict is recorded. Invalid input is an error of the whole call.
+    """
+    early, scaled_of = state.early, state.settings.scaled
+    if len(rewards) == 1 and not isinstance(rewards[0][0], Request):  # as most often: nothing to collect
+        number = _number(state, rewards[0][0])
+        if number and number not in early:
+            value = valid_reward(rewards[0][1])
+            return 1, [_told(state, now, number, value, scaled_of(value))]
     new: dict[int, tuple[float, float]] = {}  # as reported and as scaled, by number of the decision
-    for reference, reward in rewards:
-        decision = _decision(state, store, reference) if isinstance(reference, Request) else reference
-        number = _number(state, decision)
-        if not number and decision_id(decision) == FALLBACK:
+    rejected: dict[int, LowRegretError] = {}  # by place in the call
+    conflicts: list[Event] = []
+    for place, (reference, reward) in enumerate(rewards):
+        try:
+            decision = _decision(state, store, reference) if isinstance(reference, Request) else reference
+            number = _number(state, decision)
+            if not number and decision_id(decision) == FALLBACK:
+                continue
+            value = valid_reward(reward)
+            if number and number not in new and number not in early:
+                new[number] = value, scaled_of(value)
+                continue
+            if number in new:
+                recorded: float | None = new[number][0]
+            else:
+                recorded = early[number] if number else _answer(state, store, decision)
+        except UnknownDecisionError as error:
+            rejected[place] = error
             continue
-        value = valid_reward(reward)
-        if number and number not in new and number not in state.early:
-            new[number] = value, state.settings.scaled(value)
-            continue
-        if number in new:
-            recorded: float | None = new[number][0]
-        else:
-            recorded = state.early[number] if number else _answer(state, store, decision)
         if recorded != value:
             key = decision_id(decision)
-            state.conflicts += 1
             earlier = "was discarded" if recorded is None else f"has the reward {recorded!r}"
-            conflict = ConflictError(f"decision {key!r} {earlier}: the reward {value!r} is rejected")
-            return conflict, [Event("conflict", decision_number(key), None, value, timestamp=now)]
-    events, at_once = [], state.settings.matures_after is None
-    for number, (value, scaled) in new.items():
-        if at_once:
-            state.apply_reward(state.pending[number], scaled)
-        fields = "told", number, None, value, None, None, None, None, None, now
-        events.append(new_tuple(Event, fields))
-    return len(events), events
+            rejected[place] = ConflictError(f"decision {key!r} {earlier}: the reward {value!r} is rejected")
+            conflicts.append(Event("conflict", decision_number(key), None, value, timestamp=now))
+    events = [_told(state, now, number, value, scaled) for number, (value, scaled) in new.items()]
+    if not rejected:
+        return len(events), events
+    problem = rejection(rejected, len(rewards))
+    if not (events or conflicts):
+        raise problem
+    state.conflicts += len(conflicts)
+    return problem, events + conflicts
+
+
+def _told(state: AgentState, now: float, number: int, value: float, scaled: float) -> Event:
+    """Apply the reward of a pending decision, unless it counts later; return the event."""
+    if state.settings.matures_after is None:
+        state.apply_reward(state.pending[number], scaled)
+    event: Event = new_tuple(Event, ("told", number, None, value, None, None, None, None, None, now))
+    return event
 
 
 def observe(state: AgentState, store: Lookup, now: float, rows: Sequence[Observation]) -> Change:
@@ -151,7 +204,7 @@ def observe(state: AgentState, store: Lookup, now: float, rows: Sequence[Observa
         raise ConflictError("this agent is retired, which is final: create another one")
     events, more = end_due_windows(state, now)
     if more:
-        return AGAIN, events
+        return RETRY, events
     new: dict[str, Observation] = {}
     for row in rows:
         arm, value, propensity, request = row
@@ -160,7 +213,8 @@ def observe(state: AgentState, store: Lookup, now: float, rows: Sequence[Observa
             continue
         if request is not None:
             new[request] = row
-            if earlier := _decisions_of_request(state, store, request):
+            earlier = _decisions_of_request(state, store, request)
+            if earlier and not _is_of_visitor(earlier[0]):
                 _check_repeated(row, earlier[0].arm, _known_reward(state, store, earlier))
                 continue
         scaled = state.settings.scaled(value)
@@ -261,11 +315,18 @@ def change_status(
 
 
 def _decisions_of_request(state: AgentState, store: Lookup, request: str) -> list[Decision]:
-    """Return the decisions of an earlier request, none if it is new."""
-    remembered = state.requests.get(request)
-    if remembered:
-        return list(remembered.values())
-    return [decision_of(event) for event in store.events_of_request(request)]
+    """Return the decisions of an earlier request, none if it is new; a visitor's if there are no others."""
+    if remembered := state.requests.get(request):
+        decisions = list(remembered.values())
+    else:
+        decisions = [decision_of(event) for event in store.events_of_request(request)]
+    if len(decisions) < 2:
+        return decisions
+    return [decision for decision in decisions if not _is_of_visitor(decision)] or decisions
+
+
+def _is_of_visitor(decision: Decision) -> bool:
+    return decision.id.startswith(VISITOR)
 
 
 def _decision(state: AgentState, store: Lookup, request: Request) -> Decision:
@@ -283,7 +344,9 @@ def _decision(state: AgentState, store: Lookup, request: Request) -> Decision:
 
 def _number(state: AgentState, decision: Decision | str) -> int:
     """Return the number of a pending decision, 0 if there is none with this id."""
-    key = decision_id(decision)
+    key = decision[0] if isinstance(decision, Decision) else decision
+    if not isinstance(key, str):
+        key = decision_id(decision)  # which rejects it
     number = decision_number(key)
     pending = state.pending.get(number)
     if pending is decision:
@@ -323,5 +386,9 @@ def _answer(state: AgentState, store: Lookup, decision: Decision | str) -> float
         raise UnknownDecisionError(
             f"unknown decision {short_repr(key)}: this agent did not make it, or it was answered long ago "
             "and is no longer remembered"
+        )
+    if key in state.arms or key in state.retired:
+        raise UnknownDecisionError(
+            f"{short_repr(key)} is an arm, not a decision: pass the decision that ask() returned, or its id"
         )
     raise UnknownDecisionError(f"unknown decision {short_repr(key)}: this agent did not make it")

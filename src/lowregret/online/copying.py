@@ -1,12 +1,15 @@
 """Copy an agent from one store to another: its log, its snapshots and its ids."""
 
 import os
+from contextlib import closing
 from itertools import zip_longest
 
 from lowregret.errors import InputError, StoreError
 from lowregret.online.open_agent import open_agent
-from lowregret.online.stores import TIMEOUT, Store, all_events
+from lowregret.online.retention import events_since
+from lowregret.online.stores import TIMEOUT, Store, all_events, undisturbed
 from lowregret.online.stores.locations import agent_names, open_store
+from lowregret.online.transactions import Transactions
 from lowregret.policies import Policy
 
 
@@ -18,21 +21,13 @@ def copy_agent(
 ) -> int:
     """Copy an agent to another store, under its name, which must be free; return the number of events.
 
-    The log is replayed first, and the copy is compared with it event by event. Others see all of it or
-    nothing.
+    The log is replayed first, and the copy is compared with what was read. Others see all of it or nothing.
     """
     with open_agent(source, policy, name=name, read_only=True) as agent:
         agent.verify()
-        transactions = agent.transactions
-        with transactions.reading():
-            store, stop = transactions.store, transactions.position
-            copy, title = open_store(target, agent.name, creating=True, read_only=False)
-            try:
-                _copy(store, stop, copy, title)
-                count = _compare(store, stop, copy, title)
-            finally:
-                copy.close()
-    return count
+        copy, title = open_store(target, agent.name, creating=True, read_only=False)
+        with closing(copy):
+            return copy_log(agent.transactions, copy, title)
 
 
 def check_free(names: list[str], target: str | os.PathLike[str]) -> None:
@@ -46,26 +41,31 @@ def check_free(names: list[str], target: str | os.PathLike[str]) -> None:
             raise InputError(f"agent {name!r} exists already in the target: copy to another store")
 
 
-def _copy(store: Store, stop: int, copy: Store, title: str) -> None:
+def copy_log(transactions: Transactions, copy: Store, title: str) -> int:
+    """Copy the header, the snapshots and the log of an agent, and compare; return how many events."""
+
+    def attempt() -> int:
+        with transactions.reading():
+            return _copy(transactions.store, transactions.position, copy, title)
+
+    return undisturbed(attempt)
+
+
+def _copy(store: Store, stop: int, copy: Store, title: str) -> int:
     header, first, latest = store.header(), store.first_snapshot(), store.latest_snapshot()
+    start = 0 if first is None else first[0]
+    events = list(all_events(store, start, stop))
     with copy.session(TIMEOUT):
         if copy.header() is not None:
             raise InputError(f"{title} exists already: copy to another store")
         copy.create(str(header))
         if first is not None:
             copy.compact(*first)
-        copy.append(list(all_events(store, stop=stop)))
-        if latest is not None and latest[0] <= stop and latest != first:
+        copy.append(events)
+        if latest is not None and start < latest[0] <= stop:
             copy.save_snapshot(*latest)
-
-
-def _compare(store: Store, stop: int, copy: Store, title: str) -> int:
-    """Compare the copy with the original; return the number of events."""
-    count, same = 0, copy.header() == store.header()
-    same &= copy.first_snapshot() == store.first_snapshot()
-    for event, copied in zip_longest(all_events(store, stop=stop), all_events(copy)):
-        same &= event == copied
-        count += 1
-    if not same:
+        events_since(store, start, stop)
+    same = (copy.header(), copy.first_snapshot()) == (header, first)
+    if not same or any(one != other for one, other in zip_longest(events, all_events(copy))):
         raise StoreError(f"{title} differs from what was copied: delete it, and copy again")
-    return count
+    return len(events)

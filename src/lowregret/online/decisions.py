@@ -24,6 +24,8 @@ PREVIEW = "preview"
 """The id of a decision that was not made, but would be."""
 OBSERVED = "observed"
 """What the key and the id of a decision begin with that somebody else made."""
+VISITOR = "visitor"
+"""The same for a decision that a visitor asked for, whose request anybody may have chosen."""
 ANSWERS = ("told", "forgot")
 """The kinds of events that answer one decision."""
 KEY = 32
@@ -38,7 +40,8 @@ class Decision(NamedTuple):
     id : str
         Identifies the decision among all decisions of all agents. It has 128 random bits, so nobody can
         guess it, and a decision that is made again after a backup was restored has another id. "fallback"
-        for an arm that is shown in place of a decision; its reward is ignored.
+        for an arm that is shown instead of a decision; its reward is ignored. "by-request" where a service
+        answers a visitor whose request others can guess: only the server reports the reward, by request.
     arm : str
         The name of the arm to pull.
     time : int
@@ -64,7 +67,7 @@ class Decision(NamedTuple):
 
 
 class Request(NamedTuple):
-    """A decision by the request that made it, for ``tell_many`` and ``forget_many``, in place of its id.
+    """A decision by the request that made it, for ``tell_many`` and ``forget_many``, instead of its id.
 
     Attributes
     ----------
@@ -115,8 +118,9 @@ class Event(NamedTuple):
 
     ``decision`` is the number of the decision, from 1. ``drawn`` is how many random numbers the policy had
     drawn after the choice, so that a replay need not choose again. ``reward`` is in the user's units. ``key``
-    is the random part of the id; it begins with "observed" if somebody else made the decision. ``timestamp``
-    is in seconds since 1970 (UTC), None if it was not recorded.
+    is the random part of the id; it begins with "observed" if somebody else made the decision, and with
+    "visitor" if a visitor asked for it by a service. ``timestamp`` is in seconds since 1970 (UTC), None if it
+    was not recorded.
     """
 
     kind: Kind

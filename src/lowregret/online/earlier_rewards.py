@@ -14,7 +14,7 @@ from lowregret.errors import InputError
 from lowregret.online.agent import Agent
 from lowregret.online.agent_settings import Settings, valid_observation
 from lowregret.online.calls import observe
-from lowregret.policies.views import arm_view
+from lowregret.policies.views import mean_of, variance_of
 
 Source: TypeAlias = "LogSource | os.PathLike[str] | Agent"
 """A store, a file or table of rewards, or an agent."""
@@ -81,12 +81,14 @@ def _statistics(source: Source, name: str | None) -> dict[str, tuple[int, float,
 
 
 def _of_agent(agent: Agent) -> dict[str, tuple[int, float, float]]:
-    from lowregret.online.arm_totals import all_rows
+    from lowregret.online.arm_totals import all_sums
 
     with agent.transactions.reading() as state:
         settings, statistics = state.settings, {}
         scale = settings.unscaled(1.0) - settings.unscaled(0.0)
-        for arm, row in zip(*all_rows(state), strict=True):
-            _, count, mean, variance, *_ = arm_view(settings.policy, row.reshape(1), 0)
-            statistics[arm] = count, settings.unscaled(mean), sqrt(variance) * scale
+        names, _, all_arms = all_sums(state)
+        for arm, sums in zip(names, all_arms, strict=True):
+            mean = mean_of(sums.n, sums.origin, sums.total)
+            variance = variance_of(sums.n, sums.total, sums.squares)
+            statistics[arm] = sums.n, settings.unscaled(mean), sqrt(variance) * scale
     return statistics

@@ -1,11 +1,34 @@
 """The state of an agent from its events: a replay changes the model as the transactions did."""
 
 from collections.abc import Collection, Iterable
+from typing import get_args
 
+from lowregret._common.validation import short_repr
 from lowregret.errors import StoreError
 from lowregret.online.agent_state import AgentState
-from lowregret.online.decisions import ANSWERS, STATUS_EVENTS, Event
+from lowregret.online.decisions import ANSWERS, STATUS_EVENTS, Decision, Event, Kind, decision_of
+from lowregret.online.records import MAX_REMEMBERED, MAX_REMEMBERED_DECISIONS
+from lowregret.online.stores import ChangedError, NewerError, Store, all_events
 from lowregret.online.windows import end_windows
+
+KINDS = frozenset(get_args(Kind))
+
+
+def latest_requests(store: Store, stop: int) -> dict[str, dict[int, Decision]]:
+    """Return the decisions of the latest requests in a log, oldest first."""
+    first = store.first_snapshot()
+    start = max(stop - MAX_REMEMBERED_DECISIONS, 0 if first is None else first[0])
+    names = [event.request for event in all_events(store, start, stop) if event.request is not None]
+    names = [*dict.fromkeys(names[::-1])][:MAX_REMEMBERED][::-1]
+    latest: dict[str, dict[int, Decision]] = {name: {} for name in names}
+    for event in store.events_of_requests(names) if names else []:
+        latest[event.request or ""][event.decision or 0] = decision_of(event)
+    return latest
+
+
+def withdrawn_in(events: Iterable[Event]) -> set[int]:
+    """Return the numbers of the decisions that events take out."""
+    return {event.decision or 0 for event in events if event.kind == "withdrew"}
 
 
 def replay(state: AgentState, events: Iterable[Event], withdrawn: Collection[int] = ()) -> None:
@@ -22,7 +45,11 @@ def replay(state: AgentState, events: Iterable[Event], withdrawn: Collection[int
 def reapply(state: AgentState, event: Event) -> None:
     """Change the model by a stored event; a choice is not made again."""
     if event.kind == "withdrew":  # a snapshot follows it, and has the state
-        raise StoreError("decisions of this agent were withdrawn at the same time: try again")
+        raise ChangedError("decisions of this agent were withdrawn at the same time: try again")
+    if event.kind not in KINDS:
+        raise NewerError(
+            f"a newer lowregret wrote an event of the kind {short_repr(event.kind)}: upgrade this host"
+        )
     if not _can_follow(state, event):
         raise StoreError(
             "the event log of this agent is inconsistent: it is damaged, or a newer lowregret wrote it"

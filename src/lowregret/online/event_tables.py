@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from math import inf, isfinite, isnan, nan
 
 import polars as pl
 
 from lowregret.online.decisions import ANSWERS, Event
-from lowregret.online.stores import CHUNK_EVENTS
+from lowregret.online.stores import CHUNK_EVENTS, CompactedError, undisturbed
 
 EVENTS = {
     "kind": pl.String,
@@ -45,8 +46,8 @@ def reward_table(read: Callable[[], Iterable[Event]]) -> pl.DataFrame:
 
 def reward_tables(read: Callable[[], Iterable[Event]]) -> Iterator[pl.DataFrame]:
     """Yield the same in parts, at least one: the log is read twice, and only rewards are held in memory."""
-    first, rewards = _rewards(read())
-    asked = (event for event in read() if event.kind == "asked")  # others may drop or append some meanwhile
+    first, rewards = undisturbed(lambda: _rewards(read()))
+    asked = _asked(read)
     for _ in range(0, max(len(rewards), 1), CHUNK_EVENTS):
         rows = [
             (event.decision, event.time, event.timestamp, event.arm, rewards[place], event.propensity)
@@ -71,6 +72,18 @@ def _rewards(events: Iterable[Event]) -> tuple[int, array[float]]:
                 if isnan(rewards[place]) or event.kind == "withdrew":
                     rewards[place] = inf if event.reward is None else event.reward
     return first, rewards
+
+
+def _asked(read: Callable[[], Iterable[Event]]) -> Iterator[Event]:
+    """Yield the decisions in a log, those that are left where others drop some meanwhile."""
+    last, complete = 0, False
+    while not complete:
+        with suppress(CompactedError):
+            for event in read():
+                if event.kind == "asked" and (event.decision or 0) > last:
+                    last = event.decision or 0
+                    yield event
+            complete = True
 
 
 def _with_dates(table: pl.DataFrame) -> pl.DataFrame:

@@ -6,13 +6,22 @@ reward counts in it, so that a time without decisions takes no room.
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from lowregret.analysis.matched_rewards import FIRST_REWARDS, Matched, match, new_matched
-from lowregret.engine.kernels.periods import EXPOSURE, LATEST, SQUARES, TOTAL, Periods, new_periods
-from lowregret.engine.kernels.state import Rows
+from lowregret.analysis.matched_rewards import FIRST_REWARDS, Matched, match, match_all, new_matched
+from lowregret.analysis.nonnegative_means import RATES, Products, add_rewards
+from lowregret.engine.kernels.periods import (
+    EXPOSURE,
+    LATEST,
+    PULLS,
+    SQUARES,
+    TOTAL,
+    Periods,
+    adjust_all,
+    new_periods,
+)
 from lowregret.online.agent_settings import Settings
 from lowregret.online.decisions import Decision
 
@@ -25,6 +34,8 @@ MONDAY = -3 * DAY
 """From when periods of a time are counted: Monday, 29 December 1969, at midnight UTC."""
 FIRST_PERIODS = 16
 """How many periods a new agent has room for; it doubles when there are more."""
+ESTIMATES = "arms", "factors", "excess", "state", "seen"
+"""The fields of ``Periods`` that are computed anew as rewards become known."""
 MAX_MATCHED = 20
 """Up to how many arms the rewards of pairs are matched: each period has four numbers for each pair."""
 
@@ -34,17 +45,20 @@ class Days:
 
     ``by_day`` has the number of rewards and their sum, by day and arm, except for those that are
     ``recent``: decision and reward by the number of the decision. To set one of these again changes nothing.
+    ``products`` has what lower ends of means follow from, by arm; None for rewards within a range, and from
+    the first negative reward on.
     """
 
-    __slots__ = ("by_day", "recent")
+    __slots__ = ("by_day", "products", "recent")
 
-    def __init__(self) -> None:
+    def __init__(self, products: dict[str, Products] | None) -> None:
         self.by_day: dict[float, dict[str, tuple[int, float]]] = {}
+        self.products = products
         self.recent: dict[int, tuple[Decision, float]] = {}
 
     def settled(self, settings: Settings) -> "Days":
         """Return days without recent rewards; these are added to ``by_day`` one by one."""
-        days = Days()
+        days = Days(self._later_products())
         own: dict[float, dict[str, tuple[int, float]]] = {}
         days.by_day = {**self.by_day}
         size = sum(map(len, self.by_day.values()))
@@ -63,9 +77,30 @@ class Days:
                 own[day] = days.by_day[day] = cells
         return days
 
+    def _later_products(self) -> dict[str, Products] | None:
+        """Return the products after the recent rewards."""
+        rewards: dict[str, list[float]] = {}
+        if self.products is None:
+            return None
+        for decision, reward in self.recent.values():
+            if reward < 0.0:
+                return None
+            rewards.setdefault(decision.arm, []).append(reward)
+        if not rewards:
+            return self.products
+        before = [self.products.get(arm, Products()) for arm in rewards]
+        new = add_rewards(before, list(rewards.values()))
+        return {**self.products, **dict(zip(rewards, new, strict=True))}
+
     def total(self) -> int:
         """Return how many rewards are counted by day."""
         return sum(pulls for rewards in self.by_day.values() for pulls, _ in rewards.values())
+
+
+def first_days(settings: Settings) -> Days:
+    """Return the days of a new agent."""
+    counts_products = settings.reward_range is None and settings.period is None
+    return Days({} if counts_products else None)
 
 
 def first_periods(settings: Settings, arms: int) -> Periods | None:
@@ -81,7 +116,7 @@ def date_of(timestamp: float | None, length: timedelta) -> int:
     return int(((timestamp or 0.0) - MONDAY) // length.total_seconds())
 
 
-def with_room(periods: Periods, arms: int, columns: int) -> Periods:
+def grown(periods: Periods, arms: int, columns: int) -> Periods:
     """Return a copy that has room for so many arms and periods at least."""
     rows, before = periods.counts.shape
     columns = before if columns <= before else max(2 * before, columns)
@@ -91,67 +126,93 @@ def with_room(periods: Periods, arms: int, columns: int) -> Periods:
     return copy
 
 
-def first_matched(settings: Settings) -> Matched | None:
+class Matching(NamedTuple):
+    """What a verdict compares, and rewards that are yet to be matched: number of the arm, period, reward."""
+
+    matched: Matched
+    rewards: list[tuple[int, int, float]]
+
+
+def first_matching(settings: Settings) -> Matching | None:
     """Return room for what a verdict compares, None without periods or with too many arms."""
     size = len(settings.arms)
-    return None if settings.period is None or size > MAX_MATCHED else new_matched(FIRST_PERIODS, size)
+    if settings.period is None or size > MAX_MATCHED:
+        return None
+    return Matching(new_matched(FIRST_PERIODS, size), [])
 
 
-def as_large(matched: Matched | None, periods: Periods) -> Matched | None:
+def resized_like(matching: Matching | None, periods: Periods) -> Matching | None:
     """Return what a verdict compares with room for these arms and periods."""
     arms, columns = periods.counts.shape
-    if matched is None or arms > MAX_MATCHED:
+    if matching is None or arms > MAX_MATCHED:
         return None
-    if matched.before.shape == (columns, 2, arms):
-        return matched
+    if matching.matched.before.shape == (columns, 2, arms):
+        return matching
     larger = new_matched(columns, arms)
-    for new, old in zip(larger, matched, strict=True):
+    for new, old in zip(larger, matching.matched, strict=True):
         new[tuple(map(slice, old.shape))] = old
+    return Matching(larger, matching.rewards)
+
+
+def begin_period(
+    matching: Matching, periods: Periods, told: int, period: int, undo: list[Any] | None
+) -> Matching | None:
+    """Return what a verdict compares, ready for a reward in a period, before ``periods`` has it.
+
+    None for too many arms; the first rewards are not compared.
+    """
+    larger = resized_like(matching, periods)
+    if larger is None or told < FIRST_REWARDS:
+        return larger
+    before = larger.matched.before
+    if not before[period].any():
+        if undo is not None:
+            undo += [(before, period, before[period].copy())]
+        before[period] = periods.counts.sum(axis=1), periods.arms[:, TOTAL]
     return larger
 
 
-def match_reward(
-    matched: Matched | None, periods: Periods, told: int, cell: tuple[int, int], reward: float, undo: Any
-) -> Matched | None:
-    """Count a reward of an arm in a period, before ``periods`` does, in what a verdict compares."""
-    matched = as_large(matched, periods)
-    if matched is None or told < FIRST_REWARDS:
-        return matched
-    number, period = cell
-    own = (period, ..., number, slice(None))
-    if undo is not None:
-        undo += [(matched.before, period, matched.before[period].copy())]
-        undo += [(matched.used, own, matched.used[own].copy())]
-    if not matched.before[period].any():
-        matched.before[period] = periods.counts.sum(axis=1), periods.arms[:, TOTAL]
-    match(matched, number, period, reward)
-    return matched
+def settled(matching: Matching | None, is_compiled: bool) -> Matching | None:
+    """Return what a verdict compares, with no rewards left to be matched."""
+    if matching is None or not matching.rewards:
+        return matching
+    matched = Matched(*(values.copy() for values in matching.matched))
+    if is_compiled:
+        numbers, periods, rewards = zip(*matching.rewards, strict=True)
+        match_all(*matched, np.array(numbers), np.array(periods), np.array(rewards, dtype=float))
+    else:
+        for number, period, reward in matching.rewards:
+            match(matched, number, period, reward)
+    return Matching(matched, [])
 
 
-def with_own_estimates(periods: Periods) -> Periods:
+def compile_matching() -> None:
+    """Compile what matches rewards, or load its code, so that no call has to wait for it later."""
+    none = np.zeros(0, np.int64)
+    match_all(*new_matched(2, 2), none, none, np.zeros(0))
+
+
+def is_full(matching: Matching) -> bool:
+    """Return whether there are many rewards to be matched, for arrays that must be copied for that."""
+    return len(matching.rewards) >= max(SETTLE_EVERY, matching.matched.used.size // 16)
+
+
+def copy_estimates(periods: Periods) -> Periods:
     """Return periods whose estimates may change; the rewards are the same arrays."""
-    length, counts, totals, arms, factors, excess, state = periods
-    return Periods(length, counts, totals, arms.copy(), factors.copy(), excess.copy(), state.copy())
+    estimates = {name: getattr(periods, name).copy() for name in ESTIMATES}
+    return periods._replace(**estimates)
 
 
-def plain_rows(rows: Rows, periods: Periods | None) -> Rows:
-    """Return rows with the plain sums and means of the rewards in place of what the policy sees."""
-    if periods is None:
-        return rows
-    rows, sums = rows.copy(), periods.arms[rows["number"]]
-    rows["reset"], rows["origin"], rows["total"], rows["squares"] = 0, 0.0, sums[:, TOTAL], sums[:, SQUARES]
-    rows["mean"] = rows["total"] / np.maximum(rows["pulls"], 1)
-    return rows
-
-
-def to_json(periods: Periods, dates: dict[int, int], matched: Matched | None) -> dict[str, Any]:
-    """Return what a snapshot has beside the plain sums of the arms."""
-    used = int(periods.state[LATEST]) + 1
-    pairs = {} if matched is None else {"matched": [values[:used].ravel().tolist() for values in matched]}
+def to_json(periods: Periods, dates: dict[int, int], matching: Matching | None) -> dict[str, Any]:
+    """Return what a snapshot has beside the rows of the arms; no reward may be left to be matched."""
+    used, pairs = int(periods.state[LATEST]) + 1, {}
+    if matching is not None:
+        pairs = {"matched": [values[:used].ravel().tolist() for values in matching.matched]}
     return {
         **pairs,
         "counts": periods.counts[:, :used].astype(np.int64).tolist(),
         "totals": periods.totals[:, :used].tolist(),
+        "sums": periods.arms[:, : SQUARES + 1].tolist(),
         "exposure": periods.arms[:, EXPOSURE].tolist(),
         "factors": periods.factors[:used].tolist(),
         "excess": periods.excess.tolist(),
@@ -162,6 +223,7 @@ def to_json(periods: Periods, dates: dict[int, int], matched: Matched | None) ->
 
 JSON = {
     "matched": [[float]],
+    "sums": [[float]],
     **{"counts": [[int]], "totals": [[float]], "exposure": [float], "factors": [float]},
     **{"excess": [float], "state": [int], "dates": [float]},
 }
@@ -174,30 +236,53 @@ def from_json(settings: Settings, parts: dict[str, Any], arms: Sequence[Any]) ->
         np.concatenate([table[key] for table in arms]) for key in ("number", "pulls", "total", "squares")
     ]
     order = np.argsort(columns[0])
-    pulls, total, squares = (column[order] for column in columns[1:])
+    pulls, *sums = (column[order] for column in columns[1:])  # 0.1.0 stored these about 0, and nowhere else
     periods = first_periods(settings, len(order))
     assert periods is not None
-    periods = with_room(periods, 0, len(parts["factors"]))
+    periods = grown(periods, 0, len(parts["factors"]))
     size, used = len(order), len(parts["factors"])
+    parts = {"sums": np.transpose(sums), **parts}
     shapes = {"counts": (size, used), "totals": (size, used), "exposure": (size,), "factors": (used,)}
-    for key, shape in {**shapes, "excess": (1,), "state": (5,)}.items():
+    for key, shape in {**shapes, "sums": (size, 2), "excess": (1,), "state": (5,)}.items():
         if np.shape(parts[key]) != shape:
             raise ValueError(f"{key} of periods must have the shape {shape}, got {np.shape(parts[key])}")
     periods.counts[:, :used], periods.totals[:, :used] = parts["counts"], parts["totals"]
-    for column, sums in ((TOTAL, total), (SQUARES, squares), (EXPOSURE, parts["exposure"])):
-        periods.arms[:, column] = sums
+    periods.arms[:, [TOTAL, SQUARES]] = parts["sums"]
+    periods.arms[:, EXPOSURE], periods.arms[:, PULLS] = parts["exposure"], pulls
     periods.factors[:used] = parts["factors"]
     periods.excess[:], periods.state[:] = parts["excess"], parts["state"]
     if (periods.counts.sum(axis=1) != pulls).any() or periods.state[LATEST] + 1 != used:
         raise ValueError("the arms have other numbers of pulls in their periods than in total")
     if not periods.factors.all() or (periods.arms[pulls > 0, EXPOSURE] <= 0.0).any():
         raise ValueError("a factor of a period is 0")
+    adjust_all(periods, settings.policy.warmup)
     return periods
 
 
-def days_from_json(table: dict[str, Any], arms: set[str]) -> Days:
+def products_to_json(products: dict[str, Products]) -> dict[str, list[float]]:
+    """Return the products of arms, each in one list."""
+    return {
+        arm: [own.pulls, own.first, own.unit, *own.mantissas, *own.exponents] for arm, own in products.items()
+    }
+
+
+def products_from_json(table: dict[str, list[float]], arms: set[str]) -> dict[str, Products]:
+    """Return the products of these arms; a ``ValueError`` says what is damaged."""
+    products, size = {}, len(RATES)
+    for arm, row in table.items():
+        if arm not in arms or len(row) not in (3, 3 + 2 * size) or not 0 <= row[1] <= row[0]:
+            raise ValueError(f"the products of arm {arm!r} are incomplete, or the arm is unknown")
+        pulls, first, unit = map(int, row[:3])
+        mantissas, exponents = tuple(map(float, row[3 : 3 + size])), tuple(map(int, row[3 + size :]))
+        if bool(first) != bool(mantissas) or any(not 0.5 <= part <= 1.0 for part in mantissas):
+            raise ValueError(f"the products of arm {arm!r} are not positive numbers")
+        products[arm] = Products(pulls, first, unit, mantissas, exponents)
+    return products
+
+
+def days_from_json(table: dict[str, Any], arms: set[str], products: dict[str, Products] | None) -> Days:
     """Return the rewards by day of these arms; a ``ValueError`` says what is damaged."""
-    days = Days()
+    days = Days(products)
     for day, rewards in table.items():
         if (
             not day.isdecimal()
@@ -209,7 +294,7 @@ def days_from_json(table: dict[str, Any], arms: set[str]) -> Days:
     return days
 
 
-def matched_from_json(parts: dict[str, Any], periods: Periods) -> Matched | None:
+def matching_from_json(parts: dict[str, Any], periods: Periods) -> Matching | None:
     """Return what a verdict compares; None if an older lowregret stored the agent, or there are many arms."""
     if "matched" not in parts:
         return None
@@ -217,4 +302,4 @@ def matched_from_json(parts: dict[str, Any], periods: Periods) -> Matched | None
     matched, used = new_matched(columns, arms), len(parts["factors"])
     for whole, flat in zip(matched, parts["matched"], strict=True):
         whole[:used] = np.reshape(flat, whole[:used].shape)
-    return matched
+    return Matching(matched, [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from secrets import token_hex
 from threading import TIMEOUT_MAX
@@ -20,19 +20,17 @@ from lowregret.online.agent_settings import (
     Options,
     Settings,
     settings_or_policy,
+    stored_settings,
     takes_options,
     valid_arm,
 )
 from lowregret.online.agent_state import AgentState
-from lowregret.online.checksummed_snapshot import state_at
 from lowregret.online.earlier_rewards import Source, prior_from
-from lowregret.online.event_replay import replay
-from lowregret.online.policy_description import current_description, policy_text
-from lowregret.online.settings_json import stored_settings
+from lowregret.online.policy_description import as_created, current_description, policy_text
 from lowregret.online.snapshot import FORMAT
-from lowregret.online.stores import TIMEOUT, Store
+from lowregret.online.stores import TIMEOUT, NewerError, Store
 from lowregret.online.stores.locations import open_store
-from lowregret.online.transactions import Transactions, prepare
+from lowregret.online.transactions import Transactions, load
 from lowregret.policies import Policy
 
 ADVICE = "pass what it was created with, or use another name or file"
@@ -44,7 +42,7 @@ def open_agent(
     policy: Policy | str | None = None,
     arms: Iterable[str] | None = None,
     horizon: int | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     reward_range: tuple[float, float] | None = (0, 1),
     *,
     name: str | None = None,
@@ -67,9 +65,9 @@ def open_agent(
         The policy. For an existing agent leave it out, unless its class is not part of lowregret.
     arms : sequence of str, optional
         The names of the arms. For an existing agent leave them out, or pass those it was created with or has
-        now. With them, all settings must be those it was created with.
+        now. With them, all settings that are passed must be those it was created with.
     horizon, seed, reward_range
-        As for ``Agent``.
+        As for ``Agent``. A horizon or seed that is left out is the stored one of an existing agent.
     name : str, optional
         The name of the agent in the store: letters, digits, ``.``, ``_`` and ``-``. "default" if it is left
         out; without ``arms``, the only agent of the store.
@@ -120,15 +118,17 @@ def open_agent(
     wait = number("open_agent", "timeout", timeout)
     if not 0.0 <= wait <= TIMEOUT_MAX:
         raise InputError(f"timeout must be a number of seconds, at least 0, got {short_repr(timeout)}")
-    settings = {"horizon": horizon, "seed": seed, "reward_range": reward_range, **options}
+    settings = {"horizon": horizon, "seed": seed or 0, "reward_range": reward_range, **options}
+    omitted = {*TYPES} - {"policy", "arms", "reward_range", *options}
+    omitted -= {key for key, value in (("horizon", horizon), ("seed", seed)) if value is not None}
     expected = settings_or_policy("open_agent", policy, arms, settings)
     if start_from is None:
-        return open_or_create(where, expected, name, wait, read_only, clock)
+        return open_or_create(where, expected, name, wait, read_only, clock, omitted=omitted)
     if not isinstance(expected, Settings) or expected.prior is not None:
         raise InputError("start_from: pass the policy and the arms of the new agent as well, and no prior")
     if expected.period is not None:
         raise InputError("start_from is a prior, and period and prior cannot be combined: use one of them")
-    return open_or_create(where, expected, name, wait, read_only, clock, (start_from, weight))
+    return open_or_create(where, expected, name, wait, read_only, clock, (start_from, weight), omitted)
 
 
 def open_or_create(
@@ -139,12 +139,16 @@ def open_or_create(
     read_only: bool = False,
     clock: Callable[[], float] = time,
     earlier: tuple[Source, float] | None = None,
+    omitted: Collection[str] = (),
 ) -> Agent:
-    """Open an agent; create it if there are settings and it does not exist."""
+    """Open an agent; create it if there are settings and it does not exist.
+
+    Of an agent that exists, the ``omitted`` settings are the stored ones.
+    """
     creating = isinstance(expected, Settings) and not read_only
     store, title = open_store(where, name, creating=creating, read_only=read_only, timeout=timeout)
     try:
-        state, position, snapshot = _open(store, expected, title, timeout, read_only, earlier)
+        state, position, snapshot = _open(store, expected, title, timeout, read_only, earlier, omitted)
         transactions = Transactions(state, store, position, snapshot, timeout, clock)
     except BaseException:
         store.close()
@@ -159,7 +163,8 @@ def _open(
     timeout: float,
     read_only: bool,
     earlier: tuple[Source, float] | None,
-) -> tuple[AgentState, int, int]:
+    omitted: Collection[str],
+) -> tuple[AgentState, int, int | None]:
     """Load the agent of a store, or create it, and check that it has these settings."""
     text = store.header()
     if text is None and isinstance(expected, Settings) and not read_only:
@@ -175,19 +180,31 @@ def _open(
         raise InputError(f"{title} does not exist: {_alternatives(store, read_only)}")
     stored, token = parse_header(text, title)
     if isinstance(expected, Settings):
-        if earlier is not None:
-            expected = replace(expected, prior=stored_settings(stored, expected.policy).prior)
-        _compare(stored, expected.to_dict(), title)
-        settings = replace(expected, arms=stored["arms"])
+        expected = replace(expected, policy=as_created(expected.policy, stored["policy"]))
+        kept = {*omitted, *(() if earlier is None else ("prior",))}
+        _compare(stored, {**expected.to_dict(), **{key: stored.get(key) for key in kept}}, title)
+        settings = stored_settings(stored, expected.policy)
     else:
         settings = stored_settings(stored, expected)
     state, position, snapshot = load(store, settings, token)
+    state.assignment.log_all()
     arms = expected.arms if isinstance(expected, Settings) else settings.arms
     if arms != settings.arms and set(arms) != set(state.arms):
         raise InputError(
-            f"{title} has the arms {short_repr(state.arms)}, got {short_repr(list(arms))}: {ADVICE}"
+            f"{title} has the arms {short_repr(state.arms)}, got {short_repr(list(arms))}: "
+            f"{_change_of_arms(state, arms) or ADVICE}"
         )
     return state, position, snapshot
+
+
+def _change_of_arms(state: AgentState, arms: Sequence[str]) -> str:
+    """Return how to add or retire the arm by which the arms differ, "" where they differ otherwise."""
+    new = [arm for arm in arms if arm not in state.arms and arm not in state.retired]
+    missing = [arm for arm in state.arms if arm not in arms]
+    if bool(new) == bool(missing):
+        return ""
+    call = f"agent.add_arm({new[0]!r})" if new else f"agent.retire_arm({missing[0]!r})"
+    return f"open it without arms and call {call}, or use another name or file"
 
 
 def _alternatives(store: Store, read_only: bool) -> str:
@@ -207,27 +224,21 @@ def create_header(store: Store, settings: Settings) -> str:
     return text
 
 
-def load(store: Store, settings: Settings, token: str) -> tuple[AgentState, int, int]:
-    """Return the state of a stored agent, the number of its events, and the position of its snapshot."""
-    state, snapshot = state_at(store.latest_snapshot(), settings, token)
-    state.assignment.log_all()
-    events = store.events(snapshot)
-    prepare(state, len(events))
-    replay(state, events)
-    return state, snapshot + len(events), snapshot
-
-
 def parse_header(text: str, title: str) -> tuple[dict[str, Any], str]:
     """Return the arguments that an agent was created with, and its token."""
     try:
         header: dict[str, Any] = json.loads(text)
         made_with, token = header["made_with"], header["agent"]
-        if header["format"] == FORMAT and isinstance(token, str) and made_with.keys() <= TYPES.keys():
+        if header["format"] > FORMAT or not made_with.keys() <= TYPES.keys():
+            raise NewerError(f"a newer lowregret created {title}: upgrade this host")
+        if header["format"] == FORMAT and isinstance(token, str):
             policy, arms = current_description(made_with["policy"]), tuple(made_with["arms"])
             return {**DEFAULTS, **made_with, "policy": policy, "arms": arms}, token
     except (ValueError, KeyError, TypeError, AttributeError):
         pass
-    raise StoreError(f"{title} was not written by this version of lowregret: upgrade it, or use another file")
+    raise StoreError(
+        f"{title} was not written by this version of lowregret: restore a copy, or use another file"
+    )
 
 
 def _compare(stored: dict[str, Any], expected: dict[str, Any], title: str) -> None:

@@ -1,11 +1,11 @@
 """The policy of a stored agent: its class and its parameters as JSON."""
 
-from dataclasses import MISSING, asdict
+from dataclasses import MISSING, asdict, replace
 from typing import Any
 
 from lowregret._common.validation import short_repr
 from lowregret.errors import InputError
-from lowregret.policies import POLICIES, Policy
+from lowregret.policies import MOSSV, POLICIES, MOSSVAnytime, Policy
 from lowregret.policies.base import fields_of
 from lowregret.policies.loading import module_of
 
@@ -19,6 +19,10 @@ class OwnPolicyError(InputError):
             f"this agent uses {policy}, which is not part of lowregret: pass it, as in policy=Mine(), or on "
             "the command line --policy module:Class"
         )
+
+
+ADDED: dict[str, dict[str, Any]] = {"MOSSV": {"peers": 0.0}, "MOSSVAnytime": {"peers": 0.0}}
+"""What a policy did before a parameter was added whose default changes it: a description may lack it."""
 
 
 def describe(policy: Policy) -> dict[str, Any]:
@@ -47,7 +51,19 @@ def current_description(description: Any) -> dict[str, Any]:
         parameters.pop("c", None)
     fields = fields_of(POLICIES[title]) if title in POLICIES else ()
     defaults = {field.name: field.default for field in fields if field.default is not MISSING}
-    return {"class": title, "parameters": {**defaults, **parameters}}
+    return {"class": title, "parameters": {**defaults, **ADDED.get(title, {}), **parameters}}
+
+
+def as_created(policy: Policy, description: dict[str, Any]) -> Policy:
+    """Return a given policy as a stored agent plays it.
+
+    An agent that was created when MOSSV looked at no peers goes on without them, and so does a program that
+    opens it with ``MOSSV()``.
+    """
+    if isinstance(policy, MOSSV | MOSSVAnytime) and policy.peers == type(policy).peers:
+        former: Policy = replace(policy, peers=0.0)
+        return former if describe(former) == description else policy
+    return policy
 
 
 def policy_from(description: Any, policy: Policy | None) -> Policy:
@@ -55,6 +71,7 @@ def policy_from(description: Any, policy: Policy | None) -> Policy:
     description = current_description(description)
     title, parameters = description["class"], description["parameters"]
     if policy is not None:
+        policy = as_created(policy, description)
         if describe(policy) != description:
             raise InputError(f"this agent uses {policy_text(description)}, not {policy}")
         return policy

@@ -1,13 +1,18 @@
-"""Agents as JSON, without loss.
+"""Agents as JSON, without loss, and that JSON as stores hold it.
 
-``format`` increases when the meaning of the JSON changes. Tables are stored by
-columns, which is several times faster to write and to read for many arms.
+``format`` increases when the meaning of the JSON changes. Tables are stored by columns, which is several
+times faster to write and to read for many arms.
+
+Stores hold a line with a checksum of the position and the JSON before it. A store returns text; whether that
+is the text that was written, for this agent and position, is decided here. Where it is, but cannot be read,
+another version wrote it, and nothing is damaged.
 """
 
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
+from hashlib import sha256
 from math import isfinite
 from types import NoneType
 from typing import Any, get_args
@@ -17,25 +22,25 @@ import numpy as np
 from lowregret._common.spec_errors import Key, SpecError, unknown_key
 from lowregret._common.validation import short_repr
 from lowregret.engine.kernels.exceedances import SamplingRound, new_scores
-from lowregret.engine.kernels.periods import show_adjusted
 from lowregret.engine.kernels.state import ROW, Rows, new_rows
-from lowregret.errors import InputError
+from lowregret.errors import InputError, StoreError
 from lowregret.online import live_periods
-from lowregret.online.agent_settings import Settings
+from lowregret.online.agent_settings import Settings, stored_settings
 from lowregret.online.agent_state import AgentState
 from lowregret.online.decisions import Decision, Status, decision_number, decision_of
-from lowregret.online.live_periods import plain_rows
-from lowregret.online.settings_json import stored_settings
+from lowregret.online.stores import NewerError
 from lowregret.policies import Policy
 from lowregret.policies.arm_memory import PREFIX
 from lowregret.policies.base import NoRound
-from lowregret.policies.views import mean_of
+from lowregret.policies.mossv import Round as PeerRound
+from lowregret.policies.views import count_of, mean_of
 
 FORMAT = 2
-COLUMNS = "number", "pulls", "reset", "origin", "total", "squares", "eliminated", "active", "listed"
-"""The fields of a row that are stored; the mean and the pending pulls follow from them."""
+COLUMNS = "number", "pulls", "origin", "total", "squares", "eliminated", "active", "listed"
+"""The fields of a row that are stored; the mean and the pending pulls follow from them. "reset" is the number
+of forgotten rewards less those of a prior."""
 _ARMS = {
-    **{"name": [str], **{key: [type(ROW[key].type().item())] for key in COLUMNS}},
+    **{"name": [str], "reset": [int], **{key: [type(ROW[key].type().item())] for key in COLUMNS}},
     **{"memory": {str: [bool | float]}, "rewards": [[float]], "times": [[float]]},
 }
 _NUMBER = float | None
@@ -52,12 +57,12 @@ SNAPSHOT = {
     **{**dict.fromkeys(_COUNTS, int), "arms": _ARMS, "retired": _ARMS, "pending": _DECISIONS},
     **{"fallback": str | None, "defaulted": int, "early": {str: float}, "answers": {str: _NUMBER}},
     **{"requests": {str: _DECISIONS}, "values": {str: object}, "periods": live_periods.JSON},
-    "days": {str: {str: [float]}},
+    **{"days": {str: {str: [float]}}, "products": {str: [float]}, "negative": bool},
 }
 """The types of the JSON; ``str`` stands for any key of a table."""
 OPTIONAL = (
     *("memory", "rewards", "times", "status", "fallback", "defaulted", "values"),
-    *("periods", "matched", "days"),
+    *("periods", "matched", "sums", "days", "products", "negative"),
 )
 _KINDS: dict[Any, tuple[str, tuple[type, ...]]] = {
     bool: ("true or false", (bool,)),
@@ -73,10 +78,15 @@ _KINDS: dict[Any, tuple[str, tuple[type, ...]]] = {
 }
 
 
-def write(state: AgentState, for_store: bool = False) -> str:
-    """Return an agent as JSON; for a store on one line, which is several times faster to write."""
+def write(
+    state: AgentState, for_store: bool = False, requests: dict[str, dict[int, Decision]] | None = None
+) -> str:
+    """Return an agent as JSON; for a store on one line, which is several times faster to write.
+
+    ``requests`` are those that a log has; by default the ones that the state remembers.
+    """
     model = state.models[0]
-    answers, requests = ({}, {}) if for_store else (state.answers, state.requests)
+    answers, requests = ({}, {}) if for_store else (state.answers, requests or state.requests)
     hidden = np.concatenate([state.rows[:0], *state.retired.values()])
     data = {
         "format": FORMAT,
@@ -93,8 +103,8 @@ def write(state: AgentState, for_store: bool = False) -> str:
         "conflicts": state.conflicts,
         "matured": state.matured,
         "round": {key: _json_number(part) for key, part in state.round._asdict().items()},
-        "arms": _arms(state, state.names, plain_rows(state.rows, state.periods)),
-        "retired": _arms(state, state.retired, plain_rows(hidden, state.periods)),
+        "arms": _arms(state, state.names, state.rows),
+        "retired": _arms(state, state.retired, hidden),
         "pending": _decisions(state.pending.values()),
         "early": {str(number): reward for number, reward in state.early.items() if number in state.pending},
         "answers": answers,
@@ -105,9 +115,16 @@ def write(state: AgentState, for_store: bool = False) -> str:
     if state.values:
         data["values"] = state.values
     if state.periods is not None:
-        data["periods"] = live_periods.to_json(state.periods, state.dates, state.matched)
-    elif (days := state.days.settled(state.settings)).by_day:
-        data["days"] = {str(int(day)): rewards for day, rewards in days.by_day.items()}
+        matching = live_periods.settled(state.matching, state.is_compiled)
+        data["periods"] = live_periods.to_json(state.periods, state.dates, matching)
+    else:
+        days = state.days.settled(state.settings)
+        if days.by_day:
+            data["days"] = {str(int(day)): rewards for day, rewards in days.by_day.items()}
+        if days.products is not None:
+            data["products"] = live_periods.products_to_json(days.products)
+        elif state.settings.reward_range is None:
+            data["negative"] = True
     return json.dumps(data, ensure_ascii=False, allow_nan=False, indent=None if for_store else 1)
 
 
@@ -144,14 +161,16 @@ def read(text: str, policy: Policy | None = None) -> AgentState:
             state.periods = live_periods.from_json(
                 settings, parts["periods"], [parts["arms"], parts["retired"]]
             )
-            state.matched = live_periods.matched_from_json(parts["periods"], state.periods)
+            state.matching = live_periods.matching_from_json(parts["periods"], state.periods)
         except ValueError as error:
             raise damaged(str(error)) from None
         state.dates = {int(date): place for place, date in enumerate(parts["periods"]["dates"], 1)}
-        for place in range(len(state.rows)):
-            show_adjusted(state.rows, place, settings.policy.warmup, state.periods)
     try:
-        state.days = live_periods.days_from_json(parts.get("days", {}), {*state.places, *state.retired})
+        arms, products = {*state.places, *state.retired}, state.days.products
+        if products is not None:
+            products = live_periods.products_from_json(parts.get("products", {}), arms)
+            products = None if _had_negative(parts) else products
+        state.days = live_periods.days_from_json(parts.get("days", {}), arms, products)
     except ValueError as error:
         raise damaged(str(error)) from None
     for request, decisions in parts["requests"].items():
@@ -194,9 +213,10 @@ def _parse(text: str) -> dict[str, Any]:
         raise InputError(f"not the JSON of an agent, which has a 'format': {short_repr(data)}")
     kind = data["format"]
     if kind != FORMAT:
+        newer = isinstance(kind, int) and kind > FORMAT
         raise InputError(
-            f"this lowregret reads agents of format {FORMAT}, got {short_repr(kind)}: use the version that "
-            "wrote it"
+            f"this lowregret reads agents of format {FORMAT}, got {short_repr(kind)}: "
+            + ("a newer one wrote it, so upgrade" if newer else "use the version that wrote it")
         )
     try:
         _require(SNAPSHOT, data)
@@ -261,9 +281,18 @@ def _check(parts: dict[str, Any]) -> None:
             raise damaged(f"an answer belongs to decision {short_repr(key)}, which was never made")
 
 
+def _had_negative(parts: dict[str, Any]) -> bool:
+    """Return whether a reward was negative; of an agent of an older version only the first ones are known."""
+    if "products" in parts:
+        return False
+    origins = parts["arms"]["origin"] + parts["retired"]["origin"]
+    return "negative" in parts or min(origins) < 0.0
+
+
 def _arms(state: AgentState, names: Iterable[str], rows: Rows) -> dict[str, Any]:
     policy = state.settings.policy
     table: dict[str, Any] = {"name": [*names], **{field: rows[field].tolist() for field in COLUMNS}}
+    table["reset"] = (rows["forgotten"] - rows["prior"]).tolist()
     if policy.Memory:
         table["memory"] = {name: rows[PREFIX + name].tolist() for name in policy.Memory._fields}
     if state.rewards is not None:
@@ -303,6 +332,8 @@ def _rows(settings: Settings, arms: Any, pending: Mapping[str, int]) -> Rows:
     policy, size, priors = settings.policy, len(arms["name"]), settings.priors()
     rows = new_rows(size, policy)
     columns = {field: arms[field] for field in COLUMNS}
+    if len(arms["reset"]) != size:
+        raise damaged(f"reset of {size} arms has {len(arms['reset'])} entries")
     if policy.Memory:
         memory = arms.get("memory") or {}
         if set(memory) != set(policy.Memory._fields):
@@ -312,18 +343,19 @@ def _rows(settings: Settings, arms: Any, pending: Mapping[str, int]) -> Rows:
         if len(column) != size:
             raise damaged(f"{field} of {size} arms has {len(column)} entries")
         rows[field] = column
-    rows["mean"] = [*map(mean_of, (rows["pulls"] - rows["reset"]).tolist(), arms["origin"], arms["total"])]
     rows["pending"] = [pending.get(name, 0) for name in arms["name"]]
     rows["prior"] = [priors[name].weight if name in priors else 0 for name in arms["name"]]
-    if (rows["reset"] < -rows["prior"]).any():
+    rows["forgotten"] = rows["prior"] + np.array(arms["reset"], np.int64)
+    if (rows["forgotten"] < 0).any():
         raise damaged("an arm has more rewards of a prior than the settings give it")
+    rows["mean"] = [*map(mean_of, map(count_of, rows), arms["origin"], arms["total"])]
     return rows
 
 
 def _round(policy: Policy, first: Any, parts: dict[str, Any]) -> Any:
     """Return the stored round, with the fields of the first round."""
-    if isinstance(first, SamplingRound) and set(parts) == set(NoRound._fields):
-        return first  # of a version that sampled every arm
+    if isinstance(first, SamplingRound | PeerRound) and set(parts) == set(NoRound._fields):
+        return first  # of a version whose policy had no rounds
     if set(first._fields) != set(parts):
         raise damaged(f"a round of {policy} has {', '.join(first._fields)}, got {', '.join(parts)}")
     values = dict(parts)
@@ -360,3 +392,38 @@ def _early_number(text: str, state: AgentState) -> int:
     if number not in state.pending:
         raise damaged(f"an early reward belongs to decision {short_repr(text)}, which is not pending")
     return number
+
+
+def write_checksummed(state: AgentState, position: int) -> str:
+    """Return the snapshot of a state after so many events."""
+    text = write(state, for_store=True)
+    return f"{_checksum(position, text)}\n{text}"
+
+
+def read_checksummed(position: int, text: str, policy: Policy | None, token: str) -> AgentState:
+    """Return the state of a snapshot of a store."""
+    checksum, _, inner = text.partition("\n")
+    if checksum != _checksum(position, inner):
+        raise StoreError(
+            f"the snapshot at event {position} is damaged: its checksum does not match, restore a copy"
+        )
+    try:
+        state = read(inner, policy)
+    except InputError as error:
+        raise NewerError(
+            f"a newer lowregret wrote the snapshot at event {position}: upgrade this host ({error})"
+        ) from None
+    if state.token != token:
+        raise StoreError(f"the snapshot at event {position} is of another agent: restore a copy")
+    return state
+
+
+def state_at(snapshot: tuple[int, str] | None, settings: Settings, token: str) -> tuple[AgentState, int]:
+    """Return the state of a snapshot and its position; that of a new agent if there is none."""
+    if snapshot is None:
+        return AgentState(settings, token), 0
+    return read_checksummed(*snapshot, settings.policy, token), snapshot[0]
+
+
+def _checksum(position: int, text: str) -> str:
+    return sha256(f"{position}\n{text}".encode()).hexdigest()

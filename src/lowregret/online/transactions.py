@@ -5,21 +5,26 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from functools import partial
+from itertools import islice
 from threading import Lock, get_ident
 from time import monotonic, sleep, time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from weakref import WeakSet
 
-from lowregret.errors import ConflictError, InputError, LowRegretError, StoreError
-from lowregret.online.agent_state import MAX_REMEMBERED, AgentState
-from lowregret.online.calls import AGAIN, Call, Change, Lookup, ask, lookup_of
-from lowregret.online.checksummed_snapshot import state_at, write_checksummed
+from lowregret.errors import InputError, LowRegretError, StoreError
+from lowregret.online.agent_state import AgentState
+from lowregret.online.calls import RETRY, Call, Change, GroupLookup, ask
+from lowregret.online.clock_readings import Readings
 from lowregret.online.decisions import Decision, Event
-from lowregret.online.event_replay import reapply, replay
-from lowregret.online.stores import TIMEOUT, CompactedError, LostError
+from lowregret.online.event_replay import reapply, replay, withdrawn_in
+from lowregret.online.records import MAX_REMEMBERED
+from lowregret.online.snapshot import state_at, write_checksummed
+from lowregret.online.stores import TIMEOUT, CompactedError, LostError, NewerError, undisturbed
 
 if TYPE_CHECKING:
+    from lowregret.online.agent_settings import Settings
     from lowregret.online.stores import Store
 
 SNAPSHOT_EVERY = 250
@@ -40,6 +45,20 @@ MAX_GROUP_EVENTS = MAX_REMEMBERED // 2
 """After how many events a group of calls ends: the records in memory must hold all that is not stored yet."""
 
 
+CHANGED: Final = "changed"
+GROUPED: Final = "grouped"
+STORED: Final = "stored"
+LOADED: Final = "loaded"
+Unfinished: TypeAlias = (
+    tuple[Literal["changed"], tuple[Any, ...]]
+    | tuple[Literal["grouped"]]
+    | tuple[Literal["stored"], Sequence[Event], int, int | None]
+    | tuple[Literal["loaded"], AgentState, int, int | None]
+    | None
+)
+"""What an interrupted transaction has left; see ``Transactions``."""
+
+
 class _LagError(Exception):
     """More events of other processes are missing than may be applied while they wait."""
 
@@ -48,13 +67,21 @@ class Transactions:
     """The state of an agent and its store; one thread uses them at a time.
 
     A transaction changes the model, appends its events to the store, and commits them to the records. An
-    interrupt may come at any moment, and the next call recovers. While ``_stored`` is set, it repeats the
-    commit. Else, while ``_before`` is set, it restores the model. Whether the events of that transaction are
-    stored is decided by reading the store. While ``_loaded`` is set, it replaces the state. While ``_ahead``
-    is set, a group of calls may have changed the state and not the store, so the state is loaded again.
+    interrupt may come at any moment. ``_unfinished`` then says what the next call has to finish or to undo,
+    and it changes in one step, which no interrupt divides:
+
+    ======================================= ==============================================================
+    None                                    nothing: the state is that of the store, or of an earlier time
+    CHANGED, saved                          a call has changed the model, and may have stored its events:
+                                            restore the model; what is stored is read again
+    GROUPED                                 a group of calls has changed model and records, and may not
+                                            have stored its events: load the state
+    STORED, events, position, snapshot      the events are stored: commit them, which may be repeated
+    LOADED, state, position, snapshot       this state replaces the present one
+    ======================================= ==============================================================
 
     ``position`` is the number of events of the store that are in the state, ``snapshot`` the position of the
-    latest snapshot, None if the store needs none, and ``timeout`` how many seconds a call waits for others.
+    latest snapshot, None if this process uses none; a call waits for others for ``timeout`` seconds.
     """
 
     def __init__(
@@ -67,25 +94,29 @@ class Transactions:
         clock: Callable[[], float] = time,
     ) -> None:
         self.state, self.store, self.timeout = state, store, timeout
-        self.clock = time if clock is time else partial(_valid_time, clock)
+        self.clock = store.time if clock is time else partial(_valid_time, clock)
+        self.readings = Readings(isinstance(state.settings.window, timedelta))
         self.position, self._snapshot = position, snapshot
-        self._before: tuple[Any, ...] | None = None
-        self._stored: tuple[Sequence[Event], int, int | None] | None = None  # with position and snapshot
-        self._loaded: tuple[AgentState, int, int | None] | None = None
-        self._ahead = False
+        self._unfinished: Unfinished = None
         self.closed = False
         self._lock, self._owner = Lock(), 0  # the thread that holds the lock
         self._wait = (True,), (timeout,)
+        self._see_latest_decision()
+        if clock is time and self.readings.is_timed:
+            self._read_clock()  # with which the first call compares its own
         _open.add(self)
+
+    # What agents and the service call.
 
     def execute(self, call: Callable[..., Change], *arguments: Any) -> Any:
         """Run a function of ``calls`` as a transaction, and return its result when that is durable.
 
-        ``arguments`` follow the state, the store and the time. A conflict that the call recorded is raised.
+        ``arguments`` follow the state, the store and the time. A result that is an error is raised: the call
+        has rejected something, and recorded the rest.
         """
-        while (result := self._run_exclusively(call, arguments)) is AGAIN:
+        while (result := self._run_exclusively(call, arguments)) is RETRY:
             pass
-        if isinstance(result, ConflictError):
+        if isinstance(result, LowRegretError):
             raise result
         return result
 
@@ -122,9 +153,8 @@ class Transactions:
         """Return what a function of ``calls`` returns, and undo what it changed; nothing is stored."""
         with self.reading():
             while True:
-                self._before = self.state.save()
                 try:
-                    return call(self.state, self.store, self.clock(), *arguments)[0]
+                    return self._change(call, arguments)[0]
                 except ArithmeticError:  # as in ``_prepare_retry``
                     if self.state.is_compiled:
                         raise
@@ -132,11 +162,18 @@ class Transactions:
                     self._recover()
                 self.state.compile()
 
+    def replace(self, state: AgentState, position: int, snapshot: int | None) -> None:
+        """Replace the state by one that follows from the store."""
+        self._unfinished = LOADED, state, position, snapshot
+        self._recover()
+
     def close(self) -> None:
         """Close the store."""
         with self._lock:
             self.closed = True
             self.store.close()
+
+    # One thread at a time.
 
     def _run_exclusively(self, call: Callable[..., Change], arguments: tuple[Any, ...]) -> Any:
         """Run a call or a group while no other thread uses the agent."""
@@ -170,6 +207,8 @@ class Transactions:
                 self._owner = 0
                 self._lock.release()
 
+    # A transaction.
+
     def _run_after_catching_up(self, call: Callable[..., Change], arguments: Any, end: float) -> Any:
         """Catch up while others go on, and then run a call or a group."""
         for attempt in range(MAX_CATCH_UPS + 1):
@@ -184,35 +223,42 @@ class Transactions:
         store, done = self.store, None
         while True:
             try:
-                self._recover()
+                if self._unfinished is not None or self.closed:
+                    self._recover()
                 if end and self._compared(call, arguments) > self._max_updates():
                     began = monotonic()  # now: in a session other agents would wait
                     prepare(self.state, self._compared(call, arguments) // len(self.state.rows))
                     self._catch_up()
-                    self._before = self.state.save()
-                    done = call(self.state, store, self.clock(), *arguments)
+                    done = self._change(call, arguments)
                     end += monotonic() - began
                 with store.session(max(end - monotonic(), 0.0) if end else self.timeout):
                     if done is not None and store.events(self.position, 1):  # another process came first
                         done = None
                         self._recover()
                     if done is None:
-                        self._apply_missed(self._max_missed() + 1 if end and may_lag else None)
-                        self._before = self.state.save()
-                        done = call(self.state, store, self.clock(), *arguments)
+                        limit = self._max_missed() + 1 if end and may_lag else None
+                        if missed := store.events(self.position, limit):
+                            self._apply_missed(missed, limit)
+                        self._unfinished = CHANGED, self.state.save()  # as in ``_change``, but quicker
+                        done = call(self.state, store, self._read_clock(), *arguments)
                     result, events = done
                     position, snapshot = self.position + len(events), self._snapshot
                     if events:
                         store.append(events)
                         if snapshot is not None and self._snapshot_due(position):
-                            after = self.state if self._ahead else self.state.after(events)
+                            grouped = self._unfinished == (GROUPED,)  # which has committed its events
+                            after = self.state if grouped else self.state.after(events)
                             store.save_snapshot(position, write_checksummed(after, position))
                             snapshot = position
-                if self._ahead:  # a group has committed its events
-                    self.position, self._snapshot, self._ahead = position, snapshot, False
+                if self._unfinished == (GROUPED,):
+                    self.position, self._snapshot = position, snapshot
+                    self._unfinished = None
                     return result
-                self._stored = events, position, snapshot
-                return self._commit() or result
+                self._unfinished = STORED, events, position, snapshot
+                self.position, self._snapshot = position, snapshot
+                decisions = self.state.commit(events)
+                self._unfinished = None
+                return decisions or result
             except CompactedError:
                 self._recover()
                 raise _LagError from None
@@ -224,6 +270,45 @@ class Transactions:
                     self._recover()
                 raise
 
+    def _change(self, call: Callable[..., Change], arguments: Any) -> Change:
+        """Let a call or a group change the model; return its result and its events."""
+        state = self.state
+        self._unfinished = CHANGED, state.save()
+        return call(state, self.store, self._read_clock(), *arguments)
+
+    def _commit(self, events: Sequence[Event], position: int, snapshot: int | None) -> list[Decision]:
+        """Enter stored events into the records; repeating it changes nothing."""
+        self._unfinished = STORED, events, position, snapshot
+        self.position, self._snapshot = position, snapshot
+        decisions = self.state.commit(events)
+        self._unfinished = None
+        return decisions
+
+    def _recover(self) -> None:
+        """Finish or undo what was interrupted; reject a closed agent."""
+        unfinished = self._unfinished
+        if unfinished is not None:
+            if unfinished[0] == GROUPED:
+                self._load()
+            elif unfinished[0] == CHANGED:
+                self.state.restore(unfinished[1])
+            elif unfinished[0] == STORED:
+                self._commit(*unfinished[1:])
+            else:
+                _, self.state, self.position, self._snapshot = unfinished
+            self._unfinished = None
+        if self.closed:
+            raise InputError("this agent is closed: open it again")
+
+    def _read_clock(self) -> float:
+        """Read the clock, and set by which time windows may end."""
+        now, readings = self.clock(), self.readings
+        if readings.is_timed or now < readings.latest:
+            self.state.windows_end = readings.believed(now, self.store.name)
+        else:
+            readings.latest = now
+        return now
+
     def _prepare_retry(self, error: Exception, end: float) -> None:
         """Wait for a connection, or compile; raise the error if the call must not be made again."""
         if isinstance(error, LostError) and monotonic() < end:
@@ -234,16 +319,18 @@ class Transactions:
             self._recover()
             raise error
 
+    # A group of calls in one transaction.
+
     def _change_together(self, state: AgentState, store: Store, now: float, group: Sequence[Call]) -> Change:
         """Make a group of calls, each of which sees the records of those before it."""
-        self._ahead = True
-        self._before, lookup = None, lookup_of(store, group)
+        self._unfinished, lookup = (GROUPED,), GroupLookup(store, group)
         outcomes: list[Any] = []
         events: list[Event] = []
         for place, (call, arguments) in enumerate(group):
-            outcome, call_events = self._attempt(lookup, None if place else now, call, arguments)
+            time = self._read_clock() if place else now
+            outcome, call_events = self._attempt(lookup, time, call, arguments)
             events += call_events
-            if outcome is AGAIN:
+            if outcome is RETRY:
                 break
             outcomes.append(outcome)
             if len(events) >= MAX_GROUP_EVENTS:
@@ -251,28 +338,73 @@ class Transactions:
         return outcomes, events
 
     def _attempt(
-        self, lookup: Lookup, now: float | None, call: Callable[..., Change], arguments: Any
+        self, lookup: GroupLookup, now: float, call: Callable[..., Change], arguments: Any
     ) -> Change:
-        """Make one call of a group, by default now; return its result or its error, and its events."""
+        """Make one call of a group; return its result or its error, and its events."""
         state = self.state
         before = state.save()
         try:
-            result, events = call(state, lookup, self.clock() if now is None else now, *arguments)
+            result, events = call(state, lookup, now, *arguments)
         except (StoreError, ArithmeticError):
             raise
         except Exception as error:
             state.restore(before)
             return error, []
+        lookup.add(events)
         return state.commit(events) or result, events
 
-    def _apply_missed(self, limit: int | None) -> None:
+    # The events of other processes.
+
+    def _apply_missed(self, missed: Sequence[Event], limit: int | None) -> None:
         """Apply what other processes have stored, unless it is so much that they would wait for long."""
-        missed = self.store.events(self.position, limit)
-        if missed:
-            if limit == len(missed) or any(event.kind == "withdrew" for event in missed):
-                raise _LagError
-            for event in missed:
-                self._apply(event)
+        if limit == len(missed) or any(event.kind == "withdrew" for event in missed):
+            raise _LagError
+        for event in missed:
+            self._apply(event)
+
+    def _catch_up(self) -> None:
+        """Apply what other processes have stored; from their latest snapshot where that is much."""
+        missed = self._missed()
+        if missed is None:
+            self._load()
+            return
+        prepare(self.state, len(missed))
+        for event in missed:
+            self._apply(event)
+
+    def _missed(self) -> list[Event] | None:
+        """Return the events to apply; None if the latest snapshot has them, or has replaced them."""
+        limit, store = self._max_missed(), self.store
+        try:
+            missed = store.events(self.position, limit + 1)
+            if len(missed) > limit:
+                latest = None if self._snapshot is None else store.latest_snapshot()
+                if latest is not None and latest[0] > self.position:
+                    return None
+                missed = store.events(self.position)
+        except CompactedError:
+            return None
+        return None if any(event.kind == "withdrew" for event in missed) else missed
+
+    def _apply(self, event: Event) -> None:
+        """Apply a stored event that is not in the state: of another process, or of an interrupted call."""
+        self._unfinished = CHANGED, self.state.save()
+        reapply(self.state, event)
+        self.readings.stored(event.timestamp)
+        self._commit((event,), self.position + 1, self._snapshot)
+
+    def _load(self) -> None:
+        """Replace the state by what is stored."""
+        state = self.state
+        state, position, snapshot = load(self.store, state.settings, state.token, state.steps)
+        state.assignment = self.state.assignment
+        self.replace(state, position, snapshot)
+        self._see_latest_decision()
+
+    def _see_latest_decision(self) -> None:
+        """Take in the time of the latest pending decision, which another process may have made."""
+        for decision in islice(reversed(self.state.pending.values()), 1):
+            self.readings.stored(decision.timestamp)
 
     def _max_updates(self) -> int:
         """Return how many times arms may be updated or compared while others wait."""
@@ -286,70 +418,6 @@ class Transactions:
         """Return how many arms a call or a group compares, over all its decisions."""
         group: Sequence[Call] = arguments[0] if call == self._change_together else [(call, arguments)]
         return len(self.state.rows) * sum(int(options[0]) for call, options in group if call is ask)
-
-    def _catch_up(self) -> None:
-        """Apply what other processes have stored; from their latest snapshot where that is much."""
-        limit, store = self._max_missed(), self.store
-        try:
-            missed = store.events(self.position, limit + 1)
-            far = len(missed) > limit or any(event.kind == "withdrew" for event in missed)
-        except CompactedError:
-            far = True
-        if far:
-            latest = store.latest_snapshot()
-            if latest is not None and latest[0] > self.position:
-                self._load(latest)
-                return
-            missed = store.events(self.position)
-            prepare(self.state, len(missed))
-        for event in missed:
-            self._apply(event)
-
-    def _load(self, latest: tuple[int, str] | None) -> None:
-        """Replace the state by a snapshot, or that of a new agent, and the events after it."""
-        state, position = state_at(latest, self.state.settings, self.state.token)
-        state.steps, state.assignment = self.state.steps, self.state.assignment
-        events = self.store.events(position)
-        prepare(state, len(events))
-        replay(state, events)
-        self.replace(state, position + len(events), position)
-
-    def replace(self, state: AgentState, position: int, snapshot: int) -> None:
-        """Replace the state by one that follows from the store."""
-        self._loaded = state, position, snapshot
-        self._recover()
-
-    def _apply(self, event: Event) -> None:
-        """Apply a stored event that is not in the state: of another process, or of an interrupted call."""
-        self._before = self.state.save()
-        reapply(self.state, event)
-        self._stored = (event,), self.position + 1, self._snapshot
-        self._commit()
-
-    def _commit(self) -> list[Decision]:
-        """Enter stored events into the records; repeating it changes nothing."""
-        assert self._stored is not None
-        events, self.position, self._snapshot = self._stored
-        decisions = self.state.commit(events)
-        self._before = None
-        self._stored = None
-        return decisions
-
-    def _recover(self) -> None:
-        """Finish or undo what was interrupted; reject a closed agent."""
-        if self._loaded is not None:
-            self._before = self._stored = None
-            self.state, self.position, self._snapshot = self._loaded
-            self._ahead, self._loaded = False, None
-        elif self._ahead:
-            self._load(self.store.latest_snapshot())
-        elif self._stored is not None:
-            self._commit()
-        elif self._before is not None:
-            self.state.restore(self._before)
-            self._before = None
-        if self.closed:
-            raise InputError("this agent is closed: open it again")
 
     def _snapshot_due(self, position: int) -> bool:
         """Return whether a snapshot is due; another process may have stored one."""
@@ -369,6 +437,35 @@ def _valid_time(clock: Callable[[], float]) -> float:
         if abs(now) <= MAX_SECONDS:
             return now
     raise InputError(f"clock must return the seconds since 1970, as time.time does, got {now!r}")
+
+
+def load(
+    store: Store, settings: Settings, token: str, steps: tuple[Any, Any, Any] | None = None
+) -> tuple[AgentState, int, int | None]:
+    """Return the state of a stored agent, the number of its events, and the position of its snapshot.
+
+    Where a newer version wrote the latest snapshot, the log is replayed instead, and no position is returned:
+    this process then leaves snapshots to the newer version. ``steps`` are compiled functions of another state
+    of this agent.
+    """
+
+    def read() -> tuple[AgentState, int, int | None]:
+        snapshot: int | None
+        try:
+            state, start = state_at(store.latest_snapshot(), settings, token)
+            events, snapshot, withdrawn = store.events(start), start, set()
+        except NewerError:
+            state, start = state_at(store.first_snapshot(), settings, token)
+            events, snapshot = store.events(start), None
+            withdrawn = withdrawn_in(events)
+        state.steps = steps or state.steps
+        prepare(state, len(events))
+        replay(state, events, withdrawn)
+        if withdrawn:
+            state.answers.clear()  # the store has what was told
+        return state, start + len(events), snapshot
+
+    return undisturbed(read)
 
 
 def prepare(state: AgentState, events: int) -> None:

@@ -11,14 +11,19 @@ from lowregret._common.text import count
 from lowregret.analysis.confidence_sequences import Totals
 from lowregret.analysis.matched_rewards import Matched, log_matched_evidence
 from lowregret.analysis.mean_differences import MAX_COMPARED, log_evidence, lower_ratios, proved
+from lowregret.analysis.nonnegative_means import MIN_EFFECTIVE_PAIR
 from lowregret.errors import InputError
 from lowregret.online.agent_state import AgentState
 from lowregret.online.arm_totals import ArmTotals, arm_totals
-from lowregret.online.live_periods import MAX_MATCHED
+from lowregret.online.live_periods import MAX_MATCHED, settled
+from lowregret.online.model import live_clock
+from lowregret.policies import Arms
 
 Claim = Literal["best", "within", "not yet", "none"]
 MAX_GROWTH = 1_000.0
 """The verdict is forecast up to so many times the present number of rewards."""
+ASSUMED = "rewards much larger than those so far are too rare to matter"
+"""What a verdict on rewards without a range assumes."""
 DRAWS = 2_000_000
 """How many draws the expected loss is computed from, of all arms together; 20,000 of each arm at most."""
 
@@ -44,7 +49,7 @@ class ArmVerdict:
     lift_high: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """The result of ``Agent.verdict``.
 
@@ -62,7 +67,8 @@ class Verdict:
     within : float
         The difference that does not matter.
     asymptotic : bool
-        Whether the error holds for many rewards only: that of rewards without a range.
+        Whether the error holds for many rewards only, and if rewards much larger than those so far are too
+        rare to matter: that of rewards without a range.
     more_decisions : int or None
         With "not yet", about how many more decisions are needed if means and shares stay as they are; None if
         more than 1,000 times the present number.
@@ -72,6 +78,10 @@ class Verdict:
         The prior of the posterior.
     arms : tuple of ArmVerdict
         The arms that are not retired.
+    recommended : str or None
+        What the policy itself recommends, if it is one of best arm identification.
+    stopped : bool
+        Whether that policy has stopped, so that it chooses no other arm any more.
     """
 
     claim: Claim
@@ -84,6 +94,8 @@ class Verdict:
     expected_loss: float | None
     prior: str
     arms: tuple[ArmVerdict, ...]
+    recommended: str | None = None
+    stopped: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as JSON has it.
@@ -95,6 +107,15 @@ class Verdict:
         """
         return asdict(self)
 
+    def __str__(self) -> str:
+        """Return the sentence, and what is known of each arm."""
+        from lowregret.online.agent_text import verdict_text
+
+        return verdict_text(self)
+
+    def __repr__(self) -> str:
+        return f"Verdict({self.sentence!r})"
+
 
 def verdict_of(state: AgentState, error: float, within: float) -> Verdict:
     """Return the verdict on an agent; ``within`` is in the user's units."""
@@ -102,34 +123,49 @@ def verdict_of(state: AgentState, error: float, within: float) -> Verdict:
         raise InputError(
             "differences change from period to period: leave out within for an agent with a period"
         )
-    every = arm_totals(state)
+    totals = arm_totals(state)
     scale = state.settings.unscaled(1.0) - state.settings.unscaled(0.0)
-    leader, reason = every.leader, _obstacle(every, state)
+    leader, reason = totals.leader, _obstacle(totals, state)
     claim: Claim = "none"
     more = None
     if leader is not None and not reason:
-        claim, more = _claim(every, leader, error, within / scale, state.matched)
-    arm = None if leader is None else every.names[leader]
+        matching = settled(state.matching, state.is_compiled)
+        matched = None if matching is None else matching.matched
+        claim, more = _claim(totals, leader, error, within / scale, matched)
+    arm = None if leader is None else totals.names[leader]
     constant = state.periods is None
-    probabilities, loss, prior = _posterior(every, leader if constant else None)
-    lifts = _lifts(every, error, state) if constant else {}
+    probabilities, loss, prior = _posterior(totals, leader if constant else None)
+    lifts = _lifts(totals, error, state) if constant else {}
     arms = tuple(
-        ArmVerdict(every.names[place], probabilities.get(place), *lifts.get(place, (None, None, None)))
-        for place in np.flatnonzero(~every.retired).tolist()
+        ArmVerdict(totals.names[place], probabilities.get(place), *lifts.get(place, (None, None, None)))
+        for place in np.flatnonzero(~totals.retired).tolist()
     )
-    sentence = reason or _sentence(claim, arm or "", error, within, more, every, state)
+    sentence = reason or _sentence(claim, arm or "", error, within, more, totals, state)
     expected_loss = None if loss is None else loss * scale
-    asymptotic = not every.bounded
-    return Verdict(claim, sentence, arm, error, within, asymptotic, more, expected_loss, prior, arms)
+    asymptotic = not totals.bounded
+    own = _recommended(state)
+    return Verdict(claim, sentence, arm, error, within, asymptotic, more, expected_loss, prior, arms, *own)
+
+
+def _recommended(state: AgentState) -> tuple[str | None, bool]:
+    """Return the arm that a policy of best arm identification recommends, and whether it has stopped."""
+    policy, rows = state.settings.policy, state.rows
+    if not policy.identifies or policy.overrides("accepts") or not rows["pulls"].any():
+        return None, False
+    active = np.flatnonzero(rows["active"])
+    if len(active) == 1 < len(rows):
+        return state.names[int(active[0])], True
+    clock = live_clock(policy, state.table, state.models[0], int(state.models[0]["told"]))
+    return state.names[int(policy.recommend(Arms(policy, state.table), clock))], False
 
 
 def _obstacle(arms: ArmTotals, state: AgentState) -> str:
     """Return why there can be no verdict, "" if there can."""
-    if state.periods is not None and state.matched is None:
+    if state.periods is not None and state.matching is None:
         return f"no verdict: an agent with a period compares up to {MAX_MATCHED} arms"
     if state.settings.knows_successes_first and not (arms.bounded and state.periods is None):
         return "no verdict: failures are known later than successes; use matures_after"
-    if arms.rows["reset"].any():
+    if arms.has_forgotten:
         return "no verdict: the policy has reset its statistics"
     if (~arms.retired).sum() < 2:
         return "no verdict: there is only one arm"
@@ -147,7 +183,8 @@ def _claim(
     If an arm is not the best, the evidence that it exceeds the best one is ever K / error with probability at
     most error / K. So the probability of a false claim is at most error, K the number of arms. If several are
     the best, one more pair is needed for "best" to be false: that of two of them. Who retires arms may look
-    at the data, and each arm may become the best of those left: then all K (K - 1) pairs count.
+    at the data, and each arm may become the best of those left: then all K (K - 1) pairs count. Rewards
+    without a range that are too few or too uneven are no evidence.
     """
     rivals = np.flatnonzero(~arms.retired & (np.arange(len(arms.names)) != leader))
     size = len(arms.names)
@@ -160,7 +197,9 @@ def _claim(
         more = [(growth - 1.0) * values for values in arms.known]
         low, high = (Totals(*map(np.add, totals, more)) for totals in (arms.low, arms.high))
         first = low.at(np.full(len(among), leader))
-        return log_evidence(first, high.at(among), -margin, bounded=arms.bounded)
+        evidence = log_evidence(first, high.at(among), -margin, bounded=arms.bounded)
+        effective = growth * np.minimum(arms.effective[leader], arms.effective[among])
+        return np.where(effective >= MIN_EFFECTIVE_PAIR, evidence, 0.0)
 
     def holds(evidence: Floats, margin: float) -> bool:
         first = arms.low.at(np.full(len(rivals), leader))
@@ -190,17 +229,23 @@ def _sentence(
     claim: Claim, arm: str, error: float, within: float, more: int | None, arms: ArmTotals, state: AgentState
 ) -> str:
     if claim == "not yet":
-        if more is None:
-            return f"not yet: {arm} leads, too little to say when a verdict would come"
-        rounded = round(more, 1 - len(str(more)))
-        return f"not yet: {arm} leads, about {rounded:,} more decisions at the shares so far"
+        when = "too little to say when a verdict would come"
+        if more is not None:
+            when = f"about {round(more, 1 - len(str(more))):,} more decisions at the shares so far"
+        few = np.flatnonzero((arms.effective < MIN_EFFECTIVE_PAIR) & ~arms.retired)
+        if not len(few):
+            return f"not yet: {arm} leads, {when}"
+        others = f" and {count(len(few) - 1, 'other')}" if len(few) > 1 else ""
+        which = f"the rewards of {arms.names[few[0]]}{others} are too few or too uneven"
+        return f"not yet: {arm} leads, but {which} to compare means; {when}"
     what = "the best" if claim == "best" else f"within {within:g} of the best"
     if arms.retired.any():
         what += " of the arms not retired"
     size = "at most" if arms.bounded else "about"
+    assumed = "" if arms.bounded else f"; assumes that {ASSUMED}"
     incomplete = state.settings.window is not None and state.settings.default_reward is None
     condition = ", if rewards were missing at random" if incomplete and state.models[0]["discarded"] else ""
-    return f"{arm} is {what} (error {size} {100 * error:g}%, whenever you look){condition}"
+    return f"{arm} is {what} (error {size} {100 * error:g}%, whenever you look{assumed}){condition}"
 
 
 def _posterior(arms: ArmTotals, leader: int | None) -> tuple[dict[int, float], float | None, str]:

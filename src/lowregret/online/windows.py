@@ -5,6 +5,10 @@ so that rewards that come early have no advantage. With ``expires_after``, they 
 only limits how long a decision stays pending. In both cases a decision without a reward then counts as
 ``default_reward``, or is discarded. Windows end when the agent is asked, before it decides. Where many are
 due, each transaction ends a part of them.
+
+One reading of a clock that is ahead would end them all. So a reading that is more than ten minutes later than
+the one before and what ``time.monotonic`` counted since ends no window until the reading of another call is
+as late; see ``clock_readings``. The events record which windows ended, so that a replay reads no clock.
 """
 
 from collections.abc import Iterator
@@ -48,7 +52,7 @@ def _due(state: AgentState, now: float) -> Iterator[int]:
     if isinstance(window, int):
         yield from takewhile((state.asked - window).__ge__, state.pending)
     elif window is not None:
-        latest = now - window.total_seconds()
+        latest = min(now, state.windows_end) - window.total_seconds()
         for number, decision in state.pending.items():
             timestamp = decision.timestamp or 0.0
             if timestamp <= latest:

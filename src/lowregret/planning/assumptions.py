@@ -9,10 +9,12 @@ import numpy as np
 from lowregret._common.arrays import Floats
 from lowregret._common.text import count
 from lowregret._common.validation import POSITIVE, VARIANCE, Rule, integer, number, seed_of
-from lowregret.environments import Bandit, bernoulli, gaussian, rhythm
+from lowregret.environments import Bandit, rhythm
 from lowregret.environments.calendar import period_factors
 from lowregret.environments.environment_string import rhythm_arguments
 from lowregret.errors import InputError
+from lowregret.planning.visitor_rewards import Conversions, NormalRewards, Sales, VisitorRewards
+from lowregret.policies import Policy
 
 MAX_WORK = 140_000_000
 """Runs times decisions times options that are simulated at most: half a minute on two cores."""
@@ -35,12 +37,10 @@ class Simulated(NamedTuple):
 
 @dataclass(frozen=True)
 class Assumptions:
-    """The numbers of a plan; see `plan`. Either ``rate`` is given, or ``mean`` and ``sd``."""
+    """The numbers of a plan; see `plan`."""
 
     options: int
-    rate: float | None
-    mean: float | None
-    sd: float | None
+    rewards: VisitorRewards
     lift: float
     visitors: int
     days: int
@@ -54,7 +54,7 @@ class Assumptions:
     @property
     def value(self) -> float:
         """The expected reward of a visitor."""
-        return self.rate if self.rate is not None else float(self.mean or 0.0)
+        return self.rewards.value
 
     @property
     def difference(self) -> float:
@@ -67,7 +67,7 @@ class Assumptions:
 
     @property
     def unit(self) -> str:
-        return "conversions" if self.rate is not None else "reward"
+        return self.rewards.unit
 
     def simulated(self, policies: int) -> Simulated:
         """Return what is simulated of the traffic for a number of policies, so that it takes no minute."""
@@ -89,11 +89,11 @@ class Assumptions:
     def draw(self, run: int, simulated: Simulated) -> Bandit:
         """Draw the options of a run from the prior, as they are simulated."""
         random = np.random.default_rng([self.seed, run, 1])
-        spread = self.spread * sqrt(simulated.scale)
-        if self.rate is not None:
-            return bernoulli(random.beta(*_beta(self.rate, self.rate * spread), self.options))
-        assert self.sd is not None
-        return gaussian(random.normal(self.value, self.value * spread, self.options), self.sd**2)
+        return self.rewards.options(random, self.options, self.spread * sqrt(simulated.scale))
+
+    def cap_of(self, policy: Policy) -> float | None:
+        """Return the size at which sales are capped for a policy, None where it sees rewards as they are."""
+        return None if takes_variance(policy) else self.rewards.cap
 
     def on_days(self, bandit: Bandit) -> Bandit:
         """Return the options of a run as they are on each day."""
@@ -111,10 +111,10 @@ class Assumptions:
         """Return how a lift of 1 or more was read, "" for a smaller one."""
         return _read_lift(self.lift, self.value) if self.lift >= 1.0 else ""
 
-    def delay_in_words(self) -> str:
+    def describe_delay(self) -> str:
         return f"{self.delay_days:g} day{'' if self.delay_days == 1 else 's'}"
 
-    def _rates_in_words(self) -> str:
+    def _describe_rates(self) -> str:
         if not self.factors:
             return "the rates do not change with time"
         return (
@@ -122,26 +122,14 @@ class Assumptions:
             f"to {max(self.factors):.3g},"
         )
 
-    def in_words(self, simulated: Simulated) -> list[str]:
+    def describe(self, simulated: Simulated) -> list[str]:
         """Return what was assumed, one sentence per assumption."""
-        if self.rate is not None:
-            prior = (
-                f"The rates of the {self.options} options are independent draws from a beta distribution "
-                f"with mean {self.rate:g} and standard deviation {self.rate * self.spread:.3g} "
-                f"({100 * self.spread:.3g}% of the mean), drawn anew in every run."
-            )
-        else:
-            prior = (
-                f"The means of the {self.options} options are independent draws from a normal distribution "
-                f"with mean {self.value:g} and standard deviation {self.value * self.spread:.3g}, drawn anew "
-                f"in every run; rewards are normal with standard deviation {self.sd:g}."
-            )
         sentences = [
-            prior,
+            self.rewards.describe(self.options, self.spread),
             f"{self.visitors:,} visitors come {'in' if self.days == 1 else 'on each of'} "
-            f"{count(self.days, 'day')}, evenly; {self._rates_in_words()} and are the same for "
+            f"{count(self.days, 'day')}, evenly; {self._describe_rates()} and are the same for "
             "every visitor.",
-            f"The reward of a visitor is known {self.delay_in_words()} later, that of every visitor, as with "
+            f"The reward of a visitor is known {self.describe_delay()} later, that of every visitor, as with "
             "matures_after."
             if self.delay_days
             else "The reward of a visitor is known before the next one.",
@@ -155,11 +143,6 @@ class Assumptions:
                 "as given."
             )
         return sentences
-
-
-def _beta(mean: float, sd: float) -> tuple[float, float]:
-    size = mean * (1.0 - mean) / sd**2 - 1.0
-    return mean * size, (1.0 - mean) * size
 
 
 def _read_lift(lift: float, value: float) -> str:
@@ -177,11 +160,27 @@ def _factors(pattern: object, days: int) -> tuple[float, ...] | None:
     return tuple(period_factors(**rhythm_arguments(pattern) | {"periods": days}).tolist())
 
 
+def takes_variance(policy: Policy) -> bool:
+    """Return whether a policy is given the variance of the rewards, and so sees them in their own units."""
+    return hasattr(policy, "variance")
+
+
+def _rewards(rate: float | None, mean: object, sd: object, sale: object, sale_sd: object) -> VisitorRewards:
+    if rate is None:
+        return NormalRewards(number("plan", "mean", mean, POSITIVE), number("plan", "sd", sd, POSITIVE))
+    if sale is None:
+        return Conversions(rate)
+    size = number("plan", "sale", sale, POSITIVE)
+    return Sales(rate, size, number("plan", "sale_sd", sale_sd, VARIANCE))
+
+
 def assumptions(
     options: object,
     rate: object,
     mean: object,
     sd: object,
+    sale: object,
+    sale_sd: object,
     lift: object,
     visitors: object,
     days: object,
@@ -197,6 +196,12 @@ def assumptions(
         raise InputError("plan: give either a rate, or a mean and an sd")
     if rate is None and (mean is None or sd is None):
         raise InputError(f"plan: give {'mean' if mean is None else 'sd'} too: a mean reward needs both")
+    if (sale is None) != (sale_sd is None):
+        raise InputError(f"plan: give {'sale' if sale is None else 'sale_sd'} too: revenue needs both")
+    if sale is not None and rate is None:
+        raise InputError("plan: give the rate of visitors who buy: a sale needs it")
+    if sale is not None and pattern is not None:
+        raise InputError("plan: rhythm changes conversions or mean rewards, not sales: leave one of them out")
     relative = number("plan", "lift", lift, POSITIVE)
     base = None if rate is None else number("plan", "rate", rate, _BETWEEN)
     if base is not None and base * (1.0 + relative) >= 1.0:
@@ -210,9 +215,7 @@ def assumptions(
         )
     scenario = Assumptions(
         integer("plan", "options", options, 1_000, least=2),
-        base,
-        None if mean is None else number("plan", "mean", mean, POSITIVE),
-        None if sd is None else number("plan", "sd", sd, POSITIVE),
+        _rewards(base, mean, sd, sale, sale_sd),
         relative,
         integer("plan", "visitors", visitors, 10**12),
         integer("plan", "days", days, 3_650),

@@ -1,12 +1,13 @@
 """A fixed split, or A/B test: its power, and how long it has to run."""
 
-from math import inf, sqrt
+from math import hypot, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from lowregret._common.arrays import Floats
 from lowregret.planning.assumptions import Assumptions
+from lowregret.planning.visitor_rewards import Conversions
 
 REPETITIONS = 100_000
 """How often the test is simulated for its power: the standard error is at most 0.0016."""
@@ -41,16 +42,16 @@ def power(scenario: Assumptions, visitors: int, level: float, random: np.random.
     if visitors < 1:
         return 0.0
     limit = norm.isf(level / 2.0)
-    if scenario.rate is not None:
-        better = scenario.rate * (1.0 + scenario.lift)
+    rewards, better = scenario.rewards, 1.0 + scenario.lift
+    if isinstance(rewards, Conversions):
         first, second = (
-            random.binomial(visitors, p, REPETITIONS) / visitors for p in (scenario.rate, better)
+            random.binomial(visitors, p, REPETITIONS) / visitors
+            for p in (rewards.rate, rewards.rate * better)
         )
         pooled = (first + second) / 2.0
         error: float | Floats = np.sqrt(2.0 * pooled * (1.0 - pooled) / visitors)
     else:
-        assert scenario.sd is not None
-        error = scenario.sd * sqrt(2.0 / visitors)
+        error = hypot(rewards.sd(), rewards.sd(better)) / sqrt(visitors)
         first = np.zeros(REPETITIONS)
         second = random.normal(scenario.difference, error, REPETITIONS)
     return float((np.abs(second - first) > limit * error).mean())
@@ -61,13 +62,11 @@ def days_needed(scenario: Assumptions, level: float) -> float:
     from scipy.stats import norm
 
     limit, reach = norm.isf(level / 2.0), norm.isf(1.0 - TARGET_POWER)
-    if scenario.rate is not None:
-        rates = scenario.rate, scenario.rate * (1.0 + scenario.lift)
-        pooled = sum(rates) / 2.0
+    rewards, better = scenario.rewards, 1.0 + scenario.lift
+    null = other = hypot(rewards.sd(), rewards.sd(better))
+    if isinstance(rewards, Conversions):
+        pooled = rewards.rate * (1.0 + better) / 2.0
         null = sqrt(2.0 * pooled * (1.0 - pooled))
-        other = sqrt(sum(rate * (1.0 - rate) for rate in rates))
-    else:
-        null = other = sqrt(2.0) * (scenario.sd or inf)
     visitors = ((limit * null + reach * other) / scenario.difference) ** 2
     return float(visitors * scenario.options / scenario.visitors + scenario.delay_days)
 
@@ -76,8 +75,5 @@ def best_observed(scenario: Assumptions, means: Floats, visitors: int, random: n
     """Return the option with the largest mean of so many visitors; a random option if there are none."""
     if visitors < 1:
         return int(random.integers(len(means)))
-    if scenario.rate is not None:
-        observed = random.binomial(visitors, means) / visitors
-    else:
-        observed = random.normal(means, (scenario.sd or 0.0) / sqrt(visitors))
+    observed = scenario.rewards.observe(random, np.array(visitors), means).sums / visitors
     return int(np.argmax(observed + 1e-12 * random.random(len(means))))

@@ -16,15 +16,17 @@ import numpy as np
 import polars as pl
 
 from lowregret._common.progress import Report, counter, reporting
+from lowregret._common.terminal_text import wrapped
 from lowregret._common.text import count
+from lowregret._common.user_calls import user_call
 from lowregret._common.validation import integer
 from lowregret.analysis.summary import tail_mean
 from lowregret.engine.backends import run as run_engine
 from lowregret.engine.backends.threads import run_in_threads
 from lowregret.engine.encoding import encode
 from lowregret.engine.prior import MAX_WEIGHT, ArmPrior
-from lowregret.engine.problem import Control, Problem
-from lowregret.engine.trace import path_rewards
+from lowregret.engine.problem import PATH, Control, Problem
+from lowregret.engine.trace import redraw
 from lowregret.environments import Bandit, Delay
 from lowregret.errors import InputError
 from lowregret.planning.assumptions import Assumptions, Simulated, assumptions
@@ -37,13 +39,14 @@ from lowregret.planning.policy_runs import (
     record,
     totals_by_day,
 )
-from lowregret.planning.prior_value import ASSUMED, PRIORS, prior_in_words, prior_of, prior_table
+from lowregret.planning.prior_value import ASSUMED, PRIORS, describe_prior, prior_of, prior_table
 from lowregret.planning.recommendation import DATABASE, Recommendation, recommend
+from lowregret.planning.visitor_rewards import Conversions, Sales
 from lowregret.policies import POLICIES, Policy, clock_at
 from lowregret.policies.inputs import clips, policies_of
-from lowregret.reporting.number_format import shown
+from lowregret.reporting.number_format import format_number
 
-COLUMNS = (
+PLAN_COLUMNS = (
     "In brackets: the standard error of the mean. 95%: what 95% of the runs stay below. Worst 5%: the "
     "mean of the worst 5% of the runs. Of all: the loss divided by what the best option would earn. Best "
     "leads: the share of runs in which the best option has most of the last day's traffic, or, for the "
@@ -54,7 +57,8 @@ COLUMNS = (
 )
 """What the columns of the table mean."""
 FOR_RATES = ("ThompsonBeta", "IMED", "EUCBV", "MOSSV", "MOSS", "UCB1", "EpsilonGreedy")
-FOR_MEANS = ("ThompsonNormal", "ThompsonGauss", "KLUCBGauss", "BayesUCBGauss", "EpsilonGreedy")
+FOR_MEANS = ("ThompsonGauss", "KLUCBGauss", "BayesUCBGauss", "EpsilonGreedy")
+FOR_SALES = ("MOSSV", "ThompsonGauss", "BayesUCBGauss", "EpsilonGreedy")
 """The policies that are compared: those that a step of some 100 ns and the kind of reward suit."""
 
 
@@ -68,10 +72,11 @@ class Plan:
         One row per policy, one for the fixed split and one for keeping the present option (the first), the
         smallest loss first: ``loss`` (expected), its standard error ``se``, ``p95`` (the 95% quantile) and
         ``worst05`` (the mean of the worst 5%); ``loss_share`` (the loss divided by what the best option would
-        earn); ``best_leads`` and ``good_leads`` (the probability that the best option, or one that is worse
-        by less than the lift, has most of the traffic of the last day; for the fixed split, that it has the
-        largest observed mean); ``days_to_80`` (the median of the days until the best option has 80% of the
-        traffic, null if fewer than half of the runs get there), ``reach_80`` (the share of runs that do) and
+        earn) and ``won`` (what the policy is expected to earn); ``best_leads`` and ``good_leads`` (the
+        probability that the best option, or one that is worse by less than the lift, has most of the traffic
+        of the last day; for the fixed split, that it has the largest observed mean); ``days_to_80`` (the
+        median of the days until the best option has 80% of the traffic, null if fewer than half of the runs
+        get there), ``reach_80`` (the share of runs that do) and
         ``verdict`` (the share of runs in which ``Agent.verdict`` names the best option by the last day, with
         ``alpha`` as the error).
     power, days_needed : float
@@ -124,14 +129,12 @@ class Plan:
 
     def __repr__(self) -> str:
         scenario = self.given
-        with pl.Config(
-            tbl_rows=-1, tbl_hide_dataframe_shape=True, tbl_hide_column_data_types=True, float_precision=3,
-            tbl_width_chars=140, tbl_cols=-1,
-        ):  # fmt: skip
-            table = str(self.table)
         traffic = f"{scenario.options} options, {scenario.total:,} visitors in {count(scenario.days, 'day')}"
-        head = f"Plan: {traffic}, lift {scenario.lift_in_percent()}; losses in {scenario.unit}"
-        return "\n".join([head, table, *in_words(self)])
+        return f"Plan({traffic}, lift {scenario.lift_in_percent()}: use {self.recommended})"
+
+    def __str__(self) -> str:
+        """Return the table of losses, the recommendation and the code to start with."""
+        return plan_text(self)
 
     @property
     def command(self) -> str:
@@ -172,20 +175,22 @@ class Plan:
         return write_files(self, Path(folder))
 
 
-def in_words(plan: Plan, explain: bool = True) -> list[str]:
-    """Return the power of the fixed split, the recommendation, its code and the assumptions, in lines."""
+def describe(plan: Plan, explain: bool | None = True) -> list[str]:
+    """Return the power of the fixed split, the recommendation, its code and the assumptions, in lines.
+
+    With ``explain`` they have all assumptions, else the last one and what has the others: the option of the
+    command line, or the attribute where ``explain`` is None.
+    """
     lines = [f"Note: {plan.given.large_lift()}"] if plan.given.large_lift() else []
     lines.append(f"Fixed split: power {plan.power:.0%}, {plan.days_needed:,.1f} days for a power of 80%")
     lines.append(f"Use {plan.recommended}: {plan.reason}")
-    lines += prior_in_words(plan.prior, plan.given.unit)
+    lines += describe_prior(plan.prior, plan.given.unit)
     for words, snippet in ways_to_start(plan):
         lines += ["", words, "", indent(snippet, "    ")]
     assumed = ["Assumed:", *(f"- {sentence}" for sentence in plan.assumptions)]
-    return [
-        *lines,
-        "",
-        *(assumed if explain else [f"{plan.assumptions[-1]} --explain prints what was assumed."]),
-    ]
+    remedy = "`assumptions` has" if explain is None else "--explain prints"
+    short = [f"{plan.assumptions[-1]} {remedy} what was assumed."]
+    return [*lines, "", *(assumed if explain else short)]
 
 
 def ways_to_start(plan: Plan) -> list[tuple[str, str]]:
@@ -194,13 +199,31 @@ def ways_to_start(plan: Plan) -> list[tuple[str, str]]:
     return [(words, snippet) for words, snippet in ways.items() if snippet]
 
 
+def plan_text(plan: Plan, explain: bool | None = None) -> str:
+    """Return the table of losses, the recommendation and its code.
+
+    ``explain`` is the option of the command line; without it the text names no options.
+    """
+    from lowregret.reporting.text_tables import text_table
+
+    rows = text_rows(plan)
+    drop = ["good leads", "of all", "95%", "best leads"]
+    lines = [text_table(rows, right=[*rows[0]][1:], drop=drop)]
+    if explain:
+        lines += [wrapped(PLAN_COLUMNS), ""]
+    for line in describe(plan, explain):
+        code = line.startswith(" ")
+        lines.append(line if code else wrapped(line, plan.table["policy"], "  " * line.startswith("-")))
+    return "\n".join(lines)
+
+
 def text_rows(plan: Plan) -> list[dict[str, str]]:
     return [
         {
             "policy": row["policy"],
-            f"{plan.given.unit} lost": f"{shown(row['loss'])} ({shown(row['se'])})",
-            "95%": shown(row["p95"]),
-            "worst 5%": shown(row["worst05"]),
+            f"{plan.given.unit} lost": f"{format_number(row['loss'])} ({format_number(row['se'])})",
+            "95%": format_number(row["p95"]),
+            "worst 5%": format_number(row["worst05"]),
             "of all": f"{row['loss_share']:.2%}",
             "best leads": f"{row['best_leads']:.0%}",
             "good leads": f"{row['good_leads']:.0%}",
@@ -211,12 +234,15 @@ def text_rows(plan: Plan) -> list[dict[str, str]]:
     ]
 
 
+@user_call
 def plan(
     *,
     options: int,
     rate: float | None = None,
     mean: float | None = None,
     sd: float | None = None,
+    sale: float | None = None,
+    sale_sd: float | None = None,
     lift: float,
     visitors: int,
     days: int,
@@ -244,7 +270,10 @@ def plan(
     rate : float, optional
         The expected conversion rate, between 0 and 1.
     mean, sd : float, optional
-        In place of a rate: mean and standard deviation of the reward of a visitor, such as revenue.
+        Instead of a rate: mean and standard deviation of the reward of a visitor, such as the minutes spent.
+        Rewards are normal, so this is not for revenue, where most visitors bring nothing.
+    sale, sale_sd : float, optional
+        With a rate, for revenue: mean and standard deviation of a sale. The others bring 0.
     lift : float
         The smallest relative difference that matters: 0.1 for 5.5% against 5%.
     visitors, days : int
@@ -293,7 +322,21 @@ def plan(
     'ThompsonBeta'
     """
     scenario = assumptions(
-        options, rate, mean, sd, lift, visitors, days, delay_days, spread, alpha, runs, seed, rhythm
+        options,
+        rate,
+        mean,
+        sd,
+        sale,
+        sale_sd,
+        lift,
+        visitors,
+        days,
+        delay_days,
+        spread,
+        alpha,
+        runs,
+        seed,
+        rhythm,
     )
     chosen = policies_of("plan", _suitable(scenario) if policies is None else policies)
     weight = None if prior is None else integer("plan", "prior", prior, MAX_WEIGHT)
@@ -302,7 +345,8 @@ def plan(
     simulated = scenario.simulated(len(chosen) + (0 if weight is None else len(PRIORS)))
     for policy in chosen.values():
         policy.validate_problem(clock_at(0, simulated.decisions, scenario.options, 0.0))
-        clips(policy, scenario.on_days(scenario.draw(0, simulated)).support, "the plan", False)
+        support = scenario.on_days(scenario.draw(0, simulated)).support
+        clips(policy, support, "the plan", scenario.cap_of(policy) is not None)
     split = fixed_split(scenario)
     played = baselines(scenario, simulated, split)
     with reporting(progress) as report:
@@ -316,12 +360,12 @@ def plan(
             best = next(name for name in table["policy"] if name in chosen and chosen[name].takes_prior)
             share, losses = max(round(weight / simulated.scale), 1), {}
             for name, errors in PRIORS.items():
-                assumed = partial(prior_of, errors, share, scenario.sd)
+                assumed = partial(prior_of, errors, share)
                 game = chosen[best], scenario, simulated, threads, partial(advance, best)
                 losses[name] = _play(*game, assumed).loss[:, -1]
             worth = prior_table(best, played[best].loss[:, -1], losses)
     advice: Recommendation = recommend(scenario, split, chosen, played)
-    words = scenario.in_words(simulated)
+    words = scenario.describe(simulated)
     if weight is not None:
         words.insert(0, ASSUMED.format(weight=f"{weight:,}"))
     return Plan(table, split.power, split.days_needed, *advice, words, scenario, simulated, played, worth)
@@ -329,10 +373,12 @@ def plan(
 
 def _suitable(scenario: Assumptions) -> list[str]:
     """Return the policies that suit the kind of reward; those that need its variance are given it."""
-    if scenario.sd is None:
+    rewards = scenario.rewards
+    if isinstance(rewards, Conversions):
         return list(FOR_RATES)
-    variance = f"(variance={scenario.sd**2!r})"
-    return [name + variance * hasattr(POLICIES[name], "variance") for name in FOR_MEANS]
+    names = FOR_SALES if isinstance(rewards, Sales) else FOR_MEANS
+    variance = f"(variance={float(f'{rewards.sd() ** 2:.4g}')!r})"
+    return [name + variance * hasattr(POLICIES[name], "variance") for name in names]
 
 
 def _play(
@@ -346,26 +392,31 @@ def _play(
     """Play all runs of a policy, each on options of its own; run r has the same rewards for every policy."""
     played = empty_runs(simulated.runs, scenario.days)
     control, delay = Control(threads, progress), Delay.constant(simulated.delay)
+    cap = scenario.cap_of(policy)
+    bounded = cap is not None or isinstance(scenario.rewards, Conversions)
 
     def block(start: int, stop: int) -> int:
         for run in range(start, stop):
             bandit = scenario.draw(run, simulated)
+            visible = bandit if cap is None else bandit.scaled(0.0, cap)
             problem = Problem(
                 policy,
-                scenario.on_days(bandit),
+                scenario.on_days(visible),
                 simulated.decisions,
                 scenario.seed,
                 first_run=run,
                 delay=delay,
-                record=frozenset({"path"}),
-                prior=prior(bandit),
+                clip=cap is not None,
+                record=frozenset({PATH}),
+                prior=prior(visible),
             )
-            path = run_engine(problem, control=Control(threads=1, halt=control.halt)).records["path"]
+            path = run_engine(problem, control=Control(threads=1, halt=control.halt)).records[PATH]
             arms = path[0, :, 0].copy()
             record(played, run, arms, bandit.means, scenario, simulated)
-            rewards = path_rewards(problem, encode(problem), arms)
+            rewards, _ = redraw(problem, encode(problem), arms)
+            rewards = rewards if cap is None else np.minimum(rewards, 1.0)
             totals = totals_by_day(arms, rewards, scenario.options, scenario, simulated)
-            played.verdict[run] = first_verdict(totals, scenario.alpha, scenario.sd is None)
+            played.verdict[run] = first_verdict(totals, scenario.alpha, bounded)
         return stop - start
 
     run_in_threads(block, simulated.runs, simulated.decisions, control)
@@ -375,6 +426,7 @@ def _play(
 def _table(scenario: Assumptions, simulated: Simulated, played: dict[str, PolicyRuns]) -> pl.DataFrame:
     best = [scenario.draw(run, simulated).means.max() for run in range(simulated.runs)]
     earned = scenario.value + (float(np.mean(best)) - scenario.value) / sqrt(simulated.scale)
+    most = float(earned * scenario.total * scenario.day_factors.mean())
     rows = []
     for name, runs in played.items():
         loss, reached = runs.loss[:, -1], runs.day > 0
@@ -387,12 +439,13 @@ def _table(scenario: Assumptions, simulated: Simulated, played: dict[str, Policy
                 "se": float(loss.std(ddof=1) / sqrt(len(loss))),
                 "p95": float(np.quantile(loss, 0.95)),
                 "worst05": tail_mean(loss),
-                "loss_share": float(loss.mean() / (earned * scenario.total * scenario.day_factors.mean())),
+                "loss_share": float(loss.mean()) / most,
                 "best_leads": float(runs.leads.mean()),
                 "good_leads": float(runs.good.mean()),
                 "days_to_80": median if np.isfinite(median) else None,
                 "reach_80": float(reached.mean()),
                 "verdict": float((runs.verdict > 0).mean()),
+                "won": most - float(loss.mean()),
             }
         )
     schema = {"days_to_80": pl.Float64}

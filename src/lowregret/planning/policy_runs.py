@@ -38,11 +38,8 @@ def split_by_day(
     visitors = (np.maximum(days - scenario.delay_days, 0.0) * share).astype(np.int64)[:, None]
     new = np.diff(visitors, axis=0, prepend=0)
     pulls = np.broadcast_to(visitors, (scenario.days, len(means))).astype(np.float64)
-    if scenario.sd is None:
-        sums = random.binomial(new, means).cumsum(axis=0).astype(np.float64)
-        return Totals(pulls, sums, sums)
-    sums = random.normal(new * means, scenario.sd * np.sqrt(new)).cumsum(axis=0)
-    return Totals(pulls, sums, sums**2 / np.maximum(pulls, 1.0) + pulls * scenario.sd**2)
+    observed = scenario.rewards.observe(random, new, means)
+    return Totals(pulls, observed.sums.cumsum(axis=0), observed.squares.cumsum(axis=0))
 
 
 def first_verdict(arms: Totals, error: float, bounded: bool) -> int:
@@ -62,8 +59,8 @@ def first_verdict(arms: Totals, error: float, bounded: bool) -> int:
     squares[rows, leader] = np.inf
     weakest = squares.argmin(axis=1)
     looked = np.flatnonzero((squares[rows, weakest] >= limit) & (arms.pulls.min(axis=1) > 0))
-    told = log_evidence(first.at(looked), arms.at((looked, weakest[looked])), bounded=bounded)
-    for day in looked[told >= limit]:
+    evidence = log_evidence(first.at(looked), arms.at((looked, weakest[looked])), bounded=bounded)
+    for day in looked[evidence >= limit]:
         rivals = np.flatnonzero(np.arange(size) != leader[day])
         own = first.at(np.full(len(rivals), day))
         if log_evidence(own, arms.at((day, rivals)), bounded=bounded).min() >= limit:
@@ -147,5 +144,5 @@ def baselines(scenario: Assumptions, simulated: Simulated, split: FixedSplit) ->
         record(played[PRESENT], run, present, means, scenario, simulated)
         random = np.random.default_rng([scenario.seed, run, 4])
         totals = split_by_day(means, scenario, simulated, random)
-        fixed.verdict[run] = first_verdict(totals, scenario.alpha, scenario.sd is None)
+        fixed.verdict[run] = first_verdict(totals, scenario.alpha, scenario.rewards.bounded)
     return played

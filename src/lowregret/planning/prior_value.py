@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from math import sqrt
 
+import numpy as np
 import polars as pl
 
 from lowregret._common.arrays import Floats
 from lowregret.engine.prior import ArmPrior
 from lowregret.environments import Bandit
-from lowregret.reporting.number_format import shown
+from lowregret.reporting.number_format import format_number
 
 PRIORS = {"right": 0.0, "wrong by 1 se": 1.0, "wrong by 3 se": 3.0}
 """By how many of its standard errors the prior of the best option is too low."""
@@ -18,12 +19,16 @@ ASSUMED = (
 )
 
 
-def prior_of(errors: float, weight: int, sd: float | None, bandit: Bandit) -> dict[int, ArmPrior]:
-    priors = {arm: ArmPrior(float(mean), weight, sd) for arm, mean in enumerate(bandit.means)}
+def prior_of(errors: float, weight: int, bandit: Bandit) -> dict[int, ArmPrior]:
+    """Return the true means as priors, the one of the best option too low by some of its standard errors."""
+    sds = [None if bandit.binary else float(sd) for sd in np.sqrt(bandit.variances)]
+    priors = {
+        arm: ArmPrior(float(mean), weight, sd)
+        for arm, (mean, sd) in enumerate(zip(bandit.means, sds, strict=True))
+    }
     best = int(bandit.means.argmax())
-    mean = priors[best].mean
-    low = mean - errors * (sqrt(mean * (1.0 - mean)) if sd is None else sd) / sqrt(weight)
-    priors[best] = ArmPrior(max(low, 0.0) if sd is None else low, weight, sd)
+    low = priors[best].mean - errors * float(bandit.variances[best] / weight) ** 0.5
+    priors[best] = ArmPrior(max(low, bandit.support[0]), weight, sds[best])
     return priors
 
 
@@ -37,11 +42,11 @@ def prior_table(policy: str, without: Floats, losses: Mapping[str, Floats]) -> p
     return pl.DataFrame(rows)
 
 
-def prior_in_words(table: pl.DataFrame | None, unit: str) -> list[str]:
+def describe_prior(table: pl.DataFrame | None, unit: str) -> list[str]:
     """Return what a prior gains and costs, a line each; none where no prior was given."""
     lines = []
     for row in () if table is None else table.to_dicts():
-        verb, saved = "saves" if row["saves"] >= 0 else "costs", shown(abs(row["saves"]))
-        words = f"{verb} {row['policy']} {saved} ({shown(row['se'])}) {unit}"
+        verb, saved = "saves" if row["saves"] >= 0 else "costs", format_number(abs(row["saves"]))
+        words = f"{verb} {row['policy']} {saved} ({format_number(row['se'])}) {unit}"
         lines.append(f"A prior that is {row['prior']} {words}")
     return lines

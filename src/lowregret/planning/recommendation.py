@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 from lowregret._common.arrays import Floats, Integers
 from lowregret.analysis.summary import tail_mean
-from lowregret.planning.assumptions import Assumptions
+from lowregret.planning.assumptions import Assumptions, takes_variance
 from lowregret.planning.fixed_split import FixedSplit
 from lowregret.planning.policy_runs import PRESENT, SPLIT, PolicyRuns
+from lowregret.planning.visitor_rewards import Conversions, NormalRewards
 from lowregret.policies import POLICIES, Policy, RoundRobin
 from lowregret.policies.loading import module_of
 
@@ -39,6 +40,8 @@ def recommend(
 ) -> Recommendation:
     """Return the policy of the smallest expected loss; among those that are as good, that of the best tail.
 
+    For normal rewards, a policy that is given the variance, which the plan knows, goes before those that
+    estimate it: a few rewards that happen to be equal make such a policy give up an option.
     The fixed split is recommended where no policy is better by 1%, the present option where nothing is
     learnt.
     """
@@ -48,17 +51,16 @@ def recommend(
     losses = {name: runs.loss[:, -1] for name, runs in played.items()}
     order = sorted(policies, key=lambda policy: losses[policy].mean())
     first, fixed = order[0], losses[SPLIT]
-    need_variance = {name for name in order if "known variance" in policies[name].needs}
-    for candidates in filter(None, ([name for name in order if name not in need_variance], order)):
-        close = [name for name in candidates if not _is_clear(losses[name] - losses[candidates[0]])]
-        chosen = min(close, key=lambda policy: tail_mean(losses[policy]))
-        saved = fixed.mean() - losses[chosen].mean()
-        is_better = saved >= MIN_SAVING * fixed.mean() and _is_clear(fixed - losses[chosen])
-        if is_better:
-            break
+    close = [name for name in order if not _is_clear(losses[name] - losses[order[0]])]
+    with_variance = [name for name in close if takes_variance(policies[name])]
+    if isinstance(scenario.rewards, NormalRewards) and with_variance:
+        close = with_variance
+    chosen = min(close, key=lambda policy: tail_mean(losses[policy]))
+    saved = fixed.mean() - losses[chosen].mean()
+    is_better = saved >= MIN_SAVING * fixed.mean() and _is_clear(fixed - losses[chosen])
     leads = [(played[chosen].leads, played[PRESENT].leads), (played[chosen].good, played[PRESENT].good)]
     is_guess = not any(_is_clear(ours - guess) for ours, guess in leads)
-    if split.power < MIN_POWER and (is_guess or (scenario.rate is not None and saved < 1.0)):
+    if split.power < MIN_POWER and (is_guess or (isinstance(scenario.rewards, Conversions) and saved < 1.0)):
         reason = (
             f"{scenario.total:,} visitors are too few to learn anything that matters: {chosen} loses "
             f"{_size(losses[chosen])} {scenario.unit}, a fixed split {_size(fixed)}; the best option leads "
@@ -73,19 +75,17 @@ def recommend(
         )
         return Recommendation(SPLIT, reason, *snippets(scenario, RoundRobin()))
     reason = f"it loses {_size(losses[chosen])} {scenario.unit}, {saved / fixed.mean():.0%} less than "
-    reason += f"a fixed split ({_size(fixed)}){_beside(chosen, first, close, need_variance)}."
+    beside = f"; {first} estimates the variance, which misleads it where many rewards are equal"
+    beside = beside if first not in close else _beside(chosen, first, close)
+    reason += f"a fixed split ({_size(fixed)}){beside}."
     if split.power < 0.8:
         reason += f" The fixed split would have a power of only {split.power:.0%}."
     return Recommendation(chosen, reason, *snippets(scenario, policies[chosen]))
 
 
-def _beside(chosen: str, first: str, close: list[str], need_variance: set[str]) -> str:
+def _beside(chosen: str, first: str, close: list[str]) -> str:
     """Return what is said of the policies that are as good, or better."""
     others = [policy for policy in close if policy != chosen]
-    if chosen in need_variance:
-        return "; it must be given the variance of the rewards, for which the plan takes the square of the sd"
-    if first in need_variance:
-        return f"; {first} loses less or as much, but must be given the variance of the rewards"
     if chosen != first:
         return f"; {first} is as good on average, but its worst 5% of the runs are worse"
     verb = "is" if len(others) == 1 else "are"
@@ -112,9 +112,14 @@ def snippets(scenario: Assumptions, policy: Policy) -> tuple[str, dict[str, Any]
     ours, written = type(policy) in POLICIES.values(), str(policy)
     call = written if written.endswith(")") else f"{written}()"
     settings: dict[str, Any] = {"horizon": scenario.total} if "horizon" in policy.needs else {}
-    if scenario.rate is None:
-        settings["reward_range"] = None
     parts = [f"{name}={value}" for name, value in settings.items()]
+    cap = scenario.cap_of(policy)
+    if cap is not None:
+        settings |= {"reward_range": [0, cap], "outside": "clip"}
+        parts += [f"reward_range=(0, {cap:g})", 'outside="clip"']
+    elif not isinstance(scenario.rewards, Conversions):
+        settings["reward_range"] = None
+        parts.append("reward_range=None")
     imports = ["import lowregret as lr"]
     if not ours:
         imports.append(f"from {module_of(type(policy))} import {type(policy).__name__}")

@@ -1,4 +1,13 @@
-"""The policies. ``POLICIES`` maps the public name of each to its class."""
+"""The policies, each a class: ``dir(lr.policies)`` lists them, ``help(lr.policies.UCB1)`` is about one.
+
+``POLICIES`` maps the name of each to its class. `Policy` is the base of your own, whose methods see an `Arm`,
+the `Clock` and for draws a `Random`. ``lowregret policies`` prints which to use when.
+
+Examples
+--------
+>>> len(dir(lr.policies)) > 50, "UCB1" in dir(lr.policies)
+(True, True)
+"""
 
 from __future__ import annotations
 
@@ -20,6 +29,14 @@ from lowregret.policies.empirical import EmpiricalIMED as EmpiricalIMED
 from lowregret.policies.empirical import EmpiricalKLUCB as EmpiricalKLUCB
 from lowregret.policies.eucbv import EUCBV as EUCBV
 from lowregret.policies.expts import ExpTSPlus as ExpTSPlus
+from lowregret.policies.fixed_budget import UCBE as UCBE
+from lowregret.policies.fixed_budget import SequentialHalving as SequentialHalving
+from lowregret.policies.fixed_budget import SuccessiveRejects as SuccessiveRejects
+from lowregret.policies.fixed_confidence import EBTC as EBTC
+from lowregret.policies.fixed_confidence import KLLUCB as KLLUCB
+from lowregret.policies.fixed_confidence import LUCB as LUCB
+from lowregret.policies.fixed_confidence import TopTwoStopping as TopTwoStopping
+from lowregret.policies.fixed_confidence import TrackAndStop as TrackAndStop
 from lowregret.policies.klucb import KLMOSS as KLMOSS
 from lowregret.policies.klucb import KLUCB as KLUCB
 from lowregret.policies.klucb import KLUCBGauss as KLUCBGauss
@@ -48,6 +65,8 @@ from lowregret.policies.thompson import ThompsonGauss as ThompsonGauss
 from lowregret.policies.thompson import ThompsonNormal as ThompsonNormal
 from lowregret.policies.thompson import TopTwoThompson as TopTwoThompson
 from lowregret.policies.thompson import TopTwoThompsonGauss as TopTwoThompsonGauss
+from lowregret.policies.thresholding import APT as APT
+from lowregret.policies.thresholding import AugUCB as AugUCB
 from lowregret.policies.tsallis import TsallisINF as TsallisINF
 from lowregret.policies.ucb import UCB1 as UCB1
 from lowregret.policies.ucb import UCBV as UCBV
@@ -65,3 +84,7 @@ POLICIES: dict[str, type[Policy]] = {
     for name, value in sorted(globals().items())
     if isinstance(value, type) and issubclass(value, Policy) and value is not Policy
 }
+
+
+def __dir__() -> list[str]:
+    return sorted({*POLICIES, "NEVER", "POLICIES", "Arm", "Arms", "Clock", "Policy", "Random"})

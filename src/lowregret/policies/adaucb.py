@@ -11,7 +11,9 @@ from lowregret.policies.views import Arm, Clock
 
 
 class AdaUCB(Policy):
-    """m + sqrt(2 variance log*(T / H) / n), H the sum over all arms j of min(n, sqrt(n n_j)).
+    """Optimism with a bonus that adapts to how hard the problem is; for Gaussian rewards of known variance.
+
+    m + sqrt(2 variance log*(T / H) / n), H the sum over all arms j of min(n, sqrt(n n_j)).
 
     log*(x) = log((x + e) sqrt(log(x + e))). Lattimore, "Refining the confidence level for optimistic bandit
     strategies", JMLR 19, 2018, Algorithm 1, where the rewards are Gaussian of variance 1. H is also in the
@@ -22,6 +24,11 @@ class AdaUCB(Policy):
     ----------
     variance : float, default 0.25
         The variance of the rewards, positive; 1/4 is the largest for rewards in [0, 1].
+
+    See Also
+    --------
+    OCUCB : Optimism that adapts to the number of rivals.
+    MOSS : Optimism for a known horizon that explores less than UCB1.
 
     Examples
     --------

@@ -16,6 +16,9 @@ A policy states how it compares arms, by exactly one of
 ``duel(self, one, other, clock, rng)``
     A policy that compares two arms at a time: return whether ``one`` wins. At every step the arms are put in
     random order and play a knock-out tournament, in which each half of the arms has a winner of its own.
+``choose(self, arms, clock, rng)``
+    A policy that looks at all arms at once: return the place of the arm to pull, from 0 to ``clock.arms -
+    1``. What it writes by ``arms.set_memory`` serves this one call.
 ``round_robin = True``
     No method: the active arm with the fewest pulls is next, the first of them in case of a tie.
 
@@ -35,7 +38,7 @@ from math import isfinite
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self, dataclass_transform
 
-from lowregret._common.text import unknown
+from lowregret._common.text import unknown_name_message
 from lowregret.errors import InputError
 from lowregret.policies.annotations import literal_values, parameters_of
 from lowregret.policies.arm_memory import memory_methods
@@ -47,6 +50,7 @@ from lowregret.policies.optional_methods import OptionalMethods
 from lowregret.policies.optional_methods import is_randomized as is_randomized
 from lowregret.policies.optional_methods import samples_posteriors as samples_posteriors
 from lowregret.policies.optional_methods import states_posteriors as states_posteriors
+from lowregret.policies.optional_methods import takes_rng as takes_rng
 from lowregret.policies.views import Arms
 
 Need = Literal["horizon", "rewards in [0, 1]", "bounded rewards", "known variance"]
@@ -76,15 +80,21 @@ class Policy(OptionalMethods):
         How often every arm is pulled, in turn, before the first score is computed.
     eliminates_permanently : bool
         Whether an eliminated arm never becomes active again.
+    rounds_eliminate : bool
+        Whether ``next_round`` may eliminate arms, make them active again or clear their statistics. False for
+        rounds that only compute numbers anew, which the simulator then plays faster.
     learns : bool
         Whether the policy tries to find the best arm; the baselines do not.
+    identifies : bool
+        Whether the policy is made to find the best arm, or the arms above a threshold, whatever it loses
+        meanwhile. Leagues of regret leave it out.
     round_robin : bool
         Whether the active arms are pulled in turn; such a policy has no score.
     counts_pending : bool
         Whether a live agent shows the policy pulls whose reward is pending as pulls of their arm, at its
-        current mean. By default False for a policy with ``sample``, a posterior or ``duel``, which would take
-        them for evidence, and True for all others, whose decisions would otherwise be equal until a reward
-        arrives.
+        current mean. By default False for a policy with ``sample``, a posterior, ``duel`` or ``choose``,
+        which would take them for evidence, and True for all others, whose decisions would otherwise be equal
+        until a reward arrives.
     slow_propensities : bool
         Whether ``propensities`` takes so long that an agent in memory computes it only if asked to.
     top_two : bool
@@ -141,7 +151,9 @@ class Policy(OptionalMethods):
     separable_width: ClassVar[bool] = False
     warmup: ClassVar[int] = 1
     eliminates_permanently: ClassVar[bool] = True
+    rounds_eliminate: ClassVar[bool] = True
     learns: ClassVar[bool] = True
+    identifies: ClassVar[bool] = False
     round_robin: ClassVar[bool] = False
     counts_pending: ClassVar[bool] = True
     slow_propensities: ClassVar[bool] = False
@@ -188,7 +200,11 @@ class Policy(OptionalMethods):
         for name in kwargs.keys() - set(names):
             if name not in signature(cls.__init__).parameters:
                 takes = f"it takes {', '.join(names) or 'none'}"
-                raise InputError(f"{cls.__name__}: {unknown('parameter', name, names, takes)}")
+                if name in vars(cls) and not callable(value := vars(cls)[name]):
+                    kind = type(value).__name__
+                    takes = f"annotate it in the class, as in {name}: {kind} = {value!r}"
+                    raise InputError(f"{cls.__name__}: {name!r} is no parameter: {takes}")
+                raise InputError(f"{cls.__name__}: {unknown_name_message('parameter', name, names, takes)}")
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
@@ -272,18 +288,20 @@ def fields_of(policy: Policy | type[Policy]) -> tuple[Any, ...]:
     return fields(policy)  # type: ignore[arg-type]  # __init_subclass__ makes every policy a dataclass
 
 
-def _all_arms(self: Any, rows: Any, rewards: Any) -> Arms:
-    return Arms(self, rows, rewards)
+def _all_arms(self: Any, table: Any) -> Arms:
+    return Arms(self, table)
 
 
-def _no_arms(self: Any, rows: Any, rewards: Any) -> None:
+def _no_arms(self: Any, table: Any) -> None:
     return None
 
 
 def _all_rewards(self: Any, row: Any, rewards: Any) -> tuple[Any]:
     # in a tuple, because code that counts no references may return no other array than one it was given
-    prior = int(row["prior"])
-    return (rewards[int(row["number"]), int(row["reset"]) + prior : int(row["pulls"]) + prior],)
+    if rewards is None:  # while a prior is added to the table of arms
+        return (None,)
+    last = int(row["prior"]) + int(row["pulls"])
+    return (rewards[int(row["number"]), int(row["forgotten"]) : last],)
 
 
 def _no_rewards(self: Any, row: Any, rewards: Any) -> tuple[None]:

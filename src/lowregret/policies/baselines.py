@@ -10,7 +10,14 @@ from lowregret.policies.views import Arm, Clock, Random
 
 
 class RoundRobin(Policy):
-    """Every arm in turn, so that each gets its equal share of the pulls.
+    """Share the pulls equally, as a fixed split does; the baseline that every policy must beat.
+
+    Every arm in turn, so that each gets its equal share of the pulls.
+
+    See Also
+    --------
+    EpsilonGreedy : Explore a fixed share of the time, else take what looks best.
+    FixedArm : Pull one arm, always.
 
     Examples
     --------
@@ -24,12 +31,18 @@ class RoundRobin(Policy):
 
 
 class FixedArm(Policy):
-    """One arm, always.
+    """Pull one arm, always; as a baseline, such as the present option.
+
+    One arm, always.
 
     Parameters
     ----------
     arm : int
         The number of the arm, counted from 0.
+
+    See Also
+    --------
+    RoundRobin : Share the pulls equally, as a fixed split does.
 
     Examples
     --------
@@ -52,12 +65,19 @@ class FixedArm(Policy):
 
 
 class EpsilonGreedy(Policy):
-    """With probability epsilon an arm at random, else the arm with the best mean.
+    """Explore a fixed share of the time, else take what looks best; a baseline anyone can explain.
+
+    With probability epsilon an arm at random, else the arm with the best mean.
 
     Parameters
     ----------
     epsilon : float, default 0.1
         The share of random pulls, from 0 to 1.
+
+    See Also
+    --------
+    RoundRobin : Share the pulls equally, as a fixed split does.
+    ThompsonBeta : Choose each arm as often as it is likely to be the best.
 
     Examples
     --------

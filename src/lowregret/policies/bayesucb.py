@@ -13,12 +13,19 @@ from lowregret.special.quantiles import beta_upper, normal_upper, student_upper
 
 
 class BayesUCBBeta(Policy):
-    """The quantile 1 - 1 / t of Beta(1 + S, 1 + F), of S successes and F failures.
+    """Optimism by a quantile of the posterior; for rewards 0 and 1 where choices need not be random.
+
+    The quantile 1 - 1 / t of Beta(1 + S, 1 + F), of S successes and F failures.
 
     Kaufmann, Cappe and Garivier, "On Bayesian upper confidence bounds for bandit problems", AISTATS 2012,
     Algorithm 1 with the uniform prior and c = 0, which the authors recommend in practice; there are no
     initial pulls. Assumes rewards in [0, 1]; a reward in between counts as a success with that probability.
     Needs no horizon.
+
+    See Also
+    --------
+    ThompsonBeta : Choose each arm as often as it is likely to be the best.
+    KLUCB : Optimism by the tightest bound for rewards 0 and 1.
 
     Examples
     --------
@@ -40,7 +47,9 @@ class BayesUCBBeta(Policy):
 
 
 class BayesUCBBetaHorizon(Policy):
-    """The quantile 1 - 1 / (t log(T)^c) of Beta(1 + S, 1 + F), of S successes and F failures.
+    """BayesUCBBeta with a cautious quantile for a known horizon; for comparisons with its paper.
+
+    The quantile 1 - 1 / (t log(T)^c) of Beta(1 + S, 1 + F), of S successes and F failures.
 
     As ``BayesUCBBeta``, with the factor log(T)^c of the analysis, which takes c >= 5; log(T) counts as at
     least 1. Needs the horizon T.
@@ -49,6 +58,10 @@ class BayesUCBBetaHorizon(Policy):
     ----------
     c : float, default 5
         Power of log(T), at least 0.
+
+    See Also
+    --------
+    BayesUCBBeta : Optimism by a quantile of the posterior.
 
     Examples
     --------
@@ -77,7 +90,9 @@ def _upper_quantile(arm: Arm, tail: float) -> float:
 
 
 class BayesUCBGauss(Policy):
-    """m + sqrt(variance / n) Phi^-1(1 - 1 / t), Phi the standard normal distribution.
+    """Optimism by a quantile of the posterior; for Gaussian rewards of known variance.
+
+    m + sqrt(variance / n) Phi^-1(1 - 1 / t), Phi the standard normal distribution.
 
     Kaufmann, Cappe and Garivier 2012 with c = 0, for Gaussian rewards of known variance under the flat
     prior. Needs no horizon.
@@ -86,6 +101,11 @@ class BayesUCBGauss(Policy):
     ----------
     variance : float, default 0.25
         The variance of the rewards, positive.
+
+    See Also
+    --------
+    BayesUCBStudent : Optimism by a quantile of the posterior.
+    ThompsonGauss : Thompson sampling for Gaussian rewards of known variance.
 
     Examples
     --------
@@ -107,11 +127,18 @@ class BayesUCBGauss(Policy):
 
 
 class BayesUCBStudent(Policy):
-    """m + (s / sqrt(n)) times the quantile 1 - 1 / t of Student's t distribution with n - 1 degrees.
+    """Optimism by a quantile of the posterior; for Gaussian rewards of unknown variance.
+
+    m + (s / sqrt(n)) times the quantile 1 - 1 / t of Student's t distribution with n - 1 degrees.
 
     Kaufmann, Cappe and Garivier 2012 with c = 0, for Gaussian rewards of unknown mean and variance under
     the prior 1 / variance; s^2 is the unbiased variance. Every arm is pulled twice first. Needs no
     horizon.
+
+    See Also
+    --------
+    ThompsonNormal : Thompson sampling for rewards of unknown scale, such as revenue.
+    BayesUCBGauss : Optimism by a quantile of the posterior.
 
     Examples
     --------

@@ -28,7 +28,9 @@ class Segment(NamedTuple):
 
 
 class GLRKLUCB(Policy):
-    """The largest q with n kl(m, q) <= log(t) + c log(log(t)), all counted since the latest restart.
+    """KLUCB that starts again when a test finds a change; for means that change abruptly.
+
+    The largest q with n kl(m, q) <= log(t) + c log(log(t)), all counted since the latest restart.
 
     Besson, Kaufmann, Maillard and Seznec, "Efficient change-point detection for tackling piecewise-stationary
     bandits", JMLR 23, 2022, the policy GLR-klUCB. After each reward, the rewards of its arm are tested for a
@@ -55,6 +57,11 @@ class GLRKLUCB(Policy):
     every : int, default 1
         At every how many rewards an arm is tested, and a split considered. The time of a step is divided by
         the square of it.
+
+    See Also
+    --------
+    DiscountedThompson : Thompson sampling that forgets.
+    SlidingWindowUCB : Optimism on the latest rewards alone.
 
     Examples
     --------

@@ -15,7 +15,7 @@ DEPENDENCIES = ((), ("pulls", "mean"), ("pulls", "mean", "variance"))
 """What ``index_depends_on`` may be."""
 
 POSTERIORS = ("normal_posterior", "beta_posterior")
-COMPARISONS = ("score", "sample", *POSTERIORS, "list_index", "duel", "round_robin")
+COMPARISONS = ("score", "sample", *POSTERIORS, "list_index", "duel", "choose", "round_robin")
 """How a policy compares arms; each policy has one of them."""
 
 
@@ -30,6 +30,7 @@ def validate_class(cls: Any, base: Any) -> None:
     ways = [name for name in COMPARISONS if getattr(cls, name, False)]
     rounds = [name for name in ("first_round", "lower_bound", "next_round") if cls.overrides(name)]
     alone = [name for name in (*POSTERIORS, "list_index", "duel") if name in ways and rounds]
+    judges = [name for name in ("stop", "accepts") if cls.overrides(name)]
     flags = [
         (isinstance(getattr(cls, flag), bool), f"{flag} must be True or False, got {getattr(cls, flag)!r}")
         for flag in (name for name, value in vars(base).items() if isinstance(value, bool))
@@ -54,6 +55,12 @@ def validate_class(cls: Any, base: Any) -> None:
         (len(ways) < 2, f"a policy has one of {' and '.join(ways)}, not both"),
         (not cls.top_two or {*ways} & {*POSTERIORS}, f"top_two needs {' or '.join(POSTERIORS)}"),
         (not alone, f"a policy with {''.join(alone)} has no {''.join(rounds[:1])}"),
+        ("choose" not in ways or not cls.overrides("lower_bound"), "a policy with choose has no lower_bound"),
+        (len(judges) < 2, "a policy that accepts arms does not stop: it has no single arm to go on with"),
+        (
+            (cls.eliminates_permanently and "list_index" not in ways) or "stop" not in judges,
+            "a policy that stops needs eliminates_permanently = True, and no list_index",
+        ),
         (not reserved, f"a parameter cannot be called {reserved[0] if reserved else ''}: that is a method"),
     ):
         if not holds:

@@ -11,8 +11,8 @@ def _by_round_robin(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) 
     return -float(arm.pulls)
 
 
-def _by_duels(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> float:
-    return 0.0  # arms are compared in ``engine.kernels.step``
+def _by_own_choice(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> float:
+    return 0.0  # arms are compared in ``engine.kernels.step``, or by the policy itself
 
 
 def _by_list_index(self: Any, arm: Arm, clock: Clock, round: Any, rng: Random) -> Any:
@@ -44,7 +44,8 @@ def _by_score_in_round(self: Any, arm: Arm, clock: Clock, round: Any, rng: Rando
 INDEX_METHODS = {
     "round_robin": _by_round_robin,
     "list_index": _by_list_index,
-    "duel": _by_duels,
+    "duel": _by_own_choice,
+    "choose": _by_own_choice,
     "normal_posterior": _by_normal_posterior,
     "beta_posterior": _by_beta_posterior,
     "sample": _by_sample,

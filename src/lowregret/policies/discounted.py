@@ -20,7 +20,9 @@ class Discounted(NamedTuple):
 
 
 class DiscountedUCB(Policy):
-    """s / c + 2 b sqrt(xi log(n) / c), c and s the discounted pulls and rewards of the arm, n all pulls.
+    """Optimism that forgets; for means that change slowly.
+
+    s / c + 2 b sqrt(xi log(n) / c), c and s the discounted pulls and rewards of the arm, n all pulls.
 
     Garivier and Moulines, "On upper-confidence bound policies for switching bandit problems", ALT 2011, the
     policy D-UCB. A pull and its reward count gamma^d after d further steps, so n = (1 - gamma^(t - 1)) /
@@ -36,6 +38,11 @@ class DiscountedUCB(Policy):
         of Baudry, Russac and Cappe (2021) has 1/2.
     b : float, default 1
         The largest reward, positive.
+
+    See Also
+    --------
+    SlidingWindowUCB : Optimism on the latest rewards alone.
+    DiscountedThompson : Thompson sampling that forgets.
 
     Examples
     --------
@@ -65,7 +72,9 @@ class DiscountedUCB(Policy):
 
 
 class DiscountedThompson(Policy):
-    """A sample of Beta(1 + S, 1 + F), S and F the discounted successes and failures of the arm.
+    """Thompson sampling that forgets; for rewards 0 and 1 whose means change slowly.
+
+    A sample of Beta(1 + S, 1 + F), S and F the discounted successes and failures of the arm.
 
     Raj and Kalyani, "Taming non-stationary bandits: a Bayesian approach", arXiv 1707.09727, 2017, the policy
     dTS. A reward counts gamma^d after d further steps. A reward between 0 and 1 counts as a success with
@@ -75,6 +84,11 @@ class DiscountedThompson(Policy):
     ----------
     gamma : float, default 0.99
         The discount factor, in (0, 1).
+
+    See Also
+    --------
+    DiscountedUCB : Optimism that forgets.
+    GLRKLUCB : KLUCB that starts again when a test finds a change.
 
     Examples
     --------

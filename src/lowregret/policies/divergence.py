@@ -11,7 +11,9 @@ from lowregret.special.divergences import bernoulli_kl
 
 
 class DMED(Policy):
-    """Play a list of arms in turn; an arm enters the next if n kl(m, m*) < log(t / n), m* the best mean.
+    """Play every arm that could still be the best in turn; for rewards 0 and 1, a cheap relative of KLUCB.
+
+    Play a list of arms in turn; an arm enters the next if n kl(m, m*) < log(t / n), m* the best mean.
 
     Honda and Takemura, "An asymptotically optimal bandit algorithm for bounded support models", COLT
     2010, the policy DMED, with the Bernoulli divergence. The condition is checked after every pull, for
@@ -22,6 +24,11 @@ class DMED(Policy):
     ----------
     genuine : bool, default True
         With False, log(t) in place of log(t / n): what Garivier and Cappe 2011 call DMED.
+
+    See Also
+    --------
+    IMED : Pull the arm with the least evidence against it.
+    KLUCB : Optimism by the tightest bound for rewards 0 and 1.
 
     Examples
     --------
@@ -48,11 +55,18 @@ class DMED(Policy):
 
 
 class IMED(Policy):
-    """The arm of least n kl(m, m*) + log(n), m* the best mean.
+    """Pull the arm with the least evidence against it; for rewards 0 and 1, as good as KLUCB and quicker.
+
+    The arm of least n kl(m, m*) + log(n), m* the best mean.
 
     Honda and Takemura, "Non-asymptotic analysis of a new bandit algorithm for semi-bounded rewards",
     JMLR 16, 2015, the policy IMED, with the Bernoulli divergence. Assumes rewards in [0, 1]; needs no
     horizon.
+
+    See Also
+    --------
+    KLUCB : Optimism by the tightest bound for rewards 0 and 1.
+    DMED : Play every arm that could still be the best in turn.
 
     Examples
     --------

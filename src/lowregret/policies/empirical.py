@@ -12,7 +12,9 @@ from lowregret.special.empirical_divergences import empirical_kl_free, empirical
 
 
 class EmpiricalKLUCB(Policy):
-    """The largest q with n K_inf(q) <= log(t) + c log(log(t)).
+    """Optimism for any rewards in [0, 1], from all rewards seen; tight, and slow in long runs.
+
+    The largest q with n K_inf(q) <= log(t) + c log(log(t)).
 
     K_inf(q) is the least divergence from the empirical distribution of the arm's rewards to a distribution
     on [0, 1] of mean q. Cappe, Garivier, Maillard, Munos and Stoltz, "Kullback-Leibler upper confidence
@@ -25,6 +27,11 @@ class EmpiricalKLUCB(Policy):
     ----------
     c : float, default 0
         Weight of log(log(t)), at least 0.
+
+    See Also
+    --------
+    KLUCB : Optimism by the tightest bound for rewards 0 and 1.
+    EmpiricalIMED : Pull the arm with the least evidence against it.
 
     Examples
     --------
@@ -47,12 +54,19 @@ class EmpiricalKLUCB(Policy):
 
 
 class EmpiricalIMED(Policy):
-    """The arm of least n K_inf(m*) + log(n), m* the best mean.
+    """Pull the arm with the least evidence against it; for rewards in [0, 1] that are not only 0 and 1.
+
+    The arm of least n K_inf(m*) + log(n), m* the best mean.
 
     K_inf(q) is the least divergence from the empirical distribution of the arm's rewards to a distribution
     on [0, 1] of mean q. Honda and Takemura, "Non-asymptotic analysis of a new bandit algorithm for
     semi-bounded rewards", JMLR 16, 2015, the policy IMED. For rewards of 0 and 1 it is ``IMED``. Assumes
     rewards in [0, 1]; needs no horizon. Looks at all rewards at every step.
+
+    See Also
+    --------
+    IMED : Pull the arm with the least evidence against it.
+    EmpiricalKLUCB : Optimism for any rewards in [0, 1], from all rewards seen.
 
     Examples
     --------

@@ -32,7 +32,9 @@ def warn_no_guarantee(horizon: int, arms: int) -> None:
 
 
 class EUCBV(Policy):
-    """m + sqrt(rho (v + 2) log(psi T eps_m) / (4 n)) over the active arms; rounds halve eps_m.
+    """Drop arms for good, round by round, by bounds that use variances; where arms must leave early.
+
+    m + sqrt(rho (v + 2) log(psi T eps_m) / (4 n)) over the active arms; rounds halve eps_m.
 
     Algorithm 1 of Mukherjee, Naveen, Sudarsanam and Ravindran, "Efficient-UCBV: An Almost Optimal
     Algorithm using Variance Estimates", AAAI 2018. After every pull an arm is eliminated if its index is
@@ -41,7 +43,7 @@ class EUCBV(Policy):
     n_m = ceil(log(psi T eps_m^2) / (2 eps_m)).
 
     The paper states a guarantee for rewards in [0, 1], T >= K^2.4, rho = 1/2 and psi = T / K^2, which does
-    not hold as printed (docs/theory.md). For a shorter horizon the policy runs and warns.
+    not hold as printed (docs/explanation/theory.md). For a shorter horizon the policy runs and warns.
 
     Parameters
     ----------
@@ -58,6 +60,11 @@ class EUCBV(Policy):
     -----
     Cases the paper leaves open: a logarithm of less than 1 counts as that of 1, so the width is 0 there; n_m
     is at least 1; with T < K the first T arms are pulled; with one arm there are no rounds.
+
+    See Also
+    --------
+    MOSSV : Optimism that uses variances and a known horizon.
+    UCBImproved : Drop arms round by round, with a known horizon.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -42,6 +42,24 @@ def constant_index_ignores_time(policy: Policy) -> None:
             assert here == there, f"the score of {arm} is {here:g} at {clock}, and {there:g} at {later}"
         here, there = (policy.lower_bound(arm, at, round) for at in (clock, later))
         assert here == there, f"the lower bound of {arm} is {here:g} at {clock}, and {there:g} at {later}"
+
+
+def index_moves_as_it_says(policy: Policy) -> None:
+    """Scores of arms that are not pulled increase or decrease with time, as index_trend says."""
+    sees_more = policy.uses_best or policy.uses_arms or policy.uses_rewards or policy.Memory is not None
+    compared = policy.overrides("score") or policy.overrides("list_index")
+    if policy.index_trend not in ("increasing", "decreasing") or sees_more or not compared:
+        return
+    sign, trend, no_draws = (1.0 if policy.index_trend == "increasing" else -1.0), policy.index_trend, None
+    for arm, clock in _states(policy):
+        clock, later = (clock_at(clock.t + more, clock.horizon + 50, clock.arms, 0.0) for more in (0, 37))
+        round: Any = policy.first_round(clock)
+        here, there = (policy.arm_index(arm, at, round, cast(Any, no_draws)) for at in (clock, later))
+        slack = 1e-12 * (1.0 + min(abs(here), 1e300))
+        assert sign * (there - here) >= -slack or here == there, (
+            f"index_trend = {trend!r} is false: the score of {arm} is {here:g} at {clock}, "
+            f"and {there:g} at {later}"
+        )
 
 
 def index_depends_on_what_it_says(policy: Policy) -> None:

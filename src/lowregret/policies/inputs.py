@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from inspect import getdoc
+from math import isfinite
 
 from lowregret.errors import InputError
 from lowregret.policies import Policy
@@ -48,7 +49,8 @@ def reward_note(
     bound = getattr(policy, "b", 1.0)
     notes = ["rewards clipped to [0, 1]"] if clipped else []
     if "bounded rewards" in policy.needs and not 0.0 <= low <= high <= bound:
-        notes.append(f"assumes rewards in [0, {bound:g}], and they lie in [{low:g}, {high:g}]")
+        remedy = _scaling(low, high, bound)
+        notes.append(f"assumes rewards in [0, {bound:g}], and they lie in [{low:g}, {high:g}]{remedy}")
     if policy.overrides("transform_reward") and not binary:
         words = (getdoc(type(policy).transform_reward) or "").partition("\n")[0].rstrip(".")
         detail = f": {words[0].lower()}{words[1:]}" if words else ""
@@ -56,6 +58,13 @@ def reward_note(
     if period is not None:
         notes.append(f"means adjusted for periods of {period:,} decisions")
     return "; ".join(notes)
+
+
+def _scaling(low: float, high: float, bound: float) -> str:
+    """Return how to map rewards to [0, 1], "" where they have no range or another one is assumed."""
+    if not (isfinite(low) and isfinite(high)) or bound != 1.0:
+        return ""
+    return f": scale = [{low:g}, {high:g}] maps them to [0, 1]"
 
 
 def policy_of(policy: Policy | str) -> Policy:

@@ -12,7 +12,9 @@ from lowregret.special.divergences import bernoulli_kl_upper
 
 
 class KLUCB(Policy):
-    """The largest q with n kl(m, q) <= log(t) + c log(log(t)), kl the Bernoulli divergence.
+    """Optimism by the tightest bound for rewards 0 and 1; for very long horizons.
+
+    The largest q with n kl(m, q) <= log(t) + c log(log(t)), kl the Bernoulli divergence.
 
     Garivier and Cappe, "The KL-UCB algorithm for bounded stochastic bandits and beyond", COLT 2011,
     Algorithm 1. Assumes rewards in [0, 1]; rewards between 0 and 1 enter through their mean, for which
@@ -23,6 +25,12 @@ class KLUCB(Policy):
     ----------
     c : float, default 0
         Weight of log(log(t)), at least 0.
+
+    See Also
+    --------
+    KLUCBPlus : KLUCB that explores less.
+    IMED : Pull the arm with the least evidence against it.
+    UCB1 : Optimism: the mean and a bonus that shrinks with pulls.
 
     Examples
     --------
@@ -46,10 +54,17 @@ class KLUCB(Policy):
 
 
 class KLUCBPlus(Policy):
-    """The largest q with n kl(m, q) <= log(t / n), kl the Bernoulli divergence.
+    """KLUCB that explores less; for rewards 0 and 1, often better than KLUCB in practice.
+
+    The largest q with n kl(m, q) <= log(t / n), kl the Bernoulli divergence.
 
     Garivier and Cappe 2011, the variant KL-UCB+. Assumes rewards in
     [0, 1], as ``KLUCB``; needs no horizon.
+
+    See Also
+    --------
+    KLUCB : Optimism by the tightest bound for rewards 0 and 1.
+    KLUCBPlusPlus : KLUCB for a known horizon, optimal in the long run and in the worst case.
 
     Examples
     --------
@@ -68,10 +83,17 @@ class KLUCBPlus(Policy):
 
 
 class KLUCBPlusPlus(Policy):
-    """The largest q with n kl(m, q) <= log+(y (1 + log+(y)^2)), y = T / (K n), kl the Bernoulli divergence.
+    """KLUCB for a known horizon, optimal in the long run and in the worst case; for rewards 0 and 1.
+
+    The largest q with n kl(m, q) <= log+(y (1 + log+(y)^2)), y = T / (K n), kl the Bernoulli divergence.
 
     Menard and Garivier, "A minimax and asymptotically optimal algorithm for stochastic bandits", ALT
     2017, Algorithm 1. Assumes rewards in [0, 1], as ``KLUCB``; needs the horizon T.
+
+    See Also
+    --------
+    KLUCBSwitch : KLUCB for arms with few pulls and MOSS for the others.
+    KLMOSS : KLUCB for a known horizon.
 
     Examples
     --------
@@ -92,7 +114,9 @@ class KLUCBPlusPlus(Policy):
 
 
 class KLUCBSwitch(Policy):
-    """The largest q with n kl(m, q) <= L while n <= (T / K)^exponent, then m + sqrt(L / (2 n)).
+    """KLUCB for arms with few pulls and MOSS for the others; for bounded rewards and a known horizon.
+
+    The largest q with n kl(m, q) <= L while n <= (T / K)^exponent, then m + sqrt(L / (2 n)).
 
     L = log+(T / (K n)). Garivier, Hadiji, Menard and Stoltz, "KL-UCB-switch: optimal regret bounds for
     stochastic bandits from both a distribution-dependent and a distribution-free viewpoints", JMLR 23, 2022,
@@ -104,6 +128,11 @@ class KLUCBSwitch(Policy):
     ----------
     exponent : float, default 0.2
         When the index changes, in [0, 1]. The paper also has 8/9.
+
+    See Also
+    --------
+    KLUCBPlusPlus : KLUCB for a known horizon, optimal in the long run and in the worst case.
+    MOSS : Optimism for a known horizon that explores less than UCB1.
 
     Examples
     --------
@@ -127,11 +156,18 @@ class KLUCBSwitch(Policy):
 
 
 class KLMOSS(Policy):
-    """The largest q with n kl(m, q) <= log+(T / (K n)), kl the Bernoulli divergence.
+    """KLUCB for a known horizon; for rewards 0 and 1 where the worst case matters too.
+
+    The largest q with n kl(m, q) <= log+(T / (K n)), kl the Bernoulli divergence.
 
     The bound of Chernoff at the level of MOSS, known as KL-MOSS. It is the index of Garivier, Hadiji, Menard
     and Stoltz, JMLR 23, 2022, before its switch: ``KLUCBSwitch(exponent=1)``. Assumes rewards in [0, 1], as
     ``KLUCB``; needs the horizon T.
+
+    See Also
+    --------
+    MOSSV : Optimism that uses variances and a known horizon.
+    KLUCBPlusPlus : KLUCB for a known horizon, optimal in the long run and in the worst case.
 
     Examples
     --------
@@ -150,7 +186,9 @@ class KLMOSS(Policy):
 
 
 class KLUCBGauss(Policy):
-    """m + sqrt(2 variance log(t) / n); with plus, log(t / n) in place of log(t).
+    """Optimism for Gaussian rewards of known variance; UCB1 with the right constant.
+
+    m + sqrt(2 variance log(t) / n); with plus, log(t / n) in place of log(t).
 
     Cappe, Garivier, Maillard, Munos and Stoltz, "Kullback-Leibler upper confidence bounds for optimal
     sequential allocation", Annals of Statistics 41, 2013: kl-UCB for Gaussian rewards of known
@@ -163,6 +201,11 @@ class KLUCBGauss(Policy):
         The variance of the rewards, positive; 1/4 is the largest for rewards in [0, 1].
     plus : bool, default False
         Whether to use log(t / n).
+
+    See Also
+    --------
+    KLUCB : Optimism by the tightest bound for rewards 0 and 1.
+    MOSS : Optimism for a known horizon that explores less than UCB1.
 
     Examples
     --------

@@ -15,7 +15,9 @@ LEAST_LOG_WEIGHT = -700.0
 
 
 class MaillardSampling(Policy):
-    """An arm with a probability proportional to exp(-n d^2 / (2 variance)), d its distance to the best mean.
+    """Choose at random with known probabilities; for rewards of known variance and logged propensities.
+
+    An arm with a probability proportional to exp(-n d^2 / (2 variance)), d its distance to the best mean.
 
     Bian and Jun, "Maillard sampling: Boltzmann exploration done optimally", AISTATS 2022, after the thesis of
     Maillard (2013). The rewards are subgaussian with a known variance factor. Needs no horizon. An agent logs
@@ -25,6 +27,11 @@ class MaillardSampling(Policy):
     ----------
     variance : float, default 0.25
         The variance factor of the rewards, positive; 1/4 holds for all rewards in [0, 1].
+
+    See Also
+    --------
+    KLMS : Choose at random with known probabilities.
+    ThompsonGauss : Thompson sampling for Gaussian rewards of known variance.
 
     Examples
     --------
@@ -51,11 +58,18 @@ class MaillardSampling(Policy):
 
 
 class KLMS(Policy):
-    """An arm with a probability proportional to exp(-n kl(m, m*)), m* the best mean.
+    """Choose at random with known probabilities; where exact propensities have to be logged.
+
+    An arm with a probability proportional to exp(-n kl(m, m*)), m* the best mean.
 
     kl is the Bernoulli divergence. Qin, Jun and Zhang, "Kullback-Leibler Maillard sampling for multi-armed
     bandits with bounded rewards", NeurIPS 2023, the policy KL-MS. Assumes rewards in [0, 1]; rewards in
     between enter through their mean. Needs no horizon. An agent logs exact propensities.
+
+    See Also
+    --------
+    MaillardSampling : Choose at random with known probabilities.
+    ThompsonBeta : Choose each arm as often as it is likely to be the best.
 
     Examples
     --------

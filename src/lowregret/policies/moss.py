@@ -11,10 +11,18 @@ from lowregret.policies.views import Arm, Clock
 
 
 class MOSS(Policy):
-    """m + sqrt(log+(T / (K n)) / n), with log+ x = max(log x, 0).
+    """Optimism for a known horizon that explores less than UCB1; a strong and simple default in [0, 1].
+
+    m + sqrt(log+(T / (K n)) / n), with log+ x = max(log x, 0).
 
     Audibert and Bubeck, "Minimax policies for adversarial and stochastic bandits", COLT 2009,
     the policy MOSS. Assumes rewards in [0, 1]; needs the horizon T.
+
+    See Also
+    --------
+    MOSSV : Optimism that uses variances and a known horizon.
+    MOSSAnytime : MOSS where no horizon is known.
+    UCB1 : Optimism: the mean and a bonus that shrinks with pulls.
 
     Examples
     --------
@@ -33,7 +41,9 @@ class MOSS(Policy):
 
 
 class MOSSAnytime(Policy):
-    """m + sqrt(((1 + alpha) / 2) log+(t / (K n)) / n), with log+ x = max(log x, 0).
+    """MOSS where no horizon is known.
+
+    m + sqrt(((1 + alpha) / 2) log+(t / (K n)) / n), with log+ x = max(log x, 0).
 
     Degenne and Perchet, "Anytime optimal algorithms in stochastic multi-armed bandits", ICML 2016,
     MOSS-anytime. Assumes rewards in [0, 1]; needs no horizon.
@@ -42,6 +52,11 @@ class MOSSAnytime(Policy):
     ----------
     alpha : float, default 1.35
         How much the policy explores, positive.
+
+    See Also
+    --------
+    MOSS : Optimism for a known horizon that explores less than UCB1.
+    MOSSVAnytime : MOSSV where no horizon is known.
 
     Examples
     --------

@@ -11,7 +11,9 @@ from lowregret.policies.views import Arm, Clock, Random
 
 
 class MOTS(Policy):
-    """The smaller of a sample of N(m, variance / (rho n)) and m + sqrt(alpha variance log+(T / (K n)) / n).
+    """Thompson sampling with samples cut at a bound; for Gaussian rewards where the worst case matters.
+
+    The smaller of a sample of N(m, variance / (rho n)) and m + sqrt(alpha variance log+(T / (K n)) / n).
 
     Jin, Xu, Shi, Xiao and Gu, "MOTS: minimax optimal Thompson sampling", ICML 2021, Algorithm 1, where the
     noise is subgaussian with variance factor 1. Needs the horizon T. Constants not verified:
@@ -26,6 +28,11 @@ class MOTS(Policy):
         How far from the mean samples are clipped, positive.
     variance : float, default 0.25
         The variance of the rewards, positive; 1/4 is the largest for rewards in [0, 1].
+
+    See Also
+    --------
+    ThompsonGauss : Thompson sampling for Gaussian rewards of known variance.
+    ExpTSPlus : Thompson sampling that samples a share of the arms alone.
 
     Examples
     --------

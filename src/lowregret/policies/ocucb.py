@@ -11,7 +11,9 @@ from lowregret.policies.views import Arm, Clock
 
 
 class OCUCB(Policy):
-    """m + sqrt(alpha log(psi T / t) / n).
+    """Optimism that adapts to the number of rivals; for Gaussian rewards and a known horizon.
+
+    m + sqrt(alpha log(psi T / t) / n).
 
     Lattimore, "Optimally confident UCB: improved regret for finite-armed bandits", 2015, Algorithm 1.
     Assumes rewards with subgaussian noise; needs the horizon T. The analysis takes alpha > 2 and psi >=
@@ -23,6 +25,11 @@ class OCUCB(Policy):
         How much the policy explores, positive.
     psi : float, default 2
         At least 1, so that the logarithm is never negative.
+
+    See Also
+    --------
+    AdaUCB : Optimism with a bonus that adapts to how hard the problem is.
+    MOSS : Optimism for a known horizon that explores less than UCB1.
 
     Examples
     --------

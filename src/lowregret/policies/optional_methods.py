@@ -7,12 +7,16 @@ Python; the others also compiled.
 from __future__ import annotations
 
 from functools import lru_cache
+from inspect import signature
 from itertools import repeat, starmap
 from math import inf
 from typing import Any, NamedTuple
 
 from lowregret.policies.class_validation import POSTERIORS
 from lowregret.policies.views import NEVER, Arm, Arms, Clock, Random
+
+DRAWING = ("next_round", "update_memory")
+"""The methods that may end with ``rng``, the random draws of the policy."""
 
 
 class NoRound(NamedTuple):
@@ -40,7 +44,7 @@ class OptionalMethods:
         --------
         >>> lr.FixedArm(3).validate_problem(lr.Clock(t=0, horizon=100, arms=2, log_t=0.0, best=0.0))
         Traceback (most recent call last):
-        lowregret.errors.InputError: FixedArm: arm must be below the number of arms, 2, got 3
+        lowregret.errors.InputError: FixedArm: arm must be below the number of arms (2), got 3
         """
 
     def initially_active(self, number: int) -> bool:
@@ -83,6 +87,10 @@ class OptionalMethods:
 
     def next_round(self, arms: Arms, clock: Clock, round: Any) -> Any:
         """Return the round after ``round``; eliminate or reactivate arms; see `Arms` for an example.
+
+        It may end with ``rng``, the random draws of the policy.
+        A round may also hold what is computed seldom, such as the median of the pulls of all arms. A class
+        whose rounds leave all arms as they are sets ``rounds_eliminate = False``.
 
         Parameters
         ----------
@@ -174,7 +182,7 @@ class OptionalMethods:
         return inf
 
     def update_memory(self, arm: Arm, reward: float, clock: Clock) -> Any:
-        """Return the memory of an arm after a reward.
+        """Return the memory of an arm after a reward; it may end with ``rng``, the policy's random draws.
 
         Parameters
         ----------
@@ -200,6 +208,85 @@ class OptionalMethods:
         array([0, 1, 0, 1])
         """
         return arm.memory
+
+    def recommend(self, arms: Arms, clock: Clock) -> int:
+        """Return the place of the arm that the policy takes for the best.
+
+        By default it is the arm with the largest mean of those that were pulled and not eliminated; of
+        several the one with the most pulls, and then the first.
+
+        Parameters
+        ----------
+        arms : Arms
+            All arms.
+        clock : Clock
+            The time, the horizon and the number of arms.
+
+        Examples
+        --------
+        >>> class MostPulled(lr.UCB1):
+        ...     def recommend(self, arms, clock):
+        ...         best = 0
+        ...         for i in range(clock.arms):
+        ...             if arms.at(i).pulls > arms.at(best).pulls:
+        ...                 best = i
+        ...         return best
+        >>> result = lr.simulate(
+        ...     [lr.UCB1(), MostPulled()], "bernoulli:0.5,0.6", 50, 100, record_recommendations=True
+        ... )
+        >>> result.identification()["error"].to_list()
+        [0.3, 0.33]
+        """
+        best, first = -1, -1
+        for i in range(clock.arms):
+            if arms.is_eliminated(i):
+                continue
+            first = i if first < 0 else first
+            if arms.at(i).pulls > 0:
+                arm, other = arms.at(i), arms.at(max(best, 0))
+                more = arm.mean == other.mean and arm.pulls > other.pulls
+                if best < 0 or arm.mean > other.mean or more:
+                    best = i
+        return best if best >= 0 else max(first, 0)
+
+    def stop(self, arms: Arms, clock: Clock) -> bool:
+        """Return whether the policy has seen enough: by default never.
+
+        It is asked after every pull once the warm-up is over. All later pulls are of the arm that it then
+        recommends.
+
+        Parameters
+        ----------
+        arms, clock : Arms, Clock
+            All arms; the time, the horizon and the number of arms.
+
+        Examples
+        --------
+        >>> class Fifty(lr.RoundRobin):
+        ...     def stop(self, arms, clock):
+        ...         return clock.t >= 50
+        >>> lr.simulate(Fifty(), "bernoulli:0.1,0.9", 1_000, 3)["Fifty"].pulls.tolist()
+        [[25, 975], [25, 975], [25, 975]]
+        """
+        return False
+
+    def accepts(self, arm: Arm) -> bool:
+        """Return whether the mean of an arm is taken to be at least a threshold; for `APT` and its like.
+
+        A class that defines it has a parameter ``threshold``, and may have ``margin``: on arms whose mean is
+        closer to the threshold, either answer is right.
+
+        Parameters
+        ----------
+        arm : Arm
+            The arm.
+
+        Examples
+        --------
+        >>> lr.APT(threshold=0.5).accepts(lr.Arm(0, 9, 0.6, 0.1))
+        True
+        """
+        return False
 
     def propensities(self, arms: Arm, clock: Clock) -> Any:
         """Return the probability of each arm, None if the policy does not state it.
@@ -244,7 +331,13 @@ class OptionalMethods:
 
 def is_randomized(kind: Any) -> bool:
     """Return whether the choices of a class of policies are random."""
-    return any(map(kind.overrides, ("sample", *POSTERIORS, "duel")))
+    return any(map(kind.overrides, ("sample", *POSTERIORS, "duel", "choose")))
+
+
+def takes_rng(kind: Any, method: str) -> bool:
+    """Return whether ``next_round`` or ``update_memory`` of a class of policies ends with ``rng``."""
+    names = signature(getattr(kind, method)).parameters if method in DRAWING else ()
+    return "rng" in names
 
 
 def states_posteriors(kind: Any) -> bool:

@@ -11,7 +11,9 @@ from lowregret.policies.views import Arm, Clock, Random
 
 
 class PHE(Policy):
-    """(S + U) / (n + k), S the sum of the rewards and U a binomial draw of k = ceil(a n) trials, p = 1/2.
+    """Explore by added fake rewards; simple to explain, and random without a posterior.
+
+    (S + U) / (n + k), S the sum of the rewards and U a binomial draw of k = ceil(a n) trials, p = 1/2.
 
     Kveton, Szepesvari, Ghavamzadeh and Boutilier, "Perturbed-history exploration in stochastic multi-armed
     bandits", IJCAI 2019, Algorithm 1: the mean of the n rewards and of k pseudo-rewards, which are 0 or 1
@@ -23,6 +25,11 @@ class PHE(Policy):
     ----------
     a : float, default 1.1
         The number of pseudo-rewards for each reward, positive.
+
+    See Also
+    --------
+    ThompsonBeta : Choose each arm as often as it is likely to be the best.
+    NPTS : Thompson sampling by random weights of the rewards seen.
 
     Examples
     --------

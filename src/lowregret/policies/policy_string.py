@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import MISSING
 from typing import Any
 
-from lowregret._common.text import unknown
+from lowregret._common.text import unknown_name_message
 from lowregret.errors import InputError
 from lowregret.policies import POLICIES, Policy
 from lowregret.policies.base import fields_of
@@ -18,34 +18,36 @@ def our_class(name: str) -> type[Policy]:
     if not name.isidentifier():
         raise InputError(f"cannot read the policy {name!r}: write Name or Name(parameter=value)")
     if name not in POLICIES:
-        raise InputError(unknown("policy", name, POLICIES))
+        raise InputError(unknown_name_message("policy", name, POLICIES))
     return POLICIES[name]
 
 
 def policy(text: str, find_class: Callable[[str], type[Policy]] = our_class) -> Policy:
     """Return the policy that a string names; parameters that it leaves out have their defaults."""
-    kind, parameters = read_call(text, find_class)
+    kind = find_class(name_in(text))
+    parameters = read_parameters(kind, text)
     for field in fields_of(kind):
         if field.name not in parameters and field.default is MISSING:
             raise InputError(f"{kind.__name__}: give {field.name}, as in {kind.__name__}({field.name}=...)")
     return kind(**parameters)
 
 
-def read_call(
-    text: str, find_class: Callable[[str], type[Policy]] = our_class
-) -> tuple[type[Policy], dict[str, Any]]:
-    """Return the class that a string names, and the parameters in it."""
-    name, bracket, arguments = text.strip().partition("(")
-    kind = find_class(name.strip())
+def name_in(text: str) -> str:
+    return text.partition("(")[0].strip()
+
+
+def read_parameters(kind: type[Policy], text: str) -> dict[str, Any]:
+    """Return the parameters that a string such as ``UCB1(alpha=1)`` gives to a class."""
+    _, bracket, arguments = text.strip().partition("(")
     if not bracket:
-        return kind, {}
+        return {}
     try:
         call = ast.parse(f"{kind.__name__}({arguments}", mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         call = None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         raise InputError(f"cannot read the policy {text!r}: write Name or Name(parameter=value)")
-    return kind, _parameters(kind, call, text)
+    return _parameters(kind, call, text)
 
 
 def _parameters(kind: type[Policy], call: ast.Call, text: str) -> dict[str, Any]:
@@ -58,7 +60,7 @@ def _parameters(kind: type[Policy], call: ast.Call, text: str) -> dict[str, Any]
     pairs = [*zip(allowed, call.args, strict=False), *((k.arg or "**", k.value) for k in call.keywords)]
     for name, node in pairs:
         if name not in allowed:
-            raise InputError(f"{kind.__name__}: {unknown('parameter', name, allowed, takes)}")
+            raise InputError(f"{kind.__name__}: {unknown_name_message('parameter', name, allowed, takes)}")
         if name in parameters:
             raise InputError(f"{kind.__name__}: parameter {name!r} is given twice in {text!r}")
         try:

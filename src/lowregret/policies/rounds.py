@@ -38,7 +38,9 @@ def ending(round: Halving, until: int) -> Halving:
 
 
 class UCBImproved(Policy):
-    """Rounds up to ceil(2 log(T D^2) / D^2) pulls in all; arms leave by m +- sqrt(log(T D^2) / (2 n)).
+    """Drop arms round by round, with a known horizon; the ancestor of EUCBV, for comparisons.
+
+    Rounds up to ceil(2 log(T D^2) / D^2) pulls in all; arms leave by m +- sqrt(log(T D^2) / (2 n)).
 
     Auer and Ortner, "UCB revisited: improved regret bounds for the stochastic multi-armed bandit
     problem", Periodica Mathematica Hungarica 61, 2010, Figure 1. D starts at 1 and halves after each of
@@ -46,6 +48,11 @@ class UCBImproved(Policy):
     round the arms take turns, so that a horizon inside it favours none, and arms left after the last
     round are pulled in turn until T; both are our choice where the paper is silent. Assumes rewards in
     [0, 1]; needs the horizon T.
+
+    See Also
+    --------
+    EUCBV : Drop arms for good, round by round, by bounds that use variances.
+    MedianElimination : Drop the worse half of the arms, phase by phase.
 
     Examples
     --------
@@ -86,7 +93,9 @@ class Phase(NamedTuple):
 
 
 class MedianElimination(Policy):
-    """Phases of (4 / eps^2) log(3 / delta) pulls of every arm; then those below the median leave.
+    """Drop the worse half of the arms, phase by phase; a method to find a good arm, not to earn.
+
+    Phases of (4 / eps^2) log(3 / delta) pulls of every arm; then those below the median leave.
 
     Even-Dar, Mannor and Mansour, "Action elimination and stopping conditions for the multi-armed bandit
     and reinforcement learning problems", JMLR 7, 2006, Algorithm 4. eps and delta start at epsilon / 4
@@ -100,6 +109,10 @@ class MedianElimination(Policy):
         How much worse than the best the chosen arm may be, positive.
     delta : float, default 0.1
         With which probability it may be worse than that, in (0, 1).
+
+    See Also
+    --------
+    UCBImproved : Drop arms round by round, with a known horizon.
 
     Examples
     --------
@@ -143,7 +156,9 @@ class MedianElimination(Policy):
 
 
 class CCB(Policy):
-    """m + sqrt(r log(T D^2) / (2 n_D)), r = sqrt(T) / n; D halves at deadlines set by the candidate arms.
+    """Optimism that slows at deadlines; for comparisons with its paper, as UCB1 and MOSS are simpler.
+
+    m + sqrt(r log(T D^2) / (2 n_D)), r = sqrt(T) / n; D halves at deadlines set by the candidate arms.
 
     Liu and Tsuruoka, "Modification of improved upper confidence bounds for regulating exploration in
     Monte-Carlo tree search", Theoretical Computer Science 644, 2016. n_D = ceil(2 log(T D^2) / D^2); an
@@ -158,6 +173,11 @@ class CCB(Policy):
     ----------
     r : {"sqrt", "linear", "log"}, default "sqrt"
         The exploration r of an arm: sqrt(T) / n, T / n or log(T) / n.
+
+    See Also
+    --------
+    UCBImproved : Drop arms round by round, with a known horizon.
+    MOSS : Optimism for a known horizon that explores less than UCB1.
 
     Examples
     --------

@@ -11,7 +11,9 @@ from lowregret.policies.views import Arm, Clock
 
 
 class SlidingWindowUCB(Policy):
-    """s / c + b sqrt(xi log(min(t - 1, tau)) / c), c and s the pulls and rewards of the last tau steps.
+    """Optimism on the latest rewards alone; for means that change.
+
+    s / c + b sqrt(xi log(min(t - 1, tau)) / c), c and s the pulls and rewards of the last tau steps.
 
     Garivier and Moulines, "On upper-confidence bound policies for switching bandit problems", ALT 2011, the
     policy SW-UCB. The logarithm is of the pulls so far, t - 1. An arm without pulls in the window is pulled
@@ -27,6 +29,11 @@ class SlidingWindowUCB(Policy):
         of Baudry, Russac and Cappe (2021) has 1/2.
     b : float, default 1
         The largest reward, positive.
+
+    See Also
+    --------
+    DiscountedUCB : Optimism that forgets.
+    GLRKLUCB : KLUCB that starts again when a test finds a change.
 
     Examples
     --------

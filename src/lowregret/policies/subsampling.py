@@ -24,7 +24,9 @@ class LastPull(NamedTuple):
 
 
 class LBSDA(Policy):
-    """In rounds, each arm whose mean is at least that of the leader's last n rewards, else the leader.
+    """Compare arms on equal numbers of latest rewards; for rewards of unknown form.
+
+    In rounds, each arm whose mean is at least that of the leader's last n rewards, else the leader.
 
     Baudry, Russac and Cappe, "On limited-memory subsampling strategies for bandits", ICML 2021, the policy
     LB-SDA. The leader is the arm with the most pulls; of several, the one with the best mean, then the
@@ -32,6 +34,11 @@ class LBSDA(Policy):
     is pulled in round r in any case. Constant not verified: the code of the authors has fewer than
     log(r)^(1/3) pulls, or sqrt(log(r)), which is one forced pull of each arm less. Makes no assumption on the
     rewards, and needs no horizon.
+
+    See Also
+    --------
+    LDSSDA : LBSDA with parts of the leader's rewards from anywhere.
+    BESA : Compare two arms on equal numbers of their rewards.
 
     Examples
     --------
@@ -90,13 +97,20 @@ class LBSDA(Policy):
 
 
 class LDSSDA(LBSDA):
-    """As LBSDA, but the leader's n rewards begin at a place that a low-discrepancy sequence selects.
+    """LBSDA with parts of the leader's rewards from anywhere; for rewards of unknown form.
+
+    As LBSDA, but the leader's n rewards begin at a place that a low-discrepancy sequence selects.
 
     Baudry, Kaufmann and Maillard, "Sub-sampling for efficient non-parametric bandit exploration", NeurIPS
     2020, the policy LDS-SDA: in round r, ceil(u (N - n)) of the leader's N rewards come before the block,
     where u is the r-th number of the sequence of van der Corput. No pull is forced. The paper's RB-SDA draws
     u at random, with nearly the same regret in its tables. Makes no assumption on the rewards, and needs no
     horizon.
+
+    See Also
+    --------
+    LBSDA : Compare arms on equal numbers of latest rewards.
+    BESA : Compare two arms on equal numbers of their rewards.
 
     Examples
     --------
@@ -140,12 +154,19 @@ def block_mean(rewards: Any, start: int, n: int) -> float:
 
 
 class BESA(Policy):
-    """The winner of a tournament of pairs: of the arm with more pulls, as many rewards count as of the other.
+    """Compare two arms on equal numbers of their rewards; for rewards of unknown form, without parameters.
+
+    The winner of a tournament of pairs: of the arm with more pulls, as many rewards count as of the other.
 
     Baransi, Maillard and Mannor, "Sub-sampling for multi-armed bandits", ECML PKDD 2014, the algorithm BESA.
     The rewards that count are drawn without replacement, the larger mean wins, and a tie goes to the arm with
     fewer pulls. At every step the arms are put in random order, and each half of them has a winner of its
     own. Makes no assumption on the rewards, and needs no horizon. Looks at all rewards at every step.
+
+    See Also
+    --------
+    LBSDA : Compare arms on equal numbers of latest rewards.
+    NPTS : Thompson sampling by random weights of the rewards seen.
 
     Examples
     --------

@@ -18,11 +18,18 @@ def success_or_failure(self: Policy, reward: float, rng: Random) -> float:
 
 
 class ThompsonBeta(Policy):
-    """A sample of Beta(1 + S, 1 + F), of S successes and F failures.
+    """Choose each arm as often as it is likely to be the best; our default for rewards 0 and 1 live.
+
+    A sample of Beta(1 + S, 1 + F), of S successes and F failures.
 
     Agrawal and Goyal, "Analysis of Thompson sampling for the multi-armed bandit problem", COLT 2012,
     Algorithm 1, and Algorithm 2 for rewards between 0 and 1: such a reward counts as a success with that
     probability. Assumes rewards in [0, 1]; needs no horizon.
+
+    See Also
+    --------
+    BayesUCBBeta : Optimism by a quantile of the posterior.
+    KLMS : Choose at random with known probabilities.
 
     Examples
     --------
@@ -47,7 +54,9 @@ class ThompsonBeta(Policy):
 
 
 class ThompsonGauss(Policy):
-    """A sample of N(S / (n + 1), variance / (n + 1)), S the sum of the rewards.
+    """Thompson sampling for Gaussian rewards of known variance.
+
+    A sample of N(S / (n + 1), variance / (n + 1)), S the sum of the rewards.
 
     Agrawal and Goyal, "Further optimal regret bounds for Thompson sampling", AISTATS 2013, Algorithm 2,
     where the variance is 1. The second parameter of N is a variance: the standard deviation falls as 1 /
@@ -57,6 +66,11 @@ class ThompsonGauss(Policy):
     ----------
     variance : float, default 1
         The variance of one reward under the model, positive.
+
+    See Also
+    --------
+    ThompsonNormal : Thompson sampling for rewards of unknown scale, such as revenue.
+    MOTS : Thompson sampling with samples cut at a bound.
 
     Examples
     --------
@@ -80,12 +94,19 @@ class ThompsonGauss(Policy):
 
 
 class ThompsonNormal(Policy):
-    """m + sqrt(v / (n - 3)) times a sample of Student's t distribution with n - 3 degrees, v the variance.
+    """Thompson sampling for rewards of unknown scale, such as revenue.
+
+    m + sqrt(v / (n - 3)) times a sample of Student's t distribution with n - 3 degrees, v the variance.
 
     Honda and Takemura, "Optimality of Thompson sampling for Gaussian bandits depends on priors", AISTATS
     2014: the posterior of a Gaussian mean when the variance is unknown too, under the prior uniform in
     both (their alpha = -1, one of those for which they prove optimality; it fails for the reference and
     Jeffreys priors). Every arm is pulled five times first, as many as that prior needs. Needs no horizon.
+
+    See Also
+    --------
+    ThompsonGauss : Thompson sampling for Gaussian rewards of known variance.
+    MOSSV : Optimism that uses variances and a known horizon.
 
     Examples
     --------
@@ -114,7 +135,9 @@ class ThompsonNormal(Policy):
 
 
 class TopTwoThompson(ThompsonBeta):
-    """With probability ``leader_share`` the arm of Thompson sampling, else the first other of new samples.
+    """Thompson sampling that also tests the runner-up; to find the best arm rather than to earn.
+
+    With probability ``leader_share`` the arm of Thompson sampling, else the first other of new samples.
 
     Russo, "Simple Bayesian algorithms for best-arm identification", Operations Research 68, 2020, Section
     3.2, with the posteriors Beta(1 + S, 1 + F). Where samples must be drawn often until another arm comes
@@ -125,6 +148,11 @@ class TopTwoThompson(ThompsonBeta):
     ----------
     leader_share : float, default 0.5
         The probability of the arm with the largest sample, beta in the paper.
+
+    See Also
+    --------
+    ThompsonBeta : Choose each arm as often as it is likely to be the best.
+    TopTwoThompsonGauss : TopTwoThompson for Gaussian rewards of known variance.
 
     Examples
     --------
@@ -141,7 +169,9 @@ class TopTwoThompson(ThompsonBeta):
 
 
 class TopTwoThompsonGauss(ThompsonGauss):
-    """`TopTwoThompson` with the posteriors N(S / (n + 1), variance / (n + 1)) of `ThompsonGauss`.
+    """TopTwoThompson for Gaussian rewards of known variance.
+
+    `TopTwoThompson` with the posteriors N(S / (n + 1), variance / (n + 1)) of `ThompsonGauss`.
 
     Russo, "Simple Bayesian algorithms for best-arm identification", Operations Research 68, 2020, Section
     3.2. Needs no horizon.
@@ -152,6 +182,11 @@ class TopTwoThompsonGauss(ThompsonGauss):
         The variance of one reward under the model, positive.
     leader_share : float, default 0.5
         The probability of the arm with the largest sample, beta in the paper.
+
+    See Also
+    --------
+    TopTwoThompson : Thompson sampling that also tests the runner-up.
+    ThompsonGauss : Thompson sampling for Gaussian rewards of known variance.
 
     Examples
     --------

@@ -17,7 +17,9 @@ class LossEstimate(NamedTuple):
 
 
 class TsallisINF(Policy):
-    """An arm with probability 4 / (eta (L - x))^2, L its estimated loss, x such that they add up to 1.
+    """Random choices that hold against an adversary too; where rewards follow no distribution.
+
+    An arm with probability 4 / (eta (L - x))^2, L its estimated loss, x such that they add up to 1.
 
     Zimmert and Seldin, "Tsallis-INF: an optimal algorithm for stochastic and adversarial bandits", JMLR 22,
     2021, Algorithm 1 with alpha = 1/2 and eta = 2 / sqrt(t). The loss of a pull is 1 - reward. An estimate
@@ -29,6 +31,11 @@ class TsallisINF(Policy):
     reduced_variance : bool, default False
         If True, eta = 4 / sqrt(t), and an arm with a probability of at least eta^2 has as estimate 1/2, plus
         (loss - 1/2) / probability if it is pulled.
+
+    See Also
+    --------
+    UCB1 : Optimism: the mean and a bonus that shrinks with pulls.
+    DiscountedUCB : Optimism that forgets.
 
     Examples
     --------

@@ -11,7 +11,9 @@ from lowregret.policies.views import Arm, Clock
 
 
 class UCB1(Policy):
-    """m + sqrt(alpha log(t - 1) / n).
+    """Optimism: the mean and a bonus that shrinks with pulls; a safe default, and slower than MOSS.
+
+    m + sqrt(alpha log(t - 1) / n).
 
     Auer, Cesa-Bianchi and Fischer, "Finite-time analysis of the multiarmed bandit problem", Machine
     Learning 47, 2002, Figure 1, where alpha is 2. The logarithm is of the pulls so far, t - 1.
@@ -21,6 +23,12 @@ class UCB1(Policy):
     ----------
     alpha : float, default 2
         How much the policy explores, positive.
+
+    See Also
+    --------
+    MOSS : Optimism for a known horizon that explores less than UCB1.
+    KLUCB : Optimism by the tightest bound for rewards 0 and 1.
+    UCBTuned : UCB1 with a bonus that uses the variance.
 
     Examples
     --------
@@ -41,11 +49,19 @@ class UCB1(Policy):
 
 
 class UCBTuned(Policy):
-    """m + sqrt((log(t - 1) / n) min(1/4, v + sqrt(2 log(t - 1) / n))).
+    """UCB1 with a bonus that uses the variance; better than UCB1 in practice, without a proof.
+
+    m + sqrt((log(t - 1) / n) min(1/4, v + sqrt(2 log(t - 1) / n))).
 
     Auer, Cesa-Bianchi and Fischer 2002, section 4, where it is proposed for experiments, without a proof.
     v is the empirical variance; the logarithm is of the pulls so far, t - 1. Assumes rewards in [0, 1]; needs
     no horizon.
+
+    See Also
+    --------
+    UCB1 : Optimism: the mean and a bonus that shrinks with pulls.
+    UCBV : Optimism by variances, with a proof.
+    MOSSV : Optimism that uses variances and a known horizon.
 
     Examples
     --------
@@ -64,7 +80,9 @@ class UCBTuned(Policy):
 
 
 class UCBV(Policy):
-    """m + sqrt(2 v E / n) + 3 c b E / n, with E = zeta log(t).
+    """Optimism by variances, with a proof; good where the best arms vary little.
+
+    m + sqrt(2 v E / n) + 3 c b E / n, with E = zeta log(t).
 
     Audibert, Munos and Szepesvari, "Exploration-exploitation tradeoff using variance estimates in multi-
     armed bandits", Theoretical Computer Science 410, 2009, the UCB-V policy with exploration function E =
@@ -79,6 +97,11 @@ class UCBV(Policy):
         Weight of the last term, at least 0.
     b : float, default 1
         Length of the range of the rewards, positive.
+
+    See Also
+    --------
+    UCBTuned : UCB1 with a bonus that uses the variance.
+    MOSSV : Optimism that uses variances and a known horizon.
 
     Examples
     --------
@@ -101,10 +124,17 @@ class UCBV(Policy):
 
 
 class UCBNormal(Policy):
-    """m + sqrt(16 s^2 log(t - 1) / n), s^2 the unbiased variance; first any arm with n < 8 log(t).
+    """Optimism for Gaussian rewards of unknown variance; explores much, for comparisons.
+
+    m + sqrt(16 s^2 log(t - 1) / n), s^2 the unbiased variance; first any arm with n < 8 log(t).
 
     Auer, Cesa-Bianchi and Fischer 2002, the policy UCB1-NORMAL, for Gaussian rewards of unknown mean and
     variance. Every arm is pulled twice first. Needs no horizon.
+
+    See Also
+    --------
+    ThompsonNormal : Thompson sampling for rewards of unknown scale, such as revenue.
+    BayesUCBStudent : Optimism by a quantile of the posterior.
 
     Examples
     --------

@@ -164,20 +164,69 @@ def variance_of(pulls: int, total: float, squares: float) -> float:
     return max((pulls * squares - total * total) * (share * share), 0.0)
 
 
-def arm_view(policy: Any, rows: npt.NDArray[np.void], i: int) -> Arm:
-    """Return the arm in place ``i`` of a table of arms; pulls without a reward so far do not count."""
-    row = rows[i]
-    pulls = int(row["pulls"]) - int(row["reset"])
-    variance = variance_of(pulls, float(row["total"]), float(row["squares"]))
-    memory, arms = policy.read_memory(row), policy.view_arms(rows, None)
-    return Arm(int(row["number"]), pulls, float(row["mean"]), variance, memory, arms, None)
+class Statistics(NamedTuple):
+    """What a policy sees of the rewards of an arm."""
+
+    pulls: int
+    mean: float
+    variance: float
 
 
-def arm_with_rewards(policy: Any, rows: npt.NDArray[np.void], i: int, rewards: Any) -> Arm:
-    """Return the arm in place ``i``, with its rewards for a policy with ``uses_rewards``."""
-    arm = arm_view(policy, rows, i)
-    arms, seen = policy.view_arms(rows, rewards), policy.view_rewards(rows[i], rewards)
-    return Arm(arm.number, arm.pulls, arm.mean, arm.variance, arm.memory, arms, seen[0])
+class Adjustment(Protocol):
+    """What a policy sees instead of the statistics in the rows, as ``engine.kernels.periods.Periods``."""
+
+    @property
+    def seen(self) -> npt.NDArray[np.float64]:
+        """The pulls, the mean and the variance of each arm, by its number."""
+
+    def forget(self) -> None:
+        """Forget all rewards, before a run."""
+
+    def enter(self, t: int) -> None:
+        """Let the next reward be one of decision ``t``."""
+
+    def add(self, number: int, x: float, warmup: int) -> None:
+        """Add a reward of an arm by its number, and keep ``seen`` up to date."""
+
+
+class Table(Protocol):
+    """The arms of a run and what does not fit into a row, as ``engine.kernels.state.ArmTable`` has it."""
+
+    @property
+    def rows(self) -> npt.NDArray[np.void]: ...
+    @property
+    def rewards(self) -> Any: ...
+    @property
+    def adjustment(self) -> Any: ...
+
+
+def count_of(row: Any) -> int:
+    """Return how many rewards the sums in a row have: those of its prior and its pulls, if not forgotten."""
+    return int(row["pulls"]) + int(row["prior"]) - int(row["forgotten"])
+
+
+def statistics_of(row: Any, adjustment: Any) -> Statistics:
+    """Return the statistics that a policy sees of an arm, from its row and an adjustment or None.
+
+    Whatever sees an arm sees it through this function. Pulls without a reward so far do not count. A problem
+    has a prior, whose rewards are in the sums of the row, or a period, which is an adjustment, never both.
+    """
+    if adjustment is not None:
+        seen = adjustment.seen[int(row["number"])]
+        return Statistics(int(seen[0]), float(seen[1]), float(seen[2]))
+    pulls = count_of(row)
+    return Statistics(
+        pulls, float(row["mean"]), variance_of(pulls, float(row["total"]), float(row["squares"]))
+    )
+
+
+def arm_view(policy: Any, table: Table, i: int) -> Arm:
+    """Return the arm in place ``i``, as the policy sees it."""
+    row = table.rows[i]
+    pulls, mean, variance = statistics_of(row, table.adjustment)
+    memory, arms = policy.read_memory(row), policy.view_arms(table)
+    rewards = policy.view_rewards(row, table.rewards)
+    return Arm(int(row["number"]), pulls, mean, variance, memory, arms, rewards[0])
 
 
 class Arms(NamedTuple):
@@ -187,10 +236,8 @@ class Arms(NamedTuple):
     ----------
     policy : Policy
         The policy.
-    rows : array
+    table : ArmTable
         The state of the arms, for the engine.
-    rewards : array, or None
-        The rewards of the arms, for the engine.
 
     Examples
     --------
@@ -209,7 +256,7 @@ class Arms(NamedTuple):
     ...     def next_round(self, arms, clock, round):
     ...         alone = arms.count_active() == 1
     ...         for i in range(clock.arms):
-    ...             if alone:
+    ...             if alone and (arms.active(i) or arms.is_eliminated(i)):
     ...                 arms.reactivate(i)
     ...                 arms.reset(i)
     ...             elif arms.active(i) and arms.at(i).mean < 0.5:
@@ -222,8 +269,7 @@ class Arms(NamedTuple):
     """
 
     policy: Any
-    rows: npt.NDArray[np.void]
-    rewards: Any
+    table: Table
 
     def at(self, i: int) -> Arm:
         """Return the arm in place ``i``.
@@ -233,7 +279,7 @@ class Arms(NamedTuple):
         i : int
             The place, from 0 to ``clock.arms - 1``.
         """
-        return arm_with_rewards(self.policy, self.rows, i, self.rewards)
+        return arm_view(self.policy, self.table, i)
 
     def active(self, i: int) -> bool:
         """Return whether the arm in place ``i`` may be pulled.
@@ -243,7 +289,18 @@ class Arms(NamedTuple):
         i : int
             The place, from 0 to ``clock.arms - 1``.
         """
-        return bool(self.rows[i]["active"])
+        return bool(self.table.rows[i]["active"])
+
+    def is_eliminated(self, i: int) -> bool:
+        """Return whether the arm in place ``i`` was eliminated and is not active again.
+
+        Parameters
+        ----------
+        i : int
+            The place, from 0 to ``clock.arms - 1``.
+        """
+        row = self.table.rows[i]
+        return bool(row["eliminated"] != 0 and not row["active"])
 
     def eliminate(self, i: int) -> None:
         """Stop pulling the arm in place ``i``.
@@ -253,7 +310,7 @@ class Arms(NamedTuple):
         i : int
             The place, from 0 to ``clock.arms - 1``.
         """
-        self.rows[i]["active"] = False
+        self.table.rows[i]["active"] = False
 
     def reactivate(self, i: int) -> None:
         """Let the arm in place ``i`` be pulled again.
@@ -263,7 +320,7 @@ class Arms(NamedTuple):
         i : int
             The place, from 0 to ``clock.arms - 1``.
         """
-        self.rows[i]["active"] = True
+        self.table.rows[i]["active"] = True
 
     def reset(self, i: int) -> None:
         """Clear the statistics and the memory of the arm in place ``i``.
@@ -273,8 +330,8 @@ class Arms(NamedTuple):
         i : int
             The place, from 0 to ``clock.arms - 1``.
         """
-        row = self.rows[i]
-        row["reset"] = row["pulls"]
+        row = self.table.rows[i]
+        row["forgotten"] = row["prior"] + row["pulls"]
         row["total"], row["squares"], row["mean"] = 0.0, 0.0, 0.0
         self.policy.write_memory(row, self.policy.initial_memory())
 
@@ -288,12 +345,12 @@ class Arms(NamedTuple):
         memory
             An instance of ``Memory``.
         """
-        self.policy.write_memory(self.rows[i], memory)
+        self.policy.write_memory(self.table.rows[i], memory)
 
     def count_active(self) -> int:
         """Return how many arms may be pulled."""
         total = 0
-        for i in range(len(self.rows)):
-            if self.rows[i]["active"]:
+        for i in range(len(self.table.rows)):
+            if self.table.rows[i]["active"]:
                 total += 1
         return total

@@ -2,10 +2,13 @@
 
 import json
 import re
+import sys
+import webbrowser
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import ceil, inf
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -59,12 +62,6 @@ CONFIG = {
     "view": {"stroke": None},
 }
 """Fonts and colours of what surrounds the marks."""
-BANDS = {
-    "interval": ("student_low", "student_high", "with Student's 95% interval, from these runs alone"),
-    "spread": ("p05", "p95", "with a band from the 5% to the 95% quantile of the runs"),
-    "none": ("mean", "mean", "over the runs"),
-}
-"""What the band of a line is: the columns of its ends, and the words after "mean regret"."""
 HOVER = "hover"
 """The name of the layer that shows numbers at the pointer."""
 IN_FOCUS = "(datum.policy === hovered || indexof(length(chosen) ? chosen : focus, datum.policy) >= 0)"
@@ -83,8 +80,8 @@ class Size(NamedTuple):
     figure: float = inf
 
 
-class Figure(alt.LayerChart):
-    """A chart whose files and notebooks need no network."""
+class Offline:
+    """Makes files and notebook output of a chart that need no network; it comes before altair's class."""
 
     def save(self, fp: Any, *args: Any, **kwds: Any) -> None:
         """Write .svg, .png and .pdf without tooltips, .html that works offline, others as altair does."""
@@ -92,16 +89,31 @@ class Figure(alt.LayerChart):
         if suffix in (".svg", ".png", ".pdf"):
             save_svg(svg_of(self), fp)
         elif suffix == ".html":
-            super().save(str(fp), format="html", inline=True)
+            super().save(str(fp), format="html", inline=True)  # type: ignore[misc]
         else:
-            super().save(fp, *args, **kwds)
+            super().save(fp, *args, **kwds)  # type: ignore[misc]
+
+    def show(self, *args: Any, **kwds: Any) -> None:
+        """Show the chart: in a notebook under the cell, in a script in the browser."""
+        ipython = sys.modules.get("IPython")
+        if ipython is not None and ipython.get_ipython() is not None:
+            super().show(*args, **kwds)  # type: ignore[misc]
+            return
+        page = Path(mkdtemp(prefix="lowregret-")) / "chart.html"
+        self.save(page)
+        if not webbrowser.open(page.as_uri()):
+            raise InputError(f"no browser can be opened here: the chart is in {page}")
 
     def _repr_mimebundle_(self, *args: Any, **kwds: Any) -> Any:
         """Return the chart as SVG, unless another renderer of altair is enabled."""
         if alt.renderers.active != "default":
-            return super()._repr_mimebundle_(*args, **kwds)
+            return super()._repr_mimebundle_(*args, **kwds)  # type: ignore[misc]
         svg = svg_of(self)
         return {"image/svg+xml": shortened_svg(svg, f"figure-{crc32(svg.encode()):08x}")}
+
+
+class Figure(Offline, alt.LayerChart):
+    """A chart whose files and notebooks need no network."""
 
 
 def fitted(draw: Callable[[Size], Figure], width: float | None, height: float | None) -> Figure:
@@ -137,14 +149,6 @@ SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
 """The width and the height of an SVG file; the first that is found is that of the whole."""
 
 
-def band_ends(band: str) -> dict[str, pl.Expr]:
-    """Return the ends of a band; where there is no interval they are at the mean, and none is below 0."""
-    if band not in BANDS:
-        raise InputError(f"plot: band must be interval, spread or none, got {band!r}")
-    low, high = (pl.col(name).fill_null(pl.col("mean")) for name in BANDS[band][:2])
-    return {"low": low.clip(lower_bound=0.0), "high": high}
-
-
 def palette_of(policies: Iterable[str], palette: Mapping[str, Style] | None = None) -> dict[str, Style]:
     """Return the style of each policy, from a palette that several charts share or made for this chart."""
     names = list(dict.fromkeys(policies))
@@ -154,7 +158,7 @@ def palette_of(policies: Iterable[str], palette: Mapping[str, Style] | None = No
 def line_encodings(
     palette: Mapping[str, Style], order: Sequence[str], legend: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Encode colour, dash and width of every policy; a legend, with these options, lists those in focus."""
+    """Encode colour and dash of every policy; a legend, with these options, lists those in focus."""
     key = None
     if legend is not None:
         key = alt.Legend(title=None, values=alt.ExprRef("length(chosen) ? chosen : focus"), **legend)
@@ -167,7 +171,6 @@ def line_encodings(
     return {
         "color": alt.Color("policy:N", scale=scale("colour"), legend=key),
         "strokeDash": alt.StrokeDash("policy:N", scale=scale("dash"), legend=key),
-        "strokeWidth": alt.StrokeWidth("policy:O", scale=scale("width"), legend=None),
     }
 
 
@@ -211,7 +214,10 @@ def layer_chart(
     focus: Sequence[str] | None = None,
     width: float = WIDTH,
 ) -> Figure:
-    """Return layers as one chart with size, fonts and title, and list its policies for the page."""
+    """Return layers as one chart with size, fonts and title, and list its policies for the page.
+
+    Layers called "labels-..." name the lines; where there is no room, the page names them under the plot.
+    """
     heading = alt.TitleParams(title, anchor="start", frame="group", fontSize=16, offset=12, color=INK)
     lines = {name: [style.colour, *style.dash] for name, style in palette.items()}
     # Made at once: each method of a chart would copy all of it.
@@ -228,22 +234,23 @@ def layer_chart(
         height=height,
         background="white",
         padding=PADDING,
-        usermeta={"policies": lines},
+        usermeta={"policies": lines, "lines": lines},
         config=CONFIG,
     )
 
 
-def svg_of(chart: alt.LayerChart) -> str:
+def svg_of(chart: Any) -> str:
     """Draw a chart as SVG; its parts were validated when they were made, and again would be slow."""
     return draw_svg(chart.to_dict(validate=False))
 
 
 def draw_svg(spec: dict[str, Any]) -> str:
     """Draw a chart, given as plain data, as SVG, without tooltips and descriptions of single marks."""
-    layers = [layer for layer in spec["layer"] if layer.get("name") != HOVER]
-    params = [parameter for parameter in spec.get("params", []) if HOVER not in parameter.get("views", [])]
-    config = spec["config"] | {"aria": False}
-    svg = _svg(json.dumps(spec | {"layer": layers, "params": params, "config": config}))
+    drawn = spec | {"config": spec["config"] | {"aria": False}}
+    drawn["params"] = [part for part in spec.get("params", []) if HOVER not in part.get("views", [])]
+    if "layer" in spec:
+        drawn["layer"] = [layer for layer in spec["layer"] if layer.get("name") != HOVER]
+    svg = _svg(json.dumps(drawn))
     scale = spec.get("usermeta", {}).get("scale", 1)
     return SIZE.sub(
         lambda old: f'width="{float(old[1]) * scale:g}" height="{float(old[2]) * scale:g}"', svg, 1

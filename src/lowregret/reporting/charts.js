@@ -10,8 +10,9 @@
   script.textContent = library;
   document.head.append(script);
 
-  const NARROW = 460; // pixels
+  const NARROW = 500; // pixels; a narrower chart names its lines under the plot
   const ROW = 46; // the height of a row whose name stands above its marks
+  const COLUMN = 15; // the least width of a column of cells
   const MAX_IN_TOOLTIP = 12;
   const live = new Map();
   let chosen = [...document.querySelectorAll("#policies [aria-pressed=true]")].map((chip) => chip.dataset.policy);
@@ -22,6 +23,38 @@
   function swatch(policy) {
     const chip = document.querySelector(`#policies button[data-policy=${CSS.escape(policy)}] .swatch`);
     return chip.cloneNode(true);
+  }
+
+  // The same for a line that may stand for several policies of the page.
+  function sample([color, ...dash]) {
+    const space = "http://www.w3.org/2000/svg";
+    const svg = document.createElementNS(space, "svg");
+    const line = svg.appendChild(document.createElementNS(space, "line"));
+    for (const [name, value] of Object.entries({ class: "swatch", width: 26, height: 8, "aria-hidden": true }))
+      svg.setAttribute(name, value);
+    const look = { x2: 26, y1: 4, y2: 4, stroke: color, "stroke-width": 3 };
+    if (dash.join() !== "1,0") look["stroke-dasharray"] = dash.join(" ");
+    for (const [name, value] of Object.entries(look)) line.setAttribute(name, value);
+    return svg;
+  }
+
+  // Under a narrow chart: the names of the lines in color, in the order of their ends.
+  function name(figure) {
+    const { view, lines, named } = live.get(figure);
+    let list = figure.querySelector(".names");
+    if (!named) return list?.remove();
+    if (!list) {
+      list = Object.assign(document.createElement("ul"), { className: "names" });
+      figure.querySelector(".chart").after(list);
+    }
+    const all = Object.keys(lines), picked = all.filter((line) => chosen.includes(line));
+    const focus = picked.length ? picked : all.filter((line) => view.signal("focus").includes(line));
+    list.replaceChildren(...focus.map((line) => {
+      const item = document.createElement("li");
+      item.append(sample(lines[line]), line);
+      item.addEventListener("click", () => tell("choose-policy", line));
+      return item;
+    }));
   }
 
   // The first entry of a tooltip is its heading; the others are rows, of many policies only those in focus.
@@ -84,6 +117,18 @@
     spec.layer = [...spec.layer.filter((layer) => !verdicts.includes(layer)), ...halos, ...texts];
   }
 
+  // A title of an axis in two lines where one is too long for it.
+  function wrapped(title, room) {
+    if (typeof title !== "string" || title.length * 6.4 <= room) return title;
+    const spaces = [...title.matchAll(/ /g)].map(({ index }) => index);
+    const middle = spaces.sort((a, b) => Math.abs(a - title.length / 2) - Math.abs(b - title.length / 2))[0];
+    return middle === undefined ? title : [title.slice(0, middle), title.slice(middle + 1)];
+  }
+
+  // Whether a chart has lines with names, not rows.
+  const isNamed = ({ spec, lines }) =>
+    Object.keys(lines).length > 0 && !spec.layer.some((layer) => layer.name === "rows");
+
   function fitted(original, room) {
     const spec = structuredClone(original.spec);
     spec.datasets = Object.fromEntries(original.data.map((name) => [name, datasets[name]]));
@@ -92,11 +137,21 @@
     spec.padding = { left: 4, right: 6, top: 10, bottom: 4 };
     spec.width = Math.max(120, room - (original.width - spec.width));
     if (room >= NARROW) return spec;
-    if (spec.layer.some((layer) => layer.name === "rows")) stack(spec, original.policies);
-    spec.params.find(({ name }) => name === "labelLimit").value = Math.max(72, room * 0.27);
+    if (spec.layer.some((layer) => layer.name === "rows")) stack(spec, Object.keys(original.lines).length);
+    spec.layer = spec.layer.filter((layer) => !layer.name?.startsWith("labels-"));
+    spec.width = room - 60;
+    spec.height = Math.min(spec.height, Math.round(0.8 * room));
     spec.config.axis = { ...spec.config.axis, labelFontSize: 12, titleFontSize: 13, titlePadding: 6 };
-    spec.config.legend = { ...spec.config.legend, orient: "top", columns: 2, labelLimit: room / 2 - 50 };
-    for (const { name, mark } of spec.layer) if (name === "labels-text") mark.fontSize = 12;
+    spec.config.legend = { ...spec.config.legend, disable: isNamed(original) };
+    if (original.columns) {
+      spec.width = Math.max(room - 150, COLUMN * original.columns); // the figure scrolls where that is too wide
+      const { color } = spec.layer[0].encoding;
+      color.legend = { ...color.legend, orient: "bottom", direction: "horizontal" };
+    }
+    for (const { encoding: { x, y } } of spec.layer) {
+      if (x?.title) x.title = wrapped(x.title, spec.width);
+      if (y?.title) y.title = wrapped(y.title, spec.height);
+    }
     return spec;
   }
 
@@ -125,9 +180,11 @@
       if (item?.mark.marktype === "text" && item.datum?.policy) tell("hover-policy", "");
     });
     await view.signal("chosen", chosen).runAsync();
-    await fit(figure, view);
+    place.classList.toggle("scrolls", room < NARROW && Boolean(choice.columns));
+    if (!place.matches(".scrolls")) await fit(figure, view);
     place.classList.add("live");
-    live.set(figure, { view, finalize, room });
+    live.set(figure, { view, finalize, room, lines: choice.lines, named: room < NARROW && isNamed(choice) });
+    name(figure);
   }
   function tell(name, policy) {
     if (policy !== undefined) document.dispatchEvent(new CustomEvent(name, { detail: policy }));
@@ -138,6 +195,7 @@
   document.addEventListener("policies", (event) => {
     chosen = event.detail;
     signal("chosen", chosen);
+    for (const [figure, { view }] of live) if (view) name(figure);
   });
   document.addEventListener("hover-policy", (event) => signal("hovered", event.detail));
 

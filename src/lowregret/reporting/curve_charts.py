@@ -5,7 +5,8 @@ from json import dumps
 
 import polars as pl
 
-from lowregret.reporting.chart_style import Figure, Size, band_ends
+from lowregret.reporting.bands import band_ends
+from lowregret.reporting.chart_style import Figure, Size
 from lowregret.reporting.line_chart import DEEPEST, Axis, line_chart
 from lowregret.reporting.policy_styles import Style
 
@@ -51,6 +52,25 @@ def regret_chart(
         bounds=None if bounds is None else bounds.rename({"t": "x"}).filter(pl.col("x") <= end),
         focus=focus,
         plot=plot,
+    )
+
+
+def error_chart(curve: pl.DataFrame, title: str, *, palette: Mapping[str, Style] | None = None) -> Figure:
+    """Draw how often each policy recommends a wrong arm over time, on a logarithmic axis.
+
+    ``curve`` is the part of one environment of `Results.identification` by time.
+    """
+    columns = curve.select("policy", pl.col("t").alias("x"), mean="error", low="error_low", high="error_high")
+    table = _thin(columns.sort("x", maintain_order=True))
+    seen = curve.filter(pl.col("error") > 0.0)["error"]
+    floor = 0.5 * float(seen.min() or 0.1)  # type: ignore[arg-type]
+    end = float(table["x"].max() or 1)  # type: ignore[arg-type]
+    return line_chart(
+        table,
+        title,
+        Axis("time step t", 0, end),
+        Axis("share of runs with a wrong answer", floor, 1.0, log=True),
+        palette=palette,
     )
 
 

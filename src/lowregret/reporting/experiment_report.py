@@ -8,15 +8,17 @@ from typing import Any
 import polars as pl
 
 from lowregret._common.progress import Report, ignore
-from lowregret._common.text import count, file_names, unknown
+from lowregret._common.text import count, file_names, unknown_name_message
 from lowregret.analysis.comparison import HIGHER, HIGHER_HERE, INCONCLUSIVE, LOWER, LOWER_HERE, compare
 from lowregret.analysis.ranks import average_ranks, ranks
 from lowregret.analysis.summary import summarise, summarise_curves
 from lowregret.analysis.tables import Tables
 from lowregret.errors import InputError
-from lowregret.reporting.chart_style import BANDS, DEFAULT_FOCUS, MAX_IN_FOCUS
+from lowregret.reporting.bands import BANDS
+from lowregret.reporting.chart_style import DEFAULT_FOCUS, MAX_IN_FOCUS
 from lowregret.reporting.curve_charts import arms_left_chart, pulls_chart, regret_chart
-from lowregret.reporting.number_format import lost_runs, p_value, rank_text, shown, span
+from lowregret.reporting.headline import headline
+from lowregret.reporting.number_format import format_interval, format_number, lost_runs, p_value, rank_text
 from lowregret.reporting.page import write_page
 from lowregret.reporting.page_parts import Beside, Cell, Fold, Part, Picture, Section, Table, Text, table_of
 from lowregret.reporting.plots_extra import alt
@@ -35,16 +37,17 @@ def numbers(summary: pl.DataFrame, ranks: Mapping[str, str]) -> Table:
         {
             "policy": row["policy"],
             **({"runs": f"{row['runs']:,}"} if different else {}),
-            "mean": shown(row["mean"]),
-            "95% interval": span(row["low"], row["high"]),
-            "median": shown(row["median"]),
-            "5% to 95%": span(row["p05"], row["p95"]),
-            "worst 5%": f"{shown(row['worst05'])} ({span(row['worst05_low'], row['worst05_high'])})",
+            "mean": format_number(row["mean"]),
+            "95% interval": format_interval(row["low"], row["high"]),
+            "median": format_number(row["median"]),
+            "5% to 95%": format_interval(row["p05"], row["p95"]),
+            "worst 5%": format_number(row["worst05"])
+            + f" ({format_interval(row['worst05_low'], row['worst05_high'])})",
             "rank": ranks.get(row["policy"], "-"),
             "best arm pulled": f"{row['best_arm_pulls']:.1%}",
             "best arm found": f"{row['best_arm_found']:.1%}",
             "optimal arm eliminated": lost_runs(row),
-            **{head: shown(row[name]) for name, head in heads.items()},
+            **{head: format_number(row[name]) for name, head in heads.items()},
         }
         for row in summary.sort("mean").to_dicts()
     ]
@@ -64,13 +67,13 @@ def verdicts(comparison: pl.DataFrame) -> Table:
         {
             "policy": row["policy"],
             "verdict": Cell(row["verdict"], "quiet" if row["verdict"] == INCONCLUSIVE else ""),
-            "difference": shown(row["difference"]),
-            "95% interval": span(row["low"], row["high"]),
+            "difference": format_number(row["difference"]),
+            "95% interval": format_interval(row["low"], row["high"]),
             "p": p_value(row["p_bounded"]),
-            "runs needed": shown(row["runs_needed"]),
+            "runs needed": format_number(row["runs_needed"]),
             "wins": f"{row['wins']:.0%}",
-            "Student": span(row["student_low"], row["student_high"]),
-            "bootstrap": span(row["bootstrap_low"], row["bootstrap_high"]),
+            "Student": format_interval(row["student_low"], row["student_high"]),
+            "bootstrap": format_interval(row["bootstrap_low"], row["bootstrap_high"]),
             "p (t test)": p_value(row["p_holm"]),
         }
         for row in comparison.sort("difference").to_dicts()
@@ -103,7 +106,7 @@ def overview(
         for environment in environments:
             mean, sign = means.get((environment, policy)), signs.get((environment, policy), "")
             best = mean is not None and mean == lowest[environment]
-            cells.append(Cell(shown(mean), "best" if best else "", sign or " " * bool(rows_of)))
+            cells.append(Cell(format_number(mean), "best" if best else "", sign or " " * bool(rows_of)))
         rows.append(cells)
     caption = (
         "Mean final regret; bold is the lowest. Ranks are averaged over runs and environments; in "
@@ -181,7 +184,7 @@ def write_report(
 
 
 def introduction(tables: Tables) -> list[str | Text]:
-    """Return a paragraph on the size of the experiment and the definition of regret."""
+    """Return what came out, in a sentence, and a paragraph on the size of the experiment."""
     finals = tables.finals
     counts = finals.group_by("environment", "policy").len()["len"].to_list()
     least, most = min(counts), max(counts)
@@ -190,8 +193,8 @@ def introduction(tables: Tables) -> list[str | Text]:
     size = f"{count(policies, 'policy', 'policies')} in {count(environments, 'environment')}"
     size += f", {runs} run{'s' * (most > 1)} each"
     seed = "" if tables.seed is None else f", seed {tables.seed}"
-    if tables.description.backend != "compiled":
-        seed += f', played by engine="{tables.description.backend}"'
+    if engine := tables.description.other_engine:
+        seed += f', played by engine="{engine}"'
     notice: list[str | Text] = []
     if tables.planned_runs is not None:
         share = f"{len(finals):,} of {tables.planned_runs:,} runs ({len(finals) / tables.planned_runs:.0%})"
@@ -200,7 +203,9 @@ def introduction(tables: Tables) -> list[str | Text]:
             "as one appears, it is wrong more often than in 5% of cases."
         )
         notice.append(Text(f"This experiment is unfinished: {share} are done. {both}", "notice"))
+    sentence = headline(tables)
     return [
+        *([Text(sentence, "headline")] if sentence else []),
         *notice,
         f"{size}{seed}. Regret is pseudo-regret: the sum of the gaps of the arms pulled. In each run all "
         "policies see the same rewards, so they are compared run by run.",
@@ -211,7 +216,7 @@ def report_sections(tables: Tables, baseline: str | None = None, band: str = "in
     if tables.finals.is_empty():
         raise InputError("report: these results have no runs")
     summary, curves, placed = summarise(tables), summarise_curves(tables), ranks(tables)
-    palette = styles(summary["policy"].to_list())
+    palette = styles(summary["policy"].to_list(), tables.original_names)
     chosen = _baseline(summary, baseline)
     comparison = None if chosen is None else compare(tables, chosen)
     environments = summary["environment"].unique(maintain_order=True).to_list()
@@ -299,7 +304,7 @@ def differences_picture(part: EnvironmentResults, comparison: pl.DataFrame) -> P
     chart = differences_chart(comparison, part.title(label), palette=part.palette)
     caption = (
         "Mean paired difference of the final regrets with its 95% interval: the thin line allows for unseen "
-        "runs at the largest possible regret and gives the verdict, the thick one (Student) does not. The "
+        "runs at the largest possible regret and gives the verdict, the bar (Student) does not. The "
         "level is 5% after Holm's correction for all comparisons on this page."
     )
     return Picture({"": chart}, label, caption, f"{part.file}-differences")
@@ -346,7 +351,7 @@ def _baseline(summary: pl.DataFrame, wanted: str | None) -> str | None:
     policies = summary["policy"].unique(maintain_order=True).to_list()
     if wanted is not None and wanted not in policies:
         available = f"these results have {', '.join(policies)}"
-        raise InputError(f"report: {unknown('policy', wanted, policies, available)}")
+        raise InputError(f"report: {unknown_name_message('policy', wanted, policies, available)}")
     if len(policies) < 2 or wanted is not None:
         return wanted if len(policies) > 1 else None
     spread = summary.group_by("policy", maintain_order=True).agg(pl.col("environment").n_unique())

@@ -87,14 +87,16 @@ def line_chart(
     focus: Sequence[str] = (),
     bands: bool = True,
     dots: bool = False,
+    steps: bool = False,
     heading: str = "format(datum.x, ',d')",
     unit: str = "time step t",
     plot: chart.Size | None = None,
 ) -> chart.Figure:
     """Draw one line per policy from columns policy, x, mean, low and high, sorted by x.
 
-    ``points`` (policy, x, mean) are marks, ``bounds`` (label, x, mean) thin grey lines. Without ``bands``
-    these are only in the tooltip, whose heading is the Vega expression ``heading`` under the name ``unit``.
+    ``points`` (policy, x, mean) are marks, ``bounds`` (label, x, mean) thin grey lines. Lines with ``steps``
+    keep a value until the next x. Without ``bands`` these are only in the tooltip, whose heading is the Vega
+    expression ``heading`` under the name ``unit``.
     """
     ends = _ends(table, points)
     order = ends["policy"].to_list()
@@ -103,15 +105,11 @@ def line_chart(
     legend = _legend(in_focus, figure)
     look = chart.line_encodings(styles, order, legend)
     whole = {} if x.ticks else {"tickMinStep": 1}
-    steps = x.axis(labelFlush=False, grid=False, **whole)
-    across = alt.X("x:Q", scale=x.scale(), title=x.title, axis=steps)
+    ticks = x.axis(labelFlush=False, grid=False, **whole)
+    across = alt.X("x:Q", scale=x.scale(), title=x.title, axis=ticks)
     up = alt.Y("mean:Q", scale=y.scale(), title=y.title, axis=y.axis())
-    # The most prominent comes last, and so on top.
-    rank = {policy: style.width for policy, style in styles.items()}
-    lines = table.select("policy", "x", "mean", "low", "high").sort(
-        pl.col("policy").replace_strict(rank, return_dtype=pl.Float64), maintain_order=True
-    )
-    layers = _lines(lines, across, up, look, bands=bands, dots=dots)
+    lines = table.select("policy", "x", "mean", "low", "high")
+    layers = _lines(lines, across, up, look, bands=bands, dots=dots, steps=steps)
     if bounds is not None:
         layers += _bounds(bounds, across, up)
     if points is not None:
@@ -139,11 +137,12 @@ def _legend(names: Sequence[str], figure: float) -> dict[str, Any] | None:
 
 
 def _lines(
-    table: pl.DataFrame, x: alt.X, y: alt.Y, look: dict[str, Any], *, bands: bool, dots: bool
+    table: pl.DataFrame, x: alt.X, y: alt.Y, look: dict[str, Any], *, bands: bool, dots: bool, steps: bool
 ) -> list[alt.Chart]:
     """Draw the lines that are not in focus in grey, and above them the others with bands and dots."""
     base = alt.Chart(chart.inline(table))
-    context = base.transform_filter(f"!{chart.IN_FOCUS}").mark_line(strokeWidth=1.25, strokeJoin="round")
+    form: dict[str, Any] = {"strokeJoin": "round"} | ({"interpolate": "step-after"} if steps else {})
+    context = base.transform_filter(f"!{chart.IN_FOCUS}").mark_line(strokeWidth=1.25, **form)
     focused = base.transform_filter(chart.IN_FOCUS)
     area = focused.mark_area().encode(
         x=x,
@@ -156,7 +155,7 @@ def _lines(
     return [
         context.encode(x=x, y=y, detail=alt.Detail("policy:N"), color=alt.ColorValue(chart.CONTEXT)),
         *([area] if bands else []),
-        focused.mark_line(strokeJoin="round").encode(x=x, y=y, **look),
+        focused.mark_line(**form).encode(x=x, y=y, **look),
         *([spots] if dots else []),
     ]
 
@@ -228,7 +227,7 @@ def _labels(
         color=alt.ColorValue(chart.GREY, condition={"test": chart.IN_FOCUS, "value": chart.INK}),
         tooltip=alt.Tooltip("policy:N"),  # without one Vega-Lite would let the pointer pass
     )
-    return [leader, text.properties(name="labels-text")]
+    return [leader.properties(name="labels-lines"), text.properties(name="labels-text")]
 
 
 def _bounds(bounds: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def shown(value: float | None) -> str:
+def format_number(value: float | None) -> str:
     """Format a number as briefly as its size allows, and a missing one as a dash."""
     if value is None:
         return "-"
@@ -32,8 +32,8 @@ def lost_runs(row: Mapping[str, Any]) -> str:
     return "-" if count is None else f"{count:,} (≤ {percent(row['failures_high'])})"
 
 
-def span(low: float | None, high: float | None) -> str:
-    return "-" if low is None or high is None else f"{shown(low)} to {shown(high)}"
+def format_interval(low: float | None, high: float | None) -> str:
+    return "-" if low is None or high is None else f"{format_number(low)} to {format_number(high)}"
 
 
 def p_value(value: float) -> str:

@@ -152,12 +152,12 @@ class _Writer:
                 return f"<details><summary>{escape(title)}</summary>\n{inside}</details>\n"
 
     def table(self, table: Table) -> str:
-        heads = "".join(_cell("th", head, i in table.words) for i, head in enumerate(table.heads))
+        heads = "".join(_cell("th", head, i in table.text_columns) for i, head in enumerate(table.heads))
         rows = []
         for row in table.rows:
             policy = next((words for words in map(_words, row) if words in self.policies), None)
             mark = f' data-policy="{escape(policy)}"' if policy else ""
-            cells = (self.cell(cell, i in table.words) for i, cell in enumerate(row))
+            cells = (self.cell(cell, i in table.text_columns) for i, cell in enumerate(row))
             rows.append(f"<tr{mark}>" + "".join(cells) + "</tr>\n")
         self.tables += 1
         caption = f'<p class="facts">{escape(table.caption)}</p>\n' if table.caption else ""
@@ -194,8 +194,8 @@ class _Writer:
         data = spec.get("datasets", {})
         self.datasets |= data
         width = float(still.partition(' width="')[2].partition('"')[0])
-        policies = len(spec["usermeta"]["policies"])
-        return {"spec": shown, "data": list(data), "width": width, "policies": policies}
+        known = {name: value for name, value in spec["usermeta"].items() if name in ("lines", "columns")}
+        return {"spec": shown, "data": list(data), "width": width, **known}
 
     def key(self) -> str:
         """List the policies with their lines; a reader chooses there which ones the charts show in colour."""
@@ -247,7 +247,7 @@ def _contents(sections: Sequence[Section]) -> str:
 
 
 def _words(cell: str | Cell) -> str:
-    return cell.words if isinstance(cell, Cell) else cell
+    return cell.text if isinstance(cell, Cell) else cell
 
 
 def _cell(tag: str, words: str, word: bool, kind: str = "", mark: str = "", sign: str = "") -> str:

@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
 
 class Text(NamedTuple):
-    """A paragraph of a kind: "facts" for grey, "notice" for what stands out, "code" for lines of code."""
+    """A paragraph of a kind: "headline" for the result, "facts" for grey, "notice" or "code"."""
 
-    words: str
+    text: str
     kind: str = ""
 
 
 class Cell(NamedTuple):
     """A cell of a kind: "best" for bold, "quiet" for grey, "long" for words that go over several lines."""
 
-    words: str
+    text: str
     kind: str = ""
     sign: str = ""
 
@@ -31,14 +31,14 @@ class Table(NamedTuple):
 
     heads: Sequence[str]
     rows: Sequence[Sequence[str | Cell]]
-    words: Sequence[int] = (0,)
+    text_columns: Sequence[int] = (0,)
     caption: str = ""
 
 
 def table_of(
-    rows: Sequence[Mapping[str, str | Cell]], words: Sequence[int] = (0,), caption: str = ""
+    rows: Sequence[Mapping[str, str | Cell]], text_columns: Sequence[int] = (0,), caption: str = ""
 ) -> Table:
-    return Table(list(rows[0]), [list(row.values()) for row in rows], words, caption)
+    return Table(list(rows[0]), [list(row.values()) for row in rows], text_columns, caption)
 
 
 @dataclass(frozen=True)

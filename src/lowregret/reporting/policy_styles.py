@@ -4,8 +4,9 @@ The colours are those of Okabe and Ito, which people with any kind of colour vis
 Yellow is left out, since thin yellow lines vanish on white.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import product
+from types import MappingProxyType
 from typing import NamedTuple
 
 from lowregret.policies import POLICIES
@@ -14,6 +15,7 @@ VERMILION, BLUE, GREEN, PURPLE = "#D55E00", "#0072B2", "#009E73", "#CC79A7"
 ORANGE, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#616161"
 
 YELLOW, INDIGO, PLUM, PALE, VIOLET = "#BBCC33", "#332288", "#600058", "#A6CEE3", "#6A3CF0"
+CRIMSON, OLIVE, TAN, LILAC, MAGENTA = "#D90057", "#475900", "#D9986C", "#B679F2", "#C8009F"
 
 COLOURS = {
     "eucbv": VERMILION,
@@ -28,10 +30,27 @@ COLOURS = {
     "divergence": YELLOW,
     "baselines": GREY,
     "rounds": BLACK,
+    "subsampling": OLIVE,
+    "maillard": CRIMSON,
+    "mots": TAN,
+    "npts": LILAC,
+    "tsallis": MAGENTA,
+    # Those below share a colour with a relative, or with a family that is rarely in the same figure.
+    "adaucb": PURPLE,
+    "empirical": YELLOW,
+    "expts": TAN,
+    "perturbed_history": OLIVE,
+    "discounted": BLUE,
+    "DiscountedThompson": SKY,
+    "sliding_window": BLACK,
+    "change_detection": PLUM,
+    "fixed_budget": OLIVE,
+    "fixed_confidence": CRIMSON,
+    "thresholding": TAN,
 }
 """A colour for each family of policies, which is a module of `lowregret.policies`, or for one policy of it.
 
-A new policy has the colour of its module, and a new module one of the others, without a change here.
+Each policy of the package has one, so that it looks the same in every figure.
 """
 
 FALLBACK = (PURPLE, SKY, ORANGE, BLACK, GREEN, BLUE, PALE)
@@ -51,6 +70,11 @@ ON_DARK = {
     PLUM: "#D66BCB",
     PALE: "#D6E9F2",
     VIOLET: "#8A66FF",
+    CRIMSON: "#FF4D88",
+    OLIVE: "#A9BF4D",
+    TAN: "#E0B08C",
+    LILAC: "#C79BF5",
+    MAGENTA: "#F25CD0",
 }
 """The colours in place of these on a dark page."""
 
@@ -63,7 +87,6 @@ class Style(NamedTuple):
 
     colour: str
     dash: tuple[int, ...]
-    width: float
 
 
 def colour_of(policy: str) -> str | None:
@@ -74,17 +97,25 @@ def colour_of(policy: str) -> str | None:
     return COLOURS.get(name) or COLOURS.get(POLICIES[name].__module__.rpartition(".")[2])
 
 
-def styles(policies: Iterable[str]) -> dict[str, Style]:
-    """Return a style for every policy, given as printed; no two policies of one figure have the same."""
+def styles(
+    policies: Iterable[str], original_names: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Style]:
+    """Return a style for every policy, given as printed; no two policies of one figure have the same.
+
+    A label has the style of the policy that it stands for, by ``original_names``.
+    """
+    if original_names:
+        labels = {original_names.get(label, label): label for label in policies}
+        return {labels[name]: style for name, style in styles(labels).items()}
     names = list(dict.fromkeys(policies))
     colours = _colours(names)
     looks: dict[str, tuple[str, tuple[int, ...]]] = {}
-    # The plain form of a policy comes first, so that it gets the solid line.
-    for name in sorted(names, key=lambda name: "(" in name):
+    # The plain form of a policy comes first, and then the one that names its family, for the solid line.
+    for name in sorted(names, key=lambda name: ("(" in name, not _names_its_family(name))):
         own = colours[_class(name)]
         wanted = [*product([own], DASHES), *product(FALLBACK, DASHES)]
         looks[name] = next((look for look in wanted if look not in looks.values()), wanted[0])
-    return {name: Style(*looks[name], 3.0 if _class(name) == "EUCBV" else 2.0) for name in names}
+    return {name: Style(*looks[name]) for name in names}
 
 
 def _colours(names: list[str]) -> dict[str, str]:
@@ -95,6 +126,11 @@ def _colours(names: list[str]) -> dict[str, str]:
         free = (colour for colour in FALLBACK if colour not in colours.values())
         colours[name] = next(free, FALLBACK[position % len(FALLBACK)])
     return colours
+
+
+def _names_its_family(policy: str) -> bool:
+    name = _class(policy)
+    return name in POLICIES and POLICIES[name].__module__.endswith(f".{name.lower()}")
 
 
 def _class(policy: str) -> str:

@@ -98,12 +98,10 @@ def tail_chart(
     top = max(float(finals["regret"].max() or 0), 1e-9)  # type: ignore[arg-type]
     floor = float(table["share"].min() or 1)  # type: ignore[arg-type]
     least = max(float(finals["regret"].min() or 0), top / 1e4)  # type: ignore[arg-type]
-    scale = alt.Scale(domain=[0, top * 1.02], nice=False)
     if log_regret:
-        scale = alt.Scale(type="log", domain=[least, top * 1.02])
         table = table.filter(pl.col("regret") >= least)
-    across = alt.X("regret:Q", scale=scale, title="final regret of a run")
-    across = across.axis(labelExpr=chart.TICKS, tickCount=6, grid=False)
+    axis = Axis("final regret of a run", least if log_regret else 0, top * 1.02, log_regret)
+    across = alt.X("regret:Q", scale=axis.scale(), title=axis.title, axis=axis.axis(grid=False))
     ticks = (1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, *(10.0**-k for k in range(3, 10)))
     shares = [share for share in ticks if share >= floor]
     up = alt.Y("share:Q", title="share of runs with at least this regret")
@@ -154,10 +152,11 @@ def differences_chart(
     layers = [
         zero.encode(x=alt.X("zero:Q", title=words, axis=ticks)),
         base.mark_rule(strokeWidth=1).encode(x=chart.field(x, "low"), x2=alt.X2("high:Q"), **shared),
-        base.mark_rule(strokeWidth=4).encode(
+        # Taller than the dot, since this interval may be as short as the dot is wide.
+        base.mark_bar(height=17, fillOpacity=0.4).encode(
             x=chart.field(x, "student_low"), x2=alt.X2("student_high:Q"), **shared
         ),
-        base.mark_point(size=70, filled=True).encode(x=x, **shared).properties(name="rows"),
+        base.mark_point(size=50, filled=True).encode(x=x, **shared).properties(name="rows"),
         verdicts.encode(
             x=alt.XValue(chart.right_of_plot(14)), y=y, text=alt.Text("verdict:N"), opacity=chart.highlight()
         ).properties(name="verdicts"),

@@ -7,7 +7,8 @@ from typing import Any
 import polars as pl
 
 from lowregret.errors import InputError
-from lowregret.reporting.chart_style import Figure, Size, band_ends
+from lowregret.reporting.bands import band_ends
+from lowregret.reporting.chart_style import Figure, Size
 from lowregret.reporting.line_chart import Axis, line_chart
 from lowregret.reporting.policy_styles import Style, styles
 
@@ -80,7 +81,7 @@ def sweep_chart(
     )
     if palette is not None:  # a line of several policies is none of the page's
         looks = chart.usermeta["policies"]
-        chart.usermeta = {"policies": {name: looks[name] for name in names if name in palette}}
+        chart.usermeta |= {"policies": {name: looks[name] for name in names if name in palette}}
     return chart
 
 

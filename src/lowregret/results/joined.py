@@ -1,5 +1,6 @@
 """The results of several experiments as one."""
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -7,10 +8,16 @@ from typing import Any
 import polars as pl
 
 from lowregret.analysis.description import Description
+from lowregret.errors import InputError
 from lowregret.results.results import Results
 
 
 def join(name: str, parts: Sequence[Results]) -> Results:
+    """Return several results as one; the pairs of an environment and a policy must differ."""
+    pairs = Counter(pair for part in parts for pair in part.pairs)
+    for (environment, policy), times in pairs.items():
+        if times > 1:
+            raise InputError(f"{policy} on {environment!r} is in two results: give one a name in its file")
     descriptions = [part.description for part in parts]
     seeds = {part.seed for part in descriptions}
     eliminating = [part.eliminating for part in descriptions if part.eliminating is not None]
@@ -29,6 +36,7 @@ def join(name: str, parts: Sequence[Results]) -> Results:
         delays=_union(part.delays for part in descriptions),
         batches=_union(part.batches for part in descriptions),
         drifting=tuple(dict.fromkeys(name for part in descriptions for name in part.drifting)),
+        largest_gaps=_union(part.largest_gaps for part in descriptions),
         backend=" and ".join(dict.fromkeys(part.backend for part in descriptions)),
     )
     return Results(description, partial(_table, parts), _union(part.outcomes for part in parts))

@@ -16,25 +16,29 @@ sweep are columns after ``environment`` and ``policy``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from lowregret._common.extras import import_extra
+from lowregret._common.forks import check_threads
 from lowregret._common.progress import Report, reporting
 from lowregret._common.text import count
 from lowregret._common.validation import plain_text
-from lowregret.analysis.columns import KEYS, REGRET, SUMMARY, TAIL_COLUMNS
+from lowregret.analysis.columns import COMPARISON, READ, REGRET, SUMMARY
 from lowregret.analysis.tables import Tables
+from lowregret.errors import InputError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import altair
+    import pandas
 
     from lowregret.analysis.metrics import Metric
     from lowregret.policies import Policy
+    from lowregret.results.comparison_table import Comparison
 
 
 class Results(Tables):
@@ -56,6 +60,13 @@ class Results(Tables):
     >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=50, runs=4)
     >>> result
     Results('bernoulli:0.1,0.9': 2 policies, 1 environment, horizon 50, 4 runs, seed 0)
+    >>> print(result)
+    policy      mean  se  median   95%  worst 5%
+    ────────────────────────────────────────────
+    MOSS         2.4   0     2.4   2.4       2.4
+    RoundRobin  20.0   0    20.0  20.0      20.0
+    <BLANKLINE>
+    bernoulli:0.1,0.9, horizon 50, 4 runs, seed 0
     >>> result.finals.columns
     ['environment', 'policy', 'run', 'regret']
     >>> result.paths.height, result.pulls.height, result.events.height, result.arms.height
@@ -76,28 +87,48 @@ class Results(Tables):
     20.0
     """
 
-    def summary(self) -> pl.DataFrame:
+    def summary(self, *, all: bool = False) -> pl.DataFrame:
         """Summarize the final regret of every policy in every environment.
+
+        Parameters
+        ----------
+        all : bool, default False
+            Return all columns, not only those that people read first.
 
         Returns
         -------
         polars.DataFrame
-            One row per environment and policy. ``mean``, its standard error ``se`` and two 95% intervals:
-            ``low`` to ``high`` allows for failures that no run shows; Student's ``student_low`` to
-            ``student_high``, null below two runs, does not, and is too narrow where failures are rare.
-            ``median``, ``p05``, ``p25``, ``p75``, ``p95``;
-            ``worst05``, the mean of the worst 5% of the runs, with its 95% interval ``worst05_low`` to
-            ``worst05_high``, and the ``worst`` run. ``best_arm_pulls`` is the share of pulls of an optimal
-            arm. ``best_arm_found`` is the share of runs in which an optimal arm was pulled most; where arms
-            tie for that the run counts in part. ``optimal_arm_eliminated`` is the number of runs in which no
-            optimal arm was left, ``failures`` their share and ``failures_high`` its upper 95% limit, about 3
-            / runs where there was none; null for a policy that eliminates no arms. With recorded rewards
-            also the means of ``reward`` and ``realised_regret``; ``metric.NAME`` and ``metric.NAME se`` for
-            the metrics of `with_metrics`.
+            One row per environment and policy, with the number of ``runs``, the ``mean``, its standard error
+            ``se``, the ``median`` and ``worst05``, the mean of the worst 5% of the runs. The parameters of a
+            sweep are columns after ``policy``. With recorded rewards also the means of ``reward`` and
+            ``realised_regret``; ``metric.NAME`` and ``metric.NAME se`` for the metrics of `with_metrics`.
+
+            All columns are these and two 95% intervals of the mean: ``low`` to ``high`` allows for failures
+            that no run shows (its coverage is conjectured; see docs/how-to/analysis.md); Student's
+            ``student_low`` to ``student_high``, null below two runs, does not, and is too narrow where
+            failures are rare. ``p05``, ``p25``, ``p75``, ``p95``; the 95% interval ``worst05_low`` to
+            ``worst05_high`` of ``worst05``, and the ``worst`` run. ``best_arm_pulls`` is the share of pulls
+            of an optimal arm. ``best_arm_found`` is the share of runs in which an optimal arm was pulled
+            most; where arms tie for that the run counts in part. ``optimal_arm_eliminated`` is the number of
+            runs in which no optimal arm was left, ``failures`` their share and ``failures_high`` its upper
+            95% limit, about 3 / runs where there was none; null for a policy that eliminates no arms.
+
+        Examples
+        --------
+        >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=50, runs=4)
+        >>> result.summary().columns
+        ['environment', 'policy', 'runs', 'mean', 'se', 'median', 'worst05']
+        >>> result.summary(all=True).select("policy", "p05", "p95").row(1)
+        ('RoundRobin', 20.0, 20.0)
         """
         from lowregret.analysis.summary import summarise
 
-        return self._with_parameters(summarise(self).lazy()).collect()
+        table = self._with_parameters(summarise(self).lazy()).collect()
+        return (
+            table
+            if all
+            else table.select(name for name in table.columns if name in READ or name not in SUMMARY)
+        )
 
     def with_metrics(self, *metrics: Metric) -> Results:
         """Return these results with user-defined metrics, which `summary` and reports then show.
@@ -116,7 +147,26 @@ class Results(Tables):
         """
         results = Results(self.description, self.load_table, self.outcomes)
         results.metrics = (*self.metrics, *metrics)
+        results.original_names = self.original_names
         return results
+
+    def with_labels(self, labels: Mapping[str, str]) -> Results:
+        """Return these results with other names for policies, in tables, figures and reports.
+
+        Parameters
+        ----------
+        labels : dict of str to str
+            Labels by policy; a policy keeps its colour, and one without a label its name.
+
+        Examples
+        --------
+        >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=50, runs=4)
+        >>> list(result.with_labels({"MOSS": "MOSS (ours)"}))
+        ['MOSS (ours)', 'RoundRobin']
+        """
+        from lowregret.results.labelled import labelled
+
+        return labelled(self, labels)
 
     def tail(self, regret: float | Sequence[float] | None = None) -> pl.DataFrame:
         """Estimate the probability that the final regret of a policy exceeds values.
@@ -156,6 +206,7 @@ class Results(Tables):
         >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=50, runs=4)
         >>> chart = result.plot_tail()  # chart.save("tail.pdf") writes it
         """
+        check_threads("plot_tail")
         from lowregret.reporting.row_charts import tail_chart
 
         name = self._environment(environment)
@@ -174,9 +225,76 @@ class Results(Tables):
 
         return self._with_parameters(summarise_curves(self).lazy()).collect()
 
+    def identification(self, *, by_time: bool = False) -> pl.DataFrame:
+        """Summarise what policies recommend, where that was recorded by ``record_recommendations=True``.
+
+        Parameters
+        ----------
+        by_time : bool, default False
+            Return a row for each recorded time, not one for the last.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row per environment and policy, and with ``by_time`` per time ``t``. ``error`` is the share of
+            the ``runs`` in which the recommended arm is not the best, with its 95% interval ``error_low`` to
+            ``error_high`` (Clopper and Pearson 1934). ``loss`` is the mean of what it loses per pull, the
+            simple regret, with its standard error. For a policy with a threshold, ``error`` is the share of
+            runs in which it takes an arm for on the wrong side, and ``loss`` the mean number of such arms.
+            ``stopped`` is the share of the runs in which one arm was left: the policy stopped, or had
+            eliminated all others. ``stopping_time`` is the mean time of that in these runs, with its standard
+            error and its 95% quantile.
+
+        Examples
+        --------
+        >>> result = lr.simulate(
+        ...     "SuccessiveRejects", "bernoulli:0.4,0.5", 200, runs=100, record_recommendations=True
+        ... )
+        >>> result.identification().select("runs", "error", "stopped").row(0)
+        (100, 0.04, 1.0)
+        """
+        from lowregret.analysis.identification import identification
+
+        return self._with_parameters(identification(self, by_time).lazy()).collect()
+
+    def plot_identification(
+        self, environment: str | None = None, *, title: str | None = None
+    ) -> altair.LayerChart:
+        """Draw the share of the runs with a wrong recommendation over time, on a logarithmic axis.
+
+        Parameters
+        ----------
+        environment : str, optional
+            The environment; needed where the results have several.
+        title : str, optional
+            The title; by default the name of the environment.
+
+        Returns
+        -------
+        altair.LayerChart
+            One line per policy, with its 95% interval. A line ends below where no run was wrong.
+
+        Examples
+        --------
+        >>> result = lr.simulate(
+        ...     ["SuccessiveRejects", "UCBE"], "bernoulli:0.4,0.5", 200, 100, record_recommendations=True
+        ... )
+        >>> chart = result.plot_identification()  # chart.save("error.pdf") writes it
+        """
+        from lowregret.reporting.curve_charts import error_chart
+
+        name = self._environment(environment)
+        curve = self.identification(by_time=True).filter(environment=name)
+        return error_chart(curve, name if title is None else plain_text("plot", "title", title))
+
     def compare(
-        self, baseline: Policy | str | Results | None = None, seed: int = 0, *, metric: Metric | None = None
-    ) -> pl.DataFrame:
+        self,
+        baseline: Policy | str | Results | None = None,
+        seed: int = 0,
+        *,
+        metric: Metric | None = None,
+        all: bool = False,
+    ) -> Comparison:
         """Compare the final regrets of policies in pairs.
 
         Run r of two policies saw the same rewards, so the test is on the difference of their regrets in each
@@ -191,30 +309,38 @@ class Results(Tables):
         seed : int, default 0
             The seed of the bootstrap's resamples.
         metric : Metric, optional
-            A metric to compare in place of the regret; the verdicts are then "better in these runs"
-            and "worse in these runs", and what follows from the largest possible regret is null.
+            A metric to compare instead of the regret; the verdicts are then "better in these runs" and "worse
+            in these runs", the interval is Student's, and what follows from the largest possible regret is
+            null.
+        all : bool, default False
+            Return all columns, not only those that people read first.
 
         Returns
         -------
-        polars.DataFrame
-            One row per comparison. ``difference`` is the policy's mean regret less the baseline's, with its
-            standard error ``se`` and 95% intervals: ``low`` to ``high``, which allows for unseen runs at the
-            largest possible regret, the horizon times the largest gap; Student's; and the bootstrap's.
-            ``wins`` is the share of runs with the lower regret; a tie is half a win. ``p_bounded`` is the
-            adjusted p-value of the first interval, ``p_value`` that of the two-sided paired t test, and
-            ``p_holm`` the adjusted one of this. ``verdict`` is "lower regret" or "higher regret" where
-            ``p_bounded`` is at most 0.05. Else it is "lower in these runs" or "higher in these runs" where
-            ``p_holm`` is: rare failures that no run shows are then not excluded. Else it is "inconclusive".
-            ``runs_needed`` is about the number of runs for a verdict with probability 0.8, at the strictest
+        Comparison
+            A polars.DataFrame with one row per comparison; ``print`` shows a sentence for each.
+            ``difference`` is the policy's mean regret less the baseline's, with the 95% interval ``low`` to
+            ``high``, which allows for unseen runs at the largest possible regret, the horizon times the
+            largest gap. ``verdict`` is "lower regret" or "higher regret" where the adjusted p-value of this
+            interval, ``p_bounded``, is at most 0.05. Else it is "lower in these runs" or "higher in these
+            runs" where ``p_holm``, the adjusted p-value of the paired t test, is at most 0.05: rare failures
+            that no run shows are then not excluded. Else it is "inconclusive".
+
+            All columns are these, both adjusted p-values, and the number of ``runs``; the standard error
+            ``se``; the intervals of Student and of the bootstrap; ``wins``, the share of runs with the lower
+            regret, where a tie is half a win; ``p_value`` of the two-sided paired t test; and
+            ``runs_needed``, about the number of runs for a verdict with probability 0.8, at the strictest
             level of Holm's method, if the difference and the standard deviation in these runs are the true
             ones.
         """
         from lowregret.analysis.comparison import compare
+        from lowregret.results.comparison_table import Comparison
 
         if isinstance(baseline, Results):
-            return compare(self, baseline, seed, metric)
+            return Comparison.of(compare(self, baseline, seed, metric), [], all)
         name = None if baseline is None else str(baseline)
-        return self._with_parameters(compare(self, name, seed, metric).lazy()).collect()
+        table = self._with_parameters(compare(self, name, seed, metric).lazy()).collect()
+        return Comparison.of(table, [name for name in table.columns if name not in COMPARISON], all)
 
     def plot(
         self,
@@ -225,14 +351,16 @@ class Results(Tables):
         height: float | None = None,
         band: str = "interval",
         title: str | None = None,
-    ) -> altair.LayerChart:
+        labels: Mapping[str, str] | None = None,
+        ax: Any = None,
+    ) -> altair.LayerChart | altair.ConcatChart | Any:
         """Draw the mean regret over time, or the mean final regret against a parameter of a sweep.
 
         Parameters
         ----------
         environment : str, optional
-            The environment; needed where the results have several, unless the parameter is one of
-            environments.
+            The environment. By default each has a panel of its own, side by side; against the parameter of a
+            policy, it is needed where the results have several.
         against : str, optional
             The parameter. There is one line per policy; where other parameters of the environments differ,
             one per policy and combination of these.
@@ -245,11 +373,16 @@ class Results(Tables):
             quantile of the runs, or nothing.
         title : str, optional
             The title; "" draws none. By default the name of the environment, or of the results.
+        labels : dict of str to str, optional
+            Other names for policies, such as ``{"MOSS": "MOSS (ours)"}``; the colour stays the policy's.
+        ax : matplotlib axes, optional
+            Draw into these axes: lines, bands, names in a legend, in the same colours. No altair is needed.
 
         Returns
         -------
-        altair.LayerChart
-            Its ``save`` writes .svg, .pdf, .png or .html. A notebook shows it without a network.
+        altair.LayerChart or matplotlib axes
+            The ``save`` of a chart writes .svg, .pdf, .png or .html. A notebook shows it without a network;
+            in a script ``show`` opens it in the browser. With ``ax`` the axes.
 
         Examples
         --------
@@ -258,18 +391,43 @@ class Results(Tables):
         >>> type(chart).__name__
         'Figure'
         """
+        check_threads("plot")
+        if labels is not None:
+            return self.with_labels(labels).plot(
+                environment, against=against, width=width, height=height, band=band, title=title, ax=ax
+            )
+        from lowregret.reporting.policy_styles import styles
+
+        if ax is not None:
+            if (against, width, height) != (None, None, None):
+                raise InputError("plot: with ax leave out against, width and height: the axes have a size")
+            from lowregret.reporting.matplotlib_chart import draw_regret
+
+            name = self._environment(environment)
+            curve, words = self.curves().filter(environment=name), "" if title is None else title
+            palette = styles(curve["policy"].to_list(), self.original_names)
+            return draw_regret(ax, curve, words, band=band, palette=palette)
         from lowregret.reporting.chart_style import fitted
         from lowregret.reporting.curve_charts import regret_chart
+        from lowregret.reporting.panels import regret_panels
         from lowregret.reporting.sweep_charts import plot_against, sweep_tables
 
+        if environment is None and against is None and len(self.environments) > 1:
+            if any(option is not None for option in (width, height, title)):
+                raise InputError("plot: name an environment to set the width, the height or the title")
+            curves = self.curves()
+            return regret_panels({name: curves.filter(environment=name) for name in self.environments}, band)
         if against is None or against in self.parameters.get("policy", pl.DataFrame()).columns:
             environment = self._environment(environment)
         name = environment or self.name
         words = name if title is None else plain_text("plot", "title", title)
         if against is None:
             curve = self.curves().filter(environment=name)
-            return fitted(lambda size: regret_chart(curve, words, band=band, plot=size), width, height)
-        tables = sweep_tables(self.summary(), self.parameters, against, band)
+            palette = styles(curve["policy"].to_list(), self.original_names)
+            return fitted(
+                lambda size: regret_chart(curve, words, band=band, palette=palette, plot=size), width, height
+            )
+        tables = sweep_tables(self.summary(all=True), self.parameters, against, band)
         return fitted(lambda size: plot_against(tables, against, name, words, size), width, height)
 
     def report(
@@ -279,6 +437,7 @@ class Results(Tables):
         *,
         figures: str = "svg",
         band: str = "interval",
+        labels: Mapping[str, str] | None = None,
         progress: bool | Report = True,
     ) -> list[Path]:
         """Write a page ``report.html`` with figures, tables and verdicts to a folder.
@@ -293,6 +452,8 @@ class Results(Tables):
             Which figures to write as files: none, SVG, or SVG, PNG and PDF. The page has them all.
         band : {"interval", "spread", "none"}, default "interval"
             The bands of lines of regret, as in `plot`.
+        labels : dict of str to str, optional
+            Other names for policies, such as ``{"MOSS": "MOSS (ours)"}``.
         progress : bool or callable, default True
             Whether to say on standard error what is done, or a function that is called with a `Progress`.
 
@@ -309,6 +470,12 @@ class Results(Tables):
         ...     [path.name for path in result.report(folder, figures="none")]
         ['report.html']
         """
+        check_threads("report")
+        if labels is not None:
+            chosen = None if baseline is None else labels.get(str(baseline), str(baseline))
+            return self.with_labels(labels).report(
+                folder, chosen, figures=figures, band=band, progress=progress
+            )
         from lowregret.reporting.experiment_report import write_report
 
         for name in (self.name, *self.environments, *self.policies):
@@ -316,6 +483,56 @@ class Results(Tables):
         chosen = None if baseline is None else str(baseline)
         with reporting(progress) as report:
             return write_report(self, folder, chosen, figures=figures, band=band, report=report)
+
+    def save(self, folder: str | Path) -> None:
+        """Write the tables to a folder, which `open_results` opens.
+
+        User-defined metrics are functions, and are not saved.
+
+        Parameters
+        ----------
+        folder : str or path
+            The folder; results that were saved there before are replaced.
+
+        Raises
+        ------
+        InputError
+            If the folder holds other results, such as an experiment's, or these are unfinished.
+        StoreError
+            If the folder cannot be written to.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=50, runs=4)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     result.save(folder)
+        ...     lr.open_results(folder).summary().equals(result.summary())
+        True
+        """
+        from lowregret.results.saving import save
+
+        save(self, Path(folder))
+
+    def to_pandas(self, table: str = "summary") -> pandas.DataFrame:
+        """Return a table for pandas; it needs the extra ``pandas``.
+
+        Parameters
+        ----------
+        table : {"summary", "curves", "finals", "paths", "pulls", "events", "arms"}, default "summary"
+            Which table: all columns of `summary`, those of `curves`, or one of the recorded tables.
+
+        Examples
+        --------
+        >>> result = lr.simulate(["MOSS", "RoundRobin"], "bernoulli:0.1,0.9", horizon=50, runs=4)
+        >>> result.to_pandas().set_index("policy").loc["RoundRobin", "mean"].round(6).item()
+        20.0
+        """
+        for module in ("pandas", "pyarrow"):
+            import_extra("pandas", module)
+        methods = {"summary": lambda: self.summary(all=True), "curves": self.curves}
+        frame = methods[table]() if table in methods else self.scan(table).collect()
+        return frame.to_pandas()
 
     def to_dict(self) -> dict[str, Any]:
         """Return results with one environment as plain data, as ``lowregret simulate --json`` prints it."""
@@ -328,7 +545,7 @@ class Results(Tables):
             "delay": self.description.delays.get(environment, "0"),
             "batch": self.description.batches.get(environment, 1),
             "engine": self.description.backend,
-            "policies": [self._policy_dict(row, curves) for row in self.summary().to_dicts()],
+            "policies": [self._policy_dict(row, curves) for row in self.summary(all=True).to_dicts()],
         }
 
     def _policy_dict(self, row: dict[str, Any], curves: pl.DataFrame) -> dict[str, Any]:
@@ -354,17 +571,22 @@ class Results(Tables):
             f"horizon {times}",
             count(self.runs, "run"),
             *([] if self.seed is None else [f"seed {self.seed}"]),
-            *([] if self.description.backend == "compiled" else [f"engine {self.description.backend}"]),
+            *([f"engine {engine}"] if (engine := self.description.other_engine) else []),
         ]
         if self.planned_runs is not None:
             parts.append(f"unfinished: {len(self.finals):,} of {self.planned_runs:,} runs of all pairs")
         return f"Results({self.name!r}: {', '.join(parts)})"
 
+    def __str__(self) -> str:
+        """Return a table of the final regrets, what was run, and the notes on policies."""
+        from lowregret.reporting.regret_text import results_text
+
+        return results_text(self)
+
     def _repr_html_(self) -> str:
+        """Return the summary as a table with rounded numbers, for notebooks."""
+        from lowregret.reporting.html_tables import html_table
+
         table = self.summary()
-        parameters = [name for name in table.columns if name not in SUMMARY]
-        keys = KEYS if len(self.environments) > 1 else ("policy",)
-        shown = ("runs", "mean", "se", "low", "high", "median", "p05", "p95", *TAIL_COLUMNS)
-        chosen = table.select(*keys, *parameters, *shown)
-        with pl.Config(tbl_rows=40, tbl_hide_dataframe_shape=True, tbl_hide_column_data_types=True):
-            return f"<p>{escape(repr(self))}</p>{chosen._repr_html_()}"
+        repeated = ["runs", *([] if len(self.environments) > 1 else ["environment"])]
+        return f"<p>{escape(repr(self))}</p>{html_table(table.drop(repeated))}"

@@ -10,7 +10,7 @@ import polars as pl
 from lowregret._common.arrays import Floats, Integers
 from lowregret.analysis.description import Description, varied
 from lowregret.engine.problem import RECORDS, Outcome
-from lowregret.environments import Bandit, DriftingBandit
+from lowregret.environments import Bandit, DriftingBandit, RandomBandit
 from lowregret.results.results import Results
 
 EVENTS = {"run": pl.Int64, "t": pl.Int64, "arm": pl.Int64}
@@ -41,6 +41,7 @@ def simulated_results(
         delays={bandit.name: delay} if delay != "0" else {},
         batches={bandit.name: batch} if batch != 1 else {},
         drifting=(bandit.name,) if isinstance(bandit, DriftingBandit) else (),
+        largest_gaps={bandit.name: bandit.largest_gap} if isinstance(bandit, RandomBandit) else {},
         backend=engine,
     )
     pairs = {(bandit.name, policy): outcome for policy, outcome in outcomes.items()}
@@ -60,22 +61,26 @@ def _table(bandit: Bandit, horizon: int, outcomes: Mapping[str, Outcome], name: 
 
 def _finals(outcome: Outcome) -> pl.DataFrame:
     table = pl.DataFrame({"run": np.arange(len(outcome.regret)), "regret": outcome.regret[:, -1]})
-    return table.with_columns(**{name: pl.Series(values.sum(axis=1)) for name, values in _by_arm(outcome)})
+    recorded = [*_recorded(outcome, "arm"), *_recorded(outcome, "run")]
+    return table.with_columns(**{name: pl.Series(values.sum(axis=1)) for name, values in recorded})
 
 
 def _curves(outcome: Outcome) -> pl.DataFrame:
-    return _long("t", outcome.grid, "regret", outcome.regret)
+    table = _long("t", outcome.grid, "regret", outcome.regret)
+    recorded = _recorded(outcome, "time")
+    return table.with_columns(**{name: pl.Series(values.ravel()) for name, values in recorded})
 
 
 def _pulls(outcome: Outcome) -> pl.DataFrame:
     table = _long("arm", np.arange(outcome.pulls.shape[1]), "pulls", outcome.pulls)
-    return table.with_columns(**{name: pl.Series(values.ravel()) for name, values in _by_arm(outcome)})
+    recorded = _recorded(outcome, "arm")
+    return table.with_columns(**{name: pl.Series(values.ravel()) for name, values in recorded})
 
 
-def _by_arm(outcome: Outcome) -> list[tuple[str, Any]]:
-    """Return the columns of what was recorded for each arm besides its pulls, and its arrays."""
-    columns = [(RECORDS[name].column, values) for name, values in outcome.records.items()]
-    return [(column, values) for column, values in columns if column]
+def _recorded(outcome: Outcome, axis: str) -> list[tuple[str, Any]]:
+    """Return the columns of what was recorded for each arm, time or run, and its arrays."""
+    records = [(RECORDS[name], outcome.records[name]) for name in RECORDS if name in outcome.records]
+    return [(record.column, values) for record, values in records if record.column and record.axis == axis]
 
 
 def _long(key: str, labels: Integers, name: str, values: Floats | Integers) -> pl.DataFrame:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 MAX_GROUP = 256
+MAX_CONNECTIONS = 1_000
+"""The most connections of a worker, and the most calls that it answers at a time."""
 
 
 @dataclass(frozen=True)

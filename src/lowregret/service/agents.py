@@ -63,10 +63,15 @@ class LiveAgent:
 
 
 class Agents:
-    """The agents of a store, which is a path or a URL; ``max_group`` is the most calls of one transaction."""
+    """The agents of a store, which is a path or a URL; ``max_group`` is the most calls of one transaction.
 
-    def __init__(self, where: str, max_group: int = MAX_GROUP) -> None:
-        self.where, self._most = where, max_group
+    ``on_stored`` is called after each transaction of an agent that has stored something.
+    """
+
+    def __init__(
+        self, where: str, max_group: int = MAX_GROUP, on_stored: Callable[[], None] = lambda: None
+    ) -> None:
+        self.where, self._most, self._on_stored = where, max_group, on_stored
         self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="lowregret-store")
         self._compiler = ThreadPoolExecutor(1, thread_name_prefix="lowregret-compile")
         self._open: OrderedDict[str, LiveAgent] = OrderedDict()
@@ -142,7 +147,7 @@ class Agents:
         while self._open and self._is_full():
             idle = (key for key, live in self._open.items() if live.commits.idle)
             self._drop(next(idle, next(iter(self._open))))
-        live = LiveAgent(GroupCommit(agent, self._threads, self._most), log)
+        live = LiveAgent(GroupCommit(agent, self._threads, self._most, self._on_stored), log)
         self._open[name] = live
         self._opening.pop(name, None)
         self._compiler.submit(_compile, agent)

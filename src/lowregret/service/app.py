@@ -14,7 +14,7 @@ from pydantic_core import to_json
 from lowregret._common.validation import short_repr
 from lowregret.errors import InputError, StoreError
 from lowregret.online.stores.locations import without_urls
-from lowregret.service import Options, handlers, models, ofrep
+from lowregret.service import MAX_CONNECTIONS, Options, handlers, models, ofrep
 from lowregret.service.agents import MAX_LISTED_AGENTS, Agents, hidden_names
 from lowregret.service.handlers import MAX_EVENTS, Answer, Call
 from lowregret.service.logs import write, write_seldom
@@ -54,7 +54,7 @@ ROUTES = (
     Route("POST", "/v1/agents", "admin", handlers.create, models.NewAgent, models.Overview),
     Route("GET", "/v1/agents", "read", handlers.list_agents, None, models.Overviews, AGENTS),
     Route("GET", AGENT, "read", handlers.show, None, models.Overview),
-    Route("POST", f"{AGENT}/ask", "visitor", handlers.ask, models.Ask, models.Decisions),
+    Route("POST", f"{AGENT}/ask", "ask", handlers.ask, models.Ask, models.Decisions),
     Route("POST", f"{AGENT}/tell", "visitor", handlers.tell, models.Tell, models.Told),
     Route("POST", f"{AGENT}/observe", "decide", handlers.observe, models.Observe, models.Told),
     Route("GET", f"{AGENT}/preview", "read", handlers.preview, None, models.Decisions),
@@ -74,8 +74,8 @@ ROUTES = (
     Route("GET", "/metrics", "read", handlers.metrics, None, "text/plain", AGENTS),
 )
 OFREP_ROUTES = (
-    Route("POST", f"{ofrep.FLAGS}/{{name}}", "visitor", ofrep.evaluate_flag, ofrep.Evaluation),
-    Route("POST", ofrep.FLAGS, "visitor", ofrep.evaluate_flags, ofrep.Evaluation),
+    Route("POST", f"{ofrep.FLAGS}/{{name}}", "ask", ofrep.evaluate_flag, ofrep.Evaluation),
+    Route("POST", ofrep.FLAGS, "ask", ofrep.evaluate_flags, ofrep.Evaluation),
 )
 """Routes that are described elsewhere, by the protocol."""
 PAGES = {
@@ -83,6 +83,7 @@ PAGES = {
     "/dashboard.css": ("dashboard.css", "text/css"),
     "/dashboard.js": ("dashboard.js", "text/javascript"),
     "/charts.js": ("charts.js", "text/javascript"),
+    "/words.js": ("words.js", "text/javascript"),
 }
 """The dashboard, which is static: it reads the API as any client does."""
 LOGGED = "policy", "add", "retire", "status", "fallback"
@@ -94,10 +95,10 @@ class Service:
 
     def __init__(self, options: Options, counts: Any = None, worker: int = 0) -> None:
         self.tokens = None if options.tokens is None else Tokens(options.tokens)
-        self.agents = Agents(options.store, options.max_group)
+        self.agents = Agents(options.store, options.max_group, self._log_stored)
         self.metrics = Metrics((route.path for route in (*ROUTES, *OFREP_ROUTES)), counts, worker)
         self._common = self.agents, self.metrics, Readiness(self.agents), self.tokens is not None
-        self._lost, self._access_log = False, options.access_log
+        self._lost, self._access_log, self._under_way = False, options.access_log, 0
         self._hidden = hidden_names(options.store)
         self._routes: dict[str, dict[str, Route | Answer]] = {}
         for route in (*ROUTES, *OFREP_ROUTES):
@@ -139,7 +140,11 @@ class Service:
     async def _answer(self, route: Route, scope: Scope, receive: Receive, name: str) -> Answer:
         """Check a call of a route, let it be done, and return the answer."""
         began = perf_counter()
+        self._under_way += 1
         try:
+            if self._under_way > MAX_CONNECTIONS and route.scope is not None:
+                detail = f"more than {MAX_CONNECTIONS:,} calls are under way: try again"
+                raise RefusedError(503, "overloaded", detail, {"Connection": "close"})
             headers = headers_of(scope["headers"])
             token = None
             if route.scope is not None:
@@ -158,27 +163,27 @@ class Service:
             answer = await route.handler(call)
             if not isinstance(answer, Answer):
                 answer = Answer(to_json(answer).decode())  # quicker than json.dumps
-            if self._lost or route.scope == "admin":
-                self._log_success(route, call)
+            if route.scope == "admin":
+                _log_change(route, call)
         except Exception as error:
             self._log_failure(error, route, _client(scope))
             answer = self._problem(error)
             answer = ofrep.failure(answer, error, name) if route in OFREP_ROUTES else answer
+        finally:
+            self._under_way -= 1
         self.metrics.observe(route.path, answer.status, perf_counter() - began)
         return answer
 
-    def _log_success(self, route: Route, call: Call) -> None:
-        """Log who changed an agent, and that the store can be used again."""
-        if route.scope == "admin":
-            fields = {key: value for key, value in call.body if key in LOGGED and value is not None}
-            token = "none" if call.token is None else call.token.name
-            write(route.handler.__name__, agent=call.name or call.body.name, token=token, **fields)
-        if self._lost and call.name:
+    def _log_stored(self) -> None:
+        """Log that the store can be used again: a call that only reads does not show that."""
+        if self._lost:
             self._lost = False
             write_seldom("store_regained")
 
     def _log_failure(self, error: Exception, route: Route, client: str) -> None:
-        """Log a refused token, and a store that cannot be used."""
+        """Log a refused token, too many calls, and a store that cannot be used."""
+        if isinstance(error, RefusedError) and error.kind == "overloaded":
+            write_seldom("overloaded", route=route.path, client=client, calls=self._under_way)
         if isinstance(error, RefusedError) and error.status in (401, 403):
             write_seldom("refused", error.status, route=route.path, client=client, reason=error)
         elif isinstance(error, StoreError) and not self._lost:
@@ -200,13 +205,20 @@ class Service:
 
 
 def _template(path: str) -> tuple[str, str]:
-    """Return the path of a route, with ``{name}`` in place of the name of an agent, and that name."""
+    """Return the path of a route, with ``{name}`` instead of the name of an agent, and that name."""
     if path.startswith("/v1/agents/"):
         name, slash, action = path[len("/v1/agents/") :].partition("/")
         return (f"{AGENT}{slash}{action}", name) if name else (path, "")
     if path.startswith(f"{ofrep.FLAGS}/"):
         return f"{ofrep.FLAGS}/{{name}}", path.removeprefix(f"{ofrep.FLAGS}/")
     return path, ""
+
+
+def _log_change(route: Route, call: Call) -> None:
+    """Log who changed an agent."""
+    fields = {key: value for key, value in call.body if key in LOGGED and value is not None}
+    token = "none" if call.token is None else call.token.name
+    write(route.handler.__name__, agent=call.name or call.body.name, token=token, **fields)
 
 
 def _client(scope: Scope) -> str:

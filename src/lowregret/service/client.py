@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Iterable
 from time import sleep
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack, cast
+from typing import Any, Self, Unpack
 
 from lowregret._common.extras import import_extra
 from lowregret.errors import InputError
-from lowregret.online.agent import Agent
+from lowregret.online.agent_kinds import AsyncCalls, SyncCalls
 from lowregret.online.agent_settings import Options, settings_or_policy, takes_options, valid_name
-from lowregret.online.async_agent import AsyncCalls, like
 from lowregret.policies import Policy
 from lowregret.service import protocol
 from lowregret.service.protocol import Endpoint, headers, valid_address
-
-P = ParamSpec("P")
-Result = TypeVar("Result")
 
 
 @takes_options
@@ -97,27 +93,11 @@ def connect(
     agent = RemoteAgent(url, name, token, timeout, fallback, deadline)
     try:
         if created is not None:
-            agent._finish(protocol.create, created)
+            agent._call(protocol.create, created)
     except BaseException:
         agent.close()
         raise
     return agent
-
-
-def _sent(method: Callable[Concatenate[Agent, P], Result]) -> Callable[Concatenate[RemoteAgent, P], Result]:
-    """Return a method like a method or property of an agent, which sends the call of the same name."""
-    origin: Any = method.fget if isinstance(method, property) else method
-    call: Callable[..., Coroutine[Any, Any, Result]] = getattr(protocol, origin.__name__)
-
-    def send(self: RemoteAgent, /, *arguments: P.args, **options: P.kwargs) -> Result:
-        return self._finish(call, *arguments, **options)
-
-    return like(method, send)
-
-
-def _sent_property(method: Callable[[Agent], Result]) -> Result:
-    """Return a property like one of an agent; to a type checker, its value."""
-    return cast(Result, property(_sent(method)))
 
 
 def _connection(kind: str, url: str, token: str | None, timeout: float) -> Any:
@@ -125,7 +105,7 @@ def _connection(kind: str, url: str, token: str | None, timeout: float) -> Any:
     return client(base_url=url, headers=headers(token), timeout=timeout, follow_redirects=False)
 
 
-class RemoteAgent:
+class RemoteAgent(SyncCalls):
     """An agent of a service; see ``connect``. Several threads may share it.
 
     It has the methods and properties of ``Agent``, without those that need the store itself. An arm that
@@ -136,30 +116,6 @@ class RemoteAgent:
         self.url, self.name, self.timeout = valid_address(url), valid_name(name), timeout
         self._token, self._fallback = token, fallback
         self._http = _connection("Client", self.url, token, timeout)
-
-    ask = _sent(Agent.ask)
-    tell = _sent(Agent.tell)
-    tell_many = _sent(Agent.tell_many)
-    observe = _sent(Agent.observe)
-    forget = _sent(Agent.forget)
-    forget_many = _sent(Agent.forget_many)
-    pause = _sent(Agent.pause)
-    resume = _sent(Agent.resume)
-    retire = _sent(Agent.retire)
-    add_arm = _sent(Agent.add_arm)
-    retire_arm = _sent(Agent.retire_arm)
-    preview = _sent(Agent.preview)
-    summary = _sent(Agent.summary)
-    verdict = _sent(Agent.verdict)
-    plot = _sent(Agent.plot)
-    events = _sent(Agent.events)
-    rewards = _sent(Agent.rewards)
-    policy = _sent_property(Agent.policy)
-    arms = _sent_property(Agent.arms)
-    time = _sent_property(Agent.time)
-    pending = _sent_property(Agent.pending)
-    conflicts = _sent_property(Agent.conflicts)
-    status = _sent_property(Agent.status)
 
     def asynchronous(self) -> AsyncRemoteAgent:
         """Return the same agent for programs with an event loop, and close this object."""
@@ -179,10 +135,8 @@ class RemoteAgent:
     def __repr__(self) -> str:
         return f"RemoteAgent({self.name!r}, {self.url!r})"
 
-    def _finish(
-        self, call: Callable[..., Coroutine[Any, Any, Result]], *arguments: Any, **options: Any
-    ) -> Result:
-        """Run a call, which never suspends, to its end."""
+    def _call(self, method: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """Run the function of ``protocol`` that has the name of a method to its end: it never suspends."""
 
         async def request(*arguments: Any, **options: Any) -> Any:
             return self._http.request(*arguments, **options)
@@ -192,9 +146,9 @@ class RemoteAgent:
 
         endpoint = Endpoint(self.url, self.name, self.timeout, request, wait, *self._fallback)
         try:
-            call(endpoint, *arguments, **options).send(None)
+            getattr(protocol, method.__name__)(endpoint, *arguments, **options).send(None)
         except StopIteration as stop:
-            return cast(Result, stop.value)
+            return stop.value
         raise AssertionError("a call without an event loop waits for one")
 
 

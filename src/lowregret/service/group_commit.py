@@ -23,10 +23,18 @@ class GroupCommit:
     """An agent whose calls are awaited; those that arrive together share one transaction and one flush.
 
     They are made in their order by the threads of ``executor``, at most ``max_group`` in one transaction.
+    ``on_stored`` is called after each transaction that has stored something.
     """
 
-    def __init__(self, agent: Agent, executor: Executor, max_group: int = MAX_GROUP) -> None:
+    def __init__(
+        self,
+        agent: Agent,
+        executor: Executor,
+        max_group: int = MAX_GROUP,
+        on_stored: Callable[[], None] = lambda: None,
+    ) -> None:
         self.agent, self._executor, self._most = agent, executor, max_group
+        self._on_stored, self._position = on_stored, agent.transactions.position
         self._queue: deque[QueuedCall] = deque()
         self._task: asyncio.Task[None] | None = None
         self.failed = self._closing = False
@@ -72,6 +80,7 @@ class GroupCommit:
                 group = self._next()
                 try:
                     outcomes = await loop.run_in_executor(self._executor, self._make, group)
+                    self._notice_events(group[0][2])
                 except Exception as error:
                     self.failed |= isinstance(error, StoreError)
                     outcomes = [error] * len(group)
@@ -82,6 +91,13 @@ class GroupCommit:
                         (future.set_exception if failed else future.set_result)(outcome)
         finally:
             self._task = None
+
+    def _notice_events(self, shares: bool) -> None:
+        """Say that something was stored, if so; what only reads may have seen events of other processes."""
+        position = self.agent.transactions.position
+        if shares and position > self._position:
+            self._on_stored()
+        self._position = position
 
     def _next(self) -> list[QueuedCall]:
         """Take the calls of the next transaction, or one that must be alone."""

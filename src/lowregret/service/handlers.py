@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,10 +11,10 @@ from pydantic_core import to_json
 from lowregret.errors import ConflictError, InputError, LowRegretError
 from lowregret.online import calls
 from lowregret.online.agent import Agent
-from lowregret.online.decisions import Event, Observation
+from lowregret.online.decisions import FALLBACK, Decision, Event, Observation
 from lowregret.online.decisions import Request as RequestName
 from lowregret.online.event_tables import reward_tables
-from lowregret.online.stores import all_events
+from lowregret.online.stores import all_events, undisturbed
 from lowregret.service import views
 from lowregret.service.agents import Agents
 from lowregret.service.checks import warnings_of
@@ -28,6 +29,12 @@ if TYPE_CHECKING:
     from lowregret.service.readiness import Readiness
     from lowregret.service.tokens import Token
 
+BY_REQUEST = "by-request"
+"""The id that a visitor is answered instead of one whose request others can guess."""
+RANDOM_UUID = re.compile(
+    r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE
+)
+UUID_LENGTH = 36
 MAX_EVENTS = 1_000
 MAX_SHADOW_EVENTS = 50_000
 """The most events of a log that are replayed for an answer, some seconds."""
@@ -56,9 +63,28 @@ class Call(NamedTuple):
     query: dict[str, Any]
     headers: dict[str, str]
 
+    @property
+    def visitor(self) -> bool:
+        """Whether the call is one of a visitor, who may be anybody."""
+        return self.token is not None and not self.token.allows("decide")
+
+    def answered(self, decision: Decision, request: str | None) -> Decision:
+        """Return a decision as it is answered: whoever has its id can report its reward.
+
+        A visitor who can guess a request must not get the id. So it is answered only if the request ends with
+        a random UUID (version 4).
+        """
+        if (
+            not self.visitor
+            or decision.id == FALLBACK
+            or RANDOM_UUID.fullmatch((request or "")[-UUID_LENGTH:])
+        ):
+            return decision
+        return decision._replace(id=BY_REQUEST)
+
     def require_single(self, single: bool) -> None:
         """Refuse a call of a visitor that is more than one decision or its reward."""
-        if self.token is not None and not self.token.allows("decide") and not single:
+        if self.visitor and not single:
             detail = "a visitor asks with a request, without n and only, and tells one reward a call, by id"
             raise RefusedError(403, "forbidden", detail)
 
@@ -102,18 +128,30 @@ async def _page(call: Call) -> tuple[list[str], int, int]:
 
 
 async def ask(call: Call) -> dict[str, Any]:
-    """Choose arms. With a request, the call is idempotent: repeated, it returns the same decisions."""
+    """Choose arms. With a request, the call is idempotent: repeated, it returns the same decisions.
+
+    A visitor gets the id "by-request", for which no reward can be reported, unless the request ends with a
+    random UUID (version 4), which nobody else can guess.
+    """
     body: Ask = call.body
     call.require_single(body.n == 1 and body.only is None and body.request is not None)
     live = await call.agent()
-    decisions = await live.commits.call(calls.ask, body.n, body.only, body.request)
-    return {"decisions": [decision._asdict() for decision in decisions]}
+    decisions = await live.commits.call(calls.ask, body.n, body.only, body.request, call.visitor)
+    return {"decisions": [call.answered(decision, body.request)._asdict() for decision in decisions]}
 
 
 async def tell(call: Call) -> dict[str, Any]:
-    """Report rewards, all or none. The call is idempotent; another reward of a decision is a conflict."""
+    """Report rewards. The call is idempotent; another reward of a decision is a conflict.
+
+    A reward that is a conflict, or whose decision is unknown, is rejected alone: the others are recorded, and
+    the answer is a problem whose ``rejected`` lists what was not.
+    """
     rewards = [(reward.reference, reward.reward) for reward in call.body.rewards]
     call.require_single(len(rewards) == 1 and isinstance(rewards[0][0], str))
+    if call.visitor and rewards[0][0] == BY_REQUEST:
+        detail = "others can guess the request of this decision, so a visitor cannot report its reward"
+        advice = "ask with a random UUID as the request, or let your server report the reward by request"
+        raise RefusedError(403, "forbidden", f"{detail}: {advice}")
     live = await call.agent()
     return {"new": await live.commits.call(calls.tell, rewards)}
 
@@ -221,9 +259,12 @@ async def events(call: Call) -> dict[str, Any]:
 
 
 def _events(live: LiveAgent, last: int, after: int | None, limit: int) -> tuple[list[Event], int]:
-    first = live.log.first_snapshot()
-    start = max(last - limit if after is None else min(after, last), first[0] if first else 0)
-    return live.log.events(start, limit), start
+    def read() -> tuple[list[Event], int]:
+        first = live.log.first_snapshot()
+        start = max(last - limit if after is None else min(after, last), first[0] if first else 0)
+        return live.log.events(start, limit), start
+
+    return undisturbed(read)
 
 
 async def history(call: Call) -> dict[str, Any]:

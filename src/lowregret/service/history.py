@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lowregret.online.decisions import ANSWERS, OBSERVED, Event
-from lowregret.online.stores import CompactedError
+from lowregret.online.stores import CompactedError, undisturbed
 
 if TYPE_CHECKING:
     from lowregret.online.stores import Store
@@ -100,12 +100,7 @@ class History:
     def read(self) -> bool:
         """Read new events; return whether the log is exhausted."""
         for _ in range(MAX_EVENTS // CHUNK_EVENTS):
-            try:
-                events = self._log.events(self._position, CHUNK_EVENTS)
-            except CompactedError:
-                first = self._log.first_snapshot()
-                self._position = first[0] if first else 0
-                events = self._log.events(self._position, CHUNK_EVENTS)
+            events = undisturbed(self._next_events)
             withdrawn = self._withdrawn.union(
                 event.decision or 0 for event in events if event.kind == "withdrew"
             )
@@ -118,6 +113,14 @@ class History:
             if len(events) < CHUNK_EVENTS:
                 return True
         return False
+
+    def _next_events(self) -> list[Event]:
+        try:
+            return self._log.events(self._position, CHUNK_EVENTS)
+        except CompactedError:
+            first = self._log.first_snapshot()
+            self._position = first[0] if first else 0
+            raise
 
     def pending_since(self, moment: float) -> list[str]:
         """Return the arms of the pending decisions since a time, or of all whose window has not ended."""

@@ -6,9 +6,12 @@ import re
 from time import monotonic
 from typing import Any
 
+from lowregret._common.progress import log_lines
+
 SELDOM_SECONDS = 60.0
 """How long no second line of a kind is written that strangers can cause."""
 log = logging.getLogger("lowregret.service")
+library = logging.getLogger("lowregret.online")
 _written: dict[str, tuple[float, int]] = {}
 """When a line of a kind was written last, and how many were left out since."""
 
@@ -19,6 +22,11 @@ def configure() -> None:
     handler.setFormatter(logging.Formatter(form, "%Y-%m-%dT%H:%M:%S%z"))
     log.handlers, log.propagate = [handler], False
     log.setLevel(logging.INFO)
+    log_lines(lambda text: write("progress", detail=text))
+    note = logging.StreamHandler()
+    form = f'{form.removesuffix("%(message)s")}event=note detail="%(message)s"'
+    note.setFormatter(logging.Formatter(form, "%Y-%m-%dT%H:%M:%S%z"))
+    library.handlers, library.propagate = [note], False
 
 
 def write(event: str, level: int = logging.INFO, error: BaseException | None = None, **fields: Any) -> None:

@@ -24,13 +24,13 @@ from lowregret.online.agent_settings import (
     MAX_REQUEST,
     TYPES,
     Settings,
+    settings_from,
     valid_arm,
     valid_name,
     valid_request,
 )
 from lowregret.online.decisions import STATUS_EVENTS, Kind, Status
 from lowregret.online.decisions import Request as RequestName
-from lowregret.online.settings_json import settings_from
 from lowregret.policies.policy_string import policy as our_policy
 from lowregret.service.protocol import MAX_BATCH
 
@@ -134,7 +134,7 @@ class Reward(StrictModel):
 
 
 class Tell(StrictModel):
-    """Rewards: all of them are accepted, or none."""
+    """Rewards; one that is rejected does not hinder the others."""
 
     rewards: Annotated[list[Reward], Field(max_length=MAX_BATCH)]
 
@@ -313,13 +313,25 @@ _fields: Any = {name: (kind, ...) for name, kind in get_type_hints(verdict.Verdi
 Verdict = create_model("Verdict", __doc__="Which arm is the best: see ``Agent.verdict``.", **_fields)
 
 
+class Rejected(BaseModel):
+    """A reward that was not recorded: its place in the call, from 0, and why."""
+
+    index: int
+    type: Annotated[str, Field(examples=["urn:lowregret:conflict"])]
+    detail: str
+
+
 class Problem(BaseModel):
-    """What went wrong, in one sentence: problem details of RFC 9457."""
+    """What went wrong, in one sentence: problem details of RFC 9457.
+
+    ``rejected`` lists the rewards that were not recorded, where the others of the call were.
+    """
 
     type: Annotated[str, Field(examples=["urn:lowregret:conflict"])]
     title: str
     status: int
     detail: str
+    rejected: list[Rejected] | SkipJsonSchema[None] = None
 
 
 def parse_body(model: type[BaseModel], body: bytes) -> Any:

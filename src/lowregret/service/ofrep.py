@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -20,9 +20,6 @@ from lowregret.online.agent_settings import valid_request
 from lowregret.online.decisions import FALLBACK
 from lowregret.service.handlers import Answer, Call
 from lowregret.service.problems import RefusedError
-
-if TYPE_CHECKING:
-    from lowregret.service.agents import Agents
 
 FLAGS = "/ofrep/v1/evaluate/flags"
 MAX_FLAGS = 100
@@ -38,7 +35,7 @@ class Evaluation(BaseModel):
 
 async def evaluate_flag(call: Call) -> dict[str, Any]:
     """Make the decision of a key, or return it."""
-    return await _evaluate(call.agents, call.name, _key(call.body.context))
+    return await _evaluate(call, call.name, _key(call.body.context))
 
 
 async def evaluate_flags(call: Call) -> Answer:
@@ -46,7 +43,7 @@ async def evaluate_flags(call: Call) -> Answer:
     key, flags = _key(call.body.context), []
     for name in _names(call):
         try:
-            flags.append(await _evaluate(call.agents, name, key))
+            flags.append(await _evaluate(call, name, key))
         except (RefusedError, InputError) as error:
             flags.append({"key": name, "errorCode": "GENERAL", "errorDetails": str(error)})
     text = json.dumps({"flags": flags})
@@ -56,9 +53,9 @@ async def evaluate_flags(call: Call) -> Answer:
     return Answer("", 304, headers=headers) if tag in known or "*" in known else Answer(text, headers=headers)
 
 
-async def _evaluate(agents: Agents, name: str, key: str) -> dict[str, Any]:
+async def _evaluate(call: Call, name: str, key: str) -> dict[str, Any]:
     """Return the evaluation of one flag."""
-    live = await agents.get(name)
+    live = await call.agents.get(name)
     settings = live.agent.transactions.state.settings
     if settings.window is None:
         reason = (
@@ -66,12 +63,14 @@ async def _evaluate(agents: Agents, name: str, key: str) -> dict[str, Any]:
         )
         raise RefusedError(400, "GENERAL", f"{reason} that a flag is evaluated for never report a reward")
     try:
-        (decision,) = await live.commits.call(calls.ask, 1, None, key)
+        (decision,) = await live.commits.call(calls.ask, 1, None, key, call.visitor)
     except PausedError:
         return {"key": name, "reason": "DISABLED", "variant": "paused"}  # no value: the caller has a default
     added, recorded = live.agent.transactions.state.values, decision.id != FALLBACK
     values = {**(settings.values or {}), **added}
-    metadata = {"decision": decision.id, "propensity": decision.propensity} if recorded else {}
+    metadata = (
+        {"decision": call.answered(decision, key).id, "propensity": decision.propensity} if recorded else {}
+    )
     return {
         "key": name,
         "reason": "SPLIT" if recorded else "DISABLED",

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 from http import HTTPStatus
+from typing import Any
 
 from lowregret import errors
 from lowregret.online.stores import UnreachableError
@@ -36,9 +37,7 @@ def problem_of(error: BaseException, hidden: Iterable[str] = ()) -> tuple[int, s
     if isinstance(error, RefusedError):
         status, kind, headers = error.status, error.kind, error.headers
     else:
-        status, kind = next(
-            (entry for error_type, entry in KINDS.items() if isinstance(error, error_type)), (503, "internal")
-        )
+        status, kind = _kind_of(error)
     detail = str(error)
     if kind == "internal":  # a defect of ours, which a log must show and a stranger need not see
         write_seldom("call_failed", type(error).__name__, error)
@@ -50,10 +49,21 @@ def problem_of(error: BaseException, hidden: Iterable[str] = ()) -> tuple[int, s
     detail = without_urls(detail)
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         headers = {"Retry-After": "1", **headers}
-    body = {
+    body: dict[str, Any] = {
         "type": f"urn:lowregret:{kind}",
         "title": HTTPStatus(status).phrase,
         "status": status,
         "detail": " ".join(detail.split()),
     }
+    if isinstance(error, errors.LowRegretError) and error.rejected:
+        body["rejected"] = [
+            {"index": place, "type": f"urn:lowregret:{_kind_of(each)[1]}", "detail": str(each)}
+            for place, each in error.rejected.items()
+        ]
     return status, json.dumps(body), headers
+
+
+def _kind_of(error: BaseException) -> tuple[int, str]:
+    return next(
+        (entry for error_type, entry in KINDS.items() if isinstance(error, error_type)), (503, "internal")
+    )

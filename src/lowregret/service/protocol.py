@@ -11,9 +11,18 @@ from secrets import token_hex
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
+from uuid import uuid4
 
 from lowregret._common.validation import integer, short_repr
-from lowregret.errors import ConflictError, InputError, PausedError, StoreError, UnknownDecisionError
+from lowregret.errors import (
+    ConflictError,
+    InputError,
+    LowRegretError,
+    PausedError,
+    StoreError,
+    UnknownDecisionError,
+    rejection,
+)
 from lowregret.online.agent_settings import (
     Settings,
     reference_of,
@@ -41,7 +50,7 @@ MIN_WAIT_SECONDS, MAX_WAIT_SECONDS = 0.05, 2.0
 REPEATED = 429, 502, 503, 504
 """The answers, of the service or of a proxy, after which a call is sent again."""
 
-ERRORS: dict[str, type[Exception]] = {
+ERRORS: dict[str, type[LowRegretError]] = {
     "urn:lowregret:unknown-decision": UnknownDecisionError,
     "urn:lowregret:paused": PausedError,
     "urn:lowregret:conflict": ConflictError,
@@ -100,8 +109,15 @@ def _content(status: int, content: bytes) -> Any:
     if status < 300 and answer is not None:
         return answer
     if isinstance(answer, dict) and isinstance(answer.get("detail"), str):
-        raise ERRORS.get(str(answer.get("type")), InputError)(answer["detail"])
+        error = _error(answer)
+        with suppress(TypeError, KeyError):
+            error.rejected = {int(each["index"]): _error(each) for each in answer.get("rejected", ())}
+        raise error
     raise StoreError(f"the service has answered with status {status}, and not as lowregret does")
+
+
+def _error(problem: dict[str, Any]) -> LowRegretError:
+    return ERRORS.get(str(problem.get("type")), InputError)(str(problem["detail"]))
 
 
 def valid_address(url: object) -> str:
@@ -139,7 +155,7 @@ async def ask(
         raise InputError(
             f"a service makes at most {MAX_BATCH:,} decisions a call, got n={count:,}: call ask again"
         )
-    body = {"n": count, "request": token_hex(16) if request is None else valid_request(request)}
+    body = {"n": count, "request": str(uuid4()) if request is None else valid_request(request)}
     arms = [] if only is None else valid_only(only)
     if arms:
         body["only"] = arms
@@ -160,16 +176,30 @@ async def tell(
     *,
     request: str | None = None,
 ) -> bool:
+    if reward is None:
+        raise InputError("tell: pass the reward as well, as in tell(decision, 1)")
     return await tell_many(agent, [(reference_of(decision, request), valid_reward(reward))]) == 1
 
 
 async def tell_many(agent: Endpoint, rewards: Iterable[tuple[Reference, float]]) -> int:
-    entries = [
-        {**_named(reference), "reward": valid_reward(reward)}
-        for reference, reward in valid_rewards(rewards)
+    """Report rewards in batches that the service accepts; a reward that is rejected hinders no other one."""
+    entries = {
+        place: {**_named(reference), "reward": valid_reward(reward)}
+        for place, (reference, reward) in enumerate(valid_rewards(rewards))
         if isinstance(reference, Request) or decision_id(reference) != FALLBACK
-    ]
-    return await _in_batches(agent, "tell", "rewards", entries)
+    }
+    places, new, rejected = list(entries), 0, dict[int, LowRegretError]()
+    for start in range(0, len(places), MAX_BATCH):
+        batch = places[start : start + MAX_BATCH]
+        try:
+            new += (await agent.post("tell", {"rewards": [entries[place] for place in batch]}))["new"]
+        except (ConflictError, UnknownDecisionError) as error:
+            if len(places) == 1 or (len(batch) > 1 and not error.rejected):
+                raise
+            rejected |= {batch[index]: each for index, each in (error.rejected or {0: error}).items()}
+    if rejected:
+        raise rejection(rejected, len(places))
+    return new
 
 
 def _named(reference: Reference) -> dict[str, str]:

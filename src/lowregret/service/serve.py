@@ -26,8 +26,6 @@ KEEP_ALIVE_SECONDS = 75
 """How long an idle connection stays open: longer than those of common proxies."""
 GRACE_SECONDS = 10
 """How long a worker that is told to stop may take for the requests that it has begun."""
-MAX_CONNECTIONS = 1_000
-"""The most connections of a worker; a request on another one is answered with 503."""
 SWITCH_SECONDS = 0.001
 """After how long a thread lets others run; with 0.005, the default of Python, a client would wait."""
 MIN_LIFE_SECONDS = 2.0
@@ -160,8 +158,10 @@ def work(options: Options, listener: socket.socket, alive: Connection, answers: 
 
     from lowregret.service.app import Service
     from lowregret.service.connections import Connection as HTTPConnection
+    from lowregret.service.connections import raise_file_limit
 
     configure()
+    raise_file_limit()
     sys.setswitchinterval(SWITCH_SECONDS)
     Thread(target=_end_with, args=(alive,), daemon=True).start()
     config = uvicorn.Config(
@@ -175,7 +175,6 @@ def work(options: Options, listener: socket.socket, alive: Connection, answers: 
         lifespan="on",
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
-        limit_concurrency=MAX_CONNECTIONS,
     )
 
     class Server(uvicorn.Server):

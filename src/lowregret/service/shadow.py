@@ -16,11 +16,11 @@ from lowregret.engine.kernels.rng import POLICY_STREAM, stream
 from lowregret.offline.estimators import snips
 from lowregret.online.agent import Agent
 from lowregret.online.agent_state import AgentState
-from lowregret.online.checksummed_snapshot import state_at
 from lowregret.online.decisions import OBSERVED, Event
-from lowregret.online.event_replay import replay
-from lowregret.online.retention import check_history, withdrawn_in
-from lowregret.online.stores import all_events
+from lowregret.online.event_replay import replay, withdrawn_in
+from lowregret.online.retention import check_history
+from lowregret.online.snapshot import state_at
+from lowregret.online.stores import all_events, undisturbed
 from lowregret.online.transactions import prepare
 
 if TYPE_CHECKING:
@@ -30,10 +30,14 @@ if TYPE_CHECKING:
 def shadow_report(agent: Agent, store: Store, stop: int) -> dict[str, Any]:
     """Return the comparison over the events of a log up to a position."""
     check_history(store)
+    return undisturbed(lambda: _report(agent, store, stop))
+
+
+def _report(agent: Agent, store: Store, stop: int) -> dict[str, Any]:
     settings, token = agent.transactions.state.settings, agent.transactions.state.token
     state, start = state_at(store.first_snapshot(), settings, token)
     prepare(state, stop - start)
-    withdrawn = withdrawn_in(store)
+    withdrawn = withdrawn_in(all_events(store, start))
     agreed: dict[int, tuple[bool, float | None]] = {}
     rows: list[tuple[bool, float, float]] = []
     missing = 0

@@ -23,10 +23,12 @@ from lowregret.online.agent_settings import valid_name
 from lowregret.service.models import StrictModel
 from lowregret.service.problems import RefusedError
 
-Scope: TypeAlias = Literal["visitor", "decide", "read", "admin"]
-SCOPES: tuple[Scope, ...] = ("visitor", "decide", "read", "admin")
-"""``visitor`` asks for one decision a call and tells its reward; ``decide`` asks, tells and forgets; ``read``
-reads; ``admin`` does all, and creates and changes agents."""
+Scope: TypeAlias = Literal["ask", "visitor", "decide", "read", "admin"]
+SCOPES: tuple[Scope, ...] = ("ask", "visitor", "decide", "read", "admin")
+"""``ask`` asks for one decision a call; ``visitor`` also tells its reward; ``decide`` asks, tells and
+forgets; ``read`` reads; ``admin`` does all, and creates and changes agents."""
+INCLUDING: dict[Scope, set[Scope]] = {"ask": {"visitor", "decide"}, "visitor": {"decide"}}
+"""The scopes that include another one, besides ``admin``, which includes all."""
 PREFIX = "lrt_"
 """Tokens begin with it, so that tools that search for secrets can find them."""
 
@@ -42,8 +44,7 @@ class Token(StrictModel):
 
     def allows(self, scope: Scope) -> bool:
         """Return whether the token has a scope, or one that includes it."""
-        including = {"visitor", "decide"} if scope == "visitor" else {scope}
-        return not {"admin", *including}.isdisjoint(self.scopes)
+        return not {"admin", scope, *INCLUDING.get(scope, ())}.isdisjoint(self.scopes)
 
 
 _Tokens = TypeAdapter(list[Token])
@@ -133,7 +134,7 @@ def require(tokens: Tokens, authorization: str | None, scope: Scope, agent: str 
         problem = "the token is unknown or was removed"
         raise RefusedError(401, "unauthorized", problem, _challenge(', error="invalid_token"'))
     if not stored.allows(scope):
-        needed = "decide" if scope == "visitor" else scope
+        needed = "decide" if scope in INCLUDING and "ask" not in stored.scopes else scope
         detail = f"the token {stored.name!r} lacks the scope {needed!r}"
         challenge = _challenge(f', error="insufficient_scope", scope="{needed}"')
         raise RefusedError(403, "forbidden", detail, challenge)

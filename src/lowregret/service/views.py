@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from lowregret.online.agent import Agent
+from lowregret.online.agent import Agent, horizon_notes
 from lowregret.online.agent_state import AgentState
-from lowregret.online.agent_views import horizon_notes
 from lowregret.online.arm_summary import gain_over_control, regret_bound, summary_table
 from lowregret.online.period_rewards import period_means, period_rewards, variation_notes
 

@@ -44,7 +44,7 @@ takes as long; it computes those of many arms at once."""
 _arms = [0]  # so far
 
 
-class Family(NamedTuple):
+class PosteriorFamily(NamedTuple):
     """A family of distributions; all functions take arrays of the parameters.
 
     ``ranges`` returns the centre, the scale and the half-width of the range of each density, ``log_density``
@@ -128,9 +128,9 @@ def _beta_below(start: float, a: Floats, b: Floats) -> Floats:
     return _betainc(a, b, np.sin(start) ** 2)
 
 
-NORMAL = Family(_normal_ranges, _normal_log_density, _normal_below, False, -inf, inf)
-STUDENT = Family(_student_ranges, _student_log_density, _student_below, True, -inf, inf)
-BETA = Family(_beta_ranges, _beta_log_density, _beta_below, False, 0.0, pi / 2.0)
+NORMAL = PosteriorFamily(_normal_ranges, _normal_log_density, _normal_below, False, -inf, inf)
+STUDENT = PosteriorFamily(_student_ranges, _student_log_density, _student_below, True, -inf, inf)
+BETA = PosteriorFamily(_beta_ranges, _beta_log_density, _beta_below, False, 0.0, pi / 2.0)
 FAR_NORMAL, FAR_BETA = (family._replace(far=6.0) for family in (NORMAL, BETA))
 
 
@@ -200,7 +200,7 @@ def top_two_shares(first: Floats, leader_share: float) -> Floats:
     return shares
 
 
-def _with_constants(family: Family, centres: Floats, scales: Floats, *others: Floats) -> Floats:
+def _with_constants(family: PosteriorFamily, centres: Floats, scales: Floats, *others: Floats) -> Floats:
     """Return the probabilities where a variable of scale 0 is constant."""
     if not (np.isfinite(centres) & np.isfinite(scales)).all():
         return np.full(len(centres), np.nan)
@@ -217,7 +217,7 @@ def _with_constants(family: Family, centres: Floats, scales: Floats, *others: Fl
     return shares
 
 
-def _in_any_order(family: Family, floor: float, *parameters: Floats) -> tuple[Floats, float]:
+def _in_any_order(family: PosteriorFamily, floor: float, *parameters: Floats) -> tuple[Floats, float]:
     """Call ``_probabilities`` in such a way that it finds what it computed for another order of the arms."""
     order = np.lexsort(parameters)
     data = np.array(parameters, np.float64)[:, order]
@@ -228,7 +228,7 @@ def _in_any_order(family: Family, floor: float, *parameters: Floats) -> tuple[Fl
 
 
 @lru_cache(maxsize=16)
-def _probabilities(family: Family, count: int, data: bytes, floor: float) -> tuple[Floats, float]:
+def _probabilities(family: PosteriorFamily, count: int, data: bytes, floor: float) -> tuple[Floats, float]:
     """Return the probability of each variable to be the largest and above ``floor``, and that of none."""
     parameters = np.frombuffer(data).reshape(-1, count)
     centre, scale, reach = family.ranges(*parameters)
@@ -291,7 +291,9 @@ def _rule() -> tuple[Floats, Floats]:
     return (nodes + 1.0) / 2.0, np.asarray(matrix, np.float64)
 
 
-def _integrals(family: Family, start: float, edges: Floats, first: Floats, parameters: Any) -> Floats:
+def _integrals(
+    family: PosteriorFamily, start: float, edges: Floats, first: Floats, parameters: Any
+) -> Floats:
     """Return the probability of each variable to be the largest and above ``start``."""
     nodes, matrix = _rule()
     widths, count = edges[1:] - edges[:-1], len(first)

@@ -16,21 +16,21 @@ from lowregret._common.arrays import Floats, Integers
 from lowregret._common.durable_files import as_store_error, read_json, write_atomically
 from lowregret._common.progress import Progress, Report, reporting
 from lowregret._common.text import count
+from lowregret._common.user_calls import user_call
 from lowregret._common.validation import integer, seed_of
-from lowregret.engine.backends import validate_backend
+from lowregret.engine.backends import Engine, validate_backend
 from lowregret.errors import InputError
 from lowregret.experiments.policy_loading import refer_to
 from lowregret.experiments.spec import Experiment
 from lowregret.experiments.store import ResultStore
 from lowregret.policies import Policy
-from lowregret.simulation import Engine
 from lowregret.suite import standings as statistics
-from lowregret.suite.league_testbeds import TEST, TESTBEDS, Testbed, testbed
+from lowregret.suite.league_testbeds import TESTBEDS, Testbed, testbed
 from lowregret.suite.participants import (
     SIZES,
-    Assignment,
     Costs,
     Participant,
+    PlannedRuns,
     assignments,
     by_runs,
     participants,
@@ -39,7 +39,7 @@ from lowregret.suite.stability import STABILITY, stability
 from lowregret.suite.worst_case import worst_case
 
 GRID_POINTS = 10
-ALL, UNIT, TEST_HALF = "all testbeds", "rewards in [0, 1]", "test half"
+ALL, UNIT = "all testbeds", "rewards in [0, 1]"
 """The scopes of the standings: all testbeds, those that policies for bounded rewards can play on, and those
 on which no constant was chosen."""
 BINARY, GRADED, OUTSIDE = "rewards 0 and 1", "rewards between 0 and 1", "rewards beyond [0, 1]"
@@ -77,7 +77,7 @@ class League:
     size, seed : str, int
         The size of the league and the seed of the runs.
     testbeds : polars.DataFrame
-        The testbeds: testbed, group, half, arms, horizon, unit (whether rewards lie in [0, 1]), reason.
+        The testbeds: testbed, group, arms, horizon, unit (whether rewards lie in [0, 1]), reason.
     policies : polars.DataFrame
         The policies: policy, needs, family (the reward family whose likelihood or divergence it uses; null if
         none), own (whether it was added to those of the package), source.
@@ -121,10 +121,14 @@ class League:
     regrets: Mapping[str, Mapping[str, Floats]]
 
     def __repr__(self) -> str:
-        sizes = f"{count(len(self.testbeds), 'testbed')}, {len(self.policies)} policies"
-        shown = self.standings.filter(scope=ALL).select("policy", "rank", "to_best", "to_moss")
-        with pl.Config(tbl_rows=-1, tbl_hide_dataframe_shape=True, float_precision=2):
-            return f"League of size {self.size}, seed {self.seed}: {sizes}\n{shown}"
+        sizes = f"{count(len(self.testbeds), 'testbed')}, {count(len(self.policies), 'policy', 'policies')}"
+        return f"League({self.size!r}: {sizes}, seed {self.seed})"
+
+    def __str__(self) -> str:
+        """Return the standings, and which policies are not in them."""
+        from lowregret.suite.league_page import standings_text
+
+        return standings_text(self)
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """Return all tables by name.
@@ -153,6 +157,7 @@ class League:
         return write_files(self, Path(folder))
 
 
+@user_call
 def league(
     size: str = "quick",
     *,
@@ -244,7 +249,7 @@ def league(
 
 def _play(
     bed: Testbed,
-    assigned: Sequence[Assignment],
+    assigned: Sequence[PlannedRuns],
     folder: Path,
     seed: int,
     advance: Callable[[float, Progress], None],
@@ -276,13 +281,13 @@ def _play(
             regrets[player.name] = parts[label,]["regret"].to_numpy()
             pulls[player.name] = results[label].pulls
             costs[player.name] = 1e9 * seconds[label, len(bandit)]
-    uniform, worth = bed.horizon * float(bandit.gaps.mean()), stability(bandit, seed, pulls)
+    uniform, stable = bed.horizon * float(bandit.gaps.mean()), stability(bandit, seed, pulls)
     scores = []
     for assignment in assigned:
         name = assignment.participant.name
         row: dict[str, Any] = {"testbed": bed.name, "policy": name, "runs": 0, "note": assignment.note}
         if name in regrets:
-            row |= statistics.scores(regrets[name], uniform) | worth[name] | {"ns_per_step": costs[name]}
+            row |= statistics.scores(regrets[name], uniform) | stable[name] | {"ns_per_step": costs[name]}
         scores.append(row)
     return {row["policy"]: regrets[row["policy"]] for row in scores if row["runs"]}, scores
 
@@ -331,17 +336,18 @@ def _assemble(
     bandits = {bed.name: bed.bandit() for bed in beds}
     unit = {name for name, bandit in bandits.items() if bandit.support[0] >= 0.0 and bandit.support[1] <= 1.0}
     names = [player.name for player in players]
-    unseen = {bed.name for bed in beds if bed.half == TEST}
     binary = {name for name, bandit in bandits.items() if bandit.binary}
-    scopes = {ALL: set(regrets), UNIT: unit, TEST_HALF: unseen}
+    scopes = {ALL: set(regrets), UNIT: unit}
     scopes |= {BINARY: binary, GRADED: unit - binary, OUTSIDE: bandits.keys() - unit}
     placed, shares = [], []
     for scope, chosen in scopes.items():
         part = {bed: by_policy for bed, by_policy in regrets.items() if bed in chosen}
         if scope != ALL and len(part) in (0, len(regrets)):
             continue
-        worth = scores.filter(pl.col("testbed").is_in(part)).group_by("policy").agg(pl.col(STABILITY).mean())
-        table = statistics.standings(part, names, seed).join(worth, "policy", "left", maintain_order="left")
+        here = scores.filter(pl.col("testbed").is_in(part))
+        mean_stability = here.group_by("policy").agg(pl.col(STABILITY).mean())
+        table = statistics.standings(part, names, seed)
+        table = table.join(mean_stability, "policy", "left", maintain_order="left")
         label = pl.lit(scope).alias("scope")
         placed.append(table.select(label, pl.all()))
         shares.append(statistics.profiles(part, table["policy"].to_list()).select(label, pl.all()))
@@ -352,7 +358,6 @@ def _assemble(
             {
                 "testbed": bed.name,
                 "group": bed.group,
-                "half": bed.half,
                 "arms": len(bandits[bed.name]),
                 "horizon": bed.horizon,
                 "unit": bed.name in unit,

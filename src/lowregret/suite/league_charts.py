@@ -47,7 +47,7 @@ def relative_chart(
     layers = [
         one.encode(x=x),
         base.mark_rule(strokeWidth=3).encode(x=field(x, "low"), x2="high:Q", **shared),
-        base.mark_point(size=60, filled=True).encode(x=x, **shared),
+        base.mark_point(size=60, filled=True).encode(x=x, **shared).properties(name="rows"),
     ]
     return layer_chart(layers, title, palette_of(order, palette), height=ROW_PIXELS * len(order))
 
@@ -67,6 +67,7 @@ def profile_chart(
         Axis("share of testbeds within this factor of the lowest regret", 0.0, 1.02),
         palette={policy: palette[policy] for policy in policies},
         bands=False,
+        steps=True,
         heading="format(datum.x, '.3~g')",
         unit="factor",
     )
@@ -112,4 +113,6 @@ def _grid(
     value = str(colour.shorthand).partition(":")[0]
     cells = alt.Chart(inline(table.filter(pl.col(value).is_not_null()))).mark_rect(stroke="white")
     layers = [cells.encode(x=x, y=y, color=colour, tooltip=list(tips))]
-    return layer_chart(layers, title, {}, height=18 * len(down[1]))
+    chart = layer_chart(layers, title, {}, height=18 * len(down[1]))
+    chart.usermeta |= {"columns": len(across[1])}
+    return chart

@@ -6,18 +6,19 @@ from pathlib import Path
 
 import polars as pl
 
+from lowregret._common.terminal_text import wrapped
 from lowregret._common.text import count
-from lowregret.reporting.number_format import percent, shown
+from lowregret.reporting.number_format import format_number, percent
 from lowregret.reporting.page import write_page
 from lowregret.reporting.page_parts import Cell, Fold, Part, Picture, Section, Table, Text, table_of
 from lowregret.reporting.policy_styles import Style, styles
-from lowregret.suite.league import ALL, BINARY, GRADED, OUTSIDE, TEST_HALF, UNIT, League
+from lowregret.reporting.text_tables import text_table
+from lowregret.suite.league import ALL, BINARY, GRADED, OUTSIDE, UNIT, League
 from lowregret.suite.league_charts import MAX_LINES, overview_chart, profile_chart, relative_chart, wins_chart
 
 SCOPES = {
     ALL: ("all", "Only policies that play on all testbeds are compared."),
     UNIT: ("unit", "Testbeds whose rewards lie in [0, 1], on which nearly every policy can play."),
-    TEST_HALF: ("test", "Testbeds on which no constant of MOSSV was chosen."),
     BINARY: ("binary", "Testbeds whose rewards are 0 or 1, such as conversions."),
     GRADED: ("graded", "Testbeds whose rewards lie in [0, 1] and are not only 0 and 1, such as ratings."),
     OUTSIDE: ("outside", "Testbeds whose rewards leave [0, 1], such as revenue."),
@@ -40,23 +41,65 @@ def write_files(league: League, folder: Path) -> list[Path]:
     )
 
 
+def standings_text(league: League) -> str:
+    """Return the standings over as many testbeds as there are, and which policies are not in them."""
+    columns = {"rank": "rank", "to_best": "to lowest", "to_moss": "to MOSS"}
+    first, *others = [scope for scope in SCOPES if not league.standings.filter(scope=scope).is_empty()]
+    standings = league.standings.filter(scope=first)
+    rows = [
+        {"policy": row["policy"]} | {head: interval(row, column) for column, head in columns.items()}
+        for row in standings.to_dicts()
+    ]
+    words = "Mean rank, and regret divided by the lowest and by that of MOSS, with 95% intervals."
+    lines = [f"Standings: {first}", text_table(rows, drop=["to lowest"]), wrapped(words)]
+    absent = [name for name in league.policies["policy"] if name not in standings["policy"].to_list()]
+    if absent:
+        lines.append(
+            wrapped(f"Not in this table, as they do not play on every testbed: {', '.join(absent)}.")
+        )
+    if others:
+        lines.append(wrapped(f"`standings` and the page also have: {'; '.join(others)}."))
+    return "\n".join(lines)
+
+
 def as_dict(league: League) -> dict[str, object]:
     """Return the league as plain data."""
     tables = {name: table.to_dicts() for name, table in league.tables().items()}
     return {"size": league.size, "seed": league.seed, **tables}
 
 
-def introduction(league: League) -> list[str]:
-    """Return what was run, and how to read the numbers."""
+def headline(league: League) -> str:
+    """Return which policy has the best rank where nearly every policy can play; "" without standings."""
+    scope = next((name for name in (UNIT, ALL) if len(league.standings.filter(scope=name))), None)
+    if scope is None:
+        return ""
+    first, *others = league.standings.filter(scope=scope).sort("rank", maintain_order=True).to_dicts()
+    sentence = f"{first['policy']} has the best mean rank, {first['rank']:.1f}, on "
+    sentence += f"{count(first['testbeds'], 'testbed')}; on average its regret is "
+    above = first["to_best"] - 1.0
+    sentence += f"{'less than 1%' if above < 0.01 else f'{above:.0%}'} above the lowest there."
+    near = [row["policy"] for row in others if row["rank_low"] <= first["rank_high"]]
+    if near:
+        names = near[0] if len(near) == 1 else f"{near[0]} and {count(len(near) - 1, 'other')}"
+        sentence += f" The interval of its rank meets that of {names}."
+    own = league.policies.filter("own")["policy"].to_list()
+    for place, row in enumerate(others, 2):
+        if row["policy"] in own:
+            sentence += f" {row['policy']} is number {place} of {len(others) + 1}, with {row['rank']:.1f}."
+    return sentence
+
+
+def introduction(league: League) -> list[str | Text]:
+    """Return what came out, what was run, and how to read the numbers."""
     played = league.scores.filter(pl.col("runs") > 0)
     runs = played["runs"].to_list()
+    sentence = headline(league)
     return [
+        *([Text(sentence, "headline")] if sentence else []),
         f"{count(len(league.policies), 'policy', 'policies')} on {count(len(league.testbeds), 'testbed')}, "
         f"{min(runs, default=0):,} to {max(runs, default=0):,} runs, size {league.size}, seed {league.seed}. "
         "Slow policies have fewer runs. In a run all policies see the same rewards. A testbed counts "
         "as one, whatever the size of its regret: the standings are made of ranks and of ratios.",
-        "The testbeds have two halves. The constants of MOSSV were chosen on the development half, and none "
-        "on the test half.",
     ]
 
 
@@ -70,9 +113,9 @@ def page_sections(league: League) -> list[Section]:
         if len(league.standings.filter(scope=scope))
     ]
     order = ordered(league)
-    beds = league.testbeds.sort("half", "group", maintain_order=True)["testbed"].to_list()
+    beds = league.testbeds.sort("group", maintain_order=True)["testbed"].to_list()
     overview = overview_chart(league.scores, order, beds, "Mean regret, relative to the lowest")
-    caption = "An empty cell: the policy does not play there. The development half comes first."
+    caption = "An empty cell: the policy does not play there."
     matrix = wins_chart(league.wins, order, "Wins of the row's policy over the column's")
     how = "A win: a lower mean regret in these runs, by more than three standard errors of the paired "
     how += "difference. Rare failures are not excluded."
@@ -131,29 +174,30 @@ def standings_table(league: League, scope: str) -> Table:
             "rank": interval(row, "rank"),
             "to lowest": interval(row, "to_best"),
             "to MOSS": interval(row, "to_moss"),
-            "worst case": shown(cases.get(row["policy"])),
+            **({"worst case": format_number(cases.get(row["policy"]))} if cases else {}),
             "covers best": coverage(row, "best"),
             "covers worst": coverage(row, "worst"),
             "family": Cell(family[row["policy"]] or "", "quiet"),
         }
         for row in standings.to_dicts()
     ]
+    worst = "Worst case: regret / sqrt(K T) on the worst bandit that a search found. " if cases else ""
     caption = (
         f"{standings['testbeds'][0]} testbeds. Rank: the mean over the testbeds of the rank by mean regret. "
         "To lowest, to MOSS: the geometric mean of the mean regret divided by the lowest one and by that of "
         "MOSS. In brackets: 95% intervals over testbeds and runs (bootstrap), in which failures that no run "
-        "shows do not count. Worst case: regret / sqrt(K T) on the worst bandit that a search found. "
+        f"shows do not count. {worst}"
         "Covers best, covers worst: how often the ordinary 95% interval of the best and of the worst arm "
-        "contains its mean after a run; in brackets with pulls that do not depend on the rewards. "
+        "contains its mean after a run / with pulls that do not depend on the rewards. "
         "Family: the reward family whose likelihood or divergence the policy uses."
     )
-    return table_of(rows, words=(0, 7), caption=caption)
+    return table_of(rows, text_columns=(0, len(rows[0]) - 1), caption=caption)
 
 
 def coverage(row: Mapping[str, float | None], arm: str) -> str:
     """Format how often intervals of an arm contain its mean, and how often with fixed pulls."""
     share, fixed = row[f"cover_{arm}"], row[f"fixed_{arm}"]
-    return "-" if share is None or fixed is None else f"{share:.0%} ({fixed:.0%})"
+    return "-" if share is None or fixed is None else f"{share:.0%} / {fixed:.0%}"
 
 
 def interval(row: Mapping[str, float | None], column: str) -> str:
@@ -192,14 +236,13 @@ def testbeds_table(league: League) -> Table:
         {
             "testbed": row["testbed"],
             "kind": row["group"],
-            "half": row["half"],
             "arms": f"{row['arms']:,}",
             "horizon": f"{row['horizon']:,}",
             "source or reason": Cell(row["reason"], "long"),
         }
         for row in league.testbeds.to_dicts()
     ]
-    return table_of(rows, (0, 1, 2, 5))
+    return table_of(rows, (0, 1, 4))
 
 
 def testbed_folds(league: League) -> list[Part]:
@@ -213,14 +256,15 @@ def testbed_folds(league: League) -> list[Part]:
         rows = [
             {
                 "policy": row["policy"],
-                "mean (se)": shown(row["mean"]) + ("" if row["se"] is None else f" ({shown(row['se'])})"),
-                "worst 5%": shown(row["worst05"]),
+                "mean (se)": format_number(row["mean"])
+                + ("" if row["se"] is None else f" ({format_number(row['se'])})"),
+                "worst 5%": format_number(row["worst05"]),
                 "failures": "-" if row["failures"] is None else percent(row["failures"]),
                 "covers best": coverage(row, "best"),
                 "covers worst": coverage(row, "worst"),
-                "bias": shown(row["bias_worst"]),
-                "spread": shown(row["spread_worst"]),
-                "ns per step": shown(row["ns_per_step"]),
+                "bias": format_number(row["bias_worst"]),
+                "spread": format_number(row["spread_worst"]),
+                "ns per step": format_number(row["ns_per_step"]),
                 "runs": f"{row['runs']:,}",
                 "note": Cell(row["note"], "long"),
             }

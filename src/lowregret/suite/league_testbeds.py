@@ -157,6 +157,13 @@ TESTBEDS: dict[str, Testbed] = {
          "purchases after three e-mail campaigns, Hillstrom (2008); only the mean of the rates was verified"),
         ("oats", "public data", _TEST, 5_000, (), "yields of a field trial (Yates 1935), resampled",
          (0.0, 200.0), tuple(tuple(map(float, _OATS[k::4])) for k in range(4))),
+        ("revenue", "revenue", _TEST, 50_000, ("revenue:rate=0.03,0.03,0.036;sale=1;sd=1.3",),
+         "3% of the visitors buy, and a sale is about 1"),
+        ("revenue-range", "revenue", _TEST, 50_000, ("revenue:rate=0.05*4,0.06;sale=60;sd=50",),
+         "5% buy; divided by a cap of two standard deviations above the mean", (0.0, 160.0)),
+        ("revenue-prices", "revenue", _TEST, 30_000,
+         ("revenue:rate=0.1,0.09,0.085,0.08;sale=20,25,30,35;sd=10",),
+         "the higher the price, the fewer buy", (0.0, 55.0)),
         ("pareto", "heavy tails", _TEST, 20_000, (), "quantiles of Pareto distributions of shape 2.5", None,
          (*[_pareto(0.2, 2.5)] * 4, _pareto(0.25, 2.5))),
     )

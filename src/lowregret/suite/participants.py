@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lowregret._common.durable_files import as_store_error, read_json, write_atomically
-from lowregret.engine.backends import refusal
+from lowregret.engine.backends import Engine, unsupported_reason
 from lowregret.engine.problem import Problem
 from lowregret.engine.start import first_round
 from lowregret.environments import Bandit
@@ -30,7 +30,7 @@ MAX_EXCESS = 3.0
 """A policy that takes this many times its share of the time even with the fewest runs is left out."""
 
 
-class Size(NamedTuple):
+class LeagueSize(NamedTuple):
     """How much is simulated: steps and CPU seconds for a policy on a testbed, and limits on the runs."""
 
     steps: int
@@ -40,9 +40,9 @@ class Size(NamedTuple):
 
 
 SIZES = {
-    "quick": Size(4_000_000, 0.4, 20, 200),
-    "standard": Size(20_000_000, 8.0, 100, 2_000),
-    "full": Size(200_000_000, 60.0, 1_000, 20_000),
+    "quick": LeagueSize(4_000_000, 0.4, 20, 200),
+    "standard": LeagueSize(20_000_000, 8.0, 100, 2_000),
+    "full": LeagueSize(200_000_000, 60.0, 1_000, 20_000),
 }
 
 
@@ -58,7 +58,7 @@ class Participant(NamedTuple):
     own: bool = False
 
 
-class Assignment(NamedTuple):
+class PlannedRuns(NamedTuple):
     """A policy on a testbed; ``runs`` is 0 and ``note`` says why where it does not play.
 
     ``loaded_from`` is what the experiment loads, and ``label`` the name of the policy in its results.
@@ -79,7 +79,9 @@ def participants(
         policies = [
             name
             for name, kind in POLICIES.items()
-            if kind.learns and all(hasattr(kind, field.name) for field in fields_of(kind))
+            if kind.learns
+            and not kind.identifies
+            and all(hasattr(kind, field.name) for field in fields_of(kind))
         ]
     players = [*map(_participant, policies), *(_participant(policy)._replace(own=True) for policy in own)]
     for name, times in Counter(player.name for player in players).items():
@@ -90,25 +92,25 @@ def participants(
 
 def _participant(policy: Policy | str) -> Participant:
     experiment = Experiment(environments="bernoulli:0.5,0.6", policies=[policy], horizon=100_000)
-    loaded = experiment.players[0].policy
+    loaded = experiment.resolved_policies[0].policy
     return Participant(str(loaded), loaded, policy)
 
 
 def assignments(
-    bed: Testbed, players: Sequence[Participant], size: Size, costs: Costs, engine: str = "compiled"
-) -> list[Assignment]:
+    bed: Testbed, players: Sequence[Participant], size: LeagueSize, costs: Costs, engine: Engine = "compiled"
+) -> list[PlannedRuns]:
     """Return how every policy plays on a testbed with an engine."""
     bandit, horizon, runs, assigned = bed.bandit(), bed.horizon, planned_runs(bed.horizon, size), []
     for player in players:
         loaded_from, policy, note = policy_for(player, bandit, horizon)
-        reason = refusal(Problem(policy, bandit, horizon), engine) if policy is not None else note
+        reason = unsupported_reason(Problem(policy, bandit, horizon), engine) if policy is not None else note
         if policy is None or reason:
-            assigned.append(Assignment(player, None, "", 0, reason))
+            assigned.append(PlannedRuns(player, None, "", 0, reason))
             continue
         seconds = horizon * costs.of(player, policy, bandit, horizon)
         allowed = affordable(runs, seconds, size.seconds)
         reason = note if allowed else f"a run would take {seconds:.2g} s"
-        assigned.append(Assignment(player, loaded_from, str(policy), allowed, reason))
+        assigned.append(PlannedRuns(player, loaded_from, str(policy), allowed, reason))
     return assigned
 
 
@@ -140,7 +142,7 @@ def policy_for(
     return loaded_from, policy, "; ".join(note for note in notes if note)
 
 
-def planned_runs(horizon: int, size: Size) -> int:
+def planned_runs(horizon: int, size: LeagueSize) -> int:
     """Return the number of runs on a testbed: about as many as its steps allow, as 1, 2 or 5 times 10^k."""
     limit = min(max(size.steps // horizon, size.min_runs), size.max_runs)
     power = int(10 ** (len(str(limit)) - 1))
@@ -181,9 +183,9 @@ class Costs:
             write_atomically(self.path, (json.dumps(self.measured, indent=1) + "\n").encode())
 
 
-def by_runs(assigned: Iterable[Assignment]) -> Mapping[int, list[Assignment]]:
+def by_runs(assigned: Iterable[PlannedRuns]) -> Mapping[int, list[PlannedRuns]]:
     """Group the assignments with runs by their number of runs, the fewest first: these are the slow ones."""
-    groups: dict[int, list[Assignment]] = {}
+    groups: dict[int, list[PlannedRuns]] = {}
     for assignment in sorted(assigned, key=lambda assignment: assignment.runs):
         if assignment.runs:
             groups.setdefault(assignment.runs, []).append(assignment)

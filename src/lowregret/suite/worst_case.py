@@ -12,12 +12,14 @@ import polars as pl
 
 from lowregret._common.arrays import Floats
 from lowregret._common.progress import Report, counter, reporting
+from lowregret._common.user_calls import user_call
 from lowregret._common.validation import integer, seed_of
 from lowregret.analysis.summary import tail_mean
+from lowregret.engine.backends import Engine
 from lowregret.environments import Bandit, bernoulli, beta
 from lowregret.policies import Policy
 from lowregret.policies.inputs import policy_of
-from lowregret.simulation import Engine, simulate
+from lowregret.simulation import simulate
 
 ROUNDS, PARENTS, CHILDREN, FINALISTS = 4, 6, 4, 3
 """The search varies each of the worst ``PARENTS`` candidates in ``CHILDREN`` ways, and repeats this
@@ -93,6 +95,7 @@ class WorstCase:
         )
 
 
+@user_call
 def worst_case(
     policy: Policy | str,
     *,

@@ -180,7 +180,7 @@ def _theorem_1(bandit: Bandit, horizon: int) -> Statement:
     if short:
         notes.append(f"log(T D_i^2 / K) is negative for {short} of the arms")
     notes += ["for b = sqrt(e / T)", _constants_of_the_proof(C_0=c_0, C_2=c_2)]
-    notes.append("refuted for large T where variances are small, see docs/theory.md")
+    notes.append("refuted for large T where variances are small, see docs/explanation/theory.md")
     formula = (
         "sum over D_i > b of (C_0 K^4 / T^(1/4) + D_i + 320 s_i^2 log(T D_i^2 / K) / D_i) "
         "+ sum over 0 < D_i <= b of C_2 K^4 / T^(1/4) + T max D_i <= b, with b = sqrt(e / T)"

@@ -49,11 +49,16 @@ def insisting(call, errors=None):
                 errors.add(str(error).partition("' ")[2])
 
 
-@pytest.mark.parametrize("pipelines", [True, False])
-def test_the_store_conforms(postgres_url, monkeypatch, pipelines):
+class TestPostgreSQL(lr.testing.StoreTests):
     """Also with a libpq that has no pipelines."""
-    monkeypatch.setattr(psycopg.Pipeline, "is_supported", lambda: pipelines)
-    lr.testing.check_store(lambda name: PostgreSQLStore(postgres_url, name))
+
+    @pytest.fixture(autouse=True, params=[True, False])
+    def place(self, request, postgres_url, monkeypatch):
+        monkeypatch.setattr(psycopg.Pipeline, "is_supported", lambda: request.param)
+        self.url = postgres_url
+
+    def make_store(self, name):
+        return PostgreSQLStore(self.url, name)
 
 
 @pytest.mark.parametrize("isolation", ["read committed", "repeatable read"])
@@ -350,7 +355,7 @@ def test_a_wrong_address_is_not_tried_again(postgres, monkeypatch):
 def test_a_newer_format_is_refused(postgres_url):
     opened(postgres_url).close()
     executed(postgres_url, "UPDATE lowregret_store SET format = 9")
-    with pytest.raises(lr.StoreError, match="has format 9, and this lowregret reads 2: use the version"):
+    with pytest.raises(lr.StoreError, match="has format 9, and this lowregret reads 2: a newer one"):
         opened(postgres_url)
 
 

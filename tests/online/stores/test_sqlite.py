@@ -95,7 +95,7 @@ def test_no_call_reads_the_whole_log(tmp_path):
     statements = []
     with opened(tmp_path / "agent.db") as agent:
         taken = agent.transactions.store._take()
-        agent.transactions.store._pool.give(taken, True)
+        agent.transactions.store._pool.release(taken, True)
         link = taken.raw
         first = agent.ask(request="first")
         agent.tell(first, 1)

@@ -1,61 +1,87 @@
 """Compiled runs over threads."""
 
-from functools import partial
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from lowregret._common.arrays import Integers
 from lowregret.engine.backends.threads import interruptible, run_in_threads
-from lowregret.engine.bridge.compiler import entry
-from lowregret.engine.encoding import encode, periods_for, queue_for
+from lowregret.engine.bridge.compiler import entry, is_on_disk
+from lowregret.engine.encoding import arm_table, encode, rows_of_runs
 from lowregret.engine.failures import call, raise_for
-from lowregret.engine.kernels import delayed_run, scan
-from lowregret.engine.kernels.delayed_rewards import delay_model
-from lowregret.engine.kernels.exceedances import new_scores
+from lowregret.engine.kernels.modes import play_run, select_mode
 from lowregret.engine.kernels.runs import Outputs, Setup, new_memory, play_runs, sum_rewards
-from lowregret.engine.kernels.ways import way_to_play
-from lowregret.engine.prior import room_for_rewards
-from lowregret.engine.problem import RECORDS, Control, Outcome, Problem, eliminates
+from lowregret.engine.problem import RECORDS, REWARDS, Control, Outcome, Problem, eliminates
 from lowregret.engine.start import within_memory
 
 
+class Game:
+    """The arrays of a problem's runs, and what compiled code plays them with."""
+
+    def __init__(self, problem: Problem, halt: Integers) -> None:
+        self.problem, self.halt = problem, halt
+        runs, size = problem.runs, len(problem.bandit)
+        self.encoding = encode(problem)
+        gigabytes = runs * (len(problem.grid) + 2 * size) * 8 / 1e9
+        with within_memory(f"{runs} runs need {gigabytes:.3g} GB of memory: use fewer, or a coarser grid"):
+            self.regret = np.zeros((runs, len(problem.grid)))
+            self.pulls, self.eliminated = np.zeros((2, runs, size), np.int64)
+        self.records = {
+            name: _allocate(problem, name) for name, record in RECORDS.items() if not record.of_path
+        }
+        self.mode = select_mode(problem)
+
+    def arguments(self, start: int, stop: int) -> tuple[Any, ...]:
+        """Return the arguments of ``play_runs`` after the policy, for the runs from ``start`` to ``stop``."""
+        problem, encoding = self.problem, self.encoding
+        part, wanted, horizon = slice(start, stop), problem.record, problem.horizon
+        recorded = {name: array[part] if name in wanted else array for name, array in self.records.items()}
+        outputs = Outputs(
+            self.regret[part], self.pulls[part], self.eliminated[part], stop=self.halt, **recorded
+        )
+        memory = new_memory(arm_table(problem, encoding.rows))
+        scratch = self.mode.new_scratch(problem.policy, encoding, horizon)
+        arms = rows_of_runs(problem, encoding, problem.first_run + start, stop - start)
+        setup = Setup(
+            encoding.first_round, arms, encoding.data, horizon, problem.clip, problem.grid,
+            np.uint64(problem.seed), encoding.shuffled,
+        )  # fmt: skip
+        return setup, problem.first_run + start, outputs, memory, scratch
+
+    @property
+    def calls(self) -> tuple[Any, Any]:
+        """The function that plays a run, and the one of the mode that is compiled instead."""
+        return play_run, self.mode.play
+
+    def play(self) -> Any:
+        """Return ``play_runs`` for the problem, compiled or loaded."""
+        return entry(play_runs, self.problem.policy, *self.arguments(0, 0), calls=self.calls)
+
+
+def prepare(problem: Problem) -> None:
+    """Compile what plays a problem, and keep it on disk."""
+    Game(replace(problem, runs=1), Control().halt).play()
+
+
+def is_compiled(problem: Problem) -> bool:
+    """Return whether nothing has to be compiled for a problem."""
+    game = Game(replace(problem, runs=1), Control().halt)
+    return is_on_disk(play_runs, problem.policy, *game.arguments(0, 0), calls=game.calls)
+
+
 def run(problem: Problem, control: Control) -> Outcome:
-    policy, horizon, runs, size = problem.policy, problem.horizon, problem.runs, len(problem.bandit)
-    encoding, seed, halt = encode(problem), np.uint64(problem.seed), control.halt
-    rows, data, means = encoding.rows, encoding.data, encoding.means
-    gigabytes = runs * (len(problem.grid) + 2 * size) * 8 / 1e9
-    with within_memory(f"{runs} runs need {gigabytes:.3g} GB of memory: use fewer, or a coarser grid"):
-        regret = np.zeros((runs, len(problem.grid)))
-        pulls, eliminated = np.zeros((2, runs, size), np.int64)
-    records = {name: _room(problem, name) for name in RECORDS}
-    setup = Setup(
-        encoding.first_round, rows, data, horizon, problem.clip, problem.grid, seed, encoding.shuffled
-    )
-    delayed = encoding.delays is not None or means is not None or problem.period is not None
-    way = scan if problem.prior else way_to_play(policy, size, horizon)  # shortcuts know no prior
-    way = delayed_run if delayed else way
-
-    def new_scratch() -> Any:
-        if not delayed:
-            return way.new_scratch(policy, rows, horizon)
-        delays = encoding.delays or delay_model(None, 1)
-        return delayed_run.Scratch(new_scores(policy, size), delays, queue_for(delays, size, horizon), means)
-
-    def arguments(start: int, stop: int) -> tuple[Any, ...]:
-        part, wanted = slice(start, stop), problem.record
-        recorded = {name: array[part] if name in wanted else array for name, array in records.items()}
-        outputs = Outputs(regret[part], pulls[part], eliminated[part], stop=halt, **recorded)
-        rewards = room_for_rewards(policy, size, horizon, problem.prior)
-        memory = new_memory(rows, rewards, periods_for(problem))
-        return setup, problem.first_run + start, outputs, memory, new_scratch()
-
-    play = interruptible(partial(entry, play=way.play), play_runs, policy, *arguments(0, 0))
+    policy, horizon, runs, halt = problem.policy, problem.horizon, problem.runs, control.halt
+    game = Game(problem, halt)
+    encoding, records, pulls = game.encoding, game.records, game.pulls
+    rows, data, means, seed = encoding.rows, encoding.data, encoding.means, np.uint64(problem.seed)
+    play = interruptible(game.play)
 
     def block(start: int, stop: int) -> int:
-        raise_for(policy, call(play, policy, *arguments(start, stop)), problem.bandit)
-        if "rewards" in problem.record and means is None:
-            first_run, sums = problem.first_run + start, records["rewards"][start:stop]
+        raise_for(policy, call(play, policy, *game.arguments(start, stop)), problem.bandit)
+        if REWARDS in problem.record and means is None:
+            first_run, sums = problem.first_run + start, records[REWARDS][start:stop]
             sum_rewards(rows, data, seed, first_run, pulls[start:stop], sums, halt)
         return stop - start
 
@@ -63,15 +89,15 @@ def run(problem: Problem, control: Control) -> Outcome:
     threads = run_in_threads(block, runs, horizon, control)
     seconds = perf_counter() - began
     recorded = {name: records[name] for name in problem.record}
-    times = eliminated if eliminates(policy) else None
-    return Outcome(policy, problem.grid, regret, pulls, times, recorded, seconds, threads)
+    times = game.eliminated if eliminates(policy) else None
+    return Outcome(policy, problem.grid, game.regret, pulls, times, recorded, seconds, threads)
 
 
-def _room(problem: Problem, name: str) -> Any:
-    """Return the array of a record; where it is not wanted, one entry that holds no number."""
+def _allocate(problem: Problem, name: str) -> Any:
+    """Return the array of a record; where it is not wanted, a placeholder for one run without numbers."""
     record, size = RECORDS[name], len(problem.bandit)
     if name not in problem.record:
-        return np.zeros((1, *(0 * length for length in record.shape(size, 0))), record.dtype)
+        return np.zeros((1, *(0 * length for length in record.shape(size, 0, 0))), record.dtype)
     steps = problem.horizon
     with within_memory(f"a trace of {steps} steps does not fit into memory: use fewer"):
-        return np.zeros((problem.runs, *record.shape(size, steps)), record.dtype)
+        return np.zeros((problem.runs, *record.shape(size, steps, len(problem.grid))), record.dtype)

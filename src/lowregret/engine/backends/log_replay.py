@@ -12,7 +12,7 @@ from lowregret.engine.failures import call, raise_for
 from lowregret.engine.kernels.exceedances import new_scores
 from lowregret.engine.kernels.log_replay import LogArrays, replay_runs
 from lowregret.engine.kernels.runs import new_memory
-from lowregret.engine.kernels.state import GIVEN, new_rows
+from lowregret.engine.kernels.state import GIVEN, ArmTable, new_rows
 from lowregret.engine.problem import Control
 from lowregret.engine.start import new_rewards, start
 from lowregret.policies import Policy
@@ -46,7 +46,7 @@ def replay(
 
     def block(start: int, stop: int) -> int:
         outputs = matched[start:stop], total[start:stop], none if start else events, control.halt
-        memory = new_memory(rows, new_rewards(policy, arms, longest))
+        memory = new_memory(ArmTable(rows, new_rewards(policy, arms, longest)))
         arguments = (
             clip, first, rows, log, key, start, horizon, *outputs, memory, new_scores(policy, arms)
         )  # fmt: skip

@@ -7,20 +7,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lowregret._common.arrays import Floats, Integers
-from lowregret.engine.encoding import Encoding, encode, periods_for
+from lowregret.engine.encoding import Encoding, arm_table, encode, rows_of_runs
 from lowregret.engine.failures import raise_for
+from lowregret.engine.kernels.answers import answer_now
 from lowregret.engine.kernels.delayed_rewards import delay_key, nth_delay
 from lowregret.engine.kernels.drifting import MeanPath, drifting_reward, mean_at, part_at
 from lowregret.engine.kernels.exceedances import new_scores
-from lowregret.engine.kernels.pending_step import apply_pending, choose_pending, clock_with_pending
-from lowregret.engine.kernels.periods import enter_period
 from lowregret.engine.kernels.rewards import reward
 from lowregret.engine.kernels.rng import policy_rng, shuffle
-from lowregret.engine.kernels.state import Rows, lay_out
-from lowregret.engine.kernels.statistics import best_mean, clipped
-from lowregret.engine.kernels.step import NOT_A_NUMBER, in_warmup
-from lowregret.engine.prior import room_for_rewards
+from lowregret.engine.kernels.rules import rules_of
+from lowregret.engine.kernels.state import Rows, State, lay_out
+from lowregret.engine.kernels.statistics import best_mean, clipped, enter_step
+from lowregret.engine.kernels.step import apply_pending, choose_pending, clock_with_pending, in_warmup
 from lowregret.engine.problem import Control, Outcome, Problem, eliminates
+from lowregret.engine.status import ARM_FAILED, NOT_A_NUMBER, PLAYING
 from lowregret.environments.drift import PIECEWISE
 
 
@@ -32,6 +32,9 @@ class Played(NamedTuple):
     pulls: Integers
     eliminated: Integers
     rewards: Floats
+    recommended: Integers
+    loss: Floats
+    stopped: Integers
 
 
 def run(problem: Problem, control: Control) -> Outcome:
@@ -54,7 +57,7 @@ def play(problem: Problem, number: int) -> Played:
     rows, order, seed = encoding.rows.copy(), np.arange(len(encoding.rows)), np.uint64(problem.seed)
     if encoding.shuffled:
         shuffle(seed, number, order)
-    lay_out(encoding.rows, order, seed, number, rows)
+    lay_out(rows_of_runs(problem, encoding, number, 1)[0], order, seed, number, rows)
     return play_rows(problem, encoding, rows, number)
 
 
@@ -75,46 +78,51 @@ def _play_rows(problem: Problem, encoding: Encoding, rows: Rows, number: int) ->
     """Play run ``number`` on a table of arms: at the end of a step, the rewards that are due are applied."""
     policy, horizon, size, delays = problem.policy, problem.horizon, len(rows), encoding.delays
     key = np.uint64(delay_key(np.uint64(problem.seed), number))
-    rewards_of_arms = room_for_rewards(policy, size, horizon, problem.prior)
-    rng = policy_rng(problem.seed, number, rewards_of_arms, periods_for(problem))
-    round, active, told = encoding.first_round, int(rows["active"].sum()), 0
+    table, rng = arm_table(problem, rows), policy_rng(problem.seed, number)
+    state = State(encoding.first_round, int(rows["active"].sum()), 0, 0, PLAYING)
     path, scores = np.zeros((horizon, 3), np.int64), new_scores(policy, size)
     pulls, eliminated = np.zeros((2, size), np.int64)
     rewards, regret, lost = np.zeros(size), [], 0.0
+    answers, stopped = list[tuple[int, float]](), 0
+    ends_alone = rules_of(policy).ends_alone
     times, pending = {int(time) for time in problem.grid}, list[tuple[int, int, int, float]]()
     for t in range(1, horizon + 1):
-        waiting, warm = t - 1 - told, in_warmup(rows, policy.warmup)
-        best = best_mean(rows) if policy.uses_best else 0.0
+        waiting, warm = t - 1 - state.t, in_warmup(rows, policy.warmup)
+        best = best_mean(table) if policy.uses_best else 0.0
         clock = clock_with_pending(policy, t, horizon, size, best, waiting)
-        playing = int(np.count_nonzero(rows["allowed"] & rows["active"]))
-        place = choose_pending(policy, rows, clock, round, rng, scores, warm, playing, waiting)
-        raise_for(policy, NOT_A_NUMBER if place < 0 else 0)
+        place = choose_pending(policy, table, state, clock, rng, scores, warm, waiting)
+        raise_for(policy, NOT_A_NUMBER if place < 0 else PLAYING)
         arm = int(rows[place]["number"])
         pulls[arm] += 1
         x, gap = _reward_and_gap(rows[place], encoding.data, int(pulls[arm]), t, encoding.means)
-        raise_for(policy, -arm - 1 if np.isnan(x) else 0, problem.bandit)
+        raise_for(policy, ARM_FAILED - arm if np.isnan(x) else PLAYING, problem.bandit)
         rewards[arm], lost = rewards[arm] + x, lost + gap
         due = t
         if delays is not None:
             delay = nth_delay(delays, key, arm, int(pulls[arm]), x)
             due = horizon + 1 if delay < 0 else -(-(t + delay) // delays.batch) * delays.batch
         pending.append((due, t, place, clipped(x, problem.clip)))
-        for row in sorted(row for row in pending if row[0] <= t):
-            pending.remove(row)
-            told += 1
-            enter_period(rng.periods, row[1])
-            best = best_mean(rows) if policy.uses_best else 0.0
-            clock = clock_with_pending(policy, told, horizon, size, best, t - told)
+        for decision in sorted(decision for decision in pending if decision[0] <= t):
+            pending.remove(decision)
+            state = state._replace(t=state.t + 1)
+            enter_step(table.adjustment, decision[1])
+            best = best_mean(table) if policy.uses_best else 0.0
+            clock = clock_with_pending(policy, state.t, horizon, size, best, t - state.t)
             warm = in_warmup(rows, policy.warmup)
-            round, active = apply_pending(policy, rows, row[2], row[3], told, clock, round, rng, warm, active)
-            raise_for(policy, active)
+            state = apply_pending(policy, table, state, *decision[2:], clock, rng, warm)
+            raise_for(policy, state.status)
             gone = rows["number"][rows["eliminated"] > 0]
             eliminated[gone] = np.where(eliminated[gone] == 0, t, eliminated[gone])
-        path[t - 1] = arm, round.number, active
+        path[t - 1] = arm, state.round.number, state.active_arms
         if t in times:
             gaps = sum(float(row["gap"]) * int(pulls[row["number"]]) for row in rows)
             regret.append(gaps if encoding.means is None else lost)
-    return Played(path, np.array(regret), pulls, eliminated, rewards)
+        ready, alone = not in_warmup(rows, policy.warmup), state.active_arms == 1 and ends_alone
+        stopped = stopped or (t if ready and alone else 0)
+        if t in times and encoding.sides is not None:
+            answers.append(answer_now(policy, table, clock, alone, encoding.sides) if ready else (-1, np.nan))
+    recommended, loss = (np.array([answer[part] for answer in answers]) for part in (0, 1))
+    return Played(path, np.array(regret), pulls, eliminated, rewards, recommended, loss, np.array([stopped]))
 
 
 def _reward_and_gap(row: Any, data: Floats, n: int, t: int, path: MeanPath | None) -> tuple[float, float]:

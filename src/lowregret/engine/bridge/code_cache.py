@@ -14,20 +14,27 @@ import platform
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from types import CodeType, FunctionType
-from typing import Any
+from types import FunctionType
+from typing import Any, TypeVar
 
 import numba
 import numpy as np
 from llvmlite import binding  # type: ignore[import-untyped]
 
+from lowregret.engine.bridge.function_copies import copy_function
 from lowregret.engine.bridge.identity import KERNELS, source_identity
+
+Machine = TypeVar("Machine")
 
 ENGINES, POLICIES = 4, 200
 """How many versions of the engine, and how many classes of policies for each, are kept."""
+
+MAX_CODE = 2**20
+"""How many bytes the machine code of a function may take on disk."""
 
 COMPILED = (
     *KERNELS,
@@ -35,22 +42,22 @@ COMPILED = (
     "lowregret.engine.bridge.compiler",
     "lowregret.engine.bridge.external",
     "lowregret.engine.bridge.function_copies",
-    "lowregret.engine.bridge.overloads",
+    "lowregret.engine.bridge.numba_options",
     "lowregret.engine.bridge.own_sampler",
     "lowregret.engine.bridge.policy_types",
+    "lowregret.engine.bridge.tuple_methods",
+    "lowregret.environments.delays",
+    "lowregret.environments.drift",
+    "lowregret.environments.families",
+    "lowregret.engine.status",
 )
-"""The modules on which machine code depends."""
+"""The modules on which machine code depends: the kernels, what compiles them, and whose numbers they use."""
 
 COMPILED_IDENTITY = source_identity(*COMPILED)
 """The identity of these modules as they were when this process loaded them."""
 
 _off = False
-
-
-def switch_off() -> None:
-    """Keep nothing on disk for the rest of this process, since writing there has failed."""
-    global _off
-    _off = True
+"""Whether this process keeps nothing on disk, since writing there has failed."""
 
 
 def is_off() -> bool:
@@ -103,6 +110,7 @@ def file_for(group: str, name: str, *parts: object) -> str | None:
             if not folder.exists():
                 _delete_old(root, POLICIES)
             folder.mkdir(exist_ok=True)
+            _reserve(folder, MAX_CODE)
             _write(path, f"# The machine code of {name} is kept beside this file: {identity}\n")
     except OSError:
         return None
@@ -116,19 +124,55 @@ def has_code(path: str) -> bool:
 
 def with_filename(function: FunctionType, path: str) -> FunctionType:
     """Copy a function so that Numba takes it for one of another file."""
-    return copied(function, function.__code__.replace(co_filename=path), function.__globals__)
+    return copy_function(function, filename=path)
 
 
-def copied(function: FunctionType, code: CodeType, names: dict[str, Any]) -> FunctionType:
-    copy = FunctionType(code, names, function.__name__, function.__defaults__, function.__closure__)
-    copy.__kwdefaults__ = function.__kwdefaults__
-    copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
-    return copy
+def compile_or_load(function: FunctionType, path: str | None, build: Callable[..., Machine]) -> Machine:
+    """Compile a function, or load its machine code from beside a file of ours, and keep it there.
+
+    ``build(function, cache=...)`` compiles it. If the disk is full, that costs the cache, not the simulation:
+    the function is compiled once more, and this process keeps nothing on disk any more.
+    """
+    global _off
+    if path:
+        try:
+            _try_to_write(path)
+            return build(with_filename(function, path), cache=True)
+        except ImportError:  # of the module of another function, which the user has compiled with Numba
+            pass
+        except (OSError, RuntimeError):
+            _off = True
+    return build(function, cache=False)
+
+
+def _try_to_write(path: str) -> None:
+    """Raise an OSError if nothing can be written beside a file of ours that has no machine code yet.
+
+    Numba writes as it infers types, and takes a failure within an inner function for a function without a
+    body, also when it is asked again. So whether it can write is found out before.
+    """
+    if not has_code(path):
+        trial = Path(f"{path}.{os.getpid()}.trial")
+        try:
+            with open(trial, "wb") as file:
+                file.write(bytes(2**16))
+        finally:  # also what a full disk has cut off
+            trial.unlink(missing_ok=True)
 
 
 def hash_of(*parts: Any) -> str:
     """Hash what the parts print as."""
     return hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()[:20]
+
+
+def _reserve(folder: Path, size: int) -> None:
+    """Raise ``OSError`` if a file of a size cannot be written.
+
+    If Numba itself finds out, while it looks for what a function calls, it reports that there is no such
+    function, and goes on to do so without the disk.
+    """
+    with tempfile.TemporaryFile(dir=folder) as file:
+        file.write(bytes(size))
 
 
 def _write(path: Path, text: str) -> None:

@@ -18,7 +18,10 @@ from lowregret.policies.base import Policy, numeric_fields
 TRACEBACK = bool(os.environ.get("LOWREGRET_TRACEBACK"))
 """Whether the traceback of Numba is shown above the sentence."""
 
-NUMBERS = ("score", "sample", "lower_bound", "list_index", "list_index_slope", "transform_reward")
+NUMBERS = (
+    *("score", "sample", "lower_bound", "list_index", "list_index_slope", "transform_reward"),
+    *("choose", "recommend", "stop", "accepts"),
+)
 PAIRS = {
     "normal_posterior": "a mean and a standard deviation",
     "beta_posterior": "the two parameters of a beta distribution",
@@ -83,7 +86,7 @@ def _wanted(name: str, arguments: tuple[Any, ...], kind: Any) -> str | None:
     remembers = getattr(arguments[0], "instance_class", Policy).Memory is not None if arguments else False
     if name == "update_memory" and remembers and not isinstance(kind, types.BaseNamedTuple):
         return "a Memory"
-    if name == "next_round" and len(arguments) == 4 and kind != arguments[3]:
+    if name == "next_round" and len(arguments) >= 4 and kind != arguments[3]:
         return f"a round as first_round does, {arguments[3]}"
     return None
 

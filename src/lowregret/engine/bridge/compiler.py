@@ -21,29 +21,45 @@ from numba import config, njit, typeof, types
 
 from lowregret._common.progress import compiling
 from lowregret.engine.bridge import code_cache
+from lowregret.engine.bridge.compile import (
+    is_importable,
+    modules_of,
+    path_on_disk,
+    selected_bodies,
+    use_numba,
+)
 from lowregret.engine.bridge.compile_errors import TRACEBACK, explain
 from lowregret.engine.bridge.external import define_symbols
+from lowregret.engine.bridge.function_copies import copy_function
 from lowregret.engine.bridge.identity import CodeGraph, NoIdentity
-from lowregret.engine.bridge.overloads import is_importable, on_disk, options_of, selected_bodies
-from lowregret.engine.bridge.policy_types import METHODS, OPTIONS, attempts, lock, policy_type
+from lowregret.engine.bridge.numba_options import METHODS, OPTIONS, lock, options_of
+from lowregret.engine.bridge.policy_types import attempts, policy_type
 from lowregret.errors import InputError
 from lowregret.policies.base import Policy
 from lowregret.policies.class_validation import COMPARISONS
 
+use_numba()
 _compiled: dict[tuple[Any, ...], Callable[..., Any]] = {}
 _entries: dict[tuple[Any, ...], Callable[..., Any]] = {}
-CALLED = (*COMPARISONS, "lower_bound", "next_round", "transform_reward", "list_index_slope", "update_memory")
+CALLED = (
+    *(*COMPARISONS, "lower_bound", "next_round", "transform_reward", "list_index_slope", "update_memory"),
+    *("recommend", "stop", "accepts"),
+)
 """The methods of a policy that the engine calls during a run."""
 counts: Counter[str] = Counter()
 """How many entry points were ``compiled`` in this process, and how many ``loaded`` from the disk."""
 
 
 def entry(
-    function: Callable[..., Any], policy: Policy, *others: Any, play: Callable[..., Any] | None = None
+    function: Callable[..., Any],
+    policy: Policy,
+    *others: Any,
+    calls: tuple[Callable[..., Any], Callable[..., Any]] | None = None,
 ) -> Callable[..., Any]:
     """Compile an engine function for a policy and for other arguments of the types of the examples.
 
-    ``play`` takes the place of what the function calls by this name. Whoever calls it answers for the types.
+    Of two functions in ``calls``, the code calls the second where the first is written. Whoever calls it
+    answers for the types.
     """
     if cast(Any, config).DISABLE_JIT:
         raise InputError(
@@ -51,13 +67,13 @@ def entry(
             "engine='reference' of simulate and trace"
         )
     assert isinstance(function, FunctionType)
-    shape = function, play, policy_type(type(policy)), _shape(others)
+    shape = function, calls, policy_type(type(policy)), _shape(others)
     if shape not in _entries:
         with lock:
             kinds = tuple(map(typeof, (policy, *others)))
-            key = function, play, kinds
+            key = function, calls, kinds
             if key not in _compiled:
-                _compiled[key] = _compile(function, policy, kinds, play)
+                _compiled[key] = _compile(function, policy, kinds, calls)
             _entries[shape] = _compiled[key]
     return _entries[shape]
 
@@ -75,13 +91,12 @@ def dispatch(function: Any, inline: bool) -> Callable[..., Any]:
     def version_for(arguments: tuple[Any, ...]) -> Callable[..., Any]:
         with lock, _without_collection():
             kinds = tuple(map(typeof, arguments))
-            copy = on_disk(function, {**options, "called_by": "Python"}, kinds, {})
-            if copy:
-                try:
-                    return cast(Any, njit(cache=True, **options)(copy)).compile(kinds)
-                except (OSError, RuntimeError):  # a full disk costs the cache, not the call
-                    code_cache.switch_off()
-            return cast(Any, njit(**options)(function)).compile(kinds)
+            path = path_on_disk(function, {**options, "called_by": "Python"}, kinds, {})
+            return code_cache.compile_or_load(
+                function,
+                path,
+                lambda body, cache: cast(Any, njit(cache=cache, **options)(body)).compile(kinds),
+            )
 
     return call
 
@@ -97,15 +112,23 @@ def with_compiled_methods(policy: Policy) -> Policy:
     return other
 
 
-def is_on_disk(function: Callable[..., Any], policy: Policy, *others: Any) -> bool:
+def is_on_disk(
+    function: Callable[..., Any],
+    policy: Policy,
+    *others: Any,
+    calls: tuple[Callable[..., Any], Callable[..., Any]] | None = None,
+) -> bool:
     """Return whether ``entry`` need not compile: the machine code is in this process or on the disk."""
     assert isinstance(function, FunctionType)
-    if (function, None, policy_type(type(policy)), _shape(others)) in _entries:
+    if (function, calls, policy_type(type(policy)), _shape(others)) in _entries:
         return True
     with lock:
         kinds = tuple(map(typeof, (policy, *others)))
         path = _path(
-            function, type(policy), tuple(map(_without_class, kinds)) if _returns_int(function) else kinds
+            function,
+            type(policy),
+            tuple(map(_without_class, kinds)) if _returns_int(function) else kinds,
+            calls,
         )
     return path is not None and code_cache.has_code(path)
 
@@ -122,14 +145,12 @@ def _shape(value: Any) -> Any:
     return (int, value.bit_length() > 63) if type(value) is int else type(value)
 
 
-def _compile(
-    function: FunctionType, policy: Policy, kinds: tuple[Any, ...], play: Callable[..., Any] | None
-) -> Callable[..., Any]:
+def _compile(function: FunctionType, policy: Policy, kinds: Any, calls: Any) -> Callable[..., Any]:
     plain = tuple(map(_without_class, kinds)) if _returns_int(function) else kinds
-    path = _path(function, type(policy), plain, play)
+    path = _path(function, type(policy), plain, calls)
     bodies: dict[Any, Any] = {}
-    if play is not None:
-        bodies[function.__globals__["play"]] = _inlined(cast(FunctionType, play), type(policy), bodies)
+    if calls is not None:
+        bodies[calls[0]] = _inlined(calls[1], type(policy), bodies)
     function = _specialised(function, type(policy), bodies)
     if path and plain != kinds:
         function, kinds = _from_tuples(function, kinds), plain
@@ -138,16 +159,9 @@ def _compile(
     loaded = bool(path) and code_cache.has_code(str(path))
     with nullcontext() if loaded else compiling(str(policy)), _without_collection():
         try:
-            if path:
-                try:
-                    return _finish(
-                        njit(cache=True, **OPTIONS)(code_cache.with_filename(function, path)), kinds
-                    )
-                except ImportError:  # of a module that a function of the user's compiled by Numba was in
-                    pass
-                except (OSError, RuntimeError):  # a full disk costs the cache, not the simulation
-                    code_cache.switch_off()
-            return _finish(njit(**OPTIONS)(function), kinds)
+            return code_cache.compile_or_load(
+                function, path, lambda body, cache: _finish(njit(cache=cache, **OPTIONS)(body), kinds)
+            )
         except Exception as error:  # of Numba's many kinds, some are not its own
             raise explain(error, policy, attempts, OPTIONS) from (error if TRACEBACK else None)
 
@@ -182,7 +196,7 @@ def _without_class(kind: Any) -> Any:
 
 
 def _from_tuples(function: FunctionType, kinds: tuple[Any, ...]) -> FunctionType:
-    """Make a function that takes plain tuples in place of such a ``NamedTuple``, and calls ``function``."""
+    """Make a function that takes plain tuples instead of such a ``NamedTuple``, and calls ``function``."""
     names = list(signature(function).parameters)
     scope: dict[str, Any] = {"body": njit(inline="always", **OPTIONS)(function), "__name__": __name__}
     arguments = []
@@ -198,27 +212,26 @@ def _from_tuples(function: FunctionType, kinds: tuple[Any, ...]) -> FunctionType
 
 
 def _specialised(function: FunctionType, kind: type[Policy], bodies: dict[Any, Any]) -> FunctionType:
-    """Copy a function with the bodies that ``by_policy_class`` selects in place of the functions it made.
+    """Copy a function so that it calls the bodies that ``by_policy_class`` selects for a class.
 
     Numba copies such bodies into the code of their callers before it compiles that. Compiled one by one, all
     that they call would be optimised again with every caller.
     """
-    names, replaced = function.__globals__, {}
-    for name in function.__code__.co_names:
-        value = names.get(name)
-        if isinstance(value, FunctionType) and (value in bodies or value in selected_bodies):
-            if value not in bodies:
-                body = selected_bodies[value](kind)
-                bodies[value] = _inlined(body, kind, bodies) if isinstance(body, FunctionType) else body
-            replaced[name] = bodies[value]
-    return code_cache.copied(function, function.__code__, {**names, **replaced}) if replaced else function
+
+    def body_of(_: str, value: Any) -> Any:
+        if isinstance(value, FunctionType) and value in selected_bodies and value not in bodies:
+            body = selected_bodies[value](kind)
+            bodies[value] = _inlined(body, kind, bodies) if isinstance(body, FunctionType) else body
+        return bodies.get(value, value) if isinstance(value, FunctionType) else value
+
+    return copy_function(function, body_of)
 
 
 def _inlined(body: FunctionType, kind: type[Policy], bodies: dict[Any, Any]) -> Any:
     return njit(inline="always", **OPTIONS)(_specialised(body, kind, bodies))
 
 
-def _path(function: FunctionType, kind: type[Policy], kinds: tuple[Any, ...], play: Any = None) -> str | None:
+def _path(function: FunctionType, kind: type[Policy], kinds: Any, calls: Any = None) -> str | None:
     """Return where the machine code of an entry point is kept, or None where its code has no identity."""
     if code_cache.is_off() or not all(map(is_importable, kinds)):
         return None
@@ -226,5 +239,6 @@ def _path(function: FunctionType, kind: type[Policy], kinds: tuple[Any, ...], pl
         identity = CodeGraph(kind, function).identity
     except NoIdentity:
         return None
-    where = function.__module__, None if play is None else play.__module__
-    return code_cache.file_for(f"{kind.__name__}_{identity}", function.__name__, where, OPTIONS, kinds)
+    where = function.__module__, calls and calls[1].__module__
+    parts = where, OPTIONS, kinds, modules_of(kinds)
+    return code_cache.file_for(f"{kind.__name__}_{identity}", function.__name__, *parts)

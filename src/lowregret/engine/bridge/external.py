@@ -15,7 +15,8 @@ from numba import cfunc, config, types
 from numba.extending import intrinsic, overload
 
 from lowregret.engine.bridge import code_cache
-from lowregret.engine.bridge.policy_types import INLINED, accepted, jittable_functions, lock, overload_options
+from lowregret.engine.bridge.compile import jittable_functions
+from lowregret.engine.bridge.numba_options import INLINED, accepted, lock, overload_options
 
 _OPTIONS: Any = {"error_model": "numpy", "forceinline": True, **accepted("_nrt", False)}
 _NUMBERS = {"float": types.float64, "int": types.int64, "Any": types.uint64}
@@ -67,18 +68,15 @@ def define_symbols() -> None:
         try:
             while undefined:
                 symbol, (function, kind) = next(iter(undefined.items()))
-                _compiled.append(_compile(function, kind))
+                _compiled.append(compile_external(function, kind))
                 binding.add_symbol(symbol, _compiled[-1].address)
                 del undefined[symbol]
         finally:
             _defining = False
 
 
-def _compile(function: FunctionType, kind: Any) -> Any:
+def compile_external(function: FunctionType, kind: Any) -> Any:
     path = code_cache.file_for("engine", function.__name__, function.__module__, "external", kind)
-    if path:
-        try:
-            return cfunc(kind, cache=True, **_OPTIONS)(code_cache.with_filename(function, path))
-        except (OSError, RuntimeError):  # a full disk costs the cache, not the simulation
-            code_cache.switch_off()
-    return cfunc(kind, **_OPTIONS)(function)
+    return code_cache.compile_or_load(
+        function, path, lambda body, cache: cfunc(kind, cache=cache, **_OPTIONS)(body)
+    )

@@ -1,52 +1,55 @@
-"""Copies of functions that call copies of each other, so that Numba compiles all of them anew."""
+"""Copies of functions in which some names stand for something else, so that Numba compiles them anew."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
-from numba import njit
+from lowregret._common.bytecode import nested
+from lowregret.engine.bridge.identity import global_names
 
 
-class Copies:
-    """Copies of plain functions, ``made``, by which they are replaced wherever a copy refers to them."""
+def copy_function(
+    function: FunctionType,
+    replace: Callable[[str, Any], Any] | None = None,
+    *,
+    filename: str | None = None,
+    copies: dict[FunctionType, FunctionType] | None = None,
+) -> FunctionType:
+    """Copy a function; its names then stand for what ``replace(name, value)`` returns.
 
-    def __init__(self, functions: Iterable[FunctionType]) -> None:
-        self.functions = set(functions)
-        self.made: dict[FunctionType, FunctionType] = {}
-        self._replaced: dict[int, Any] = {}
+    ``replace`` is called for global names, for variables of an enclosing function, and for attributes of
+    modules, as "module.attribute". A copy is put into ``copies`` before its names are replaced, since
+    functions may call each other. Without ``replace``, a copy sees the same global names as the function.
+    """
+    code, scope, cells = function.__code__, function.__globals__, function.__closure__
+    if replace:
+        scope, cells = dict(scope), tuple(CellType() for _ in cells or ()) or None
+    if filename is not None:
+        code = code.replace(co_filename=filename)
+    copy = FunctionType(code, scope, function.__name__, function.__defaults__, cells)
+    copy.__kwdefaults__ = function.__kwdefaults__
+    copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
+    if copies is not None:
+        copies[function] = copy
+    if replace:
+        attributes = {name for part in nested(code) for name in part.co_names}
+        for name in scope.keys() & set(global_names(code)):
+            scope[name] = _replaced(name, scope[name], attributes, replace)
+        for name, new, old in zip(code.co_freevars, cells or (), function.__closure__ or (), strict=True):
+            new.cell_contents = _replaced(name, old.cell_contents, attributes, replace)
+    return copy
 
-    def copy(self, function: FunctionType) -> FunctionType:
-        if function not in self.made:
-            scope = dict(function.__globals__)
-            cells = tuple(CellType() for _ in function.__closure__ or ())
-            code, name = function.__code__, function.__name__
-            copy = FunctionType(code, scope, name, function.__defaults__, cells or None)
-            copy.__kwdefaults__ = function.__kwdefaults__
-            copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
-            self.made[function] = copy
-            for global_name in code.co_names:
-                if global_name in scope:
-                    scope[global_name] = self._replace(scope[global_name], code.co_names)
-            for new, old in zip(cells, function.__closure__ or (), strict=True):
-                new.cell_contents = self._replace(old.cell_contents, code.co_names)
-        return self.made[function]
 
-    def _replace(self, value: Any, names: tuple[str, ...]) -> Any:
-        if isinstance(value, FunctionType):
-            return self.copy(value) if value in self.functions else value
-        inner = getattr(value, "py_func", None)
-        if isinstance(inner, FunctionType) and inner in self.functions:
-            if id(value) not in self._replaced:
-                options = {key: option for key, option in value.targetoptions.items() if key != "nopython"}
-                self._replaced[id(value)] = njit(**options)(self.copy(inner))
-            return self._replaced[id(value)]
-        if isinstance(value, ModuleType):
-            used = {name: vars(value)[name] for name in names if name in vars(value)}
-            changed = {name: self._replace(attribute, names) for name, attribute in used.items()}
-            if any(changed[name] is not attribute for name, attribute in used.items()):
-                copy = ModuleType(value.__name__)
-                vars(copy).update({**vars(value), **changed})
-                return copy
+def _replaced(name: str, value: Any, attributes: set[str], replace: Callable[[str, Any], Any]) -> Any:
+    """Return what stands for a value: for a module a copy, if an attribute that the code uses is replaced."""
+    if not isinstance(value, ModuleType):
+        return replace(name, value)
+    used = {attribute: vars(value)[attribute] for attribute in vars(value).keys() & attributes}
+    replaced = {attribute: replace(f"{name}.{attribute}", used[attribute]) for attribute in used}
+    if all(replaced[attribute] is used[attribute] for attribute in used):
         return value
+    copy = ModuleType(value.__name__)
+    vars(copy).update({**vars(value), **replaced})
+    return copy

@@ -46,6 +46,7 @@ GENERATED = {"__new__", "__repr__", "__getnewargs__", "_replace", "_asdict", "__
 _NO_PART = {
     "_repr_html_",
     "family",
+    "identifies",
     "learns",
     "propensities",
     "require",

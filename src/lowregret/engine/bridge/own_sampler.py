@@ -13,7 +13,7 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import cfunc, njit, types
 from numba.extending import intrinsic
 
-import lowregret.engine.bridge.overloads  # noqa: F401  # lets compiled code call the methods of Rng
+from lowregret.engine.bridge.compile import use_numba
 from lowregret.engine.bridge.compile_errors import TRACEBACK, message_lines
 from lowregret.engine.bridge.external import define_symbols
 from lowregret.engine.bridge.identity import unseeded
@@ -21,6 +21,7 @@ from lowregret.engine.kernels.rng import STATE, Rng, bits
 from lowregret.environments import Sampled
 from lowregret.errors import InputError
 
+use_numba()
 _samplers: dict[Any, Any] = {}
 """The compiled functions by the functions they were made of; machine code lives as long as these."""
 

@@ -7,8 +7,8 @@ overloads of that type, and the plain functions that they call become callable f
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from inspect import getattr_static, signature
-from threading import RLock
 from types import FunctionType
 from typing import Any, cast
 
@@ -25,42 +25,15 @@ from numba.extending import (
     unbox,
 )
 
-from lowregret.engine.bridge import code_cache
+from lowregret.engine.bridge.compile import jittable_functions
 from lowregret.engine.bridge.compile_errors import Attempt
-from lowregret.engine.bridge.function_copies import Copies
+from lowregret.engine.bridge.function_copies import copy_function
 from lowregret.engine.bridge.identity import CodeGraph, NoIdentity
+from lowregret.engine.bridge.numba_options import INLINED, METHODS, lock, overload_options
 from lowregret.policies.base import Policy, numeric_fields
 
-COUNT_REFERENCES = "LOWREGRET_COUNT_REFERENCES"
-"""The environment variable with which references to arrays are counted, as in a Numba without ``_nrt``."""
-
-
-def accepted(option: str, value: bool) -> Any:
-    """Return an option that Numba does not document, if this version has it; all is correct without it."""
-    try:
-        njit(**cast(Any, {option: value}))(lambda: 0)
-    except Exception:  # whatever a version without it raises
-        return {}
-    return {option: value}
-
-
-METHODS: Any = {"nogil": True, "error_model": "numpy", **accepted("no_cfunc_wrapper", True)}
-"""How a policy's methods are compiled: threads run freely, and a division by 0 gives inf, not an error. Numba
-need not also make a function that C could call, which would be a second copy of all that is inlined."""
-OPTIONS: Any = METHODS if os.environ.get(COUNT_REFERENCES) else {**METHODS, **accepted("_nrt", False)}
-"""How the engine is compiled: also without counting references to arrays, which costs more than a step. It
-allocates nothing: all it needs is passed to it."""
-INLINED: Any = {**OPTIONS, "forceinline": True}
-"""How what is called at every step is compiled: into the code of its callers."""
-
-lock = RLock()
-"""Held while anything is compiled, loaded or made known to Numba."""
-if hasattr(os, "register_at_fork"):  # else a process forked while a thread compiles could never compile
-    os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
-jittable_functions: set[FunctionType] = set()
-"""The plain functions that compiled code can call."""
 _shared: dict[FunctionType, CodeGraph] = {}
-"""Those of policies, with what they referred to when they became callable."""
+"""The functions of policies that compiled code can call, with what each referred to when it became so."""
 attempts: list[Attempt] = []
 """The methods and functions of policies that Numba was given since the compilation began."""
 _types: dict[type, tuple[CodeGraph, Any]] = {}
@@ -85,7 +58,7 @@ def policy_type(kind: type[Policy]) -> Any:
         except NoIdentity:
             name = f"{kind.__name__}_{len(_types_by_name)}_{os.getpid()}"
         if name not in _types_by_name:
-            _types_by_name[name] = _make_type(kind, name, _copies(graph))
+            _types_by_name[name] = _make_type(kind, name, _copier(graph))
         share_all(graph)
         _types[kind] = graph, _types_by_name[name]
         return _types_by_name[name]
@@ -96,16 +69,40 @@ def _typeof_policy(policy: Policy, context: Any) -> Any:
     return policy_type(type(policy))
 
 
-def _copies(graph: CodeGraph) -> Copies | None:
-    """Return None, or copies of functions if compiled code that Numba has of one is out of date.
+def _copier(graph: CodeGraph) -> Callable[[FunctionType], FunctionType]:
+    """Return what makes the functions of a class that Numba compiles: they themselves where that is enough.
 
-    Numba compiles a function once for given types, with the global values of that time.
+    Numba compiles a function once for given types, with the global values of that time. Where these are out
+    of date, Numba gets copies of all functions instead, which call each other.
     """
-    outdated = any(function in _shared and not _shared[function].is_current() for function in graph.functions)
-    return Copies(graph.functions) if outdated else None
+    functions = set(graph.functions)
+    if all(function not in _shared or _shared[function].is_current() for function in functions):
+        return lambda function: function
+    copies: dict[FunctionType, FunctionType] = {}
+    compiled_by_user: dict[Any, Any] = {}
+
+    def copy(function: FunctionType) -> FunctionType:
+        if function not in copies:
+            copy_function(function, replace, copies=copies)
+            if function in functions:
+                _share(copies[function])
+        return copies[function]
+
+    def replace(_: str, value: Any) -> Any:
+        function = getattr(value, "py_func", value)
+        if not isinstance(function, FunctionType) or function not in functions:
+            return value
+        if function is value:
+            return copy(function)
+        if value not in compiled_by_user:
+            options = {key: option for key, option in value.targetoptions.items() if key != "nopython"}
+            compiled_by_user[value] = njit(**options)(copy(function))
+        return compiled_by_user[value]
+
+    return copy
 
 
-def _make_type(kind: type[Policy], name: str, copies: Copies | None) -> Any:
+def _make_type(kind: type[Policy], name: str, copy: Callable[[FunctionType], FunctionType]) -> Any:
     """Make a Numba type for a class of policies, found by its name in this module as pickle needs it."""
     numbers = {bool: types.boolean, int: types.int64, float: types.float64}
     members = [(field, numbers[number]) for field, number in numeric_fields(kind).items()]
@@ -137,24 +134,22 @@ def _make_type(kind: type[Policy], name: str, copies: Copies | None) -> Any:
         return NativeValue(struct, is_error=failed)
 
     unbox(Type)(read)
-    _register_class(Type, kind, {field for field, _ in members}, copies)
+    _register_class(Type, kind, {field for field, _ in members}, copy)
     return Type()
 
 
-def _register_class(of: Any, kind: type[Policy], members: set[str], copies: Copies | None) -> None:
+def _register_class(
+    of: Any, kind: type[Policy], members: set[str], copy: Callable[[FunctionType], FunctionType]
+) -> None:
     """Let compiled code call the methods of a class and read its numbers."""
     for name in dir(kind):
         value = getattr_static(kind, name)
         if name.startswith("__") or name in members:
             continue
         if isinstance(value, FunctionType):
-            _register_method(of, name, copies.copy(value) if copies else value)
+            _register_method(of, name, copy(value))
         elif isinstance(value, bool | int | float):
             _register_number(of, name, value)
-    if copies:
-        for original, copy in copies.made.items():
-            if original in copies.functions:
-                _share(copy)
 
 
 def _register_method(of: Any, name: str, method: FunctionType) -> None:
@@ -208,11 +203,6 @@ def _checking(function: FunctionType) -> Any:
 
 def _importable(function: FunctionType) -> FunctionType:
     """Copy a function as one of this module: machine code imports the modules of its functions by name."""
-    copy = code_cache.copied(function, function.__code__, function.__globals__)
+    copy = copy_function(function)
     copy.__module__ = __name__
     return copy
-
-
-def overload_options(options: Any) -> Any:
-    """Return options for Numba's decorators, which need not check that signatures are the same."""
-    return {"strict": False, "jit_options": options}

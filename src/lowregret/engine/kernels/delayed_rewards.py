@@ -14,7 +14,7 @@ import numpy.typing as npt
 from lowregret._common.arrays import Floats, Integers
 from lowregret.engine.bridge.compile import compiled, compiled_inline
 from lowregret.engine.kernels.rng import bits, exponential, normal, stream, uniform
-from lowregret.environments.delays import CONSTANT, EMPIRICAL, GEOMETRIC, Delay, DelayPart
+from lowregret.environments.delays import CONSTANT, EMPIRICAL, GEOMETRIC, LOGNORMAL, Delay, DelayEncoding
 
 DELAY_STREAM = -6
 """The place of an arm's number in ``stream`` for the delays of rewards."""
@@ -63,13 +63,16 @@ class Queue(NamedTuple):
 def delay_model(delay: Delay | None, batch: int) -> DelayModel:
     """Return when rewards are known; without a delay, before the next decision or batch of decisions."""
     delay = delay or Delay.constant(0)
-    data = np.array([*delay.positive.values, *delay.other.values], np.float64)
-    positive, other = _source(delay.positive, 0), _source(delay.other, len(delay.positive.values))
-    return DelayModel(positive, other, data, batch, delay.longest)
+    positive, other = delay.positive.encoding, delay.other.encoding
+    data = np.array([*positive.values, *other.values], np.float64)
+    sources = _source(positive, 0), _source(other, len(positive.values))
+    return DelayModel(*sources, data, batch, delay.longest)
 
 
-def _source(part: DelayPart, start: int) -> DelaySource:
-    return DelaySource(part.kind, float(start) if part.kind == EMPIRICAL else part.a, part.b, part.lost)
+def _source(encoding: DelayEncoding, start: int) -> DelaySource:
+    """Return the source of delays whose values, if it has some, are in the data from a start on."""
+    first = start + encoding.a if encoding.values else encoding.a
+    return DelaySource(encoding.kind, first, encoding.b, encoding.lost)
 
 
 def new_queue(model: DelayModel, arms: int, horizon: int) -> Queue:
@@ -97,7 +100,9 @@ def _draw_steps(source: DelaySource, data: Floats, key: Any, n: int) -> int:
         return int(data[int(source.a) + int(uniform(key, 2 * n) * source.b)])
     if source.kind == GEOMETRIC:
         return int(min(source.a * exponential(key, 2 * n), LONGEST))
-    return int(min(source.a * np.exp(source.b * normal(key, 2 * n)) + 0.5, LONGEST))
+    if source.kind == LOGNORMAL:
+        return int(min(source.a * np.exp(source.b * normal(key, 2 * n)) + 0.5, LONGEST))
+    raise NotImplementedError  # of a distribution that has no sampler here
 
 
 @compiled

@@ -6,32 +6,29 @@ from typing import Any, NamedTuple
 
 from lowregret._common.arrays import Floats, Integers
 from lowregret.engine.bridge.compile import compiled, compiled_inline
+from lowregret.engine.encoding import Encoding
 from lowregret.engine.kernels.delayed_rewards import (
     DelayModel,
     Queue,
     clear,
     delay_key,
+    delay_model,
     due_after,
     enqueue,
     nth_delay,
 )
 from lowregret.engine.kernels.drifting import MeanPath, drifting_reward, mean_at, part_at
-from lowregret.engine.kernels.pending_step import apply_pending, choose_pending, clock_with_pending
-from lowregret.engine.kernels.periods import clear_periods, enter_period
+from lowregret.engine.kernels.exceedances import new_scores
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.rules import rules_of
-from lowregret.engine.kernels.simulated_run import (
-    STOPPED,
-    Run,
-    draw_nth_reward,
-    finish,
-    record_if_due,
-    record_step,
-)
-from lowregret.engine.kernels.state import Rows
-from lowregret.engine.kernels.statistics import best_mean, clipped
-from lowregret.engine.kernels.step import NOT_A_NUMBER, count_active, in_warmup
-from lowregret.environments.drift import PIECEWISE
+from lowregret.engine.kernels.simulated_run import Run, draw_nth_reward, end_step, record_step
+from lowregret.engine.kernels.state import Rows, State
+from lowregret.engine.kernels.statistics import best_mean, clipped, enter_step, forget_adjustment
+from lowregret.engine.kernels.step import apply_pending, choose_pending, clock_with_pending, in_warmup
+from lowregret.engine.problem import Problem
+from lowregret.engine.status import ARM_FAILED, NOT_A_NUMBER, PLAYING
+from lowregret.environments.drift import PIECEWISE, DriftingBandit
+from lowregret.policies import Policy
 
 
 @compiled
@@ -52,7 +49,7 @@ def draw_at(run: Run, i: int, n: int, t: int, path: Any, part: int) -> tuple[flo
     if path is None:
         x, seen = draw_nth_reward(run, i, n)
         return x, seen, 0.0, part
-    row = run.rows[i]
+    row = run.table.rows[i]
     number = row["number"]
     part = part_at(path, part, t) if path.kind == PIECEWISE else 0
     mean = mean_at(path, part, t, number)
@@ -71,62 +68,73 @@ class Scratch(NamedTuple):
     means: MeanPath | None
 
 
-def play(policy: Any, first: Any, rng: Rng, run: Run, scratch: Scratch) -> int:
-    """Play one run; the choices are those of a live agent that is told the rewards when they are due."""
-    rows, horizon, rules = run.rows, run.horizon, rules_of(policy)
+def applies(problem: Problem) -> bool:
+    """Return whether a reward is known later, or counts differently, than at the end of its own step."""
+    drifts = isinstance(problem.bandit, DriftingBandit)
+    return problem.delayed or drifts or problem.period is not None
+
+
+def new_scratch(policy: Policy, encoding: Encoding, horizon: int) -> Scratch:
+    delays = encoding.delays or delay_model(None, 1)
+    queue = encoding.new_queue(delays, horizon)
+    return Scratch(new_scores(policy, len(encoding.rows)), delays, queue, encoding.means)
+
+
+def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> State:
+    """Play one run; the choices are those of a live agent that is told the rewards when they are due.
+
+    ``state.t`` is the number of rewards that are known, ``t`` that of the decisions made.
+    """
+    table, horizon, rules = run.table, run.horizon, rules_of(policy)
+    rows, adjustment = table.rows, table.adjustment
     scores, model, queue, path = scratch
     key = delay_key(run.seed, run.number)
     drifts, part, lost = path is not None, 0, 0.0
     clear(queue)
-    clear_periods(rng.periods)
-    round, active, warm = first, count_active(rows), in_warmup(rows, rules.warmup)
-    told, t, at, slot = 0, 0, 0, -1
-    best = best_mean(rows) if rules.uses_best else 0.0
-    while t < horizon and (drifts or active > 1 or rules.plays_lists or not rules.eliminates_permanently):
-        waiting = t - told
+    forget_adjustment(adjustment)
+    in_warm_up = in_warmup(rows, rules.warmup)
+    t, at, slot, status = 0, 0, -1, PLAYING
+    best = best_mean(table) if rules.uses_best else 0.0
+    while status == PLAYING and t < horizon and (drifts or state.active_arms > 1 or not rules.ends_alone):
+        pending = t - state.t
         t += 1
         slot = slot + 1 if slot + 1 < len(queue.first) else 0
-        clock = clock_with_pending(policy, t, horizon, len(rows), best, waiting)
-        chosen = choose_pending(policy, rows, clock, round, rng, scores, warm, active, waiting)
+        clock = clock_with_pending(policy, t, horizon, len(rows), best, pending)
+        chosen = choose_pending(policy, table, state, clock, rng, scores, in_warm_up, pending)
         if chosen < 0:
-            return NOT_A_NUMBER
+            return State(state.round, state.active_arms, state.t, at, NOT_A_NUMBER)
         number, n = rows[chosen]["number"], rows[chosen]["pulls"] + rows[chosen]["pending"]
         x, seen, gap, part = draw_at(run, chosen, n, t, path, part)
         lost += gap
         if x != x:
-            return -chosen - 1
+            return State(state.round, state.active_arms, state.t, at, ARM_FAILED - number)
         delay = nth_delay(model, key, number, n, x)
         due = due_after(t, delay, model.batch)
         if delay >= 0 and due <= horizon:
             enqueue(queue, slot, due - t, chosen, seen)
         now, queue.first[slot] = queue.first[slot], -1
-        while now >= 0:
-            told += 1
-            enter_period(rng.periods, t - (slot - now if now <= slot else slot - now + len(queue.first)))
-            clock = clock_with_pending(policy, told, horizon, len(rows), best, t - told)
-            before = active
-            round, active = apply_pending(
-                policy, rows, queue.place[now], queue.reward[now], told, clock, round, rng, warm, active
+        while now >= 0 and state.status == PLAYING:
+            round, active, known_rewards, _, _ = state
+            known_rewards += 1
+            enter_step(adjustment, t - (slot - now if now <= slot else slot - now + len(queue.first)))
+            clock = clock_with_pending(policy, known_rewards, horizon, len(rows), best, t - known_rewards)
+            before = State(round, active, known_rewards, at, PLAYING)
+            state = apply_pending(
+                policy, table, before, queue.place[now], queue.reward[now], clock, rng, in_warm_up
             )
-            if active < 0:
-                return active
-            if active < before:
+            if state.active_arms < active:
                 record_eliminated(rows, t, queue.eliminated)
-            if warm or rules.admits_later:
-                warm = in_warmup(rows, rules.warmup)
+            if in_warm_up or rules.admits_later:
+                in_warm_up = in_warmup(rows, rules.warmup)
             if rules.uses_best:
-                best = best_mean(rows)
+                best = best_mean(table)
             now = queue.following[now]
-        record_step(run, t, number, round.number, active)
-        if drifts and at < len(run.grid) and t == run.grid[at]:
-            run.regret[at] = lost
-            at += 1
-        elif not drifts:
-            at = record_if_due(run, t, at)
-        if run.stop[0]:
-            return STOPPED
-    answer = finish(run, round.number, t) if t < horizon else t
+        record_step(run, t, number, state.round.number, state.active_arms)
+        entry = at
+        at, status = end_step(run, t, at, state.status)
+        if drifts and at > entry:
+            run.regret[entry] = lost
     for i in range(len(rows)):
         if queue.eliminated[i] > 0:
             rows[i]["eliminated"] = queue.eliminated[i]
-    return answer
+    return State(state.round, state.active_arms, t, at, status)  # for what follows, by decisions

@@ -4,7 +4,7 @@ Each arm has a distribution of its own, normal or beta, that changes only with i
 likely to exceed a threshold is drawn at every step. Each other arm has an interval on a line, so long that a
 Poisson process of rate 1 has a point in it with at least the probability that the arm exceeds the threshold.
 Only arms with a point are looked at; the sum tree of the lengths, called rates, finds them. If no sample
-exceeds the threshold, all arms are drawn. ``docs/simulator.md`` has the proof that this is exact.
+exceeds the threshold, all arms are drawn. ``docs/explanation/simulator.md`` has the proof that this is exact.
 
 The threshold changes with rewards alone, so all who know the rewards know the threshold.
 """
@@ -12,15 +12,14 @@ The threshold changes with rewards alone, so all who know the rewards know the t
 from __future__ import annotations
 
 from math import exp, expm1, log, sqrt
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from lowregret._common.arrays import Floats
 from lowregret.engine.bridge.compile import jittable, jittable_inline
 from lowregret.engine.kernels.posteriors import (
-    Level,
+    QuantileLevel,
     distance_of,
     draw,
     draw_above,
@@ -32,12 +31,12 @@ from lowregret.engine.kernels.posteriors import (
     posterior,
     quantile_of,
 )
-from lowregret.policies import Clock, Policy
+from lowregret.policies import Policy
 from lowregret.policies.base import samples_posteriors
-from lowregret.policies.views import arm_with_rewards
+from lowregret.policies.views import arm_view
 
-Rows = npt.NDArray[np.void]
-
+if TYPE_CHECKING:
+    from lowregret.engine.kernels.state import ArmTable
 
 TARGET_WEIGHT, TARGET_WEIGHT_GROWTH = -0.7, 1.1
 """The weight of a new threshold is TARGET_WEIGHT + TARGET_WEIGHT_GROWTH log K."""
@@ -87,7 +86,7 @@ def new_scores(policy: Policy, arms: int) -> Floats:
     return np.zeros(4 * arms + 2 * tree_width(arms) if samples_posteriors(type(policy)) else arms)
 
 
-class Table(NamedTuple):
+class Posteriors(NamedTuple):
     """The distributions of all arms, their rates, the sum tree of the rates (0 if negative), and room."""
 
     first: Floats
@@ -98,10 +97,10 @@ class Table(NamedTuple):
 
 
 @jittable_inline
-def table_in(scores: Floats, size: int) -> Table:
+def posteriors_in(scores: Floats, size: int) -> Posteriors:
     """Return the parts of the working memory."""
     first, second, rate = scores[:size], scores[size : 2 * size], scores[2 * size : 3 * size]
-    return Table(first, second, rate, scores[4 * size :], scores[3 * size : 4 * size])
+    return Posteriors(first, second, rate, scores[4 * size :], scores[3 * size : 4 * size])
 
 
 @jittable_inline
@@ -115,7 +114,7 @@ def set_rate(tree: Floats, i: int, rate: float) -> None:
 
 
 @jittable
-def add_up(tree: Floats) -> None:
+def sum_tree(tree: Floats) -> None:
     """Compute all sums of the tree from its leaves."""
     for node in range(len(tree) // 2 - 1, 0, -1):
         tree[node] = tree[2 * node] + tree[2 * node + 1]
@@ -135,31 +134,31 @@ def find(tree: Floats, position: float) -> int:
 
 
 @jittable
-def fill(policy: Any, rows: Rows, rewards: Any, level: Level, table: Table) -> bool:
-    """Compute the table anew; return False if a parameter is nan."""
-    first, second, rate, tree, _ = table
-    size, width = len(rows), len(tree) // 2
+def fill(policy: Any, table: ArmTable, level: QuantileLevel, arms: Posteriors) -> bool:
+    """Compute the posteriors anew; return False if a parameter is nan."""
+    first, second, rate, tree, _ = arms
+    size, width = len(table.rows), len(tree) // 2
     proper = True
     for i in range(size):
-        first[i], second[i] = posterior(policy, arm_with_rewards(policy, rows, i, rewards))
+        first[i], second[i] = posterior(policy, arm_view(policy, table, i))
         rate[i] = exceedance(policy, float(first[i]), float(second[i]), level).rate
         tree[width + i] = max(rate[i], 0.0)
         proper &= rate[i] == rate[i]
     for i in range(width + size, 2 * width):
         tree[i] = 0.0
-    add_up(tree)
+    sum_tree(tree)
     return bool(proper)
 
 
 @jittable_inline
 def largest_above(
-    policy: Any, table: Table, level: Level, rng: Any, chosen: int, best: float
+    policy: Any, arms: Posteriors, level: QuantileLevel, rng: Any, chosen: int, best: float
 ) -> tuple[int, float]:
     """Draw the arms with a point in their interval; return the arm of the largest sample and the sample.
 
     ``chosen`` and ``best`` are those of the arms that were drawn already.
     """
-    first, second, rate, tree, _ = table
+    first, second, rate, tree, _ = arms
     before, total, position = -1, float(tree[1]), 0.0
     ahead, scale = threshold_excess(policy, level, best)
     while True:
@@ -178,7 +177,7 @@ def largest_above(
 
 
 @jittable_inline
-def threshold_excess(policy: Any, level: Level, best: float) -> tuple[float, float]:
+def threshold_excess(policy: Any, level: QuantileLevel, best: float) -> tuple[float, float]:
     """Return by how much the largest sample is above the threshold at the least steepness, and exp of it."""
     if not best > level.x:
         return 0.0, 1.0
@@ -197,9 +196,11 @@ def accept_point(rate: float, share: float, rng: Any) -> bool:
 
 
 @jittable
-def largest_below(policy: Any, table: Table, level: Level, rng: Any, chosen: int, best: float) -> int:
+def largest_below(
+    policy: Any, arms: Posteriors, level: QuantileLevel, rng: Any, chosen: int, best: float
+) -> int:
     """Draw all arms that were not drawn, given that none exceeds the threshold; return as above."""
-    first, second, rate, _, samples = table
+    first, second, rate, _, samples = arms
     drawn = int(rng.state["drawn"])
     draw_all(policy, first, second, rng.state["key"], drawn, samples)
     rng.state["drawn"] = drawn + len(samples)
@@ -214,25 +215,25 @@ def largest_below(policy: Any, table: Table, level: Level, rng: Any, chosen: int
 
 
 @jittable
-def largest_sample(policy: Any, rows: Rows, round: SamplingRound, rng: Any, scores: Floats) -> int:
+def largest_sample(policy: Any, table: ArmTable, round: SamplingRound, rng: Any, scores: Floats) -> int:
     """Return the place of the arm with the largest sample, -1 if a parameter is nan."""
-    level, table = level_of(policy, round.threshold, round.steepness), table_in(scores, len(rows))
-    if not fill(policy, rows, rng.rewards, level, table):
+    level, arms = level_of(policy, round.threshold, round.steepness), posteriors_in(scores, len(table.rows))
+    if not fill(policy, table, level, arms):
         return -1
     chosen, best = -1, -np.inf
-    for i in range(len(rows)):
-        if table.rate[i] < 0.0:
-            x = draw(policy, float(table.first[i]), float(table.second[i]), rng)
+    for i in range(len(table.rows)):
+        if arms.rate[i] < 0.0:
+            x = draw(policy, float(arms.first[i]), float(arms.second[i]), rng)
             if chosen < 0 or x > best:
                 chosen, best = i, x
-    chosen, best = largest_above(policy, table, level, rng, chosen, best)
-    return chosen if best >= level.x else largest_below(policy, table, level, rng, chosen, best)
+    chosen, best = largest_above(policy, arms, level, rng, chosen, best)
+    return chosen if best >= level.x else largest_below(policy, arms, level, rng, chosen, best)
 
 
 @jittable_inline
-def weight_of(policy: Any, rows: Rows, i: int, rewards: Any, round: SamplingRound) -> float:
+def weight_of(policy: Any, table: ArmTable, i: int, round: SamplingRound) -> float:
     """Return how much an arm counts in the weight of a threshold."""
-    first, second = posterior(policy, arm_with_rewards(policy, rows, i, rewards))
+    first, second = posterior(policy, arm_view(policy, table, i))
     level = level_of(policy, round.threshold, round.steepness)
     return abs(exceedance(policy, float(first), float(second), level).rate)
 
@@ -244,20 +245,19 @@ def with_weight(round: SamplingRound, weight: float) -> SamplingRound:
     return SamplingRound(number, until, threshold, steepness, weight, aim)
 
 
-def without_weight(policy: Any, rows: Rows, place: int, round: Any, rng: Any) -> Any:
+def without_weight(policy: Any, table: ArmTable, place: int, round: Any) -> Any:
     """Return the round without the weight of an arm that is about to change."""
     if round.threshold == -np.inf:
         return round
-    return with_weight(round, round.weight - weight_of(policy, rows, place, rng.rewards, round))
+    return with_weight(round, round.weight - weight_of(policy, table, place, round))
 
 
-def update_threshold(
-    policy: Any, rows: Rows, place: int, t: int, clock: Clock, round: Any, rng: Any, active: int
-) -> tuple[Any, int]:
+@jittable
+def update_threshold(policy: Any, table: ArmTable, place: int, t: int, round: Any) -> Any:
     """Add the weight of an arm that has changed, and set the threshold anew if it is due."""
     if round.threshold > -np.inf:
-        round = with_weight(round, round.weight + weight_of(policy, rows, place, rng.rewards, round))
-    return (with_new_threshold(policy, rows, rng.rewards, t, round) if is_due(round, t) else round), active
+        round = with_weight(round, round.weight + weight_of(policy, table, place, round))
+    return with_new_threshold(policy, table, t, round) if is_due(round, t) else round
 
 
 @jittable_inline
@@ -268,21 +268,21 @@ def is_due(round: SamplingRound, t: int) -> bool:
 
 
 @jittable
-def with_new_threshold(policy: Any, rows: Rows, rewards: Any, t: int, round: SamplingRound) -> SamplingRound:
-    """Set the threshold anew, such that its weight is about the aim, by Newton's method on log(weight)."""
-    size, until = len(rows), t + MAX_REWARDS_PER_ARM * len(rows)
+def with_new_threshold(policy: Any, table: ArmTable, t: int, round: SamplingRound) -> SamplingRound:
+    """Set the threshold anew, such that its weight is about the target, by Newton's method on log(weight)."""
+    size, until = len(table.rows), t + MAX_REWARDS_PER_ARM * len(table.rows)
     plain = SamplingRound(round.number, until, -np.inf, 0.0, 0.0, 0.0)
-    if size < min_arms(policy) or not all_active(rows):
+    if size < min_arms(policy) or not all_active(table.rows):
         return plain
-    aim, threshold = TARGET_WEIGHT + TARGET_WEIGHT_GROWTH * log(size), round.threshold
+    target, threshold = TARGET_WEIGHT + TARGET_WEIGHT_GROWTH * log(size), round.threshold
     if threshold == -np.inf:
-        threshold = high_threshold(policy, rows, rewards)
+        threshold = high_threshold(policy, table)
     for _ in range(MAX_ITERATIONS):
-        weight, slope, least = total_weight(policy, rows, rewards, level_of(policy, threshold, 0.0))
+        weight, slope, least = total_weight(policy, table, level_of(policy, threshold, 0.0))
         if weight < 1e-9:  # far above all arms
-            threshold = high_threshold(policy, rows, rewards)
+            threshold = high_threshold(policy, table)
             continue
-        distance = log(weight / aim)
+        distance = log(weight / target)
         if abs(distance) < LOG_WEIGHT_TOLERANCE or not slope > 0.0:
             break
         threshold += distance * weight / slope
@@ -292,7 +292,7 @@ def with_new_threshold(policy: Any, rows: Rows, rewards: Any, t: int, round: Sam
 
 
 @jittable
-def all_active(rows: Rows) -> bool:
+def all_active(rows: Any) -> bool:
     """Return whether every arm is active."""
     active = True
     for i in range(len(rows)):
@@ -301,21 +301,21 @@ def all_active(rows: Rows) -> bool:
 
 
 @jittable
-def high_threshold(policy: Any, rows: Rows, rewards: Any) -> float:
+def high_threshold(policy: Any, table: ArmTable) -> float:
     """Return a threshold that about one arm exceeds, or fewer."""
-    high, z = -np.inf, sqrt(2.0 * log(len(rows)))
-    for i in range(len(rows)):
-        first, second = posterior(policy, arm_with_rewards(policy, rows, i, rewards))
+    high, z = -np.inf, sqrt(2.0 * log(len(table.rows)))
+    for i in range(len(table.rows)):
+        first, second = posterior(policy, arm_view(policy, table, i))
         high = max(high, quantile_of(policy, float(first), float(second), z))
     return high
 
 
 @jittable
-def total_weight(policy: Any, rows: Rows, rewards: Any, level: Level) -> tuple[float, float, float]:
+def total_weight(policy: Any, table: ArmTable, level: QuantileLevel) -> tuple[float, float, float]:
     """Return the weight of a threshold, by how much it falls as that rises by 1, and the least steepness."""
     weight, slope, least = 0.0, 0.0, np.inf
-    for i in range(len(rows)):
-        first, second = posterior(policy, arm_with_rewards(policy, rows, i, rewards))
+    for i in range(len(table.rows)):
+        first, second = posterior(policy, arm_view(policy, table, i))
         excess = exceedance(policy, float(first), float(second), level)
         weight += abs(excess.rate)
         slope += excess.slope

@@ -14,10 +14,10 @@ from lowregret.engine.bridge.compile import compiled
 from lowregret.engine.kernels.rng import ACCEPT_STREAM, RESAMPLE_STREAM, Rng, shuffle, stream, uniform
 from lowregret.engine.kernels.rules import rules_of
 from lowregret.engine.kernels.runs import RunMemory, prepare_run
-from lowregret.engine.kernels.simulated_run import STOPPED
-from lowregret.engine.kernels.state import Rows
+from lowregret.engine.kernels.state import ArmTable, Rows, State
 from lowregret.engine.kernels.statistics import best_mean, clipped
-from lowregret.engine.kernels.step import NOT_A_NUMBER, choose, count_active, in_warmup, update
+from lowregret.engine.kernels.step import choose, count_active, in_warmup, update
+from lowregret.engine.status import NOT_A_NUMBER, PLAYING, STOPPED
 from lowregret.policies.views import clock_at
 
 
@@ -49,17 +49,17 @@ def replay_runs(
     scores: Floats,
 ) -> int:
     """Read the log as often as the outputs have entries, the first time as resample number ``start``."""
-    rows, rng = memory.rows, Rng(memory.states[0], memory.rewards, None)
+    table, rng = memory.table, Rng(memory.states[0])
     for number in range(start, start + len(matched)):
         shuffle(seed, number, memory.order)
         prepare_run(arms, seed, number, memory)
-        answer, earned = replay_once(
-            policy, clip, first, rng, rows, log, seed, number, horizon, events, stop, scores
+        state, earned = replay_once(
+            policy, clip, first, rng, table, log, seed, number, horizon, events, stop, scores
         )
-        if answer < 0:
-            return answer
-        matched[number - start], total[number - start] = answer, earned
-    return 0
+        if state.status < 0:
+            return state.status
+        matched[number - start], total[number - start] = state.t, earned
+    return PLAYING
 
 
 @compiled
@@ -68,7 +68,7 @@ def replay_once(
     clip: bool,
     first: Any,
     rng: Rng,
-    rows: Rows,
+    table: ArmTable,
     log: LogArrays,
     seed: Any,
     number: int,
@@ -76,17 +76,18 @@ def replay_once(
     events: Integers,
     stop: Integers,
     scores: Floats,
-) -> tuple[int, float]:
-    """Read a log once; return how many rows matched, or a negative number, and the sum of their rewards."""
-    size, round, rules = len(rows), first, rules_of(policy)
-    active = count_active(rows)
-    warm_steps, t, event, earned = rules.warmup * active, 0, 0, 0.0
-    while t < horizon:
+) -> tuple[State, float]:
+    """Read a log once; return the state, in which ``t`` rows have matched, and the sum of their rewards."""
+    rows, rules = table.rows, rules_of(policy)
+    state = State(first, count_active(rows), 0, 0, PLAYING)
+    warm_steps, event, earned = rules.warmup * state.active_arms, 0, 0.0
+    while state.t < horizon and state.status == PLAYING:
+        round, active, t, _, _ = state
         warm = t < warm_steps or (rules.admits_later and in_warmup(rows, rules.warmup))
-        clock = clock_at(t + 1, horizon, size, best_mean(rows) if rules.uses_best else 0.0)
-        place = choose(policy, rows, clock, round, rng, scores, warm, active, 0)
+        clock = clock_at(t + 1, horizon, len(rows), best_mean(table) if rules.uses_best else 0.0)
+        place = choose(policy, table, state, clock, rng, scores, warm, 0)
         if place < 0:
-            return NOT_A_NUMBER, 0.0
+            return State(round, active, t, 0, NOT_A_NUMBER), 0.0
         event, at = search(log, rows[place]["number"], event, seed, number)
         if at < 0:
             break
@@ -94,12 +95,11 @@ def replay_once(
         earned += x
         if len(events) > 0:
             events[t - 1] = at
-        round, active = update(policy, rows, place, clipped(x, clip), t, clock, round, rng, warm, active)
-        if active < 0:
-            return active, 0.0
-        if stop[0]:
-            return STOPPED, 0.0
-    return t, earned
+        status = STOPPED if stop[0] else PLAYING
+        state = update(
+            policy, table, State(round, active, t, 0, status), place, clipped(x, clip), clock, rng, warm
+        )
+    return state, earned
 
 
 @compiled

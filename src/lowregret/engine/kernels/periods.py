@@ -1,22 +1,24 @@
 """Means that are adjusted for periods in which all arms do better or worse, such as days.
 
 The mean of arm i in period p is taken to be theta_i phi_p, with factors phi_p around 1 that all arms share.
-The table of arms then shows a policy theta_i for the mean, and for the number of pulls what they are worth:
-so no policy knows of periods. ``docs/calendar.md`` explains the estimates and what they assume.
+``Periods`` is an adjustment of the table of arms: a policy sees theta_i for the mean, and for the number of
+pulls what they are worth, so no policy knows of periods. The rows of the arms stay as they are.
+``docs/explanation/calendar.md`` explains the estimates and what they assume.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from lowregret._common.arrays import Floats, Integers
-from lowregret.engine.bridge.compile import jittable, jittable_inline
-from lowregret.engine.kernels.state import Rows
+from lowregret.engine.bridge.compile import jittable, jittable_inline, register_tuple_methods
+from lowregret.policies.views import variance_of
 
-TOTAL, SQUARES, EXPOSURE = range(3)
-"""The columns of ``Periods.arms``: sums of rewards, of their squares, and of the factors of their periods."""
+TOTAL, SQUARES, EXPOSURE, PULLS = range(4)
+"""The columns of ``Periods.arms``: sums of rewards, of their squares, of the factors of their periods; their
+number."""
 PRESENT, LATEST, SINCE, DUE, LEADER = range(5)
 """The entries of ``Periods.state``: the period of the next reward, the latest period, the number of rewards
 since it began, with how many of them factors are estimated, and the arm to which the others are compared."""
@@ -41,79 +43,74 @@ class Periods(NamedTuple):
     factors: Floats
     excess: Floats  # by how much the comparison with the leader is less certain than its pulls say
     state: Integers
+    seen: Floats  # of each arm: see ``policies.views.Adjustment``, which has the methods as well
+
+    def forget(self) -> None:
+        self.counts[:], self.totals[:], self.factors[:] = 0.0, 0.0, 1.0
+        self.arms[:], self.excess[:], self.state[:], self.seen[:] = 0.0, 0.0, 0, 0.0
+
+    def enter(self, t: int) -> None:
+        self.state[PRESENT] = (t - 1) // self.length
+
+    def add(self, number: int, x: float, warmup: int) -> None:
+        add_to_period(self, number, x, warmup)
+
+
+register_tuple_methods(Periods)
 
 
 def new_periods(length: int, arms: int, periods: int) -> Periods:
     """Return room for the rewards of some arms in some periods."""
     counts, totals = np.zeros((2, arms, periods))
     return Periods(
-        length, counts, totals, np.zeros((arms, 3)), np.ones(periods), np.zeros(1), np.zeros(5, np.int64)
+        length,
+        counts,
+        totals,
+        np.zeros((arms, 4)),
+        np.ones(periods),
+        np.zeros(1),
+        np.zeros(5, np.int64),
+        np.zeros((arms, 3)),
     )
 
 
 @jittable
-def clear_periods(periods: Any) -> None:
-    """Forget all rewards."""
-    if periods is None:
-        return
-    periods.counts[:] = 0.0
-    periods.totals[:] = 0.0
-    periods.arms[:] = 0.0
-    periods.factors[:] = 1.0
-    periods.excess[:] = 0.0
-    periods.state[:] = 0
-
-
-@jittable_inline
-def enter_period(periods: Any, t: int) -> None:
-    """Let the next reward be one of decision ``t``."""
-    if periods is None:
-        return
-    periods.state[PRESENT] = (t - 1) // periods.length
-
-
-@jittable_inline
-def adjust(rows: Rows, place: int, warmup: int, periods: Any) -> None:
-    """Adjust the table of arms after the arm in a place has a reward more."""
-    if periods is None:
-        return
-    add_to_period(rows, place, warmup, periods)
-
-
-@jittable
-def add_to_period(rows: Rows, place: int, warmup: int, periods: Periods) -> None:
-    """Add the latest reward of an arm to its period, and write what the policy sees of the arms."""
-    row, state = rows[place], periods.state
-    number, period, reward = int(row["number"]), int(state[PRESENT]), float(row["origin"] + row["total"])
+def add_to_period(periods: Periods, number: int, x: float, warmup: int) -> None:
+    """Add a reward of an arm to the present period, and adjust what the policy sees."""
+    state = periods.state
+    period = int(state[PRESENT])
     periods.counts[number, period] += 1.0
-    periods.totals[number, period] += reward
+    periods.totals[number, period] += x
     arm = periods.arms[number]
-    arm[TOTAL] += reward
-    arm[SQUARES] += reward * reward
+    arm[TOTAL] += x
+    arm[SQUARES] += x * x
     arm[EXPOSURE] += periods.factors[period]
+    arm[PULLS] += 1.0
     if period > state[LATEST]:
         state[LATEST], state[SINCE], state[DUE] = period, 0, 1
     state[SINCE] += 1
     if state[LATEST] > 0 and state[SINCE] >= state[DUE]:
         state[DUE] = max(state[DUE] * 3 // 2, state[DUE] + 1) + state[LATEST] // 8
         estimate_factors(periods)
-        for i in range(len(rows)):
-            show_adjusted(rows, i, warmup, periods)
+        adjust_all(periods, warmup)
     else:
-        show_adjusted(rows, place, warmup, periods)
+        adjust(periods, number, warmup)
 
 
 @jittable
-def show_adjusted(rows: Rows, place: int, warmup: int, periods: Periods) -> None:
-    """Write the adjusted mean and variance of an arm, and what its pulls are worth, into its row.
+def adjust_all(periods: Periods, warmup: int) -> None:
+    """Adjust what the policy sees of every arm."""
+    for number in range(len(periods.arms)):
+        adjust(periods, number, warmup)
 
-    The row has no sum of rewards, so that a reward that is added to it can be read off again.
-    """
-    row = rows[place]
-    number, pulls = int(row["number"]), int(row["pulls"])
+
+@jittable
+def adjust(periods: Periods, number: int, warmup: int) -> None:
+    """Compute what the policy sees of an arm: what its pulls are worth, its adjusted mean and variance."""
+    arm, seen = periods.arms[number], periods.seen[number]
+    pulls = int(arm[PULLS])
     if pulls == 0:
         return
-    arm = periods.arms[number]
     raw, exposure = arm[TOTAL] / pulls, arm[EXPOSURE]
     mean, variance = arm[TOTAL] / exposure, max(arm[SQUARES] / pulls - raw * raw, 0.0)
     largest = raw * (1.0 - raw)  # variance of rewards in [0, 1]
@@ -123,9 +120,8 @@ def show_adjusted(rows: Rows, place: int, warmup: int, periods: Periods) -> None
     elif raw > 0.0:
         variance *= mean / raw
     worth = exposure if number == periods.state[LEADER] else exposure / (1.0 + periods.excess[0] * exposure)
-    shown = max(int(worth + 0.5), min(pulls, max(warmup, 1)))
-    row["reset"], row["origin"], row["total"] = pulls - shown, 0.0, 0.0
-    row["squares"], row["mean"] = shown * variance, mean
+    count = max(int(worth + 0.5), min(pulls, max(warmup, 1)))
+    seen[0], seen[1], seen[2] = count, mean, variance_of(count, 0.0, count * variance)
 
 
 @jittable
@@ -164,7 +160,7 @@ def estimate_factors(periods: Periods) -> None:
 
 @jittable_inline
 def in_period(periods: Periods, p: int) -> tuple[float, float, float]:
-    """Return the sum of the rewards of a period, what the means of the arms let expect, and its pulls."""
+    """Return the sum of the rewards of a period, the sum expected from the arms' means, and its pulls."""
     earned, expected, seen = 0.0, 0.0, 0.0
     for i in range(len(periods.counts)):
         pulls = periods.counts[i, p]
@@ -199,8 +195,8 @@ def variance_of_factors(periods: Periods, last: int, dispersion: float) -> float
 def excess_of(periods: Periods, leader: int, last: int, prior: float) -> float:
     """Return by how much the leader's mean is less certain, beside those of the others, than its pulls say.
 
-    Pulls of the leader in a period without other pulls tell about the factor of this period alone. So the
-    others must not be taken to be compared with a mean that is known.
+    Pulls of the leader in a period without other pulls carry information on the factor of this period only.
+    So the mean to which the others are compared must not be taken to be known.
     """
     counts, arms, factors = periods.counts, periods.arms, periods.factors
     own_mean = arms[leader, TOTAL] / arms[leader, EXPOSURE]

@@ -31,7 +31,7 @@ DIRECT_NORMAL, DIRECT_BETA = 1.35, 0.4
 if the bound on its probability to exceed the threshold is larger than this."""
 
 
-class Level(NamedTuple):
+class QuantileLevel(NamedTuple):
     """A threshold, the least steepness, the sample that the threshold is, and 1 less that for a beta."""
 
     threshold: float
@@ -70,23 +70,23 @@ def _beta_min_arms(policy: Any) -> int:
     return MIN_BETA_ARMS
 
 
-def _normal_level(policy: Any, threshold: float, steepness: float) -> Level:
-    return Level(threshold, steepness, threshold, 0.0)
+def _normal_level(policy: Any, threshold: float, steepness: float) -> QuantileLevel:
+    return QuantileLevel(threshold, steepness, threshold, 0.0)
 
 
-def _beta_level(policy: Any, threshold: float, steepness: float) -> Level:
+def _beta_level(policy: Any, threshold: float, steepness: float) -> QuantileLevel:
     small = exp(-abs(threshold))
     large = 1.0 / (1.0 + small)
     small *= large
     x, rest = (large, small) if threshold > 0.0 else (small, large)
-    return Level(threshold, steepness, x, rest)
+    return QuantileLevel(threshold, steepness, x, rest)
 
 
-def _normal_distance(policy: Any, level: Level, x: float) -> float:
+def _normal_distance(policy: Any, level: QuantileLevel, x: float) -> float:
     return x - level.x
 
 
-def _beta_distance(policy: Any, level: Level, x: float) -> float:
+def _beta_distance(policy: Any, level: QuantileLevel, x: float) -> float:
     return log(x / (1.0 - x)) - level.threshold if x < 1.0 else np.inf
 
 
@@ -112,7 +112,7 @@ def drawn_always(z: float, scale: float) -> Exceedance:
     return Exceedance(-(0.35 + u * (0.4 + 0.195 * u)), (0.4 + 0.39 * u) / scale, np.inf)
 
 
-def _normal_exceedance(policy: Any, mean: float, deviation: float, level: Level) -> Exceedance:
+def _normal_exceedance(policy: Any, mean: float, deviation: float, level: QuantileLevel) -> Exceedance:
     """Return the bound density(z) / z on the tail above z as a rate."""
     scale = abs(deviation)
     if scale == 0.0:
@@ -129,7 +129,7 @@ def _normal_exceedance(policy: Any, mean: float, deviation: float, level: Level)
     return Exceedance(-log1p(-bound), bound * (steepness + 1.0 / (z * scale)), steepness)
 
 
-def _beta_exceedance(policy: Any, a: float, b: float, level: Level) -> Exceedance:
+def _beta_exceedance(policy: Any, a: float, b: float, level: QuantileLevel) -> Exceedance:
     """Return the bound on the tail of log(X / (1 - X)) as a rate: its density over the slope of its log."""
     total = a + b
     fall = total * level.x - a if level.x < level.rest else b - total * level.rest
@@ -169,7 +169,7 @@ def survives(excess: float, rng: Any) -> bool:
 
 
 def _normal_draw_above(
-    policy: Any, mean: float, deviation: float, level: Level, ahead: float, best: float, rng: Any
+    policy: Any, mean: float, deviation: float, level: QuantileLevel, ahead: float, best: float, rng: Any
 ) -> float:
     """Draw from the tangent; keep the draw with the ratio of the density to the tangent, if it leads.
 
@@ -182,7 +182,7 @@ def _normal_draw_above(
 
 
 def _beta_draw_above(
-    policy: Any, a: float, b: float, level: Level, ahead: float, best: float, rng: Any
+    policy: Any, a: float, b: float, level: QuantileLevel, ahead: float, best: float, rng: Any
 ) -> float:
     total = a + b
     fall = total * level.x - a if level.x < level.rest else b - total * level.rest
@@ -205,16 +205,17 @@ def _draw_betas(policy: Any, a: Floats, b: Floats, key: Any, drawn: int, samples
         samples[i] = beta(a[i], b[i], key, drawn + i + 1)
 
 
-def _of_family(normal: Any, beta: Any, inline: bool = True) -> Any:
+def of_family(normal: Any, beta: Any, inline: bool = True) -> Any:
+    """Make a function whose body is one of these, by the family of a policy's posteriors."""
     return by_policy_class(lambda kind: normal if kind.overrides("normal_posterior") else beta, inline)
 
 
-posterior = _of_family(_normal_posterior, _beta_posterior)
-min_arms = _of_family(_normal_min_arms, _beta_min_arms)
-level_of = _of_family(_normal_level, _beta_level)
-quantile_of = _of_family(_normal_quantile, _beta_quantile, inline=False)
-exceedance = _of_family(_normal_exceedance, _beta_exceedance, inline=False)
-distance_of = _of_family(_normal_distance, _beta_distance)
-draw = _of_family(_normal_draw, _beta_draw)
-draw_all = _of_family(_draw_normals, _draw_betas, inline=False)
-draw_above = _of_family(_normal_draw_above, _beta_draw_above)
+posterior = of_family(_normal_posterior, _beta_posterior)
+min_arms = of_family(_normal_min_arms, _beta_min_arms)
+level_of = of_family(_normal_level, _beta_level)
+quantile_of = of_family(_normal_quantile, _beta_quantile, inline=False)
+exceedance = of_family(_normal_exceedance, _beta_exceedance, inline=False)
+distance_of = of_family(_normal_distance, _beta_distance)
+draw = of_family(_normal_draw, _beta_draw)
+draw_all = of_family(_draw_normals, _draw_betas, inline=False)
+draw_above = of_family(_normal_draw_above, _beta_draw_above)

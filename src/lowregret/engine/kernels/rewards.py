@@ -22,6 +22,7 @@ from lowregret.environments.families import (
     LOGNORMAL,
     PARETO,
     POISSON,
+    REVENUE,
     SAMPLED,
     TRUNCNORMAL,
     UNIFORM,
@@ -86,6 +87,9 @@ def _draw_other(kind: int, key: Any, a: float, b: float, c: float, d: float, n: 
         return c + b * positive(key, n) ** (-1.0 / a)
     if kind == TRUNCNORMAL:
         return a + b * normal_upper(c + uniform(key, n) * (d - c))
+    if kind == REVENUE:
+        share = positive(key, n)
+        return d + exp(b + c * normal_upper(share / a * (1.0 - 2.0**-53))) if share <= a else d
     if kind == SAMPLED:
         return b + c * call_sampler(int(a), key, n)
     return a + n - 1.0

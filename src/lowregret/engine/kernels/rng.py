@@ -40,6 +40,9 @@ ACCEPT_STREAM = -4
 ASSIGNMENT_STREAM = -5
 """The same for the draws by which a live agent gives arms their minimum shares."""
 
+PROBLEM_STREAM = -6
+"""The same for the arms of a run, where each run has its own."""
+
 
 def bits(key: Any, n: int) -> Any:
     """Return 64 random bits."""
@@ -334,14 +337,10 @@ class Rng(NamedTuple):
     """A policy's own stream: each call makes the next draw.
 
     The state is one row of an array of ``STATE``, not an array: Numba would count references to that at every
-    draw. So the array must live as long as this does. ``rewards`` has the rewards of each arm so far, by its
-    number, for a policy that uses them, and ``periods`` those by period where means are adjusted.
-    Both are here because every step has a stream.
+    draw. So the array must live as long as this does.
     """
 
     state: np.void
-    rewards: Any = None
-    periods: Any = None
 
     def next(self) -> int:
         """Count one more draw."""
@@ -371,11 +370,11 @@ class Rng(NamedTuple):
 register_tuple_methods(Rng)
 
 
-def policy_rng(seed: int, run: int, rewards: Any = None, periods: Any = None) -> Rng:
+def policy_rng(seed: int, run: int) -> Rng:
     """Return a policy's own stream in a run."""
     states = np.zeros(1, STATE)
     states["key"] = stream(np.uint64(seed), run, POLICY_STREAM)
-    return Rng(states[0], rewards, periods)
+    return Rng(states[0])
 
 
 @jittable

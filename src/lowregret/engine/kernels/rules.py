@@ -15,8 +15,8 @@ class Rules(NamedTuple):
 
     warmup: int
     eliminates_permanently: bool
+    ends_alone: bool  # whether nothing is left to choose once one arm is active
     eliminates_dominated: bool  # by lower bounds
-    plays_lists: bool
     uses_best: bool
     needs_horizon: bool
     remembers: bool  # has a memory of each arm
@@ -37,7 +37,7 @@ def admits_later(kind: type[Policy]) -> bool:
 _attributes = attrgetter(
     "warmup", "eliminates_permanently", "lower_bound", "arm_index", "uses_best", "needs", "Memory",
     "index_trend", "initially_active", "next_round", "counts_pending", "index_depends_on", "separable_width",
-    "transform_reward", "uses_arms",
+    "transform_reward", "uses_arms", "accepts",
 )  # fmt: skip
 
 
@@ -52,8 +52,8 @@ def _rules(kind: Any, attributes: tuple[Any, ...]) -> Rules:
     return Rules(
         warmup=kind.warmup,
         eliminates_permanently=kind.eliminates_permanently,
+        ends_alone=kind.eliminates_permanently and not any(map(kind.overrides, ("list_index", "accepts"))),
         eliminates_dominated=kind.overrides("lower_bound"),
-        plays_lists=kind.overrides("list_index"),
         uses_best=kind.uses_best,
         needs_horizon="horizon" in kind.needs,
         remembers=kind.Memory is not None,

@@ -1,9 +1,4 @@
-"""Many runs of one policy, one after the other: the entry point of compiled code.
-
-A way to play is a module with ``play(policy, first, rng, run, scratch)``, which plays one run, and
-``new_scratch(policy, rows, horizon)``, its working memory. ``ways.py`` selects one; the bridge puts its
-``play`` in place of the name in ``play_runs``.
-"""
+"""Many runs of one policy, one after the other: the entry point of compiled code."""
 
 from __future__ import annotations
 
@@ -13,13 +8,15 @@ import numpy as np
 
 from lowregret._common.arrays import Floats, Integers
 from lowregret.engine.bridge.compile import compiled
-from lowregret.engine.kernels.delayed_rewards import DelayModel, nth_delay
+from lowregret.engine.kernels.delayed_rewards import nth_delay
 from lowregret.engine.kernels.drifting import drifting_reward, mean_at, part_at
-from lowregret.engine.kernels.periods import Periods
+from lowregret.engine.kernels.modes import play_run
 from lowregret.engine.kernels.rewards import RewardSource, nth_reward, reward, reward_source
 from lowregret.engine.kernels.rng import POLICY_STREAM, STATE, Rng, shuffle, stream
-from lowregret.engine.kernels.simulated_run import POLL_STEPS, Run
-from lowregret.engine.kernels.state import Rows, in_lines, lay_out
+from lowregret.engine.kernels.simulated_run import POLL_STEPS, Answers, Run, finish
+from lowregret.engine.kernels.state import ArmTable, Rows, State, in_lines, lay_out
+from lowregret.engine.kernels.step import count_active
+from lowregret.engine.status import PLAYING
 from lowregret.environments.drift import PIECEWISE
 
 
@@ -27,7 +24,7 @@ class Setup(NamedTuple):
     """What all runs of a simulation share."""
 
     first_round: Any
-    rows: Rows
+    rows: Rows  # a row for each run, or one for all
     data: Floats
     horizon: int
     clip: bool
@@ -37,66 +34,73 @@ class Setup(NamedTuple):
 
 
 class Outputs(NamedTuple):
-    """Where runs write, an entry for each; ``rewards`` and ``path`` have one empty entry if not recorded."""
+    """Where runs write, an entry for each; what is not recorded has one empty entry."""
 
     regret: Floats
     pulls: Integers
     eliminated: Integers
     rewards: Floats
     path: Integers
+    recommended: Integers
+    loss: Floats
+    stopped: Integers
     stop: Integers
 
 
 class RunMemory(NamedTuple):
-    """The working memory of a run, whatever the way to play; compiled code allocates none."""
+    """The working memory of a run, whatever the mode; compiled code allocates none."""
 
-    rows: Rows
+    table: ArmTable
     order: Integers
     states: Rows  # of the policy's random numbers
-    rewards: Any  # of each arm so far, for a policy that uses them
-    periods: Any  # their rewards by period, where means are adjusted
 
 
-def new_memory(rows: Rows, rewards: Floats | None, periods: Periods | None = None) -> RunMemory:
-    """Return the working memory for runs on a table of arms, of which the policy may use the rewards."""
-    return RunMemory(in_lines(rows), np.arange(len(rows)), np.zeros(1, STATE), rewards, periods)
+def new_memory(table: ArmTable) -> RunMemory:
+    """Return the working memory for runs on a table of arms."""
+    rows = in_lines(table.rows)
+    return RunMemory(table._replace(rows=rows), np.arange(len(rows)), np.zeros(1, STATE))
 
 
 @compiled
 def prepare_run(rows: Rows, seed: Any, number: int, memory: RunMemory) -> None:
     """Lay out the arms of run ``number`` in their order, and start the policy's random stream."""
-    lay_out(rows, memory.order, seed, number, memory.rows)
+    lay_out(rows, memory.order, seed, number, memory.table.rows)
     state = memory.states[0]
     state["key"] = stream(seed, number, POLICY_STREAM)
     state["drawn"] = 0
 
 
-def play(policy: Any, first: Any, rng: Rng, run: Run, scratch: Any) -> int:
-    """Play one run; stands for the function of the same name of a way to play."""
-    raise NotImplementedError  # the bridge puts another function in its place
-
-
 def play_runs(
     policy: Any, setup: Setup, first_run: int, outputs: Outputs, memory: RunMemory, scratch: Any
 ) -> int:
-    """Play as many runs as the outputs have entries, the first being run number ``first_run``."""
+    """Play as many runs as the outputs have entries, the first being run number ``first_run``.
+
+    Return the status of the run that failed, else ``PLAYING``.
+    """
     first, arms, data, horizon, clip, grid, seed, shuffled = setup
-    rows, order, rng = memory.rows, memory.order, Rng(memory.states[0], memory.rewards, memory.periods)
+    table, order, rng = memory.table, memory.order, Rng(memory.states[0])
+    rows = table.rows
     for entry in range(len(outputs.regret)):
         number = first_run + entry
         if shuffled:
             shuffle(seed, number, order)
-        prepare_run(arms, seed, number, memory)
+        prepare_run(arms[entry % len(arms)], seed, number, memory)
         regret, rewards = outputs.regret[entry], outputs.rewards[entry % len(outputs.rewards)]
         path, stop = outputs.path[entry % len(outputs.path)], outputs.stop
-        run = Run(rows, data, horizon, clip, grid, seed, number, regret, rewards, path, stop)
-        answer = play(policy, first, rng, run, scratch)
-        if answer < 0:
-            return answer
+        answers = Answers(
+            outputs.recommended[entry % len(outputs.recommended)],
+            outputs.loss[entry % len(outputs.loss)],
+            outputs.stopped[entry % len(outputs.stopped)],
+        )
+        run = Run(table, data, horizon, clip, grid, seed, number, regret, rewards, path, answers, stop)
+        state = play_run(policy, State(first, count_active(rows), 0, 0, PLAYING), rng, run, scratch)
+        status = finish(run, state.round.number, state.t) if state.status == PLAYING else state.status
+        if status != PLAYING:
+            return status
         for i in range(len(rows)):
             outputs.pulls[entry, order[i]] = rows[i]["pulls"] + rows[i]["pending"]
             outputs.eliminated[entry, order[i]] = max(rows[i]["eliminated"], 0)
-    return 0
+    return PLAYING
 
 
 @compiled
@@ -115,30 +119,30 @@ def sum_rewards(
 
 
 @compiled
-def draw_path_rewards(
-    rows: Rows, data: Floats, arms: Integers, pulls: Integers, rewards: Floats, path: Any
+def draw_path(
+    rows: Rows,
+    data: Floats,
+    arms: Integers,
+    path: Any,
+    model: Any,
+    key: Any,
+    rewards: Floats,
+    delays: Integers,
 ) -> None:
-    """Draw again the rewards of one run; ``rows`` are the arms by number, ``pulls`` are counted in it.
+    """Draw again the rewards of one run that pulled these arms, and their delays.
 
-    ``path`` is how the means change, None if they do not.
+    ``rows`` are the arms by number, not pulled yet. ``path`` is how the means change, and ``model`` when
+    rewards are known; either may be None.
     """
     part = 0
     for t in range(1, len(arms) + 1):
-        number = arms[t - 1]
-        pulls[number] += 1
+        row = rows[arms[t - 1]]
+        row["pulls"] += 1
         if path is None:
-            rewards[t - 1] = reward(rows[number], data, pulls[number])
+            rewards[t - 1] = reward(row, data, row["pulls"])
         else:
             part = part_at(path, part, t) if path.kind == PIECEWISE else 0
-            mean = mean_at(path, part, t, number)
-            rewards[t - 1] = drifting_reward(rows[number], data, pulls[number], mean, path.first[number])
-
-
-@compiled
-def draw_path_delays(
-    model: DelayModel, key: Any, arms: Integers, rewards: Floats, pulls: Integers, delays: Integers
-) -> None:
-    """Draw again the delays of one run with these arms and rewards; ``pulls`` are counted."""
-    for t in range(len(arms)):
-        pulls[arms[t]] += 1
-        delays[t] = nth_delay(model, key, arms[t], pulls[arms[t]], rewards[t])
+            mean = mean_at(path, part, t, arms[t - 1])
+            rewards[t - 1] = drifting_reward(row, data, row["pulls"], mean, path.first[arms[t - 1]])
+        if model is not None:
+            delays[t - 1] = nth_delay(model, key, arms[t - 1], row["pulls"], rewards[t - 1])

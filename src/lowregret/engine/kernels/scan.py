@@ -2,56 +2,67 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from lowregret._common.arrays import Floats
+from lowregret._common.arrays import Floats, Integers
+from lowregret.engine.encoding import Encoding
+from lowregret.engine.kernels.answers import answer, answer_rest, answer_warm_up
 from lowregret.engine.kernels.exceedances import new_scores
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.rules import rules_of
 from lowregret.engine.kernels.simulated_run import (
-    STOPPED,
     Run,
     clock_now,
     draw_reward,
-    finish,
-    record_if_due,
+    end_step,
     record_step,
     warm_up,
 )
-from lowregret.engine.kernels.state import Rows
+from lowregret.engine.kernels.state import State
 from lowregret.engine.kernels.statistics import best_mean
-from lowregret.engine.kernels.step import NOT_A_NUMBER, choose, count_active, in_warmup, update
+from lowregret.engine.kernels.step import choose, in_warmup, update
+from lowregret.engine.problem import Problem
+from lowregret.engine.status import ARM_FAILED, NOT_A_NUMBER, PLAYING
 from lowregret.policies import Policy
 
 
-def new_scratch(policy: Policy, rows: Rows, horizon: int) -> Floats:
-    """Return the working memory of a choice."""
-    return new_scores(policy, len(rows))
+class Scratch(NamedTuple):
+    """The working memory: that of a choice, and the sides of ``Encoding``, None if nothing is answered."""
+
+    scores: Floats
+    sides: Integers | None
 
 
-def play(policy: Any, first: Any, rng: Rng, run: Run, scores: Floats) -> int:
+def applies(problem: Problem) -> bool:
+    """Return True: every arm is evaluated at every step, whatever the policy."""
+    return True
+
+
+def new_scratch(policy: Policy, encoding: Encoding, horizon: int) -> Scratch:
+    return Scratch(new_scores(policy, len(encoding.rows)), encoding.sides)
+
+
+def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> State:
     """Play one run of any policy."""
-    rows, horizon, rules = run.rows, run.horizon, rules_of(policy)
-    round = first
-    t, at = warm_up(policy, rng, round.number, run)
-    if t < 0:
-        return t
-    active = count_active(rows)
-    while t < horizon and (active > 1 or rules.plays_lists or not rules.eliminates_permanently):
+    table, horizon, rules = run.table, run.horizon, rules_of(policy)
+    state = warm_up(policy, state, rng, run)
+    answer_warm_up(policy, run, state, scratch.sides)
+    while state.status == PLAYING and state.t < horizon and (state.active_arms > 1 or not rules.ends_alone):
+        round, active, t, at, _ = state
         t += 1
-        clock = clock_now(run, t, best_mean(rows) if rules.uses_best else 0.0)
-        warm = rules.admits_later and in_warmup(rows, rules.warmup)
-        chosen = choose(policy, rows, clock, round, rng, scores, warm, active, 0)
+        clock = clock_now(run, t, best_mean(table) if rules.uses_best else 0.0)
+        warm = rules.admits_later and in_warmup(table.rows, rules.warmup)
+        chosen = choose(policy, table, state, clock, rng, scratch.scores, warm, 0)
         if chosen < 0:
-            return NOT_A_NUMBER
-        x = draw_reward(run, chosen)
+            return State(round, active, t, at, NOT_A_NUMBER)
+        number, x = table.rows[chosen]["number"], draw_reward(run, chosen)
         if x != x:
-            return -chosen - 1
-        round, active = update(policy, rows, chosen, x, t, clock, round, rng, warm, active)
-        if active < 0:
-            return active
-        record_step(run, t, rows[chosen]["number"], round.number, active)
-        at = record_if_due(run, t, at)
-        if run.stop[0]:
-            return STOPPED
-    return finish(run, round.number, t) if t < horizon else t
+            return State(round, active, t, at, ARM_FAILED - number)
+        state = update(policy, table, State(round, active, t, at, PLAYING), chosen, x, clock, rng, warm)
+        record_step(run, t, number, state.round.number, state.active_arms)
+        entry = at
+        at, status = end_step(run, t, at, state.status)
+        answer(policy, run, state, clock, entry, at, scratch.sides)
+        state = State(state.round, state.active_arms, t, at, status)
+    answer_rest(policy, run, state, scratch.sides)
+    return state

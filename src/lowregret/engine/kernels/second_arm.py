@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from lowregret._common.arrays import Floats
-from lowregret.engine.bridge.compile import by_policy_class, jittable
-from lowregret.engine.kernels.posteriors import draw
+from lowregret.engine.bridge.compile import jittable
+from lowregret.engine.kernels.posteriors import draw, of_family
 from lowregret.special.tails import beta_depth, log_peak
 
 MAX_DRAWS = 1_000
@@ -63,13 +63,9 @@ def _difference(policy: Any, x: float, y: float) -> float:
     return x - y
 
 
-def _of_family(normal: Any, beta: Any) -> Any:
-    return by_policy_class(lambda kind: normal if kind.overrides("normal_posterior") else beta)
-
-
-tilt = _of_family(_tilt_normals, _tilt_betas)
-draw_at = _of_family(_draw_normal, _draw_beta)
-log_ratio = _of_family(_difference, _log_odds_ratio)
+tilt = of_family(_tilt_normals, _tilt_betas)
+draw_at = of_family(_draw_normal, _draw_beta)
+log_ratio = of_family(_difference, _log_odds_ratio)
 
 
 @jittable

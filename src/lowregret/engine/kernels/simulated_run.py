@@ -1,9 +1,8 @@
-"""One simulated run: what it plays on, where it writes, and the parts that every way to play shares.
+"""One simulated run: what it plays on, where it writes, and the parts that all modes share.
 
-A run writes into ``rows`` (the table of arms), ``regret`` (at the times of ``grid``) and ``path``, which is
-empty or has one row for each step: the number of the arm, the round and the number of active arms after it.
-It returns the horizon, or a negative number: ``ELIMINATED_ALL``, ``NOT_A_NUMBER``, ``STOPPED`` if ``stop``
-was set, or -1 - i if the given rewards of the arm in place i ran out.
+A run writes into ``table``, ``regret`` (at the times of ``grid``) and ``path``, which is empty or has one row
+for each step: the number of the arm, the round and the number of active arms after it. Every loop over steps
+ends a step by ``end_step``. What follows the loop, ``finish``, is the same for all modes.
 """
 
 from __future__ import annotations
@@ -14,26 +13,32 @@ import numpy as np
 
 from lowregret._common.arrays import Floats, Integers
 from lowregret.engine.bridge.compile import by_policy_class, compiled, compiled_inline
-from lowregret.engine.kernels.observe import observe, observes_plainly
 from lowregret.engine.kernels.rewards import exhausted, nth_reward, reward_source
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.rules import rules_of
-from lowregret.engine.kernels.state import Rows
-from lowregret.engine.kernels.statistics import best_mean, clipped
+from lowregret.engine.kernels.state import ArmTable, Rows, State
+from lowregret.engine.kernels.statistics import best_mean, clipped, observe, observes_plainly
 from lowregret.engine.kernels.step import count_active
+from lowregret.engine.status import ARM_FAILED, PLAYING, STOPPED
 from lowregret.policies import Clock, Policy
 from lowregret.policies.views import clock_at
-
-STOPPED = -(2**62) - 2
 
 POLL_STEPS = 2**18
 """After how many steps a run looks at ``stop`` at the latest: some 10 ms, at which it costs nothing."""
 
 
+class Answers(NamedTuple):
+    """Where the answers of the policy go, by the times of the grid; empty if they are not recorded."""
+
+    recommended: Integers
+    loss: Floats
+    stopped: Integers  # one number: the time from which one arm alone was pulled
+
+
 class Run(NamedTuple):
     """What a run plays on, and where it writes."""
 
-    rows: Rows
+    table: ArmTable
     data: Floats
     horizon: int
     clip: bool  # whether rewards are clipped to [0, 1] first
@@ -43,6 +48,7 @@ class Run(NamedTuple):
     regret: Floats
     rewards: Floats  # the sum of each arm's, or empty
     path: Integers
+    answers: Answers
     stop: Integers
 
 
@@ -60,8 +66,15 @@ def record_if_due(run: Run, t: int, at: int) -> int:
     """Record the regret if ``t`` is entry ``at`` of the grid; return the next entry."""
     due = at < len(run.grid) and t == run.grid[at]
     if due:
-        record_regret(run.rows, run.regret, at)
+        record_regret(run.table.rows, run.regret, at)
     return at + due
+
+
+@compiled_inline
+def end_step(run: Run, t: int, at: int, status: int) -> tuple[int, int]:
+    """Record the regret if that is due after ``t`` steps; return the next grid entry and the status."""
+    at = record_if_due(run, t, at)
+    return at, STOPPED if run.stop[0] and status == PLAYING else status
 
 
 @compiled
@@ -77,13 +90,13 @@ def record_step(run: Run, t: int, number: int, round: int, active: int) -> None:
 @compiled_inline
 def clock_now(run: Run, t: int, best: float) -> Clock:
     """Return the clock of step ``t``."""
-    return clock_at(t, run.horizon, len(run.rows), best)
+    return clock_at(t, run.horizon, len(run.table.rows), best)
 
 
 @compiled_inline
 def draw_reward(run: Run, i: int) -> float:
     """Draw the next reward of the arm in place ``i``, nan if it has none left."""
-    row = run.rows[i]
+    row = run.table.rows[i]
     source, n = reward_source(row), row["pulls"] + 1
     return np.nan if exhausted(source, n) else clipped(nth_reward(source, run.data, n), run.clip)
 
@@ -91,21 +104,27 @@ def draw_reward(run: Run, i: int) -> float:
 @compiled_inline
 def draw_nth_reward(run: Run, i: int, n: int) -> tuple[float, float]:
     """Draw the n-th reward of the arm in place ``i``, nan if it has fewer; return it as it is and as seen."""
-    source = reward_source(run.rows[i])
+    source = reward_source(run.table.rows[i])
     x = np.nan if exhausted(source, n) else nth_reward(source, run.data, n)
     return x, clipped(x, run.clip)
 
 
 @compiled
 def finish(run: Run, number: int, t: int) -> int:
-    """Credit the remaining arm with all pulls up to the horizon, which no reward can change."""
-    rows, grid, horizon = run.rows, run.grid, run.horizon
+    """End a run that has played well up to step ``t``, in a round; return its status.
+
+    If the run has not reached the horizon, one arm is left: credit it with all other pulls, which no reward
+    can change.
+    """
+    rows, grid, horizon = run.table.rows, run.grid, run.horizon
+    if t == horizon:
+        return PLAYING
     last = 0
     for i in range(len(rows)):
         if rows[i]["active"]:
             last = i
     if exhausted(reward_source(rows[last]), rows[last]["pulls"] + rows[last]["pending"] + horizon - t):
-        return -last - 1
+        return ARM_FAILED - rows[last]["number"]
     if len(run.path) > 0:
         for step in range(t + 1, horizon + 1):
             record_step(run, step, rows[last]["number"], number, 1)
@@ -115,46 +134,48 @@ def finish(run: Run, number: int, t: int) -> int:
             t = grid[at]
             record_if_due(run, t, at)
     rows[last]["pulls"] += horizon - t
-    return horizon
+    return PLAYING
 
 
 @compiled
-def pull_each(observer: Any, times: int, rng: Rng, number: int, run: Run) -> tuple[int, int]:
-    """Pull every active arm in turn, a number of times; return the time and the next grid entry.
+def pull_each(observer: Any, times: int, rng: Rng, number: int, run: Run) -> tuple[int, int, int]:
+    """Pull every active arm in turn, a number of times; return the time, the next grid entry and the status.
 
     The observer is the policy, or None if its statistics are those that every policy has: machine code for
     None serves all such policies.
     """
-    rows = run.rows
+    table, rows = run.table, run.table.rows
     t, at, active, rules = 0, 0, count_active(rows), rules_of(observer)
     for _ in range(times):
         if run.stop[0]:
-            return STOPPED, at
+            return t, at, STOPPED
         for i in range(len(rows)):
             if not rows[i]["active"]:
                 continue
             if t == run.horizon:
-                return t, at
+                return t, at, PLAYING
             x = draw_reward(run, i)
             if x != x:
-                return -i - 1, at
+                return t, at, ARM_FAILED - rows[i]["number"]
             t += 1
-            best = best_mean(rows) if rules.remembers and rules.uses_best else 0.0
-            observe(observer, rows, i, x, clock_now(run, t, best), rng)
+            best = best_mean(table) if rules.remembers and rules.uses_best else 0.0
+            observe(observer, table, i, x, clock_now(run, t, best), rng)
             record_step(run, t, rows[i]["number"], number, active)
             at = record_if_due(run, t, at)
-    return t, at
+    return t, at, PLAYING
 
 
-def _warm_up_plainly(policy: Any, rng: Rng, number: int, run: Run) -> tuple[int, int]:
-    return pull_each(None, rules_of(policy).warmup, rng, number, run)
+def _warm_up_plainly(policy: Any, state: State, rng: Rng, run: Run) -> State:
+    t, at, status = pull_each(None, rules_of(policy).warmup, rng, state.round.number, run)
+    return State(state.round, state.active_arms, t, at, status)
 
 
-def _warm_up_observed(policy: Any, rng: Rng, number: int, run: Run) -> tuple[int, int]:
-    return pull_each(policy, rules_of(policy).warmup, rng, number, run)
+def _warm_up_observed(policy: Any, state: State, rng: Rng, run: Run) -> State:
+    t, at, status = pull_each(policy, rules_of(policy).warmup, rng, state.round.number, run)
+    return State(state.round, state.active_arms, t, at, status)
 
 
 @by_policy_class
 def warm_up(kind: type[Policy]) -> Any:
-    """Pull every active arm in turn, as often as the policy asks; return the time and the next grid entry."""
+    """Pull every active arm in turn, as often as the policy asks; return the state."""
     return _warm_up_plainly if observes_plainly(kind) else _warm_up_observed

@@ -1,13 +1,26 @@
-"""The table of arms: one row for each arm, with its statistics and its source of rewards.
+"""The state of a run: the table of arms, changed in place, and numbers, which are passed and returned.
 
-This is the only list of the fields. The statistics of an arm fill one line of the processor's cache, and its
-source of rewards a second one.
+``ROW`` is the only list of the fields of an arm. Its statistics fill one line of the processor's cache, and
+its source of rewards a second one. Between two steps every row has this invariant:
+
+- An arm has ``pulls`` rewards, and those of its ``prior`` before them. The first ``forgotten`` of all these
+  no longer count, since the policy has reset its statistics: 0 <= forgotten <= prior + pulls. What follows
+  is about the rewards that count, ``count_of(row)`` = prior + pulls - forgotten of them.
+- ``origin`` is the first of them, ``total`` the sum of their distances from it, ``squares`` the sum of the
+  squares of these distances, and ``mean`` is ``mean_of(count_of(row), origin, total)``. Where none counts,
+  ``total``, ``squares`` and ``mean`` are 0.
+- ``pending`` pulls have no reward yet, and are not among the ``pulls``.
+
+No adjustment changes a row: what a policy sees instead is in ``ArmTable.adjustment``. A mode of ``lazy`` may
+let rows run ahead or behind while it plays. Two modes also leave them so at the end of a run, where only the
+pulls are read: ``round_robin`` draws no reward that no round looks at, and ``separable_index`` draws the next
+reward of each arm before it is known whether the arm is pulled. ``tests/engine/test_rows.py`` checks it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,12 +32,12 @@ from lowregret.engine.kernels.rng import stream
 from lowregret.policies import Arms, Policy
 from lowregret.policies.arm_memory import memory_fields
 from lowregret.policies.base import samples_posteriors
-from lowregret.policies.views import arm_view, arm_with_rewards, clock_at, mean_of, variance_of
+from lowregret.policies.views import arm_view, clock_at, count_of, mean_of, statistics_of, variance_of
 
 if TYPE_CHECKING:
     from lowregret.environments import Bandit, Sampled
 
-for _function in (arm_view, arm_with_rewards, clock_at, mean_of, variance_of):
+for _function in (arm_view, clock_at, count_of, mean_of, statistics_of, variance_of):
     jittable_inline(_function)
 register_tuple_methods(Arms)
 
@@ -42,7 +55,7 @@ GIVEN = -2
 ROW = np.dtype(
     [
         ("pulls", np.int64),  # with a reward
-        ("reset", np.int64),  # of those, pulls before the latest reset of the statistics; -prior before one
+        ("forgotten", np.int64),  # of the rewards of its prior and its pulls, those before the latest reset
         ("pending", np.int64),  # pulls whose reward is not known yet
         ("origin", np.float64),  # the first reward
         ("total", np.float64),  # sum of the rewards' distances from it
@@ -66,6 +79,31 @@ ROW = np.dtype(
 )
 
 
+class ArmTable(NamedTuple):
+    """The arms of a run: arrays, which are changed in place.
+
+    ``rewards`` has the rewards of each arm by its number, those of its prior first, for a policy that looks
+    at them. ``adjustment`` is None, or what the policy sees in place of the statistics of a row: see
+    ``policies.views.Adjustment``. ``ties_first`` says that a tie goes to the first arm while rewards are
+    pending, not to the one with the fewest pending pulls.
+    """
+
+    rows: Rows
+    rewards: Any = None
+    adjustment: Any = None
+    ties_first: bool = False
+
+
+class State(NamedTuple):
+    """Where a run stands: numbers, which functions take and return."""
+
+    round: Any
+    active_arms: int  # of a policy of lists, those on the list
+    t: int  # how many rewards are known
+    recorded: int  # at how many times of the grid the regret is recorded
+    status: int  # one of ``engine.status``
+
+
 def new_rows(size: int, policy: Policy | None = None) -> Rows:
     """Return the table of arms that have not been pulled, with room for a policy's memory."""
     fields = [(name, ROW[name]) for name in ROW.names or ()]
@@ -78,9 +116,9 @@ def new_rows(size: int, policy: Policy | None = None) -> Rows:
 
 def in_lines(records: Rows) -> Rows:
     """Copy records to where a line of the cache begins, so that none lies in more lines than it must."""
-    room = np.zeros(records.nbytes + LINE, np.uint8)
-    start = -room.ctypes.data % LINE
-    copied = room[start : start + records.nbytes].view(records.dtype)
+    memory = np.zeros(records.nbytes + LINE, np.uint8)
+    start = -memory.ctypes.data % LINE
+    copied = memory[start : start + records.nbytes].view(records.dtype)
     copied[:] = records
     return copied
 

@@ -3,6 +3,10 @@
 Both are plain Python that also compiles. The reference engine loops over them in Python; the scan, the replay
 of a log and the live agent call them compiled. Arms are named by their place in the table, the order in which
 ties are broken. Whatever plays faster (``engine.kernels.lazy``) is tested against them.
+
+Where rewards are delayed, the same two get the time and the counts of a game in which some pulls are pending:
+``choose_pending`` and ``apply_pending``, which live agents and the simulator share. With no pull pending they
+are, step by step, the scan.
 """
 
 from __future__ import annotations
@@ -14,20 +18,16 @@ import numpy as np
 from lowregret._common.arrays import Floats
 from lowregret.engine.bridge.compile import by_policy_class, compiled_as, jittable, jittable_inline
 from lowregret.engine.kernels.exceedances import largest_sample, update_threshold, without_weight
-from lowregret.engine.kernels.observe import observe
-from lowregret.engine.kernels.periods import adjust
 from lowregret.engine.kernels.posteriors import posterior
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.rules import rules_of
 from lowregret.engine.kernels.second_arm import second_arm
-from lowregret.engine.kernels.state import CLOSED, Rows
-from lowregret.engine.kernels.statistics import best_mean, first_largest
+from lowregret.engine.kernels.state import CLOSED, ArmTable, Rows, State
+from lowregret.engine.kernels.statistics import best_mean, first_largest, observe
+from lowregret.engine.status import ELIMINATED_ALL, NOT_A_NUMBER, PLAYING
 from lowregret.policies import Arm, Arms, Clock, Policy
-from lowregret.policies.base import samples_posteriors
-from lowregret.policies.views import arm_with_rewards, clock_at
-
-ELIMINATED_ALL, NOT_A_NUMBER = -(2**62), -(2**62) - 1
-"""Returned in place of a number of arms: no arm is left, or an index was nan."""
+from lowregret.policies.base import samples_posteriors, takes_rng
+from lowregret.policies.views import arm_view, clock_at
 
 
 @jittable
@@ -98,34 +98,34 @@ def first_candidate(rows: Rows, playing: int) -> int:
 
 
 @jittable_inline
-def arm_as_seen(policy: Any, rows: Rows, i: int, waiting: int, rng: Rng) -> Arm:
+def arm_as_seen(policy: Any, table: ArmTable, i: int, waiting: int) -> Arm:
     """Return an arm as it is compared: pending pulls, if any, count at the mean known so far.
 
     For a policy that does not count them, they do so only until the arm has the pulls of its warm-up, without
     which its index may not exist.
     """
-    arm, rules = arm_with_rewards(policy, rows, i, rng.rewards), rules_of(policy)
-    pending = int(rows[i]["pending"]) if waiting > 0 else 0
+    arm, rules, row = arm_view(policy, table, i), rules_of(policy), table.rows[i]
+    pending = int(row["pending"]) if waiting > 0 else 0
     if not rules.counts_pending:
-        pending = max(min(pending, rules.warmup - int(rows[i]["pulls"])), 0)
+        pending = max(min(pending, rules.warmup - int(row["pulls"])), 0)
     return Arm(arm.number, arm.pulls + pending, arm.mean, arm.variance, arm.memory, arm.arms, arm.rewards)
 
 
 @jittable_inline
 def _largest_index(
-    policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, scores: Floats, playing: int, waiting: int
+    policy: Any, table: ArmTable, state: State, clock: Clock, rng: Rng, scores: Floats, waiting: int
 ) -> int:
     """Return the candidate with the largest index."""
-    size = len(rows)
+    rows, playing, size = table.rows, state.active_arms, len(table.rows)
     for i in range(size):
         if playing == size or is_candidate(rows[i], playing):
-            scores[i] = policy.arm_index(arm_as_seen(policy, rows, i, waiting, rng), clock, round, rng)
+            scores[i] = policy.arm_index(arm_as_seen(policy, table, i, waiting), clock, state.round, rng)
         else:
             scores[i] = -np.inf
     chosen = first_largest(scores)
     if chosen < 0:
         return chosen
-    if waiting > 0 or scores[chosen] == -np.inf:
+    if (waiting > 0 and not table.ties_first) or scores[chosen] == -np.inf:
         best = scores[chosen]
         chosen = -1
         for i in range(size):
@@ -136,21 +136,21 @@ def _largest_index(
 
 
 def _next_on_list(
-    policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, scores: Floats, playing: int, waiting: int
+    policy: Any, table: ArmTable, state: State, clock: Clock, rng: Rng, scores: Floats, waiting: int
 ) -> int:
     """Return the next arm of the list."""
-    return first_candidate(rows, playing)
+    return first_candidate(table.rows, state.active_arms)
 
 
 def _tournament_winner(
-    policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, scores: Floats, playing: int, waiting: int
+    policy: Any, table: ArmTable, state: State, clock: Clock, rng: Rng, scores: Floats, waiting: int
 ) -> int:
     """Return the winner of a knock-out tournament between the candidates in random order.
 
     Of ``size`` arms in a row, part k of ``parts`` begins with arm ``k * size // parts``, and ends up with its
     winner in this place. Two parts that are joined differ by one arm at most.
     """
-    size = 0
+    rows, playing, size = table.rows, state.active_arms, 0
     for i in range(len(rows)):
         if playing == len(rows) or is_candidate(rows[i], playing):
             j = int(rng.uniform() * (size + 1))
@@ -164,8 +164,8 @@ def _tournament_winner(
         for k in range(1, parts, 2):
             first, second, end = (k - 1) * size // parts, k * size // parts, (k + 1) * size // parts
             if first < second < end:
-                one = arm_as_seen(policy, rows, int(scores[first]), waiting, rng)
-                other = arm_as_seen(policy, rows, int(scores[second]), waiting, rng)
+                one = arm_as_seen(policy, table, int(scores[first]), waiting)
+                other = arm_as_seen(policy, table, int(scores[second]), waiting)
                 if not policy.duel(one, other, clock, rng):
                     scores[first] = scores[second]
         parts //= 2
@@ -173,34 +173,61 @@ def _tournament_winner(
 
 
 def _largest_sample(
-    policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, scores: Floats, playing: int, waiting: int
+    policy: Any, table: ArmTable, state: State, clock: Clock, rng: Rng, scores: Floats, waiting: int
 ) -> int:
     """Return the candidate with the largest sample; most are not drawn if all arms are candidates."""
-    size = len(rows)
-    if round.threshold == -np.inf or waiting > 0 or playing < size:
-        return _largest_index(policy, rows, clock, round, rng, scores[:size], playing, waiting)
-    return largest_sample(policy, rows, round, rng, scores)
+    size = len(table.rows)
+    if state.round.threshold == -np.inf or waiting > 0 or state.active_arms < size:
+        return _largest_index(policy, table, state, clock, rng, scores[:size], waiting)
+    return largest_sample(policy, table, state.round, rng, scores)
 
 
 def _top_two(
-    policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, scores: Floats, playing: int, waiting: int
+    policy: Any, table: ArmTable, state: State, clock: Clock, rng: Rng, scores: Floats, waiting: int
 ) -> int:
     """Return the candidate with the largest sample or, as often, another one with that of a later draw."""
-    size = len(rows)
-    leader = _largest_index(policy, rows, clock, round, rng, scores[:size], playing, waiting)
+    rows, playing, size = table.rows, state.active_arms, len(table.rows)
+    leader = _largest_index(policy, table, state, clock, rng, scores[:size], waiting)
     if leader < 0 or rng.uniform() < policy.leader_share:
         return leader
     first, second = scores[:size], scores[size : 2 * size]
     for i in range(size):
         first[i] = np.nan
         if playing == size or is_candidate(rows[i], playing):
-            first[i], second[i] = posterior(policy, arm_as_seen(policy, rows, i, waiting, rng))
+            first[i], second[i] = posterior(policy, arm_as_seen(policy, table, i, waiting))
     return second_arm(policy, leader, first, second, scores[2 * size : 3 * size], rng)
+
+
+def _chosen(policy: Any, table: ArmTable, clock: Clock, rng: Rng, round: Any) -> int:
+    return int(policy.choose(Arms(policy, table), clock, rng))
+
+
+def _chosen_in_round(policy: Any, table: ArmTable, clock: Clock, rng: Rng, round: Any) -> int:
+    return int(policy.choose(Arms(policy, table), clock, rng, round))
+
+
+@by_policy_class
+def chosen_place(kind: type[Policy]) -> Any:
+    """Return the place that the policy chooses itself."""
+    return _chosen_in_round if kind.overrides("first_round") else _chosen
+
+
+def _own_choice(
+    policy: Any, table: ArmTable, state: State, clock: Clock, rng: Rng, scores: Floats, waiting: int
+) -> int:
+    """Return the place that the policy chooses; if that arm may not be pulled, that of one which may."""
+    place = chosen_place(policy, table, clock, rng, state.round)
+    Arms(policy, table).active(place)  # raises for a place without an arm
+    if not is_candidate(table.rows[place], state.active_arms):
+        return first_candidate(table.rows, state.active_arms)
+    return place if place >= 0 else place + len(table.rows)
 
 
 @by_policy_class
 def best_candidate(kind: type[Policy]) -> Any:
     """Return the place of the arm that the policy prefers, -1 if an index is nan."""
+    if kind.overrides("choose"):
+        return _own_choice
     if kind.top_two:
         return _top_two
     if kind.overrides("duel"):
@@ -213,44 +240,42 @@ def best_candidate(kind: type[Policy]) -> Any:
 @jittable_inline
 def choose(
     policy: Any,
-    rows: Rows,
+    table: ArmTable,
+    state: State,
     clock: Clock,
-    round: Any,
     rng: Rng,
     scores: Floats,
     warm: bool,
-    playing: int,
     waiting: int,
 ) -> int:
     """Return the place of the arm to pull next, -1 if an index is nan.
 
-    ``warm`` says whether an arm may still be in its warm-up, ``playing`` how many arms are allowed and
-    active: if none is, those that were eliminated are compared. ``waiting`` is the number of pending pulls;
-    with any, a tie goes to the arm with the fewest of them, then to the first. ``scores`` is working memory.
+    ``state.active_arms`` is how many arms are allowed and active: if none is, those that were eliminated are
+    compared. ``warm`` says whether an arm may still be in its warm-up. ``waiting`` is the number of pending
+    pulls; with any, a tie goes to the arm with the fewest of them, then to the first. ``scores`` is working
+    memory.
     """
     rules = rules_of(policy)
     if warm:
-        place = next_in_warmup(rows, rules.warmup)
+        place = next_in_warmup(table.rows, rules.warmup)
         if place >= 0:
             return place
-    if playing == 1 and rules.eliminates_permanently:
-        return first_candidate(rows, playing)
-    return best_candidate(policy, rows, clock, round, rng, scores, playing, waiting)
+    if state.active_arms == 1 and rules.eliminates_permanently:
+        return first_candidate(table.rows, 1)
+    return best_candidate(policy, table, state, clock, rng, scores, waiting)
 
 
 @jittable
-def eliminate_dominated(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng) -> bool:
+def eliminate_dominated(policy: Any, table: ArmTable, clock: Clock, round: Any, rng: Rng) -> bool:
     """Eliminate the arms whose index is below the largest lower bound; return whether there was one."""
-    highest, eliminated = -np.inf, False
+    rows, highest, eliminated = table.rows, -np.inf, False
     for i in range(len(rows)):
         if rows[i]["active"]:
-            arm = arm_with_rewards(policy, rows, i, rng.rewards)
-            highest = max(highest, policy.lower_bound(arm, clock, round))
+            highest = max(highest, policy.lower_bound(arm_view(policy, table, i), clock, round))
     if highest > -np.inf:
         for i in range(len(rows)):
             if rows[i]["active"]:
-                arm = arm_with_rewards(policy, rows, i, rng.rewards)
-                index = policy.arm_index(arm, clock, round, rng)
+                index = policy.arm_index(arm_view(policy, table, i), clock, round, rng)
                 if index < highest:
                     rows[i]["active"] = False
                     eliminated = True
@@ -259,49 +284,56 @@ def eliminate_dominated(policy: Any, rows: Rows, clock: Clock, round: Any, rng: 
 
 @jittable
 def log_eliminated(rows: Rows, t: int) -> int:
-    """Record the time of new eliminations; return how many arms are active, ``ELIMINATED_ALL`` if none."""
+    """Record the time of new eliminations; return how many arms are active."""
     active = 0
     for i in range(len(rows)):
         if rows[i]["active"]:
             active += 1
         elif rows[i]["eliminated"] == 0:
             rows[i]["eliminated"] = t
-    return active if active > 0 else ELIMINATED_ALL
+    return active
+
+
+def _next_round(policy: Any, table: ArmTable, clock: Clock, round: Any, rng: Rng) -> Any:
+    return policy.next_round(Arms(policy, table), clock, round)
+
+
+def _next_round_drawn(policy: Any, table: ArmTable, clock: Clock, round: Any, rng: Rng) -> Any:
+    return policy.next_round(Arms(policy, table), clock, round, rng)
+
+
+@by_policy_class
+def following_round(kind: type[Policy]) -> Any:
+    """Return the round after a round."""
+    return _next_round_drawn if takes_rng(kind, "next_round") else _next_round
 
 
 @jittable
-def end_round(policy: Any, rows: Rows, t: int, clock: Clock, round: Any, rng: Rng) -> tuple[Any, int]:
+def end_round(policy: Any, table: ArmTable, t: int, clock: Clock, round: Any, rng: Rng) -> tuple[Any, int]:
     """Return the following round, and how many arms are active."""
-    following = policy.next_round(Arms(policy, rows, rng.rewards), clock, round)
-    return following, log_eliminated(rows, t)
+    following = following_round(policy, table, clock, round, rng)
+    return following, log_eliminated(table.rows, t)
 
 
-def _eliminate_none(
-    policy: Any, rows: Rows, place: int, t: int, clock: Clock, round: Any, rng: Rng, active: int
-) -> tuple[Any, int]:
+def _eliminate_none(policy: Any, table: ArmTable, state: State, place: int, clock: Clock, rng: Rng) -> State:
     """Leave all arms as they are, for a policy without lower bounds and rounds."""
-    return round, active
+    return state
 
 
-def _eliminate(
-    policy: Any, rows: Rows, place: int, t: int, clock: Clock, round: Any, rng: Rng, active: int
-) -> tuple[Any, int]:
+def _eliminate(policy: Any, table: ArmTable, state: State, place: int, clock: Clock, rng: Rng) -> State:
     """Eliminate dominated arms, and end the round if it is due."""
-    if rules_of(policy).eliminates_dominated and eliminate_dominated(policy, rows, clock, round, rng):
-        active = log_eliminated(rows, t)
+    round, active, t, at, status = state
+    if rules_of(policy).eliminates_dominated and eliminate_dominated(policy, table, clock, round, rng):
+        active = log_eliminated(table.rows, t)
     if t >= round.until and active > 0:
-        round, active = end_round(policy, rows, t, clock, round, rng)
-    return round, active
+        round, active = end_round(policy, table, t, clock, round, rng)
+    return State(round, active, t, at, status if active > 0 else ELIMINATED_ALL)
 
 
-def _extend_list(
-    policy: Any, rows: Rows, place: int, t: int, clock: Clock, round: Any, rng: Rng, active: int
-) -> tuple[Any, int]:
-    """Take the pulled arm off the list, and put arms with a positive index on the next one.
-
-    Returns as the number of arms those on the present list.
-    """
-    best = best_mean(rows) if rules_of(policy).uses_best else 0.0  # which the reward has changed
+def _extend_list(policy: Any, table: ArmTable, state: State, place: int, clock: Clock, rng: Rng) -> State:
+    """Take the pulled arm off the list, and put arms with a positive index on the next one."""
+    rows, round = table.rows, state.round
+    best = best_mean(table) if rules_of(policy).uses_best else 0.0  # which the reward has changed
     after = clock_at(clock.t, clock.horizon, clock.arms, best)
     remaining, listed = 0, 0
     rows[place]["active"] = False
@@ -309,15 +341,15 @@ def _extend_list(
         if rows[i]["active"]:
             remaining += 1
         elif rows[i]["eliminated"] != CLOSED:
-            arm = arm_with_rewards(policy, rows, i, rng.rewards)
-            index = policy.arm_index(arm, after, round, rng)
+            index = policy.arm_index(arm_view(policy, table, i), after, round, rng)
             if index != index:
-                return round, NOT_A_NUMBER
+                return State(round, state.active_arms, state.t, state.recorded, NOT_A_NUMBER)
             if index > 0.0:
                 rows[i]["listed"] = True
             if rows[i]["listed"]:
                 listed += 1
-    return round, remaining if remaining > 0 else start_list(rows, listed)
+    remaining = remaining if remaining > 0 else start_list(rows, listed)
+    return State(round, remaining, state.t, state.recorded, state.status)
 
 
 @jittable
@@ -332,7 +364,15 @@ def start_list(rows: Rows, listed: int) -> int:
     return active
 
 
-def _keep_round(policy: Any, rows: Rows, place: int, round: Any, rng: Rng) -> Any:
+def _update_threshold(
+    policy: Any, table: ArmTable, state: State, place: int, clock: Clock, rng: Rng
+) -> State:
+    """Keep the threshold up to date with the arm that has changed."""
+    round = update_threshold(policy, table, place, state.t, state.round)
+    return State(round, state.active_arms, state.t, state.recorded, state.status)
+
+
+def _keep_round(policy: Any, table: ArmTable, place: int, round: Any) -> Any:
     """Return the round as it is, for a policy without a threshold."""
     return round
 
@@ -343,39 +383,104 @@ def before_reward(kind: type[Policy]) -> Any:
     return without_weight if samples_posteriors(kind) else _keep_round
 
 
+@jittable
+def recommended(policy: Any, table: ArmTable, clock: Clock, alone: bool) -> int:
+    """Return the place of the arm that the policy recommends; ``alone`` says that one arm is left."""
+    if alone:
+        return first_candidate(table.rows, 1)
+    place = int(policy.recommend(Arms(policy, table), clock))
+    Arms(policy, table).active(place)  # raises for a place without an arm
+    return place if place >= 0 else place + len(table.rows)
+
+
+def _stop_if_due(policy: Any, table: ArmTable, state: State, place: int, clock: Clock, rng: Rng) -> State:
+    """End the round if it is due, and commit to the recommended arm if the policy stops."""
+    round, active, t, at, status = before_stop(policy, table, state, place, clock, rng)
+    rows = table.rows
+    if status == PLAYING and active > 1 and policy.stop(Arms(policy, table), clock):
+        best = recommended(policy, table, clock, False)
+        for i in range(len(rows)):
+            rows[i]["active"] = i == best
+        active = log_eliminated(rows, t)
+    return State(round, active, t, at, status)
+
+
 @by_policy_class
 def after_reward(kind: type[Policy]) -> Any:
-    """Change which arms are active, and the round, after a reward; return the round and the active arms."""
+    """Return the state after a reward: arms may be eliminated, the round may end, the policy may stop."""
+    return _stop_if_due if kind.overrides("stop") else before_stop_of(kind)
+
+
+def before_stop_of(kind: type[Policy]) -> Any:
     if kind.overrides("list_index"):
         return _extend_list
     if samples_posteriors(kind):
-        return update_threshold
+        return _update_threshold
     return _eliminate if any(map(kind.overrides, ("first_round", "lower_bound"))) else _eliminate_none
+
+
+before_stop = by_policy_class(before_stop_of)
+"""Return the state after a reward, of a policy that then may stop."""
 
 
 @jittable_inline
 def update(
-    policy: Any,
-    rows: Rows,
-    place: int,
-    reward: float,
-    t: int,
-    clock: Clock,
-    round: Any,
-    rng: Rng,
-    warm: bool,
-    active: int,
-) -> tuple[Any, int]:
-    """Add the reward of a pull, then eliminate arms and end the round if that is due.
+    policy: Any, table: ArmTable, state: State, place: int, reward: float, clock: Clock, rng: Rng, warm: bool
+) -> State:
+    """Add the reward of a pull, then eliminate arms and end the round if that is due; return the state.
 
-    ``t`` is the number of rewards known with this one; the clock has the best mean before it. ``warm`` says
-    whether an arm was still in its warm-up: then no arm is eliminated. Returns the round, and how many arms
-    are active: ``ELIMINATED_ALL`` if none is, ``NOT_A_NUMBER`` if an index is nan.
+    ``state.t`` is the number of rewards known with this one; the clock has the best mean before it. ``warm``
+    says whether an arm was still in its warm-up: then no arm is eliminated.
     """
     rules = rules_of(policy)
-    round = before_reward(policy, rows, place, round, rng)
-    observe(policy, rows, place, reward, clock, rng)
-    adjust(rows, place, rules.warmup, rng.periods)
-    if warm or (active == 1 and rules.eliminates_permanently and not rules.plays_lists):
-        return round, active
-    return after_reward(policy, rows, place, t, clock, round, rng, active)
+    round = before_reward(policy, table, place, state.round)
+    observe(policy, table, place, reward, clock, rng)
+    after = State(round, state.active_arms, state.t, state.recorded, state.status)
+    if warm or (state.active_arms == 1 and rules.ends_alone):
+        return after
+    return after_reward(policy, table, after, place, clock, rng)
+
+
+@jittable_inline
+def clock_with_pending(policy: Any, t: int, horizon: int, arms: int, best: float, waiting: int) -> Clock:
+    """Return the clock at time ``t``; a policy that needs the horizon never sees a later time.
+
+    ``best`` is the largest known mean, minus infinity if no reward is known. While rewards are pending, that
+    counts as 0, as the means of arms without a reward do.
+    """
+    rules = rules_of(policy)
+    if rules.uses_best and waiting > 0 and best == -np.inf:
+        best = 0.0
+    time = min(t, horizon) if rules.needs_horizon else t
+    return clock_at(time, horizon, arms, best if rules.uses_best else 0.0)
+
+
+@jittable_inline
+def choose_pending(
+    policy: Any,
+    table: ArmTable,
+    state: State,
+    clock: Clock,
+    rng: Rng,
+    scores: Floats,
+    warm: bool,
+    waiting: int,
+) -> int:
+    """Choose an arm as ``step.choose`` does, and count its pull as pending."""
+    place = choose(policy, table, state, clock, rng, scores, warm, waiting)
+    if place >= 0:
+        table.rows[place]["pending"] += 1
+    return place
+
+
+@jittable_inline
+def apply_pending(
+    policy: Any, table: ArmTable, state: State, place: int, reward: float, clock: Clock, rng: Rng, warm: bool
+) -> State:
+    """Apply the reward of a pending pull as ``step.update`` does; return the state.
+
+    Arms are eliminated and rounds end by the rewards that are known, ``state.t`` with this one, not by the
+    pulls that are pending.
+    """
+    table.rows[place]["pending"] -= 1
+    return update(policy, table, state, place, reward, clock, rng, warm)

@@ -1,8 +1,10 @@
 """Stores hold the events of agents. A store only appends events and returns them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, suppress
+from time import time
+from typing import TypeVar
 
 from lowregret.errors import StoreError
 from lowregret.online.decisions import Event
@@ -11,10 +13,22 @@ CHUNK_EVENTS = 10_000
 """How many events are read at a time."""
 TIMEOUT = 60.0
 """How many seconds a call waits for other threads and processes, if nothing else is said."""
+ATTEMPTS = 5
+"""How often a call begins again after others have compacted the log, or taken decisions out of it."""
+
+T = TypeVar("T")
 
 
-class CompactedError(StoreError):
+class ChangedError(StoreError):
+    """The log is not what it was when a call began: begin again."""
+
+
+class CompactedError(ChangedError):
     """Events that a store no longer holds: its first snapshot has replaced them."""
+
+
+class NewerError(StoreError):
+    """A newer version wrote it, and this one cannot read it: nothing is damaged."""
 
 
 class UnreachableError(StoreError):
@@ -26,7 +40,7 @@ class LostError(StoreError):
 
 
 class Store(ABC):
-    """The base of a store, as one agent uses it; ``lowregret.testing.check_store`` tests a class of your own.
+    """The base of a store, as one agent uses it; ``lowregret.testing.StoreTests`` tests a class of your own.
 
     Events have the positions 1, 2, 3 and so on. A session is atomic: what ``create``, ``append``,
     ``save_snapshot``, ``compact`` and ``erase`` write in it is durable when it ends, and discarded if it
@@ -46,6 +60,8 @@ class Store(ABC):
         Whether other processes may append events.
     history : bool
         Whether the store holds all events that were not compacted, and not those of the latest session only.
+    time : callable
+        Returns the seconds since 1970 (UTC), of the server where several hosts share the store.
     """
 
     name: str | None = None
@@ -53,6 +69,7 @@ class Store(ABC):
     notes: Sequence[str] = ()
     shared = False
     history = True
+    time: Callable[[], float] = staticmethod(time)
 
     @abstractmethod
     def session(self, timeout: float) -> AbstractContextManager[None]:
@@ -120,6 +137,23 @@ class Store(ABC):
     def close(self) -> None:
         """Close the store; a store in which nothing is open does nothing."""
         return
+
+
+def check_format(title: str, number: int, known: int) -> None:
+    """Reject a store of another format than the one that this version reads."""
+    if number != known:
+        error, remedy = StoreError, "use the version that wrote it"
+        if number > known:
+            error, remedy = NewerError, "a newer one wrote it, so upgrade this host"
+        raise error(f"{title} has format {number}, and this lowregret reads {known}: {remedy}")
+
+
+def undisturbed(function: Callable[[], T]) -> T:
+    """Call a function that reads a log; again if others compact it or take decisions out of it meanwhile."""
+    for _ in range(ATTEMPTS):
+        with suppress(ChangedError):
+            return function()
+    raise StoreError("other processes compact this log, or take decisions out of it, all the time: try again")
 
 
 def all_events(store: Store, after: int | None = None, stop: int | None = None) -> Iterator[Event]:

@@ -5,6 +5,7 @@ time, however many agents it has open.
 """
 
 import os
+from collections.abc import Callable
 from threading import RLock
 from typing import Any
 
@@ -18,15 +19,17 @@ class Pool:
     def __init__(self) -> None:
         self.table = 0  # the number of the table of agents in a database of a server, part of the locks
         self.fsync = ""  # the setting of the server
+        self.checksums = False  # whether the log of a database of a server has a column of them
+        self.time = 0.0, 0.0  # a reading of its clock, and of ``monotonic`` at that time
         self.users = 0
         self._idle: list[Any] = []  # of psycopg, or of ``sqlite_connection``
 
-    def take(self) -> Any:
+    def acquire(self) -> Any:
         """Return a connection, the one that was used last; None if there is none."""
         with _lock:
             return self._idle.pop() if self._idle else None
 
-    def give(self, connection: Any, usable: bool) -> None:
+    def release(self, connection: Any, usable: bool) -> None:
         """Take back a connection after a call; close it if it is of no use."""
         with _lock:
             if usable and self.users:
@@ -34,12 +37,19 @@ class Pool:
                 return
         connection.close()
 
+    def acquire_if(self, condition: Callable[[Any], bool]) -> list[Any]:
+        """Return the connections that meet a condition."""
+        with _lock:
+            taken = [connection for connection in self._idle if condition(connection)]
+            self._idle = [connection for connection in self._idle if connection not in taken]
+        return taken
+
     def close(self) -> None:
-        while (connection := self.take()) is not None:
+        while (connection := self.acquire()) is not None:
             connection.close()
 
 
-def join(where: str, read_only: bool) -> tuple[Key, Pool]:
+def register_user(where: str, read_only: bool) -> tuple[Key, Pool]:
     """Return the connections of this process to a place, and count one more who uses them."""
     key = where, read_only, os.getpid()
     with _lock:
@@ -48,7 +58,13 @@ def join(where: str, read_only: bool) -> tuple[Key, Pool]:
     return key, pool
 
 
-def leave(key: Key) -> None:
+def pools_of(where: str) -> tuple[Pool, Pool]:
+    """Return the connections of this process to a place: those that may write, and those that only read."""
+    writing, reading = (_pools.get((where, read_only, os.getpid()), Pool()) for read_only in (False, True))
+    return writing, reading
+
+
+def unregister_user(key: Key) -> None:
     """Count one user less; the last one closes the connections."""
     with _lock:
         pool = _pools[key]

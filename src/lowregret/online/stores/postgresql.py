@@ -14,30 +14,47 @@ from lowregret.errors import InputError, StoreError
 from lowregret.online.agent_settings import DEFAULT_NAME
 from lowregret.online.decisions import Event, new_tuple
 from lowregret.online.stores import TIMEOUT, LostError
+from lowregret.online.stores.event_checksum import OTHERS, checksum_of
 from lowregret.online.stores.postgresql_connection import Connection
 from lowregret.online.stores.postgresql_database import Database
 from lowregret.online.stores.postgresql_format import TYPES
-from lowregret.online.stores.sql import EVENT, SQLStore, Statements
+from lowregret.online.stores.sql import EVENT, POSITION, SQLStore, Statements
 
 MAX_EVENTS = 10_000
 """How many events one statement inserts at most."""
 MAX_SINGLE_EVENTS = 5
 """Up to how many events one statement for each is quicker than one for all."""
-_COLUMNS = f"INSERT INTO lowregret_log (agent, position, {EVENT}, call)"
-INSERT_ONE = f"{_COLUMNS} VALUES (%s, %s, {', '.join('%s' for _ in TYPES)}, %s)"
-INSERT_MANY = (
-    f"{_COLUMNS} SELECT %s, %s + n, {EVENT}, CASE n WHEN 1 THEN %s::uuid END FROM ROWS FROM "
-    "(json_to_recordset(%s::json) AS ("
-    f"{', '.join(f'{name} {kind}' for name, kind in zip(Event._fields, TYPES, strict=True))}"
-    f")) WITH ORDINALITY AS new ({EVENT}, n)"
-)
-REQUESTED = (
-    f"SELECT {EVENT} FROM unnest(%s::text[]) AS wanted CROSS JOIN LATERAL ("
-    f"SELECT {EVENT}, position FROM lowregret_log "
-    "WHERE agent = %s AND left(request, 200) = left(wanted, 200) AND request = wanted OFFSET 0"
-    ") AS found ORDER BY position"
-)
-"""One search of the index for each request."""
+
+
+class LogStatements(Statements):
+    """The statements on the log that PostgreSQL has of its own."""
+
+    def __init__(self, checksums: bool) -> None:
+        super().__init__("lowregret_", "%s", checksums)
+        names = [*Event._fields, "checksum"] if checksums else [*Event._fields]
+        columns = ", ".join(names)
+        types = ", ".join(f"{name} {kind}" for name, kind in zip(names, TYPES, strict=False))
+        insert = f"INSERT INTO lowregret_log (agent, position, {columns}, call)"
+        self.insert_one = f"{insert} VALUES (%s, %s, {', '.join('%s' for _ in names)}, %s)"
+        self.insert_many = (
+            f"{insert} SELECT %s, %s + n, {columns}, CASE n WHEN 1 THEN %s::uuid END FROM ROWS FROM "
+            f"(json_to_recordset(%s::json) AS ({types})) WITH ORDINALITY AS new ({columns}, n)"
+        )
+        # One search of the index for each request.
+        self.requested = (
+            f"SELECT found.* FROM unnest(%s::text[]) AS wanted CROSS JOIN LATERAL ("
+            f"SELECT {EVENT}, position, {self.checksum} FROM lowregret_log "
+            "WHERE agent = %s AND left(request, 200) = left(wanted, 200) AND request = wanted OFFSET 0"
+            ") AS found ORDER BY position"
+        )
+        erased = f", checksum = checksum & {OTHERS}" if checksums else ""
+        self.erase = (
+            f"UPDATE lowregret_log SET request = NULL{erased} "
+            "WHERE agent = %s AND left(request, 200) = left(%s, 200) AND request = %s"
+        )
+
+
+STATEMENTS = {checksums: LogStatements(checksums) for checksums in (True, False)}
 
 SPILL = (
     "WITH small AS MATERIALIZED (SELECT length(set_config('work_mem', '64kB', true)) AS size) "
@@ -51,7 +68,7 @@ _json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 class PostgreSQLStore(SQLStore):
     """The events of one agent in a PostgreSQL database; an advisory lock excludes other sessions."""
 
-    statements = Statements("lowregret_", "%s")
+    statements: LogStatements
 
     def __init__(
         self,
@@ -63,8 +80,9 @@ class PostgreSQLStore(SQLStore):
     ) -> None:
         self._database = Database(url, name, read_only, timeout, creating)
         super().__init__(self._database.title, name, read_only)
+        self.statements = STATEMENTS[self._database.checksums]
         self.notes, self._process = self._database.notes, os.getpid()
-        self._seen: tuple[int, Event] | None = None  # the last known event and its position
+        self._seen: tuple[int, Event] | None = None  # position and event of the last one, without its request
         self.header()
 
     def _begin(self) -> None:
@@ -90,7 +108,7 @@ class PostgreSQLStore(SQLStore):
                     continue
             self._created = False
             if self._appended:
-                self._seen = first + len(self._appended) - 1, self._appended[-1]
+                self._see(first + len(self._appended) - 1, self._appended[-1])
             return
 
     def _write(self, first: int, call: UUID) -> None:
@@ -128,14 +146,18 @@ class PostgreSQLStore(SQLStore):
 
     def _insert(self, connection: Connection, first: int, call: UUID) -> None:
         """Insert the events of the session from a position on; the first row has the number of the call."""
-        events = self._appended
+        events, statements, checksums = self._appended, self.statements, self._database.checksums
         if len(events) <= MAX_SINGLE_EVENTS:
-            for place, event in enumerate(events):
-                connection.execute(INSERT_ONE, (self._id, first + place, *event, None if place else call))
+            for position, event in enumerate(events, first):
+                row = (*event, checksum_of(position, event)) if checksums else event
+                values = self._id, position, *row, call if position == first else None
+                connection.execute(statements.insert_one, values)
             return
         for start in range(0, len(events), MAX_EVENTS):
-            rows = _json([event._asdict() for event in events[start : start + MAX_EVENTS]])
-            connection.execute(INSERT_MANY, (self._id, first + start - 1, None if start else call, rows))
+            part = enumerate(events[start : start + MAX_EVENTS], first + start)
+            rows = _json([{**one._asdict(), "checksum": checksum_of(place, one)} for place, one in part])
+            values = self._id, first + start - 1, None if start else call, rows
+            connection.execute(statements.insert_many, values)
 
     def _roll_back(self) -> None:
         super()._roll_back()
@@ -149,25 +171,28 @@ class PostgreSQLStore(SQLStore):
         self._created = True
 
     def _check_last(self, after: int, rows: list[tuple[Any, ...]], events: list[Event]) -> None:
-        """Reject a log whose event was replaced, as after a failover; the request may be erased."""
-        if self._seen and self._seen[0] == after and rows and rows[0][-1] == after:
-            event, seen = new_tuple(Event, rows[0][:-1]), self._seen[1]
-            if event._replace(request=None) != seen._replace(request=None):
+        """Reject a log whose event was replaced, as after a failover."""
+        if self._seen and self._seen[0] == after and rows and rows[0][POSITION] == after:
+            event = new_tuple(Event, rows[0][:POSITION])
+            if event._replace(request=None) != self._seen[1]:
+                self._checked(rows[:1])
                 raise StoreError(
                     f"{self.title} has lost events that this process has seen: open the agent again"
                 )
         if events:
-            self._seen = after + len(events), events[-1]
+            self._see(after + len(events), events[-1])
+
+    def _see(self, position: int, event: Event) -> None:
+        self._seen = position, event._replace(request=None)  # which may be erased
 
     def events_of_requests(self, requests: Sequence[str]) -> list[Event]:
-        return [Event(*row) for row in self._find(REQUESTED, list(requests), self._id)]
+        return self._checked(self._find(self.statements.requested, list(requests), self._id))
 
     def erase(self, request: str) -> None:
-        query = (
-            "UPDATE lowregret_log SET request = NULL "
-            "WHERE agent = %s AND left(request, 200) = left(%s, 200) AND request = %s"
-        )
-        self._staged.append((query, (self._id, request, request)))
+        self._staged.append((self.statements.erase, (self._id, request, request)))
+
+    def time(self) -> float:
+        return self._database.time()
 
     def check_space(self) -> None:
         self._rows(SPILL)

@@ -12,10 +12,12 @@ from psycopg.pq import TransactionStatus
 
 from lowregret.errors import StoreError
 from lowregret.online.stores import LostError
-from lowregret.online.stores.connection_pool import join, leave
+from lowregret.online.stores.connection_pool import register_user, unregister_user
 from lowregret.online.stores.postgresql_connection import SETTINGS, Connection, Server, is_lost
-from lowregret.online.stores.postgresql_format import create, format_of
+from lowregret.online.stores.postgresql_format import CHECKSUM_COLUMN, add_checksums, create, format_of
 
+NOW = "extract(epoch FROM clock_timestamp())::float8"
+"""The time of the server in seconds since 1970, by which all hosts have the same clock."""
 OPENING_SECONDS = 5.0
 """How long a server that is down is waited for when a database is opened, at most."""
 
@@ -29,7 +31,7 @@ class Database:
         self.title = self._server.title
         self._agent, self._read_only, self._timeout = agent, read_only, timeout
         self._inside, self._closed = False, False  # inside a transaction
-        self._key, self._pool = join(url, read_only)
+        self._key, self._pool = register_user(url, read_only)
         self._creating = creating and not read_only
         try:
             self._get_connection(monotonic() + min(timeout, OPENING_SECONDS))
@@ -38,8 +40,11 @@ class Database:
             self.close()
             raise
         self._creating = False
+        self.checksums = self._pool.checksums  # whether the log has a column of them
         off = "the server has fsync = off: what it has confirmed may be lost in a power failure"
+        none = "its events have no checksums: open it once as the owner of the table lowregret_log"
         self.notes: list[str] = [off] if self._pool.fsync == "off" else []
+        self.notes += [] if self.checksums or read_only else [none]
 
     def rows(self, query: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         """Return the rows of a query; outside a transaction, connect again where that is needed."""
@@ -57,6 +62,11 @@ class Database:
             finally:
                 self._release()
 
+    def time(self) -> float:
+        """Return the time of the server: its latest reading, and what has passed since."""
+        now, read = self._pool.time
+        return now + (monotonic() - read)
+
     def transaction_connection(self) -> Connection:
         if self.connection is None:
             raise LostError(self._lost())
@@ -73,10 +83,13 @@ class Database:
                     if connection.pgconn.transaction_status != TransactionStatus.IDLE:
                         connection.execute("ROLLBACK")
                     wait = min(max(1, round(1e3 * (end - monotonic()))), 2**31 - 1)
-                    connection.execute(
+                    results = connection.execute(
                         f"BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = {wait}; "
-                        f"SELECT pg_advisory_xact_lock({self._lock_number()})"
+                        f"SELECT pg_advisory_xact_lock({self._lock_number()}), {NOW}"
                     )
+                    while results.nextset():
+                        pass
+                    self._pool.time = results.fetchall()[0][-1], monotonic()
                     return
             except LostError:
                 if monotonic() > end:
@@ -99,11 +112,11 @@ class Database:
         if os.getpid() == self._process and not self._closed:
             self._closed = True
             self._disconnect()
-            leave(self._key)
+            unregister_user(self._key)
 
     @contextmanager
     def translate_errors(self, waited: float = 0.0) -> Iterator[None]:
-        """Raise our errors in place of those of psycopg: ``LostError`` if there is no connection any more."""
+        """Raise our errors instead of those of psycopg: ``LostError`` if there is no connection any more."""
         try:
             yield
         except psycopg.Error as error:
@@ -122,7 +135,7 @@ class Database:
     def _get_connection(self, end: float) -> Connection:
         """Return a connection; if there is none, connect, and wait for a server that is down."""
         if self.connection is None or self.connection.closed:
-            self.connection = self._pool.take()
+            self.connection = self._pool.acquire()
         if self.connection is None:
             self.connection = self._server.connect(end)
             self.connection.end = end
@@ -140,7 +153,7 @@ class Database:
         connection, self.connection = self.connection, None
         if connection is not None:
             idle = not connection.closed and connection.pgconn.transaction_status == TransactionStatus.IDLE
-            self._pool.give(connection, idle)
+            self._pool.release(connection, idle)
 
     def _lock_number(self) -> int:
         words = f"{self._pool.table} {self._agent}".encode()
@@ -155,9 +168,13 @@ class Database:
                 raise StoreError(f"{self.title} has no agents: create one with open_agent")
             create(connection, self.title)
         row = connection.execute(
-            "SELECT 'lowregret_agents'::regclass::oid::bigint, current_setting('fsync')"
+            f"SELECT 'lowregret_agents'::regclass::oid::bigint, current_setting('fsync'), {NOW}"
         ).fetchone()
-        self._pool.table, self._pool.fsync = row or (0, "")
+        self._pool.table, self._pool.fsync, now = row or (0, "", 0.0)
+        self._pool.time = now, monotonic()
+        if not self._pool.checksums:
+            exists = connection.execute(CHECKSUM_COLUMN).fetchone() is not None
+            self._pool.checksums = exists or (not self._read_only and add_checksums(connection))
 
     def _disconnect(self) -> None:
         connection, self.connection = self.connection, None

@@ -15,7 +15,7 @@ from typing import Any
 
 import psycopg
 
-from lowregret.errors import StoreError
+from lowregret.online.stores import check_format
 
 FORMAT = 2
 """The format of the tables: that of SQLite files with the same events and snapshots."""
@@ -35,7 +35,7 @@ CREATE TABLE lowregret_snapshots (
 CREATE TABLE lowregret_log (
     agent bigint NOT NULL, position bigint NOT NULL, kind text NOT NULL, decision bigint, arm text,
     reward double precision, time bigint, propensity double precision, drawn bigint, request text, key text,
-    timestamp double precision, call uuid,
+    timestamp double precision, call uuid, checksum bigint,
     PRIMARY KEY (agent, position)
 );
 CREATE UNIQUE INDEX lowregret_asked ON lowregret_log (agent, decision) WHERE kind = 'asked';
@@ -45,8 +45,12 @@ CREATE TABLE lowregret_store (format integer NOT NULL);
 INSERT INTO lowregret_store VALUES ({FORMAT});
 """
 """The index of requests has their beginnings, because PostgreSQL limits the size of an entry."""
-TYPES = "text", "bigint", "text", "float8", "bigint", "float8", "bigint", "text", "text", "float8"
-"""The types of the fields of an event."""
+TYPES = "text", "bigint", "text", "float8", "bigint", "float8", "bigint", "text", "text", "float8", "bigint"
+"""The types of the fields of an event, and of its checksum."""
+CHECKSUM_COLUMN = (
+    "SELECT 1 FROM pg_attribute WHERE attrelid = 'lowregret_log'::regclass AND attname = 'checksum'"
+)
+"""Selects a row if the log has a column of checksums; the first versions created it without."""
 
 
 def format_of(connection: psycopg.Connection[Any], title: str) -> int:
@@ -56,10 +60,7 @@ def format_of(connection: psycopg.Connection[Any], title: str) -> int:
         return 0
     row = connection.execute("SELECT max(format) FROM lowregret_store").fetchone()
     number = int(row[0] or 0) if row else 0
-    if number != FORMAT:
-        raise StoreError(
-            f"{title} has format {number}, and this lowregret reads {FORMAT}: use the version that wrote it"
-        )
+    check_format(title, number, FORMAT)
     return number
 
 
@@ -70,3 +71,17 @@ def create(connection: psycopg.Connection[Any], title: str) -> None:
         if format_of(connection, title) == 0:
             connection.execute(TABLES)
     connection.execute(f"SELECT pg_advisory_unlock({CREATION_LOCK})")
+
+
+def add_checksums(connection: psycopg.Connection[Any]) -> bool:
+    """Add the column, at once: no row changes, and older versions go on beside this one.
+
+    Return False if that is not possible now: they belong to another role, or somebody reads them for long.
+    """
+    try:
+        with connection.transaction():
+            connection.execute("SET LOCAL lock_timeout = 1000")
+            connection.execute("ALTER TABLE lowregret_log ADD COLUMN IF NOT EXISTS checksum bigint")
+    except (psycopg.errors.InsufficientPrivilege, psycopg.errors.LockNotAvailable):
+        return False
+    return True

@@ -1,7 +1,7 @@
 """What the stores in SQL databases have in common: their statements, and how a session writes."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from time import monotonic
 from typing import Any
@@ -9,26 +9,34 @@ from typing import Any
 from lowregret.errors import StoreError
 from lowregret.online.decisions import Event, new_tuple
 from lowregret.online.stores import TIMEOUT, CompactedError, Store
+from lowregret.online.stores.event_checksum import is_intact
 
 EVENT = ", ".join(Event._fields)
 """The columns of an event."""
+POSITION, CHECKSUM = len(Event._fields), len(Event._fields) + 1
+"""Where rows of the log have what is not of their event."""
 UNLIMITED = 2**62
 """The limit of a query without one."""
 
 
 class Statements:
-    """The statements that are the same in all databases but for a prefix of tables and a placeholder."""
+    """The statements that are the same in all databases but for a prefix of tables and a placeholder.
 
-    def __init__(self, prefix: str, mark: str) -> None:
+    A log that an older version has created has no column of checksums, unless this one could add it.
+    """
+
+    def __init__(self, prefix: str, mark: str, checksums: bool = True) -> None:
         agents, log, snapshots = (prefix + table for table in ("agents", "log", "snapshots"))
-        decision = f"SELECT {EVENT} FROM {log} WHERE agent = {mark} AND decision = {mark} AND kind"
+        self.checksum = "checksum" if checksums else "NULL"
+        event = f"{EVENT}, position, {self.checksum}"
+        decision = f"SELECT {event} FROM {log} WHERE agent = {mark} AND decision = {mark} AND kind"
         self.names = f"SELECT name FROM {agents} ORDER BY id"
         self.header = f"SELECT id, head FROM {agents} WHERE name = {mark}"
         self.base = f"SELECT base FROM {agents} WHERE id = {mark}"
         self.set_base = f"UPDATE {agents} SET base = {mark} WHERE id = {mark}"
         self.last_position = f"SELECT max(position) FROM {log} WHERE agent = {mark}"
         self.events = (
-            f"SELECT {EVENT}, position FROM {log} WHERE agent = {mark} AND position >= {mark} "
+            f"SELECT {event} FROM {log} WHERE agent = {mark} AND position >= {mark} "
             f"ORDER BY position LIMIT {mark}"
         )
         # Two parts, because each has an index.
@@ -106,7 +114,7 @@ class SQLStore(Store):
 
     def _roll_back(self) -> None:
         """Discard what was not committed."""
-        self._last, self._end = None, 0.0
+        self._last, self._end, self._staged, self._appended = None, 0.0, [], []
         if self._created:
             self._id, self._created = None, False
 
@@ -138,19 +146,37 @@ class SQLStore(Store):
     def events(self, after: int, limit: int | None = None) -> list[Event]:
         first = max(after, 1)  # the last known one must still exist
         rows = self._rows(self.statements.events, self._id, first, UNLIMITED if limit is None else limit + 1)
-        positions = [row[-1] for row in rows]
-        if positions != list(range(first, first + len(rows))) or (after and not rows):
+        if len(rows) == 1 and rows[0][POSITION] == after:  # nothing is new, as most often
+            self._check_last(after, rows, [])
+            self._last = after
+            return []
+        positions = [row[POSITION] for row in rows]
+        if positions != list(range(first, first + len(rows))) or not rows:
             base = self._base()
             if base > after:
                 raise CompactedError(f"the events up to {base} were replaced by a snapshot")
             if base != after or positions != list(range(after + 1, after + 1 + len(rows))):
                 raise StoreError(f"{self.title} has lost rows of its log: restore it from a copy")
-        events = [new_tuple(Event, row[:-1]) for row in rows if row[-1] > after]
+        events = self._checked(rows[positions[:1] == [after] :])
         self._check_last(after, rows, events)
         if limit is None or len(events) <= limit:
             self._last = after + len(events)
             return events
         return events[:limit]
+
+    def _checked(self, rows: Iterable[tuple[Any, ...]]) -> list[Event]:
+        """Return the events of rows, each of which must have its checksum."""
+        events = []
+        for row in rows:
+            event: Event = new_tuple(Event, row[:POSITION])
+            if not is_intact(row[POSITION], event, row[CHECKSUM]):
+                raise self._damaged(row[POSITION])
+            events.append(event)
+        return events
+
+    def _damaged(self, position: int) -> StoreError:
+        remedy = "restore a copy that 'lowregret agent verify' accepts"
+        return StoreError(f"event {position} of {self.title} is damaged: {remedy}")
 
     def _check_last(self, after: int, rows: list[tuple[Any, ...]], events: list[Event]) -> None:
         """Reject a log in which the last event that this process knows was replaced."""
@@ -161,19 +187,21 @@ class SQLStore(Store):
 
     def first_snapshot(self) -> tuple[int, str] | None:
         base = self._base()
-        if base == 0:
-            return None
-        snapshot = self._snapshot(self.statements.snapshot, self._id, base)
-        if snapshot is None:
-            raise StoreError(f"{self.title} has lost its first snapshot: restore it from a copy")
-        return snapshot
+        while base:
+            snapshot = self._snapshot(self.statements.snapshot, self._id, base)
+            if snapshot is not None:
+                return snapshot
+            before, base = base, self._base()
+            if base == before:  # else another process has compacted the log between the two queries
+                raise StoreError(f"{self.title} has lost its first snapshot: restore it from a copy")
+        return None
 
     def _snapshot(self, query: str, *values: Any) -> tuple[int, str] | None:
         rows = self._rows(query, *values)
         return (rows[0][0], rows[0][1]) if rows else None
 
     def events_of_decision(self, number: int) -> list[Event]:
-        return [Event(*row) for row in self._find(self.statements.decision, *(self._id, number) * 2)]
+        return self._checked(self._find(self.statements.decision, *(self._id, number) * 2))
 
     def events_of_request(self, request: str) -> list[Event]:
         return self.events_of_requests([request])

@@ -15,18 +15,26 @@ from lowregret._common.durable_files import as_store_error, sync
 from lowregret.errors import StoreError
 from lowregret.online.agent_settings import DEFAULT_NAME
 from lowregret.online.decisions import Event
-from lowregret.online.stores import TIMEOUT, LostError
-from lowregret.online.stores.connection_pool import join, leave
+from lowregret.online.stores import CHUNK_EVENTS, TIMEOUT, LostError
+from lowregret.online.stores.connection_pool import pools_of, register_user, unregister_user
+from lowregret.online.stores.event_checksum import OTHERS, checksum_of
 from lowregret.online.stores.sql import EVENT, SQLStore, Statements
-from lowregret.online.stores.sqlite_connection import Connection, is_open_here
-from lowregret.online.stores.sqlite_format import create, format_of
+from lowregret.online.stores.sqlite_connection import Connection, is_open_here, is_outdated_here
+from lowregret.online.stores.sqlite_format import ADD_CHECKSUMS, CHECKSUM_COLUMN, create, format_of
 
 RETRY_SECONDS = 0.001
 """The time between attempts; SQLite's own pauses grow to 0.1 s, which starves some processes."""
+EMPTYING_ATTEMPTS = 100
+"""How often a deleted `-wal` is emptied while others read it."""
+SHRINK_SECONDS = 5.0
+"""How long a compaction or an erasure waits for a moment in which nobody else uses the files."""
 OPENING_ATTEMPTS = 5
 """How often a file is opened read-only before it is copied: another process may just have closed it, and
 deleted the files beside it."""
-INSERT = f"INSERT INTO log (agent, position, {EVENT}) VALUES (?, ?{', ?' * len(Event._fields)})"
+LOST_FILE = (
+    "its -wal was deleted while another process has it open: make a call there, or stop it, and try again"
+)
+INSERT = f"INSERT INTO log (agent, position, checksum, {EVENT}) VALUES (?, ?, ?{', ?' * len(Event._fields)})"
 
 
 class SQLiteStore(SQLStore):
@@ -52,8 +60,10 @@ class SQLiteStore(SQLStore):
             elif not self._place.is_file():
                 raise StoreError(f"cannot use {self.title}: there is no such file")
             self._status = os.stat(self._place)
-        self._key, self._pool = join(str(self._place), read_only)
+        self._key, self._pool = register_user(str(self._place), read_only)
         try:
+            if read_only and not self._rows(CHECKSUM_COLUMN):
+                self.statements = Statements("", "?", checksums=False)
             self.header()
         except BaseException:
             self.close()
@@ -63,18 +73,54 @@ class SQLiteStore(SQLStore):
         """Return a connection that no other call uses."""
         if self._closed:
             raise StoreError(f"{self.title} is closed: open the agent again")
-        while True:
-            connection: Connection | None = self._pool.take()
-            if connection is None:
-                break
-            if not connection.closed and os.path.samestat(connection.files[0][1], self._status):
+        connection: Connection | None = self._pool.acquire()
+        if connection is not None:
+            if connection.is_current() and connection.is_of(self._status):
                 return connection
-            connection.close()
+            self._pool.release(connection, not connection.closed)
         _check_place(str(self._place), self._status)
+        self._close_outdated()
         try:
             return self._connect_read_only() if self._read_only else self._connect()
         except sqlite3.Error as error:
             raise self._store_error(error) from None
+
+    def _close_outdated(self) -> None:
+        """Close the connections of this process whose files beside the store were deleted.
+
+        SQLite goes on writing to a ``-wal`` that was deleted, and a new connection does not find what is in
+        it. So that is written to the store first, and nobody connects before.
+        """
+        writing, reading = pools_of(str(self._place))
+        outdated = writing.acquire_if(lambda connection: not connection.is_current())
+        ours = [each for each in outdated if not each.closed and each.is_of(self._status)]
+        try:
+            if ours and not self._empties_wal(ours[0]):
+                raise StoreError(
+                    f"cannot use {self.title}: its -wal was deleted while others read it: try again"
+                )
+        except BaseException:
+            for connection in outdated:
+                writing.release(connection, not connection.closed)
+            raise
+        for connection in (*outdated, *reading.acquire_if(lambda connection: not connection.is_current())):
+            connection.close()
+        if is_outdated_here(self._status):
+            raise StoreError(f"cannot use {self.title}: its -wal was deleted during a call: try again")
+
+    def _empties_wal(self, connection: Connection) -> bool:
+        """Write what is in the ``-wal`` to the store; return whether that was possible."""
+        for _ in range(EMPTYING_ATTEMPTS):
+            try:
+                ((busy, *_),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            except sqlite3.Error as error:
+                if not _is_short_read(error):  # another connection has done it
+                    raise self._store_error(error) from None
+                return True
+            if not busy:
+                return True
+            sleep(RETRY_SECONDS)
+        return False
 
     def _connect(self) -> Connection:
         connection = Connection(self._place, "rw")
@@ -92,20 +138,30 @@ class SQLiteStore(SQLStore):
             if format_of(connection, self.title) == 0:
                 create(connection)
             self._retrying(connection.execute, "COMMIT")
+        elif not self._retrying(connection.execute, CHECKSUM_COLUMN):
+            self._retrying(connection.execute, "BEGIN IMMEDIATE")
+            if not connection.execute(CHECKSUM_COLUMN):
+                connection.execute(ADD_CHECKSUMS)
+            self._retrying(connection.execute, "COMMIT")
         self._retrying(connection.execute, "PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")  # a commit waits for the disk
         self._retrying(connection.execute, "SELECT 1 FROM agents LIMIT 1")  # opens them
         with as_store_error(self._path):
             _check_place(str(self._place), self._status)
-            real = os.path.realpath(self._place)  # SQLite has its files beside this one
-            for beside in (f"{real}-wal", f"{real}-shm"):
-                if os.path.exists(beside):
-                    connection.files.append((beside, os.stat(beside)))
+            connection.remember_files_beside()
+            wal = next((status for path, status in connection.files[1:] if path.endswith("-wal")), None)
+            if wal is not None and wal.st_size == 0:
+                ((_, pages, _),) = self._retrying(connection.execute, "PRAGMA wal_checkpoint(PASSIVE)")
+                if pages > 0:  # which are in a file that another process has open, and nobody can find
+                    raise StoreError(f"cannot use {self.title}: {LOST_FILE}")
 
     def _connect_read_only(self) -> Connection:
         for _ in range(OPENING_ATTEMPTS):
-            with suppress(sqlite3.OperationalError):
+            try:
                 return self._connect_to_read(self._place)
+            except sqlite3.OperationalError as error:
+                if _is_short_read(error):  # a copy would lack what is in a deleted file
+                    raise
         return self._open_copy()
 
     def _connect_to_read(self, place: Path) -> Connection:
@@ -116,6 +172,7 @@ class SQLiteStore(SQLStore):
         try:
             connection.execute("PRAGMA query_only = ON")
             self._retrying(format_of, connection, self.title)
+            connection.remember_files_beside()
         except BaseException:
             connection.close()
             raise
@@ -149,15 +206,10 @@ class SQLiteStore(SQLStore):
 
     def _begin(self) -> None:
         self._shrinks = False
-        if self._connection is None or self._connection.closed:
-            self._connection = self._take()
-        connection = self._connection
+        self._give_back()  # what an interrupt has left open
+        connection = self._connection = self._take()
         connection.wait = self._waited
-        for path, status in connection.files:
-            _check_place(path, status)
         try:
-            if connection.in_transaction:  # left open by an interrupt
-                connection.execute("ROLLBACK")
             self._retrying(connection.execute, "BEGIN IMMEDIATE")
         except sqlite3.Error as error:
             raise self._store_error(error) from None
@@ -170,7 +222,10 @@ class SQLiteStore(SQLStore):
                 connection.execute(query, values)
             if self._appended:
                 agent, first = self._id, self._last_position() + 1
-                rows = [(agent, position, *event) for position, event in enumerate(self._appended, first)]
+                rows = [
+                    (agent, position, checksum_of(position, event), *event)
+                    for position, event in enumerate(self._appended, first)
+                ]
                 connection.execute(INSERT, rows=rows)
             self._retrying(connection.execute, "COMMIT")
         except sqlite3.Error as error:
@@ -178,18 +233,24 @@ class SQLiteStore(SQLStore):
         self._created = False
         if self._shrinks:
             self._shrink(connection)
-        for path, status in connection.files[1:]:  # SQLite goes on writing to those that nobody will find
-            _check_place(path, status)
+        if not connection.is_current(1):  # SQLite goes on writing to files that nobody will find
+            raise StoreError(
+                f"a file of {self.title} was deleted during a call, which may be stored: repeat it"
+            )
 
     def _roll_back(self) -> None:
         super()._roll_back()
+        self._give_back()
+
+    def _give_back(self) -> None:
+        """Roll back what was not committed, and let other calls use the connection."""
         connection = self._connection
         if connection is not None:
             with suppress(sqlite3.Error, LostError):
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
             self._connection = None
-            self._pool.give(connection, not connection.closed)
+            self._pool.release(connection, not connection.closed)
 
     def create(self, header: str) -> None:
         self._rows("INSERT INTO agents (name, head) VALUES (?, ?)", self.name, header)
@@ -198,9 +259,9 @@ class SQLiteStore(SQLStore):
 
     def events_of_requests(self, requests: Sequence[str]) -> list[Event]:
         # SQLite would rather read the whole log in its order than sort the few rows of a request.
-        query = f"SELECT {EVENT} FROM log INDEXED BY requested WHERE agent = ? AND request IN "
-        query += f"({', '.join('?' * len(requests))}) ORDER BY position"
-        return [Event(*row) for row in self._rows(query, self._id, *requests)]
+        columns, marks = f"{EVENT}, position, {self.statements.checksum}", ", ".join("?" * len(requests))
+        query = f"SELECT {columns} FROM log INDEXED BY requested WHERE agent = ? AND request IN ({marks})"
+        return self._checked(self._rows(f"{query} ORDER BY position", self._id, *requests))
 
     def compact(self, position: int, snapshot: str) -> None:
         self._overwrite()
@@ -208,7 +269,10 @@ class SQLiteStore(SQLStore):
 
     def erase(self, request: str) -> None:
         self._overwrite()
-        query = "UPDATE log INDEXED BY requested SET request = NULL WHERE agent = ? AND request = ?"
+        query = (
+            f"UPDATE log INDEXED BY requested SET request = NULL, checksum = checksum & {OTHERS} "
+            "WHERE agent = ? AND request = ?"
+        )
         self._staged.append((query, (self._id, request)))
 
     def _overwrite(self) -> None:
@@ -217,11 +281,23 @@ class SQLiteStore(SQLStore):
         self._shrinks = True
 
     def _shrink(self, connection: Connection) -> None:
-        """Leave no copy of dropped contents in the files; where others use them, SQLite does it later."""
+        """Leave no copy of dropped contents in the files, unless others use them all the time."""
         self._shrinks = False
-        with suppress(sqlite3.OperationalError, LostError):
-            connection.execute("VACUUM")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        end = monotonic() + SHRINK_SECONDS
+        for statement in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
+            with suppress(sqlite3.OperationalError, LostError):
+                while self._is_in_use(connection, statement) and monotonic() < end:
+                    sleep(RETRY_SECONDS)
+
+    def _is_in_use(self, connection: Connection, statement: str) -> bool:
+        """Execute a statement that needs a moment in which nobody else uses the files."""
+        try:
+            rows = connection.execute(statement)
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error):
+                raise
+            return True
+        return bool(rows and rows[0][0])  # a checkpoint says that others still read
 
     def copy_to(self, path: Path) -> None:
         """Write all agents of the file to a new file, which is durable then; others may go on writing."""
@@ -237,13 +313,17 @@ class SQLiteStore(SQLStore):
             finally:
                 connection.close()
 
+    def check_space(self) -> None:
+        """Find out whether a call that writes would get a connection."""
+        SQLiteStore(self._path, self.name or DEFAULT_NAME).close()
+
     def close(self) -> None:
         if not self._closed:
             self._closed = True
             connection, self._connection = self._connection, None
             if connection is not None:  # left by an interrupt
                 connection.close()
-            leave(self._key)
+            unregister_user(self._key)
             if self._copy is not None:
                 self._copy()
 
@@ -261,7 +341,7 @@ class SQLiteStore(SQLStore):
             except LostError:  # a fork has closed it
                 continue
             finally:
-                self._pool.give(connection, not connection.closed)
+                self._pool.release(connection, not connection.closed)
 
     def _query(self, connection: Connection, query: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         try:
@@ -284,9 +364,12 @@ class SQLiteStore(SQLStore):
 
     def _store_error(self, error: sqlite3.Error) -> StoreError:
         """Return an error with the reason of one of SQLite, and what to do about it where that is known."""
+        if "decode to UTF-8" in str(error):  # with the text, which may be a name
+            return self._undecodable()
         advice = {
             "SQLITE_BUSY": f"another process has held it for {self._waited:.3g} s: try again",
             "SQLITE_FULL": "the disk is full: free some space and try again",
+            "SQLITE_IOERR_SHORT_READ": LOST_FILE,
             "SQLITE_NOTADB": "it is not an SQLite file: use another",
             "SQLITE_CANTOPEN": "it cannot be opened or created: pass read_only=True only to read it",
             "SQLITE_READONLY": "it cannot be written to: open it with read_only=True to read it",
@@ -296,6 +379,26 @@ class SQLiteStore(SQLStore):
         if name.startswith("SQLITE_CANTOPEN"):
             self._check_descriptors()
         return StoreError(f"cannot use {self.title}: {reason}")
+
+    def _undecodable(self) -> StoreError:
+        """Return an error that names the first event with a string that cannot be decoded."""
+        columns = ", ".join(f"CAST({name} AS BLOB)" for name in ("kind", "arm", "request", "key"))
+        query = (
+            f"SELECT position, {columns} FROM log WHERE agent = ? AND position > ? ORDER BY position LIMIT ?"
+        )
+        last = 0
+        while rows := self._rows(query, self._id, last, CHUNK_EVENTS):
+            for last, *texts in rows:
+                try:
+                    b"".join(text or b"" for text in texts).decode()
+                except UnicodeDecodeError:
+                    return self._damaged(last)
+        return StoreError(f"{self.title} is damaged: restore it from a copy")
+
+
+def _is_short_read(error: sqlite3.Error) -> bool:
+    """Return whether events are missing in the ``-wal`` that the file beside it lists."""
+    return getattr(error, "sqlite_errorname", None) == "SQLITE_IOERR_SHORT_READ"
 
 
 def _is_busy(error: sqlite3.Error) -> bool:

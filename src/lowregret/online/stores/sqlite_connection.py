@@ -64,6 +64,28 @@ class Connection:
     def in_transaction(self) -> bool:
         return self.raw is not None and self.raw.in_transaction
 
+    def remember_files_beside(self) -> None:
+        """Remember the files that SQLite has opened beside the store, by which a deletion is noticed."""
+        real = os.path.realpath(self.files[0][0])
+        for beside in (f"{real}-wal", f"{real}-shm"):
+            with suppress(FileNotFoundError):
+                self.files.append((beside, os.stat(beside)))
+
+    def is_of(self, status: os.stat_result) -> bool:
+        """Return whether it is a connection to a file."""
+        return bool(self.files) and os.path.samestat(self.files[0][1], status)
+
+    def is_current(self, first: int = 0) -> bool:
+        """Return whether it is open, and its files, from one on, are still those of their names."""
+        try:
+            for path, before in self.files[first:]:
+                now = os.stat(path)
+                if now.st_ino != before.st_ino or now.st_dev != before.st_dev:
+                    return False
+        except OSError:
+            return False
+        return not self.closed
+
     def close(self) -> None:
         """Close the connection, and roll back its transaction."""
         with self.lock:
@@ -77,6 +99,13 @@ def is_open_here(status: os.stat_result) -> bool:
     with _lock:
         files = [connection.files for connection in _connections if not connection.closed]
     return any(os.path.samestat(status, each[0][1]) for each in files if each)
+
+
+def is_outdated_here(status: os.stat_result) -> bool:
+    """Return whether this process has a connection to a file whose files beside it were deleted."""
+    with _lock:
+        connections = [connection for connection in _connections if not connection.closed]
+    return any(connection.is_of(status) and not connection.is_current() for connection in connections)
 
 
 def _check_wal(place: Path) -> None:

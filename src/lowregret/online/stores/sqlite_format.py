@@ -4,12 +4,14 @@
 ``agents``     one row per agent: its name, the arguments that it was created with, and ``base``, the
                number of its events that a snapshot has replaced
 ``log``        one row per event, numbered from 1 for each agent; rows are never changed, except that the
-               name of a request may be erased, and are only deleted when the log is compacted
+               name of a request may be erased, and are only deleted when the log is compacted. An event
+               that an older version stored has no ``checksum``
 ``snapshots``  the latest snapshot of each agent, and the one at ``base`` if its log was compacted
 =============  =======================================================================================
 """
 
 from lowregret.errors import StoreError
+from lowregret.online.stores import check_format
 from lowregret.online.stores.sqlite_connection import Connection
 
 APPLICATION_ID = 0x6C6F7772
@@ -27,12 +29,16 @@ CREATE TABLE snapshots (
 CREATE TABLE log (
     agent INTEGER NOT NULL, position INTEGER NOT NULL, kind TEXT NOT NULL, decision INTEGER, arm TEXT,
     reward REAL, time INTEGER, propensity REAL, drawn INTEGER, request TEXT, key TEXT, timestamp REAL,
-    PRIMARY KEY (agent, position)
+    checksum INTEGER, PRIMARY KEY (agent, position)
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX asked ON log (agent, decision) WHERE kind = 'asked';
 CREATE UNIQUE INDEX answered ON log (agent, decision) WHERE kind IN ('told', 'forgot');
 CREATE INDEX requested ON log (agent, request) WHERE request IS NOT NULL;
 """
+CHECKSUM_COLUMN = "SELECT 1 FROM pragma_table_info('log') WHERE name = 'checksum'"
+"""Selects a row if the log has a column of checksums; the first versions created it without."""
+ADD_CHECKSUMS = "ALTER TABLE log ADD COLUMN checksum INTEGER"
+"""Adds the column, at once: no row changes, and older versions go on beside this one."""
 
 
 def format_of(connection: Connection, title: str) -> int:
@@ -46,11 +52,7 @@ def format_of(connection: Connection, title: str) -> int:
         if identifier or tables:
             raise StoreError(f"{title} is an SQLite file, but not of an agent: use another")
         return 0
-    if number != FORMAT:
-        raise StoreError(
-            f"{title} has format {number or 1}, and this lowregret reads {FORMAT}: use the version that "
-            "wrote it"
-        )
+    check_format(title, number or 1, FORMAT)
     return FORMAT
 
 

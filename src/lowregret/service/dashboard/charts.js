@@ -2,6 +2,7 @@
 
 const SPACE = "http://www.w3.org/2000/svg";
 const MOST_MEANS = 30;
+const MOST_POINTS = 24;
 export const OTHERS = 7;
 
 function shape(parent, name, attributes, text) {
@@ -20,12 +21,6 @@ function canvas(element, height, label) {
   svg.setAttribute("role", "img");
   svg.setAttribute("aria-label", label);
   return { svg, width };
-}
-
-function empty(element, text) {
-  const { svg, width } = canvas(element, 60, text);
-  shape(svg, "text", { x: width / 2, y: 34, "text-anchor": "middle" }, text);
-  element.replaceChildren(svg);
 }
 
 // Shorten the text of an element to a width; the whole text is shown by a mouse that rests on it.
@@ -59,54 +54,80 @@ export function colours(table) {
   return new Map(table.map((row) => [row.arm, own.get(row.arm) ?? OTHERS]));
 }
 
+// The times, of so many places in time, or null where an agent has no times or all are the same.
+function dates(rows) {
+  const [first, last] = [rows[0].began, rows.at(-1).ended];
+  return first !== null && last !== null && last > first ? { first, last } : null;
+}
+
+function day(seconds, span) {
+  const moment = new Date(1000 * seconds);
+  if (span > 2 * 86400) return moment.toLocaleDateString(undefined, { month: "short", day: "numeric" });
+  return moment.toLocaleString(undefined, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+}
+
+// The periods joined to at most so many with about the same number of decisions.
+function joined(periods, bands, colour) {
+  const total = periods.reduce((sum, period) => sum + period.all_asked, 0), rows = [];
+  let row = null, before = 0;
+  for (const { all_asked: all, asked, began, ended } of periods) {
+    if (all === 0) continue;
+    row ??= { first: before, all: 0, counts: new Array(bands).fill(0), began, ended };
+    let others = all; // decisions for arms that are not in the history, because there are many
+    for (const [arm, times] of Object.entries(asked)) {
+      row.counts[colour.get(arm) ?? bands - 1] += times;
+      others -= times;
+    }
+    row.counts[bands - 1] += others;
+    row.all += all;
+    row.ended = ended;
+    before += all;
+    if (row.all >= total / MOST_POINTS) {
+      rows.push(row);
+      row = null;
+    }
+  }
+  return row === null ? rows : [...rows, row];
+}
+
 export function drawShares(element, periods, colour) {
-  const height = 200, left = 40, right = 8, top = 8, bottom = 22;
+  const height = 220, left = 44, right = 12, top = 8, bottom = 24;
   const { svg, width } = canvas(element, height, "Share of the decisions of each arm over time");
   const bands = Math.max(-1, ...colour.values()) + 1;
-  const rows = [];
-  let before = 0;
-  for (const period of periods) {
-    const total = period.all_asked;
-    if (total === 0) continue;
-    const shares = new Array(bands).fill(0);
-    let rest = total; // of arms that are not in the history, because there are many
-    for (const [arm, times] of Object.entries(period.asked)) {
-      shares[colour.get(arm) ?? bands - 1] += times / total;
-      rest -= times;
-    }
-    shares[bands - 1] += rest / total;
-    rows.push({ first: before, last: before + total, shares });
-    before += total;
-  }
-  if (before === 0) return empty(element, "no decisions yet");
-  const x = (decision) => left + (width - left - right) * (decision / before);
+  const rows = joined(periods, bands, colour), time = dates(rows);
+  const last = rows.at(-1).first + rows.at(-1).all;
+  const part = time === null ? ({ first, all }) => (first + all / 2) / last
+    : ({ began, ended }) => ((began + ended) / 2 - time.first) / (time.last - time.first);
+  const x = (share) => left + (width - left - right) * share;
   const y = (share) => top + (height - top - bottom) * (1 - share);
-  for (const share of [0, 0.5, 1]) {
-    shape(svg, "line", { x1: left, x2: width - right, y1: y(share), y2: y(share), class: "grid" });
+  for (const share of [0, 0.5, 1])
     shape(svg, "text", { x: left - 6, y: y(share) + 4, "text-anchor": "end" }, `${100 * share}%`);
-  }
+  // Each band is drawn through the middle of each row, and level up to the ends.
+  const places = [0, ...rows.map(part), 1], ends = [rows[0], ...rows, rows.at(-1)];
+  const floor = ({ counts, all }, band) => counts.slice(0, band).reduce((sum, count) => sum + count, 0) / all;
   for (let band = 0; band < bands; band += 1) {
-    const upper = [], lower = [];
-    for (const { first, last, shares } of rows) {
-      const floor = shares.slice(0, band).reduce((sum, share) => sum + share, 0);
-      for (const end of [first, last]) {
-        lower.push(`${x(end).toFixed(1)},${y(floor).toFixed(1)}`);
-        upper.push(`${x(end).toFixed(1)},${y(Math.min(floor + shares[band], 1)).toFixed(1)}`);
-      }
-    }
-    if (upper.length) shape(svg, "polygon", { points: [...upper, ...lower.reverse()].join(" "), class: `band arm-${band}` });
+    const edge = (level) => ends.map((row, place) => `${x(places[place]).toFixed(1)},${y(Math.min(floor(row, level), 1)).toFixed(1)}`);
+    shape(svg, "polygon", { points: [...edge(band + 1), ...edge(band).reverse()].join(" "), class: `band arm-${band}` });
   }
-  shape(svg, "text", { x: left, y: height - 6 }, "decision 1");
-  shape(svg, "text", { x: width - right, y: height - 6, "text-anchor": "end" }, before.toLocaleString("en"));
+  const label = (mark) => {
+    if (time !== null) return day(time.first + mark * (time.last - time.first), time.last - time.first);
+    return mark ? Math.round(mark * last).toLocaleString("en") : "decision 1";
+  };
+  const marks = width > 420 ? [0, 0.5, 1] : [0, 1];
+  for (const [place, mark] of marks.entries()) {
+    const text = label(mark);
+    if (place > 0 && text === label(marks[place - 1])) continue;
+    shape(svg, "text", { x: x(mark), y: height - 6, "text-anchor": { 0: "start", 0.5: "middle", 1: "end" }[mark] }, text);
+  }
   element.replaceChildren(svg);
 }
 
 export function drawMeans(element, table, colour, write) {
   const known = table.filter((row) => row.mean !== null && row.state !== "retired");
-  if (known.length === 0) return empty(element, "no rewards yet");
   const rows = largest(known, MOST_MEANS);
-  const line = 26, left = Math.min(130, Math.max(element.clientWidth, 200) * 0.3), right = 24, bottom = 22;
-  const height = Math.max(rows.length, 2) * line + bottom;
+  const line = Math.max(26, Math.min(64, 198 / rows.length)), bottom = 22, right = 64;
+  const left = Math.min(130, Math.max(element.clientWidth, 200) * 0.3);
+  const height = rows.length * line + bottom;
   const { svg, width } = canvas(element, height, "Mean reward of each arm with its interval");
   const lows = rows.map((row) => row.low ?? row.mean), highs = rows.map((row) => row.high ?? row.mean);
   const least = Math.min(...lows), most = Math.max(...highs, least + 1e-9 * Math.max(Math.abs(least), 1));
@@ -119,6 +140,7 @@ export function drawMeans(element, table, colour, write) {
     const y = place * line + line / 2, kind = `arm-${colour.get(row.arm)}`;
     shape(svg, "line", { x1: x(lows[place]), x2: x(highs[place]), y1: y, y2: y, class: `whisker ${kind}` });
     shape(svg, "circle", { cx: x(row.mean), cy: y, r: 5, class: kind });
+    shape(svg, "text", { x: width - 2, y: y + 4, "text-anchor": "end", class: "name" }, write(row.mean));
     return shape(svg, "text", { x: left - 10, y: y + 4, "text-anchor": "end", class: "name" }, row.arm);
   });
   const note = document.createElement("p");
@@ -130,7 +152,6 @@ export function drawMeans(element, table, colour, write) {
 
 // The mean of each period as a dot, and what the means of its arms predict as a line.
 export function drawPeriods(element, periods, write) {
-  if (periods.length < 2) return empty(element, "fewer than two periods yet");
   const height = 200, left = 56, right = 8, top = 8, bottom = 22;
   const { svg, width } = canvas(element, height, "Mean reward of each period");
   const values = periods.flatMap(({ mean, expected }) => [mean, expected]);

@@ -1,17 +1,23 @@
 // The dashboard: reads the interface of the service every few seconds, and draws what it says.
 
 import { OTHERS, colours, drawMeans, drawPeriods, drawShares, largest } from "./charts.js";
+import { ago, date, details, figures, gap, latestShares, lift, ordered, percent, probability, short, stateOf, story,
+  unit, whole } from "./words.js";
 
 const EVERY = 2000;
 const PAGE = 50;
 const MOST_ARMS = 200;
+const MOST_EVENTS = 20;
 const KEY = "lowregret token";
+const CREATE = `curl -X POST ${location.origin}/v1/agents \\
+  -H 'Content-Type: application/json' \\
+  -d '{"name": "buttons", "policy": "ThompsonBeta", "arms": ["Buy now", "Get yours"]}'`;
 const find = (id) => document.getElementById(id);
 let token = sessionStorage.getItem(KEY);
 let timer = 0;
 let latest = null;
 let drawn = "";
-const details = new Map(); // the leader and the warnings of agents by name
+const rest = new Map(); // what a row of the list shows besides the overview, by the name of the agent
 let after = null; // the position before the agents that are listed; null for the latest
 
 class Refused extends Error {
@@ -53,34 +59,25 @@ function named(text) {
   return made;
 }
 
+// A row of cells: content, kind, and the heading that a narrow window shows beside it.
 function row(cells) {
   const made = element("tr");
-  for (const [content, kind] of cells) {
+  for (const [content, kind, label] of cells) {
     const cell = element("td", undefined, kind);
+    if (label) cell.dataset.label = label;
     cell.append(kind === "name" && !(content instanceof Node) ? named(content) : content);
     made.append(cell);
   }
   return made;
 }
 
-const whole = (value) => value.toLocaleString("en");
-const short = (value) => {
-  if (value === null || value === undefined) return "–";
-  return Math.abs(value) >= 1000 ? whole(Math.round(value)) : String(Number(value.toPrecision(4)));
-};
-const percent = (value) => `${Number((100 * value).toPrecision(3))}%`;
-const span = (low, high, write) =>
-  (low === null && high === null ? "–" : `${low === null ? "?" : write(low)} to ${high === null ? "?" : write(high)}`);
-const date = (seconds) => (seconds === null ? "–" : new Date(1000 * seconds).toLocaleString());
-
-// How means of an agent are written: as percentages if its rewards are between 0 and 1.
-function unit({ reward_range: range }) {
-  const rates = range !== null && range[0] === 0 && range[1] === 1;
-  return (value) => (value === null || !rates ? short(value) : percent(value));
+// A bar whose filled part is a share between 0 and 1.
+function bar(share) {
+  const made = element("span", undefined, "bar");
+  made.append(element("i"));
+  made.firstChild.style.width = percent(share);
+  return made;
 }
-
-// The arm with the largest share among those that the policy may choose.
-const leader = (table) => largest(table.filter((arm) => arm.state === "active"), 1)[0];
 
 function say(text) {
   find("message").textContent = text;
@@ -95,6 +92,8 @@ function drawAgents({ agents, unavailable, position, total }) {
   if (content === drawn) return; // so that nothing moves under a click
   drawn = content;
   find("no-agents").hidden = total > 0;
+  find("create").textContent = CREATE;
+  document.querySelector("#agents table").hidden = total === 0;
   find("pages").hidden = first === 0 && position === total;
   find("range").textContent = `${whole(first + 1)} to ${whole(position)} of ${whole(total)}`;
   find("earlier").disabled = first === 0;
@@ -104,32 +103,44 @@ function drawAgents({ agents, unavailable, position, total }) {
   find("agent-rows").replaceChildren(...agents.map((agent) => {
     const link = element("a", agent.name);
     link.href = `#${encodeURIComponent(agent.name)}`;
-    return row([[link, "name"], [""], [agent.status], ["", "name"],
-      [whole(agent.pulls), "number"], [whole(agent.pending), "number"], [whole(agent.conflicts), "number"],
-      [whole(agent.arms), "number"], [agent.policy]]);
+    const name = element("div");
+    name.append(link, element("small", agent.policy, "quiet"));
+    const decisions = element("div", whole(agent.pulls));
+    return row([[name, "name"], [element("span", agent.status, `pill ${agent.status === "active" ? "" : "stopped"}`), "", "state"], ["", "name", "leader"],
+      [decisions, "", "decisions"], ["", "", "latest decision"], ["", "", "warnings"]]);
   }));
-  agents.forEach(drawDetails);
+  agents.forEach(drawRest);
 }
 
-// Write the leader and the warnings of an agent into its row of the list.
-function drawDetails({ name }, place) {
-  const cells = find("agent-rows").rows[place]?.cells, { lead, warnings } = details.get(name) ?? {};
-  if (cells?.[0].textContent !== name || !warnings) return;
-  cells[3].replaceChildren(named(lead ? `${lead.arm} (${percent(lead.share)})` : ""));
-  cells[1].textContent = warnings.length ? `${whole(warnings.length)} ⚠` : "";
-  cells[1].title = warnings.join("\n");
+// Write what is not in the overview of an agent into its row of the list.
+function drawRest({ name }, place) {
+  const cells = find("agent-rows").rows[place]?.cells, found = rest.get(name);
+  if (cells?.[0].querySelector("a").textContent !== name || !found) return;
+  const { lead, share, warnings, state: [kind, word], progress, asked, now } = found;
+  cells[1].replaceChildren(element("span", word, `pill ${kind}`));
+  cells[2].replaceChildren(named(lead ? `${lead} (${percent(share)} now)` : "–"));
+  cells[3].querySelector(".bar")?.remove();
+  if (progress !== null) cells[3].firstChild.append(bar(Math.min(progress, 1)));
+  cells[4].textContent = ago(asked, now);
+  cells[5].textContent = warnings.length ? `${whole(warnings.length)} ⚠` : "";
+  cells[5].title = warnings.join("\n");
 }
 
-// Read the leaders and warnings of the agents in the list, one agent after another, at most once a minute each.
-async function readDetails(agents) {
+// Read the rest of the agents in the list, one agent after another, at most once a minute each.
+async function readRest(agents) {
   for (const [place, agent] of agents.entries()) {
-    const { name, pulls } = agent, earlier = details.get(name);
-    if (earlier && (earlier.pulls === pulls || Date.now() - earlier.at < 30 * EVERY)) continue;
+    const { name, pulls, status } = agent, earlier = rest.get(name);
+    const same = earlier && earlier.pulls === pulls && earlier.status === status;
+    if (earlier && (same || Date.now() - earlier.at < 30 * EVERY)) continue;
     if (chosen() || document.hidden) return;
-    const [summary, history] = await Promise.all([call(address(name, "/summary")), call(address(name, "/history"))]);
+    const parts = ["/summary", "/history", "/verdict"];
+    const [summary, history, verdict] = await Promise.all(parts.map((part) => call(address(name, part))));
+    const { settings: { horizon } } = summary;
     const warnings = [...summary.notes, ...history.warnings.map((warning) => warning.detail)];
-    details.set(name, { lead: leader(summary.table), warnings, pulls: history.complete ? pulls : null, at: Date.now() });
-    drawDetails(agent, place);
+    rest.set(name, { lead: verdict.arm, share: latestShares(history).share(verdict.arm), warnings, status,
+      state: stateOf(summary, verdict), progress: horizon === null ? null : pulls / horizon,
+      asked: history.last_asked, now: history.now, pulls: history.complete ? pulls : null, at: Date.now() });
+    drawRest(agent, place);
   }
 }
 
@@ -138,41 +149,31 @@ function turnTo(position) {
   refresh();
 }
 
-// The figures of an agent: name, value, and a hint.
-function figures(summary, history, verdict) {
-  const { loss, gain_over_control: gain, settings } = summary, { counts, periods } = history;
-  const lead = leader(summary.table), { horizon } = settings;
-  return [
-    ["decisions", whole(summary.pulls), "Decisions made, without those that were discarded or have expired."],
-    ...(horizon === null ? [] : [["horizon", `${percent(summary.pulls / horizon)} of ${whole(horizon)}`,
-      "The share of the planned decisions that were made."]]),
-    ["rewards reported", whole(counts.told), "Rewards that were reported since the log begins."],
-    ...(settings.default_reward === null ? [] : [["counted as default", whole(counts.defaulted),
-      `Decisions whose window ended without a reward: they count as ${settings.default_reward}.`]]),
-    ["pending", whole(summary.pending), "Decisions whose reward has not been reported and may still come."],
-    ["expired or discarded", whole(counts.expired + counts.forgot), "Decisions that count for no arm."],
-    ["conflicts", whole(summary.conflicts), "Rewards that were rejected since they contradict an earlier one."],
-    ...(history.shadow ? [["agrees with what was done", `${percent(history.shadow.agreed / history.shadow.observed)} of ${whole(history.shadow.observed)}`,
-      "How often the agent would have chosen the arm that others chose."], ["would have earned", `${short(history.shadow.would_have_earned)} (${short(history.shadow.low)} to ${short(history.shadow.high)})`,
-      `The mean reward of the agent's own choices, with a 95% interval; what others chose earned ${short(history.shadow.earned)}.`]] : []),
-    ["leader", lead ? lead.arm : "–", "The active arm with the largest share of the decisions."],
-    ...(gain === null ? [] : [["gained over the control", `${short(gain.estimate)} (${short(gain.low)} to ${short(gain.high)})`,
-      "What the policy earned more than the control arm would have, with an interval of about 95% for all times."]]),
-    ["lost against the best arm", short(loss.against_best),
-      "What the best mean would have earned more; an estimate that tends to be too large."],
-    ["regret at most (95%)", short(loss.regret_bound), "An upper bound that holds at all times with probability 95%, while the means and the arms stay the same."],
-    ["expected loss if stopped now", short(verdict.expected_loss),
-      `What a decision loses if the leader is chosen from now on, under the posterior; prior: ${verdict.prior}.`],
-    ["first decision", date(periods[0].began), "The first decision of the log."],
-    ["last decision", date(history.last_asked), "When the latest decision was made."],
-    ["last reward", date(history.last_told), "When the latest reward was reported."],
-  ];
-}
-
 function drawSettings({ arms, policy, ...settings }) {
   find("settings").replaceChildren(...Object.entries(settings).map(([name, value]) => row([
     [name.replaceAll("_", " ")], [value === null ? "–" : typeof value === "object" ? JSON.stringify(value) : String(value)],
   ])));
+}
+
+function drawFigures(summary, history, verdict) {
+  const lead = summary.table.find((arm) => arm.arm === verdict.arm);
+  find("figures").replaceChildren(...[
+    ...figures(summary, history, lead),
+    ["latest decision", ago(history.last_asked, history.now), "", "When the latest decision was made, and the latest reward reported."],
+  ].map(([name, value, words, hint, share]) => {
+    const box = element("div");
+    box.title = hint;
+    box.append(element("dt", name), element("dd", value), element("dd", words, "quiet"));
+    if (share !== undefined) box.append(bar(share));
+    return box;
+  }));
+}
+
+// Write how long ago the latest decision and reward were, which changes while nothing happens.
+function drawTimes({ last_asked: asked, last_told: told, now }) {
+  const [, value, words] = find("figures").lastChild.children;
+  value.textContent = ago(asked, now);
+  words.textContent = told === null ? "no reward yet" : `latest reward ${ago(told, now)}`;
 }
 
 function drawArms(summary, verdict) {
@@ -181,36 +182,61 @@ function drawArms(summary, verdict) {
   const write = unit(summary.settings);
   const note = `${whole(shown.length)} of ${whole(summary.table.length)} arms: those with the largest shares`;
   find("arm-note").textContent = shown.length < summary.table.length ? note : "";
+  const hasControl = summary.settings.control !== null;
+  document.querySelector("#arms table").classList.toggle("no-lift", !hasControl);
   find("arm-rows").replaceChildren(...shown.map((arm) => {
-    const retire = element("button", "Retire");
-    retire.type = "button";
-    retire.disabled = arm.state === "retired" || arm.state === "control";
-    retire.addEventListener("click", () => ask(`Retire the arm “${arm.arm}” of ${summary.name}? That is final.`,
-      "Retire the arm", () => change(summary.name, "/arms", { retire: arm.arm })));
-    const interval = arm.low === null ? "–" : `${write(arm.low)} to ${write(arm.high)}`;
-    const { probability_best: best = null, lift = null, lift_low: least, lift_high: most } = judged.get(arm.arm) ?? {};
-    const behind = span(arm.to_leader_low, arm.to_leader_high, write);
-    return row([[arm.arm, "name"], [arm.state], [percent(arm.share), "number"], [write(arm.mean), "number"],
-      [interval, "number"], [behind, "number"], [best === null ? "–" : percent(best), "number"],
-      [lift === null ? "–" : `${percent(lift)} (${span(least, most, percent)})`, "number"], [whole(arm.pulls + arm.pending), "number"], [whole(arm.pulls), "number"], [retire, "number"]]);
+    const name = element("div");
+    name.append(named(arm.arm));
+    if (arm.state !== "active") name.append(element("span", arm.state, "tag"));
+    const mean = element("span", write(arm.mean));
+    if (arm.low !== null) {
+      const ends = arm.high === null ? `at least ${write(arm.low)}` : `${write(arm.low)} to ${write(arm.high)}`;
+      const interval = element("small", ` (${ends})`, "quiet");
+      if (arm.high === null) interval.title = "Could be higher: the rewards so far are too few or too uneven for an upper end";
+      mean.append(interval);
+    }
+    const { probability_best: best = null } = judged.get(arm.arm) ?? {};
+    const decisions = element("span", whole(arm.pulls + arm.pending));
+    decisions.title = `${whole(arm.pulls)} with a reward`;
+    return row([[name, "name"], [percent(arm.share), "number", "share"], [mean, "number", "mean"],
+      [arm.arm === verdict.arm ? "leads" : gap(summary.settings, arm.to_leader_low, arm.to_leader_high), "number", "to the leader"],
+      [best === null ? "–" : probability(best), "number", "best"],
+      [arm.state === "control" ? "–" : lift(judged.get(arm.arm)), "number lift", "lift over the control"],
+      [decisions, "number", "decisions"], [retireButton(summary.name, arm), "number"]]);
   }));
 }
 
+function retireButton(name, { arm, state }) {
+  if (state === "retired" || state === "control") return "";
+  const button = element("button", "Retire");
+  button.type = "button";
+  button.addEventListener("click", () => ask(`Retire the arm “${arm}” of ${name}? That is final.`,
+    "Retire the arm", () => change(name, "/arms", { retire: arm })));
+  return button;
+}
+
+// The latest events; the arm of a decision is known where its own event is among those that were read.
 function drawEvents(events) {
-  find("event-rows").replaceChildren(...[...events].reverse().map((event) => row([
-    [whole(event.position), "number"],
+  const arms = new Map(events.filter((event) => event.arm !== null).map((event) => [event.decision, event.arm]));
+  find("event-rows").replaceChildren(...[...events].reverse().slice(0, MOST_EVENTS).map((event) => row([
     [date(event.timestamp)],
     [event.key?.startsWith("observed") ? "observed" : event.kind], [event.decision === null ? "" : whole(event.decision), "number"],
-    [event.arm ?? "", "name"], [event.reward === null ? "" : short(event.reward), "number"],
+    [event.arm ?? arms.get(event.decision) ?? "", "name"], [event.reward === null ? "" : short(event.reward), "number"],
   ])));
 }
 
 function drawCharts() {
   if (latest === null) return;
   const { summary, history } = latest, colour = colours(summary.table);
-  drawShares(find("shares"), history.periods, colour);
-  drawMeans(find("means"), summary.table, colour, unit(summary.settings));
-  drawPeriods(find("periods"), summary.periods, unit(summary.settings));
+  const parts = {
+    shares: history.periods.some((period) => period.all_asked > 0),
+    means: summary.table.some((arm) => arm.mean !== null && arm.state !== "retired"),
+    periods: summary.periods.length > 1,
+  };
+  for (const [part, isKnown] of Object.entries(parts)) find(`${part}-panel`).hidden = !isKnown;
+  if (parts.shares) drawShares(find("shares"), history.periods, colour);
+  if (parts.means) drawMeans(find("means"), summary.table, colour, unit(summary.settings));
+  if (parts.periods) drawPeriods(find("periods"), summary.periods, unit(summary.settings));
   const shown = summary.table.filter((arm) => colour.get(arm.arm) < OTHERS).map((arm) => [arm.arm, colour.get(arm.arm)]);
   if (shown.length < summary.table.length) shown.push(["all others", OTHERS]);
   find("legend").replaceChildren(...shown.map(([name, number]) => {
@@ -221,33 +247,37 @@ function drawCharts() {
   }));
 }
 
-function drawAgent(summary, history, events, verdict) {
+function drawAgent(summary, history, verdict, events) {
   find("agents").hidden = true;
   find("agent").hidden = false;
-  const content = JSON.stringify([summary, { ...history, now: 0 }, events, verdict]);
-  if (content === drawn) return; // so that nothing moves under a click
+  const content = JSON.stringify([summary, { ...history, now: 0 }, verdict, events]);
+  if (content === drawn) return drawTimes(history); // so that nothing moves under a click
   drawn = content;
+  summary.table = ordered(summary);
   latest = { summary, history };
+  const [kind, word] = stateOf(summary, verdict), [lead, more] = story(summary, verdict);
   find("agent-name").textContent = summary.name;
   find("agent-policy").textContent = summary.policy;
-  find("agent-status").textContent = summary.status;
-  find("agent-status").className = `pill ${summary.status}`;
+  find("agent-status").textContent = word;
+  find("agent-status").className = `pill ${kind}`;
+  find("agent").className = kind;
   find("pause").textContent = summary.status === "paused" ? "Resume" : "Pause";
-  find("pause").disabled = summary.status === "retired";
+  find("pause").hidden = summary.status === "retired";
   find("warnings").replaceChildren(
     ...[...summary.notes, ...history.warnings.map((warning) => warning.detail)].map((detail) => element("li", detail)));
   find("export").href = address(summary.name, "/export");
   find("export").download = `${summary.name}.csv`;
   drawSettings(summary.settings);
-  find("figures").replaceChildren(...figures(summary, history, verdict).map(([name, value, hint]) => {
-    const box = element("div");
-    box.title = hint;
-    box.append(element("dt", name), element("dd", value));
-    return box;
+  drawFigures(summary, history, verdict);
+  drawTimes(history);
+  find("details").replaceChildren(...details(summary, history, verdict).map(([name, value, hint]) => {
+    const made = row([[name], [value]]);
+    made.title = hint;
+    return made;
   }));
-  find("verdict").textContent = verdict.sentence;
+  find("verdict").replaceChildren(element("b", lead), more);
   drawArms(summary, verdict);
-  drawEvents(events.events);
+  drawEvents(events);
   drawCharts();
 }
 
@@ -257,16 +287,16 @@ async function refresh() {
   let problems = "";
   try {
     if (name) {
-      const parts = ["/summary", "/history", "/events?limit=20", "/verdict"];
-      const answers = await Promise.all(parts.map((part) => call(address(name, part))));
-      answers[1].shadow = answers[1].counts.observed ? await call(address(name, "/shadow")).catch(() => null) : null;
-      if (name === chosen()) drawAgent(...answers);
+      const parts = ["/summary", "/history", "/verdict", ...(find("events").open ? ["/events?limit=200"] : [])];
+      const [summary, history, verdict, log] = await Promise.all(parts.map((part) => call(address(name, part))));
+      history.shadow = history.counts.observed ? await call(address(name, "/shadow")).catch(() => null) : null;
+      if (name === chosen()) drawAgent(summary, history, verdict, log?.events ?? []);
     } else {
       if (latest !== null) drawn = "";
       latest = null;
       const found = await call(`v1/agents?limit=${PAGE}${after === null ? "" : `&after=${after}`}`);
       if (!chosen()) drawAgents(found);
-      await readDetails(found.agents);
+      await readRest(found.agents);
       problems = found.unavailable.map(({ name, detail }) => `${name}: ${detail}`).join("; ");
     }
     say(problems);
@@ -342,12 +372,13 @@ find("add-arm").addEventListener("submit", (event) => {
 });
 find("pause").addEventListener("click", () => {
   const name = chosen();
-  if (find("agent-status").textContent === "paused") change(name, "/status", { status: "active" });
+  if (find("pause").textContent === "Resume") change(name, "/status", { status: "active" });
   else {
     ask(`Pause ${name}? It refuses new decisions until it is resumed.`, "Pause the agent",
       () => change(name, "/status", { status: "paused" }));
   }
 });
+find("events").addEventListener("toggle", refresh);
 addEventListener("hashchange", refresh);
 addEventListener("resize", drawCharts);
 document.addEventListener("visibilitychange", () => { if (!document.hidden && find("sign-in").hidden) refresh(); });

@@ -1,24 +1,41 @@
-"""Runs on an NVIDIA GPU, one thread each: the same policies and the same random numbers."""
+"""Runs on an NVIDIA GPU, one thread each: the same policies and the same random numbers.
+
+A kernel calls what the compiled engine calls wherever that is a function of numbers: the methods of the
+policy, random numbers, rewards, drift, sums, means and variances, posteriors, the clock. These parts of a
+step are written anew in ``play`` and ``table``, since they read or write the arms of a run, and those are not
+rows here: threads that play in step must find one field of an arm side by side in memory, and a small table
+lies in shared memory.
+
+- ``start``, ``finish``, ``record_regret`` and ``record_each_step``; ``remember_more``, which is ``observe``;
+- ``count_active``, ``best_mean``, ``arm_at`` (``arm_view``) and ``DeviceArms`` (``policies.Arms``);
+- ``eliminate_dominated`` and ``next_round`` (``step``), which note the time of an elimination at once.
+
+The choices of the modes are in ``choosers``. ``tests/engine/test_cuda.py`` compares all of it with the
+reference, pull by pull.
+"""
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from lowregret._common.progress import compiling
+from lowregret.engine.backends.cuda.choosers import choose_separable, fill_widths
 from lowregret.engine.backends.cuda.device import (
     SIMULATED,
     ZIGGURAT,
+    configured,
     cuda,
     make_kernel,
     policy_tuple,
-    require_device,
 )
+from lowregret.engine.backends.cuda.device import require_device as require_device
 from lowregret.engine.backends.cuda.layout import constants_of
 from lowregret.engine.backends.cuda.play import binary_reward, kernel
 from lowregret.engine.backends.cuda.table import CLOSED, DeviceArms, shared_table
-from lowregret.engine.backends.cuda.ways import choose_separable, fill_widths
 from lowregret.engine.backends.threads import Stopped
 from lowregret.engine.bridge.policy_types import policy_type
 from lowregret.engine.encoding import Encoding, encode
@@ -26,10 +43,8 @@ from lowregret.engine.failures import raise_for
 from lowregret.engine.kernels.drifting import MeanPath
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.runs import sum_rewards
-from lowregret.engine.problem import RECORDS, Control, Outcome, Problem, RewardTable, eliminates
+from lowregret.engine.problem import PATH, RECORDS, REWARDS, Control, Outcome, Problem, eliminates
 from lowregret.engine.start import within_memory
-from lowregret.environments.families import SAMPLED
-from lowregret.errors import InputError
 from lowregret.policies import NEVER
 from lowregret.policies.base import is_randomized
 
@@ -40,6 +55,8 @@ WAIT_SECONDS = 5e-4
 """How long the host sleeps between two looks at a launch."""
 
 _kernels: dict[Any, tuple[Any, Any]] = {}
+_launched: set[Any] = set()
+"""The kernels that were compiled for the types of their arguments."""
 
 
 class Buffers(NamedTuple):
@@ -50,41 +67,7 @@ class Buffers(NamedTuple):
     event: Any
 
 
-def refusal(problem: Problem) -> str:
-    """Return why a GPU cannot play a problem; nothing where it can."""
-    policy, bandit = problem.policy, problem.bandit
-    if policy.uses_rewards:
-        return "it looks at all rewards of an arm, which do not fit into the memory of a thread"
-    if policy.overrides("list_index") or policy.overrides("duel"):
-        return "lists and duels of arms are not written for a GPU"
-    if policy.top_two:
-        return "second samples of arms are not written for a GPU"
-    if policy.overrides("initially_active") and policy.overrides("next_round"):
-        return "arms that become active later are not written for a GPU"
-    if problem.delayed:
-        return "delayed rewards and batches are not written for a GPU"
-    if problem.prior:
-        return "a prior is not written for a GPU"
-    if problem.period is not None:
-        return "means adjusted for periods are not written for a GPU"
-    if problem.horizon >= 2**31:
-        return "the horizon must be below 2^31"
-    if not isinstance(bandit, RewardTable) and (bandit.kinds == SAMPLED).any():
-        return "a sampler of your own runs on the processor alone"
-    return ""
-
-
-def validate(problem: Problem) -> None:
-    """Raise ``InputError`` for what a GPU cannot play, and where there is none."""
-    if reason := refusal(problem):
-        raise InputError(
-            f'{problem.policy}: engine="cuda" cannot play it, since {reason}: use engine="compiled"'
-        )
-    require_device()
-
-
 def run(problem: Problem, control: Control) -> Outcome:
-    validate(problem)
     encoding, policy, runs = encode(problem), problem.policy, problem.runs
     play, arguments, constants = _kernel_for(problem, encoding)
     gigabytes = runs * (len(problem.grid) + 2 * len(problem.bandit)) * 8 / 1e9
@@ -103,14 +86,15 @@ def run(problem: Problem, control: Control) -> Outcome:
 
     def launch(start: int, count: int, buffer: Buffers) -> None:
         settings = seed, problem.first_run + start, count, encoding.shuffled, ziggurat, grid, stop, widths
-        play[max(-(-count // lanes), 1), lanes, buffer.stream, room](
-            *arguments, *settings, *buffer.memory.values()
-        )
+        start_kernel = configured(play, max(-(-count // lanes), 1), lanes, buffer.stream, room)
+        start_kernel(*arguments, *settings, *buffer.memory.values())
         buffer.event.record(buffer.stream)
 
-    widths = _widths(problem, constants, arguments)
-    launch(0, 0, buffers[0])  # plays no run, but compiles
-    cuda.synchronize()
+    with nullcontext() if play in _launched else compiling(f"{policy} for the GPU"):
+        widths = _widths(problem, constants, arguments)
+        launch(0, 0, buffers[0])  # plays no run, but compiles
+        cuda.synchronize()
+        _launched.add(play)
     began = perf_counter()
     under_way: list[tuple[int, int, Buffers]] = []
     try:
@@ -126,13 +110,11 @@ def run(problem: Problem, control: Control) -> Outcome:
         cuda.synchronize()
         raise
     seconds = perf_counter() - began
-    records = {}
-    if "path" in outputs:
-        records["path"] = outputs["path"]
-    if "rewards" in problem.record:
-        records["rewards"] = np.zeros(outputs["pulls"].shape)
+    records = {name: outputs[name] for name in problem.record & outputs.keys()}
+    if REWARDS in problem.record:
+        records[REWARDS] = np.zeros(outputs["pulls"].shape)
         sum_rewards(
-            encoding.rows, encoding.data, seed, problem.first_run, outputs["pulls"], records["rewards"],
+            encoding.rows, encoding.data, seed, problem.first_run, outputs["pulls"], records[REWARDS],
             control.halt,
         )  # fmt: skip
     return Outcome(
@@ -152,7 +134,7 @@ def _widths(problem: Problem, constants: dict[str, Any], arguments: tuple[Any, .
         return cuda.to_device(np.zeros((1, 1)))
     widths, lanes = cuda.device_array((2, problem.horizon + 1)), constants["LANES"]
     fill = make_kernel(fill_widths, constants, DeviceArms, type(arguments[0]))
-    fill[-(-problem.horizon // lanes), lanes](*arguments[:2], problem.horizon, widths)
+    configured(fill, -(-problem.horizon // lanes), lanes)(*arguments[:2], problem.horizon, widths)
     return widths
 
 
@@ -165,8 +147,8 @@ def _outputs(problem: Problem) -> list[tuple[str, tuple[int, ...], Any]]:
     ]
     if eliminates(problem.policy):
         outputs.append(("eliminated", (arms,), np.int64))
-    if "path" in problem.record:
-        outputs.append(("path", RECORDS["path"].shape(arms, problem.horizon), np.int64))
+    for name in problem.record - {REWARDS}:
+        outputs.append((name, RECORDS[name].shape(arms, problem.horizon, 0), RECORDS[name].dtype))
     return outputs
 
 
@@ -203,7 +185,7 @@ def _kernel_for(problem: Problem, encoding: Encoding) -> tuple[Any, tuple[Any, .
 
 
 def _chunk_runs(constants: dict[str, Any]) -> int:
-    """Return how many runs a launch plays, such that their arms fit into an eighth of the memory."""
+    """Return how many runs a launch plays, so that their tables take at most 1/8 of the GPU's memory."""
     if constants["new_table"] is shared_table:
         return CHUNK_RUNS
     floats, integers = _numbers_of_thread(constants)
@@ -225,7 +207,7 @@ def _new_buffers(problem: Problem, constants: dict[str, Any], chunk: int) -> Buf
     in_global = constants["new_table"] is not shared_table
     floats, integers = _numbers_of_thread(constants) if in_global else (1, constants["GONE"])
     columns = threads if in_global or integers > 1 else 1
-    path = (chunk, problem.horizon, 3) if "path" in problem.record else (1, 1, 1)
+    path = (chunk, problem.horizon, 3) if PATH in problem.record else (1, 1, 1)
     gone = (chunk, arms) if constants["GONE"] > 1 else (1, 1)
     memory = {
         "floats": cuda.device_array((floats, columns), order="F"),

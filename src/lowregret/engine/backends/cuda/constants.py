@@ -27,14 +27,23 @@ PLACE: Any = None
 GONE, RESETS, MEMORY, SUMS, COUNTS, SPREADS, RANKS = 1, 1, 1, 1, 1, 1, 1
 """The lengths of what only some kernels use; 1 where it is not used, and the compiler leaves it out."""
 
+CHECKED = False
+"""Whether places that a policy asks for are checked: those of a class of the user's own."""
 MIXED = -9
 
 
 def unset(*_: Any) -> Any:
-    """Stand for a function that depends on the problem."""
+    """Stand for a function that depends on the problem: ``layout.constants_of`` says which one it is."""
     raise NotImplementedError
 
 
-new_table = statistics = add = read_memory = write_memory = remember = see_arms = make_path = unset
-reward_and_gap = prepare = choose = refresh = eliminate = end_round = best_of_all = record_step = unset
-transform = draw_posterior = posterior_of = note_bounds = index_again = rank = best_in = unset
+new_table = statistics = add = see_arms = best_of_all = unset
+"""Functions of ``table``: where the arms of a run lie, and what is seen of them."""
+read_memory = write_memory = unset
+"""Those that ``layout.memory_functions`` writes for the fields of a ``Memory``."""
+reward_and_gap = make_path = transform = remember = record_step = eliminate = index_again = end_round = unset
+"""Functions of ``play``: the parts of a step."""
+prepare = choose = refresh = rank = best_in = update_bounds = unset
+"""Functions of ``choosers``: how the next arm is found."""
+posterior_of = draw_posterior = unset
+"""Functions of ``kernels.posteriors``."""

@@ -11,14 +11,15 @@ from collections.abc import Mapping
 from importlib import import_module
 from inspect import getattr_static
 from math import ceil, floor
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from numba import config, float64, from_dtype, types
 
 from lowregret.engine.bridge.compile import compiled_forms
-from lowregret.engine.bridge.identity import global_names
+from lowregret.engine.bridge.function_copies import copy_function
 from lowregret.engine.bridge.own_sampler import call_sampler
 from lowregret.engine.kernels.rng import EDGES, RATIOS, STATE, edge, ratio
 from lowregret.errors import InputError
@@ -63,32 +64,18 @@ class Functions:
 
     def copy(self, function: FunctionType) -> FunctionType:
         """Copy a function such that it calls device functions."""
-        names, code = dict(function.__globals__), function.__code__
         constants = self.constants if (function.__module__ or "").startswith(__package__) else {}
-        for name in set(global_names(code)):
-            if name in names:
-                names[name] = self._replace(constants.get(name, names[name]), code.co_names)
-        cells = function.__closure__
-        if cells:
-            contents = [self._replace(cell.cell_contents, code.co_names) for cell in cells]
-            cells = tuple(type(cells[0])(content) for content in contents)
-        copy = FunctionType(code, names, function.__name__, function.__defaults__, cells)
-        copy.__kwdefaults__, copy.__module__ = function.__kwdefaults__, function.__module__
-        return copy
+        return copy_function(function, lambda name, value: self._replacement(constants.get(name, value)))
 
-    def _replace(self, value: Any, used: tuple[str, ...]) -> Any:
-        """Return what stands in a copied function in place of a value that it refers to by a name."""
+    def _replacement(self, value: Any) -> Any:
+        """Return what a copied function uses instead of a value."""
         value = getattr(value, "py_func", value)
         for original, other in REPLACED:
             if value is original and not SIMULATED:
                 return self.device(other)
-        if isinstance(value, FunctionType) and not _is_foreign(value):
+        foreign = "numba", "numpy", "builtins"
+        if isinstance(value, FunctionType) and (value.__module__ or "").partition(".")[0] not in foreign:
             return self.device(value)
-        if isinstance(value, ModuleType) and not _is_foreign(value):
-            attributes = {key: self._replace(vars(value)[key], used) for key in used if key in vars(value)}
-            copy = ModuleType(value.__name__)
-            vars(copy).update({**vars(value), **attributes})
-            return copy
         return value
 
 
@@ -141,11 +128,6 @@ REPLACED = (
 """What kernels call in place of some functions."""
 
 
-def _is_foreign(value: Any) -> bool:
-    name = value.__name__ if isinstance(value, ModuleType) else value.__module__ or ""
-    return name.partition(".")[0] in ("numba", "numpy", "builtins")
-
-
 def make_kernel(function: Any, constants: dict[str, Any], own: type, *others: type) -> Any:
     """Return a kernel in which names stand for constants; it may call the methods of these named tuples."""
     functions = Functions(constants)
@@ -157,6 +139,13 @@ def make_kernel(function: Any, constants: dict[str, Any], own: type, *others: ty
             _methods[each, name] = functions.device(method)
             _declare(name)
     return cuda.jit(**OPTIONS)(functions.copy(function))
+
+
+def configured(kernel: Any, *launch: Any) -> Any:
+    """Return a kernel with the blocks and threads of a launch, without Numba's warning of a small one."""
+    with catch_warnings():
+        simplefilter("ignore")  # numba-cuda has a class of warnings of its own
+        return kernel[launch]
 
 
 def _methods_of(kind: type) -> dict[str, FunctionType]:

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 from numba import int16, int32, uint8, uint16
 
-from lowregret.engine.backends.cuda import play, table, ways
+from lowregret.engine.backends.cuda import choosers, play, table
 from lowregret.engine.backends.cuda.constants import MIXED
+from lowregret.engine.bridge.compile import selected_bodies
 from lowregret.engine.encoding import Encoding
-from lowregret.engine.kernels.lazy import separable_index
-from lowregret.engine.kernels.observe import observes_plainly
-from lowregret.engine.problem import Problem
+from lowregret.engine.kernels.modes import select_mode
+from lowregret.engine.kernels.posteriors import draw, posterior
+from lowregret.engine.kernels.statistics import observes_plainly
+from lowregret.engine.problem import PATH, Problem
 from lowregret.environments.families import BERNOULLI, GAUSSIAN
 from lowregret.policies import Policy
-from lowregret.policies.base import samples_posteriors
 
 SHARED_BYTES = 43 * 1024
 """How much shared memory the arms of a block may take: 48 KB less the ziggurat."""
@@ -24,8 +25,6 @@ WARP = 32
 """How many threads a GPU runs in step."""
 FEW_ARMS, FEW_GROUP = 32, 5
 """Up to how many arms all values are compared at every step, and how many of them one after the other."""
-LONGEST_TABLE = 2**24
-"""Up to which horizon the widths of all numbers of pulls and times are computed beforehand."""
 EXACT_PULLS = 2**26
 """Up to how many pulls the products of counts are exact."""
 
@@ -33,13 +32,14 @@ EXACT_PULLS = 2**26
 def constants_of(problem: Problem, encoding: Encoding) -> dict[str, Any]:
     """Return the numbers and functions that stand for the names of ``constants``."""
     policy, arms = problem.policy, len(problem.bandit)
-    way = way_to_choose(policy, problem.horizon)
+    chooser = choosers.CHOOSERS[select_mode(problem, on_gpu=True)]
     counts, drifts = counts_rewards(problem, encoding), encoding.means is not None
     rounds, bounded = policy.overrides("first_round"), policy.overrides("lower_bound")
-    gone = rounds or bounded or policy.overrides("initially_active")
-    resets = rounds and not policy.eliminates_permanently
+    changes_arms = rounds and policy.rounds_eliminate
+    gone = changes_arms or bounded or policy.overrides("initially_active")
+    resets = changes_arms and not policy.eliminates_permanently
     fields = len(policy.Memory()) if policy.Memory else 0
-    compares, few = way in ("constant", "increasing"), arms <= FEW_ARMS
+    compares, few = chooser.compares_scores, arms <= FEW_ARMS
     group = min(arms, FEW_GROUP) if few else 2 ** ceil(log2(sqrt(arms)))
     groups = ceil(arms / group)
     kinds = set(encoding.rows["kind"].tolist())
@@ -50,7 +50,7 @@ def constants_of(problem: Problem, encoding: Encoding) -> dict[str, Any]:
         "ARMS": arms,
         "GROUP": group,
         "GROUPS": groups,
-        "PADDED": groups * group if compares else 1 if way == "scan" else arms,
+        "PADDED": groups * group if compares else 1 if chooser is choosers.SCAN else arms,
         "WARMUP": policy.warmup,
         "PERMANENT": policy.eliminates_permanently,
         "FINISHES": policy.eliminates_permanently and not drifts,
@@ -60,61 +60,39 @@ def constants_of(problem: Problem, encoding: Encoding) -> dict[str, Any]:
         "CLIP": problem.clip and not counts,
         "COUNT": uint16 if problem.horizon < 2**16 else int32,
         "PLACE": uint8 if arms <= 256 else int16 if arms < 2**15 else int32,
+        "CHECKED": not type(policy).__module__.startswith("lowregret."),
         "GONE": max(arms, 2) if gone else 1,
         "RESETS": max(arms, 2) if resets else 1,
         "MEMORY": max(fields * arms, 2) if fields else 1,
         "SUMS": 1 if counts else 3 * arms,
         "COUNTS": arms if counts else 1,
         "RANKS": groups if compares and not few else 1,
-        "rank": ways.rank_nothing if few else ways.rank_group,
-        "best_in": ways.best_of_group if few else ways.kept_best,
-        "SPREADS": arms if way in ("posterior", "separable") else 1,
+        "rank": choosers.no_ranking if few else choosers.rank_group,
+        "best_in": choosers.best_of_group if few else choosers.kept_best,
+        "SPREADS": arms if chooser.keeps_spreads else 1,
         "statistics": table.counted if counts else table.summed,
         "add": table.add_count if counts else table.add_sums,
         "see_arms": table.see_all if policy.uses_arms else table.see_none,
         "best_of_all": table.best_mean if policy.uses_best else table.no_best,
         "reward_and_gap": play.drifting_reward if drifts else rewards,
         "make_path": play.path_of if drifts else play.no_path,
-        "record_step": play.record_each_step if "path" in problem.record else play.record_no_step,
+        "record_step": play.record_each_step if PATH in problem.record else play.record_no_step,
         "remember": play.remember_more if policy.Memory else play.remember_nothing,
         "transform": play.transform_reward if policy.overrides("transform_reward") else play.keep_reward,
-        "prepare": getattr(ways, f"prepare_{way}"),
-        "choose": getattr(ways, f"choose_{way}"),
-        "refresh": getattr(ways, f"refresh_{way}"),
-        "note_bounds": ways.note_both_bounds if bounded else ways.note_no_bounds,
-        "index_again": play.kept_index if way == "constant" else play.computed_index,
+        "posterior_of": selected_bodies[posterior](type(policy)),
+        "draw_posterior": selected_bodies[draw](type(policy)),
+        "prepare": chooser.prepare,
+        "choose": chooser.choose,
+        "refresh": chooser.refresh,
+        "update_bounds": choosers.store_bounds if bounded else choosers.no_bounds,
+        "index_again": play.kept_index if chooser is choosers.CONSTANT else play.computed_index,
         "end_round": play.next_round if rounds else play.keep_round,
         **memory_functions(policy),
     }
-    if not bounded:
-        constants["eliminate"] = play.eliminate_none
-    else:
-        constants["eliminate"] = play.eliminate_crossed if way == "constant" else play.eliminate_dominated
-    normal = policy.overrides("normal_posterior")
-    constants["posterior_of"] = ways.normal_posterior_of if normal else ways.beta_posterior_of
-    constants["draw_posterior"] = ways.draw_normal if normal else ways.draw_beta
+    dominated = play.eliminate_crossed if chooser is choosers.CONSTANT else play.eliminate_dominated
+    constants["eliminate"] = dominated if bounded else play.eliminate_none
     constants["new_table"], constants["LANES"] = _place_of_table(constants)
     return constants
-
-
-def way_to_choose(policy: Policy, horizon: int) -> str:
-    """Return how the next arm of a policy is found: one of the ways of ``ways``."""
-    kind = type(policy)
-    if samples_posteriors(kind):
-        return "posterior"
-    sees_more = kind.uses_best or kind.uses_arms or kind.Memory is not None
-    if (
-        horizon <= LONGEST_TABLE
-        and separable_index.applies(policy, 2, horizon)
-        and not kind.overrides("first_round")
-    ):
-        return "separable"
-    if kind.overrides("score") and not sees_more:
-        if kind.index_trend == "constant":
-            return "constant"
-        if kind.index_trend == "increasing" and not kind.overrides("lower_bound"):
-            return "increasing"
-    return "scan"
 
 
 def counts_rewards(problem: Problem, encoding: Encoding) -> bool:

@@ -1,4 +1,4 @@
-"""One run in one thread: the steps that all ways to choose share, and the kernel."""
+"""One run in one thread: the steps that all modes share, and the kernel."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 
 from numba import int64, uint64
 
+from lowregret.engine.backends.cuda.choosers import EXPIRED, HIGHEST, LOWEST
 from lowregret.engine.backends.cuda.constants import (
     ARMS,
+    CHECKED,
     CLIP,
     FINISHES,
     GONE,
@@ -38,7 +40,6 @@ from lowregret.engine.backends.cuda.constants import (
 )
 from lowregret.engine.backends.cuda.device import STATE_TYPE, cuda, load_ziggurat, product
 from lowregret.engine.backends.cuda.table import DeviceArms, Table, arm_at, count_active, is_active
-from lowregret.engine.backends.cuda.ways import HIGHEST, LOWEST, STALE
 from lowregret.engine.kernels.drifting import MeanPath, mean_at, part_at, reward_of_mean
 from lowregret.engine.kernels.rewards import RewardSource, exhausted, nth_reward
 from lowregret.engine.kernels.rng import (
@@ -50,10 +51,9 @@ from lowregret.engine.kernels.rng import (
     uniform,
     upper_bits,
 )
-from lowregret.engine.kernels.simulated_run import STOPPED
 from lowregret.engine.kernels.state import GIVEN
 from lowregret.engine.kernels.statistics import clipped
-from lowregret.engine.kernels.step import ELIMINATED_ALL, NOT_A_NUMBER
+from lowregret.engine.status import ARM_FAILED, ELIMINATED_ALL, NOT_A_NUMBER, PLACE_FAILED, STOPPED
 from lowregret.environments.drift import PIECEWISE
 from lowregret.policies.views import Clock, clock_at
 
@@ -183,7 +183,7 @@ def eliminate_dominated(
                 table.gone[i, table.entry] = t
             else:
                 remaining += 1
-    table.until[0] = STALE
+    table.until[0] = EXPIRED
     return remaining if remaining > 0 else ELIMINATED_ALL
 
 
@@ -209,7 +209,7 @@ def next_round(
         clock = clock_at(t, horizon, ARMS, best_of_all(table))
         round = policy.next_round(DeviceArms(policy, table, t), clock, round)
         active = count_active(table)
-        table.until[0] = STALE
+        table.until[0] = EXPIRED
         if active == 0:
             active = ELIMINATED_ALL
     return round, active
@@ -246,7 +246,9 @@ def start(policy: Any, table: Table, closed: Any, key: Any, shuffled: bool) -> N
             table.counts[i, table.column] = 0
         if MEMORY > 1:
             write_memory(table, i, policy.initial_memory())
-    table.until[0] = STALE
+    table.until[0] = EXPIRED
+    if CHECKED:
+        table.beyond[0] = 0
 
 
 def finish(table: Table, game: Game, number: int, t: int, at: int) -> int:
@@ -260,7 +262,7 @@ def finish(table: Table, game: Game, number: int, t: int, at: int) -> int:
         KIND == GIVEN
         and int64(table.pulls[last, table.column]) + game.horizon - t > game.encodings[number_of_arm, 1]
     ):
-        return -number_of_arm - 1
+        return ARM_FAILED - number_of_arm
     for step in range(t + 1, game.horizon + 1):
         record_step(table, game, last, step, number, 1)
     while game.grid[at] <= game.horizon:
@@ -275,12 +277,12 @@ def finish(table: Table, game: Game, number: int, t: int, at: int) -> int:
 def play(policy: Any, first: Any, table: Table, rng: Rng, game: Game, stop: Any) -> int:
     """Play one run; return the horizon, or a negative number as ``kernels.simulated_run`` has it."""
     horizon, grid, round, active = game.horizon, game.grid, first, count_active(table)
-    t, turn, at, part, lost, due = 0, 0, 0, 0, 0.0, int(grid[0])
-    while t < horizon and (turn < WARMUP * ARMS or active > 1 or not FINISHES):
-        warm, i = turn < WARMUP * ARMS, 0
+    t, first_pulls, at, part, lost, due = 0, 0, 0, 0, 0.0, int(grid[0])
+    while t < horizon and (first_pulls < WARMUP * ARMS or active > 1 or not FINISHES):
+        warm, i = first_pulls < WARMUP * ARMS, 0
         if warm:
-            i = turn % ARMS
-            turn += 1
+            i = first_pulls % ARMS
+            first_pulls += 1
             if not is_active(table, i):
                 continue
         best = best_of_all(table)
@@ -295,15 +297,17 @@ def play(policy: Any, first: Any, table: Table, rng: Rng, game: Game, stop: Any)
         number = int(table.order[i, table.column])
         x, gap, part = reward_and_gap(game, number, int64(table.pulls[i, table.column]) + 1, t, part)
         if x != x:
-            return -number - 1
+            return ARM_FAILED - number
         lost += gap
         remember(policy, table, i, transform(policy, clipped(x, CLIP), rng), t, horizon, best)
         if not warm and (active > 1 or not PERMANENT):
             refresh(policy, table, i, t, horizon, round, rng)
             active = eliminate(policy, table, t, horizon, round, rng, active)
             round, active = end_round(policy, table, t, horizon, round, rng, active)
-            if active < 0:
+            if active < 0 and not (CHECKED and table.beyond[0] != 0):
                 return active
+        if CHECKED and table.beyond[0] != 0:
+            return PLACE_FAILED - table.beyond[0]
         record_step(table, game, i, t, round.number, active)
         if t == due:
             record_regret(table, game, lost, at)
@@ -348,7 +352,7 @@ def kernel(
         regret[entry],
         path[entry % len(path)],
     )
-    answers[entry] = play(policy, first, table, Rng(states[0], None, None), game, stop)
+    answers[entry] = play(policy, first, table, Rng(states[0]), game, stop)
     for i in range(ARMS):
         pulls[entry, table.order[i, table.column]] = table.pulls[i, table.column]
         if GONE > 1:

@@ -13,6 +13,7 @@ from numba import float64, int32, int64
 
 from lowregret.engine.backends.cuda.constants import (
     ARMS,
+    CHECKED,
     COUNT,
     COUNTS,
     GONE,
@@ -58,6 +59,7 @@ class Table(NamedTuple):
     bounds: Any  # the smallest value and the largest lower bound
     widths: Any  # for each number n, the width of one pull at time n, and that of n pulls over that of one
     until: Any  # up to which step the values hold: 0 if they are to be computed anew, -1 if one is nan
+    beyond: Any  # a place beyond the arms that the policy asked for, 0 if it has asked for none
 
 
 def shared_table(lane: int, entry: int, floats: Any, integers: Any, widths: Any) -> Table:
@@ -74,7 +76,7 @@ def shared_table(lane: int, entry: int, floats: Any, integers: Any, widths: Any)
     bounds, until = cuda.local.array(2, float64), cuda.local.array(1, int64)
     return Table(
         lane, entry, lane, order, pulls, counts, sums, resets, memory, integers, spreads, values, best,
-        leader, bounds, widths, until,
+        leader, bounds, widths, until, cuda.local.array(1, int64),
     )  # fmt: skip
 
 
@@ -86,7 +88,7 @@ def split_table(lane: int, entry: int, floats: Any, integers: Any, widths: Any) 
     leader = cuda.shared.array((RANKS, LANES), PLACE)
     return Table(
         entry, entry, lane, cold.order, cold.pulls, cold.counts, cold.sums, cold.resets, cold.memory,
-        cold.gone, cold.spreads, values, best, leader, cold.bounds, widths, cold.until,
+        cold.gone, cold.spreads, values, best, leader, cold.bounds, widths, cold.until, cold.beyond,
     )  # fmt: skip
 
 
@@ -98,7 +100,7 @@ def global_table(lane: int, entry: int, floats: Any, integers: Any, widths: Any)
     return Table(
         entry, entry, entry, integers[a:b], integers[b:c], integers[c:d], floats[:p], integers[d:e],
         floats[p:q], integers, floats[q:r], floats[r:s], floats[s : s + RANKS], integers[e : e + RANKS],
-        bounds, widths, until,
+        bounds, widths, until, cuda.local.array(1, int64),
     )  # fmt: skip
 
 
@@ -167,6 +169,14 @@ def see_none(policy: Any, table: Table, t: int) -> None:
     return None
 
 
+def checked_place(table: Table, i: int) -> int:
+    """Return a place among the arms; one beyond them is noted, and the first arm stands for it until then."""
+    if CHECKED and not -ARMS <= i < ARMS:
+        table.beyond[0] = i
+        return 0
+    return i
+
+
 class DeviceArms(NamedTuple):
     """All arms: what ``policies.Arms`` is on the processor."""
 
@@ -175,20 +185,21 @@ class DeviceArms(NamedTuple):
     t: int
 
     def at(self, i: int) -> Arm:
-        return arm_at(self.policy, self.table, i, self.t)
+        return arm_at(self.policy, self.table, checked_place(self.table, i), self.t)
 
     def active(self, i: int) -> bool:
-        return is_active(self.table, i)
+        return is_active(self.table, checked_place(self.table, i))
 
     def eliminate(self, i: int) -> None:
+        i = checked_place(self.table, i)
         if self.table.gone[i, self.table.entry] == 0:
             self.table.gone[i, self.table.entry] = self.t
 
     def reactivate(self, i: int) -> None:
-        self.table.gone[i, self.table.entry] = 0
+        self.table.gone[checked_place(self.table, i), self.table.entry] = 0
 
     def reset(self, i: int) -> None:
-        table = self.table
+        table, i = self.table, checked_place(self.table, i)
         table.resets[i, table.column] = table.pulls[i, table.column]
         table.counts[i if COUNTS > 1 else 0, table.column] = 0
         if SUMS > 1:
@@ -196,7 +207,7 @@ class DeviceArms(NamedTuple):
         write_memory(table, i, self.policy.initial_memory())
 
     def set_memory(self, i: int, memory: Any) -> None:
-        write_memory(self.table, i, memory)
+        write_memory(self.table, checked_place(self.table, i), memory)
 
     def count_active(self) -> int:
         return count_active(self.table)

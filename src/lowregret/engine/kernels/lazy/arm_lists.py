@@ -13,21 +13,16 @@ import numpy as np
 
 from lowregret._common.arrays import Floats
 from lowregret.engine.bridge.compile import compiled, compiled_inline
+from lowregret.engine.encoding import Encoding
 from lowregret.engine.kernels.lazy.tournament import Tournament, enter, new_tournament, rebuild
-from lowregret.engine.kernels.observe import observe
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.rules import rules_of
-from lowregret.engine.kernels.simulated_run import (
-    STOPPED,
-    Run,
-    clock_now,
-    draw_reward,
-    record_if_due,
-    record_step,
-    warm_up,
-)
-from lowregret.engine.kernels.state import Rows
-from lowregret.engine.kernels.step import NOT_A_NUMBER, start_list
+from lowregret.engine.kernels.simulated_run import Run, clock_now, draw_reward, end_step, record_step, warm_up
+from lowregret.engine.kernels.state import ArmTable, Rows, State
+from lowregret.engine.kernels.statistics import observe
+from lowregret.engine.kernels.step import start_list
+from lowregret.engine.problem import Problem
+from lowregret.engine.status import ARM_FAILED, NOT_A_NUMBER, PLAYING
 from lowregret.policies import Arm, Clock, Policy
 from lowregret.policies.views import arm_view
 
@@ -39,14 +34,13 @@ class Scratch(NamedTuple):
     lines: Floats
 
 
-def applies(policy: Policy, arms: int, horizon: int) -> bool:
+def applies(problem: Problem) -> bool:
     """Return whether the policy plays lists."""
-    return policy.overrides("list_index")
+    return problem.policy.overrides("list_index")
 
 
-def new_scratch(policy: Policy, rows: Rows, horizon: int) -> Scratch:
-    """Return the working memory for runs on a table of arms."""
-    return Scratch(new_tournament(len(rows)), np.zeros((4, len(rows))))
+def new_scratch(policy: Policy, encoding: Encoding, horizon: int) -> Scratch:
+    return Scratch(new_tournament(len(encoding.rows)), np.zeros((4, len(encoding.rows))))
 
 
 @compiled_inline
@@ -82,12 +76,12 @@ def line_is_positive(lines: Floats, i: int, clock: Clock) -> bool:
 
 
 @compiled_inline
-def list_arms(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, lines: Floats) -> int:
+def list_arms(policy: Any, table: ArmTable, clock: Clock, round: Any, rng: Rng, lines: Floats) -> int:
     """Put arms with a positive index on the next list; return how many, -1 if an index is nan."""
-    listed = 0
+    rows, listed = table.rows, 0
     for i in range(len(rows)):
         if line_is_positive(lines, i, clock):
-            arm = arm_view(policy, rows, i)
+            arm = arm_view(policy, table, i)
             index = policy.arm_index(arm, clock, round, rng)
             if index != index:
                 return -1
@@ -118,39 +112,34 @@ def enter_means(rows: Rows, means: Tournament) -> None:
     rebuild(means)
 
 
-def play(policy: Any, first: Any, rng: Rng, run: Run, scratch: Scratch) -> int:
+def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> State:
     """Play one run, computing at each step only the indices that could be positive."""
-    rows, horizon, uses_best = run.rows, run.horizon, rules_of(policy).uses_best
-    t, at = warm_up(policy, rng, first.number, run)
-    if t < 0:
-        return t
+    table, rows, uses_best = run.table, run.table.rows, rules_of(policy).uses_best
+    round, _, t, at, status = warm_up(policy, state, rng, run)
     means, lines = scratch.means, scratch.lines
     enter_means(rows, means)
     i, remaining, listed = 0, next_list(rows, 0, lines), 0
-    while t < horizon:
+    while status == PLAYING and t < run.horizon:
         while not rows[i]["active"]:
             i += 1
         row = rows[i]
-        x = draw_reward(run, i)
+        number, x = row["number"], draw_reward(run, i)
         if x != x:
-            return -i - 1
+            return State(round, remaining, t, at, ARM_FAILED - number)
         t += 1
-        observe(policy, rows, i, x, clock_now(run, t, 0.0), rng)
-        number = row["number"]
+        observe(policy, table, i, x, clock_now(run, t, 0.0), rng)
         row["active"] = False
         remaining -= 1
         evaluate_always(lines, i)
         if uses_best:
             enter(means, i, row["mean"])
         clock = clock_now(run, t, means.best[1] if uses_best else 0.0)
-        more = list_arms(policy, rows, clock, first, rng, lines)
+        more = list_arms(policy, table, clock, round, rng, lines)
         if more < 0:
-            return NOT_A_NUMBER
+            return State(round, remaining, t, at, NOT_A_NUMBER)
         listed += more
         if remaining == 0:
             i, remaining, listed = 0, next_list(rows, listed, lines), 0
-        record_step(run, t, number, first.number, remaining)
-        at = record_if_due(run, t, at)
-        if run.stop[0]:
-            return STOPPED
-    return t
+        record_step(run, t, number, round.number, remaining)
+        at, status = end_step(run, t, at, status)
+    return State(round, remaining, t, at, status)

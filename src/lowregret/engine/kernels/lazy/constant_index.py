@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lowregret.engine.bridge.compile import by_policy_class, compiled, compiled_inline
+from lowregret.engine.encoding import Encoding
 from lowregret.engine.kernels.lazy.streaks import (
     Lookahead,
     count_ahead,
@@ -22,23 +23,17 @@ from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.rules import rules_of
 from lowregret.engine.kernels.simulated_run import (
     POLL_STEPS,
-    STOPPED,
     Run,
     clock_now,
-    finish,
-    record_if_due,
+    end_step,
     record_step,
     warm_up,
 )
-from lowregret.engine.kernels.state import Rows
+from lowregret.engine.kernels.state import ArmTable, State
 from lowregret.engine.kernels.statistics import Sums, add_reward, arm_from_sums, read_sums
-from lowregret.engine.kernels.step import (
-    NOT_A_NUMBER,
-    count_active,
-    eliminate_dominated,
-    end_round,
-    log_eliminated,
-)
+from lowregret.engine.kernels.step import eliminate_dominated, end_round, log_eliminated
+from lowregret.engine.problem import Problem
+from lowregret.engine.status import ARM_FAILED, ELIMINATED_ALL, NOT_A_NUMBER, PLAYING
 from lowregret.policies import Clock, Policy
 from lowregret.policies.views import arm_view
 
@@ -50,29 +45,29 @@ class Scratch(NamedTuple):
     ahead: Lookahead
 
 
-def applies(policy: Policy, arms: int, horizon: int) -> bool:
+def applies(problem: Problem) -> bool:
     """Return whether scores change with the pulls of their arm alone."""
+    policy = problem.policy
     looks_elsewhere = policy.uses_best or policy.uses_arms
     return policy.overrides("score") and policy.index_trend == "constant" and not looks_elsewhere
 
 
-def new_scratch(policy: Policy, rows: Rows, horizon: int) -> Scratch:
-    """Return the working memory for runs on a table of arms."""
-    return Scratch(new_tournament(len(rows)), new_lookahead(len(rows)))
+def new_scratch(policy: Policy, encoding: Encoding, horizon: int) -> Scratch:
+    return Scratch(new_tournament(len(encoding.rows)), new_lookahead(len(encoding.rows)))
 
 
 @compiled
-def rescore(policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, tree: Tournament) -> Any:
+def rescore(policy: Any, table: ArmTable, clock: Clock, round: Any, rng: Rng, tree: Tournament) -> Any:
     """Score all active arms into the tree; return the smallest score and the largest lower bound.
 
     Both are nan where a score is.
     """
-    size = len(tree.best) // 2
+    rows, size = table.rows, len(tree.best) // 2
     lowest, highest = np.inf, -np.inf
     for i in range(len(rows)):
         tree.best[size + i] = -np.inf
         if rows[i]["active"]:
-            arm = arm_view(policy, rows, i)
+            arm = arm_view(policy, table, i)
             score = policy.arm_index(arm, clock, round, rng)
             if score != score:
                 return np.nan, np.nan
@@ -91,24 +86,24 @@ def look_ahead(
 
     One quantity after the other, so that the processor computes those of several pulls at once.
     """
-    ahead, tree, row = scratch.ahead, scratch.tree, run.rows[i]
-    write_pulled(run.rows, ahead, i)
+    ahead, tree, row = scratch.ahead, scratch.tree, run.table.rows[i]
+    write_pulled(run.table.rows, ahead, i)
     source, sums, number = reward_source(row), read_sums(row), row["number"]
     most = min(most, len(ahead.scores)) if rules_of(policy).looks_ahead else 1
     length = count_ahead(source, sums, most)
     if length < 1:
         return False
     rewards, totals, squares = ahead.scores, ahead.totals[i], ahead.squares[i]
-    draw_rewards(source, run.data, sums.before + sums.pulls, length, run.clip, rewards)
-    pulls = sums.pulls + 1
+    draw_rewards(source, run.data, sums.before + sums.n, length, run.clip, rewards)
+    count = sums.n + 1
     for k in range(length):
         sums = add_reward(sums, policy.transform_reward(rewards[k], rng))
         totals[k], squares[k] = sums.total, sums.squares
     row["origin"] = sums.origin
     clock, scores, lower_bounds = clock_now(run, t + 1, 0.0), ahead.scores, ahead.lower_bounds
     for k in range(length):
-        after = Sums(sums.before, pulls + k, sums.origin, totals[k], squares[k])
-        arm = arm_from_sums(policy, run.rows, number, after)
+        after = Sums(sums.before, count + k, sums.origin, totals[k], squares[k])
+        arm = arm_from_sums(policy, run.table, number, after)
         scores[k] = at_least(policy.arm_index(arm, clock, round, rng))
         if rules_of(policy).eliminates_dominated:
             lower_bounds[k] = policy.lower_bound(arm, clock, round)
@@ -121,8 +116,8 @@ def make_pulls(run: Run, ahead: Lookahead, i: int, t: int, count: int, round: An
     """Pull an arm so many times, as computed; return the time."""
     if len(run.path) > 0:
         for step in range(t + 1, t + count + 1):
-            record_step(run, step, run.rows[i]["number"], round.number, active)
-    run.rows[i]["pulls"] += count
+            record_step(run, step, run.table.rows[i]["number"], round.number, active)
+    run.table.rows[i]["pulls"] += count
     ahead.arms[i]["pulled"] += count
     return t + count
 
@@ -131,12 +126,11 @@ def make_pulls(run: Run, ahead: Lookahead, i: int, t: int, count: int, round: An
 def _eliminate(
     policy: Any, run: Run, ahead: Lookahead, i: int, t: int, round: Any, rng: Rng, active: int
 ) -> int:
-    rows = run.rows
+    rows = run.table.rows
     write_all_pulled(rows, ahead)
-    if eliminate_dominated(policy, rows, clock_now(run, t, 0.0), round, rng):
+    if eliminate_dominated(policy, run.table, clock_now(run, t, 0.0), round, rng):
         active = log_eliminated(rows, t)
-        if active > 0:
-            record_step(run, t, rows[i]["number"], round.number, active)
+        record_step(run, t, rows[i]["number"], round.number, active)
     return active
 
 
@@ -154,19 +148,18 @@ def eliminate(kind: type[Policy]) -> Any:
 
 @compiled
 def _start_round(
-    policy: Any, run: Run, ahead: Lookahead, i: int, t: int, round: Any, rng: Rng, active: int
+    policy: Any, run: Run, ahead: Lookahead, i: int, t: int, round: Any, active: int, rng: Rng
 ) -> tuple[Any, int]:
-    rows = run.rows
+    rows = run.table.rows
     write_all_pulled(rows, ahead)
     forget(ahead)
-    round, active = end_round(policy, rows, t, clock_now(run, t, 0.0), round, rng)
-    if active > 0:
-        record_step(run, t, rows[i]["number"], round.number, active)
+    round, active = end_round(policy, run.table, t, clock_now(run, t, 0.0), round, rng)
+    record_step(run, t, rows[i]["number"], round.number, active)
     return round, active
 
 
 def _keep_round(
-    policy: Any, run: Run, ahead: Lookahead, i: int, t: int, round: Any, rng: Rng, active: int
+    policy: Any, run: Run, ahead: Lookahead, i: int, t: int, round: Any, active: int, rng: Rng
 ) -> tuple[Any, int]:
     return round, active
 
@@ -177,35 +170,33 @@ def start_round(kind: type[Policy]) -> Any:
     return _start_round if kind.overrides("first_round") else _keep_round
 
 
-def play(policy: Any, first: Any, rng: Rng, run: Run, scratch: Scratch) -> int:
+def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> State:
     """Play one run of a policy whose scores are constant.
 
     The arm of the largest score is pulled for a whole streak. ``lowest`` and ``highest`` bound all scores
     from below and all lower bounds from above. No arm can have to leave while they have not crossed; in a
     streak in which they would, arms are eliminated after each pull.
     """
-    rows, horizon, grid = run.rows, run.horizon, run.grid
-    rules, tree, ahead, round = rules_of(policy), scratch.tree, scratch.ahead, first
-    t, at = warm_up(policy, rng, round.number, run)
-    if t < 0:
-        return t
-    active = count_active(rows)
+    table, rows, horizon, grid = run.table, run.table.rows, run.horizon, run.grid
+    rules, tree, ahead = rules_of(policy), scratch.tree, scratch.ahead
+    round, active, t, at, status = warm_up(policy, state, rng, run)
     forget(ahead)
-    lowest, highest = rescore(policy, rows, clock_now(run, t, 0.0), round, rng, tree)
-    if lowest != lowest and t < horizon:
-        return NOT_A_NUMBER
+    lowest, highest = rescore(policy, table, clock_now(run, t, 0.0), round, rng, tree)
+    if lowest != lowest and t < horizon and status == PLAYING:
+        return State(round, active, t, at, NOT_A_NUMBER)
     i = tree.place[1]
-    while t < horizon and (active > 1 or not rules.eliminates_permanently):
+    while status == PLAYING and t < horizon and (active > 1 or not rules.ends_alone):
         due = min(max(round.until, t + 1), horizon)
         end = min(due, t + POLL_STEPS)
         if at < len(grid):
             end = min(end, grid[at])
+        pulled = i
         while t < end:
             pulled, arm = i, ahead.arms[i]
             if arm["streak"] == arm["streaks"] and not look_ahead(
                 policy, run, scratch, i, t, due - t, round, rng
             ):
-                return -i - 1
+                return State(round, active, t, at, ARM_FAILED - rows[i]["number"])
             streak = ahead.streaks[i, arm["streak"]]
             count, score, crosses = min(streak["end"] - arm["pulled"], end - t), streak["score"], False
             if rules.eliminates_dominated:
@@ -218,26 +209,25 @@ def play(policy: Any, first: Any, rng: Rng, run: Run, scratch: Scratch) -> int:
                 write_pulled(rows, ahead, i)
             if arm["pulled"] == streak["end"]:
                 if score != score:
-                    return NOT_A_NUMBER
+                    return State(round, active, t, at, NOT_A_NUMBER)
                 arm["streak"] += 1
                 i = enter(tree, i, score)
             if crosses:
                 active = eliminate(policy, run, ahead, pulled, t, round, rng, active)
-                if active < 0:
-                    return active
-                lowest, highest = rescore(policy, rows, clock_now(run, t, 0.0), round, rng, tree)
+                if active == 0:
+                    return State(round, active, t, at, ELIMINATED_ALL)
+                lowest, highest = rescore(policy, table, clock_now(run, t, 0.0), round, rng, tree)
                 i = tree.place[1]
                 if active == 1:
                     break
         if t >= round.until:
-            round, active = start_round(policy, run, ahead, pulled, t, round, rng, active)
-            if active < 0:
-                return active
-            lowest, highest = rescore(policy, rows, clock_now(run, t, 0.0), round, rng, tree)
+            round, active = start_round(policy, run, ahead, pulled, t, round, active, rng)
+            if active == 0:
+                return State(round, active, t, at, ELIMINATED_ALL)
+            lowest, highest = rescore(policy, table, clock_now(run, t, 0.0), round, rng, tree)
             if lowest != lowest:
-                return NOT_A_NUMBER
+                return State(round, active, t, at, NOT_A_NUMBER)
             i = tree.place[1]
-        at = record_if_due(run, t, at)
-        if run.stop[0]:
-            return STOPPED
-    return finish(run, round.number, t) if t < horizon else t
+        at, status = end_step(run, t, at, status)
+    write_all_pulled(rows, ahead)
+    return State(round, active, t, at, status)

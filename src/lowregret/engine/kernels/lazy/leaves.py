@@ -33,7 +33,7 @@ from lowregret.engine.kernels.lazy.arm_groups import (
 from lowregret.engine.kernels.lazy.tournament import Tournament, at_least, enter, rebuild
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.rules import rules_of
-from lowregret.engine.kernels.state import Rows
+from lowregret.engine.kernels.state import ArmTable, Rows
 from lowregret.environments.families import BERNOULLI
 from lowregret.policies import Arm, Clock, Policy
 from lowregret.policies.views import arm_view
@@ -45,6 +45,18 @@ MIN_BERNOULLI_ARMS, MIN_OTHER_ARMS = 33, 251
 arms that are not all Bernoulli, since those are seldom in equal states."""
 SPARE_GROUPS = 8
 """How many new groups a tree has room for at least."""
+
+
+class Board(NamedTuple):
+    """What the scores of a stretch of time are computed from, and the tree of their bounds.
+
+    The groups are passed beside it, since only of an argument Numba knows that it is None.
+    """
+
+    table: ArmTable
+    round: Any
+    rng: Rng
+    tree: Tournament
 
 
 class Leaf(NamedTuple):
@@ -63,16 +75,22 @@ def slack(score: float) -> float:
 
 
 @compiled_inline
-def bound(policy: Any, arm: Arm, clock: Clock, round: Any, rng: Rng) -> float:
+def score_of(policy: Any, board: Board, arm: Arm, clock: Clock) -> float:
+    """Return the score of an arm, nan if it is nan."""
+    return at_least(policy.arm_index(arm, clock, board.round, board.rng))
+
+
+@compiled_inline
+def bound(policy: Any, board: Board, arm: Arm, clock: Clock) -> float:
     """Return what a score cannot pass but for the slack, from the clock at which it is largest."""
     best = max(clock.best, arm.mean) if arm.pulls > 0 else clock.best
     clock = Clock(clock.t, clock.horizon, clock.arms, clock.log_t, best)
-    score = policy.arm_index(arm, clock, round, rng)
-    return at_least(score) if score == score else np.inf
+    score = score_of(policy, board, arm, clock)
+    return score if score == score else np.inf
 
 
 def groups_for(policy: Policy, rows: Rows) -> Groups | None:
-    """Return room for groups if arms of equal pulls may be compared by their means and variances alone.
+    """Return groups if arms of equal pulls may be compared by their means and variances alone.
 
     Without a function from the mean to the variance, the bound of a group with variances is far too large.
     """
@@ -87,35 +105,30 @@ def groups_for(policy: Policy, rows: Rows) -> Groups | None:
 
 
 @compiled_inline
-def arm_of(policy: Any, rows: Rows, pulls: int, mean: float, variance: float) -> Arm:
+def arm_of(policy: Any, table: ArmTable, pulls: int, mean: float, variance: float) -> Arm:
     """Return an arm of a policy that looks at nothing else."""
-    return Arm(0, pulls, mean, variance, None, policy.view_arms(rows, None), None)
+    return Arm(0, pulls, mean, variance, None, policy.view_arms(table), None)
 
 
 @compiled_inline
-def group_bound(
-    policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, groups: Groups, slot: int
-) -> float:
+def group_bound(policy: Any, board: Board, groups: Groups, clock: Clock, slot: int) -> float:
     """Return what no score of a group can pass but for the slack."""
     group = groups.group[slot]
     node = groups.node[group["leader"]]
-    return bound(
-        policy, arm_of(policy, rows, group["pulls"], node["mean"], node["spread"]), clock, round, rng
-    )
+    arm = arm_of(policy, board.table, group["pulls"], node["mean"], node["spread"])
+    return bound(policy, board, arm, clock)
 
 
 @compiled
-def best_member(
-    policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, groups: Groups, slot: int
-) -> tuple[int, float]:
+def best_member(policy: Any, board: Board, groups: Groups, clock: Clock, slot: int) -> tuple[int, float]:
     """Return the first of the best arms of a group, and its score, from the scores of all."""
     group = groups.group[slot]
     chosen, best = -1, -np.inf
     for k in range(list_members(groups, group["leader"])):
         i = groups.members[k]
         node = groups.node[i]
-        arm = arm_of(policy, rows, group["pulls"], node["mean"], node["variance"])
-        score = at_least(policy.arm_index(arm, clock, round, rng))
+        arm = arm_of(policy, board.table, group["pulls"], node["mean"], node["variance"])
+        score = score_of(policy, board, arm, clock)
         if score != score:
             return i, score
         if score > best or (score == best and i < chosen):
@@ -125,39 +138,40 @@ def best_member(
 
 @compiled_inline
 def best_at(
-    policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, groups: Any, slot: int, cutoff: float
+    policy: Any, board: Board, groups: Any, clock: Clock, slot: int, cutoff: float
 ) -> tuple[int, float]:
     """Return the first of the best arms of a leaf, and its score.
 
     If all its scores are below ``cutoff``, it may be any of them. The score is nan where one is.
     """
+    table = board.table
     if groups is None:
-        return slot, at_least(policy.arm_index(arm_view(policy, rows, slot), clock, round, rng))
+        return slot, score_of(policy, board, arm_view(policy, table, slot), clock)
     group = groups.group[slot]
     pulls, i = group["pulls"], group["leader"]
     node = groups.node[i]
-    arm = arm_of(policy, rows, pulls, node["mean"], node["variance"])
-    score = at_least(policy.arm_index(arm, clock, round, rng))
+    arm = arm_of(policy, table, pulls, node["mean"], node["variance"])
+    score = score_of(policy, board, arm, clock)
     rules, mean, rest_mean = rules_of(policy), node["mean"], node["rest_mean"]
     matters = score >= cutoff or (rules.uses_variance and node["spread"] > node["variance"])
     if rules.separable_width:  # the scores differ as the means do
         matters &= not mean - rest_mean > slack(abs(mean) + abs(score))
     if matters and rest_mean > -np.inf:
-        rest = arm_of(policy, rows, pulls, rest_mean, node["rest_spread"])
-        limit = at_least(policy.arm_index(rest, clock, round, rng))
-        if not limit < max(cutoff, score - slack(score)):
-            return best_member(policy, rows, clock, round, rng, groups, slot)
+        rest = arm_of(policy, table, pulls, rest_mean, node["rest_spread"])
+        if not score_of(policy, board, rest, clock) < max(cutoff, score - slack(score)):
+            return best_member(policy, board, groups, clock, slot)
     return i, score
 
 
 @compiled
-def make_group(policy: Any, rows: Rows, groups: Any) -> None:
+def make_group(policy: Any, table: ArmTable, groups: Any) -> None:
     """Put all active arms, which have equal pulls, into one group."""
+    rows = table.rows
     if groups is not None:
         groups.used[0], groups.used[1] = 0, 0
         for i in range(len(rows)):
             if rows[i]["active"]:
-                arm = arm_view(policy, rows, i)
+                arm = arm_view(policy, table, i)
                 insert_first(groups, i, arm.pulls, arm.mean, seen_variance(policy, arm))
 
 
@@ -183,58 +197,45 @@ def leaves_of(rows: Rows, tree: Tournament, groups: Any) -> tuple[Tournament, in
 
 
 @compiled_inline
-def set_bounds(
-    policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, tree: Tournament, groups: Any
-) -> None:
+def set_bounds(policy: Any, board: Board, groups: Any, clock: Clock) -> None:
     """Set the bounds of all leaves."""
-    size = len(tree.best) // 2
+    table, _, _, tree = board
+    rows, size = table.rows, len(tree.best) // 2
     if groups is None:
         for i in range(len(rows)):
             tree.best[size + i] = -np.inf
             if rows[i]["active"]:
-                tree.best[size + i] = bound(policy, arm_view(policy, rows, i), clock, round, rng)
+                tree.best[size + i] = bound(policy, board, arm_view(policy, table, i), clock)
     else:
         for slot in range(size):
             full = slot < groups.used[0] and groups.group[slot]["leader"] >= 0
-            limit = group_bound(policy, rows, clock, round, rng, groups, slot) if full else -np.inf
-            tree.best[size + slot] = limit
+            tree.best[size + slot] = group_bound(policy, board, groups, clock, slot) if full else -np.inf
     rebuild(tree)
 
 
 @compiled_inline
-def remove_from_leaf(
-    policy: Any, rows: Rows, clock: Clock, round: Any, rng: Rng, tree: Tournament, groups: Any, leaf: Leaf
-) -> Leaf:
+def remove_from_leaf(policy: Any, board: Board, groups: Any, clock: Clock, leaf: Leaf) -> Leaf:
     """Remove an arm that is to be pulled from its leaf; return the leaf with the largest of the other bounds.
 
     An arm that has a leaf of its own stays there.
     """
+    tree = board.tree
     if groups is None:
         return leaf
     leader = remove(groups, leaf.slot, leaf.arm)
-    limit = group_bound(policy, rows, clock, round, rng, groups, leaf.slot) if leader >= 0 else -np.inf
-    enter(tree, leaf.slot, limit)
+    enter(tree, leaf.slot, group_bound(policy, board, groups, clock, leaf.slot) if leader >= 0 else -np.inf)
     return Leaf(leaf.slot, leaf.arm, tree.best[1], tree.place[1])
 
 
 @compiled_inline
 def insert_into_leaf(
-    policy: Any,
-    rows: Rows,
-    clock: Clock,
-    round: Any,
-    rng: Rng,
-    tree: Tournament,
-    groups: Any,
-    leaf: Leaf,
-    arm: Arm,
-    limit: float,
-    needed: bool,
+    policy: Any, board: Board, groups: Any, clock: Clock, leaf: Leaf, arm: Arm, limit: float, needed: bool
 ) -> int:
     """Insert a pulled arm, and its bound if that is ``needed``, into a leaf; return the leaf to begin with.
 
     Returns -1 if the tree is too small for a new leaf.
     """
+    tree = board.tree
     if groups is None:
         if not needed:
             return leaf.slot
@@ -249,6 +250,6 @@ def insert_into_leaf(
         widest = rules_of(policy).uses_variance and groups.node[leader]["spread"] == variance
         if leader == leaf.arm or widest:  # else the bound of the group is what it was
             if not (leader == leaf.arm and (widest or not rules_of(policy).uses_variance)):
-                limit = group_bound(policy, rows, clock, round, rng, groups, slot)
+                limit = group_bound(policy, board, groups, clock, slot)
             enter(tree, slot, limit)
     return tree.place[1]

@@ -13,34 +13,33 @@ import numpy as np
 
 from lowregret._common.arrays import Floats, Integers
 from lowregret.engine.bridge.compile import compiled, compiled_inline
+from lowregret.engine.encoding import Encoding
 from lowregret.engine.kernels.exceedances import (
-    Table,
+    Posteriors,
     fill,
     is_due,
     largest_above,
     largest_below,
     new_scores,
+    posteriors_in,
     set_rate,
-    table_in,
     with_new_threshold,
     with_weight,
 )
-from lowregret.engine.kernels.observe import observe
-from lowregret.engine.kernels.posteriors import Level, draw, draw_all, exceedance, level_of, posterior
+from lowregret.engine.kernels.posteriors import QuantileLevel, draw, draw_all, exceedance, level_of, posterior
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.simulated_run import (
-    STOPPED,
     Run,
     clock_now,
     draw_reward,
-    finish,
-    record_if_due,
+    end_step,
     record_step,
     warm_up,
 )
-from lowregret.engine.kernels.state import Rows
-from lowregret.engine.kernels.statistics import first_largest
-from lowregret.engine.kernels.step import NOT_A_NUMBER, count_active
+from lowregret.engine.kernels.state import State
+from lowregret.engine.kernels.statistics import first_largest, observe
+from lowregret.engine.problem import Problem
+from lowregret.engine.status import ARM_FAILED, NOT_A_NUMBER, PLAYING
 from lowregret.policies import Policy
 from lowregret.policies.base import samples_posteriors
 from lowregret.policies.views import arm_view
@@ -54,14 +53,13 @@ class Scratch(NamedTuple):
     posteriors: Floats
 
 
-def applies(policy: Policy, arms: int, horizon: int) -> bool:
+def applies(problem: Problem) -> bool:
     """Return whether a policy samples from posteriors that change with the pulls of their arm alone."""
-    return samples_posteriors(type(policy)) and not policy.uses_arms
+    return samples_posteriors(type(problem.policy)) and not problem.policy.uses_arms
 
 
-def new_scratch(policy: Policy, rows: Rows, horizon: int) -> Scratch:
-    """Return the working memory for runs on a table of arms."""
-    size = len(rows)
+def new_scratch(policy: Policy, encoding: Encoding, horizon: int) -> Scratch:
+    size = len(encoding.rows)
     return Scratch(new_scores(policy, size), np.zeros(size, np.int64), np.zeros((2, size)))
 
 
@@ -82,88 +80,85 @@ def set_always_drawn(always: Integers, count: int, i: int, wanted: bool) -> int:
 
 
 @compiled
-def list_always_drawn(table: Table, always: Integers) -> int:
+def list_always_drawn(arms: Posteriors, always: Integers) -> int:
     """List the arms that are drawn at every step, in their order; return how many."""
     count = 0
-    for i in range(len(table.rate)):
-        if table.rate[i] < 0.0:
+    for i in range(len(arms.rate)):
+        if arms.rate[i] < 0.0:
             always[count] = i
             count += 1
     return count
 
 
 @compiled_inline
-def choose_lazily(policy: Any, table: Table, always: Integers, count: int, level: Level, rng: Rng) -> int:
-    """Choose as ``engine.kernels.exceedances.largest_sample`` does, from a table that is up to date."""
+def choose_lazily(
+    policy: Any, arms: Posteriors, always: Integers, count: int, level: QuantileLevel, rng: Rng
+) -> int:
+    """Choose as ``engine.kernels.exceedances.largest_sample`` does, from posteriors that are up to date."""
     chosen, best = -1, -np.inf
     for k in range(count):
         i = always[k]
-        x = draw(policy, table.first[i], table.second[i], rng)
+        x = draw(policy, arms.first[i], arms.second[i], rng)
         if chosen < 0 or x > best:
             chosen, best = i, x
-    chosen, best = largest_above(policy, table, level, rng, chosen, best)
-    return chosen if best >= level.x else largest_below(policy, table, level, rng, chosen, best)
+    chosen, best = largest_above(policy, arms, level, rng, chosen, best)
+    return chosen if best >= level.x else largest_below(policy, arms, level, rng, chosen, best)
 
 
 @compiled
-def play_drawing_all(
-    policy: Any, round: Any, rng: Rng, run: Run, scratch: Scratch, t: int, at: int
-) -> tuple[int, int, Any]:
-    """Draw every arm until a threshold is due; return the time, the next grid entry and the round."""
-    rows, horizon, places = run.rows, run.horizon, scratch.places
+def play_drawing_all(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> State:
+    """Draw every arm until a threshold is due."""
+    table, rows, places = run.table, run.table.rows, scratch.places
     first, second, active = scratch.posteriors[0], scratch.posteriors[1], 0
+    round, _, t, at, status = state
     for i in range(len(rows)):
         if rows[i]["active"]:
             places[active] = i
-            first[active], second[active] = posterior(policy, arm_view(policy, rows, i))
+            first[active], second[active] = posterior(policy, arm_view(policy, table, i))
             active += 1
-    scores, key, state = scratch.scores[:active], rng.state["key"], rng.state
-    while t < horizon:
-        drawn = state["drawn"]
+    scores, key, stream = scratch.scores[:active], rng.state["key"], rng.state
+    while t < run.horizon and status == PLAYING:
+        drawn = stream["drawn"]
         draw_all(policy, first, second, key, drawn, scores)
-        state["drawn"] = drawn + active
+        stream["drawn"] = drawn + active
         chosen = first_largest(scores)
         if chosen < 0:
-            return NOT_A_NUMBER, at, round
+            return State(round, active, t, at, NOT_A_NUMBER)
         i = places[chosen]
         x = draw_reward(run, i)
         if x != x:
-            return -i - 1, at, round
+            return State(round, active, t, at, ARM_FAILED - rows[i]["number"])
         t += 1
-        observe(policy, rows, i, x, clock_now(run, t, 0.0), rng)
-        first[chosen], second[chosen] = posterior(policy, arm_view(policy, rows, i))
+        observe(policy, table, i, x, clock_now(run, t, 0.0), rng)
+        first[chosen], second[chosen] = posterior(policy, arm_view(policy, table, i))
         record_step(run, t, rows[i]["number"], round.number, active)
-        at = record_if_due(run, t, at)
-        if run.stop[0]:
-            return STOPPED, at, round
+        at, status = end_step(run, t, at, status)
         if is_due(round, t):
             break
-    return t, at, round
+    return State(round, active, t, at, status)
 
 
 @compiled
-def play_with_threshold(
-    policy: Any, round: Any, rng: Rng, run: Run, scratch: Scratch, t: int, at: int
-) -> tuple[int, int, Any]:
-    """Draw few arms at a step, until another threshold is due; return as above."""
-    rows, horizon, always = run.rows, run.horizon, scratch.places
-    table, level = table_in(scratch.scores, len(rows)), level_of(policy, round.threshold, round.steepness)
-    first, second, rates, tree, _ = table
-    fill(policy, rows, None, level, table)
-    count, weight = list_always_drawn(table, always), round.weight
-    while t < horizon:
-        i = choose_lazily(policy, table, always, count, level, rng)
+def play_with_threshold(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> State:
+    """Draw few arms at a step, until another threshold is due."""
+    table, rows, always = run.table, run.table.rows, scratch.places
+    round, active, t, at, status = state
+    arms = posteriors_in(scratch.scores, len(rows))
+    level = level_of(policy, round.threshold, round.steepness)
+    first, second, rates, tree, _ = arms
+    fill(policy, table, level, arms)
+    count, weight = list_always_drawn(arms, always), round.weight
+    while t < run.horizon and status == PLAYING:
+        i = choose_lazily(policy, arms, always, count, level, rng)
         x = draw_reward(run, i)
         if x != x:
-            return -i - 1, at, round
+            return State(round, active, t, at, ARM_FAILED - rows[i]["number"])
         t += 1
-        observe(policy, rows, i, x, clock_now(run, t, 0.0), rng)
+        observe(policy, table, i, x, clock_now(run, t, 0.0), rng)
         record_step(run, t, rows[i]["number"], round.number, len(rows))
-        at = record_if_due(run, t, at)
-        if run.stop[0]:
-            return STOPPED, at, round
+        at, status = end_step(run, t, at, status)
         before = rates[i]
-        first[i], second[i] = posterior(policy, arm_view(policy, rows, i))
+        first[i], second[i] = posterior(policy, arm_view(policy, table, i))
         rate = exceedance(policy, first[i], second[i], level).rate
         rates[i] = rate
         weight = weight - abs(before) + abs(rate)
@@ -173,20 +168,18 @@ def play_with_threshold(
             count = set_always_drawn(always, count, i, rate < 0.0)
         if rate >= 0.0 or before >= 0.0:
             set_rate(tree, i, max(rate, 0.0))
-    return t, at, with_weight(round, weight)
+    return State(with_weight(round, weight), active, t, at, status)
 
 
-def play(policy: Any, first: Any, rng: Rng, run: Run, scratch: Scratch) -> int:
+def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> State:
     """Play one run of a policy with posteriors."""
-    t, at = warm_up(policy, rng, first.number, run)
-    if 0 <= t < run.horizon and count_active(run.rows) == 1:
-        return finish(run, first.number, t)
-    round = first
-    while 0 <= t < run.horizon:
-        if round.threshold == -np.inf:
-            t, at, round = play_drawing_all(policy, round, rng, run, scratch, t, at)
+    state = warm_up(policy, state, rng, run)
+    while state.status == PLAYING and state.t < run.horizon and state.active_arms > 1:
+        if state.round.threshold == -np.inf:
+            state = play_drawing_all(policy, state, rng, run, scratch)
         else:
-            t, at, round = play_with_threshold(policy, round, rng, run, scratch, t, at)
-        if 0 <= t < run.horizon:
-            round = with_new_threshold(policy, run.rows, None, t, round)
-    return t
+            state = play_with_threshold(policy, state, rng, run, scratch)
+        round, active, t, at, status = state
+        if status == PLAYING and t < run.horizon:
+            state = State(with_new_threshold(policy, run.table, t, round), active, t, at, status)
+    return state

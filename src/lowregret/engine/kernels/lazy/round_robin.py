@@ -1,4 +1,4 @@
-"""One run of a policy whose arms take turns: the pulls of many turns are dealt out at once.
+"""One run of a policy whose arms are pulled in turn: several round-robin passes at once.
 
 Between two rounds no reward matters, so how often each arm is pulled until then is known beforehand. The
 rewards are drawn arm by arm, and where no round follows that could look at them, not at all.
@@ -6,40 +6,41 @@ rewards are drawn arm by arm, and where no round follows that could look at them
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lowregret._common.arrays import Floats
 from lowregret.engine.bridge.compile import compiled
+from lowregret.engine.encoding import Encoding
 from lowregret.engine.kernels.rewards import exhausted, nth_reward, reward_source
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.rules import rules_of
 from lowregret.engine.kernels.simulated_run import (
     POLL_STEPS,
-    STOPPED,
     Run,
     clock_now,
-    finish,
-    record_if_due,
+    end_step,
     record_step,
     warm_up,
 )
-from lowregret.engine.kernels.state import Rows
+from lowregret.engine.kernels.state import Rows, State
 from lowregret.engine.kernels.statistics import add_reward, clipped, read_sums, write_sums
-from lowregret.engine.kernels.step import count_active, end_round
-from lowregret.policies import NEVER, Policy
-from lowregret.policies.views import mean_of
+from lowregret.engine.kernels.step import end_round
+from lowregret.engine.problem import Problem
+from lowregret.engine.status import ARM_FAILED, ELIMINATED_ALL, PLAYING
+from lowregret.policies import Policy
+from lowregret.policies.views import NEVER, count_of, mean_of
 
 
 @compiled
 def pull_repeatedly(row: Any, data: Floats, pulls: int, clip: bool) -> None:
     """Pull an arm a number of times in a row."""
     source, sums = reward_source(row), read_sums(row)
-    start = sums.before + sums.pulls
+    start = sums.before + sums.n
     for n in range(start + 1, start + pulls + 1):
         sums = add_reward(sums, clipped(nth_reward(source, data, n), clip))
-    write_sums(row, sums, mean_of(sums.pulls, sums.origin, sums.total))
+    write_sums(row, sums, mean_of(sums.n, sums.origin, sums.total))
 
 
 @compiled
@@ -48,7 +49,7 @@ def least(rows: Rows) -> tuple[int, int, int]:
     fewest, sharing, more = NEVER, 0, NEVER
     for row in rows:
         if row["active"]:
-            pulls = row["pulls"] - row["reset"]
+            pulls = count_of(row)
             if pulls < fewest:
                 fewest, sharing, more = pulls, 1, fewest
             elif pulls == fewest:
@@ -59,63 +60,61 @@ def least(rows: Rows) -> tuple[int, int, int]:
 
 
 @compiled
-def deal_out(rows: Rows, data: Floats, steps: int, wanted: bool, clip: bool) -> tuple[int, int]:
-    """Pull the arms in turn for at most a number of steps; return how many, or -1 - i, and the last arm."""
+def deal_out(rows: Rows, data: Floats, steps: int, wanted: bool, clip: bool) -> tuple[int, int, int]:
+    """Pull the arms in turn for at most a number of steps; return how many, the last arm, and the status."""
     fewest, sharing, more = least(rows)
     steps = min(steps, sharing * (more - fewest)) if more - fewest < steps else steps
-    turns, extra = steps // sharing, steps % sharing
+    passes, extra = steps // sharing, steps % sharing
     last = 0
     for i in range(len(rows)):
         row = rows[i]
-        if row["active"] and row["pulls"] - row["reset"] == fewest:
-            pulls = turns + (extra > 0)
+        if row["active"] and count_of(row) == fewest:
+            pulls = passes + (extra > 0)
             if extra > 0 or steps % sharing == 0:
                 last = i
             extra -= 1
             if exhausted(reward_source(row), row["pulls"] + pulls):
-                return -i - 1, i
+                return 0, i, ARM_FAILED - row["number"]
             if wanted:
                 pull_repeatedly(row, data, pulls, clip)
             else:
                 row["pulls"] += pulls
-    return steps, last
+    return steps, last, PLAYING
 
 
-def applies(policy: Policy, arms: int, horizon: int) -> bool:
-    """Return whether arms take turns, and nothing looks at each reward."""
+class Scratch(NamedTuple):
+    """The working memory, of which this mode needs none."""
+
+
+def applies(problem: Problem) -> bool:
+    """Return whether arms are pulled in turn, and nothing looks at each reward."""
+    policy = problem.policy
     looks_at_rewards = policy.uses_best or any(map(policy.overrides, ("transform_reward", "lower_bound")))
     return policy.round_robin and not looks_at_rewards
 
 
-def new_scratch(policy: Policy, rows: Rows, horizon: int) -> None:
-    """Return the working memory, of which this needs none."""
+def new_scratch(policy: Policy, encoding: Encoding, horizon: int) -> Scratch:
+    return Scratch()
 
 
-def play(policy: Any, first: Any, rng: Rng, run: Run, scratch: None) -> int:
-    """Play one run of a policy whose arms take turns."""
-    rows, data, horizon, grid, path = run.rows, run.data, run.horizon, run.grid, run.path
-    round = first
-    t, at = warm_up(policy, rng, round.number, run)
-    if t < 0:
-        return t
-    active = count_active(rows)
-    while t < horizon and (active > 1 or not rules_of(policy).eliminates_permanently):
-        end = t + 1 if len(path) > 0 else int(np.ceil(min(horizon, max(round.until, t + 1))))
+def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> State:
+    """Play one run of a policy whose arms are pulled in turn."""
+    table, data, horizon, grid = run.table, run.data, run.horizon, run.grid
+    rows = table.rows
+    round, active, t, at, status = warm_up(policy, state, rng, run)
+    while status == PLAYING and t < horizon and (active > 1 or not rules_of(policy).ends_alone):
+        end = t + 1 if len(run.path) > 0 else int(np.ceil(min(horizon, max(round.until, t + 1))))
         if at < len(grid):
             end = min(end, grid[at])
         if round.until <= horizon:  # else no reward is drawn, and any number of steps takes no time
             end = min(end, t + POLL_STEPS)
-        while t < end:
-            steps, last = deal_out(rows, data, end - t, round.until <= horizon, run.clip)
-            if steps < 0:
-                return steps
+        last = 0
+        while t < end and status == PLAYING:
+            steps, last, status = deal_out(rows, data, end - t, round.until <= horizon, run.clip)
             t += steps
-        if t >= round.until:
-            round, active = end_round(policy, rows, t, clock_now(run, t, 0.0), round, rng)
-            if active < 0:
-                return active
+        if t >= round.until and status == PLAYING:
+            round, active = end_round(policy, table, t, clock_now(run, t, 0.0), round, rng)
+            status = PLAYING if active > 0 else ELIMINATED_ALL
         record_step(run, t, rows[last]["number"], round.number, active)
-        at = record_if_due(run, t, at)
-        if run.stop[0]:
-            return STOPPED
-    return finish(run, round.number, t) if t < horizon else t
+        at, status = end_step(run, t, at, status)
+    return State(round, active, t, at, status)

@@ -21,27 +21,21 @@ import numpy as np
 
 from lowregret._common.arrays import Floats, Integers
 from lowregret.engine.bridge.compile import compiled, compiled_inline
+from lowregret.engine.encoding import Encoding
 from lowregret.engine.kernels.lazy import time_varying_index
 from lowregret.engine.kernels.lazy.leaves import SLACK, arm_of
 from lowregret.engine.kernels.rewards import exhausted, nth_reward, reward_source
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.rules import rules_of
-from lowregret.engine.kernels.simulated_run import (
-    STOPPED,
-    Run,
-    clock_now,
-    finish,
-    record_if_due,
-    record_step,
-    warm_up,
-)
-from lowregret.engine.kernels.state import Rows
-from lowregret.engine.kernels.statistics import add_reward, clipped, read_sums
-from lowregret.engine.kernels.step import NOT_A_NUMBER
+from lowregret.engine.kernels.simulated_run import Run, clock_now, end_step, record_step, warm_up
+from lowregret.engine.kernels.state import State
+from lowregret.engine.kernels.statistics import Sums, add_reward, clipped
+from lowregret.engine.problem import Problem
+from lowregret.engine.status import ARM_FAILED, NOT_A_NUMBER, PLAYING
 from lowregret.policies import Arm, Clock, Policy
 from lowregret.policies.views import clock_at, mean_of
 
-MAX_ARMS = 250
+MAX_SMALL_ARMS = 250
 """How many arms are compared in this way at most."""
 STORED_FACTORS = 2**16
 """How many time factors, from the first step on, are stored for later runs: these fit a fast cache."""
@@ -73,11 +67,18 @@ class Scratch(NamedTuple):
     factors: TimeFactors
 
 
-def applies(policy: Policy, arms: int, horizon: int) -> bool:
+def applies(problem: Problem) -> bool:
     """Return whether few arms have a positive width that is a function of pulls times one of time."""
-    sees_more = policy.uses_best or policy.uses_arms or policy.overrides("transform_reward")
+    arms = len(problem.bandit)
+    return arms <= MAX_SMALL_ARMS and is_separable(problem.policy, arms, problem.horizon)
+
+
+def is_separable(policy: Policy, arms: int, horizon: int) -> bool:
+    """Return whether scores are means plus a positive width: a function of pulls times one of time."""
+    sees_more = policy.uses_best or policy.uses_arms
+    sees_more |= policy.overrides("transform_reward") or policy.overrides("first_round")
     separable = policy.separable_width and policy.warmup > 0 and not sees_more
-    if not separable or arms > MAX_ARMS or not time_varying_index.applies(policy, arms, horizon):
+    if not separable or not time_varying_index.has_trend(policy):
         return False
     clock = clock_at(horizon + 1 if policy.index_trend == "increasing" else 1, horizon, arms, 0.0)
     try:
@@ -86,11 +87,10 @@ def applies(policy: Policy, arms: int, horizon: int) -> bool:
         return False
 
 
-def new_scratch(policy: Policy, rows: Rows, horizon: int) -> Scratch:
-    """Return the working memory for runs on a table of arms."""
+def new_scratch(policy: Policy, encoding: Encoding, horizon: int) -> Scratch:
     values = np.zeros(min(horizon, STORED_FACTORS) + STRETCH)
     factors = TimeFactors(values, np.zeros(1, np.int64))
-    return Scratch(np.zeros(len(rows), np.int64), np.zeros((5, 256)), factors)
+    return Scratch(np.zeros(len(encoding.rows), np.int64), np.zeros((5, 256)), factors)
 
 
 @compiled_inline
@@ -135,27 +135,19 @@ def count_rivals(
 
 @compiled
 def first_of_best(
-    policy: Any,
-    clock: Clock,
-    round: Any,
-    rng: Rng,
-    run: Run,
-    scratch: Scratch,
-    active: int,
-    factor: float,
-    cutoff: float,
+    policy: Any, clock: Clock, run: Run, scratch: Scratch, active: int, factor: float, cutoff: float
 ) -> int:
     """Return the first of the best arms, by the scores of all that are not below a value.
 
     Returns -1 if a score is nan.
     """
-    rows, places = run.rows, scratch.places
+    table, places = run.table, scratch.places
     means, widths = scratch.padded[0], scratch.padded[1]
     chosen, best = -1, -np.inf
     for k in range(active):
         if not means[k] + widths[k] * factor < cutoff:  # also where that is nan
-            arm = arm_of(policy, rows, rows[places[k]]["pulls"], means[k], 0.0)
-            score = policy.arm_index(arm, clock, round, rng)
+            arm = arm_of(policy, table, table.rows[places[k]]["pulls"], means[k], 0.0)
+            score = policy.arm_index(arm, clock, None, None)
             if score != score:
                 return -1
             if score > best or chosen < 0:
@@ -164,75 +156,68 @@ def first_of_best(
 
 
 @compiled_inline
-def width(policy: Any, clock: Clock, round: Any, rng: Rng, run: Run, pulls: int) -> float:
-    """Return the score of an arm of mean 0."""
-    return policy.arm_index(arm_of(policy, run.rows, pulls, 0.0, 0.0), clock, round, rng)
+def width(policy: Any, clock: Clock, run: Run, pulls: int) -> float:
+    """Return the score of an arm of mean 0, which depends neither on a round nor on random numbers."""
+    return policy.arm_index(arm_of(policy, run.table, pulls, 0.0, 0.0), clock, None, None)
 
 
 @compiled
-def set_factors(
-    policy: Any, round: Any, rng: Rng, run: Run, factors: TimeFactors, start: int, end: int
-) -> int:
+def set_factors(policy: Any, run: Run, factors: TimeFactors, start: int, end: int) -> int:
     """Compute the factor of each step from ``start`` to ``end``; return where their values begin."""
     stored = len(factors.values) - STRETCH
     if end > stored:
         for t in range(start, end + 1):
-            factors.values[stored + t - start] = width(policy, clock_now(run, t, 0.0), round, rng, run, 1)
+            factors.values[stored + t - start] = width(policy, clock_now(run, t, 0.0), run, 1)
         return stored
     if factors.computed[0] == 0:
         factors.computed[0] = start - 1  # no score is computed in the warm-up
     for t in range(factors.computed[0] + 1, end + 1):
-        factors.values[t - 1] = width(policy, clock_now(run, t, 0.0), round, rng, run, 1)
+        factors.values[t - 1] = width(policy, clock_now(run, t, 0.0), run, 1)
     factors.computed[0] = max(factors.computed[0], end)
     return start - 1
 
 
 @compiled_inline
-def look_ahead(
-    policy: Any, clock: Clock, unit: float, round: Any, rng: Rng, run: Run, scratch: Scratch, k: int
-) -> None:
+def look_ahead(policy: Any, clock: Clock, unit: float, run: Run, scratch: Scratch, k: int) -> None:
     """Compute the mean and the width of an arm after its next pull; the mean is nan if it has no reward left.
 
     The sums in the row of the arm then are those after that pull, and its pulls are not.
     """
-    row, padded = run.rows[scratch.places[k]], scratch.padded
+    row, padded = run.table.rows[scratch.places[k]], scratch.padded
     source, n = reward_source(row), row["pulls"] + 1
     if exhausted(source, n):
         padded[2, k] = np.nan
         return
-    sums = add_reward(read_sums(row), clipped(nth_reward(source, run.data, n), run.clip))
+    before = Sums(0, n - 1, row["origin"], row["total"], 0.0)  # no prior, and nothing is forgotten
+    sums = add_reward(before, clipped(nth_reward(source, run.data, n), run.clip))
     row["origin"], row["total"] = sums.origin, sums.total
     padded[2, k] = mean_of(n, sums.origin, sums.total)
-    padded[3, k] = width(policy, clock, round, rng, run, n) / unit
+    padded[3, k] = width(policy, clock, run, n) / unit
 
 
 @compiled
-def prepare(policy: Any, clock: Clock, unit: float, round: Any, rng: Rng, run: Run, scratch: Scratch) -> int:
+def prepare(policy: Any, clock: Clock, unit: float, run: Run, scratch: Scratch) -> int:
     """Set the lines of all active arms, and of their next pulls; return how many arms they are."""
-    rows, places, padded = run.rows, scratch.places, scratch.padded
+    rows, places, padded = run.table.rows, scratch.places, scratch.padded
     active = 0
     for i in range(len(rows)):
         if rows[i]["active"]:
             places[active] = i
             padded[0, active], padded[4, active] = rows[i]["mean"], rows[i]["pulls"]
-            padded[1, active] = width(policy, clock, round, rng, run, rows[i]["pulls"]) / unit
-            look_ahead(policy, clock, unit, round, rng, run, scratch, active)
+            padded[1, active] = width(policy, clock, run, rows[i]["pulls"]) / unit
+            look_ahead(policy, clock, unit, run, scratch, active)
             active += 1
     padded[0, active:], padded[1, active:], padded[4, active:] = -LARGE, 0.0, 0.0
     return active
 
 
-def play(policy: Any, first: Any, rng: Rng, run: Run, scratch: Scratch) -> int:
+def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> State:
     """Play one run by comparing lines."""
-    rows, horizon, grid, recording = run.rows, run.horizon, run.grid, len(run.path) > 0
+    rows, horizon, grid, recording = run.table.rows, run.horizon, run.grid, len(run.path) > 0
     fixed = clock_now(run, run.horizon + 1 if rules_of(policy).index_increases else 1, 0.0)
-    unit = width(policy, fixed, first, rng, run, 1)
-    t, at = warm_up(policy, rng, first.number, run)
-    if t < 0:
-        return t
-    active = prepare(policy, fixed, unit, first, rng, run, scratch)
-    if active == 1:
-        return finish(run, first.number, t) if t < horizon else t
+    round, active, t, at, status = warm_up(policy, state, rng, run)
+    unit = width(policy, fixed, run, 1)
+    active = prepare(policy, fixed, unit, run, scratch)
     places, size = scratch.places, (active + BLOCK) // BLOCK * BLOCK
     means, widths = scratch.padded[0, :size], scratch.padded[1, :size]
     pulls = scratch.padded[4, :size]
@@ -242,11 +227,11 @@ def play(policy: Any, first: Any, rng: Rng, run: Run, scratch: Scratch) -> int:
     for k in range(active):
         largest, widest = max(largest, abs(means[k])), max(widest, abs(widths[k]))
     factors = scratch.factors.values
-    while t < horizon:
+    while status == PLAYING and t < horizon and active > 1:
         end = min(horizon, t + STRETCH)
         if at < len(grid):
             end = min(end, grid[at])
-        offset = set_factors(policy, first, rng, run, scratch.factors, t + 1, end) - t
+        offset = set_factors(policy, run, scratch.factors, t + 1, end) - t
         while t < end:
             factor = factors[offset + t]
             t += 1
@@ -256,23 +241,19 @@ def play(policy: Any, first: Any, rng: Rng, run: Run, scratch: Scratch) -> int:
             cutoff = value_of(key) - SLACK * (1.0 + largest + widest * abs(factor))
             rivals = count_rivals(means, widths, pulls, factor, cutoff, k)
             if rivals > 0 or not cutoff > -LARGE:
-                k = first_of_best(
-                    policy, clock_now(run, t, 0.0), first, rng, run, scratch, active, factor, cutoff
-                )
+                k = first_of_best(policy, clock_now(run, t, 0.0), run, scratch, active, factor, cutoff)
                 if k < 0:
-                    return NOT_A_NUMBER
+                    return State(round, active, t, at, NOT_A_NUMBER)
             i = places[k]
             latest, mean, wide = k, next_means[k], next_widths[k]
             if mean != mean and exhausted(reward_source(rows[i]), rows[i]["pulls"] + 1):
-                return -i - 1
+                return State(round, active, t, at, ARM_FAILED - rows[i]["number"])
             largest = max(largest, abs(mean)) if abs(mean) <= LARGE else np.inf
             widest = max(widest, abs(wide)) if abs(wide) <= LARGE else np.inf
             rows[i]["pulls"] += 1
             pulled = float(rows[i]["pulls"])
-            look_ahead(policy, fixed, unit, first, rng, run, scratch, k)
+            look_ahead(policy, fixed, unit, run, scratch, k)
             if recording:
-                record_step(run, t, rows[i]["number"], first.number, active)
-        at = record_if_due(run, t, at)
-        if run.stop[0]:
-            return STOPPED
-    return t
+                record_step(run, t, rows[i]["number"], round.number, active)
+        at, status = end_step(run, t, at, status)
+    return State(round, active, t, at, status)

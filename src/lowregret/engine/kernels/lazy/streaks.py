@@ -18,7 +18,7 @@ from lowregret.engine.bridge.compile import compiled, compiled_inline
 from lowregret.engine.kernels.rewards import GIVEN, RewardSource
 from lowregret.engine.kernels.state import Rows
 from lowregret.engine.kernels.statistics import Sums
-from lowregret.policies.views import mean_of
+from lowregret.policies.views import count_of, mean_of
 
 DEPTH = 64
 """How many pulls of an arm are computed at a time at most; more would save little."""
@@ -68,8 +68,8 @@ def new_lookahead(arms: int) -> Lookahead:
 @compiled_inline
 def count_ahead(source: RewardSource, sums: Sums, most: int) -> int:
     """Return how many pulls of an arm to compute, 0 if it has no reward left."""
-    length = min(most, max(sums.pulls // SHARE, 2))
-    return min(length, int(source.b) - sums.before - sums.pulls) if source.kind == GIVEN else length
+    length = min(most, max(sums.n // SHARE, 2))
+    return min(length, int(source.b) - sums.before - sums.n) if source.kind == GIVEN else length
 
 
 @compiled_inline
@@ -106,7 +106,7 @@ def write_pulled(rows: Rows, ahead: Lookahead, i: int) -> None:
     row, pulled = rows[i], ahead.arms[i]["pulled"]
     if pulled > 0:
         row["total"], row["squares"] = ahead.totals[i, pulled - 1], ahead.squares[i, pulled - 1]
-        row["mean"] = mean_of(row["pulls"] - row["reset"], row["origin"], row["total"])
+        row["mean"] = mean_of(count_of(row), row["origin"], row["total"])
 
 
 @compiled

@@ -16,8 +16,10 @@ import numpy as np
 
 from lowregret._common.arrays import Integers
 from lowregret.engine.bridge.compile import by_policy_class, compiled, compiled_inline
+from lowregret.engine.encoding import Encoding
 from lowregret.engine.kernels.lazy.arm_groups import Groups
 from lowregret.engine.kernels.lazy.leaves import (
+    Board,
     Leaf,
     best_at,
     bound,
@@ -35,17 +37,17 @@ from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.rules import rules_of
 from lowregret.engine.kernels.simulated_run import (
     POLL_STEPS,
-    STOPPED,
     Run,
     clock_now,
-    finish,
-    record_if_due,
+    end_step,
     record_step,
     warm_up,
 )
-from lowregret.engine.kernels.state import Rows
+from lowregret.engine.kernels.state import ArmTable, State
 from lowregret.engine.kernels.statistics import add_reward, arm_from_sums, clipped, read_sums, write_sums
-from lowregret.engine.kernels.step import NOT_A_NUMBER, count_active
+from lowregret.engine.kernels.step import end_round
+from lowregret.engine.problem import Problem
+from lowregret.engine.status import ARM_FAILED, NOT_A_NUMBER, PLAYING
 from lowregret.policies import Clock, Policy
 from lowregret.policies.views import arm_view
 
@@ -55,29 +57,19 @@ WEIGHT = 5.0
 
 @compiled_inline
 def search(
-    policy: Any,
-    rows: Rows,
-    clock: Clock,
-    round: Any,
-    rng: Rng,
-    tree: Tournament,
-    groups: Any,
-    stack: Integers,
-    slot: int,
-    leader: int,
-    top: float,
+    policy: Any, board: Board, groups: Any, clock: Clock, stack: Integers, slot: int, leader: int, top: float
 ) -> tuple[int, int, float, int]:
     """Find the leaf and the place of the first of the best arms, and its score, given one to begin with.
 
     Goes up the tree from that leaf, and down into all that is not bounded below the best so far. Also returns
     how many leaves were scored. The score is nan where one is.
     """
-    size = len(tree.best) // 2
+    tree, size = board.tree, len(board.tree.best) // 2
     leading, chosen, best, scored = slot, leader, top, 0
     cutoff = best - slack(best)
-    way = size + slot
-    while way > 1:
-        stack[0] = way ^ 1
+    ancestor = size + slot
+    while ancestor > 1:
+        stack[0] = ancestor ^ 1
         depth = 1
         while depth > 0:
             depth -= 1
@@ -88,14 +80,14 @@ def search(
                     stack[depth + 1] = 2 * node + 1
                     depth += 2
                 else:
-                    i, score = best_at(policy, rows, clock, round, rng, groups, node - size, cutoff)
+                    i, score = best_at(policy, board, groups, clock, node - size, cutoff)
                     scored += 1
                     if score != score:
                         return node - size, i, score, scored
                     if score > best or (score == best and i < chosen):
                         leading, chosen, best = node - size, i, score
                         cutoff = best - slack(best)
-        way >>= 1
+        ancestor >>= 1
     return leading, chosen, best, scored
 
 
@@ -108,58 +100,54 @@ class Scratch(NamedTuple):
     groups: Groups | None
 
 
-def applies(policy: Policy, arms: int, horizon: int) -> bool:
-    """Return whether the trend of the index is known, and no round or lower bound looks at all arms."""
-    looks_at_all = any(map(policy.overrides, ("first_round", "lower_bound")))
+def applies(problem: Problem) -> bool:
+    """Return whether the trend of the index is known, and nothing eliminates arms."""
+    return has_trend(problem.policy)
+
+
+def has_trend(policy: Policy) -> bool:
+    rounds = policy.overrides("first_round") and (policy.rounds_eliminate or policy.uses_best)
     constant = policy.index_trend == "constant" and policy.uses_arms
-    has_trend = policy.overrides("score") and policy.index_trend != "arbitrary"
-    return has_trend and not constant and not looks_at_all
+    trend = policy.overrides("score") and policy.index_trend != "arbitrary"
+    return trend and not constant and not rounds and not policy.overrides("lower_bound")
 
 
-def new_scratch(policy: Policy, rows: Rows, horizon: int) -> Scratch:
-    """Return the working memory for runs on a table of arms."""
-    tree, means = new_tournament(len(rows)), new_tournament(len(rows))
-    return Scratch(tree, means, np.zeros(128, np.int64), groups_for(policy, rows))
+def new_scratch(policy: Policy, encoding: Encoding, horizon: int) -> Scratch:
+    tree, means = new_tournament(len(encoding.rows)), new_tournament(len(encoding.rows))
+    return Scratch(tree, means, np.zeros(128, np.int64), groups_for(policy, encoding.rows))
 
 
-def play(policy: Any, first: Any, rng: Rng, run: Run, scratch: Scratch) -> int:
+def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> State:
     """Play one run, scoring at each step only the arms that could lead."""
-    rows, data, horizon, grid, path = run.rows, run.data, run.horizon, run.grid, run.path
-    rules = rules_of(policy)
+    table, data, horizon, grid = run.table, run.data, run.horizon, run.grid
+    rows, rules, recording = table.rows, rules_of(policy), len(run.path) > 0
     moving, increasing, uses_best = rules.index_moves, rules.index_increases, rules.uses_best
-    t, at = warm_up(policy, rng, first.number, run)
-    if t < 0:
-        return t
-    active = count_active(rows)
-    if active == 1:
-        return finish(run, first.number, t) if t < horizon else t
-    recording = len(path) > 0
+    round, active, t, at, status = warm_up(policy, state, rng, run)
     means, stack, groups = scratch.means, scratch.stack, scratch.groups
-    make_group(policy, rows, groups)
-    reach = 1.0
-    while t < horizon:
+    make_group(policy, table, groups)
+    sum_of_paces = 1.0
+    while status == PLAYING and t < horizon and active > 1:
         tree, leaves = leaves_of(rows, scratch.tree, groups)
-        last = min(horizon, t + 1 + (int(reach * leaves) if moving else t // 8))
-        best, floor, ceiling = best_range(policy, rows, means)
+        stretch = int(sum_of_paces * leaves) if moving else t // 8
+        last = min(horizon, max(round.until, t + 1), t + 1 + stretch)
+        best, floor, ceiling = best_range(policy, table, means)
         ahead = clock_now(run, last if increasing else t + 1, floor)
-        set_bounds(policy, rows, ahead, first, rng, tree, groups)
+        board = Board(table, round, rng, tree)
+        set_bounds(policy, board, groups, ahead)
         scored = 0
         slot = tree.place[1]
-        while t < last:
+        while status == PLAYING and t < last:
             clock = clock_now(run, t + 1, best)
-            i, top = best_at(policy, rows, clock, first, rng, groups, slot, -np.inf)
+            i, top = best_at(policy, board, groups, clock, slot, -np.inf)
             second_bound, second_slot = rival(tree, slot)
             if not top > second_bound + slack(second_bound):
-                slot, i, top, more = search(
-                    policy, rows, clock, first, rng, tree, groups, stack, slot, i, top
-                )
+                slot, i, top, more = search(policy, board, groups, clock, stack, slot, i, top)
                 scored += more
                 second_bound, second_slot = rival(tree, slot)
             if top != top:
-                return NOT_A_NUMBER
-            leaf = Leaf(slot, i, second_bound, second_slot)
-            leaf = remove_from_leaf(policy, rows, ahead, first, rng, tree, groups, leaf)
-            bar = leaf.second_bound + slack(leaf.second_bound)
+                return State(round, active, t, at, NOT_A_NUMBER)
+            leaf = remove_from_leaf(policy, board, groups, ahead, Leaf(slot, i, second_bound, second_slot))
+            threshold = leaf.second_bound + slack(leaf.second_bound)
             end = min(last, t + POLL_STEPS)
             if at < len(grid):
                 end = min(end, grid[at])
@@ -167,15 +155,15 @@ def play(policy: Any, first: Any, rng: Rng, run: Run, scratch: Scratch) -> int:
             number, source, sums = row["number"], reward_source(row), read_sums(row)
             fresh, limit = True, 0.0
             while True:
-                n = sums.before + sums.pulls + 1
+                n = sums.before + sums.n + 1
                 if exhausted(source, n):
-                    return -i - 1
+                    return State(round, active, t, at, ARM_FAILED - number)
                 x = clipped(nth_reward(source, data, n), run.clip)
                 sums = add_reward(sums, policy.transform_reward(x, rng))
-                arm = arm_from_sums(policy, rows, number, sums)
+                arm = arm_from_sums(policy, table, number, sums)
                 t += 1
                 if recording:
-                    record_step(run, t, number, first.number, active)
+                    record_step(run, t, number, round.number, active)
                 if uses_best:
                     enter(means, i, arm.mean)
                     best = means.best[1]
@@ -186,40 +174,41 @@ def play(policy: Any, first: Any, rng: Rng, run: Run, scratch: Scratch) -> int:
                 if not increasing:
                     ahead = clock_now(run, t + 1, floor)
                 if fresh:  # an arm that has just begun to lead is often passed at once, even by its bound
-                    limit = bound(policy, arm, ahead, first, rng)
-                    if limit < bar:
+                    limit = bound(policy, board, arm, ahead)
+                    if limit < threshold:
                         break
                     fresh = False
-                if not policy.arm_index(arm, clock_now(run, t + 1, best), first, rng) > bar:
+                if not policy.arm_index(arm, clock_now(run, t + 1, best), round, rng) > threshold:
                     break
             write_sums(row, sums, arm.mean)
             if t < last and (not fresh or t >= end):
-                limit = bound(policy, arm, ahead, first, rng)
-            leaf = Leaf(slot, i, bar, leaf.second_slot)
-            slot = insert_into_leaf(policy, rows, ahead, first, rng, tree, groups, leaf, arm, limit, t < last)
+                limit = bound(policy, board, arm, ahead)
+            leaf = Leaf(slot, i, threshold, leaf.second_slot)
+            slot = insert_into_leaf(policy, board, groups, ahead, leaf, arm, limit, t < last)
             if slot < 0:
                 last = t
-            at = record_if_due(run, t, at)
-            if run.stop[0]:
-                return STOPPED
+            at, status = end_step(run, t, at, status)
+        if t >= round.until and status == PLAYING:
+            round, active = end_round(policy, table, t, clock_now(run, t, best), round, rng)
+            record_step(run, t, number, round.number, active)
         factor = np.sqrt(leaves / (WEIGHT * scored + 1.0))
-        reach = min(reach * min(max(factor, 0.5), 2.0), float(horizon))
-    return t
+        sum_of_paces = min(sum_of_paces * min(max(factor, 0.5), 2.0), float(horizon))
+    return State(round, active, t, at, status)
 
 
-def _no_range(policy: Any, rows: Rows, means: Tournament) -> tuple[float, float, float]:
+def _no_range(policy: Any, table: ArmTable, means: Tournament) -> tuple[float, float, float]:
     return 0.0, -np.inf, np.inf
 
 
 @compiled
-def _best_range(policy: Any, rows: Rows, means: Tournament) -> tuple[float, float, float]:
+def _best_range(policy: Any, table: ArmTable, means: Tournament) -> tuple[float, float, float]:
     """Return a range about as wide as the best mean moves while it is pulled as often as there are arms."""
-    size = len(means.best) // 2
+    rows, size = table.rows, len(means.best) // 2
     for i in range(len(rows)):
-        arm = arm_view(policy, rows, i)
+        arm = arm_view(policy, table, i)
         means.best[size + i] = arm.mean if arm.pulls > 0 else -np.inf
     rebuild(means)
-    best, leader = means.best[1], arm_view(policy, rows, means.place[1])
+    best, leader = means.best[1], arm_view(policy, table, means.place[1])
     margin = np.sqrt(leader.variance * len(rows)) / max(leader.pulls, 1) + 1e-9
     return best, best - margin, best + margin
 

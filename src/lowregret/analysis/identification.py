@@ -1,0 +1,62 @@
+"""How often the recommendation of a policy is wrong, by how much, and after how many pulls it stops."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from lowregret.analysis.columns import KEYS
+from lowregret.analysis.intervals import share_intervals
+from lowregret.analysis.tables import Tables
+from lowregret.errors import InputError
+
+STOPPING = ("stopped", "stopping_time", "stopping_time_se", "stopping_time_p95")
+
+
+def identification(tables: Tables, by_time: bool = False) -> pl.DataFrame:
+    """Summarise what policies recommended; see `Results.identification`."""
+    paths, finals = tables.scan("paths"), tables.scan("finals")
+    if "loss" not in paths.collect_schema().names():
+        raise InputError("recommendations were not recorded: simulate with record_recommendations=True")
+    loss = pl.col("loss").fill_nan(None)
+    answers = paths.filter(loss.is_not_null())
+    if not by_time:
+        answers = answers.filter(pl.col("t") == pl.col("t").max().over(*KEYS))
+    keys = (*KEYS, "t") if by_time else KEYS
+    table = (
+        answers.group_by(keys, maintain_order=True)
+        .agg(
+            pl.len().cast(pl.Int64).alias("runs"),
+            wrong=(loss > 0.0).sum().cast(pl.Int64),
+            loss=loss.mean(),
+            loss_se=loss.std() / pl.len().sqrt(),
+        )
+        .collect()
+    )
+    low, high = (pl.Series([0.0] * len(table)) for _ in range(2))
+    for runs in table["runs"].unique():
+        ends = share_intervals(table["wrong"].to_numpy(), runs)
+        chosen = table["runs"] == runs
+        low, high = (pl.Series(end).zip_with(chosen, old) for end, old in zip(ends, (low, high), strict=True))
+    error = pl.col("wrong") / pl.col("runs")
+    table = table.with_columns(error=error, error_low=low, error_high=high)
+    stopped = pl.col("stopped").cast(pl.Int64)
+    if by_time:
+        runs = finals.select(*KEYS, "stopped").collect()
+        times = table.select(keys).join(runs, on=KEYS, how="left", maintain_order="left")
+        done = (stopped > 0) & (stopped <= pl.col("t"))
+        shares = times.group_by(keys, maintain_order=True).agg(stopped=done.mean())
+    else:
+        time = stopped.filter(stopped > 0)
+        shares = (
+            finals.group_by(KEYS, maintain_order=True)
+            .agg(
+                stopped=(stopped > 0).mean(),
+                stopping_time=time.mean(),
+                stopping_time_se=time.std() / time.len().sqrt(),
+                stopping_time_p95=time.quantile(0.95, "linear"),
+            )
+            .collect()
+        )
+    table = table.join(shares, on=keys, how="left", maintain_order="left")
+    columns = ("runs", "error", "error_low", "error_high", "loss", "loss_se")
+    return table.select(*keys, *columns, *(name for name in STOPPING if name in table.columns))

@@ -1,0 +1,315 @@
+"""How a thread finds the next arm: a ``Chooser`` for each mode that a GPU has.
+
+``prepare`` computes what is kept of all arms, after the warm-up and wherever a round or an elimination
+changes more than one of them; ``choose`` returns the place of the next arm, -1 if an index is nan;
+``refresh`` follows the pull of one arm. Threads of a warp that take different paths wait for each other, so
+all take the same path wherever they can.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any, NamedTuple
+
+from lowregret.engine.backends.cuda.constants import (
+    ARMS,
+    BLOCK,
+    GROUP,
+    GROUPS,
+    LANES,
+    PADDED,
+    REFERENCE,
+    WARMUP,
+    best_in,
+    draw_posterior,
+    posterior_of,
+    rank,
+    refresh,
+    statistics,
+    update_bounds,
+)
+from lowregret.engine.backends.cuda.device import cuda
+from lowregret.engine.backends.cuda.table import Table, arm_at, is_active
+from lowregret.engine.kernels import scan
+from lowregret.engine.kernels.lazy import (
+    constant_index,
+    posterior_sampling,
+    separable_index,
+    time_varying_index,
+)
+from lowregret.engine.kernels.lazy.leaves import SLACK, slack
+from lowregret.engine.kernels.lazy.tournament import MIN_SCORE
+from lowregret.engine.kernels.modes import Mode
+from lowregret.engine.kernels.rng import Rng
+from lowregret.policies.views import Arm, clock_at
+
+LOWEST, HIGHEST = 0, 1
+"""Places in ``Table.bounds``."""
+TIME, PULLS = 0, 1
+"""Rows of ``Table.widths``."""
+NEVER_EXPIRES, EXPIRED, INVALID = 2**62, 0, -1
+"""Values of ``Table.until``: the values hold, they are to be computed anew, one of them is nan."""
+
+
+def best_of_group(table: Table, group: int) -> tuple[float, int]:
+    """Return the largest value of a group, and the first arm that has it."""
+    start = group * GROUP
+    top, place = table.values[start, table.lane], start
+    for k in range(1, GROUP):
+        value = table.values[start + k, table.lane]
+        if value > top:
+            top, place = value, start + k
+    return top, place
+
+
+def rank_group(table: Table, group: int) -> None:
+    """Store the largest value of a group."""
+    top, place = best_of_group(table, group)
+    table.best[group, table.lane], table.leader[group, table.lane] = top, place
+
+
+def no_ranking(table: Table, group: int) -> None:
+    """Store no largest value, with few arms."""
+
+
+def kept_best(table: Table, group: int) -> tuple[float, int]:
+    """Return what ``rank_group`` has stored."""
+    return table.best[group, table.lane], int(table.leader[group, table.lane])
+
+
+def leading_arm(table: Table) -> int:
+    top, place = best_in(table, 0)
+    for g in range(1, GROUPS):
+        value, leader = best_in(table, g)
+        if value > top:
+            top, place = value, leader
+    return place
+
+
+def store_score(table: Table, i: int, value: float) -> None:
+    """Store the score of an active arm; a nan is the largest of all, so that it is seen."""
+    if value != value:
+        table.until[0] = INVALID
+    table.values[i, table.lane] = max(value, MIN_SCORE)
+
+
+def prepare_constant(policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng) -> None:
+    clock = clock_at(t, horizon, ARMS, 0.0)
+    table.bounds[LOWEST], table.bounds[HIGHEST], table.until[0] = inf, -inf, NEVER_EXPIRES
+    for i in range(PADDED):
+        table.values[i, table.lane] = -inf
+        if i < ARMS and is_active(table, i):
+            arm = arm_at(policy, table, i, t)
+            store_score(table, i, policy.arm_index(arm, clock, round, rng))
+            update_bounds(policy, table, arm, clock, round, table.values[i, table.lane])
+    for g in range(GROUPS):
+        rank(table, g)
+
+
+def choose_constant(
+    policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, best: float
+) -> int:
+    return leading_arm(table) if table.until[0] > INVALID else -1
+
+
+def refresh_constant(policy: Any, table: Table, i: int, t: int, horizon: int, round: Any, rng: Rng) -> None:
+    clock, arm = clock_at(t + 1, horizon, ARMS, 0.0), arm_at(policy, table, i, t)
+    store_score(table, i, policy.arm_index(arm, clock, round, rng))
+    update_bounds(policy, table, arm, clock, round, table.values[i, table.lane])
+    rank(table, i // GROUP)
+
+
+def no_bounds(policy: Any, table: Table, arm: Any, clock: Any, round: Any, value: float) -> None:
+    """Store no bounds, for a policy without lower bounds."""
+
+
+def store_bounds(policy: Any, table: Table, arm: Any, clock: Any, round: Any, value: float) -> None:
+    """Store the smallest value and the largest lower bound: no arm is dominated until they cross."""
+    bounds = table.bounds
+    bounds[LOWEST] = min(bounds[LOWEST], value)
+    bounds[HIGHEST] = max(bounds[HIGHEST], policy.lower_bound(arm, clock, round))
+
+
+def prepare_increasing(policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng) -> None:
+    """Bound the scores of all active arms from above for the next steps, by those at the last of them."""
+    until = min(t + BLOCK - 1, horizon)
+    table.until[0] = until
+    clock = clock_at(until, horizon, ARMS, 0.0)
+    for i in range(PADDED):
+        table.values[i, table.lane] = -inf
+        if i < ARMS and is_active(table, i):
+            table.values[i, table.lane] = raised(
+                policy.arm_index(arm_at(policy, table, i, t), clock, round, rng)
+            )
+    for g in range(GROUPS):
+        rank(table, g)
+
+
+def raised(score: float) -> float:
+    """Return a bound that is not below any earlier score, since scores are rounded; a nan is the largest."""
+    if score != score:
+        return inf
+    return max(score, MIN_SCORE) + slack(score)
+
+
+def choose_increasing(
+    policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, best: float
+) -> int:
+    """Return the arm with the largest score: that of the largest bound, unless another bound exceeds it."""
+    place = leading_arm(table)
+    group, second = place // GROUP, -inf
+    for g in range(GROUPS):
+        if g != group:
+            second = max(second, best_in(table, g)[0])
+    for k in range(GROUP):
+        i = group * GROUP + k
+        if i != place:
+            second = max(second, table.values[i, table.lane])
+    clock = clock_at(t, horizon, ARMS, 0.0)
+    top = policy.arm_index(arm_at(policy, table, place, t), clock, round, rng)
+    if top != top:
+        return -1
+    if second >= top:
+        for i in range(ARMS):
+            if i != place and table.values[i, table.lane] >= top:
+                score = policy.arm_index(arm_at(policy, table, i, t), clock, round, rng)
+                if score != score:
+                    return -1
+                if score > top or (score == top and i < place):
+                    top, place = score, i
+    return place
+
+
+def refresh_increasing(policy: Any, table: Table, i: int, t: int, horizon: int, round: Any, rng: Rng) -> None:
+    clock = clock_at(int(table.until[0]), horizon, ARMS, 0.0)
+    table.values[i, table.lane] = raised(policy.arm_index(arm_at(policy, table, i, t), clock, round, rng))
+    rank(table, i // GROUP)
+
+
+def width(policy: Any, pulls: int, t: int, horizon: int, round: Any) -> float:
+    """Return the score of an arm of mean 0."""
+    arm = Arm(0, pulls, 0.0, 0.0, None, None, None)
+    return policy.arm_index(arm, clock_at(t, horizon, ARMS, 0.0), round, None)
+
+
+def fill_widths(policy: Any, first: Any, horizon: int, widths: Any) -> None:
+    """Compute, for each number n, the width of one pull at time n, and that of n pulls over that of one."""
+    n = cuda.blockIdx.x * LANES + cuda.threadIdx.x + 1
+    if n <= horizon:
+        if n > WARMUP:  # no score is computed in the warm-up
+            widths[TIME, n] = width(policy, 1, n, horizon, first)
+        unit = width(policy, 1, REFERENCE, horizon, first)
+        widths[PULLS, n] = width(policy, n, REFERENCE, horizon, first) / unit
+
+
+def prepare_each(policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng) -> None:
+    """Compute what is kept of each arm as after a pull of it."""
+    table.until[0] = NEVER_EXPIRES
+    for i in range(ARMS):
+        refresh(policy, table, i, t, horizon, round, rng)
+
+
+def choose_separable(
+    policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, best: float
+) -> int:
+    """Return the arm with the largest score: the mean plus the width of its pulls times that of the time.
+
+    This differs from the scores by rounding, so arms within the slack are compared by their scores. Those
+    with the same mean and width are not: the first of them comes first.
+    """
+    factor = table.widths[TIME, t]
+    if factor != factor:
+        return -1
+    top, second, place, mean, spread = -inf, -inf, 0, 0.0, 0.0
+    for i in range(ARMS):
+        other, wide = table.values[i, table.lane], table.spreads[i, table.column]
+        value = other + wide * factor
+        if value > top:
+            second, top, place, mean, spread = top, value, i, other, wide
+        elif other != mean or wide != spread:
+            second = max(second, value)
+    cutoff = top - 2.0 * SLACK * (1.0 + abs(top))
+    if second >= cutoff:
+        clock = clock_at(t, horizon, ARMS, 0.0)
+        largest = -inf
+        for i in range(ARMS):
+            if table.values[i, table.lane] + table.spreads[i, table.column] * factor >= cutoff:
+                score = policy.arm_index(arm_at(policy, table, i, t), clock, round, rng)
+                if score > largest:
+                    largest, place = score, i
+    return place
+
+
+def refresh_separable(policy: Any, table: Table, i: int, t: int, horizon: int, round: Any, rng: Rng) -> None:
+    pulls, mean, _ = statistics(table, i)
+    active = is_active(table, i)
+    table.values[i, table.lane] = mean if active else -inf
+    table.spreads[i, table.column] = table.widths[PULLS, pulls] if active else 0.0
+
+
+def choose_posterior(
+    policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, best: float
+) -> int:
+    top, place = -inf, -1
+    for i in range(ARMS):
+        if is_active(table, i):
+            first, second = table.values[i, table.lane], table.spreads[i, table.column]
+            sample = draw_posterior(policy, first, second, rng)
+            if sample != sample:
+                return -1
+            if sample > top or place < 0:
+                top, place = sample, i
+    return place
+
+
+def refresh_posterior(policy: Any, table: Table, i: int, t: int, horizon: int, round: Any, rng: Rng) -> None:
+    table.values[i, table.lane], table.spreads[i, table.column] = posterior_of(
+        policy, arm_at(policy, table, i, t)
+    )
+
+
+def prepare_scan(policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng) -> None:
+    table.until[0] = NEVER_EXPIRES
+
+
+def choose_scan(policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, best: float) -> int:
+    """Return the arm with the largest index, all of which are computed."""
+    clock = clock_at(t, horizon, ARMS, best)
+    top, place = -inf, -1
+    for i in range(ARMS):
+        if is_active(table, i):
+            index = policy.arm_index(arm_at(policy, table, i, t), clock, round, rng)
+            if index != index:
+                return -1
+            if index > top or place < 0:
+                top, place = index, i
+    return place
+
+
+def refresh_scan(policy: Any, table: Table, i: int, t: int, horizon: int, round: Any, rng: Rng) -> None:
+    """Store nothing."""
+
+
+class Chooser(NamedTuple):
+    """The functions of a mode, whether it compares scores, and whether it has two numbers for each arm."""
+
+    prepare: Any
+    choose: Any
+    refresh: Any
+    compares_scores: bool = False
+    keeps_spreads: bool = False
+
+
+CONSTANT = Chooser(prepare_constant, choose_constant, refresh_constant, compares_scores=True)
+INCREASING = Chooser(prepare_increasing, choose_increasing, refresh_increasing, compares_scores=True)
+SEPARABLE = Chooser(prepare_each, choose_separable, refresh_separable, keeps_spreads=True)
+POSTERIOR = Chooser(prepare_each, choose_posterior, refresh_posterior, keeps_spreads=True)
+SCAN = Chooser(prepare_scan, choose_scan, refresh_scan)
+CHOOSERS: dict[Mode, Chooser] = {
+    posterior_sampling: POSTERIOR,
+    constant_index: CONSTANT,
+    separable_index: SEPARABLE,
+    time_varying_index: INCREASING,
+    scan: SCAN,
+}
+"""By the modes of ``kernels.modes``."""

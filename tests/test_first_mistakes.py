@@ -1,0 +1,184 @@
+"""What newcomers write first, also those who know other libraries: each answer is one sentence."""
+
+import traceback
+
+import pytest
+
+import lowregret as lr
+from lowregret.errors import InputError
+
+PLAY = {"horizon": 20, "runs": 2, "engine": "reference", "progress": False}
+
+
+def said(call, kind=InputError) -> str:
+    with pytest.raises(kind) as caught:
+        call()
+    text = str(caught.value)
+    assert "\n" not in text
+    return text
+
+
+def test_swapped_arguments():
+    order = "simulate: policies come first, then the bandit: write simulate(policies, bandit)"
+    bandit = lr.bernoulli([0.1, 0.2])
+    assert said(lambda: lr.simulate(bandit, lr.UCB1(), **PLAY)) == order
+    assert said(lambda: lr.simulate(bandit, "UCB1", **PLAY)) == order
+    assert said(lambda: lr.simulate("paper-1", lr.UCB1, **PLAY)) == order
+    assert said(lambda: lr.simulate("paper-1", [lr.UCB1()], **PLAY)) == order
+    assert said(lambda: lr.trace(bandit, lr.UCB1(), 20)).startswith("trace: policies come first")
+
+
+def test_a_list_of_means_for_a_bandit():
+    assert said(lambda: lr.simulate("UCB1", [0.1, 0.2], **PLAY)).endswith("write lr.bernoulli([0.1, 0.2])")
+    assert said(lambda: lr.simulate("UCB1", (3, 4), **PLAY)).endswith(
+        "write lr.gaussian([3, 4], variances=1)"
+    )
+    assert "use paper-1" in said(lambda: lr.simulate("UCB1", 7, **PLAY))
+
+
+def test_a_parameter_without_an_annotation():
+    class Wide(lr.Policy):
+        width = 1.0
+
+        def score(self, arm, clock):
+            return arm.mean + self.width / arm.pulls
+
+    assert said(lambda: Wide(width=2)).endswith("annotate it in the class, as in width: float = 1.0")
+    assert "it takes none" in said(lambda: Wide(depth=2))
+
+
+def test_a_number_in_the_place_of_the_clock():
+    class Late(lr.Policy):
+        def score(self, arm, t):
+            return arm.mean + 1.0 / t
+
+    text = said(lambda: lr.simulate(Late(), "bernoulli:0.1,0.2", **PLAY))
+    assert "t would be the clock" in text and "use clock.t" in text
+
+    class Short(lr.Policy):
+        def score(self, arm, c):
+            return arm.mean + 1.0 / c.t
+
+    assert len(lr.simulate(Short(), "bernoulli:0.1,0.2", **PLAY)) == 1  # any other name will do
+
+
+def test_an_arm_told_in_place_of_a_decision():
+    agent = lr.Agent(lr.UCB1(), ["A", "B"])
+    choice = agent.ask()
+    text = said(lambda: agent.tell("A", 1), lr.UnknownDecisionError)
+    assert text == "'A' is an arm, not a decision: pass the decision that ask() returned, or its id"
+    assert said(lambda: agent.tell(choice)) == "tell: pass the reward as well, as in tell(decision, 1)"
+    assert agent.tell(choice, 1)
+
+
+def test_integers_as_on_the_command_line():
+    result = lr.simulate("UCB1", "bernoulli:0.1,0.2", **{**PLAY, "horizon": 2e1, "runs": 2.0})
+    assert result.horizon == 20 and result.runs == 2
+    one = lr.Experiment(environments="bernoulli:0.1,0.2", policies="UCB1", horizon=1e3, runs=1e1)
+    assert (one.horizon, one.runs) == (1000, 10) and isinstance(one.horizon, int)
+    assert "must be an integer of at least 1, got 1.5" in said(
+        lambda: lr.simulate("UCB1", "bernoulli:0.1,0.2", **{**PLAY, "horizon": 1.5})
+    )
+
+
+def test_no_seed():
+    text = said(lambda: lr.simulate("UCB1", "bernoulli:0.1,0.2", seed=None, **PLAY))
+    assert "leave it out for seed 0" in text
+
+
+def test_environments_by_names():
+    bandit = lr.bernoulli([0.1, 0.2])
+    text = said(lambda: lr.Experiment(environments={"mine": bandit}, policies="UCB1", horizon=20))
+    assert "write a list of bandits" in text and "{'name': 'mine', 'environment': bandit}" in text
+    entry = {"name": "mine", "environment": bandit}
+    assert (
+        lr.Experiment(environments=[entry], policies="UCB1", horizon=20).resolved_environments[0].name
+        == "mine"
+    )
+
+
+def test_a_new_option_at_the_next_deploy(tmp_path):
+    path = tmp_path / "a.db"
+    lr.open_agent(path, lr.UCB1(), ["A", "B"], seed=1, horizon=50, minimum_share=0.1).close()
+    text = said(lambda: lr.open_agent(path, lr.UCB1(), ["A", "B", "C"], seed=1))
+    assert "agent.add_arm('C')" in text
+    assert "agent.retire_arm('B')" in said(lambda: lr.open_agent(path, lr.UCB1(), ["A"]))
+    with lr.open_agent(path, lr.UCB1(), ["A", "B"]) as agent:  # what is left out is as it was stored
+        settings = agent.transactions.state.settings
+        assert (settings.seed, settings.horizon, settings.minimum_share) == (1, 50, 0.1)
+    assert "was created with seed 1, got 0" in said(lambda: lr.open_agent(path, "UCB1", ["A", "B"], seed=0))
+    assert "minimum_share 0.1, got 0.2" in said(
+        lambda: lr.open_agent(path, "UCB1", ["A", "B"], minimum_share=0.2)
+    )
+    assert "with horizon 50, got 60" in said(lambda: lr.open_agent(path, "UCB1", ["A", "B"], 60))
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        ("UCB", "lr.UCB1"),
+        ("ThompsonSampling", "lr.ThompsonBeta for rewards 0 and 1, lr.ThompsonNormal"),
+        ("EpsGreedy", "lr.EpsilonGreedy"),
+        ("BernoulliBandit", "lr.bernoulli("),
+        ("LinUCB", "contextual bandits are not here"),
+    ],
+)
+def test_classes_of_other_libraries(name, ours):
+    assert f"{name!r}: use " in said(lambda: getattr(lr, name), AttributeError)
+    assert ours in said(lambda: getattr(lr, name), AttributeError)
+    assert not hasattr(lr, name)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("n_runs", "runs"),
+        ("random_state", "seed"),
+        ("n_jobs", "threads"),
+        ("T", "horizon"),
+        ("horzon", "horizon"),
+    ],
+)
+def test_arguments_of_other_libraries(theirs, ours):
+    text = said(lambda: lr.simulate("UCB1", "bernoulli:0.1,0.2", **{theirs: 3}), TypeError)
+    assert text == f"simulate: unknown argument {theirs!r}: use {ours}"
+    assert "it takes policies, bandit" in said(lambda: lr.simulate("UCB1", "paper-1", zzzz=3), TypeError)
+    assert "missing" in said(lambda: lr.simulate("UCB1"), TypeError)
+
+
+def test_a_type_error_of_a_policy_stays_as_it_is():
+    class Odd(lr.Policy):
+        def score(self, arm, clock):
+            return len(arm.mean)
+
+    with pytest.raises(Exception, match="float"):
+        lr.simulate(Odd(), "bernoulli:0.1,0.2", **PLAY)
+
+
+def test_our_own_frames_stay_out_of_a_traceback(monkeypatch):
+    def frames() -> int:
+        with pytest.raises(InputError) as caught:
+            lr.simulate("UCB1", "bernoulli:0.1,1.2", **PLAY)
+        return len(traceback.extract_tb(caught.value.__traceback__))
+
+    assert frames() == 2  # the line of the user, and simulate
+    monkeypatch.setenv("LOWREGRET_TRACEBACK", "1")
+    assert frames() > 4
+
+
+def test_a_long_table_of_ratings(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "long.csv").write_text("user,arm,rating\n1,A,3\n2,B,4\n")
+    (tmp_path / "wide.csv").write_text("A,B\n2,4\n5,3\n")
+    long = {"environments": [{"rewards": "long.csv"}], "policies": "UCB1", "horizon": 20, "runs": 2}
+    text = said(lambda: lr.Experiment(**long))
+    assert "one column per arm is wanted" in text and "lowregret replay" in text
+    wide = lr.Experiment(**{**long, "environments": [{"rewards": "wide.csv"}], "engine": "reference"})
+    note = wide.run(progress=False).notes["UCB1"]
+    assert "they lie in [2, 5]: scale = [2, 5] maps them to [0, 1]" in note
+
+
+def test_policies_and_environments_are_doors():
+    assert lr.policies.UCB1 is lr.UCB1 and "UCB1" in dir(lr.policies) and "base" not in dir(lr.policies)
+    assert lr.environments.bernoulli is lr.bernoulli and "drift" not in dir(lr.environments)
+    assert (lr.__doc__ or "").splitlines()[2] == "Where to start:"
