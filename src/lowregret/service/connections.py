@@ -7,6 +7,7 @@ new one, so that no client can keep the others out.
 import asyncio
 from collections import Counter
 from contextlib import suppress
+from itertools import count
 from typing import Any
 
 try:
@@ -28,6 +29,8 @@ MAX_HEADER_BYTES = 65_536
 TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 HTTPProtocol: Any = AutoHTTPProtocol
+uses = count(1)
+"""Numbers what happens on connections: clocks of event loops have milliseconds, in which several are used."""
 
 
 class Connection(HTTPProtocol):  # type: ignore[misc]  # its base depends on the parser that is installed
@@ -36,18 +39,18 @@ class Connection(HTTPProtocol):  # type: ignore[misc]  # its base depends on the
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._deadline: asyncio.TimerHandle | None = None
-        self._header_bytes, self._used = 0, 0.0
+        self._header_bytes, self._last_use = 0, 0
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self._used = asyncio.get_running_loop().time()
+        self._last_use = next(uses)
         self._watch()
         if len(self.connections) > max_connections():
             self._make_room()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        self._used = asyncio.get_running_loop().time()
+        self._last_use = next(uses)
         if self._answers():
             self._unwatch()
             self._header_bytes = 0
@@ -72,7 +75,7 @@ class Connection(HTTPProtocol):  # type: ignore[misc]  # its base depends on the
         """Close a connection without a request: of the client with the most, the one that is idle longest."""
         clients = Counter(_address(connection) for connection in self.connections)
         idle = [
-            (clients[_address(connection)], -connection._used, id(connection), connection)
+            (clients[_address(connection)], -connection._last_use, connection)
             for connection in self.connections
             if connection is not self and not connection._answers() and not connection.transport.is_closing()
         ]
