@@ -155,6 +155,13 @@ def first_simulation() -> None:
     save_both(result.plot(title="Sign-ups lost, three buttons"), IMAGES / "first-simulation.svg")
 
 
+def bad_runs() -> None:
+    """Draw how often four policies lose much, the picture of docs/how-to/analysis.md."""
+    policies = ["EpsilonGreedy", "UCB1", "ThompsonBeta", "MOSSV"]
+    result = lr.simulate(policies, lr.bernoulli(list(BUTTONS.values())), VISITORS, runs=200, seed=1)
+    save_both(result.plot_tail().properties(title="Sign-ups lost in a run"), IMAGES / "bad-runs.svg")
+
+
 def regret() -> None:
     """Draw the regret of the four policies of the README."""
     policies = ["RoundRobin", "UCB1", "ThompsonBeta", "MOSSV"]
@@ -596,6 +603,7 @@ PICTURES: dict[str, Callable[[], None]] = {
     "traffic": traffic,
     "sign-ups-lost": sign_ups_lost,
     "first-simulation": first_simulation,
+    "bad-runs": bad_runs,
     "regret": regret,
     "own-policy": own_policy,
     "confidence-bounds": confidence_bounds,
