@@ -15,7 +15,11 @@ SCRIPTS = {
     "drift": ("drift.py", "100"),
 }
 """The scripts in examples/ with their further arguments."""
-BLOCKS = {"against-gap": ("how-to/analysis.md", "against_gap"), "column": ("how-to/figures.md", "figure")}
+BLOCKS = {
+    "against-gap": ("how-to/analysis.md", "against_gap"),
+    "closeness": ("how-to/experiments.md", "closeness"),
+    "column": ("how-to/figures.md", "figure"),
+}
 """The pages whose code block makes a chart, and its variable."""
 OF_A_PAPER = ("column",)
 """Figures in the size of a paper, which have no form for narrow windows."""
