@@ -38,7 +38,7 @@ def test_it_holds_before_the_steps_have_converged(steps, monkeypatch):
     counts, totals = np.random.default_rng(1).integers(50, 90, (4, 9)), np.full((4, 9), 10.0)
     totals[:, 5:7] = 30.0
     converged = log_evidence(counts.astype(float), totals)
-    monkeypatch.setattr(period_variation, "STEPS", steps)
+    monkeypatch.setattr(period_variation, "NEWTON_STEPS", steps)
     assert log_evidence(counts.astype(float), totals) <= converged + 1e-6
 
 

@@ -56,7 +56,7 @@ def scheduler(tmp_path: Path) -> Iterator[str]:
 
 def test_workers_elsewhere_give_the_same_bits_as_threads(tmp_path: Path, scheduler: str, monkeypatch) -> None:
     monkeypatch.setattr(executors, "CONNECT_TIMEOUT", 120)  # of a busy machine
-    monkeypatch.setattr(executors, "LARGE", 5)  # so that the rewards of the file travel by themselves
+    monkeypatch.setattr(executors, "LARGE_ENVIRONMENT", 5)  # the rewards of the file travel by themselves
     (tmp_path / "rewards.csv").write_text("a,b\n0.1,0.3\n0.9,0.4\n0.2,\n")
     spec = tmp_path / "spec.toml"
     spec.write_text(SPEC)

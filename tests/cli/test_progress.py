@@ -26,7 +26,7 @@ class Terminal(io.StringIO):
 def seconds(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Lines are written, by a clock that stands until it is set."""
     now = [0.0]
-    monkeypatch.delenv(progress.SWITCH)
+    monkeypatch.delenv(progress.LINES_SWITCH)
     monkeypatch.setattr(progress, "clock", lambda: now[0])
     monkeypatch.setattr(progress, "_last_line", -math.inf)
     return now
@@ -89,10 +89,10 @@ def test_who_says_nothing(seconds, capsys, monkeypatch) -> None:
     work(lambda now: None)
     with reporting(False):
         work(True)  # only the outermost call decides
-    monkeypatch.setenv(progress.SWITCH, "0")
+    monkeypatch.setenv(progress.LINES_SWITCH, "0")
     work(True)
     assert capsys.readouterr() == ("", "")
-    monkeypatch.delenv(progress.SWITCH)
+    monkeypatch.delenv(progress.LINES_SWITCH)
     work(True)  # nothing is left behind
     assert "compiling MOSS" in capsys.readouterr().err
 
@@ -117,7 +117,7 @@ def test_who_says_nothing(seconds, capsys, monkeypatch) -> None:
     ids=["simulate", "replay", "worst_case", "plan", "Experiment.run"],
 )
 def test_every_long_call_says_what_it_does(call, told: str, monkeypatch, capsys) -> None:
-    monkeypatch.delenv(progress.SWITCH)
+    monkeypatch.delenv(progress.LINES_SWITCH)
     monkeypatch.setattr(progress, "FIRST_SECONDS", 0.0)
     monkeypatch.setattr(progress, "LINE_SECONDS", -math.inf)
     call()
@@ -126,7 +126,7 @@ def test_every_long_call_says_what_it_does(call, told: str, monkeypatch, capsys)
 
 
 def test_a_league_says_what_it_does(monkeypatch, capsys, tmp_path) -> None:
-    monkeypatch.delenv(progress.SWITCH)
+    monkeypatch.delenv(progress.LINES_SWITCH)
     monkeypatch.setattr(progress, "FIRST_SECONDS", 0.0)
     monkeypatch.setattr(progress, "LINE_SECONDS", -math.inf)
     lr.league(testbeds=["short"], policies=["MOSS", "UCB1"], out=tmp_path)

@@ -124,7 +124,7 @@ def test_two_threads_may_compile_at_once():
 
 
 def test_a_compilation_is_reported_once(monkeypatch, capsys):
-    monkeypatch.delenv(progress.SWITCH)
+    monkeypatch.delenv(progress.LINES_SWITCH)
     monkeypatch.setattr(progress, "LINE_SECONDS", -math.inf)  # every line is written
     policy = make(np.random.default_rng().random())()
     compiled_score(policy)

@@ -13,7 +13,7 @@ from helpers import fail_on
 import lowregret as lr
 from lowregret.experiments import executors
 from lowregret.experiments import run as run_module
-from lowregret.experiments.executors import LARGE, DaskExecutor, dask_cluster
+from lowregret.experiments.executors import LARGE_ENVIRONMENT, DaskExecutor, dask_cluster
 from lowregret.experiments.run import FailedShardsError, Interrupted, run
 from lowregret.experiments.sharding import ArmGroups, group
 
@@ -57,11 +57,11 @@ def test_three_workers(small, truth, same, tmp_path: Path, three) -> None:
     same(run(small, tmp_path, executor=three, shard_steps=STEPS), truth)
 
 
-@pytest.mark.parametrize("large", [LARGE, 0])
+@pytest.mark.parametrize("large", [LARGE_ENVIRONMENT, 0])
 def test_a_worker_that_is_killed_costs_only_its_shards(
     small, truth, same, tmp_path: Path, three, monkeypatch, large: int
 ) -> None:
-    monkeypatch.setattr(executors, "LARGE", large)  # with 0 all arms travel by themselves
+    monkeypatch.setattr(executors, "LARGE_ENVIRONMENT", large)  # with 0 all arms travel by themselves
     three._client.wait_for_workers(3, timeout=120)
     pids = three._client.run(os.getpid)
     told: list = []

@@ -426,7 +426,7 @@ def test_a_division_by_0_is_infinity_in_every_agent(tmp_path):
     stored = lr.open_agent(tmp_path / "a.db", Inverse(), ARMS, 200, 5)
     for t in range(20):
         choices = [agent.ask() for agent in (fast, plain)]
-        choices += stored.transactions.together([(calls.ask, (1, None, str(t)))] * 2)[0]
+        choices += stored.transactions.execute_group([(calls.ask, (1, None, str(t)))] * 2)[0]
         assert len({choice.arm for choice in choices}) == 1
         for agent, choice in zip((fast, plain, stored), choices, strict=True):
             agent.tell(choice, t % 3 / 2)

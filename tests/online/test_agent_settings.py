@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import lowregret as lr
-from lowregret.online.agent_settings import LATER, Options, Settings
+from lowregret.online.agent_settings import OPTIONAL, Options, Settings
 from lowregret.service.models import NewAgent
 
 GOOD = {"policy": lr.UCB1(), "arms": ["a", "b"]}
@@ -214,7 +214,7 @@ def test_options_are_the_settings_that_need_a_name():
 
 def test_json_has_the_settings_and_their_defaults():
     assert list(json.loads(lr.Agent(**GOOD).to_json())["made_with"]) == [
-        name for name in NAMES if name not in LATER
+        name for name in NAMES if name not in OPTIONAL
     ]
     assert set(NewAgent.model_fields) == {*NAMES, "name"}
     for name, default in DEFAULTS.items():

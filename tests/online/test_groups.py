@@ -58,7 +58,7 @@ def played(store, made, sizes, window, policy):
     agent = lr.open_agent(store, policy, ARMS, seed=3, **window, clock=lambda: next(clock))
     outcomes, rest = [], list(made)
     while rest:
-        done = agent.transactions.together(rest[: next(sizes)])
+        done = agent.transactions.execute_group(rest[: next(sizes)])
         assert done
         outcomes += [repr(outcome) for outcome in done]
         rest = rest[len(done) :]
@@ -95,12 +95,12 @@ def test_a_store_that_fails_takes_nothing(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(store, "append", lambda events: store._staged.append(("no SQL", ())))
         with pytest.raises(lr.StoreError):
-            agent.transactions.together(group)
+            agent.transactions.execute_group(group)
     with lr.open_agent(tmp_path / "a.db") as other:
         assert other.time == 1
     assert agent.time == 1 and [choice.id for choice in agent.pending] == [first.id]
     assert _same(agent.to_json(), before)
-    answered, told, two = agent.transactions.together(group)
+    answered, told, two = agent.transactions.execute_group(group)
     assert (len(answered), told, len(two)) == (1, 1, 2)
     assert agent.verify() == 5
 
@@ -117,7 +117,7 @@ def test_an_interrupt_after_the_commit_loses_nothing(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(store, "_commit", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            agent.transactions.together([(calls.ask, (1, None, name)) for name in "abc"])
+            agent.transactions.execute_group([(calls.ask, (1, None, name)) for name in "abc"])
     assert agent.time == 3 and agent.ask(request="b").time == 2
     assert agent.verify() == 3
 
@@ -125,12 +125,12 @@ def test_an_interrupt_after_the_commit_loses_nothing(tmp_path, monkeypatch):
 def test_a_group_ends_before_the_records_forget(tmp_path):
     agent = lr.open_agent(tmp_path / "a.db", lr.UCB1(), ARMS)
     group = [(calls.ask, (1, None, f"r{number}")) for number in range(module.MAX_GROUP_EVENTS + 10)]
-    assert len(agent.transactions.together(group)) == module.MAX_GROUP_EVENTS
+    assert len(agent.transactions.execute_group(group)) == module.MAX_GROUP_EVENTS
 
 
 def test_an_agent_in_memory_runs_one_at_a_time():
     agent = lr.Agent("UCB1", ARMS)
-    assert len(agent.transactions.together([(calls.ask, (1, None, None))] * 3)) == 1
+    assert len(agent.transactions.execute_group([(calls.ask, (1, None, None))] * 3)) == 1
     assert agent.time == 1
 
 
@@ -151,7 +151,7 @@ def test_two_processes_share_an_agent_in_groups(tmp_path):
     for turn in range(40):
         group = [(calls.ask, (1, None, f"{turn}, {place}")) for place in range(8)]
         group += [(calls.tell, ([(key, 1.0)],)) for key in ids[-12:-4]]
-        for outcome in agents[turn % 2].transactions.together(group)[:8]:
+        for outcome in agents[turn % 2].transactions.execute_group(group)[:8]:
             ids.append(outcome[0].id)
     assert len(set(ids)) == 320
     assert agents[0].verify() == agents[1].verify() > 320

@@ -103,7 +103,9 @@ def test_an_ask_that_takes_long_keeps_no_other_agent_waiting(tmp_path, monkeypat
     monkeypatch.setattr(AgentState, "choose", choose)
     if together:
         choices = [
-            row for part in agent.transactions.together([(calls.ask, (50, None, None))] * 2) for row in part
+            row
+            for part in agent.transactions.execute_group([(calls.ask, (50, None, None))] * 2)
+            for row in part
         ]
     else:
         choices = agent.ask(100)

@@ -162,7 +162,7 @@ def test_a_log_is_imported_once_and_goes_on_after_an_interrupt(tmp_path, monkeyp
     store, log, table = tmp_path / "a.db", tmp_path / "log.csv", log_of(60)
     table.write_csv(log)
     lr.open_agent(store, lr.UCB1(), ARMS).close()
-    monkeypatch.setattr(earlier_rewards, "BATCH", 25)
+    monkeypatch.setattr(earlier_rewards, "MAX_ROWS", 25)
     with lr.open_agent(store) as agent:
         execute, batches = agent.transactions.execute, []
 

@@ -242,7 +242,7 @@ def test_many_windows_end_in_parts_between_which_others_are_not_kept_waiting(
 
     monkeypatch.setattr(agent.transactions.store, "session", recorded)
     pair = [(calls.ask, (1, None, None))] * 2
-    for asking in (agent.ask, lambda: agent.transactions.together(pair)):
+    for asking in (agent.ask, lambda: agent.transactions.execute_group(pair)):
         agent.ask(35)
         now[0] += 4_000
         agent.preview()

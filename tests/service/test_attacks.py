@@ -9,7 +9,7 @@ import pytest
 from serving import AGENT, served
 
 from lowregret.service import connections, requests
-from lowregret.service.models import MAX_BODY
+from lowregret.service.models import MAX_BODY_BYTES
 
 ASK, TELL = "/v1/agents/buttons/ask", "/v1/agents/buttons/tell"
 JSON = {"Content-Type": "application/json"}
@@ -64,7 +64,7 @@ BODIES = {
     "SQL as a name": ("/v1/agents", json.dumps({**AGENT, "name": SQL}), 400),
     "too many arms": ("/v1/agents", json.dumps({**AGENT, "arms": [str(n) for n in range(10_001)]}), 400),
     "a long arm": ("/v1/agents/buttons/arms", json.dumps({"add": "x" * 201}), 400),
-    "a large body": (ASK, " " * (MAX_BODY + 1), 413),
+    "a large body": (ASK, " " * (MAX_BODY_BYTES + 1), 413),
 }
 
 

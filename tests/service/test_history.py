@@ -44,7 +44,7 @@ def test_periods_are_bounded_and_lose_nothing(decisions):
     while not history.read():
         pass
     found = history.to_dict(True)
-    assert 1 <= len(found["periods"]) <= module.MAX_PERIODS
+    assert 1 <= len(found["periods"]) <= module.MAX_HISTORY_PERIODS
     assert sum(sum(period["asked"].values()) for period in found["periods"]) == decisions
     assert sum(sum(period["rewards"].values()) for period in found["periods"]) == decisions / 4
     lengths = [sum(period["asked"].values()) for period in found["periods"]]
@@ -60,8 +60,8 @@ def test_reading_in_parts_is_reading_at_once(monkeypatch):
         parts.read()
     whole.read()
     assert whole.to_dict(True) == parts.to_dict(True)
-    monkeypatch.setattr(module, "CHUNK_EVENTS", 7)
-    monkeypatch.setattr(module, "MAX_EVENTS", 70)
+    monkeypatch.setattr(module, "READ_EVENTS", 7)
+    monkeypatch.setattr(module, "MAX_READ_EVENTS", 70)
     slow = History(play.store)
     assert not slow.read()
     for _ in count():
@@ -287,7 +287,7 @@ def test_windows_in_seconds_pass():
 
 
 def test_withdrawn_decisions_are_not_in_it(monkeypatch):
-    monkeypatch.setattr(module, "CHUNK_EVENTS", 30)
+    monkeypatch.setattr(module, "READ_EVENTS", 30)
     store = MemoryStore()
     with lr.open_agent(store, "UCB1", ["red", "green"]) as agent:
         for turn in range(40):

@@ -391,7 +391,7 @@ def test_more_calls_than_a_worker_answers_at_a_time(tmp_path, monkeypatch, lines
 def test_lines_on_compiling_are_those_of_the_log(lines, capsys, monkeypatch):
     monkeypatch.setattr(progress, "_last_line", -1e9)
     monkeypatch.setattr(progress, "_log", None)
-    monkeypatch.setenv(progress.SWITCH, "1")
+    monkeypatch.setenv(progress.LINES_SWITCH, "1")
     log = logging.getLogger("lowregret.service")
     handlers, propagates = log.handlers, log.propagate
     try:

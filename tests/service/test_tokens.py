@@ -16,7 +16,7 @@ from lowregret.cli import app
 from lowregret.service import Options
 from lowregret.service import tokens as tokens_module
 from lowregret.service.serve import serve
-from lowregret.service.tokens import INCLUDING, SCOPES, Tokens, new_token, read_tokens, remove_token
+from lowregret.service.tokens import INCLUDED_IN, SCOPES, Tokens, new_token, read_tokens, remove_token
 
 ROUTES = [
     ("POST", "/v1/agents", "admin"),
@@ -60,10 +60,10 @@ def test_each_route_needs_its_scope(service, method, path, scope):
         answer = client.request(method, path, json=None if method == "GET" else {"x": 1}, headers=head)
         if given in ("none", "unknown"):
             assert answer.status_code == 401 and answer.headers["www-authenticate"].startswith("Bearer")
-        elif given in (scope, "admin") or given in INCLUDING.get(scope, ()):
+        elif given in (scope, "admin") or given in INCLUDED_IN.get(scope, ()):
             assert answer.status_code == (200 if method == "GET" else 400)
         else:
-            needed = "decide" if given == "read" and scope in INCLUDING else scope
+            needed = "decide" if given == "read" and scope in INCLUDED_IN else scope
             assert answer.status_code == 403 and f"lacks the scope '{needed}'" in answer.json()["detail"]
 
 

@@ -321,7 +321,7 @@ class Simulation:
         kinds = random.choices([*draw, "ask", "tell"], k=random.choice([1, 2, 3, 5]))
         group = [draw[kind]() for kind in kinds]
         while group:
-            outcomes = agent.transactions.together(group)
+            outcomes = agent.transactions.execute_group(group)
             for (call, arguments), outcome in zip(group, outcomes, strict=False):
                 if call is calls.ask and not isinstance(outcome, Exception):
                     self.learn(outcome, arguments[2])

@@ -341,9 +341,9 @@ def installed(world, constants):
                 record.outcome = outcome_of(value)
             return value
 
-        def together(self, group):
+        def execute_group(self, group):
             with world.recorded(*group) as records:
-                outcomes = super().together(group)
+                outcomes = super().execute_group(group)
                 for record, outcome in zip(records, outcomes, strict=False):
                     record.outcome = outcome_of(outcome)
             return outcomes
@@ -354,7 +354,7 @@ def installed(world, constants):
         *((module, "new_key", world.new_key) for module in (agent_state, calls)),
         *((CONSTANTS[name][0], name, value) for name, value in constants.items()),
         (transactions, "Lock", Lock),
-        (sqlite, "RETRY_SECONDS", 0.02),
+        (sqlite, "BUSY_SECONDS", 0.02),
         (clock_readings.log, "disabled", True),
         (open_agent, "Transactions", Recorded),
         (open_agent, "token_hex", lambda size: "7" * 2 * size),

@@ -89,7 +89,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def as_store_error(folder: Path, kept: str = "") -> Iterator[None]:
+def as_store_error(folder: Path, added: str = "") -> Iterator[None]:
     """Raise an `OSError` of the block as a `StoreError`: why a folder cannot be written to."""
     try:
         yield
@@ -98,7 +98,7 @@ def as_store_error(folder: Path, kept: str = "") -> Iterator[None]:
         advice = ": free some space and run it again" if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
         if error.errno in (errno.EMFILE, errno.ENFILE):
             advice = ": raise the limit of open files (ulimit -n, LimitNOFILE= in a unit of systemd)"
-        raise StoreError(f"cannot write to {str(folder)!r}: {reason}{kept}{advice}") from None
+        raise StoreError(f"cannot write to {str(folder)!r}: {reason}{added}{advice}") from None
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 FIRST_SECONDS, LINE_SECONDS = 2.0, 10.0
 """When a call writes its first line, and the least time between two lines."""
 
-SWITCH = "LOWREGRET_PROGRESS"
+LINES_SWITCH = "LOWREGRET_PROGRESS"
 """The environment variable that switches lines off where it is 0."""
 
 
@@ -126,7 +126,7 @@ def tick() -> None:
 def _write_line(text: str) -> None:
     """Write a line to the log that a program has set, to the logger "lowregret", or on standard error."""
     global _last_line
-    if clock() - _last_line < LINE_SECONDS or os.environ.get(SWITCH) == "0":
+    if clock() - _last_line < LINE_SECONDS or os.environ.get(LINES_SWITCH) == "0":
         return
     _last_line = clock()
     if _log is not None:

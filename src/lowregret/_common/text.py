@@ -8,7 +8,7 @@ from typing import NamedTuple
 from unicodedata import category
 from warnings import warn
 
-CONTROL = ("Cc", "Cs", "Zl", "Zp")
+CONTROLS = ("Cc", "Cs", "Zl", "Zp")
 """Unicode categories of control characters, lone surrogates and line separators."""
 
 
@@ -26,13 +26,13 @@ def count(number: int, one: str, many: str | None = None) -> str:
 
 def has_control_characters(text: str) -> bool:
     """Return whether a terminal, a chart or a file could not show a string on one line as it is."""
-    return any(category(character) in CONTROL for character in text)
+    return any(category(character) in CONTROLS for character in text)
 
 
 def escaped(text: str) -> str:
     """Return a string with control characters escaped as Python does, so that a terminal shows them."""
     return "".join(
-        character.encode("unicode_escape").decode() if category(character) in CONTROL else character
+        character.encode("unicode_escape").decode() if category(character) in CONTROLS else character
         for character in text
     )
 

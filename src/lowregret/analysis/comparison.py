@@ -13,7 +13,7 @@ from lowregret._common.forks import check_threads
 from lowregret._common.text import unknown_name_message
 from lowregret.analysis.columns import COMPARISON, KEYS
 from lowregret.analysis.intervals import (
-    LEVEL,
+    CONFIDENCE,
     NEGLIGIBLE,
     bootstrap_intervals,
     bounded_interval,
@@ -57,7 +57,7 @@ def paired(differences: Floats) -> Paired:
     from scipy.stats import ttest_1samp
 
     test = ttest_1samp(differences, 0.0)
-    low, high = test.confidence_interval(LEVEL)
+    low, high = test.confidence_interval(CONFIDENCE)
     se = float(differences.std(ddof=1)) / sqrt(runs)
     return Paired(mean, se, float(low), float(high), float(test.pvalue))
 
@@ -74,7 +74,7 @@ def welch(first: Floats, second: Floats) -> Paired:
     if se <= NEGLIGIBLE * max(np.abs(first).max(), np.abs(second).max()):
         return Paired(mean, 0.0, mean, mean, 1.0 if mean == 0.0 else 0.0)
     test = t(squares.sum() ** 2 / (squares**2 / (runs - 1)).sum())
-    half = float(test.ppf((1 + LEVEL) / 2)) * se
+    half = float(test.ppf((1 + CONFIDENCE) / 2)) * se
     return Paired(mean, se, mean - half, mean + half, 2.0 * float(test.sf(abs(mean) / se)))
 
 

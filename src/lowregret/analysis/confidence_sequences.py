@@ -41,7 +41,7 @@ SMALLEST_MEAN = 1e-12
 ITERATIONS = 50
 MIN_PULLS = 100
 """The rewards from which on the variance of a sample is used; with 30, skew rewards gave false verdicts."""
-TOLERANCE = 1e-11
+ANGLE_TOLERANCE = 1e-11
 """How precisely ends are computed, as an angle."""
 
 
@@ -100,15 +100,15 @@ def mean_intervals(arms: Totals, error: float) -> tuple[Floats, Floats]:
     ends = _crossing(of_tilts, outer, pairs.means, possible)
     other = ~arms.binary & (arms.pulls > 0)
     if other.any():
-        some, known = pairs.at((slice(None), other)), arms.means[other]
+        others, middles = pairs.at((slice(None), other)), arms.means[other]
 
         def of_all(means: Floats) -> Floats:
-            tilts = beta_binomial(some, means)
+            tilts = beta_binomial(others, means)
             tilts = np.where(convex & (tilts > 0.0), tilts + log(TILT_SHARE), -np.inf)
-            return np.logaddexp(tilts, single_bets(some, means, SIDES) + log(1.0 - TILT_SHARE)) - limit
+            return np.logaddexp(tilts, single_bets(others, means, SIDES) + log(1.0 - TILT_SHARE)) - limit
 
         convex = possible[:, other]
-        ends[:, other] = _crossing(of_all, ends[:, other], np.tile(known, (2, 1)), np.array(True))
+        ends[:, other] = _crossing(of_all, ends[:, other], np.tile(middles, (2, 1)), np.array(True))
     return ends[0], ends[1]
 
 
@@ -117,9 +117,9 @@ def single_intervals(low: Totals, high: Totals, bounded: bool, error: float) -> 
     if bounded:
         ends = mean_intervals(low, error)
         return ends if high is low else (ends[0], mean_intervals(high, error)[1])
-    known = (low.pulls >= MIN_PULLS) & (low.variances > 0.0)
+    estimable = (low.pulls >= MIN_PULLS) & (low.variances > 0.0)
     deviations = np.sqrt(low.variances)
-    width = np.where(known, normal_width(np.where(known, low.pulls, 1.0), deviations, error), np.inf)
+    width = np.where(estimable, normal_width(np.where(estimable, low.pulls, 1.0), deviations, error), np.inf)
     return low.means - width, low.means + width
 
 
@@ -183,14 +183,14 @@ def _crossing(
     high, low = function(outer), function(inner)
     open_ends = possible & (high > 0.0) & (low < 0.0)
     a_value, b_value = np.where(open_ends, high, 1.0), np.where(open_ends, low, -1.0)
-    latest = np.zeros(a.shape)  # 1 after a step from the outer side, -1 after one from the inner side
+    last_side = np.zeros(a.shape)  # 1 after a step from the outer side, -1 after one from the inner side
     for _ in range(ITERATIONS):
-        if not (open_ends & (np.abs(b - a) > TOLERANCE) & (a_value > 0.0)).any():
+        if not (open_ends & (np.abs(b - a) > ANGLE_TOLERANCE) & (a_value > 0.0)).any():
             break
         c = (a * b_value - b * a_value) / (b_value - a_value)
         value = function(np.sin(c) ** 2)
         outside = value >= 0.0
-        a_value = np.where(outside, value, np.where(latest < 0.0, 0.5, 1.0) * a_value)
-        b_value = np.where(outside, np.where(latest > 0.0, 0.5, 1.0) * b_value, value)
-        a, b, latest = np.where(outside, c, a), np.where(outside, b, c), np.where(outside, 1.0, -1.0)
+        a_value = np.where(outside, value, np.where(last_side < 0.0, 0.5, 1.0) * a_value)
+        b_value = np.where(outside, np.where(last_side > 0.0, 0.5, 1.0) * b_value, value)
+        a, b, last_side = np.where(outside, c, a), np.where(outside, b, c), np.where(outside, 1.0, -1.0)
     return np.where(open_ends, np.sin(a) ** 2, outer)

@@ -24,7 +24,7 @@ from lowregret.analysis.comparison import INCONCLUSIVE
 MATCHED, NOT_MATCHED, TOO_IMPRECISE = "matched", "not matched", "published too imprecise"
 VERDICTS = (MATCHED, NOT_MATCHED, INCONCLUSIVE, TOO_IMPRECISE)
 
-LEVEL = 0.05
+TEST_LEVEL = 0.05
 """The level of each one-sided test of equivalence, and of all tests of a difference together."""
 ONE_SIDED, POWER = 1.645, 1.282
 """Normal quantiles: of a one-sided test, and of two tests that both succeed in 8 of 10 cases."""
@@ -96,12 +96,14 @@ def compare_published(
         spread = se = nan
     published_se = spread / sqrt(runs)
     error = sqrt(se * se + published_se * published_se)
-    one, joint = (stdtrit(max(ours.freedom, 1), 1.0 - level) for level in (LEVEL, LEVEL / (2 * numbers)))
+    one, joint = (
+        stdtrit(max(ours.freedom, 1), 1.0 - level) for level in (TEST_LEVEL, TEST_LEVEL / (2 * numbers))
+    )
     scale = 100.0 / abs(published)
     # A sum of equal gaps differs from their product in the last bits.
     percent = round((ours.value - published) * scale, 9)
     errors = ((one, error), (joint, error), (one, published_se), (one, se))
-    half, whole, published_half, own_half = (z * each * scale for z, each in errors)
+    half, whole, published_half, own_half = (z * quantity_error * scale for z, quantity_error in errors)
     rounded, size = rounding * scale, abs(percent)
     reach = max(size - own_half, 0.0) + published_half + rounded
     return Agreement(
@@ -127,5 +129,5 @@ def runs_to_decide(point: Agreement, published: float, rounding: float, margin: 
     """
     allowed = (margin / 100.0 * abs(published) - rounding) / (ONE_SIDED + POWER)
     variance = allowed * abs(allowed) - point.published_se**2
-    known = isfinite(point.se) and variance > 0.0
-    return max(2, ceil(point.runs * point.se**2 / variance)) if known else None
+    decidable = isfinite(point.se) and variance > 0.0
+    return max(2, ceil(point.runs * point.se**2 / variance)) if decidable else None

@@ -9,7 +9,7 @@ from lowregret._common.arrays import Floats, Integers
 
 Interval = tuple[float, float] | None
 
-LEVEL = 0.95
+CONFIDENCE = 0.95
 RESAMPLES = 10_000
 NEGLIGIBLE = 1e-9
 """A difference below this fraction of the numbers it comes from is rounding, and counts as 0."""
@@ -21,7 +21,7 @@ def student_factor(runs: int) -> float | None:
     """Return the half-width of the 95% interval of a mean, in standard errors; None below two runs."""
     from scipy.special import stdtrit  # quicker to load than scipy.stats, and the same function
 
-    return float(stdtrit(runs - 1, (1 + LEVEL) / 2)) if runs > 1 else None
+    return float(stdtrit(runs - 1, (1 + CONFIDENCE) / 2)) if runs > 1 else None
 
 
 def share_interval(count: int, runs: int) -> tuple[float, float]:
@@ -34,7 +34,7 @@ def share_intervals(counts: Integers, runs: int) -> tuple[Floats, Floats]:
     """Return the intervals of Clopper and Pearson (1934) for probabilities; they cover 95% or more."""
     from scipy.special import betaincinv
 
-    tail = (1 - LEVEL) / 2
+    tail = (1 - CONFIDENCE) / 2
     low = np.where(counts > 0, betaincinv(np.maximum(counts, 1), runs - counts + 1, tail), 0.0)
     high = np.where(counts < runs, betaincinv(counts + 1, np.maximum(runs - counts, 1), 1 - tail), 1.0)
     return low, high
@@ -44,7 +44,7 @@ def share_limit(count: int, runs: int) -> float:
     """Return the one-sided upper 95% limit of Clopper and Pearson for the probability of an event."""
     from scipy.special import betaincinv
 
-    return float(betaincinv(count + 1, runs - count, LEVEL)) if count < runs else 1.0
+    return float(betaincinv(count + 1, runs - count, CONFIDENCE)) if count < runs else 1.0
 
 
 def bounded_interval(values: Floats, low: float, high: float) -> tuple[float, float]:
@@ -77,7 +77,7 @@ def _upper_limit(values: Floats, bound: float) -> float:
     from scipy.optimize import brentq
 
     first = min(0.2 / float(np.sqrt(points @ points)), 0.5)  # below it the tail is 30% or more
-    beyond = (1 - LEVEL) / 2
+    beyond = (1 - CONFIDENCE) / 2
     tilt = brentq(lambda tilt: _saddlepoint(points, tilt)[1] - beyond, first, 1.0 - 1e-13)
     return middle + size * _saddlepoint(points, tilt)[0]
 
@@ -132,8 +132,8 @@ def tail_intervals(
             weights = np.diff(np.minimum(weights.cumsum(axis=1), share), axis=1, prepend=0.0) / share
             low.append(weights @ ends)
             high.append(weights @ starts)
-        lows = np.quantile(np.vstack(low), (1 - LEVEL) / 2, axis=0).tolist()
-        highs = np.quantile(np.vstack(high), (1 + LEVEL) / 2, axis=0).tolist()
+        lows = np.quantile(np.vstack(low), (1 - CONFIDENCE) / 2, axis=0).tolist()
+        highs = np.quantile(np.vstack(high), (1 + CONFIDENCE) / 2, axis=0).tolist()
         intervals |= dict(zip(places, zip(lows, highs, strict=True), strict=True))
     return [intervals[place] for place in range(len(samples))]
 
@@ -160,7 +160,7 @@ def bootstrap_intervals(columns: Floats, seed: int = 0, resamples: int = RESAMPL
         batch=max(_BATCH_VALUES // runs, 1),
         vectorized=True,
         axis=-1,
-        confidence_level=LEVEL,
+        confidence_level=CONFIDENCE,
         rng=np.random.default_rng(seed),
     ).confidence_interval
     for column, low, high in zip(varying.tolist(), interval.low, interval.high, strict=True):

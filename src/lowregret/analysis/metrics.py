@@ -17,7 +17,7 @@ from lowregret.errors import InputError
 if TYPE_CHECKING:
     from lowregret.analysis.tables import Tables
 
-PREFIX = "metric."
+METRIC_PREFIX = "metric."
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def add_metrics(summary: pl.DataFrame, tables: Tables) -> pl.DataFrame:
         means = tables.finals.group_by(KEYS).agg(pl.col("reward", "realised_regret").mean())
         summary = summary.join(means, on=KEYS, how="left", maintain_order="left")
     for metric in tables.metrics:
-        name, value = PREFIX + metric.name, pl.col("value")
+        name, value = METRIC_PREFIX + metric.name, pl.col("value")
         values = (
             metric_values(tables, metric)
             .group_by(KEYS)

@@ -99,27 +99,27 @@ def _add(arms: Sequence[Products], rewards: Sequence[Sequence[float]]) -> list[P
 def lower_ends(arms: Sequence[Products], error: float) -> Floats:
     """Compute the lower ends of means, each of which ever exceeds its mean with probability at most error."""
     ends = np.zeros(len(arms))
-    known = [place for place, arm in enumerate(arms) if arm.first]
-    if not known:
+    places = [place for place, arm in enumerate(arms) if arm.first]
+    if not places:
         return ends
-    parts = [arms[place] for place in known]
+    parts = [arms[place] for place in places]
     pulls = np.array([arm.pulls - arm.first for arm in parts], dtype=float)[:, None]
     logarithms = np.log([arm.mantissas for arm in parts]) + log(2.0) * np.array(
         [arm.exponents for arm in parts], dtype=float
     )
     limit = log(len(RATES) / error)
-    excluded, other = np.zeros(len(known)), np.ones(len(known))
+    excluded, possible = np.zeros(len(places)), np.ones(len(places))
 
     def evidence(means: Floats) -> Floats:
         return log_sum(logarithms - pulls * np.log1p(RATES * means[:, None])) - limit
 
-    while (larger := evidence(other) > 0.0).any():
-        other = np.where(larger, 4.0 * other, other)
+    while (larger := evidence(possible) > 0.0).any():
+        possible = np.where(larger, 4.0 * possible, possible)
     for _ in range(HALVINGS):
-        middle = 0.5 * (excluded + other)
+        middle = 0.5 * (excluded + possible)
         out = evidence(middle) > 0.0
-        excluded, other = np.where(out, middle, excluded), np.where(out, other, middle)
-    ends[known] = np.ldexp(excluded, [arm.unit for arm in parts])
+        excluded, possible = np.where(out, middle, excluded), np.where(out, possible, middle)
+    ends[places] = np.ldexp(excluded, [arm.unit for arm in parts])
     return ends
 
 

@@ -26,7 +26,7 @@ from lowregret._common.arrays import Floats
 
 SCALES = 0.05 * 2.0 ** np.arange(5.0)[:, None]
 """The scales of the tilts, from 0.05 to 0.8; M is the mean over them."""
-STEPS = 6
+NEWTON_STEPS = 6
 """The steps of Newton's method for Q."""
 MAX_STEP = 1.0
 HALVINGS = 50
@@ -48,7 +48,7 @@ def _bounds(counts: Floats, totals: Floats) -> Floats:
     pulls, start = counts.sum(axis=1), (totals.sum(axis=1) + 0.5) / (counts.sum(axis=1) + 1.0)
     levels = np.log(start / (1.0 - start)) + np.zeros((len(prior), 1))
     of_periods, halves = np.zeros((len(prior), periods)), np.zeros((len(prior), 1, 1))
-    for _ in range(STEPS):  # a level is the tilt of an arm plus the logit of its mean
+    for _ in range(NEWTON_STEPS):  # a level is the tilt of an arm plus the logit of its mean
         tilted = 1.0 / (1.0 + np.exp(-levels[..., None] - of_periods[:, None] - halves))
         weights, residuals = counts * tilted * (1.0 - tilted), totals - counts * tilted
         means = (counts * tilted).sum(axis=2) / pulls

@@ -19,7 +19,7 @@ from lowregret.analysis.intervals import (
 from lowregret.analysis.metrics import add_metrics
 from lowregret.analysis.tables import Tables, largest_regrets
 
-TAIL = 0.05
+TAIL_SHARE = 0.05
 TAIL_POINTS = 200
 """At most how many values of the regret a table of the tail has."""
 
@@ -27,7 +27,7 @@ TAIL_POINTS = 200
 def tail_mean(values: Floats) -> float:
     """Return the mean of the worst 5% of the runs; a run at the border counts in part."""
     worst = np.sort(values)[::-1]
-    weights = np.clip(TAIL * len(worst) - np.arange(len(worst)), 0.0, 1.0)
+    weights = np.clip(TAIL_SHARE * len(worst) - np.arange(len(worst)), 0.0, 1.0)
     return float(weights @ worst / weights.sum())
 
 
@@ -44,7 +44,7 @@ def summarise(tables: Tables) -> pl.DataFrame:
     }
     largest = largest_regrets(tables)
     bounds = [(0.0, largest[environment]) for environment, _ in tables.pairs]
-    tails = tail_intervals([regrets[pair] for pair in tables.pairs], bounds, TAIL)
+    tails = tail_intervals([regrets[pair] for pair in tables.pairs], bounds, TAIL_SHARE)
     rows = []
     for (environment, policy), (worst_low, worst_high) in zip(tables.pairs, tails, strict=True):
         runs, values = tables.outcome(policy, environment), regrets[environment, policy]

@@ -93,8 +93,8 @@ def show(store: Store, name: Name = None, policy: Own = None, json: Json = False
 
     with _open_agent(store, name, policy) as one:
         if json:
-            head, notes = overview(one.name, one), list(one.notes)
-            print_json({**head, "arms": one.summary().to_dicts(), "notes": notes})
+            fields, notes = overview(one.name, one), list(one.notes)
+            print_json({**fields, "arms": one.summary().to_dicts(), "notes": notes})
         else:
             print(agent_text(one))
 

@@ -84,7 +84,7 @@ def plan(
 
     if out is not None:
         import_module("lowregret.reporting.plots_extra")  # refuses before the runs
-    with progress_bar(kept=False) as progress:
+    with progress_bar(keeps_results=False) as progress:
         result = make(
             options=options,
             rate=rate,

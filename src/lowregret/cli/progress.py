@@ -32,11 +32,11 @@ class TimeLeft(TimeRemainingColumn):
 
 
 @contextmanager
-def progress_bar(start: str = "preparing", kept: bool = True) -> Iterator[bool | Report]:
+def progress_bar(start: str = "preparing", keeps_results: bool = True) -> Iterator[bool | Report]:
     """Show the progress of a call while the block runs, with some words until it reports.
 
     Yields the ``progress`` argument of the call. The bar is drawn on standard error if that is a terminal;
-    otherwise the call itself writes lines. ``kept`` says whether something remains after an interrupt.
+    otherwise the call itself writes lines. With ``keeps_results`` something remains after an interrupt.
     """
     try:
         if not sys.stderr.isatty():
@@ -47,6 +47,6 @@ def progress_bar(start: str = "preparing", kept: bool = True) -> Iterator[bool |
             task = bar.add_task(start, total=None, now=None)
             yield lambda now: bar.update(task, completed=now.share, total=1.0, now=now)
     except KeyboardInterrupt:
-        if kept:
+        if keeps_results:
             raise
         raise KeyboardInterrupt(NOTHING_KEPT) from None

@@ -30,7 +30,7 @@ def replay(
     from lowregret.cli.progress import progress_bar
     from lowregret.offline.replay import replay as run
 
-    with progress_bar(kept=False) as progress:
+    with progress_bar(keeps_results=False) as progress:
         players = policy or DEFAULT_POLICIES
         result = run(log, players, horizon, seed, resamples=resamples, clip=clip, progress=progress)
     if json:

@@ -43,7 +43,7 @@ def simulate(
     from lowregret.reporting.regret_text import results_text
     from lowregret.simulation import simulate as run
 
-    with progress_bar(kept=False) as progress:
+    with progress_bar(keeps_results=False) as progress:
         results = run(
             policy or options.DEFAULT_POLICIES,
             environment,

@@ -32,7 +32,7 @@ INTERRUPT_TIMEOUT = 0.2
 
 CONNECT_TIMEOUT = 5
 
-LARGE = 10_000
+LARGE_ENVIRONMENT = 10_000
 """Numbers that describe an environment above which it is sent once, not with every shard: some 100 kB."""
 
 
@@ -95,7 +95,7 @@ class DaskExecutor(Executor):
 
     def _send(self, value: Any) -> Any:
         """Return a Dask future for a large environment, sent once, and any other argument unchanged."""
-        if not isinstance(value, ArmGroups) or value.numbers <= LARGE:
+        if not isinstance(value, ArmGroups) or value.numbers <= LARGE_ENVIRONMENT:
             return value
         sent = self._environments.get(value)
         if sent is None or sent.status in ("error", "cancelled", "lost"):
@@ -199,9 +199,9 @@ def _check_scheduler(distributed: Any, address: str) -> None:
 
 
 def _close(*opened: Any) -> None:
-    for each in opened:
-        if each is not None:
-            each.close()
+    for resource in opened:
+        if resource is not None:
+            resource.close()
 
 
 def _identity(value: Any) -> Any:

@@ -56,9 +56,9 @@ def forecast(experiment: Experiment, out: str | Path) -> Forecast:
             case = cases[pair.environment]
             key = pair.policy, len(case.bandit)
             if key not in costs:
-                how: dict[str, Any] = {"clip": todo[0].clip, "delay": case.delay, "batch": case.batch}
-                how["period"] = experiment.period
-                problem = Problem(players[pair.policy].policy, case.bandit, case.horizon, **how)
+                settings: dict[str, Any] = {"clip": todo[0].clip, "delay": case.delay, "batch": case.batch}
+                settings["period"] = experiment.period
+                problem = Problem(players[pair.policy].policy, case.bandit, case.horizon, **settings)
                 costs[key] = measure_step(problem).seconds_at(case.horizon)
             seconds += costs[key] * sum(shard.steps for shard in todo)
             counted.update(shard.name for shard in todo)

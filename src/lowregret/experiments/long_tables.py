@@ -30,10 +30,10 @@ def scan_shards(folder: Path) -> Rows:
 
 def plan_tables(plan: ShardPlan, rows: Rows) -> dict[str, pl.LazyFrame]:
     pairs = [(pair.environment, pair.policy, [shard.name for shard in pair.shards]) for pair in plan.pairs]
-    return long_tables(pairs, *recorded(plan), rows)
+    return long_tables(pairs, *times_and_arms(plan), rows)
 
 
-def recorded(plan: ShardPlan) -> tuple[dict[str, Sequence[int]], pl.DataFrame]:
+def times_and_arms(plan: ShardPlan) -> tuple[dict[str, Sequence[int]], pl.DataFrame]:
     cases = plan.experiment.resolved_environments
     arms = pl.concat([arm_table(case.bandit, case.name, case.horizon) for case in cases])
     return {case.name: case.times for case in cases}, arms

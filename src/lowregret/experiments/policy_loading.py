@@ -30,7 +30,7 @@ class Reference(NamedTuple):
     pickled: bytes | None = None
 
 
-_known: dict[str, Any] = {}
+_by_identity: dict[str, Any] = {}
 """What is passed by value, by its identity, in the process that has it."""
 
 
@@ -70,7 +70,7 @@ def refer_to(kind: Any) -> Reference:
         return Reference(module, name, None, identity)
     file = getattr(sys.modules.get(module), "__file__", None)
     if module == "__main__" or not name.isidentifier() or not file:
-        _known[identity] = kind
+        _by_identity[identity] = kind
         return Reference(module, name, None, identity, _pickled(kind))
     reference = Reference(module, name, file)
     if _identity(load_code(reference)) != identity:
@@ -100,7 +100,7 @@ def _by_value(reference: Reference) -> Any:
     """Return code that no file can be imported for: what is here, or what its pickle makes."""
     module, name, _, identity, pickled = reference
     assert identity is not None
-    if identity not in _known:
+    if identity not in _by_identity:
         if pickled is None:
             raise InputError(
                 f"{name}: what {module!r} defines cannot be sent to another process without cloudpickle: "
@@ -109,8 +109,8 @@ def _by_value(reference: Reference) -> Any:
         kind = pickle.loads(pickled)
         if _identity(kind) != identity:
             raise UnknownClassError(f"{name}: what it calls is not what it was when the run was planned")
-        _known[identity] = kind
-    return _known[identity]
+        _by_identity[identity] = kind
+    return _by_identity[identity]
 
 
 def _pickled(kind: Any) -> bytes | None:

@@ -38,12 +38,12 @@ from lowregret.experiments.sharding import SHARD_STEPS, ArmGroups, Shard, ShardP
 from lowregret.experiments.spec import Experiment
 from lowregret.experiments.store import ResultStore, description
 from lowregret.experiments.stored_results import open_results
-from lowregret.experiments.worker import Arrays, Finished, stop, work, written
+from lowregret.experiments.worker import Arrays, Finished, as_finished, stop, work
 from lowregret.results import Results
 
 FinishedShards: TypeAlias = list[tuple[Shard, Finished]]
 
-RETRIES = 3
+MAX_RETRIES = 3
 """How often a failed shard is tried again."""
 
 MAX_BROKEN_POOLS = 5
@@ -113,7 +113,7 @@ def _run_in_folders(
             for name in shards:
                 users[name].append((store, policies[name]))
 
-        def keep(done: FinishedShards) -> None:
+        def write(done: FinishedShards) -> None:
             results: dict[ResultStore, list[tuple[Shard, str, Finished]]] = defaultdict(list)
             for shard, finished in done:
                 for store, policy in users[shard.name]:
@@ -123,7 +123,7 @@ def _run_in_folders(
 
         if damaged := sum(len(store.damaged) for store in stores.values()):
             warn(f"{damaged} of the finished shards are damaged and are computed again", stacklevel=3)
-        job = _Job(tuple(plans.values()), keep, report)
+        job = _Job(tuple(plans.values()), write, report)
         _compute(job, sorted(missing.values(), key=lambda shard: shard.first), make)
         for store, plan in zip(stores.values(), plans.values(), strict=True):
             store.write_tables(plan)
@@ -131,16 +131,16 @@ def _run_in_folders(
 
 
 def _run_in_memory(plan: ShardPlan, make: Executor | Callable[[], Executor], report: Report) -> Results:
-    kept: dict[str, bytes] = {}
+    files_of_shards: dict[str, bytes] = {}
 
-    def keep(done: FinishedShards) -> None:
-        kept.update({shard.name: finished.data for shard, finished in done})
+    def write(done: FinishedShards) -> None:
+        files_of_shards.update({shard.name: finished.data for shard, finished in done})
 
     def rows(shards: Sequence[str]) -> pl.LazyFrame:
-        files = {shard: pl.read_parquet(BytesIO(kept[shard])) for shard in shards}
+        files = {shard: pl.read_parquet(BytesIO(files_of_shards[shard])) for shard in shards}
         return pl.concat([file.with_columns(shard=pl.lit(name)) for name, file in files.items()]).lazy()
 
-    _compute(_Job((plan,), keep, report, stored=False), list(plan.shards), make)
+    _compute(_Job((plan,), write, report, stored=False), list(plan.shards), make)
     return Results(description(plan), plan_tables(plan, rows).__getitem__)
 
 
@@ -149,7 +149,7 @@ class _Job:
     """The state of a run: the shards that wait, run and failed, and how many are done."""
 
     plans: tuple[ShardPlan, ...]
-    keep: Callable[[FinishedShards], None]
+    write: Callable[[FinishedShards], None]
     report: Report
     stored: bool = True
     waiting: ShardQueue = field(default_factory=ShardQueue)
@@ -200,7 +200,7 @@ class _Job:
         for future in futures:
             attempt = self.running[future]
             try:
-                done[future] = attempt.shard, written(attempt.shard, future.result())
+                done[future] = attempt.shard, as_finished(attempt.shard, future.result())
                 continue
             except (BrokenExecutor, CancelledError) as error:
                 self.fail(attempt, error, alone=True)
@@ -209,7 +209,7 @@ class _Job:
                 self.fail(attempt, error)
             del self.running[future]
         if done:
-            self.keep(list(done.values()))
+            self.write(list(done.values()))
             for future in done:
                 del self.running[future]
             self.count(list(done.values()))
@@ -218,7 +218,7 @@ class _Job:
     def fail(self, attempt: ShardAttempt, error: BaseException, *, alone: bool = False) -> None:
         """Queue a shard again, or record that it failed."""
         permanent = isinstance(error, InputError) and not isinstance(error, UnknownClassError)
-        if permanent or attempt.failures >= RETRIES:
+        if permanent or attempt.failures >= MAX_RETRIES:
             self.waiting.drop(attempt)
             self.failed[attempt.shard.name] = str(error) or type(error).__name__
         else:
@@ -235,7 +235,7 @@ class _Job:
         for state in states[1:]:
             self.report(state)
 
-    def kept(self, advice: str = "") -> str:
+    def describe_done(self, advice: str = "") -> str:
         """Return how many shards are done, and whether they are kept; if so, with some advice."""
         done = f"{self.reported.already_done + self.reported.done} of {self.shards} shards are done"
         if not self.stored:
@@ -293,7 +293,7 @@ def _stop(job: _Job) -> None:
                 del job.running[future]
         stop(attempt.shard for attempt in job.running.values())
         job.collect(wait(job.running, timeout=STOP_TIMEOUT).done)
-    raise Interrupted(f"interrupted: {job.kept(RERUN_ADVICE)}")
+    raise Interrupted(f"interrupted: {job.describe_done(RERUN_ADVICE)}")
 
 
 def _lost_workers(job: _Job, error: BaseException) -> str:
@@ -301,7 +301,7 @@ def _lost_workers(job: _Job, error: BaseException) -> str:
     reason = str(error) or type(error).__name__
     for attempt in job.waiting.last:
         job.failed[attempt.shard.name] = "its worker went away"
-    lost = f"; {_failures(job, RERUN_ADVICE)}" if job.failed else f": {job.kept(RERUN_ADVICE)}"
+    lost = f"; {_failures(job, RERUN_ADVICE)}" if job.failed else f": {job.describe_done(RERUN_ADVICE)}"
     return f"the workers went away ({reason}){lost}"
 
 
@@ -314,4 +314,4 @@ def _failures(job: _Job, advice: str = "") -> str:
     first = list(failed.items())[:3]
     parts = [f"{name} ({count(shards, 'shard')}): {reason}" for name, (shards, reason) in first]
     more = f"; and {len(failed) - 3} more pairs" if len(failed) > 3 else ""
-    return f"failed: {'; '.join(parts)}{more}; {job.kept(advice)}"
+    return f"failed: {'; '.join(parts)}{more}; {job.describe_done(advice)}"

@@ -259,17 +259,17 @@ def _arms_hash(bandit: Bandit, code: list[str | None]) -> str:
 
 
 @lru_cache(maxsize=16)
-def ungroup(given: ArmGroups) -> Bandit:
+def ungroup(arms_data: ArmGroups) -> Bandit:
     """Make the bandit that plain data describes."""
-    if given.random is not None:
-        return random_bandit(given.random)
+    if arms_data.random is not None:
+        return random_bandit(arms_data.random)
     arms: list[Family] = []
-    for family, parameters, count in given.groups:
+    for family, parameters, count in arms_data.groups:
         make = Sampled if family == Sampled.__name__ else FAMILIES[family.lower()].family
         values = (load_code(value) if isinstance(value, Reference) else value for value in parameters)
         arms += [make(*values)] * count
-    if given.drift is not None:
-        return DriftingBandit(tuple(arms), "shard", drift=given.drift)
+    if arms_data.drift is not None:
+        return DriftingBandit(tuple(arms), "shard", drift=arms_data.drift)
     return Bandit(tuple(arms), "shard")
 
 

@@ -36,7 +36,7 @@ from lowregret.analysis.columns import TABLE_COLUMNS
 from lowregret.engine.problem import eliminates
 from lowregret.environments import DriftingBandit, RandomBandit
 from lowregret.errors import StoreError
-from lowregret.experiments.long_tables import plan_tables, recorded, scan_shards
+from lowregret.experiments.long_tables import plan_tables, scan_shards, times_and_arms
 from lowregret.experiments.sharding import ENGINE, Shard, ShardPlan
 from lowregret.experiments.worker import Finished
 from lowregret.policies.inputs import reward_note
@@ -137,7 +137,7 @@ class ResultStore:
 
     def write_plan(self, plan: ShardPlan) -> None:
         """Write the description of an experiment, the times and arms of environments, the shards of pairs."""
-        times, arms = recorded(plan)
+        times, arms = times_and_arms(plan)
         data = {
             "description": asdict(description(plan)),
             "times": times,
@@ -174,8 +174,8 @@ class ResultStore:
         self.remove_tables()
         with as_store_error(self.folder, "; every finished shard is kept"):
             write_parquet(plan_tables(plan, scan_shards(self.shards)), self._tables)
-            given = plan.experiment.model_dump(exclude_unset=True, exclude={"folder"})
-            spec = json.loads(json.dumps(given, default=str))
+            fields = plan.experiment.model_dump(exclude_unset=True, exclude={"folder"})
+            spec = json.loads(json.dumps(fields, default=str))
             origin = {"spec": spec, "lowregret": version("lowregret"), "engine": ENGINE, "plan": plan.name}
             data = {**asdict(description(plan)), **origin, "sha256": self._checksums()}
             text = json.dumps(data, indent=2) + "\n"

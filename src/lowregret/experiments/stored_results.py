@@ -78,9 +78,9 @@ def _open_unfinished(store: ResultStore) -> Results | None:
     plan = read_json(store.folder / PLAN_FILE)
     if not plan:
         return None
-    there = {shard: store.has(shard) for *_, shards in plan["pairs"] for shard, _ in shards}
+    finished = {shard: store.has(shard) for *_, shards in plan["pairs"] for shard, _ in shards}
     pairs = [
-        (environment, policy, [shard for shard, _ in shards if there[shard]])
+        (environment, policy, [shard for shard, _ in shards if finished[shard]])
         for environment, policy, shards in plan["pairs"]
     ]
     done = [pair for pair in pairs if pair[2]]

@@ -97,10 +97,10 @@ def work(shard: Shard, arms: ArmGroups) -> Finished | Arrays:
         outcome = run(problem, shard.backend, control)
     records, setup = dict(outcome.records), perf_counter() - began - outcome.seconds
     arrays = Arrays(outcome.regret, outcome.pulls, outcome.eliminated, records, outcome.seconds, setup)
-    return arrays if _forked else written(shard, arrays)
+    return arrays if _forked else as_finished(shard, arrays)
 
 
-def written(shard: Shard, result: Finished | Arrays) -> Finished:
+def as_finished(shard: Shard, result: Finished | Arrays) -> Finished:
     if isinstance(result, Finished):
         return result
     data = _parquet(shard, result)

@@ -35,7 +35,9 @@ RESAMPLES = 200
 MIN_MATCHES = 30
 """The fewest matched rows for a standard error; with fewer it is unreliable for rare rewards."""
 
-SCHEMA = {"policy": str, "method": str, "matched": int} | dict.fromkeys(("mean", "se", "low", "high"), float)
+ESTIMATE = {"policy": str, "method": str, "matched": int} | dict.fromkeys(
+    ("mean", "se", "low", "high"), float
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,7 +120,7 @@ class Replay:
             for name, methods in self.estimates.items()
             for method, estimate in methods.items()
         ]
-        return pl.DataFrame(rows, schema=SCHEMA)
+        return pl.DataFrame(rows, schema=ESTIMATE)
 
     def arms(self) -> pl.DataFrame:
         """Estimate the mean reward of every arm by IPS, SNIPS and DR.
@@ -134,7 +136,7 @@ class Replay:
             shares[number] = 1.0
             for method, estimate in by_propensity(self.log, shares).items():
                 rows.append({"number": number, "arm": arm, "method": method, **_row(estimate)})
-        schema = {"number": int, "arm": str} | {name: SCHEMA[name] for name in list(SCHEMA)[1:]}
+        schema = {"number": int, "arm": str} | {name: ESTIMATE[name] for name in list(ESTIMATE)[1:]}
         return pl.DataFrame(rows, schema=schema)
 
     def to_dict(self) -> dict[str, Any]:

@@ -35,7 +35,7 @@ from lowregret.online.agent_state import AgentState
 from lowregret.online.decisions import Decision, Reference, Status
 from lowregret.online.event_replay import latest_requests
 from lowregret.online.snapshot import check_playable, read, write
-from lowregret.online.stores import all_events, undisturbed
+from lowregret.online.stores import all_events, retry_if_changed
 from lowregret.online.stores.in_memory import MemoryStore
 from lowregret.online.transactions import Transactions
 from lowregret.policies import Policy
@@ -598,7 +598,7 @@ class Agent:
         from lowregret.online.event_tables import event_table
 
         with self.transactions.reading():
-            return undisturbed(lambda: event_table(all_events(self.transactions.store)))
+            return retry_if_changed(lambda: event_table(all_events(self.transactions.store)))
 
     def rewards(self) -> polars.DataFrame:
         """Return the decisions whose rewards are known, as ``replay`` reads them.
@@ -866,7 +866,7 @@ class Agent:
             if not transactions.store.history:
                 return write(state)
             read_requests = partial(latest_requests, transactions.store, transactions.position)
-            return write(state, requests=undisturbed(read_requests))
+            return write(state, requests=retry_if_changed(read_requests))
 
     @classmethod
     def from_json(cls, text: str, policy: Policy | None = None) -> Self:
@@ -913,12 +913,12 @@ class Agent:
 
     def _repr_html_(self) -> str:
         """Return the arms as a table with rounded numbers, for notebooks; a closed agent has none."""
-        head = f"<p>{escape(repr(self))}</p>"
+        title = f"<p>{escape(repr(self))}</p>"
         if self.transactions.closed:
-            return head
+            return title
         from lowregret.reporting.html_tables import html_table
 
-        return head + html_table(self.summary())
+        return title + html_table(self.summary())
 
 
 def agent_of(transactions: Transactions, kind: type[AgentKind]) -> AgentKind:

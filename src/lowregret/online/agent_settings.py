@@ -34,8 +34,8 @@ Outside: TypeAlias = Literal["refuse", "clip"]
 Window: TypeAlias = int | timedelta
 """How long a decision waits for its reward, or a period: a number of decisions, or a time."""
 
-MAX_REQUEST = 1_000
-MAX_VALUE = 10_000
+MAX_REQUEST_SIZE = 1_000
+MAX_VALUE_LENGTH = 10_000
 DEFAULT_NAME = "default"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -105,8 +105,8 @@ class Settings:
         return low + value * (high - low)
 
     def to_dict(self) -> dict[str, Any]:
-        values = {name: _to_json(name, getattr(self, name)) for name in TYPES}
-        return {name: value for name, value in values.items() if value is not None or name not in LATER}
+        values = {name: _to_json(name, getattr(self, name)) for name in SETTING_TYPES}
+        return {name: value for name, value in values.items() if value is not None or name not in OPTIONAL}
 
     def priors(self) -> dict[str, ArmPrior]:
         """Return the prior of each arm that has one, scaled as the policy sees rewards."""
@@ -118,8 +118,8 @@ class Settings:
         return priors
 
 
-TYPES: dict[str, Any] = get_type_hints(Settings)
-LATER = ("values", "prior", "period")
+SETTING_TYPES: dict[str, Any] = get_type_hints(Settings)
+OPTIONAL = ("values", "prior", "period")
 """Settings that are stored only where they are set, so that other agents are stored as before."""
 DEFAULTS = {field.name: field.default for field in fields(Settings) if field.default is not MISSING}
 P = ParamSpec("P")
@@ -128,11 +128,11 @@ Result = TypeVar("Result")
 
 def takes_options(function: Callable[P, Result]) -> Callable[P, Result]:
     """Show the ``Options`` in the signature of a function, and reject unknown arguments with advice."""
-    shown = signature(function)
-    *parameters, _ = shown.parameters.values()
+    original = signature(function)
+    *parameters, _ = original.parameters.values()
     for name in Options.__annotations__:
         parameters.append(
-            Parameter(name, Parameter.KEYWORD_ONLY, default=DEFAULTS[name], annotation=TYPES[name])
+            Parameter(name, Parameter.KEYWORD_ONLY, default=DEFAULTS[name], annotation=SETTING_TYPES[name])
         )
     names = [parameter.name for parameter in parameters if parameter.name != "self"]
 
@@ -143,7 +143,7 @@ def takes_options(function: Callable[P, Result]) -> Callable[P, Result]:
                 raise InputError(unknown_name_message("argument", name, names))
         return function(*arguments, **options)
 
-    vars(checked)["__signature__"] = shown.replace(parameters=parameters)
+    vars(checked)["__signature__"] = original.replace(parameters=parameters)
     return checked
 
 
@@ -252,8 +252,8 @@ def valid_request(request: object) -> str:
     request = valid_string("a request", request)
     if not request:
         raise InputError("a request must not be empty: leave it out for a new decision")
-    if len(request) > MAX_REQUEST:
-        raise InputError(f"a request must have at most {MAX_REQUEST:,} characters, got {len(request):,}")
+    if len(request) > MAX_REQUEST_SIZE:
+        raise InputError(f"a request must have at most {MAX_REQUEST_SIZE:,} characters, got {len(request):,}")
     if "\0" in request:  # which not every store can hold
         raise InputError(f"a request must not contain the character NUL, got {short_repr(request)}")
     return request
@@ -371,7 +371,7 @@ def _to_json(name: str, value: Any) -> Any:
         return describe(value)
     if isinstance(value, timedelta):
         return {"seconds": value.total_seconds()}
-    if TYPES[name] == Window | None and value is not None:
+    if SETTING_TYPES[name] == Window | None and value is not None:
         return {"decisions": value}
     if isinstance(value, dict) and name == "prior":
         return {arm: list(prior) for arm, prior in value.items()}
@@ -409,28 +409,28 @@ def valid_value(arm: str, value: object) -> object:
     """Validate the value of an arm as a flag: what OpenFeature has, and no more than fits into a page."""
     try:
         allowed = isinstance(value, bool | str | int | float | dict)
-        if allowed and len(json.dumps(value, allow_nan=False)) <= MAX_VALUE:
+        if allowed and len(json.dumps(value, allow_nan=False)) <= MAX_VALUE_LENGTH:
             return value
     except (TypeError, ValueError, RecursionError):
         pass
     raise InputError(
         f"the value of arm {short_repr(arm)} must be true or false, a string, a number or an object of JSON, "
-        f"at most {MAX_VALUE:,} characters, got {short_repr(value)}"
+        f"at most {MAX_VALUE_LENGTH:,} characters, got {short_repr(value)}"
     )
 
 
 def stored_settings(values: Mapping[str, Any], policy: Policy | None = None) -> Settings:
     """Validate settings as ``to_dict`` returns them; ``policy`` has a class that is not part of lowregret."""
     for name in values:
-        if name not in TYPES:
-            raise InputError(unknown_key(name, TYPES))
+        if name not in SETTING_TYPES:
+            raise InputError(unknown_key(name, SETTING_TYPES))
     return settings_from({"arms": None, **values}, policy_from(values.get("policy"), policy))
 
 
 def settings_from(values: Mapping[str, Any], policy: Policy) -> Settings:
-    arguments = {name: value for name, value in values.items() if name in TYPES and name != "policy"}
+    arguments = {name: value for name, value in values.items() if name in SETTING_TYPES and name != "policy"}
     for name, value in arguments.items():
-        if isinstance(value, dict) and TYPES[name] == Window | None:
+        if isinstance(value, dict) and SETTING_TYPES[name] == Window | None:
             arguments[name] = _window_from(value)
     return valid_settings(policy, **arguments)
 

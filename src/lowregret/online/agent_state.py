@@ -47,14 +47,14 @@ from lowregret.online.live_periods import (
     grown,
     is_full,
     resized_like,
-    settled,
+    settle_matching,
 )
 from lowregret.online.model import MODEL, LiveRng, apply_step, choose_step, live_clock
 from lowregret.online.records import Records
 
 INITIAL_CAPACITY = 64
 """How many rewards of an arm a new agent can hold; it doubles when there are more."""
-SAVED = (
+SAVED_FIELDS = (
     "round", "epoch", "retired", "names", "places", "asked", "conflicts", "matured", "status", "fallback",
     "periods", "matching", "dates", "undo",
 )  # fmt: skip
@@ -92,8 +92,8 @@ class AgentState(Records):
     """
 
     __slots__ = (
-        *SAVED, "assignment", "control", "control_allowed", "models", "rewards", "rows", "scores", "steps",
-        "token", "windows_end",
+        *SAVED_FIELDS, "assignment", "control", "control_allowed", "models", "rewards", "rows", "scores",
+        "steps", "token", "windows_end",
     )  # fmt: skip
 
     def __init__(self, settings: Settings, token: str) -> None:
@@ -193,7 +193,7 @@ class AgentState(Records):
         rows, models, *values, matched = saved
         self.rows = np.frombuffer(rows, self.rows.dtype).copy()
         self.models = np.frombuffer(models, MODEL).copy()
-        for name, value in zip(SAVED, values, strict=True):
+        for name, value in zip(SAVED_FIELDS, values, strict=True):
             setattr(self, name, value)
         for array, cell, before in reversed(self.undo or ()):
             array[cell] = before
@@ -280,7 +280,7 @@ class AgentState(Records):
         if self.periods is not None and number >= len(self.periods.counts):
             self.periods = grown(self.periods, number + 1, 0)
             # Rewards from before an arm was added are not compared with its own.
-            self.matching = resized_like(settled(self.matching, self.is_compiled), self.periods)
+            self.matching = resized_like(settle_matching(self.matching, self.is_compiled), self.periods)
         if self.rewards is None:
             return
         arms, capacity, *columns = self.rewards.shape
@@ -308,8 +308,8 @@ class AgentState(Records):
         matching = self.matching
         if matching is not None:
             if not matching.rewards or matching.rewards[-1][1] != cell[1]:
-                told = int(self.models[0]["told"])
-                matching = self.matching = begin_period(matching, periods, told, cell[1], self.undo)
+                rewards_so_far = int(self.models[0]["told"])
+                matching = self.matching = begin_period(matching, periods, rewards_so_far, cell[1], self.undo)
             if matching is not None and (matching.rewards or self.models[0]["told"] >= FIRST_REWARDS):
                 matching.rewards.append((*cell, reward))
         periods.enter(t)
@@ -398,4 +398,4 @@ class AgentState(Records):
     def _keep_periods(self) -> None:
         self.undo = None
         if self.matching is not None and is_full(self.matching):
-            self.matching = settled(self.matching, self.is_compiled)
+            self.matching = settle_matching(self.matching, self.is_compiled)

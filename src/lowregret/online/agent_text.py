@@ -25,13 +25,13 @@ def agent_text(agent: Agent) -> str:
     """Return an overview of the agent, the table of its arms, and its notes."""
     from lowregret.reporting.text_tables import text_table
 
-    head, rows = overview(agent.name, agent), agent.summary().to_dicts()
-    words = ", ".join(f"{key} {cell(value)}" for key, value in head.items() if value is not None)
+    fields, rows = overview(agent.name, agent), agent.summary().to_dicts()
+    words = ", ".join(f"{key} {cell(value)}" for key, value in fields.items() if value is not None)
     cells = [{key: cell(value) for key, value in row.items() if not key.startswith("to_")} for row in rows]
     for row, texts in zip(rows, cells, strict=True):
         texts["high"] = "?" if row["low"] is not None and row["high"] is None else texts["high"]
     right = [key for key in cells[0] if key not in ("arm", "state")]
-    lines = [wrapped(words, [str(head["policy"])]), text_table(cells, right=right, wrap=["arm"])]
+    lines = [wrapped(words, [str(fields["policy"])]), text_table(cells, right=right, wrap=["arm"])]
     if any(texts["high"] == "?" for texts in cells):
         why = "?: could be higher; the rewards so far are too few or too uneven for an upper end"
         lines.append(wrapped(why))

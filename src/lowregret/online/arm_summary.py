@@ -17,9 +17,9 @@ ERROR_RATE = 0.05
 """The probability that an interval ever misses the true mean."""
 ADDED_VARIANCE = 4.0
 """Added to the sum of the variances of rewards in [0, 1], since the first ones at a low rate may all be 0."""
-LATER = {"adjusted": pl.Float64, "prior": pl.Int64}
+OPTIONAL_ARM_COLUMNS = {"adjusted": pl.Float64, "prior": pl.Int64}
 """Columns that only some tables have: means adjusted for periods, and the weights of priors."""
-COLUMNS = {
+ARM_COLUMNS = {
     "arm": pl.String,
     "pulls": pl.Int64,
     "pending": pl.Int64,
@@ -65,7 +65,7 @@ def summary_table(state: AgentState) -> pl.DataFrame:
         (arms.rows["pulls"] + arms.rows["pending"]) / max(state.time, 1),
         *differences,
     ]
-    table = pl.DataFrame(dict(zip(COLUMNS, columns, strict=True)), schema=COLUMNS)
+    table = pl.DataFrame(dict(zip(ARM_COLUMNS, columns, strict=True)), schema=ARM_COLUMNS)
     if arms.adjusted is not None:
         means = settings.unscaled(0.0) + scale * arms.adjusted
         table = table.with_columns(pl.Series("adjusted", _unless(pulls == 0, means), pl.Float64))

@@ -96,7 +96,7 @@ def arm_totals(state: AgentState) -> ArmTotals:
     if state.periods is not None:
         sums = state.periods.arms[rows["number"]]
         adjusted = sums[:, TOTAL] / np.where(pulls == 0, 1.0, sums[:, EXPOSURE])
-    own = None if bounded else state.days.settled(settings).products
+    own = None if bounded else state.days.with_recent(settings).products
     products = None if own is None else [own.get(arm, Products()) for arm in names]
     return ArmTotals(
         names, rows, known, low, high, offset, bounded, retired, control, means, adjusted, products

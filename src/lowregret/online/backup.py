@@ -9,7 +9,7 @@ from secrets import token_hex
 
 from lowregret._common.durable_files import UNFINISHED, as_store_error, lock_bytes, sync
 from lowregret.errors import InputError, StoreError
-from lowregret.online.stores import all_events, undisturbed
+from lowregret.online.stores import all_events, retry_if_changed
 from lowregret.online.stores.locations import SERVERS, path_of
 from lowregret.online.stores.sqlite import SQLiteStore
 from lowregret.online.stores.sqlite_connection import is_open_here
@@ -45,7 +45,7 @@ def _copy(source: Path, target: Path) -> list[str]:
         names = store.names()
         for name in names:
             with closing(SQLiteStore(source, name, read_only=True)) as one:
-                undisturbed(partial(_check, one))
+                retry_if_changed(partial(_check, one))
         store.copy_to(unfinished)
         store.close()
         with as_store_error(target), _unused(target):

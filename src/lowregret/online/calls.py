@@ -154,7 +154,7 @@ def tell(state: AgentState, store: Lookup, now: float, rewards: Sequence[tuple[R
         number = _number(state, rewards[0][0])
         if number and number not in early:
             value = valid_reward(rewards[0][1])
-            return 1, [_told(state, now, number, value, scaled_of(value))]
+            return 1, [_reward_event(state, now, number, value, scaled_of(value))]
     new: dict[int, tuple[float, float]] = {}  # as reported and as scaled, by number of the decision
     rejected: dict[int, LowRegretError] = {}  # by place in the call
     conflicts: list[Event] = []
@@ -180,7 +180,7 @@ def tell(state: AgentState, store: Lookup, now: float, rewards: Sequence[tuple[R
             earlier = "was discarded" if recorded is None else f"has the reward {recorded!r}"
             rejected[place] = ConflictError(f"decision {key!r} {earlier}: the reward {value!r} is rejected")
             conflicts.append(Event("conflict", decision_number(key), None, value, timestamp=now))
-    events = [_told(state, now, number, value, scaled) for number, (value, scaled) in new.items()]
+    events = [_reward_event(state, now, number, value, scaled) for number, (value, scaled) in new.items()]
     if not rejected:
         return len(events), events
     problem = rejection(rejected, len(rewards))
@@ -190,7 +190,7 @@ def tell(state: AgentState, store: Lookup, now: float, rewards: Sequence[tuple[R
     return problem, events + conflicts
 
 
-def _told(state: AgentState, now: float, number: int, value: float, scaled: float) -> Event:
+def _reward_event(state: AgentState, now: float, number: int, value: float, scaled: float) -> Event:
     """Apply the reward of a pending decision, unless it counts later; return the event."""
     if state.settings.matures_after is None:
         state.apply_reward(state.pending[number], scaled)

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from lowregret.errors import InputError, StoreError
 from lowregret.online.open_agent import open_agent
 from lowregret.online.retention import events_since
-from lowregret.online.stores import TIMEOUT, Store, all_events, undisturbed
+from lowregret.online.stores import TIMEOUT, Store, all_events, retry_if_changed
 from lowregret.online.stores.locations import agent_names, open_store
 from lowregret.online.transactions import Transactions
 from lowregret.policies import Policy
@@ -48,11 +48,11 @@ def copy_log(transactions: Transactions, copy: Store, title: str) -> int:
         with transactions.reading():
             return _copy(transactions.store, transactions.position, copy, title)
 
-    return undisturbed(attempt)
+    return retry_if_changed(attempt)
 
 
 def _copy(store: Store, stop: int, copy: Store, title: str) -> int:
-    header, first, latest = store.header(), store.first_snapshot(), store.latest_snapshot()
+    header, first, latest_snapshot = store.header(), store.first_snapshot(), store.latest_snapshot()
     start = 0 if first is None else first[0]
     events = list(all_events(store, start, stop))
     with copy.session(TIMEOUT):
@@ -62,8 +62,8 @@ def _copy(store: Store, stop: int, copy: Store, title: str) -> int:
         if first is not None:
             copy.compact(*first)
         copy.append(events)
-        if latest is not None and start < latest[0] <= stop:
-            copy.save_snapshot(*latest)
+        if latest_snapshot is not None and start < latest_snapshot[0] <= stop:
+            copy.save_snapshot(*latest_snapshot)
         events_since(store, start, stop)
     same = (copy.header(), copy.first_snapshot()) == (header, first)
     if not same or any(one != other for one, other in zip_longest(events, all_events(copy))):

@@ -19,7 +19,7 @@ from lowregret.policies.views import mean_of, variance_of
 Source: TypeAlias = "LogSource | os.PathLike[str] | Agent"
 """A store, a file or table of rewards, or an agent."""
 SUFFIXES = (".csv", ".parquet")
-BATCH = 500
+MAX_ROWS = 500
 """How many rows are observed in one transaction."""
 
 
@@ -56,8 +56,8 @@ def observe_log(agent: Agent, file: Path) -> tuple[int, int]:
         decision = arm, float(rewards[row]), None if propensities is None else float(propensities[row])
         digest.update(repr(decision).encode())
         rows.append(valid_observation(*decision, request or f"import {digest.hexdigest()[:32]}"))
-    starts = range(0, len(rows), BATCH)
-    return sum(len(agent.transactions.execute(observe, rows[i : i + BATCH])) for i in starts), len(rows)
+    starts = range(0, len(rows), MAX_ROWS)
+    return sum(len(agent.transactions.execute(observe, rows[i : i + MAX_ROWS])) for i in starts), len(rows)
 
 
 def _statistics(source: Source, name: str | None) -> dict[str, tuple[int, float, float]]:

@@ -11,7 +11,7 @@ from lowregret.online.records import MAX_REMEMBERED, MAX_REMEMBERED_DECISIONS
 from lowregret.online.stores import ChangedError, NewerError, Store, all_events
 from lowregret.online.windows import end_windows
 
-KINDS = frozenset(get_args(Kind))
+EVENT_KINDS = frozenset(get_args(Kind))
 
 
 def latest_requests(store: Store, stop: int) -> dict[str, dict[int, Decision]]:
@@ -20,10 +20,10 @@ def latest_requests(store: Store, stop: int) -> dict[str, dict[int, Decision]]:
     start = max(stop - MAX_REMEMBERED_DECISIONS, 0 if first is None else first[0])
     names = [event.request for event in all_events(store, start, stop) if event.request is not None]
     names = [*dict.fromkeys(names[::-1])][:MAX_REMEMBERED][::-1]
-    latest: dict[str, dict[int, Decision]] = {name: {} for name in names}
+    by_request: dict[str, dict[int, Decision]] = {name: {} for name in names}
     for event in store.events_of_requests(names) if names else []:
-        latest[event.request or ""][event.decision or 0] = decision_of(event)
-    return latest
+        by_request[event.request or ""][event.decision or 0] = decision_of(event)
+    return by_request
 
 
 def withdrawn_in(events: Iterable[Event]) -> set[int]:
@@ -46,7 +46,7 @@ def reapply(state: AgentState, event: Event) -> None:
     """Change the model by a stored event; a choice is not made again."""
     if event.kind == "withdrew":  # a snapshot follows it, and has the state
         raise ChangedError("decisions of this agent were withdrawn at the same time: try again")
-    if event.kind not in KINDS:
+    if event.kind not in EVENT_KINDS:
         raise NewerError(
             f"a newer lowregret wrote an event of the kind {short_repr(event.kind)}: upgrade this host"
         )

@@ -11,9 +11,9 @@ from math import inf, isfinite, isnan, nan
 import polars as pl
 
 from lowregret.online.decisions import ANSWERS, Event
-from lowregret.online.stores import CHUNK_EVENTS, CompactedError, undisturbed
+from lowregret.online.stores import CHUNK_EVENTS, CompactedError, retry_if_changed
 
-EVENTS = {
+EVENT_COLUMNS = {
     "kind": pl.String,
     "decision": pl.Int64,
     "arm": pl.String,
@@ -25,7 +25,7 @@ EVENTS = {
     "key": pl.String,
     "timestamp": pl.Float64,
 }
-REWARDS = {
+REWARD_COLUMNS = {
     "decision": pl.Int64,
     "time": pl.Int64,
     "timestamp": pl.Float64,
@@ -36,7 +36,7 @@ REWARDS = {
 
 
 def event_table(events: Iterable[Event]) -> pl.DataFrame:
-    return _with_dates(pl.DataFrame(list(events), schema=EVENTS, orient="row"))
+    return _with_dates(pl.DataFrame(list(events), schema=EVENT_COLUMNS, orient="row"))
 
 
 def reward_table(read: Callable[[], Iterable[Event]]) -> pl.DataFrame:
@@ -46,15 +46,15 @@ def reward_table(read: Callable[[], Iterable[Event]]) -> pl.DataFrame:
 
 def reward_tables(read: Callable[[], Iterable[Event]]) -> Iterator[pl.DataFrame]:
     """Yield the same in parts, at least one: the log is read twice, and only rewards are held in memory."""
-    first, rewards = undisturbed(lambda: _rewards(read()))
-    asked = _asked(read)
+    first, rewards = retry_if_changed(lambda: _rewards(read()))
+    asked = _decisions(read)
     for _ in range(0, max(len(rewards), 1), CHUNK_EVENTS):
         rows = [
             (event.decision, event.time, event.timestamp, event.arm, rewards[place], event.propensity)
             for event in islice(asked, CHUNK_EVENTS)
             if 0 <= (place := (event.decision or 0) - first) < len(rewards) and isfinite(rewards[place])
         ]
-        yield _with_dates(pl.DataFrame(rows, schema=REWARDS, orient="row"))
+        yield _with_dates(pl.DataFrame(rows, schema=REWARD_COLUMNS, orient="row"))
 
 
 def _rewards(events: Iterable[Event]) -> tuple[int, array[float]]:
@@ -74,7 +74,7 @@ def _rewards(events: Iterable[Event]) -> tuple[int, array[float]]:
     return first, rewards
 
 
-def _asked(read: Callable[[], Iterable[Event]]) -> Iterator[Event]:
+def _decisions(read: Callable[[], Iterable[Event]]) -> Iterator[Event]:
     """Yield the decisions in a log, those that are left where others drop some meanwhile."""
     last, complete = 0, False
     while not complete:

@@ -56,7 +56,7 @@ class Days:
         self.products = products
         self.recent: dict[int, tuple[Decision, float]] = {}
 
-    def settled(self, settings: Settings) -> "Days":
+    def with_recent(self, settings: Settings) -> "Days":
         """Return days without recent rewards; these are added to ``by_day`` one by one."""
         days = Days(self._later_products())
         own: dict[float, dict[str, tuple[int, float]]] = {}
@@ -155,14 +155,14 @@ def resized_like(matching: Matching | None, periods: Periods) -> Matching | None
 
 
 def begin_period(
-    matching: Matching, periods: Periods, told: int, period: int, undo: list[Any] | None
+    matching: Matching, periods: Periods, rewards_so_far: int, period: int, undo: list[Any] | None
 ) -> Matching | None:
     """Return what a verdict compares, ready for a reward in a period, before ``periods`` has it.
 
     None for too many arms; the first rewards are not compared.
     """
     larger = resized_like(matching, periods)
-    if larger is None or told < FIRST_REWARDS:
+    if larger is None or rewards_so_far < FIRST_REWARDS:
         return larger
     before = larger.matched.before
     if not before[period].any():
@@ -172,7 +172,7 @@ def begin_period(
     return larger
 
 
-def settled(matching: Matching | None, is_compiled: bool) -> Matching | None:
+def settle_matching(matching: Matching | None, is_compiled: bool) -> Matching | None:
     """Return what a verdict compares, with no rewards left to be matched."""
     if matching is None or not matching.rewards:
         return matching
@@ -221,7 +221,7 @@ def to_json(periods: Periods, dates: dict[int, int], matching: Matching | None) 
     }
 
 
-JSON = {
+JSON_TYPES = {
     "matched": [[float]],
     "sums": [[float]],
     **{"counts": [[int]], "totals": [[float]], "exposure": [float], "factors": [float]},

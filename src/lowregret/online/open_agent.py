@@ -16,7 +16,7 @@ from lowregret.errors import InputError, StoreError
 from lowregret.online.agent import Agent, agent_of
 from lowregret.online.agent_settings import (
     DEFAULTS,
-    TYPES,
+    SETTING_TYPES,
     Options,
     Settings,
     settings_or_policy,
@@ -27,13 +27,13 @@ from lowregret.online.agent_settings import (
 from lowregret.online.agent_state import AgentState
 from lowregret.online.earlier_rewards import Source, prior_from
 from lowregret.online.policy_description import as_created, current_description, policy_text
-from lowregret.online.snapshot import FORMAT
+from lowregret.online.snapshot import SNAPSHOT_FORMAT
 from lowregret.online.stores import TIMEOUT, NewerError, Store
 from lowregret.online.stores.locations import open_store
 from lowregret.online.transactions import Transactions, load
 from lowregret.policies import Policy
 
-ADVICE = "pass what it was created with, or use another name or file"
+SETTINGS_ADVICE = "pass what it was created with, or use another name or file"
 
 
 @takes_options
@@ -119,7 +119,7 @@ def open_agent(
     if not 0.0 <= wait <= TIMEOUT_MAX:
         raise InputError(f"timeout must be a number of seconds, at least 0, got {short_repr(timeout)}")
     settings = {"horizon": horizon, "seed": seed or 0, "reward_range": reward_range, **options}
-    omitted = {*TYPES} - {"policy", "arms", "reward_range", *options}
+    omitted = {*SETTING_TYPES} - {"policy", "arms", "reward_range", *options}
     omitted -= {key for key, value in (("horizon", horizon), ("seed", seed)) if value is not None}
     expected = settings_or_policy("open_agent", policy, arms, settings)
     if start_from is None:
@@ -192,7 +192,7 @@ def _open(
     if arms != settings.arms and set(arms) != set(state.arms):
         raise InputError(
             f"{title} has the arms {short_repr(state.arms)}, got {short_repr(list(arms))}: "
-            f"{_change_of_arms(state, arms) or ADVICE}"
+            f"{_change_of_arms(state, arms) or SETTINGS_ADVICE}"
         )
     return state, position, snapshot
 
@@ -218,7 +218,7 @@ def _alternatives(store: Store, read_only: bool) -> str:
 def create_header(store: Store, settings: Settings) -> str:
     for arm in settings.arms:
         valid_arm(arm)
-    header = {"format": FORMAT, "agent": token_hex(16), "made_with": settings.to_dict()}
+    header = {"format": SNAPSHOT_FORMAT, "agent": token_hex(16), "made_with": settings.to_dict()}
     text = json.dumps(header if store.name is None else {**header, "name": store.name})
     store.create(text)
     return text
@@ -229,9 +229,9 @@ def parse_header(text: str, title: str) -> tuple[dict[str, Any], str]:
     try:
         header: dict[str, Any] = json.loads(text)
         made_with, token = header["made_with"], header["agent"]
-        if header["format"] > FORMAT or not made_with.keys() <= TYPES.keys():
+        if header["format"] > SNAPSHOT_FORMAT or not made_with.keys() <= SETTING_TYPES.keys():
             raise NewerError(f"a newer lowregret created {title}: upgrade this host")
-        if header["format"] == FORMAT and isinstance(token, str):
+        if header["format"] == SNAPSHOT_FORMAT and isinstance(token, str):
             policy, arms = current_description(made_with["policy"]), tuple(made_with["arms"])
             return {**DEFAULTS, **made_with, "policy": policy, "arms": arms}, token
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -243,9 +243,9 @@ def parse_header(text: str, title: str) -> tuple[dict[str, Any], str]:
 
 def _compare(stored: dict[str, Any], expected: dict[str, Any], title: str) -> None:
     """Reject settings that differ from those of the stored agent; arms are compared later."""
-    for key in TYPES:
+    for key in SETTING_TYPES:
         was, now = stored.get(key), expected.get(key)
         if key != "arms" and was != now:
             if key == "policy" and isinstance(was, dict) and isinstance(now, dict):
                 was, now = policy_text(was), policy_text(now)
-            raise InputError(f"{title} was created with {key} {was}, got {now}: {ADVICE}")
+            raise InputError(f"{title} was created with {key} {was}, got {now}: {SETTINGS_ADVICE}")

@@ -19,9 +19,9 @@ from lowregret.online.decisions import decision_number
 from lowregret.online.live_periods import DAY, MONDAY, date_of
 from lowregret.policies.inputs import validate_period
 
-MAX_ARMS = 100
+MAX_TESTED_ARMS = 100
 """How many arms are tested, the first ones that were added."""
-MAX_SHOWN = 200
+MAX_LISTED_PERIODS = 200
 """How many periods are shown, the latest ones."""
 
 
@@ -67,7 +67,7 @@ def period_rewards(state: AgentState) -> PeriodRewards:
 
 
 def _of_days(state: AgentState) -> PeriodRewards:
-    by_day = state.days.settled(state.settings).by_day
+    by_day = state.days.with_recent(state.settings).by_day
     days = sorted(by_day)
     numbers = dict(zip(state.names, state.rows["number"].tolist(), strict=True))
     numbers |= {arm: int(rows["number"][0]) for arm, rows in state.retired.items()}
@@ -85,7 +85,7 @@ def variation_notes(state: AgentState, rewards: PeriodRewards | None = None) -> 
     if settings.reward_range is None:
         return ()
     _, counts, totals = rewards or period_rewards(state)
-    if log_evidence(counts[:MAX_ARMS], totals[:MAX_ARMS]) < -log(ERROR_RATE):
+    if log_evidence(counts[:MAX_TESTED_ARMS], totals[:MAX_TESTED_ARMS]) < -log(ERROR_RATE):
         return ()
     periods, advice = "periods", "the means that the policy sees are adjusted for it"
     if settings.period is None:
@@ -112,7 +112,7 @@ def period_means(state: AgentState, rewards: PeriodRewards) -> list[dict[str, An
             "mean": unscaled(float(mean)),
             "expected": unscaled(float(expected)),
         }
-        for start, number, mean, expected in list(table)[-MAX_SHOWN:]
+        for start, number, mean, expected in list(table)[-MAX_LISTED_PERIODS:]
     ]
 
 

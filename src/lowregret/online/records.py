@@ -123,14 +123,14 @@ class Records:
         """Return where to count a reward by day; if many are there, they are added up first."""
         recent = self.days.recent
         if len(recent) >= SETTLE_EVERY and number not in recent:
-            self.days = self.days.settled(self.settings)
+            self.days = self.days.with_recent(self.settings)
         return self.days.recent
 
     def after(self, events: Sequence[Event]) -> Self:
         """Return a view of the state whose records include events that are not stored yet."""
         view = copy(self)
         view.pending, view.early = {**self.pending}, {**self.early}
-        view.days = self.days.settled(self.settings)
+        view.days = self.days.with_recent(self.settings)
         view.answers = OrderedDict()
         view.commit(events)
         return view

@@ -16,7 +16,7 @@ from lowregret.online.agent_state import AgentState
 from lowregret.online.decisions import ANSWERS, Event
 from lowregret.online.event_replay import replay, withdrawn_in
 from lowregret.online.snapshot import read_checksummed, state_at, write, write_checksummed
-from lowregret.online.stores import ChangedError, Store, all_events, undisturbed
+from lowregret.online.stores import ChangedError, Store, all_events, retry_if_changed
 from lowregret.online.transactions import Transactions, prepare
 
 
@@ -34,19 +34,19 @@ def verify(transactions: Transactions) -> int:
                 events_since(store, first, stop)
                 raise
 
-    return undisturbed(attempt)
+    return retry_if_changed(attempt)
 
 
 def _check(state: AgentState, store: Store, stop: int) -> int:
     """Check that the latest snapshot and the state follow from the log; return how many events it has."""
     replayed, first = state_at(store.first_snapshot(), state.settings, state.token)
-    position, latest = first, store.latest_snapshot()
+    position, latest_snapshot = first, store.latest_snapshot()
     withdrawn = withdrawn_in(all_events(store, first, stop))
     prepare(replayed, stop - first)
-    if latest is not None and position < latest[0] <= stop:
-        stored = read_checksummed(*latest, state.settings.policy, state.token)
-        _replay(replayed, all_events(store, position, latest[0]), withdrawn)
-        position = latest[0]
+    if latest_snapshot is not None and position < latest_snapshot[0] <= stop:
+        stored = read_checksummed(*latest_snapshot, state.settings.policy, state.token)
+        _replay(replayed, all_events(store, position, latest_snapshot[0]), withdrawn)
+        position = latest_snapshot[0]
         _compare(replayed, stored, f"the snapshot at event {position}")
     _replay(replayed, all_events(store, position, stop), withdrawn)
     _compare(replayed, state, "the state of the agent")
@@ -78,7 +78,7 @@ def compact(transactions: Transactions, age: float) -> int:
                 store.compact(position, write_checksummed(replayed, position))
             return position - first
 
-    return undisturbed(attempt)
+    return retry_if_changed(attempt)
 
 
 def events_since(store: Store, first: int, position: int) -> list[Event]:
@@ -107,9 +107,9 @@ def _compare(replayed: AgentState, other: AgentState, what: str) -> None:
     """Reject a state that does not follow from the events."""
     parts, others = (json.loads(write(state, for_store=True)) for state in (replayed, other))
     parts.pop("defaulted", None)  # a snapshot of an older version does not have it
-    if other.days.settled(other.settings).total() != other.models[0]["told"]:
+    if other.days.with_recent(other.settings).total() != other.models[0]["told"]:
         parts.pop("days", None)  # an agent of an older version counts them from when it is opened
-    products = other.days.settled(other.settings).products
+    products = other.days.with_recent(other.settings).products
     if products is not None and sum(arm.pulls for arm in products.values()) != other.models[0]["told"]:
         parts.pop("products", None)  # the same
         parts.pop("negative", None)
@@ -134,7 +134,7 @@ def withdraw(transactions: Transactions, since: float, prefix: str) -> int:
     """
     check_history(transactions.store)
     matched: set[int] = set()
-    return undisturbed(lambda: _withdraw(transactions, since, prefix, matched))
+    return retry_if_changed(lambda: _withdraw(transactions, since, prefix, matched))
 
 
 def _withdraw(transactions: Transactions, since: float, prefix: str, matched: set[int]) -> int:
@@ -160,9 +160,9 @@ def _withdraw(transactions: Transactions, since: float, prefix: str, matched: se
         missed = events_since(store, start, position)  # most of them while others go on
         replay(replayed, missed, earlier | new)
         with store.session(transactions.timeout):
-            latest = events_since(store, start, position + len(missed))
-            replay(replayed, latest, earlier | new)
-            missed += latest
+            newest = events_since(store, start, position + len(missed))
+            replay(replayed, newest, earlier | new)
+            missed += newest
             answered = {event.decision for event in missed if event.kind in ANSWERS}
             ended = max((event.decision or 0 for event in missed if event.kind == "matured"), default=0)
             pending = (new & state.pending.keys()) - state.early.keys() - answered

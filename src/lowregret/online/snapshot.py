@@ -35,12 +35,12 @@ from lowregret.policies.base import NoRound
 from lowregret.policies.mossv import Round as PeerRound
 from lowregret.policies.views import count_of, mean_of
 
-FORMAT = 2
-COLUMNS = "number", "pulls", "origin", "total", "squares", "eliminated", "active", "listed"
+SNAPSHOT_FORMAT = 2
+ROW_COLUMNS = "number", "pulls", "origin", "total", "squares", "eliminated", "active", "listed"
 """The fields of a row that are stored; the mean and the pending pulls follow from them. "reset" is the number
 of forgotten rewards less those of a prior."""
 _ARMS = {
-    **{"name": [str], "reset": [int], **{key: [type(ROW[key].type().item())] for key in COLUMNS}},
+    **{"name": [str], "reset": [int], **{key: [type(ROW[key].type().item())] for key in ROW_COLUMNS}},
     **{"memory": {str: [bool | float]}, "rewards": [[float]], "times": [[float]]},
 }
 _NUMBER = float | None
@@ -56,7 +56,7 @@ SNAPSHOT = {
     },
     **{**dict.fromkeys(_COUNTS, int), "arms": _ARMS, "retired": _ARMS, "pending": _DECISIONS},
     **{"fallback": str | None, "defaulted": int, "early": {str: float}, "answers": {str: _NUMBER}},
-    **{"requests": {str: _DECISIONS}, "values": {str: object}, "periods": live_periods.JSON},
+    **{"requests": {str: _DECISIONS}, "values": {str: object}, "periods": live_periods.JSON_TYPES},
     **{"days": {str: {str: [float]}}, "products": {str: [float]}, "negative": bool},
 }
 """The types of the JSON; ``str`` stands for any key of a table."""
@@ -89,7 +89,7 @@ def write(
     answers, requests = ({}, {}) if for_store else (state.answers, requests or state.requests)
     hidden = np.concatenate([state.rows[:0], *state.retired.values()])
     data = {
-        "format": FORMAT,
+        "format": SNAPSHOT_FORMAT,
         "lowregret": _version(),
         "agent": state.token,
         "made_with": state.settings.to_dict(),
@@ -115,10 +115,10 @@ def write(
     if state.values:
         data["values"] = state.values
     if state.periods is not None:
-        matching = live_periods.settled(state.matching, state.is_compiled)
+        matching = live_periods.settle_matching(state.matching, state.is_compiled)
         data["periods"] = live_periods.to_json(state.periods, state.dates, matching)
     else:
-        days = state.days.settled(state.settings)
+        days = state.days.with_recent(state.settings)
         if days.by_day:
             data["days"] = {str(int(day)): rewards for day, rewards in days.by_day.items()}
         if days.products is not None:
@@ -212,10 +212,10 @@ def _parse(text: str) -> dict[str, Any]:
     if not isinstance(data, dict) or "format" not in data:
         raise InputError(f"not the JSON of an agent, which has a 'format': {short_repr(data)}")
     kind = data["format"]
-    if kind != FORMAT:
-        newer = isinstance(kind, int) and kind > FORMAT
+    if kind != SNAPSHOT_FORMAT:
+        newer = isinstance(kind, int) and kind > SNAPSHOT_FORMAT
         raise InputError(
-            f"this lowregret reads agents of format {FORMAT}, got {short_repr(kind)}: "
+            f"this lowregret reads agents of format {SNAPSHOT_FORMAT}, got {short_repr(kind)}: "
             + ("a newer one wrote it, so upgrade" if newer else "use the version that wrote it")
         )
     try:
@@ -291,7 +291,7 @@ def _had_negative(parts: dict[str, Any]) -> bool:
 
 def _arms(state: AgentState, names: Iterable[str], rows: Rows) -> dict[str, Any]:
     policy = state.settings.policy
-    table: dict[str, Any] = {"name": [*names], **{field: rows[field].tolist() for field in COLUMNS}}
+    table: dict[str, Any] = {"name": [*names], **{field: rows[field].tolist() for field in ROW_COLUMNS}}
     table["reset"] = (rows["forgotten"] - rows["prior"]).tolist()
     if policy.Memory:
         table["memory"] = {name: rows[PREFIX + name].tolist() for name in policy.Memory._fields}
@@ -331,7 +331,7 @@ def _set_rewards(state: AgentState, arms: Any) -> None:
 def _rows(settings: Settings, arms: Any, pending: Mapping[str, int]) -> Rows:
     policy, size, priors = settings.policy, len(arms["name"]), settings.priors()
     rows = new_rows(size, policy)
-    columns = {field: arms[field] for field in COLUMNS}
+    columns = {field: arms[field] for field in ROW_COLUMNS}
     if len(arms["reset"]) != size:
         raise damaged(f"reset of {size} arms has {len(arms['reset'])} entries")
     if policy.Memory:

@@ -21,7 +21,7 @@ from lowregret.online.decisions import Decision, Event
 from lowregret.online.event_replay import reapply, replay, withdrawn_in
 from lowregret.online.records import MAX_REMEMBERED
 from lowregret.online.snapshot import state_at, write_checksummed
-from lowregret.online.stores import TIMEOUT, CompactedError, LostError, NewerError, undisturbed
+from lowregret.online.stores import TIMEOUT, CompactedError, LostError, NewerError, retry_if_changed
 
 if TYPE_CHECKING:
     from lowregret.online.agent_settings import Settings
@@ -39,7 +39,7 @@ MAX_SECONDS = 9e12
 """The latest time of a clock, which a date in microseconds can represent."""
 MAX_CATCH_UPS = 5
 """How often an agent that is behind catches up before it excludes others."""
-RETRY_SECONDS = 0.01
+REPEAT_SECONDS = 0.01
 """The time before a call whose connection was lost is made again."""
 MAX_GROUP_EVENTS = MAX_REMEMBERED // 2
 """After how many events a group of calls ends: the records in memory must hold all that is not stored yet."""
@@ -120,7 +120,7 @@ class Transactions:
             raise result
         return result
 
-    def together(self, group: Sequence[Call]) -> list[Any]:
+    def execute_group(self, group: Sequence[Call]) -> list[Any]:
         """Run several calls in one session of the store, and return the result or the error of each.
 
         They run in their order, and each sees what those before it did. One that fails changes nothing, and
@@ -138,7 +138,7 @@ class Transactions:
                 return [error]
         outcomes: list[Any] = []
         while not outcomes:
-            outcomes = self._run_exclusively(self._change_together, (group,))
+            outcomes = self._run_exclusively(self._change_by_group, (group,))
         return outcomes
 
     @contextmanager
@@ -303,16 +303,16 @@ class Transactions:
     def _read_clock(self) -> float:
         """Read the clock, and set by which time windows may end."""
         now, readings = self.clock(), self.readings
-        if readings.is_timed or now < readings.latest:
-            self.state.windows_end = readings.believed(now, self.store.name)
+        if readings.is_timed or now < readings.latest_time:
+            self.state.windows_end = readings.believed_time(now, self.store.name)
         else:
-            readings.latest = now
+            readings.latest_time = now
         return now
 
     def _prepare_retry(self, error: Exception, end: float) -> None:
         """Wait for a connection, or compile; raise the error if the call must not be made again."""
         if isinstance(error, LostError) and monotonic() < end:
-            sleep(RETRY_SECONDS)
+            sleep(REPEAT_SECONDS)
         elif isinstance(error, ArithmeticError) and not self.state.is_compiled:
             self.state.compile()  # where a division by 0 is inf, as in simulations
         else:
@@ -321,7 +321,7 @@ class Transactions:
 
     # A group of calls in one transaction.
 
-    def _change_together(self, state: AgentState, store: Store, now: float, group: Sequence[Call]) -> Change:
+    def _change_by_group(self, state: AgentState, store: Store, now: float, group: Sequence[Call]) -> Change:
         """Make a group of calls, each of which sees the records of those before it."""
         self._unfinished, lookup = (GROUPED,), GroupLookup(store, group)
         outcomes: list[Any] = []
@@ -378,8 +378,8 @@ class Transactions:
         try:
             missed = store.events(self.position, limit + 1)
             if len(missed) > limit:
-                latest = None if self._snapshot is None else store.latest_snapshot()
-                if latest is not None and latest[0] > self.position:
+                latest_snapshot = None if self._snapshot is None else store.latest_snapshot()
+                if latest_snapshot is not None and latest_snapshot[0] > self.position:
                     return None
                 missed = store.events(self.position)
         except CompactedError:
@@ -390,7 +390,7 @@ class Transactions:
         """Apply a stored event that is not in the state: of another process, or of an interrupted call."""
         self._unfinished = CHANGED, self.state.save()
         reapply(self.state, event)
-        self.readings.stored(event.timestamp)
+        self.readings.note_event(event.timestamp)
         self._commit((event,), self.position + 1, self._snapshot)
 
     def _load(self) -> None:
@@ -404,7 +404,7 @@ class Transactions:
     def _see_latest_decision(self) -> None:
         """Take in the time of the latest pending decision, which another process may have made."""
         for decision in islice(reversed(self.state.pending.values()), 1):
-            self.readings.stored(decision.timestamp)
+            self.readings.note_event(decision.timestamp)
 
     def _max_updates(self) -> int:
         """Return how many times arms may be updated or compared while others wait."""
@@ -416,7 +416,7 @@ class Transactions:
 
     def _compared(self, call: Callable[..., Change], arguments: Any) -> int:
         """Return how many arms a call or a group compares, over all its decisions."""
-        group: Sequence[Call] = arguments[0] if call == self._change_together else [(call, arguments)]
+        group: Sequence[Call] = arguments[0] if call == self._change_by_group else [(call, arguments)]
         return len(self.state.rows) * sum(int(options[0]) for call, options in group if call is ask)
 
     def _snapshot_due(self, position: int) -> bool:
@@ -425,8 +425,8 @@ class Transactions:
         cells = len(state.rows) if state.periods is None else state.periods.counts.size
         interval = max(SNAPSHOT_EVERY, len(state.pending), cells // 4)  # a snapshot lists them all
         if position - (self._snapshot or 0) >= interval:
-            latest = self.store.latest_snapshot()
-            self._snapshot = latest[0] if latest else 0
+            latest_snapshot = self.store.latest_snapshot()
+            self._snapshot = latest_snapshot[0] if latest_snapshot else 0
         return position - (self._snapshot or 0) >= interval
 
 
@@ -465,7 +465,7 @@ def load(
             state.answers.clear()  # the store has what was told
         return state, start + len(events), snapshot
 
-    return undisturbed(read)
+    return retry_if_changed(read)
 
 
 def prepare(state: AgentState, events: int) -> None:

@@ -15,16 +15,16 @@ from lowregret.analysis.nonnegative_means import MIN_EFFECTIVE_PAIR
 from lowregret.errors import InputError
 from lowregret.online.agent_state import AgentState
 from lowregret.online.arm_totals import ArmTotals, arm_totals
-from lowregret.online.live_periods import MAX_MATCHED, settled
+from lowregret.online.live_periods import MAX_MATCHED, settle_matching
 from lowregret.online.model import live_clock
 from lowregret.policies import Arms
 
 Claim = Literal["best", "within", "not yet", "none"]
 MAX_GROWTH = 1_000.0
 """The verdict is forecast up to so many times the present number of rewards."""
-ASSUMED = "rewards much larger than those so far are too rare to matter"
+UNBOUNDED_ASSUMPTION = "rewards much larger than those so far are too rare to matter"
 """What a verdict on rewards without a range assumes."""
-DRAWS = 2_000_000
+LOSS_DRAWS = 2_000_000
 """How many draws the expected loss is computed from, of all arms together; 20,000 of each arm at most."""
 
 
@@ -129,7 +129,7 @@ def verdict_of(state: AgentState, error: float, within: float) -> Verdict:
     claim: Claim = "none"
     more = None
     if leader is not None and not reason:
-        matching = settled(state.matching, state.is_compiled)
+        matching = settle_matching(state.matching, state.is_compiled)
         matched = None if matching is None else matching.matched
         claim, more = _claim(totals, leader, error, within / scale, matched)
     arm = None if leader is None else totals.names[leader]
@@ -190,37 +190,37 @@ def _claim(
     size = len(arms.names)
     limit = log((size * (size - 1) if arms.retired.any() else size) / error)
 
-    def least(growth: float, among: Any, margin: float) -> Floats:
+    def evidence_of(growth: float, among: Any, margin: float) -> Floats:
         if matched is not None:
             numbers = arms.rows["number"]
             return log_matched_evidence(matched, int(numbers[leader]), numbers[among], growth)
-        more = [(growth - 1.0) * values for values in arms.known]
-        low, high = (Totals(*map(np.add, totals, more)) for totals in (arms.low, arms.high))
+        further = [(growth - 1.0) * values for values in arms.known]
+        low, high = (Totals(*map(np.add, totals, further)) for totals in (arms.low, arms.high))
         first = low.at(np.full(len(among), leader))
         evidence = log_evidence(first, high.at(among), -margin, bounded=arms.bounded)
         effective = growth * np.minimum(arms.effective[leader], arms.effective[among])
         return np.where(effective >= MIN_EFFECTIVE_PAIR, evidence, 0.0)
 
-    def holds(evidence: Floats, margin: float) -> bool:
+    def is_proved(evidence: Floats, margin: float) -> bool:
         first = arms.low.at(np.full(len(rivals), leader))
         enough = bool(evidence.min() >= limit)
         certain = matched is not None or not arms.bounded
         return enough and (certain or proved(first, arms.high.at(rivals), -margin, limit))
 
-    if holds(least(1.0, rivals, 0.0), 0.0):
+    if is_proved(evidence_of(1.0, rivals, 0.0), 0.0):
         return "best", None
     if arms.bounded and within >= 1.0:
         return "within", None
-    evidence = least(1.0, rivals, within)
-    if within > 0.0 and holds(evidence, within):
+    evidence = evidence_of(1.0, rivals, within)
+    if within > 0.0 and is_proved(evidence, within):
         return "within", None
     weakest = rivals[np.argsort(evidence)[:10]]
     low, high = 1.0, MAX_GROWTH
-    if least(high, weakest, within).min() < limit:
+    if evidence_of(high, weakest, within).min() < limit:
         return "not yet", None
     while high > 1.02 * low:
         middle = (low * high) ** 0.5
-        enough = least(middle, weakest, within).min() >= limit
+        enough = evidence_of(middle, weakest, within).min() >= limit
         low, high = (low, middle) if enough else (middle, high)
     return "not yet", int((high - 1.0) * arms.known.pulls[~arms.retired].sum())
 
@@ -229,23 +229,23 @@ def _sentence(
     claim: Claim, arm: str, error: float, within: float, more: int | None, arms: ArmTotals, state: AgentState
 ) -> str:
     if claim == "not yet":
-        when = "too little to say when a verdict would come"
+        forecast = "too little to say when a verdict would come"
         if more is not None:
-            when = f"about {round(more, 1 - len(str(more))):,} more decisions at the shares so far"
+            forecast = f"about {round(more, 1 - len(str(more))):,} more decisions at the shares so far"
         few = np.flatnonzero((arms.effective < MIN_EFFECTIVE_PAIR) & ~arms.retired)
         if not len(few):
-            return f"not yet: {arm} leads, {when}"
+            return f"not yet: {arm} leads, {forecast}"
         others = f" and {count(len(few) - 1, 'other')}" if len(few) > 1 else ""
-        which = f"the rewards of {arms.names[few[0]]}{others} are too few or too uneven"
-        return f"not yet: {arm} leads, but {which} to compare means; {when}"
-    what = "the best" if claim == "best" else f"within {within:g} of the best"
+        subject = f"the rewards of {arms.names[few[0]]}{others} are too few or too uneven"
+        return f"not yet: {arm} leads, but {subject} to compare means; {forecast}"
+    claimed = "the best" if claim == "best" else f"within {within:g} of the best"
     if arms.retired.any():
-        what += " of the arms not retired"
+        claimed += " of the arms not retired"
     size = "at most" if arms.bounded else "about"
-    assumed = "" if arms.bounded else f"; assumes that {ASSUMED}"
+    assumed = "" if arms.bounded else f"; assumes that {UNBOUNDED_ASSUMPTION}"
     incomplete = state.settings.window is not None and state.settings.default_reward is None
     condition = ", if rewards were missing at random" if incomplete and state.models[0]["discarded"] else ""
-    return f"{arm} is {what} (error {size} {100 * error:g}%, whenever you look{assumed}){condition}"
+    return f"{arm} is {claimed} (error {size} {100 * error:g}%, whenever you look{assumed}){condition}"
 
 
 def _posterior(arms: ArmTotals, leader: int | None) -> tuple[dict[int, float], float | None, str]:
@@ -263,7 +263,7 @@ def _posterior(arms: ArmTotals, leader: int | None) -> tuple[dict[int, float], f
     if leader is None or (not binary and (own.pulls < 5).any()):
         return {}, None, words
     random = np.random.default_rng(0)
-    shape = max(1_000, min(20_000, DRAWS // len(places))), len(places)
+    shape = max(1_000, min(20_000, LOSS_DRAWS // len(places))), len(places)
     if binary:
         a, b = 1.0 + own.total, 1.0 + own.pulls - own.total
         shares, draws = beta_argmax(a, b), random.beta(a, b, shape)

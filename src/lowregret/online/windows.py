@@ -52,10 +52,10 @@ def _due(state: AgentState, now: float) -> Iterator[int]:
     if isinstance(window, int):
         yield from takewhile((state.asked - window).__ge__, state.pending)
     elif window is not None:
-        latest = min(now, state.windows_end) - window.total_seconds()
+        last_end = min(now, state.windows_end) - window.total_seconds()
         for number, decision in state.pending.items():
             timestamp = decision.timestamp or 0.0
-            if timestamp <= latest:
+            if timestamp <= last_end:
                 yield number
             elif timestamp <= now:  # else the clock was ahead then, and later decisions tell the time
                 return

@@ -39,7 +39,7 @@ from lowregret.planning.policy_runs import (
     record,
     totals_by_day,
 )
-from lowregret.planning.prior_value import ASSUMED, PRIORS, describe_prior, prior_of, prior_table
+from lowregret.planning.prior_value import PRIOR_ASSUMPTION, PRIORS, describe_prior, prior_of, prior_table
 from lowregret.planning.recommendation import DATABASE, Recommendation, recommend
 from lowregret.planning.visitor_rewards import Conversions, Sales
 from lowregret.policies import POLICIES, Policy, clock_at
@@ -185,7 +185,7 @@ def describe(plan: Plan, explain: bool | None = True) -> list[str]:
     lines.append(f"Fixed split: power {plan.power:.0%}, {plan.days_needed:,.1f} days for a power of 80%")
     lines.append(f"Use {plan.recommended}: {plan.reason}")
     lines += describe_prior(plan.prior, plan.given.unit)
-    for words, snippet in ways_to_start(plan):
+    for words, snippet in starting_code(plan):
         lines += ["", words, "", indent(snippet, "    ")]
     assumed = ["Assumed:", *(f"- {sentence}" for sentence in plan.assumptions)]
     remedy = "`assumptions` has" if explain is None else "--explain prints"
@@ -193,10 +193,13 @@ def describe(plan: Plan, explain: bool | None = True) -> list[str]:
     return [*lines, "", *(assumed if explain else short)]
 
 
-def ways_to_start(plan: Plan) -> list[tuple[str, str]]:
+def starting_code(plan: Plan) -> list[tuple[str, str]]:
     """Return the snippets that create the recommended agent, each with a line before it."""
-    ways = {"In Python:": plan.code, "Or by a command, whose JSON POST /v1/agents takes too:": plan.command}
-    return [(words, snippet) for words, snippet in ways.items() if snippet]
+    snippets = {
+        "In Python:": plan.code,
+        "Or by a command, whose JSON POST /v1/agents takes too:": plan.command,
+    }
+    return [(words, snippet) for words, snippet in snippets.items() if snippet]
 
 
 def plan_text(plan: Plan, explain: bool | None = None) -> str:
@@ -355,7 +358,7 @@ def plan(
         for name, policy in chosen.items():
             advance(name, 0)
             played[name] = _play(policy, scenario, simulated, threads, partial(advance, name))
-        table, worth = _table(scenario, simulated, played), None
+        table, prior_effects = _table(scenario, simulated, played), None
         if weight is not None:
             best = next(name for name in table["policy"] if name in chosen and chosen[name].takes_prior)
             share, losses = max(round(weight / simulated.scale), 1), {}
@@ -363,12 +366,14 @@ def plan(
                 assumed = partial(prior_of, errors, share)
                 game = chosen[best], scenario, simulated, threads, partial(advance, best)
                 losses[name] = _play(*game, assumed).loss[:, -1]
-            worth = prior_table(best, played[best].loss[:, -1], losses)
+            prior_effects = prior_table(best, played[best].loss[:, -1], losses)
     advice: Recommendation = recommend(scenario, split, chosen, played)
     words = scenario.describe(simulated)
     if weight is not None:
-        words.insert(0, ASSUMED.format(weight=f"{weight:,}"))
-    return Plan(table, split.power, split.days_needed, *advice, words, scenario, simulated, played, worth)
+        words.insert(0, PRIOR_ASSUMPTION.format(weight=f"{weight:,}"))
+    return Plan(
+        table, split.power, split.days_needed, *advice, words, scenario, simulated, played, prior_effects
+    )
 
 
 def _suitable(scenario: Assumptions) -> list[str]:

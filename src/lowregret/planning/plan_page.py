@@ -8,7 +8,7 @@ import polars as pl
 
 from lowregret._common.arrays import Floats
 from lowregret._common.text import count
-from lowregret.planning.plan import PLAN_COLUMNS, Plan, text_rows, ways_to_start
+from lowregret.planning.plan import PLAN_COLUMNS, Plan, starting_code, text_rows
 from lowregret.planning.policy_runs import PRESENT, SPLIT, PolicyRuns
 from lowregret.planning.prior_value import describe_prior
 from lowregret.planning.visitor_rewards import Conversions
@@ -58,7 +58,7 @@ def headline(plan: Plan) -> str:
 def page_sections(plan: Plan) -> list[Section]:
     palette, unit = styles(plan.table["policy"].to_list()), plan.given.unit
     choices = choices_of(plan)
-    start = [part for words, snippet in ways_to_start(plan) for part in (Text(words), Text(snippet, "code"))]
+    start = [part for words, snippet in starting_code(plan) for part in (Text(words), Text(snippet, "code"))]
     expected = [*_split_words(plan), *map(Text, describe_prior(plan.prior, unit))]
     proved = (
         f"The share of runs that have had a verdict on the best option by the day, with an error of at most "

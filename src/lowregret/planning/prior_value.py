@@ -13,7 +13,7 @@ from lowregret.reporting.number_format import format_number
 
 PRIORS = {"right": 0.0, "wrong by 1 se": 1.0, "wrong by 3 se": 3.0}
 """By how many of its standard errors the prior of the best option is too low."""
-ASSUMED = (
+PRIOR_ASSUMPTION = (
     "The prior is worth {weight} pulls of each option; where it is wrong, that of the best option is too low "
     "by so many of its standard errors, and the others are right."
 )

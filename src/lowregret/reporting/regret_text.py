@@ -6,7 +6,7 @@ import polars as pl
 
 from lowregret._common.terminal_text import notes_lines, wrapped
 from lowregret._common.text import count
-from lowregret.analysis.metrics import PREFIX
+from lowregret.analysis.metrics import METRIC_PREFIX
 from lowregret.analysis.summary import summarise
 from lowregret.analysis.tables import Tables, largest_regrets
 from lowregret.reporting.number_format import lost_runs, rank_text
@@ -66,7 +66,7 @@ def regret_table(summary: pl.DataFrame, largest: float | None = None) -> str:
     if largest is not None and all(row["worst05_high"] >= largest * (1 - 1e-9) for row in rows):
         silent.add("worst05_high")
     columns = {name: head for name, head in COLUMNS.items() if name in rows[0] and name not in silent}
-    columns |= {name: name.removeprefix(PREFIX) for name in rows[0] if name.startswith(PREFIX)}
+    columns |= {name: name.removeprefix(METRIC_PREFIX) for name in rows[0] if name.startswith(METRIC_PREFIX)}
     return number_table(rows, ("policy",), columns, LESS_IMPORTANT)
 
 

@@ -16,10 +16,10 @@ from lowregret.errors import InputError, StoreError
 from lowregret.online.stores.locations import without_urls
 from lowregret.service import MAX_CONNECTIONS, Options, handlers, models, ofrep
 from lowregret.service.agents import MAX_LISTED_AGENTS, Agents, hidden_names
-from lowregret.service.handlers import MAX_EVENTS, Answer, Call
+from lowregret.service.handlers import MAX_LISTED_EVENTS, Answer, Call
 from lowregret.service.logs import write, write_seldom
 from lowregret.service.openapi import MAX_POSITION, openapi_document
-from lowregret.service.problems import MEDIA_TYPE, RefusedError, problem_of
+from lowregret.service.problems import PROBLEM_MEDIA_TYPE, RefusedError, problem_of
 from lowregret.service.prometheus import Metrics
 from lowregret.service.readiness import Readiness
 from lowregret.service.requests import PAGE_HEADERS, Receive, Scope, Send, body_of, check_local, headers_of
@@ -66,7 +66,7 @@ ROUTES = (
     Route("GET", f"{AGENT}/arms", "read", handlers.arms, None, models.ArmNames),
     Route("POST", f"{AGENT}/arms", "admin", handlers.change_arms, models.ChangeArms, models.ArmNames),
     Route("POST", f"{AGENT}/status", "admin", handlers.change_status, models.ChangeStatus, models.Changed),
-    Route("GET", f"{AGENT}/events", "read", handlers.events, None, dict, Pages(100, MAX_EVENTS)),
+    Route("GET", f"{AGENT}/events", "read", handlers.events, None, dict, Pages(100, MAX_LISTED_EVENTS)),
     Route("GET", f"{AGENT}/history", "read", handlers.history, None, dict),
     Route("GET", f"{AGENT}/export", "read", handlers.export, None, "text/csv"),
     Route("GET", "/health", None, handlers.health, None, dict),
@@ -86,7 +86,7 @@ PAGES = {
     "/words.js": ("words.js", "text/javascript"),
 }
 """The dashboard, which is static: it reads the API as any client does."""
-LOGGED = "policy", "add", "retire", "status", "fallback"
+LOGGED_FIELDS = "policy", "add", "retire", "status", "fallback"
 """What is logged of the body of a call that changes an agent."""
 
 
@@ -193,7 +193,7 @@ class Service:
 
     def _problem(self, error: Exception) -> Answer:
         status, text, headers = problem_of(error, self._hidden)
-        return Answer(text, status, MEDIA_TYPE, headers)
+        return Answer(text, status, PROBLEM_MEDIA_TYPE, headers)
 
     def _static_pages(self) -> Iterable[tuple[str, Answer]]:
         """Yield the path and the content of each page that is always the same."""
@@ -216,7 +216,7 @@ def _template(path: str) -> tuple[str, str]:
 
 def _log_change(route: Route, call: Call) -> None:
     """Log who changed an agent."""
-    fields = {key: value for key, value in call.body if key in LOGGED and value is not None}
+    fields = {key: value for key, value in call.body if key in LOGGED_FIELDS and value is not None}
     token = "none" if call.token is None else call.token.name
     write(route.handler.__name__, agent=call.name or call.body.name, token=token, **fields)
 

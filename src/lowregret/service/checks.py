@@ -11,11 +11,11 @@ from lowregret.service.history import History, join_periods
 
 SILENCE_SECONDS = 3_600.0
 """How long decisions may be made without a reward."""
-MIN_DECISIONS = 1_000
+STARVED_AFTER_DECISIONS = 1_000
 """After how many decisions every arm should have rewards; twice ``MIN_REWARDS`` per arm if that is more."""
 MIN_REWARDS = 10
 """How many rewards an active arm should have by then."""
-MAX_ARMS = 5
+MAX_NAMED_ARMS = 5
 """The most arms that warnings of one kind name."""
 MIN_MISSING = 10.0
 """How many rewards are missing at the earlier rate, or else at 1%, if decisions may have no reward."""
@@ -36,26 +36,26 @@ def warnings_of(state: dict[str, Any], history: History, now: float) -> list[dic
 
 def _first(warnings: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return the first warnings of one kind, and the number of the others."""
-    others = len(warnings) - MAX_ARMS
+    others = len(warnings) - MAX_NAMED_ARMS
     if others <= 1:
         return warnings
-    return [*warnings[:MAX_ARMS], (warnings[0][0], f"the same is true of {others:,} other arms")]
+    return [*warnings[:MAX_NAMED_ARMS], (warnings[0][0], f"the same is true of {others:,} other arms")]
 
 
 def _silence(state: dict[str, Any], history: History, now: float) -> list[tuple[str, str]]:
     """Warn where decisions are made and no rewards come."""
-    since, asked = history.last_told or history.first_asked, history.last_asked
+    since, last_decision = history.last_told or history.first_asked, history.last_asked
     if (
         not state["pending"]
         or since is None
-        or asked is None
-        or asked < since
+        or last_decision is None
+        or last_decision < since
         or now - since < SILENCE_SECONDS
     ):
         return []
     if history.settings.get("default_reward") is not None:  # then only some decisions have a reward
-        told, before = history.counts["told"], history.counts["asked"] - history.asked_since_told
-        if history.asked_since_told * max(told, 1) / max(before, 100) < MIN_MISSING:
+        reward_count, before = history.counts["told"], history.counts["asked"] - history.asked_since_told
+        if history.asked_since_told * max(reward_count, 1) / max(before, 100) < MIN_MISSING:
             return []
     hours = count(int((now - since) // 3_600), "hour")
     return [
@@ -65,7 +65,7 @@ def _silence(state: dict[str, Any], history: History, now: float) -> list[tuple[
 
 def _starved(state: dict[str, Any]) -> list[tuple[str, str]]:
     """Warn of an active arm that hardly has any rewards although there were many decisions."""
-    if state["pulls"] < max(MIN_DECISIONS, 2 * MIN_REWARDS * len(state["table"])):
+    if state["pulls"] < max(STARVED_AFTER_DECISIONS, 2 * MIN_REWARDS * len(state["table"])):
         return []
     return [
         ("starved", f"arm {short_repr(row['arm'])} is active and has only {count(row['pulls'], 'reward')}")
@@ -77,15 +77,15 @@ def _starved(state: dict[str, Any]) -> list[tuple[str, str]]:
 def _mismatch(history: History, now: float) -> list[tuple[str, str]]:
     """Warn where the rewards of one arm are reported more rarely or more often than those of the others."""
     whole = join_periods(history.periods)
-    asked, told = whole.asked, whole.told
+    decisions, rewards = whole.asked, whole.told
     for arm in history.pending_since(now - SILENCE_SECONDS):  # their rewards may still come
-        asked[arm] -= 1
-    warnings, all_asked, all_told = [], asked.total(), told.total()
-    for arm, times in asked.items():
-        others, answered = all_asked - times, all_told - told[arm]
+        decisions[arm] -= 1
+    warnings, all_asked, all_told = [], decisions.total(), rewards.total()
+    for arm, times in decisions.items():
+        others, answered = all_asked - times, all_told - rewards[arm]
         if times < 100 or others < 100:
             continue
-        rate, other_rate = told[arm] / times, answered / others
+        rate, other_rate = rewards[arm] / times, answered / others
         pooled = all_told / all_asked
         error = sqrt(max(pooled * (1.0 - pooled), 0.0) * (1.0 / times + 1.0 / others))
         if abs(rate - other_rate) > MAX_STANDARD_ERRORS * error + 0.01:
@@ -105,10 +105,10 @@ def _drift(state: dict[str, Any], history: History) -> list[tuple[str, str]]:
     if ends is None or len(history.periods) < 2:
         return []
     arms = join_periods(history.periods).told.most_common()
-    doublings = log2(history.periods[0].asked.total() / periods.MIN_DECISIONS)
-    tests = len(arms) * periods.MAX_PERIODS * (doublings + 1.0) * (doublings + 2.0)
+    doublings = log2(history.periods[0].asked.total() / periods.MIN_PERIOD_DECISIONS)
+    tests = len(arms) * periods.MAX_HISTORY_PERIODS * (doublings + 1.0) * (doublings + 2.0)
     warnings = []
-    for arm, _ in arms[: periods.MAX_ARMS]:
+    for arm, _ in arms[: periods.MAX_CHARTED_ARMS]:
         counts = [period.told[arm] for period in history.periods]
         sums = [period.sums.get(arm, 0.0) for period in history.periods]
         scaled = [(total - n * ends[0]) / (ends[1] - ends[0]) for n, total in zip(counts, sums, strict=True)]

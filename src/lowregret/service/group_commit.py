@@ -108,7 +108,7 @@ class GroupCommit:
         function, arguments, shares, _ = group[0]
         if not shares:
             return [function(*arguments)]
-        outcomes = self.agent.transactions.together([queued[:2] for queued in group])
+        outcomes = self.agent.transactions.execute_group([queued[:2] for queued in group])
         self.groups += 1
         self.calls += len(outcomes)
         return outcomes

@@ -14,13 +14,13 @@ from lowregret.online.agent import Agent
 from lowregret.online.decisions import FALLBACK, Decision, Event, Observation
 from lowregret.online.decisions import Request as RequestName
 from lowregret.online.event_tables import reward_tables
-from lowregret.online.stores import all_events, undisturbed
+from lowregret.online.stores import all_events, retry_if_changed
 from lowregret.service import views
 from lowregret.service.agents import Agents
 from lowregret.service.checks import warnings_of
 from lowregret.service.models import Ask, ChangeArms, ChangeStatus, Forget, NewAgent
 from lowregret.service.problems import RefusedError
-from lowregret.service.prometheus import MEDIA_TYPE, Metrics, agent_lines
+from lowregret.service.prometheus import METRICS_MEDIA_TYPE, Metrics, agent_lines
 from lowregret.service.requests import API_HEADERS, Headers
 from lowregret.service.shadow import shadow_report
 
@@ -35,7 +35,7 @@ RANDOM_UUID = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE
 )
 UUID_LENGTH = 36
-MAX_EVENTS = 1_000
+MAX_LISTED_EVENTS = 1_000
 MAX_SHADOW_EVENTS = 50_000
 """The most events of a log that are replayed for an answer, some seconds."""
 
@@ -264,7 +264,7 @@ def _events(live: LiveAgent, last: int, after: int | None, limit: int) -> tuple[
         start = max(last - limit if after is None else min(after, last), first[0] if first else 0)
         return live.log.events(start, limit), start
 
-    return undisturbed(read)
+    return retry_if_changed(read)
 
 
 async def history(call: Call) -> dict[str, Any]:
@@ -319,4 +319,4 @@ async def metrics(call: Call) -> Answer:
         except LowRegretError:  # one that is closed or broken must not hide the others
             continue
     lines = [*agent_lines(values, total), *call.metrics.lines()]
-    return Answer("\n".join(lines) + "\n", media_type=MEDIA_TYPE)
+    return Answer("\n".join(lines) + "\n", media_type=METRICS_MEDIA_TYPE)

@@ -9,22 +9,22 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lowregret.online.decisions import ANSWERS, OBSERVED, Event
-from lowregret.online.stores import CompactedError, undisturbed
+from lowregret.online.stores import CompactedError, retry_if_changed
 
 if TYPE_CHECKING:
     from lowregret.online.stores import Store
 
-MAX_PERIODS = 64
+MAX_HISTORY_PERIODS = 64
 """The most periods; if there are more, each two become one."""
-MIN_DECISIONS = 10
+MIN_PERIOD_DECISIONS = 10
 """The decisions of a period, before periods are joined."""
-CHUNK_EVENTS = 2_000
-MAX_EVENTS = 20_000
+READ_EVENTS = 2_000
+MAX_READ_EVENTS = 20_000
 """The most events that one call reads; the next call continues."""
 MAX_PENDING = 100_000
 """The most pending decisions whose arms are remembered; rewards of older ones count for no arm."""
 
-MAX_ARMS = 100
+MAX_CHARTED_ARMS = 100
 
 
 class Period:
@@ -79,7 +79,7 @@ class History:
     def __init__(self, log: Store, withdrawn: frozenset[int] = frozenset()) -> None:
         self._log, self._withdrawn = log, withdrawn
         self._position = 0
-        self._length = MIN_DECISIONS
+        self._length = MIN_PERIOD_DECISIONS
         self.periods: list[Period] = [Period()]
         self._pending: OrderedDict[int, tuple[str, float | None]] = OrderedDict()
         self.counts: Counter[str] = Counter()
@@ -99,8 +99,8 @@ class History:
 
     def read(self) -> bool:
         """Read new events; return whether the log is exhausted."""
-        for _ in range(MAX_EVENTS // CHUNK_EVENTS):
-            events = undisturbed(self._next_events)
+        for _ in range(MAX_READ_EVENTS // READ_EVENTS):
+            events = retry_if_changed(self._next_events)
             withdrawn = self._withdrawn.union(
                 event.decision or 0 for event in events if event.kind == "withdrew"
             )
@@ -110,13 +110,13 @@ class History:
             for event in events:
                 self._add(event)
             self._position += len(events)
-            if len(events) < CHUNK_EVENTS:
+            if len(events) < READ_EVENTS:
                 return True
         return False
 
     def _next_events(self) -> list[Event]:
         try:
-            return self._log.events(self._position, CHUNK_EVENTS)
+            return self._log.events(self._position, READ_EVENTS)
         except CompactedError:
             first = self._log.first_snapshot()
             self._position = first[0] if first else 0
@@ -129,7 +129,7 @@ class History:
 
     def to_dict(self, complete: bool) -> dict[str, Any]:
         """Return the history as JSON can represent it, with the arms that have the most decisions."""
-        arms = {arm for arm, _ in join_periods(self.periods).asked.most_common(MAX_ARMS)}
+        arms = {arm for arm, _ in join_periods(self.periods).asked.most_common(MAX_CHARTED_ARMS)}
         return {
             "complete": complete,
             "position": self._position,
@@ -190,7 +190,7 @@ class History:
     def _period_of_next(self, moment: float | None) -> Period:
         """Return the period of the next decision."""
         if self.periods[-1].asked.total() >= self._length:
-            if len(self.periods) >= MAX_PERIODS:
+            if len(self.periods) >= MAX_HISTORY_PERIODS:
                 for first, second in zip(self.periods[::2], self.periods[1::2], strict=True):
                     first.add(second)
                 self.periods = self.periods[::2]

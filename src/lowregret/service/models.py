@@ -21,8 +21,8 @@ from lowregret.errors import InputError
 from lowregret.online import verdict
 from lowregret.online.agent_settings import (
     DEFAULTS,
-    MAX_REQUEST,
-    TYPES,
+    MAX_REQUEST_SIZE,
+    SETTING_TYPES,
     Settings,
     settings_from,
     valid_arm,
@@ -34,9 +34,9 @@ from lowregret.online.decisions import Request as RequestName
 from lowregret.policies.policy_string import policy as our_policy
 from lowregret.service.protocol import MAX_BATCH
 
-MAX_BODY = 1_000_000
-MAX_ARM = 200
-MAX_ARMS = 10_000
+MAX_BODY_BYTES = 1_000_000
+MAX_ARM_LENGTH = 200
+MAX_AGENT_ARMS = 10_000
 
 
 class StrictModel(BaseModel):
@@ -61,11 +61,11 @@ Name = Annotated[
 ]
 Number: TypeAlias = Annotated[float, Field(ge=-MAX_MAGNITUDE, le=MAX_MAGNITUDE)]
 Share: TypeAlias = Annotated[float, Field(ge=0.0, le=1.0)]
-Arm = Annotated[str, Field(min_length=1, max_length=MAX_ARM, examples=["red"])]
+Arm = Annotated[str, Field(min_length=1, max_length=MAX_ARM_LENGTH, examples=["red"])]
 Request = Annotated[
     str,
     AfterValidator(valid_request),
-    Field(max_length=MAX_REQUEST, examples=["visit 17"], json_schema_extra={"minLength": 1}),
+    Field(max_length=MAX_REQUEST_SIZE, examples=["visit 17"], json_schema_extra={"minLength": 1}),
 ]
 DecisionId = Annotated[str, Field(max_length=100, examples=["0f6b9c1d2e3f4a5b6c7d8e9f00112233-1"])]
 JsonWindow = Annotated[
@@ -76,11 +76,11 @@ JsonWindow = Annotated[
 
 
 FlagValue: TypeAlias = bool | str | Number | dict[str, Any]
-SETTINGS: dict[str, Any] = {
-    **TYPES,
+SETTING_FIELDS: dict[str, Any] = {
+    **SETTING_TYPES,
     "policy": Annotated[str, Field(max_length=200, examples=["EUCBV", "UCB1(alpha=1)"])],
     "arms": Annotated[
-        list[Arm], Field(min_length=1, max_length=MAX_ARMS, examples=[["red", "green", "blue"]])
+        list[Arm], Field(min_length=1, max_length=MAX_AGENT_ARMS, examples=[["red", "green", "blue"]])
     ],
     "horizon": Annotated[int, Field(ge=1, le=MAX_HORIZON)] | None,
     "seed": Annotated[int, Field(ge=0, le=MAX_SEED)],
@@ -94,7 +94,7 @@ SETTINGS: dict[str, Any] = {
     "values": dict[Arm, FlagValue] | None,
     "prior": dict[Arm, Annotated[list[Number], Field(min_length=2, max_length=3)]] | None,
 }
-_KEYS: Any = {name: (kind, DEFAULTS.get(name, ...)) for name, kind in SETTINGS.items()}
+_KEYS: Any = {name: (kind, DEFAULTS.get(name, ...)) for name, kind in SETTING_FIELDS.items()}
 
 
 class NewAgent(create_model("SettingsModel", __base__=StrictModel, **_KEYS)):  # type: ignore[misc]
@@ -113,7 +113,7 @@ class Ask(StrictModel):
     """How many decisions, among which arms, and the name that makes the call idempotent."""
 
     n: Annotated[int, Field(ge=1, le=MAX_BATCH)] = 1
-    only: Annotated[list[Arm], Field(min_length=1, max_length=MAX_ARMS)] | None = None
+    only: Annotated[list[Arm], Field(min_length=1, max_length=MAX_AGENT_ARMS)] | None = None
     request: Request | None = None
 
 

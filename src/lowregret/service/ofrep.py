@@ -48,9 +48,9 @@ async def evaluate_flags(call: Call) -> Answer:
             flags.append({"key": name, "errorCode": "GENERAL", "errorDetails": str(error)})
     text = json.dumps({"flags": flags})
     tag = f'"{sha256(text.encode()).hexdigest()[:32]}"'
-    known = [part.strip().removeprefix("W/") for part in call.headers.get("if-none-match", "").split(",")]
+    tags = [part.strip().removeprefix("W/") for part in call.headers.get("if-none-match", "").split(",")]
     headers = {"ETag": tag}
-    return Answer("", 304, headers=headers) if tag in known or "*" in known else Answer(text, headers=headers)
+    return Answer("", 304, headers=headers) if tag in tags or "*" in tags else Answer(text, headers=headers)
 
 
 async def _evaluate(call: Call, name: str, key: str) -> dict[str, Any]:

@@ -10,12 +10,12 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from lowregret import __version__
 from lowregret.service.models import Name, Problem
-from lowregret.service.problems import MEDIA_TYPE
+from lowregret.service.problems import PROBLEM_MEDIA_TYPE
 
 if TYPE_CHECKING:
     from lowregret.service.app import Route
 
-REFERENCE = "#/components/schemas/{model}"
+SCHEMA_REFERENCE = "#/components/schemas/{model}"
 PROBLEMS = {
     400: "Invalid input.",
     401: "No token, or an unknown one.",
@@ -40,7 +40,7 @@ def openapi_document(routes: Iterable[Route], needs_token: bool) -> dict[str, An
             models.append((route.body, "validation"))
         if isinstance(route.answer, type) and issubclass(route.answer, BaseModel):
             models.append((route.answer, "serialization"))
-    _, schemas = models_json_schema(list(dict.fromkeys(models)), ref_template=REFERENCE)
+    _, schemas = models_json_schema(list(dict.fromkeys(models)), ref_template=SCHEMA_REFERENCE)
     return {
         "openapi": "3.1.0",
         "info": {"title": "lowregret", "version": __version__},
@@ -89,7 +89,7 @@ def _responses(route: Route) -> dict[str, Any]:
     if route.method == "POST" and route.path.endswith("agents"):
         responses["201"] = {"description": "Created.", **done}
     for status in sorted(statuses):
-        responses[str(status)] = {"description": PROBLEMS[status], **_content(MEDIA_TYPE, Problem)}
+        responses[str(status)] = {"description": PROBLEMS[status], **_content(PROBLEM_MEDIA_TYPE, Problem)}
     return responses
 
 
@@ -99,5 +99,5 @@ def _content(media_type: str, model: Any) -> dict[str, Any]:
     elif model is dict:
         schema = {"type": "object"}
     else:
-        schema = {"$ref": REFERENCE.format(model=model.__name__)}
+        schema = {"$ref": SCHEMA_REFERENCE.format(model=model.__name__)}
     return {"content": {media_type: {"schema": schema}}}

@@ -10,7 +10,7 @@ from lowregret.online.stores import UnreachableError
 from lowregret.online.stores.locations import without_urls
 from lowregret.service.logs import write_seldom
 
-MEDIA_TYPE = "application/problem+json"
+PROBLEM_MEDIA_TYPE = "application/problem+json"
 
 
 class RefusedError(errors.LowRegretError):
@@ -21,7 +21,7 @@ class RefusedError(errors.LowRegretError):
         self.status, self.kind, self.headers = status, kind, headers or {}
 
 
-KINDS: dict[type[Exception], tuple[int, str]] = {
+ERROR_KINDS: dict[type[Exception], tuple[int, str]] = {
     errors.UnknownDecisionError: (404, "unknown-decision"),
     errors.PausedError: (409, "paused"),
     errors.ConflictError: (409, "conflict"),
@@ -57,13 +57,14 @@ def problem_of(error: BaseException, hidden: Iterable[str] = ()) -> tuple[int, s
     }
     if isinstance(error, errors.LowRegretError) and error.rejected:
         body["rejected"] = [
-            {"index": place, "type": f"urn:lowregret:{_kind_of(each)[1]}", "detail": str(each)}
-            for place, each in error.rejected.items()
+            {"index": place, "type": f"urn:lowregret:{_kind_of(cause)[1]}", "detail": str(cause)}
+            for place, cause in error.rejected.items()
         ]
     return status, json.dumps(body), headers
 
 
 def _kind_of(error: BaseException) -> tuple[int, str]:
     return next(
-        (entry for error_type, entry in KINDS.items() if isinstance(error, error_type)), (503, "internal")
+        (entry for error_type, entry in ERROR_KINDS.items() if isinstance(error, error_type)),
+        (503, "internal"),
     )

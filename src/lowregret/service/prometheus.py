@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+METRICS_MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 BUCKET_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 STATUSES = range(100, 600)
 """All that HTTP has, so that none is forgotten."""
-MAX_ROUTES, COLUMNS = 32, len(STATUSES) + len(BUCKET_SECONDS) + 2
-WORKER_COUNTS = MAX_ROUTES * COLUMNS
+MAX_ROUTES, ROUTE_COUNTS = 32, len(STATUSES) + len(BUCKET_SECONDS) + 2
+WORKER_COUNTS = MAX_ROUTES * ROUTE_COUNTS
 """How many numbers a worker counts: the answers of each route by status, by bucket, and their seconds."""
 
 
@@ -24,21 +24,21 @@ class Metrics:
         self._start = worker * WORKER_COUNTS
 
     def observe(self, route: str, status: int, seconds: float) -> None:
-        counts, start = self._counts, self._start + self._routes[route] * COLUMNS
+        counts, start = self._counts, self._start + self._routes[route] * ROUTE_COUNTS
         counts[start + STATUSES.index(status)] += 1
         counts[start + len(STATUSES) + bisect_left(BUCKET_SECONDS, seconds)] += 1
-        counts[start + COLUMNS - 1] += seconds
+        counts[start + ROUTE_COUNTS - 1] += seconds
 
     def lines(self) -> Iterable[str]:
-        table = np.asarray(self._counts).reshape(-1, MAX_ROUTES, COLUMNS).sum(0)
+        table = np.asarray(self._counts).reshape(-1, MAX_ROUTES, ROUTE_COUNTS).sum(0)
         routes = [(route, table[place]) for route, place in sorted(self._routes.items())]
         name, seconds = "lowregret_requests_total", "lowregret_request_seconds"
-        yield from _head(name, "counter", "Answers by route and status.")
+        yield from _metadata(name, "counter", "Answers by route and status.")
         for route, counts in routes:
             for status, times in zip(STATUSES, counts, strict=False):
                 if times:
                     yield _line(name, {"route": route, "status": str(status)}, int(times))
-        yield from _head(seconds, "histogram", "Time until the answer, by route.")
+        yield from _metadata(seconds, "histogram", "Time until the answer, by route.")
         for route, counts in routes:
             totals = [int(total) for total in counts[len(STATUSES) : -1].cumsum()]
             if totals[-1]:
@@ -64,23 +64,23 @@ AGENT_METRICS = {
 
 def agent_lines(agents: Mapping[str, Mapping[str, float | None]], total: int) -> Iterable[str]:
     """Yield the metrics of agents by name, and the number of all agents."""
-    yield from _head("lowregret_agents", "gauge", "Agents in the store.")
+    yield from _metadata("lowregret_agents", "gauge", "Agents in the store.")
     yield f"lowregret_agents {total}"
     for key, (metric, kind, words) in AGENT_METRICS.items():
-        yield from _head(metric, kind, words)
+        yield from _metadata(metric, kind, words)
         for agent, values in agents.items():
             if (value := values[key]) is not None:
                 yield _line(metric, {"agent": agent}, value)
 
 
-def _head(name: str, kind: str, words: str) -> Iterable[str]:
+def _metadata(name: str, kind: str, words: str) -> Iterable[str]:
     yield f"# HELP {name} {words}"
     yield f"# TYPE {name} {kind}"
 
 
 def _line(name: str, labels: Mapping[str, str], value: float) -> str:
-    shown = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items())
-    return f"{name}{{{shown}}} {value:g}" if isinstance(value, float) else f"{name}{{{shown}}} {value}"
+    inner = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items())
+    return f"{name}{{{inner}}} {value:g}" if isinstance(value, float) else f"{name}{{{inner}}} {value}"
 
 
 def _escaped(text: str) -> str:

@@ -47,10 +47,10 @@ if TYPE_CHECKING:
 MAX_BATCH = 1_000
 MIN_WAIT_SECONDS, MAX_WAIT_SECONDS = 0.05, 2.0
 """How long to wait before a call is sent again: it doubles each time, and half of it is random."""
-REPEATED = 429, 502, 503, 504
+REPEATED_STATUSES = 429, 502, 503, 504
 """The answers, of the service or of a proxy, after which a call is sent again."""
 
-ERRORS: dict[str, type[LowRegretError]] = {
+ERROR_OF_TYPE: dict[str, type[LowRegretError]] = {
     "urn:lowregret:unknown-decision": UnknownDecisionError,
     "urn:lowregret:paused": PausedError,
     "urn:lowregret:conflict": ConflictError,
@@ -87,7 +87,7 @@ class Endpoint:
         while (seconds := end - monotonic()) > 0.0:
             try:
                 answer = await self.request(method, path, json=body, timeout=seconds)
-                if answer.status_code not in REPEATED:
+                if answer.status_code not in REPEATED_STATUSES:
                     return _content(answer.status_code, answer.content)
                 reason, after = f"it answers with {answer.status_code}", answer.headers.get("Retry-After", "")
             except httpx.TransportError as error:
@@ -111,13 +111,13 @@ def _content(status: int, content: bytes) -> Any:
     if isinstance(answer, dict) and isinstance(answer.get("detail"), str):
         error = _error(answer)
         with suppress(TypeError, KeyError):
-            error.rejected = {int(each["index"]): _error(each) for each in answer.get("rejected", ())}
+            error.rejected = {int(entry["index"]): _error(entry) for entry in answer.get("rejected", ())}
         raise error
     raise StoreError(f"the service has answered with status {status}, and not as lowregret does")
 
 
 def _error(problem: dict[str, Any]) -> LowRegretError:
-    return ERRORS.get(str(problem.get("type")), InputError)(str(problem["detail"]))
+    return ERROR_OF_TYPE.get(str(problem.get("type")), InputError)(str(problem["detail"]))
 
 
 def valid_address(url: object) -> str:
@@ -196,7 +196,7 @@ async def tell_many(agent: Endpoint, rewards: Iterable[tuple[Reference, float]])
         except (ConflictError, UnknownDecisionError) as error:
             if len(places) == 1 or (len(batch) > 1 and not error.rejected):
                 raise
-            rejected |= {batch[index]: each for index, each in (error.rejected or {0: error}).items()}
+            rejected |= {batch[index]: cause for index, cause in (error.rejected or {0: error}).items()}
     if rejected:
         raise rejection(rejected, len(places))
     return new
@@ -346,8 +346,8 @@ def _decisions(answer: Any, count: int | None = None) -> list[Decision]:
 def _table(answer: dict[str, Any]) -> polars.DataFrame:
     import polars as pl
 
-    from lowregret.online.arm_summary import COLUMNS, LATER
+    from lowregret.online.arm_summary import ARM_COLUMNS, OPTIONAL_ARM_COLUMNS
 
     rows: list[dict[str, Any]] = answer["table"]
-    later = {name: kind for name, kind in LATER.items() if name in rows[0]}
-    return pl.DataFrame(rows, schema={**COLUMNS, **later})
+    later = {name: kind for name, kind in OPTIONAL_ARM_COLUMNS.items() if name in rows[0]}
+    return pl.DataFrame(rows, schema={**ARM_COLUMNS, **later})

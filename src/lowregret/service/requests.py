@@ -8,7 +8,7 @@ from types import coroutine
 from typing import Any, TypeAlias
 
 from lowregret._common.validation import short_repr
-from lowregret.service.models import MAX_BODY
+from lowregret.service.models import MAX_BODY_BYTES
 from lowregret.service.problems import RefusedError
 
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -16,7 +16,7 @@ Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
-SINGLE = b"authorization", b"content-type", b"host"
+SINGLE_HEADERS = b"authorization", b"content-type", b"host"
 """Headers of which a second one is refused: a proxy may have checked the other one."""
 BODY_SECONDS = 10.0
 Headers: TypeAlias = tuple[tuple[bytes, bytes], ...]
@@ -54,7 +54,7 @@ def headers_of(pairs: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
     """Return the headers of a request by name."""
     headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in pairs}
     if len(headers) < len(pairs):
-        for name in SINGLE:
+        for name in SINGLE_HEADERS:
             if sum(key == name for key, _ in pairs) > 1:
                 raise RefusedError(400, "input", f"send the header {name.decode().title()} once, not twice")
     return headers
@@ -79,7 +79,7 @@ async def body_of(headers: dict[str, str], receive: Receive) -> bytes:
             415, "input", f"send the body as Content-Type: application/json, got {short_repr(kind)}"
         )
     announced = headers.get("content-length", "0")
-    if len(announced) > 12 or (announced.isdecimal() and int(announced) > MAX_BODY):
+    if len(announced) > 12 or (announced.isdecimal() and int(announced) > MAX_BODY_BYTES):
         raise _too_large()
     reading = _read_body(receive)
     try:  # most bodies have arrived, and a timer takes longer than to read them
@@ -110,7 +110,7 @@ async def _read_body(receive: Receive) -> bytes:
             raise RefusedError(400, "input", "the client has gone")
         part = message.get("body", b"")
         size += len(part)
-        if size > MAX_BODY:
+        if size > MAX_BODY_BYTES:
             raise _too_large()
         parts.append(part)
         if not message.get("more_body", False):
@@ -118,5 +118,5 @@ async def _read_body(receive: Receive) -> bytes:
 
 
 def _too_large() -> RefusedError:
-    detail = f"the body must have at most {MAX_BODY:,} bytes"
+    detail = f"the body must have at most {MAX_BODY_BYTES:,} bytes"
     return RefusedError(413, "too-large", detail, {"Connection": "close"})

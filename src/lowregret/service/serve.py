@@ -24,7 +24,7 @@ from lowregret.service.prometheus import WORKER_COUNTS
 BACKLOG = 2_048
 KEEP_ALIVE_SECONDS = 75
 """How long an idle connection stays open: longer than those of common proxies."""
-GRACE_SECONDS = 10
+STOP_SECONDS = 10
 """How long a worker that is told to stop may take for the requests that it has begun."""
 SWITCH_SECONDS = 0.001
 """After how long a thread lets others run; with 0.005, the default of Python, a client would wait."""
@@ -61,8 +61,8 @@ def serve(
     except OSError as error:
         raise InputError(f"cannot listen on {host} port {port}: {error.strerror}") from None
     with listener:
-        shown = f"[{host}]" if ":" in host else host
-        announce(f"http://{shown}:{listener.getsockname()[1]}")
+        url_host = f"[{host}]" if ":" in host else host
+        announce(f"http://{url_host}:{listener.getsockname()[1]}")
         _supervise(options, listener, workers)
 
 
@@ -144,7 +144,7 @@ def _end(running: Collection[BaseProcess]) -> None:
     """End the workers; one that does not end in time is killed."""
     for process in running:
         process.terminate()
-    end = monotonic() + GRACE_SECONDS + 2.0
+    end = monotonic() + STOP_SECONDS + 2.0
     for process in running:
         process.join(max(end - monotonic(), 0.0))
         if process.exitcode is None:
@@ -174,7 +174,7 @@ def work(options: Options, listener: socket.socket, alive: Connection, answers: 
         ws="none",
         lifespan="on",
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=GRACE_SECONDS,
+        timeout_graceful_shutdown=STOP_SECONDS,
     )
 
     class Server(uvicorn.Server):

@@ -20,7 +20,7 @@ from lowregret.online.decisions import OBSERVED, Event
 from lowregret.online.event_replay import replay, withdrawn_in
 from lowregret.online.retention import check_history
 from lowregret.online.snapshot import state_at
-from lowregret.online.stores import all_events, undisturbed
+from lowregret.online.stores import all_events, retry_if_changed
 from lowregret.online.transactions import prepare
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def shadow_report(agent: Agent, store: Store, stop: int) -> dict[str, Any]:
     """Return the comparison over the events of a log up to a position."""
     check_history(store)
-    return undisturbed(lambda: _report(agent, store, stop))
+    return retry_if_changed(lambda: _report(agent, store, stop))
 
 
 def _report(agent: Agent, store: Store, stop: int) -> dict[str, Any]:

@@ -27,9 +27,9 @@ Scope: TypeAlias = Literal["ask", "visitor", "decide", "read", "admin"]
 SCOPES: tuple[Scope, ...] = ("ask", "visitor", "decide", "read", "admin")
 """``ask`` asks for one decision a call; ``visitor`` also tells its reward; ``decide`` asks, tells and
 forgets; ``read`` reads; ``admin`` does all, and creates and changes agents."""
-INCLUDING: dict[Scope, set[Scope]] = {"ask": {"visitor", "decide"}, "visitor": {"decide"}}
+INCLUDED_IN: dict[Scope, set[Scope]] = {"ask": {"visitor", "decide"}, "visitor": {"decide"}}
 """The scopes that include another one, besides ``admin``, which includes all."""
-PREFIX = "lrt_"
+TOKEN_PREFIX = "lrt_"
 """Tokens begin with it, so that tools that search for secrets can find them."""
 
 
@@ -44,7 +44,7 @@ class Token(StrictModel):
 
     def allows(self, scope: Scope) -> bool:
         """Return whether the token has a scope, or one that includes it."""
-        return not {"admin", scope, *INCLUDING.get(scope, ())}.isdisjoint(self.scopes)
+        return not {"admin", scope, *INCLUDED_IN.get(scope, ())}.isdisjoint(self.scopes)
 
 
 _Tokens = TypeAdapter(list[Token])
@@ -99,7 +99,7 @@ def new_token(
     if not scopes or not set(scopes) <= set(SCOPES):
         raise InputError(f"the scopes of a token are some of {', '.join(SCOPES)}, got {short_repr(scopes)}")
     path = Path(os.path.realpath(path))  # a link stays one
-    secret = PREFIX + token_urlsafe(32)
+    secret = TOKEN_PREFIX + token_urlsafe(32)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     digest = sha256(secret.encode()).hexdigest()
     with as_store_error(path), one_at_a_time(path.parent):
@@ -134,7 +134,7 @@ def require(tokens: Tokens, authorization: str | None, scope: Scope, agent: str 
         problem = "the token is unknown or was removed"
         raise RefusedError(401, "unauthorized", problem, _challenge(', error="invalid_token"'))
     if not stored.allows(scope):
-        needed = "decide" if scope in INCLUDING and "ask" not in stored.scopes else scope
+        needed = "decide" if scope in INCLUDED_IN and "ask" not in stored.scopes else scope
         detail = f"the token {stored.name!r} lacks the scope {needed!r}"
         challenge = _challenge(f', error="insufficient_scope", scope="{needed}"')
         raise RefusedError(403, "forbidden", detail, challenge)

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from lowregret._common.arrays import Floats
-from lowregret.analysis.summary import TAIL, tail_mean
+from lowregret.analysis.summary import TAIL_SHARE, tail_mean
 
 Regrets = Mapping[str, Mapping[str, Floats]]
 """The final regrets of every run, by testbed and policy."""
@@ -87,7 +87,7 @@ def resample(regrets: Sequence[Floats], rng: np.random.Generator) -> Resamples:
         order = np.argsort(values)[::-1]
         weights = counts[runs][:, order]
         before = np.cumsum(weights, axis=1) - weights
-        kept = np.clip(max(TAIL * runs, 1.0) - before, 0.0, weights)
+        kept = np.clip(max(TAIL_SHARE * runs, 1.0) - before, 0.0, weights)
         tails.append(kept @ values[order] / kept.sum(axis=1))
     return Resamples(np.stack(means, axis=1), np.stack(tails, axis=1))
 

@@ -16,7 +16,7 @@ psycopg = pytest.importorskip("psycopg")
 
 from lowregret.online.stores import postgresql, postgresql_connection, postgresql_database, sql  # noqa: E402
 from lowregret.online.stores.postgresql import PostgreSQLStore  # noqa: E402
-from lowregret.online.stores.postgresql_connection import SETTINGS, Connection  # noqa: E402
+from lowregret.online.stores.postgresql_connection import SESSION_SETTINGS, Connection  # noqa: E402
 from lowregret.online.stores.postgresql_format import CREATION_LOCK, TABLES  # noqa: E402
 
 ARMS = ["red", "green", "blue"]
@@ -218,7 +218,7 @@ def test_a_connection_lost_at_any_statement_is_made_again(postgres_url, monkeypa
             monkeypatch.setattr(psycopg.Cursor, "execute", execute)
             left[0] = statement + 1
             if group:
-                made = agent.transactions.together([(calls.ask, (1, None, name)) for name in names])
+                made = agent.transactions.execute_group([(calls.ask, (1, None, name)) for name in names])
             else:
                 made = [agent.ask(request=name) for name in names]
             finished = left[0] > 0
@@ -271,7 +271,7 @@ def test_a_server_that_is_down_is_waited_for(postgres, postgres_url):
 
 def test_a_server_that_is_frozen_is_not_waited_for_longer_than_agreed(postgres, postgres_url, monkeypatch):
     """When it is back, the agent goes on."""
-    monkeypatch.setattr(postgresql_connection, "GRACE_SECONDS", 0.1, raising=False)
+    monkeypatch.setattr(postgresql_connection, "ANSWER_GRACE_SECONDS", 0.1, raising=False)
     with opened(postgres_url, timeout=0.1) as agent:
         choice, errors = agent.ask(), []
 
@@ -420,7 +420,7 @@ def test_names_of_any_characters_and_sizes(postgres_url):
 
 
 def test_large_batches(postgres_url, monkeypatch):
-    monkeypatch.setattr(postgresql, "MAX_EVENTS", 100)
+    monkeypatch.setattr(postgresql, "MAX_INSERTED_EVENTS", 100)
     with opened(postgres_url) as agent:
         agent.tell_many((choice, 0.1) for choice in agent.ask(1_234))
         assert agent.verify() == 2_468
@@ -464,7 +464,7 @@ def test_no_call_reads_the_whole_log(postgres_url, monkeypatch):
         agent.ask(request="second")
         agent.ask(request="first")
         agent.tell(first, 1)
-        agent.transactions.together([(calls.ask, (1, None, request)) for request in ("second", "third")])
+        agent.transactions.execute_group([(calls.ask, (1, None, request)) for request in ("second", "third")])
         agent.erase_request("first")
         monkeypatch.undo()
         plans = explained(postgres_url, queries)
@@ -480,7 +480,7 @@ def test_no_plan_for_a_short_log_is_used_for_a_long_one(postgres_url, analyzed):
     def groups(first):
         for turn in range(first, first + 10):
             names = [f"{turn} {number}" for number in range(60)]
-            agent.transactions.together([(calls.ask, (1, None, name)) for name in names])
+            agent.transactions.execute_group([(calls.ask, (1, None, name)) for name in names])
 
     with opened(postgres_url) as agent:
         agent.ask()
@@ -512,7 +512,7 @@ def explained(url, queries):
             for number in range(len(values)):
                 general = general.replace("%s", f"${number + 1}", 1)
             with psycopg.connect(url, autocommit=True) as link:
-                link.execute(SETTINGS)
+                link.execute(SESSION_SETTINGS)
                 plans.append(link.execute(f"EXPLAIN {query}", values).fetchall())
                 plans.append(link.execute(f"EXPLAIN (GENERIC_PLAN) {general}").fetchall())
     return ["\n".join(row[0] for row in plan) for plan in plans]

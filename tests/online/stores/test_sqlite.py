@@ -129,6 +129,6 @@ def test_another_process_creates_the_tables_between_two_statements(tmp_path):
                 other.execute("COMMIT")
             return rows
 
-    assert sqlite_format.format_of(Between(), "a.db") == sqlite_format.FORMAT
+    assert sqlite_format.format_of(Between(), "a.db") == sqlite_format.FILE_FORMAT
     ours.close()
     other.close()

@@ -139,16 +139,16 @@ class Store(ABC):
         return
 
 
-def check_format(title: str, number: int, known: int) -> None:
+def check_format(title: str, number: int, supported: int) -> None:
     """Reject a store of another format than the one that this version reads."""
-    if number != known:
+    if number != supported:
         error, remedy = StoreError, "use the version that wrote it"
-        if number > known:
+        if number > supported:
             error, remedy = NewerError, "a newer one wrote it, so upgrade this host"
-        raise error(f"{title} has format {number}, and this lowregret reads {known}: {remedy}")
+        raise error(f"{title} has format {number}, and this lowregret reads {supported}: {remedy}")
 
 
-def undisturbed(function: Callable[[], T]) -> T:
+def retry_if_changed(function: Callable[[], T]) -> T:
     """Call a function that reads a log; again if others compact it or take decisions out of it meanwhile."""
     for _ in range(ATTEMPTS):
         with suppress(ChangedError):

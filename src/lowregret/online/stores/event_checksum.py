@@ -10,7 +10,7 @@ from zlib import crc32
 
 from lowregret.online.decisions import Event
 
-OTHERS = 2**32 - 1
+OTHER_BITS = 2**32 - 1
 """The bits of a checksum that are not of the request."""
 
 _pack = struct.Struct("<4q3d").pack
@@ -40,4 +40,4 @@ def is_intact(position: int, event: Event, checksum: int | None) -> bool:
         expected = checksum_of(position, event)
     except (TypeError, ValueError, AttributeError, struct.error):  # a value of another type
         return False
-    return checksum & (OTHERS if event.request is None else 2**63 - 1) == expected
+    return checksum & (OTHER_BITS if event.request is None else 2**63 - 1) == expected

@@ -14,13 +14,13 @@ from lowregret.errors import InputError, StoreError
 from lowregret.online.agent_settings import DEFAULT_NAME
 from lowregret.online.decisions import Event, new_tuple
 from lowregret.online.stores import TIMEOUT, LostError
-from lowregret.online.stores.event_checksum import OTHERS, checksum_of
+from lowregret.online.stores.event_checksum import OTHER_BITS, checksum_of
 from lowregret.online.stores.postgresql_connection import Connection
 from lowregret.online.stores.postgresql_database import Database
 from lowregret.online.stores.postgresql_format import TYPES
 from lowregret.online.stores.sql import EVENT, POSITION, SQLStore, Statements
 
-MAX_EVENTS = 10_000
+MAX_INSERTED_EVENTS = 10_000
 """How many events one statement inserts at most."""
 MAX_SINGLE_EVENTS = 5
 """Up to how many events one statement for each is quicker than one for all."""
@@ -47,7 +47,7 @@ class LogStatements(Statements):
             "WHERE agent = %s AND left(request, 200) = left(wanted, 200) AND request = wanted OFFSET 0"
             ") AS found ORDER BY position"
         )
-        erased = f", checksum = checksum & {OTHERS}" if checksums else ""
+        erased = f", checksum = checksum & {OTHER_BITS}" if checksums else ""
         self.erase = (
             f"UPDATE lowregret_log SET request = NULL{erased} "
             "WHERE agent = %s AND left(request, 200) = left(%s, 200) AND request = %s"
@@ -153,8 +153,8 @@ class PostgreSQLStore(SQLStore):
                 values = self._id, position, *row, call if position == first else None
                 connection.execute(statements.insert_one, values)
             return
-        for start in range(0, len(events), MAX_EVENTS):
-            part = enumerate(events[start : start + MAX_EVENTS], first + start)
+        for start in range(0, len(events), MAX_INSERTED_EVENTS):
+            part = enumerate(events[start : start + MAX_INSERTED_EVENTS], first + start)
             rows = _json([{**one._asdict(), "checksum": checksum_of(place, one)} for place, one in part])
             values = self._id, first + start - 1, None if start else call, rows
             connection.execute(statements.insert_many, values)

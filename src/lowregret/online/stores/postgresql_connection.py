@@ -13,9 +13,9 @@ from lowregret.online.stores import UnreachableError
 
 T = TypeVar("T")
 
-GRACE_SECONDS = 1.0
+ANSWER_GRACE_SECONDS = 1.0
 """How much longer than agreed a statement waits: a server that is up says what is wrong."""
-RETRY_SECONDS = 0.05
+RECONNECT_SECONDS = 0.05
 """The time between attempts to connect."""
 LOST_STATES = ("08", "57P", "53300")
 """How the SQLSTATE of an error begins after which there is no connection: lost, shut down, or too many."""
@@ -28,14 +28,14 @@ PERMANENT_FAILURES = (
     "invalid ",
 )
 """What a message has after which another attempt to connect would fail in the same way."""
-ADVICE = {
+ERROR_ADVICE = {
     "53100": "the disk of the server is full: free some space and try again",
     "25006": "it cannot be written to: open it with read_only=True to read it",
     "23505": "another program has written to the log of this agent: open the agent again",
     "22021": "its encoding cannot represent a character: use a database with the encoding UTF8",
     "22P05": "its encoding cannot represent a character: use a database with the encoding UTF8",
 }
-SETTINGS = """
+SESSION_SETTINGS = """
 SELECT set_config('synchronous_commit', 'on', false)
 WHERE current_setting('synchronous_commit') IN ('off', 'local');
 SET client_min_messages = warning;
@@ -56,7 +56,9 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
     end = 0.0
 
     def wait(self, gen: PQGen[T], *arguments: Any, **options: Any) -> T:
-        return super().wait(_until(gen, max(self.end, monotonic()) + GRACE_SECONDS), *arguments, **options)
+        return super().wait(
+            _until(gen, max(self.end, monotonic()) + ANSWER_GRACE_SECONDS), *arguments, **options
+        )
 
 
 def _until(gen: PQGen[T], end: float) -> PQGen[T]:
@@ -104,13 +106,13 @@ class Server:
                     client_encoding="UTF8",
                 )
             except psycopg.Error as error:
-                if not _may_come_back(error) or end - monotonic() <= RETRY_SECONDS:
+                if not _may_come_back(error) or end - monotonic() <= RECONNECT_SECONDS:
                     raise UnreachableError(f"cannot use {self.title}: {self.reason(error)}") from None
-            sleep(RETRY_SECONDS)
+            sleep(RECONNECT_SECONDS)
 
     def reason(self, error: psycopg.Error) -> str:
         """Return the reason of an error, and what to do about it where that is known."""
-        advice = ADVICE.get(error.sqlstate or "")
+        advice = ERROR_ADVICE.get(error.sqlstate or "")
         if advice is not None:
             return advice
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]

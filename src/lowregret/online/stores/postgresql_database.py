@@ -13,7 +13,7 @@ from psycopg.pq import TransactionStatus
 from lowregret.errors import StoreError
 from lowregret.online.stores import LostError
 from lowregret.online.stores.connection_pool import register_user, unregister_user
-from lowregret.online.stores.postgresql_connection import SETTINGS, Connection, Server, is_lost
+from lowregret.online.stores.postgresql_connection import SESSION_SETTINGS, Connection, Server, is_lost
 from lowregret.online.stores.postgresql_format import CHECKSUM_COLUMN, add_checksums, create, format_of
 
 NOW = "extract(epoch FROM clock_timestamp())::float8"
@@ -160,7 +160,7 @@ class Database:
         return int.from_bytes(blake2b(words, digest_size=8).digest(), signed=True)
 
     def _set_up(self, connection: Connection) -> None:
-        connection.execute(SETTINGS)
+        connection.execute(SESSION_SETTINGS)
         if self._read_only:
             connection.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
         if format_of(connection, self.title) == 0:

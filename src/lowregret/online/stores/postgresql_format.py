@@ -17,7 +17,7 @@ import psycopg
 
 from lowregret.online.stores import check_format
 
-FORMAT = 2
+DATABASE_FORMAT = 2
 """The format of the tables: that of SQLite files with the same events and snapshots."""
 CREATION_LOCK = 0x6C6F7772
 """The advisory lock of a process that creates the tables."""
@@ -42,7 +42,7 @@ CREATE UNIQUE INDEX lowregret_asked ON lowregret_log (agent, decision) WHERE kin
 CREATE UNIQUE INDEX lowregret_answered ON lowregret_log (agent, decision) WHERE kind IN ('told', 'forgot');
 CREATE INDEX lowregret_requested ON lowregret_log (agent, left(request, 200)) WHERE request IS NOT NULL;
 CREATE TABLE lowregret_store (format integer NOT NULL);
-INSERT INTO lowregret_store VALUES ({FORMAT});
+INSERT INTO lowregret_store VALUES ({DATABASE_FORMAT});
 """
 """The index of requests has their beginnings, because PostgreSQL limits the size of an entry."""
 TYPES = "text", "bigint", "text", "float8", "bigint", "float8", "bigint", "text", "text", "float8", "bigint"
@@ -60,7 +60,7 @@ def format_of(connection: psycopg.Connection[Any], title: str) -> int:
         return 0
     row = connection.execute("SELECT max(format) FROM lowregret_store").fetchone()
     number = int(row[0] or 0) if row else 0
-    check_format(title, number, FORMAT)
+    check_format(title, number, DATABASE_FORMAT)
     return number
 
 

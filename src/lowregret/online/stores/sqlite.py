@@ -17,12 +17,12 @@ from lowregret.online.agent_settings import DEFAULT_NAME
 from lowregret.online.decisions import Event
 from lowregret.online.stores import CHUNK_EVENTS, TIMEOUT, LostError
 from lowregret.online.stores.connection_pool import pools_of, register_user, unregister_user
-from lowregret.online.stores.event_checksum import OTHERS, checksum_of
+from lowregret.online.stores.event_checksum import OTHER_BITS, checksum_of
 from lowregret.online.stores.sql import EVENT, SQLStore, Statements
 from lowregret.online.stores.sqlite_connection import Connection, is_open_here, is_outdated_here
 from lowregret.online.stores.sqlite_format import ADD_CHECKSUMS, CHECKSUM_COLUMN, create, format_of
 
-RETRY_SECONDS = 0.001
+BUSY_SECONDS = 0.001
 """The time between attempts; SQLite's own pauses grow to 0.1 s, which starves some processes."""
 EMPTYING_ATTEMPTS = 100
 """How often a deleted `-wal` is emptied while others read it."""
@@ -93,7 +93,7 @@ class SQLiteStore(SQLStore):
         """
         writing, reading = pools_of(str(self._place))
         outdated = writing.acquire_if(lambda connection: not connection.is_current())
-        ours = [each for each in outdated if not each.closed and each.is_of(self._status)]
+        ours = [old for old in outdated if not old.closed and old.is_of(self._status)]
         try:
             if ours and not self._empties_wal(ours[0]):
                 raise StoreError(
@@ -119,7 +119,7 @@ class SQLiteStore(SQLStore):
                 return True
             if not busy:
                 return True
-            sleep(RETRY_SECONDS)
+            sleep(BUSY_SECONDS)
         return False
 
     def _connect(self) -> Connection:
@@ -270,7 +270,7 @@ class SQLiteStore(SQLStore):
     def erase(self, request: str) -> None:
         self._overwrite()
         query = (
-            f"UPDATE log INDEXED BY requested SET request = NULL, checksum = checksum & {OTHERS} "
+            f"UPDATE log INDEXED BY requested SET request = NULL, checksum = checksum & {OTHER_BITS} "
             "WHERE agent = ? AND request = ?"
         )
         self._staged.append((query, (self._id, request)))
@@ -287,7 +287,7 @@ class SQLiteStore(SQLStore):
         for statement in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
             with suppress(sqlite3.OperationalError, LostError):
                 while self._is_in_use(connection, statement) and monotonic() < end:
-                    sleep(RETRY_SECONDS)
+                    sleep(BUSY_SECONDS)
 
     def _is_in_use(self, connection: Connection, statement: str) -> bool:
         """Execute a statement that needs a moment in which nobody else uses the files."""
@@ -360,7 +360,7 @@ class SQLiteStore(SQLStore):
                 end = end or monotonic() + TIMEOUT
                 if not _is_busy(error) or monotonic() > end:
                     raise
-            sleep(RETRY_SECONDS)
+            sleep(BUSY_SECONDS)
 
     def _store_error(self, error: sqlite3.Error) -> StoreError:
         """Return an error with the reason of one of SQLite, and what to do about it where that is known."""

@@ -98,7 +98,7 @@ def is_open_here(status: os.stat_result) -> bool:
     """Return whether this process has a file open: to read and close it otherwise would drop its locks."""
     with _lock:
         files = [connection.files for connection in _connections if not connection.closed]
-    return any(os.path.samestat(status, each[0][1]) for each in files if each)
+    return any(os.path.samestat(status, paths[0][1]) for paths in files if paths)
 
 
 def is_outdated_here(status: os.stat_result) -> bool:

@@ -16,7 +16,7 @@ from lowregret.online.stores.sqlite_connection import Connection
 
 APPLICATION_ID = 0x6C6F7772
 """The application id in the header of our SQLite files."""
-FORMAT = 2
+FILE_FORMAT = 2
 """The ``user_version`` of our SQLite files."""
 
 TABLES = """
@@ -52,8 +52,8 @@ def format_of(connection: Connection, title: str) -> int:
         if identifier or tables:
             raise StoreError(f"{title} is an SQLite file, but not of an agent: use another")
         return 0
-    check_format(title, number or 1, FORMAT)
-    return FORMAT
+    check_format(title, number or 1, FILE_FORMAT)
+    return FILE_FORMAT
 
 
 def create(connection: Connection) -> None:
@@ -61,4 +61,4 @@ def create(connection: Connection) -> None:
     for statement in TABLES.split(";"):
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    connection.execute(f"PRAGMA user_version = {FORMAT}")
+    connection.execute(f"PRAGMA user_version = {FILE_FORMAT}")
