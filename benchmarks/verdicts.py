@@ -13,7 +13,7 @@ import numpy as np
 from scipy import stats
 
 import lowregret as lr
-from lowregret.analysis.intervals import bootstrap_intervals, bounded_interval, bounded_p_value
+from lowregret.analysis.intervals import bounded_interval, bounded_p_value
 
 ENVIRONMENT, HORIZON = "bernoulli:0.5*9,0.7", 10_000
 RELEASED = "EUCBV(width='released')"
@@ -37,7 +37,6 @@ HEADS = (
     "right",
     "covers: interval",
     "Student",
-    "bootstrap",
 )
 """The columns; the first interval is that of the verdict, from the largest possible regret."""
 
@@ -54,19 +53,17 @@ def coverage(intervals: np.ndarray, truth: float) -> str:
 
 
 def rates(differences: np.ndarray, largest: float, runs: int) -> list[str]:
-    """Return the shares of false and right verdicts of two kinds, and the coverages of three intervals."""
+    """Return the shares of false and right verdicts of two kinds, and the coverages of two intervals."""
     truth, batches = differences.mean(), batches_of(differences, runs)
     test = stats.ttest_1samp(batches, 0.0)
     bounded = np.array([bounded_p_value(batch, largest) for batch in batches.T])
     wrong, cells = batches.mean(axis=0) * truth < 0, []
     for significant in (bounded <= 1 - LEVEL, test.pvalue <= 1 - LEVEL):
         cells += [f"{(significant & wrong).mean():.1%}", f"{(significant & ~wrong).mean():.0%}"]
-    bootstraps = [interval or (np.nan, np.nan) for interval in bootstrap_intervals(batches)]
     return [
         *cells,
         coverage(np.array([bounded_interval(batch, -largest, largest) for batch in batches.T]), truth),
         coverage(np.array(test.confidence_interval(LEVEL)).T, truth),
-        coverage(np.array(bootstraps), truth),
     ]
 
 

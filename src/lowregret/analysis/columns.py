@@ -32,7 +32,7 @@ READ = ("environment", "policy", "runs", "mean", "se", "median", "worst05")
 COMPARISON = {
     **dict.fromkeys((*KEYS, "baseline"), pl.String),
     "runs": pl.Int64,
-    **dict.fromkeys(("difference", "se", *INTERVALS, "bootstrap_low", "bootstrap_high"), pl.Float64),
+    **dict.fromkeys(("difference", "se", *INTERVALS), pl.Float64),
     **dict.fromkeys(("wins", "p_value", "p_holm", "p_bounded"), pl.Float64),
     "verdict": pl.String,
     "runs_needed": pl.Int64,

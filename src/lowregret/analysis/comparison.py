@@ -15,7 +15,6 @@ from lowregret.analysis.columns import COMPARISON, KEYS
 from lowregret.analysis.intervals import (
     CONFIDENCE,
     NEGLIGIBLE,
-    bootstrap_intervals,
     bounded_interval,
     bounded_p_value,
 )
@@ -102,22 +101,22 @@ def fragility(difference: float, largest: float) -> float:
 
 
 def compare(
-    tables: Tables, baseline: str | Tables | None = None, seed: int = 0, metric: Metric | None = None
+    tables: Tables, baseline: str | Tables | None = None, metric: Metric | None = None
 ) -> pl.DataFrame:
     """Compare the final regrets, or a metric, of policies in pairs; see `lowregret.Results.compare`."""
     check_threads("compare")
     if isinstance(baseline, Tables):
-        return _compare_same_policies(tables, baseline, seed, metric)
+        return _compare_same_policies(tables, baseline, metric)
     if metric is None:
-        return _comparison_table(list(_pairs(tables.finals, baseline)), largest_regrets(tables), seed)
+        return _comparison_table(list(_pairs(tables.finals, baseline)), largest_regrets(tables))
     values = metric_values(tables, metric).rename({"value": "regret"})
-    comparison = _comparison_table(list(_pairs(values, baseline)), None, seed)
+    comparison = _comparison_table(list(_pairs(values, baseline)), None)
     lower, higher = (BETTER_HERE, WORSE_HERE) if metric.lower_is_better else (WORSE_HERE, BETTER_HERE)
     wins = pl.col("wins") if metric.lower_is_better else (1.0 - pl.col("wins")).alias("wins")
     return comparison.with_columns(wins, pl.col("verdict").replace({LOWER_HERE: lower, HIGHER_HERE: higher}))
 
 
-def _compare_same_policies(tables: Tables, others: Tables, seed: int, metric: Metric | None) -> pl.DataFrame:
+def _compare_same_policies(tables: Tables, others: Tables, metric: Metric | None) -> pl.DataFrame:
     """Compare every policy with itself in other results; the baseline is its name with theirs."""
     if metric is not None:
         raise InputError("compare: give either other results or a metric")
@@ -140,15 +139,14 @@ def _compare_same_policies(tables: Tables, others: Tables, seed: int, metric: Me
         (str(environment), str(policy), f"{policy} ({label})", differences(part["regret"], part["other"]))
         for (environment, policy), part in both.group_by(KEYS, maintain_order=True)
     ]
-    return _comparison_table(pairs, largest_regrets(tables), seed)
+    return _comparison_table(pairs, largest_regrets(tables))
 
 
 def _comparison_table(
-    pairs: Sequence[tuple[str, str, str, Floats]], largest: Mapping[str, float] | None, seed: int
+    pairs: Sequence[tuple[str, str, str, Floats]], largest: Mapping[str, float] | None
 ) -> pl.DataFrame:
     """Compare samples of differences; ``largest`` has the largest possible ones, None if not known."""
     samples = [sample for *_, sample in pairs]
-    bootstraps = _bootstraps(samples, seed)
     tests = [paired(sample) for sample in samples]
     adjusted = holm([test.p_value for test in tests])
     limits = [0.0] * len(pairs) if largest is None else [largest[environment] for environment, *_ in pairs]
@@ -156,13 +154,12 @@ def _comparison_table(
     if largest is not None:
         bounded = [*holm(list(map(bounded_p_value, samples, limits)))]
     rows = []
-    for (environment, policy, other, sample), test, bootstrap, limit, p_holm, p_bounded in zip(
-        pairs, tests, bootstraps, limits, adjusted, bounded, strict=True
+    for (environment, policy, other, sample), test, limit, p_holm, p_bounded in zip(
+        pairs, tests, limits, adjusted, bounded, strict=True
     ):
         row: dict[str, Any] = {"environment": environment, "policy": policy, "baseline": other}
         row |= {"runs": len(sample), "difference": test.difference, "se": test.se}
         row |= {"student_low": test.low, "student_high": test.high, "p_value": test.p_value}
-        row["bootstrap_low"], row["bootstrap_high"] = bootstrap or (None, None)
         row["wins"] = float((sample < 0).mean() + 0.5 * (sample == 0).mean())
         row["p_holm"], row["p_bounded"] = p_holm, p_bounded
         if largest is not None:
@@ -203,13 +200,3 @@ def differences(regret: pl.Series, other: pl.Series) -> Floats:
     size = max(np.abs(first).max(), np.abs(second).max())
     differences[np.abs(differences) <= NEGLIGIBLE * size] = 0.0
     return differences
-
-
-def _bootstraps(samples: Sequence[Floats], seed: int) -> list[tuple[float, float] | None]:
-    """Compute the bootstrap intervals; samples of one size share their resamples, which saves time."""
-    by_place: dict[int, tuple[float, float] | None] = {}
-    for size in {len(sample) for sample in samples}:
-        places = [place for place, sample in enumerate(samples) if len(sample) == size]
-        intervals = bootstrap_intervals(np.column_stack([samples[place] for place in places]), seed=seed)
-        by_place |= dict(zip(places, intervals, strict=True))
-    return [by_place[place] for place in range(len(samples))]

@@ -1,7 +1,6 @@
-"""Confidence intervals of means (Student, bootstrap, bounded), of tails and of probabilities."""
+"""Confidence intervals of means (Student, bounded), of tails and of probabilities."""
 
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 
@@ -112,7 +111,7 @@ def _saddlepoint(points: Floats, tilt: float) -> tuple[float, float]:
 
 
 def tail_intervals(
-    samples: Sequence[Floats], bounds: Sequence[tuple[float, float]], share: float, seed: int = 0
+    samples: Sequence[Floats], bounds: Sequence[tuple[float, float]], share: float
 ) -> list[tuple[float, float]]:
     """Return the 95% bounded interval of the mean of each sample's largest values, a share of all."""
     intervals: dict[int, tuple[float, float]] = {}
@@ -123,7 +122,7 @@ def tail_intervals(
         top = min(int(share * runs + 8 * np.sqrt(runs)) + 20, runs + 1)
         ends = np.vstack([ordered, np.minimum(lower, ordered[-1])])[:top]
         starts = np.vstack([np.maximum(upper, ordered[0]), ordered])[:top]
-        rng, batch = np.random.default_rng(seed), max(_BATCH_VALUES // top, 1)
+        rng, batch = np.random.default_rng(0), max(_BATCH_VALUES // top, 1)
         low, high = [], []
         for first in range(0, RESAMPLES, batch):
             size = min(batch, RESAMPLES - first)
@@ -136,42 +135,3 @@ def tail_intervals(
         highs = np.quantile(np.vstack(high), (1 + CONFIDENCE) / 2, axis=0).tolist()
         intervals |= dict(zip(places, zip(lows, highs, strict=True), strict=True))
     return [intervals[place] for place in range(len(samples))]
-
-
-def bootstrap_intervals(columns: Floats, seed: int = 0, resamples: int = RESAMPLES) -> list[Interval]:
-    """Return the 95% BCa bootstrap interval (Efron 1987) of the mean of each column, whose rows are runs.
-
-    All columns share their resamples. Below two runs every interval is None.
-    """
-    runs = len(columns)
-    if runs < 2:
-        return [None] * columns.shape[1]
-    means: list[float] = columns.mean(axis=0).tolist()
-    intervals: list[Interval] = [(mean, mean) for mean in means]
-    varying = np.flatnonzero(np.ptp(columns, axis=0) > NEGLIGIBLE * np.abs(columns).max(axis=0))
-    if not len(varying):
-        return intervals
-    from scipy.stats import bootstrap
-
-    interval = bootstrap(
-        (np.arange(runs),),
-        partial(_means, columns[:, varying]),
-        n_resamples=resamples,
-        batch=max(_BATCH_VALUES // runs, 1),
-        vectorized=True,
-        axis=-1,
-        confidence_level=CONFIDENCE,
-        rng=np.random.default_rng(seed),
-    ).confidence_interval
-    for column, low, high in zip(varying.tolist(), interval.low, interval.high, strict=True):
-        intervals[column] = None if np.isnan(low) or np.isnan(high) else (float(low), float(high))
-    return intervals
-
-
-def _means(columns: Floats, rows: Integers, axis: int) -> Floats:
-    """Return the mean of every column over each row of run numbers, which is a resample."""
-    resamples, runs = rows.reshape(-1, rows.shape[axis]), len(columns)
-    places = resamples + runs * np.arange(len(resamples))[:, None]
-    counts = np.bincount(places.ravel(), minlength=runs * len(resamples)).reshape(-1, runs)
-    means: Floats = counts.astype(np.float64) @ columns / rows.shape[axis]
-    return means.T.reshape(-1, *rows.shape[:-1])

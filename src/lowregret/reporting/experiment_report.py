@@ -73,7 +73,6 @@ def verdicts(comparison: pl.DataFrame) -> Table:
             "runs needed": format_number(row["runs_needed"]),
             "wins": f"{row['wins']:.0%}",
             "Student": format_interval(row["student_low"], row["student_high"]),
-            "bootstrap": format_interval(row["bootstrap_low"], row["bootstrap_high"]),
             "p (t test)": p_value(row["p_holm"]),
         }
         for row in comparison.sort("difference").to_dicts()

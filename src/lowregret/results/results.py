@@ -290,7 +290,6 @@ class Results(Tables):
     def compare(
         self,
         baseline: Policy | str | Results | None = None,
-        seed: int = 0,
         *,
         metric: Metric | None = None,
         all: bool = False,
@@ -306,8 +305,6 @@ class Results(Tables):
         baseline : Policy, str or Results, optional
             The policy that every other one is compared with; every pair is compared if not given. With other
             results of the same seed, every policy is compared with itself in those.
-        seed : int, default 0
-            The seed of the bootstrap's resamples.
         metric : Metric, optional
             A metric to compare instead of the regret; the verdicts are then "better in these runs" and "worse
             in these runs", the interval is Student's, and what follows from the largest possible regret is
@@ -327,7 +324,7 @@ class Results(Tables):
             that no run shows are then not excluded. Else it is "inconclusive".
 
             All columns are these, both adjusted p-values, and the number of ``runs``; the standard error
-            ``se``; the intervals of Student and of the bootstrap; ``wins``, the share of runs with the lower
+            ``se``; Student's interval; ``wins``, the share of runs with the lower
             regret, where a tie is half a win; ``p_value`` of the two-sided paired t test; and
             ``runs_needed``, about the number of runs for a verdict with probability 0.8, at the strictest
             level of Holm's method, if the difference and the standard deviation in these runs are the true
@@ -337,9 +334,9 @@ class Results(Tables):
         from lowregret.results.comparison_table import Comparison
 
         if isinstance(baseline, Results):
-            return Comparison.of(compare(self, baseline, seed, metric), [], all)
+            return Comparison.of(compare(self, baseline, metric), [], all)
         name = None if baseline is None else str(baseline)
-        table = self._with_parameters(compare(self, name, seed, metric).lazy()).collect()
+        table = self._with_parameters(compare(self, name, metric).lazy()).collect()
         return Comparison.of(table, [name for name in table.columns if name not in COMPARISON], all)
 
     def plot(
