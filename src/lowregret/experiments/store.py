@@ -14,13 +14,14 @@ import errno
 import json
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 from pydantic import PositiveInt, TypeAdapter
 
 from lowregret._common.durable_files import (
@@ -188,6 +189,15 @@ class ResultStore:
     def read_description(self) -> dict[str, Any]:
         """Return the description of the tables; empty if none are published."""
         return read_json(self.folder / "experiment.json")
+
+    def scan_table(self, sha256: Mapping[str, str], name: str) -> pl.LazyFrame:
+        """Return a published table once its checksum is verified."""
+        path = self._tables[name]
+        if checksum(path) == sha256[name]:
+            return pl.scan_parquet(path, glob=False)
+        if self.read_description().get("sha256", {}).get(name) == sha256[name]:
+            raise StoreError(f"{str(path)!r} is damaged: run the experiment again to have it written anew")
+        raise StoreError(f"{str(path)!r} was replaced since these results were opened: open them again")
 
     def remove_tables(self) -> None:
         """Remove the tables of another plan."""

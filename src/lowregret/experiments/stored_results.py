@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,7 +9,7 @@ from warnings import warn
 
 import polars as pl
 
-from lowregret._common.durable_files import checksum, read_json
+from lowregret._common.durable_files import read_json
 from lowregret._common.text import count
 from lowregret._common.user_calls import user_call
 from lowregret.analysis.columns import TABLE_COLUMNS
@@ -70,7 +69,7 @@ def open_results(folder: str | Path) -> Results:
             raise StoreError(
                 f"{str(place)!r} has no checksum of {name}.parquet: run it again to have it written"
             )
-    return Results(Description.from_dict(published), partial(_table, store, published["sha256"]))
+    return Results(Description.from_dict(published), partial(store.scan_table, published["sha256"]))
 
 
 def _open_unfinished(store: ResultStore) -> Results | None:
@@ -90,13 +89,3 @@ def _open_unfinished(store: ResultStore) -> Results | None:
     tables = long_tables(done, plan["times"], pl.DataFrame(plan["arms"]), scan_shards(store.shards))
     description = replace(Description.from_dict(plan["description"]), planned_runs=planned)
     return Results(description, tables.__getitem__)
-
-
-def _table(store: ResultStore, sha256: Mapping[str, str], name: str) -> pl.LazyFrame:
-    """Return a table of the folder once its checksum is verified."""
-    path = store.folder / f"{name}.parquet"
-    if checksum(path) == sha256[name]:
-        return pl.scan_parquet(path, glob=False)
-    if store.read_description().get("sha256", {}).get(name) == sha256[name]:
-        raise StoreError(f"{str(path)!r} is damaged: run the experiment again to have it written anew")
-    raise StoreError(f"{str(path)!r} was replaced since these results were opened: open them again")

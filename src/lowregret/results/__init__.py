@@ -3,7 +3,8 @@
 from lowregret.analysis.description import Description, note, varied
 from lowregret.analysis.metrics import Metric
 from lowregret.results.joined import join
+from lowregret.results.outcome_tables import arm_table
 from lowregret.results.results import Results
-from lowregret.results.simulated import arm_table, simulated_results
+from lowregret.results.simulated import simulated_results
 
 __all__ = ["Description", "Metric", "Results", "arm_table", "join", "note", "simulated_results", "varied"]
