@@ -3,9 +3,11 @@
 import re
 import subprocess
 import sys
+from abc import ABC, abstractmethod
 from contextlib import suppress
-from inspect import signature
+from inspect import getdoc, signature
 from pathlib import Path
+from pydoc import plaintext, render_doc
 
 import lowregret as lr
 import lowregret.policies
@@ -36,6 +38,34 @@ def test_a_star_import_gives_the_public_names():
 
 def test_a_wrong_name_is_an_attribute_error():
     assert not hasattr(lr, "nothing")
+
+
+def test_the_help_of_a_policy_is_about_this_policy():
+    """What all policies share is explained once, by ``help(lr.Policy)``."""
+    for name, kind in POLICIES.items():
+        text = render_doc(kind, renderer=plaintext)
+        assert "inherited from Policy" not in text and "__" not in text and "'Positive'" not in text, name
+        own = len(getdoc(kind).splitlines())
+        assert len(text.splitlines()) < own + 40, name
+    assert len(render_doc(lr.UCB1).splitlines()) < 60
+    assert "UCB1(alpha=2.0)\n" in render_doc(lr.UCB1, renderer=plaintext)
+    assert {"transform_reward", "warmup"} <= {*dir(lr.Policy), *dir(lr.UCB1())}
+
+
+def test_a_policy_may_have_an_abstract_base():
+    class Base(ABC):
+        @abstractmethod
+        def bonus(self, arm): ...
+
+    class Mine(lr.Policy, Base):
+        def bonus(self, arm):
+            return 1 / arm.pulls
+
+        def score(self, arm, clock):
+            return arm.mean + self.bonus(arm)
+
+    run = lr.trace(Mine(), [[1] * 9, [0] * 9], horizon=5, engine="reference")
+    assert run.arm.tolist() == [0, 1, 0, 0, 0]
 
 
 def test_importing_policies_loads_nothing_heavy():

@@ -30,10 +30,11 @@ The same source runs as Python (the reference engine, live use) and compiled by 
 
 from __future__ import annotations
 
+from abc import ABCMeta
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from html import escape
-from inspect import signature
+from inspect import Parameter, Signature, signature
 from math import isfinite
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self, dataclass_transform
@@ -58,8 +59,34 @@ Need = Literal["horizon", "rewards in [0, 1]", "bounded rewards", "known varianc
 NUMBERS = ((float, Real, "a finite number"), (int, Integral, "an integer"))
 
 
+class PolicyClass(ABCMeta):
+    """The class of `Policy` and of its subclasses: it says what ``help`` and Tab show of them.
+
+    All policies share some fifty methods and attributes, which ``help(lr.Policy)`` explains. Repeated for
+    every policy, they would hide the ten lines that are about this one. It derives from ``ABCMeta``, so that
+    a policy may have an abstract base class as well.
+    """
+
+    def __dir__(cls) -> list[str]:
+        """Return the names of a policy that `Policy` does not have, and all names of `Policy` itself."""
+        names = list(type.__dir__(cls))
+        if cls is Policy:
+            return names
+        shared = {*type.__dir__(Policy), *Policy.__annotations__}
+        return [name for name in names if name not in shared and not name.startswith("__")]
+
+    @property
+    def __signature__(cls) -> Signature:
+        """Return the parameters and their defaults; their annotations are rules, which help nobody here."""
+        if cls is Policy:
+            raise AttributeError("__signature__")
+        made = signature(cls.__init__)  # type: ignore[misc]  # that of the dataclass
+        _, *parameters = made.parameters.values()
+        return Signature([parameter.replace(annotation=Parameter.empty) for parameter in parameters])
+
+
 @dataclass_transform(frozen_default=True)
-class Policy(OptionalMethods):
+class Policy(OptionalMethods, metaclass=PolicyClass):
     """The base of every policy. A subclass becomes a frozen dataclass of its annotated fields.
 
     Attributes

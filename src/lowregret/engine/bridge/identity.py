@@ -318,7 +318,7 @@ def unseeded(kind: Any) -> str | None:
     """Say where a function, or a method of a class, draws random numbers that no seed determines."""
     graph = _seeded.get(kind)
     if graph is None or not graph.is_current():
-        names = set(dir(kind)) - _NO_PART if isinstance(kind, type) else ()
+        names = set(type.__dir__(kind)) - _NO_PART if isinstance(kind, type) else ()
         methods = [getattr_static(kind, name) for name in names if not name.startswith("__")]
         graph = CodeGraph(*(method for method in methods or [kind] if not isinstance(method, classmethod)))
         for draw in filter(None, map(unseeded_draw, graph.functions)):

@@ -142,7 +142,7 @@ def _register_class(
     of: Any, kind: type[Policy], members: set[str], copy: Callable[[FunctionType], FunctionType]
 ) -> None:
     """Let compiled code call the methods of a class and read its numbers."""
-    for name in dir(kind):
+    for name in type.__dir__(kind):
         value = getattr_static(kind, name)
         if name.startswith("__") or name in members:
             continue

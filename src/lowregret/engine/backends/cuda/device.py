@@ -149,7 +149,7 @@ def configured(kernel: Any, *launch: Any) -> Any:
 
 
 def _methods_of(kind: type) -> dict[str, FunctionType]:
-    members = {name: getattr_static(kind, name) for name in dir(kind) if not name.startswith("_")}
+    members = {name: getattr_static(kind, name) for name in type.__dir__(kind) if not name.startswith("_")}
     return {name: member for name, member in members.items() if isinstance(member, FunctionType)}
 
 
@@ -170,7 +170,7 @@ def policy_tuple(policy: Policy) -> Any:
     """Return the numbers of a policy as a named tuple that has its methods."""
     kind = type(policy)
     names = numeric_fields(kind)
-    others = {name: getattr_static(kind, name) for name in dir(kind) if not name.startswith("_")}
+    others = {name: getattr_static(kind, name) for name in type.__dir__(kind) if not name.startswith("_")}
     numbers = {name: getattr(policy, name) for name in names}
     numbers |= {
         name: value
