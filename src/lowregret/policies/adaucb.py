@@ -11,14 +11,14 @@ from lowregret.policies.views import Arm, Clock
 
 
 class AdaUCB(Policy):
-    """Optimism with a bonus that adapts to how hard the problem is; for Gaussian rewards of known variance.
+    r"""Optimism with a bonus that adapts to how hard the problem is; for Gaussian rewards of known variance.
 
-    m + sqrt(2 variance log*(T / H) / n), H the sum over all arms j of min(n, sqrt(n n_j)).
+    $m + \sqrt{2 \sigma^2 \log^*(T / H) / n}$, where $H = \sum_j \min(n, \sqrt{n n_j})$ over all arms $j$.
 
-    log*(x) = log((x + e) sqrt(log(x + e))). Lattimore, "Refining the confidence level for optimistic bandit
-    strategies", JMLR 19, 2018, Algorithm 1, where the rewards are Gaussian of variance 1. H is also in the
-    author's code of an anytime OCUCB; constant not verified: log*, which another public implementation has,
-    too. Needs the horizon T.
+    $\log^* x = \log((x + e) \sqrt{\log(x + e)})$ and $\sigma^2$ is ``variance``. Lattimore, "Refining the
+    confidence level for optimistic bandit strategies", JMLR 19, 2018, Algorithm 1, where the rewards are
+    Gaussian of variance 1. $H$ is also in the author's code of an anytime OCUCB; constant not verified:
+    $\log^*$, which another public implementation has as well. Needs the horizon $T$.
 
     Parameters
     ----------

@@ -13,14 +13,14 @@ from lowregret.special.quantiles import beta_upper, normal_upper, student_upper
 
 
 class BayesUCBBeta(Policy):
-    """Optimism by a quantile of the posterior; for rewards 0 and 1 where choices need not be random.
+    r"""Optimism by a quantile of the posterior; for rewards 0 and 1 where choices need not be random.
 
-    The quantile 1 - 1 / t of Beta(1 + S, 1 + F), of S successes and F failures.
+    The quantile $1 - 1/t$ of $\mathrm{Beta}(1 + S, 1 + F)$, for $S$ successes and $F$ failures.
 
     Kaufmann, Cappe and Garivier, "On Bayesian upper confidence bounds for bandit problems", AISTATS 2012,
-    Algorithm 1 with the uniform prior and c = 0, which the authors recommend in practice; there are no
-    initial pulls. Assumes rewards in [0, 1]; a reward in between counts as a success with that probability.
-    Needs no horizon.
+    Algorithm 1 with the uniform prior and $c = 0$, which the authors recommend in practice; there are no
+    initial pulls. Assumes rewards in [0, 1]; a reward in between counts as a success with that
+    probability. Needs no horizon.
 
     See Also
     --------
@@ -47,12 +47,13 @@ class BayesUCBBeta(Policy):
 
 
 class BayesUCBBetaHorizon(Policy):
-    """BayesUCBBeta with a cautious quantile for a known horizon; for comparisons with its paper.
+    r"""BayesUCBBeta with a cautious quantile for a known horizon; for comparisons with its paper.
 
-    The quantile 1 - 1 / (t log(T)^c) of Beta(1 + S, 1 + F), of S successes and F failures.
+    The quantile $1 - 1/(t \log(T)^c)$ of $\mathrm{Beta}(1 + S, 1 + F)$, for $S$ successes and $F$
+    failures.
 
-    As ``BayesUCBBeta``, with the factor log(T)^c of the analysis, which takes c >= 5; log(T) counts as at
-    least 1. Needs the horizon T.
+    As ``BayesUCBBeta``, with the factor $\log(T)^c$ of the analysis, which takes $c \ge 5$; $\log T$
+    counts as at least 1. Needs the horizon $T$.
 
     Parameters
     ----------
@@ -90,11 +91,12 @@ def _upper_quantile(arm: Arm, tail: float) -> float:
 
 
 class BayesUCBGauss(Policy):
-    """Optimism by a quantile of the posterior; for Gaussian rewards of known variance.
+    r"""Optimism by a quantile of the posterior; for Gaussian rewards of known variance.
 
-    m + sqrt(variance / n) Phi^-1(1 - 1 / t), Phi the standard normal distribution.
+    $m + \sqrt{\sigma^2 / n}\, \Phi^{-1}(1 - 1/t)$, where $\Phi$ is the standard normal distribution and
+    $\sigma^2$ is ``variance``.
 
-    Kaufmann, Cappe and Garivier 2012 with c = 0, for Gaussian rewards of known variance under the flat
+    Kaufmann, Cappe and Garivier 2012 with $c = 0$, for Gaussian rewards of known variance under the flat
     prior. Needs no horizon.
 
     Parameters
@@ -127,13 +129,14 @@ class BayesUCBGauss(Policy):
 
 
 class BayesUCBStudent(Policy):
-    """Optimism by a quantile of the posterior; for Gaussian rewards of unknown variance.
+    r"""Optimism by a quantile of the posterior; for Gaussian rewards of unknown variance.
 
-    m + (s / sqrt(n)) times the quantile 1 - 1 / t of Student's t distribution with n - 1 degrees.
+    $m + (s / \sqrt{n})\, q$, where $q$ is the quantile $1 - 1/t$ of Student's distribution with $n - 1$
+    degrees of freedom.
 
-    Kaufmann, Cappe and Garivier 2012 with c = 0, for Gaussian rewards of unknown mean and variance under
-    the prior 1 / variance; s^2 is the unbiased variance. Every arm is pulled twice first. Needs no
-    horizon.
+    Kaufmann, Cappe and Garivier 2012 with $c = 0$, for Gaussian rewards of unknown mean and variance
+    under the prior $1/\sigma^2$; $s^2$ is the unbiased variance. Every arm is pulled twice first. Needs
+    no horizon.
 
     See Also
     --------

@@ -28,21 +28,23 @@ class Segment(NamedTuple):
 
 
 class GLRKLUCB(Policy):
-    """KLUCB that starts again when a test finds a change; for means that change abruptly.
+    r"""KLUCB that starts again when a test finds a change; for means that change abruptly.
 
-    The largest q with n kl(m, q) <= log(t) + c log(log(t)), all counted since the latest restart.
+    The largest $q$ with $n\, \mathrm{kl}(m, q) \le \log t + c \log\log t$, where everything is counted
+    since the latest restart.
 
-    Besson, Kaufmann, Maillard and Seznec, "Efficient change-point detection for tackling piecewise-stationary
-    bandits", JMLR 23, 2022, the policy GLR-klUCB. After each reward, the rewards of its arm are tested for a
-    change: for any split into s and n - s of them with means a and b, s kl(a, m) + (n - s) kl(b, m) is
-    compared with log(3 n^(3/2) / delta). A change restarts all arms, or with ``local`` the arm. In a share
-    alpha of the steps the arms are pulled in turn, so that changes of all arms are seen. kl is the Bernoulli
-    divergence. c = 3 and the threshold are those of the first author's thesis (Naereen/phd-thesis, chapter
-    6); the threshold of the proof is larger. For T steps and S changes his code has delta = 1 / sqrt(S T) and
-    alpha = 0.1 sqrt(S log(T) / T); the defaults here are fixed numbers. The second author's code
-    (EmilieKaufmann/PiecewiseStationaryBandits) has c = 0, log(n^(3/2) / delta), delta = 1 / sqrt(T), and
-    alpha = sqrt(K k log(T) / T) after k - 1 restarts. Assumes rewards in [0, 1]; needs no horizon. Looks at
-    all rewards since the restart.
+    Besson, Kaufmann, Maillard and Seznec, "Efficient change-point detection for tackling
+    piecewise-stationary bandits", JMLR 23, 2022, the policy GLR-klUCB. After each reward, the rewards of
+    its arm are tested for a change: for any split into $s$ and $n - s$ of them with means $a$ and $b$,
+    $s\, \mathrm{kl}(a, m) + (n - s)\, \mathrm{kl}(b, m)$ is compared with $\log(3 n^{3/2} / \delta)$. A
+    change restarts all arms, or with ``local`` the arm. In a share $\alpha$ of the steps the arms are
+    pulled in turn, so that changes of all arms are seen. kl is the Bernoulli divergence. $c = 3$ and the
+    threshold come from the first author's thesis (Naereen/phd-thesis, chapter 6); the threshold of the
+    proof is larger. For $T$ steps and $S$ changes his code has $\delta = 1/\sqrt{S T}$ and
+    $\alpha = 0.1 \sqrt{S \log(T) / T}$; the defaults here are fixed numbers. The second author's code
+    (EmilieKaufmann/PiecewiseStationaryBandits) has $c = 0$, $\log(n^{3/2} / \delta)$,
+    $\delta = 1/\sqrt{T}$, and $\alpha = \sqrt{K k \log(T) / T}$ after $k - 1$ restarts. Assumes rewards
+    in [0, 1]; needs no horizon. Looks at all rewards since the restart.
 
     Parameters
     ----------

@@ -20,13 +20,15 @@ class Discounted(NamedTuple):
 
 
 class DiscountedUCB(Policy):
-    """Optimism that forgets; for means that change slowly.
+    r"""Optimism that forgets; for means that change slowly.
 
-    s / c + 2 b sqrt(xi log(n) / c), c and s the discounted pulls and rewards of the arm, n all pulls.
+    $s/c + 2 b \sqrt{\xi \log(n) / c}$, where $c$ and $s$ are the discounted pulls and rewards of the arm,
+    and $n$ all pulls.
 
-    Garivier and Moulines, "On upper-confidence bound policies for switching bandit problems", ALT 2011, the
-    policy D-UCB. A pull and its reward count gamma^d after d further steps, so n = (1 - gamma^(t - 1)) /
-    (1 - gamma) before step t. Assumes rewards in [0, b]; needs no horizon.
+    Garivier and Moulines, "On upper-confidence bound policies for switching bandit problems", ALT 2011,
+    the policy D-UCB. A pull and its reward count $\gamma^d$ after $d$ further steps, so
+    $n = (1 - \gamma^{t - 1}) / (1 - \gamma)$ before step $t$. Assumes rewards in [0, b]; needs no
+    horizon.
 
     Parameters
     ----------
@@ -72,13 +74,14 @@ class DiscountedUCB(Policy):
 
 
 class DiscountedThompson(Policy):
-    """Thompson sampling that forgets; for rewards 0 and 1 whose means change slowly.
+    r"""Thompson sampling that forgets; for rewards 0 and 1 whose means change slowly.
 
-    A sample of Beta(1 + S, 1 + F), S and F the discounted successes and failures of the arm.
+    A sample of $\mathrm{Beta}(1 + S, 1 + F)$, where $S$ and $F$ are the discounted successes and failures
+    of the arm.
 
-    Raj and Kalyani, "Taming non-stationary bandits: a Bayesian approach", arXiv 1707.09727, 2017, the policy
-    dTS. A reward counts gamma^d after d further steps. A reward between 0 and 1 counts as a success with
-    that probability. Assumes rewards in [0, 1]; needs no horizon.
+    Raj and Kalyani, "Taming non-stationary bandits: a Bayesian approach", arXiv 1707.09727, 2017, the
+    policy dTS. A reward counts $\gamma^d$ after $d$ further steps. A reward between 0 and 1 counts as a
+    success with that probability. Assumes rewards in [0, 1]; needs no horizon.
 
     Parameters
     ----------

@@ -11,9 +11,10 @@ from lowregret.special.divergences import bernoulli_kl
 
 
 class DMED(Policy):
-    """Play every arm that could still be the best in turn; for rewards 0 and 1, a cheap relative of KLUCB.
+    r"""Play every arm that could still be the best in turn; for rewards 0 and 1, a cheap relative of KLUCB.
 
-    Play a list of arms in turn; an arm enters the next if n kl(m, m*) < log(t / n), m* the best mean.
+    Play a list of arms in turn; an arm enters the next one if $n\, \mathrm{kl}(m, m^*) < \log(t / n)$,
+    where $m^*$ is the best mean.
 
     Honda and Takemura, "An asymptotically optimal bandit algorithm for bounded support models", COLT
     2010, the policy DMED, with the Bernoulli divergence. The condition is checked after every pull, for
@@ -55,9 +56,9 @@ class DMED(Policy):
 
 
 class IMED(Policy):
-    """Pull the arm with the least evidence against it; for rewards 0 and 1, as good as KLUCB and quicker.
+    r"""Pull the arm with the least evidence against it; for rewards 0 and 1, as good as KLUCB and quicker.
 
-    The arm of least n kl(m, m*) + log(n), m* the best mean.
+    The arm of least $n\, \mathrm{kl}(m, m^*) + \log n$, where $m^*$ is the best mean.
 
     Honda and Takemura, "Non-asymptotic analysis of a new bandit algorithm for semi-bounded rewards",
     JMLR 16, 2015, the policy IMED, with the Bernoulli divergence. Assumes rewards in [0, 1]; needs no

@@ -12,16 +12,17 @@ from lowregret.special.empirical_divergences import empirical_kl_free, empirical
 
 
 class EmpiricalKLUCB(Policy):
-    """Optimism for any rewards in [0, 1], from all rewards seen; tight, and slow in long runs.
+    r"""Optimism for any rewards in [0, 1], from all rewards seen; tight, and slow in long runs.
 
-    The largest q with n K_inf(q) <= log(t) + c log(log(t)).
+    The largest $q$ with $n\, K_{\inf}(q) \le \log t + c \log\log t$.
 
-    K_inf(q) is the least divergence from the empirical distribution of the arm's rewards to a distribution
-    on [0, 1] of mean q. Cappe, Garivier, Maillard, Munos and Stoltz, "Kullback-Leibler upper confidence
-    bounds for optimal sequential allocation", Annals of Statistics 41, 2013, the empirical KL-UCB algorithm,
-    with c = 1 in Theorem 2, by a restatement of it in Lean (CappeKLUCB.Empirical). The code of the first two
-    authors, as SMPyBandits has it, has log(t) alone, which is the default. For rewards of 0 and 1 the policy
-    is ``KLUCB``. Assumes rewards in [0, 1]; needs no horizon. Looks at all rewards at every step.
+    $K_{\inf}(q)$ is the least divergence from the empirical distribution of the arm's rewards to a
+    distribution on [0, 1] of mean $q$. Cappe, Garivier, Maillard, Munos and Stoltz, "Kullback-Leibler
+    upper confidence bounds for optimal sequential allocation", Annals of Statistics 41, 2013, the
+    empirical KL-UCB algorithm, with $c = 1$ in Theorem 2, by a restatement of it in Lean
+    (CappeKLUCB.Empirical). The code of the first two authors, as SMPyBandits has it, has $\log t$ alone,
+    which is the default. For rewards of 0 and 1 the policy is ``KLUCB``. Assumes rewards in [0, 1]; needs
+    no horizon. Looks at all rewards at every step.
 
     Parameters
     ----------
@@ -54,14 +55,14 @@ class EmpiricalKLUCB(Policy):
 
 
 class EmpiricalIMED(Policy):
-    """Pull the arm with the least evidence against it; for rewards in [0, 1] that are not only 0 and 1.
+    r"""Pull the arm with the least evidence against it; for rewards in [0, 1] that are not only 0 and 1.
 
-    The arm of least n K_inf(m*) + log(n), m* the best mean.
+    The arm of least $n\, K_{\inf}(m^*) + \log n$, where $m^*$ is the best mean.
 
-    K_inf(q) is the least divergence from the empirical distribution of the arm's rewards to a distribution
-    on [0, 1] of mean q. Honda and Takemura, "Non-asymptotic analysis of a new bandit algorithm for
-    semi-bounded rewards", JMLR 16, 2015, the policy IMED. For rewards of 0 and 1 it is ``IMED``. Assumes
-    rewards in [0, 1]; needs no horizon. Looks at all rewards at every step.
+    $K_{\inf}(q)$ is the least divergence from the empirical distribution of the arm's rewards to a
+    distribution on [0, 1] of mean $q$. Honda and Takemura, "Non-asymptotic analysis of a new bandit
+    algorithm for semi-bounded rewards", JMLR 16, 2015, the policy IMED. For rewards of 0 and 1 it is
+    ``IMED``. Assumes rewards in [0, 1]; needs no horizon. Looks at all rewards at every step.
 
     See Also
     --------

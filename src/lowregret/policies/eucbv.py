@@ -32,18 +32,20 @@ def warn_no_guarantee(horizon: int, arms: int) -> None:
 
 
 class EUCBV(Policy):
-    """Drop arms for good, round by round, by bounds that use variances; where arms must leave early.
+    r"""Drop arms for good, round by round, by bounds that use variances; where arms must leave early.
 
-    m + sqrt(rho (v + 2) log(psi T eps_m) / (4 n)) over the active arms; rounds halve eps_m.
+    $m + \sqrt{\rho (v + 2) \log(\psi T \epsilon_k) / (4 n)}$ over the active arms; rounds halve
+    $\epsilon_k$.
 
     Algorithm 1 of Mukherjee, Naveen, Sudarsanam and Ravindran, "Efficient-UCBV: An Almost Optimal
     Algorithm using Variance Estimates", AAAI 2018. After every pull an arm is eliminated if its index is
-    below the largest m - sqrt(...) of the active arms. A round ends at the first t >= N_m, as long as
-    m <= M = floor(log2(T / e) / 2); then eps_m halves and N_m = t + |B_m| n_m with
-    n_m = ceil(log(psi T eps_m^2) / (2 eps_m)).
+    below the largest $m - \sqrt{\cdot}$ of the active arms. Round $k$ ends at the first $t \ge N_k$, as
+    long as $k \le \lfloor \log_2(T / e) / 2 \rfloor$; then $\epsilon_k$ halves and $N_k = t + B_k n_k$,
+    for $B_k$ active arms and $n_k = \lceil \log(\psi T \epsilon_k^2) / (2 \epsilon_k) \rceil$.
 
-    The paper states a guarantee for rewards in [0, 1], T >= K^2.4, rho = 1/2 and psi = T / K^2, which does
-    not hold as printed (docs/explanation/theory.md). For a shorter horizon the policy runs and warns.
+    The paper states a guarantee for rewards in [0, 1], $T \ge K^{2.4}$, $\rho = 1/2$ and
+    $\psi = T / K^2$, which does not hold as printed (docs/explanation/theory.md). For a shorter horizon
+    the policy runs and warns.
 
     Parameters
     ----------

@@ -11,16 +11,17 @@ from lowregret.special.divergences import bernoulli_kl_upper
 
 
 class ExpTSPlus(Policy):
-    """Thompson sampling that samples a share of the arms alone; for rewards 0 and 1, when time counts.
+    r"""Thompson sampling that samples a share of the arms alone; for rewards 0 and 1, when time counts.
 
-    With probability 1 / K a sample of the density |d exp(-(n - 1) kl(m, x)) / dx| / 2, else the mean m.
+    With probability $1/K$ a sample of the density
+    $|\frac{d}{dx} \exp(-(n - 1)\, \mathrm{kl}(m, x))| / 2$, else the mean $m$.
 
     kl is the Bernoulli divergence. Jin, Xu, Xiao and Anandkumar, "Finite-time regret of Thompson sampling
     algorithms for exponential family multi-armed bandits", NeurIPS 2022, the policy ExpTS+ for Bernoulli
-    rewards. The sample is above m with probability 1/2, and each arm decides by itself whether it is
-    sampled. After one pull the sample is 0 or 1. Constants not verified: n - 1 and 1 / K; a public program
-    of unknown author that plays ExpTS+ beside MOTS has both (it computes n - 0.99 for n - 1). Assumes rewards
-    in [0, 1]; rewards in between enter through their mean. Needs no horizon.
+    rewards. The sample is above $m$ with probability 1/2, and each arm decides by itself whether it is
+    sampled. After one pull the sample is 0 or 1. Constants not verified: $n - 1$ and $1/K$; a public
+    program of unknown author that plays ExpTS+ beside MOTS has both (it computes $n - 0.99$ for $n - 1$).
+    Assumes rewards in [0, 1]; rewards in between enter through their mean. Needs no horizon.
 
     See Also
     --------

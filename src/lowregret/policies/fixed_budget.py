@@ -36,12 +36,13 @@ def pulls_by_phase(phase: int, clock: Clock) -> int:
 
 
 class SuccessiveRejects(Policy):
-    """K - 1 phases, after each of which the arm with the lowest mean is rejected.
+    r"""K - 1 phases, after each of which the arm with the lowest mean is rejected.
 
-    Audibert, Bubeck and Munos, "Best arm identification in multi-armed bandits", COLT 2010, Figure 3. At the
-    end of phase k each of the K + 1 - k arms left has ceil((T - K) / (log_K (K + 1 - k))) pulls, log_K = 1/2
-    + 1/2 + 1/3 + ... + 1/K. The arm left at the end is recommended, and gets the few pulls that remain. A
-    tie rejects the later arm. Assumes nothing of the scale of the rewards; needs the horizon T, its budget.
+    Audibert, Bubeck and Munos, "Best arm identification in multi-armed bandits", COLT 2010, Figure 3. At
+    the end of phase $k$ each of the $K + 1 - k$ arms left has $\lceil (T - K) / (h (K + 1 - k)) \rceil$
+    pulls, where $h = 1/2 + 1/2 + 1/3 + \dots + 1/K$. The arm left at the end is recommended, and gets the
+    few pulls that remain. A tie rejects the later arm. Assumes nothing of the scale of the rewards; needs
+    the horizon $T$, its budget.
 
     Examples
     --------
@@ -74,12 +75,13 @@ class SuccessiveRejects(Policy):
 
 
 class SequentialHalving(Policy):
-    """ceil(log2 K) rounds of equal length, after each of which the worse half of the arms is rejected.
+    r"""ceil(log2 K) rounds of equal length, after each of which the worse half of the arms is rejected.
 
     Karnin, Koren and Somekh, "Almost optimal exploration in multi-armed bandits", ICML 2013, Algorithm 1:
-    each of the s arms left is pulled floor(T / (s ceil(log2 K))) times in a round, and the ceil(s / 2) best
-    stay. The means are those of all rewards, or those of the round alone. The arm left at the end is
-    recommended, and gets the pulls that remain. Needs the horizon T, its budget.
+    each of the $s$ arms left is pulled $\lfloor T / (s \lceil \log_2 K \rceil) \rfloor$ times in a round,
+    and the $\lceil s / 2 \rceil$ best stay. The means are those of all rewards, or those of the round
+    alone. The arm left at the end is recommended, and gets the pulls that remain. Needs the horizon $T$,
+    its budget.
 
     Parameters
     ----------
@@ -122,12 +124,12 @@ class SequentialHalving(Policy):
 
 
 class UCBE(Policy):
-    """m + sqrt(a / n): a UCB policy that explores so much that the mean is known well.
+    r"""m + sqrt(a / n): a UCB policy that explores so much that the mean is known well.
 
-    Audibert, Bubeck and Munos, "Best arm identification in multi-armed bandits", COLT 2010, Figure 1. Their
-    bound allows any a up to (25 / 36) (T - K) / H, H the sum of 1 / gap^2 over all arms, with the smallest
-    gap for the best one; the larger a, the better the bound. H is not known in practice. Recommends the best
-    mean.
+    Audibert, Bubeck and Munos, "Best arm identification in multi-armed bandits", COLT 2010, Figure 1.
+    Their bound allows any $a$ up to $\frac{25}{36} (T - K) / H$, where $H$ is the sum of $1/\Delta^2$
+    over the gaps $\Delta$ of all arms, with the smallest gap for the best one; the larger $a$, the better
+    the bound. $H$ is not known in practice. Recommends the best mean.
 
     Parameters
     ----------

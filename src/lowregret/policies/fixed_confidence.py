@@ -62,14 +62,14 @@ class Pair(NamedTuple):
 
 
 class LUCB(Policy):
-    """Pull the arm with the best mean and the rival with the highest upper limit, until they are apart.
+    r"""Pull the arm with the best mean and the rival with the highest upper limit, until they are apart.
 
-    Kalyanakrishnan, Tewari, Auer and Stone, "PAC subset selection in stochastic multi-armed bandits", ICML
-    2012, LUCB1 for one arm: the limits are m -+ sqrt(log(5 K t^4 / (4 delta)) / (2 n)). It stops when the
-    highest upper limit of the others exceeds the lower limit of the best by less than epsilon. Here t counts
-    pulls, and the condition is tested after each. It decides by the rewards that are known, so it is meant
-    for one decision at a time: several pending ones pull the same arms. Assumes rewards in [0, 1]; needs no
-    horizon.
+    Kalyanakrishnan, Tewari, Auer and Stone, "PAC subset selection in stochastic multi-armed bandits",
+    ICML 2012, LUCB1 for one arm: the limits are $m \pm \sqrt{\log(5 K t^4 / (4 \delta)) / (2 n)}$. It
+    stops when the highest upper limit of the others exceeds the lower limit of the best by less than
+    epsilon. Here $t$ counts pulls, and the condition is tested after each. It decides by the rewards that
+    are known, so it is meant for one decision at a time: several pending ones pull the same arms. Assumes
+    rewards in [0, 1]; needs no horizon.
 
     Parameters
     ----------
@@ -135,10 +135,11 @@ class LUCB(Policy):
 
 
 class KLLUCB(LUCB):
-    """`LUCB` with the limits of Chernoff: the means m' with n kl(m, m') at most x + log x.
+    r"""`LUCB` with the limits of Chernoff: the means m' with n kl(m, m') at most x + log x.
 
-    Kaufmann and Kalyanakrishnan, "Information complexity in bandit subset selection", COLT 2013, Theorem 1,
-    with x = log(405.5 K t^1.1 / delta). Here t counts pulls. Assumes rewards in [0, 1]; needs no horizon.
+    Kaufmann and Kalyanakrishnan, "Information complexity in bandit subset selection", COLT 2013, Theorem
+    1, with $x = \log(405.5 K t^{1.1} / \delta)$. Here $t$ counts pulls. Assumes rewards in [0, 1]; needs
+    no horizon.
 
     Parameters
     ----------
@@ -206,13 +207,13 @@ class Weight(NamedTuple):
 
 
 class TrackAndStop(Policy):
-    """Pull arms in the proportions that would be best if the means so far were the true ones.
+    r"""Pull arms in the proportions that would be best if the means so far were the true ones.
 
-    Garivier and Kaufmann, "Optimal best arm identification with fixed confidence", COLT 2016, for Bernoulli
-    rewards: D-tracking (an arm with fewer than sqrt(t) - K / 2 pulls comes first), and the stopping rule of
-    Theorem 10: the evidence for the best arm is at least log(2 t (K - 1) / delta). While several arms have
-    the best mean, they are pulled in turn. A reward between 0 and 1 counts as a success with that
-    probability. Assumes rewards in [0, 1]; needs no horizon.
+    Garivier and Kaufmann, "Optimal best arm identification with fixed confidence", COLT 2016, for
+    Bernoulli rewards: D-tracking (an arm with fewer than $\sqrt{t} - K/2$ pulls comes first), and the
+    stopping rule of Theorem 10: the evidence for the best arm is at least $\log(2 t (K - 1) / \delta)$.
+    While several arms have the best mean, they are pulled in turn. A reward between 0 and 1 counts as a
+    success with that probability. Assumes rewards in [0, 1]; needs no horizon.
 
     Parameters
     ----------
@@ -296,14 +297,15 @@ class TrackAndStop(Policy):
 
 
 class EBTC(Policy):
-    """With probability ``leader_share`` the arm with the best mean, else its closest rival.
+    r"""With probability ``leader_share`` the arm with the best mean, else its closest rival.
 
-    Jourdan, Degenne, Baudry, de Heide and Kaufmann, "Top two algorithms revisited", NeurIPS 2022, with the
-    slack of Jourdan, Degenne and Kaufmann, "An epsilon-best-arm identification algorithm for
-    fixed-confidence and beyond", NeurIPS 2023, who track the share of the leader instead of drawing it. The
-    closest rival has the smallest (m_best - m + slack) / sqrt(variance (1 / n_best + 1 / n)). It stops when
-    the square of this with epsilon instead of the slack is, for every rival, at least twice the limit of
-    Kaufmann and Koolen (JMLR 22, 2021). For normal rewards of a known variance; needs no horizon.
+    Jourdan, Degenne, Baudry, de Heide and Kaufmann, "Top two algorithms revisited", NeurIPS 2022, with
+    the slack of Jourdan, Degenne and Kaufmann, "An epsilon-best-arm identification algorithm for
+    fixed-confidence and beyond", NeurIPS 2023, who track the share of the leader instead of drawing it.
+    The closest rival has the smallest $(m_1 - m + \mathrm{slack}) / \sqrt{\sigma^2 (1/n_1 + 1/n)}$, where
+    $m_1$ and $n_1$ belong to the leader and $\sigma^2$ is ``variance``. It stops when the square of this
+    with epsilon instead of the slack is, for every rival, at least twice the limit of Kaufmann and Koolen
+    (JMLR 22, 2021). For normal rewards of a known variance; needs no horizon.
 
     Parameters
     ----------

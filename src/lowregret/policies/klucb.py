@@ -12,13 +12,14 @@ from lowregret.special.divergences import bernoulli_kl_upper
 
 
 class KLUCB(Policy):
-    """Optimism by the tightest bound for rewards 0 and 1; for very long horizons.
+    r"""Optimism by the tightest bound for rewards 0 and 1; for very long horizons.
 
-    The largest q with n kl(m, q) <= log(t) + c log(log(t)), kl the Bernoulli divergence.
+    The largest $q$ with $n\, \mathrm{kl}(m, q) \le \log t + c \log\log t$, where kl is the Bernoulli
+    divergence.
 
     Garivier and Cappe, "The KL-UCB algorithm for bounded stochastic bandits and beyond", COLT 2011,
     Algorithm 1. Assumes rewards in [0, 1]; rewards between 0 and 1 enter through their mean, for which
-    the bound still holds. Needs no horizon. The analysis takes c = 3; the authors recommend c = 0 in
+    the bound still holds. Needs no horizon. The analysis takes $c = 3$; the authors recommend $c = 0$ in
     practice.
 
     Parameters
@@ -54,9 +55,9 @@ class KLUCB(Policy):
 
 
 class KLUCBPlus(Policy):
-    """KLUCB that explores less; for rewards 0 and 1, often better than KLUCB in practice.
+    r"""KLUCB that explores less; for rewards 0 and 1, often better than KLUCB in practice.
 
-    The largest q with n kl(m, q) <= log(t / n), kl the Bernoulli divergence.
+    The largest $q$ with $n\, \mathrm{kl}(m, q) \le \log(t / n)$, where kl is the Bernoulli divergence.
 
     Garivier and Cappe 2011, the variant KL-UCB+. Assumes rewards in
     [0, 1], as ``KLUCB``; needs no horizon.
@@ -83,12 +84,13 @@ class KLUCBPlus(Policy):
 
 
 class KLUCBPlusPlus(Policy):
-    """KLUCB for a known horizon, optimal in the long run and in the worst case; for rewards 0 and 1.
+    r"""KLUCB for a known horizon, optimal in the long run and in the worst case; for rewards 0 and 1.
 
-    The largest q with n kl(m, q) <= log+(y (1 + log+(y)^2)), y = T / (K n), kl the Bernoulli divergence.
+    The largest $q$ with $n\, \mathrm{kl}(m, q) \le \log^+(y (1 + \log^+(y)^2))$, where $y = T / (K n)$
+    and kl is the Bernoulli divergence.
 
     Menard and Garivier, "A minimax and asymptotically optimal algorithm for stochastic bandits", ALT
-    2017, Algorithm 1. Assumes rewards in [0, 1], as ``KLUCB``; needs the horizon T.
+    2017, Algorithm 1. Assumes rewards in [0, 1], as ``KLUCB``; needs the horizon $T$.
 
     See Also
     --------
@@ -114,15 +116,16 @@ class KLUCBPlusPlus(Policy):
 
 
 class KLUCBSwitch(Policy):
-    """KLUCB for arms with few pulls and MOSS for the others; for bounded rewards and a known horizon.
+    r"""KLUCB for arms with few pulls and MOSS for the others; for bounded rewards and a known horizon.
 
-    The largest q with n kl(m, q) <= L while n <= (T / K)^exponent, then m + sqrt(L / (2 n)).
+    The largest $q$ with $n\, \mathrm{kl}(m, q) \le L$ while $n \le (T / K)^{\mathrm{exponent}}$, then
+    $m + \sqrt{L / (2 n)}$.
 
-    L = log+(T / (K n)). Garivier, Hadiji, Menard and Stoltz, "KL-UCB-switch: optimal regret bounds for
-    stochastic bandits from both a distribution-dependent and a distribution-free viewpoints", JMLR 23, 2022,
-    for a known horizon. kl is the Bernoulli divergence: for rewards between 0 and 1, which the paper compares
-    by K_inf of all rewards, it gives a larger bound. Assumes rewards in [0, 1], as ``KLUCB``; needs the
-    horizon T.
+    $L = \log^+(T / (K n))$. Garivier, Hadiji, Menard and Stoltz, "KL-UCB-switch: optimal regret bounds
+    for stochastic bandits from both a distribution-dependent and a distribution-free viewpoints", JMLR
+    23, 2022, for a known horizon. kl is the Bernoulli divergence: for rewards between 0 and 1, which the
+    paper compares by $K_{\inf}$ of all rewards, it gives a larger bound. Assumes rewards in [0, 1], as
+    ``KLUCB``; needs the horizon $T$.
 
     Parameters
     ----------
@@ -156,13 +159,14 @@ class KLUCBSwitch(Policy):
 
 
 class KLMOSS(Policy):
-    """KLUCB for a known horizon; for rewards 0 and 1 where the worst case matters too.
+    r"""KLUCB for a known horizon; for rewards 0 and 1 where the worst case matters too.
 
-    The largest q with n kl(m, q) <= log+(T / (K n)), kl the Bernoulli divergence.
+    The largest $q$ with $n\, \mathrm{kl}(m, q) \le \log^+(T / (K n))$, where kl is the Bernoulli
+    divergence.
 
-    The bound of Chernoff at the level of MOSS, known as KL-MOSS. It is the index of Garivier, Hadiji, Menard
-    and Stoltz, JMLR 23, 2022, before its switch: ``KLUCBSwitch(exponent=1)``. Assumes rewards in [0, 1], as
-    ``KLUCB``; needs the horizon T.
+    The bound of Chernoff at the level of MOSS, known as KL-MOSS. It is the index of Garivier, Hadiji,
+    Menard and Stoltz, JMLR 23, 2022, before its switch: ``KLUCBSwitch(exponent=1)``. Assumes rewards in
+    [0, 1], as ``KLUCB``; needs the horizon $T$.
 
     See Also
     --------
@@ -186,14 +190,16 @@ class KLMOSS(Policy):
 
 
 class KLUCBGauss(Policy):
-    """Optimism for Gaussian rewards of known variance; UCB1 with the right constant.
+    r"""Optimism for Gaussian rewards of known variance; UCB1 with the right constant.
 
-    m + sqrt(2 variance log(t) / n); with plus, log(t / n) in place of log(t).
+    $m + \sqrt{2 \sigma^2 \log(t) / n}$; with ``plus``, $\log(t / n)$ instead of $\log t$. $\sigma^2$ is
+    ``variance``.
 
     Cappe, Garivier, Maillard, Munos and Stoltz, "Kullback-Leibler upper confidence bounds for optimal
-    sequential allocation", Annals of Statistics 41, 2013: kl-UCB for Gaussian rewards of known
-    variance, where the divergence is (m - q)^2 / (2 variance) and the bound has this closed form. Time counts
-    as in Algorithm 1 of Garivier and Cappe 2011; the later paper has t - 1 in place of t. Needs no horizon.
+    sequential allocation", Annals of Statistics 41, 2013: kl-UCB for Gaussian rewards of known variance,
+    where the divergence is $(m - q)^2 / (2 \sigma^2)$ and the bound has this closed form. Time counts as
+    in Algorithm 1 of Garivier and Cappe 2011; the later paper has $t - 1$ instead of $t$. Needs no
+    horizon.
 
     Parameters
     ----------

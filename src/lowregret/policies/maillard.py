@@ -15,9 +15,10 @@ LEAST_LOG_WEIGHT = -700.0
 
 
 class MaillardSampling(Policy):
-    """Choose at random with known probabilities; for rewards of known variance and logged propensities.
+    r"""Choose at random with known probabilities; for rewards of known variance and logged propensities.
 
-    An arm with a probability proportional to exp(-n d^2 / (2 variance)), d its distance to the best mean.
+    An arm with a probability proportional to $\exp(-n d^2 / (2 \sigma^2))$, where $d$ is its distance to
+    the best mean and $\sigma^2$ is ``variance``.
 
     Bian and Jun, "Maillard sampling: Boltzmann exploration done optimally", AISTATS 2022, after the thesis of
     Maillard (2013). The rewards are subgaussian with a known variance factor. Needs no horizon. An agent logs
@@ -58,9 +59,10 @@ class MaillardSampling(Policy):
 
 
 class KLMS(Policy):
-    """Choose at random with known probabilities; where exact propensities have to be logged.
+    r"""Choose at random with known probabilities; where exact propensities have to be logged.
 
-    An arm with a probability proportional to exp(-n kl(m, m*)), m* the best mean.
+    An arm with a probability proportional to $\exp(-n\, \mathrm{kl}(m, m^*))$, where $m^*$ is the best
+    mean.
 
     kl is the Bernoulli divergence. Qin, Jun and Zhang, "Kullback-Leibler Maillard sampling for multi-armed
     bandits with bounded rewards", NeurIPS 2023, the policy KL-MS. Assumes rewards in [0, 1]; rewards in

@@ -11,12 +11,12 @@ from lowregret.policies.views import Arm, Clock
 
 
 class MOSS(Policy):
-    """Optimism for a known horizon that explores less than UCB1; a strong and simple default in [0, 1].
+    r"""Optimism for a known horizon that explores less than UCB1; a strong and simple default in [0, 1].
 
-    m + sqrt(log+(T / (K n)) / n), with log+ x = max(log x, 0).
+    $m + \sqrt{\log^+(T / (K n)) / n}$, with $\log^+ x = \max(\log x, 0)$.
 
-    Audibert and Bubeck, "Minimax policies for adversarial and stochastic bandits", COLT 2009,
-    the policy MOSS. Assumes rewards in [0, 1]; needs the horizon T.
+    Audibert and Bubeck, "Minimax policies for adversarial and stochastic bandits", COLT 2009, the policy
+    MOSS. Assumes rewards in [0, 1]; needs the horizon $T$.
 
     See Also
     --------
@@ -41,9 +41,9 @@ class MOSS(Policy):
 
 
 class MOSSAnytime(Policy):
-    """MOSS where no horizon is known.
+    r"""MOSS where no horizon is known.
 
-    m + sqrt(((1 + alpha) / 2) log+(t / (K n)) / n), with log+ x = max(log x, 0).
+    $m + \sqrt{\frac{1 + \alpha}{2} \log^+(t / (K n)) / n}$, with $\log^+ x = \max(\log x, 0)$.
 
     Degenne and Perchet, "Anytime optimal algorithms in stochastic multi-armed bandits", ICML 2016,
     MOSS-anytime. Assumes rewards in [0, 1]; needs no horizon.

@@ -23,29 +23,32 @@ class Round(NamedTuple):
 
 
 class MOSSV(Policy):
-    """Optimism that uses variances and a known horizon; our default for rewards in [0, 1].
+    r"""Optimism that uses variances and a known horizon; our default for rewards in [0, 1].
 
     The smallest of Bernstein's, Hoeffding's and Chernoff's upper confidence bound, at the level of MOSS.
 
-    Recommended for rewards in [0, 1] and a known horizon. With l = log+(T / (K' n)) and
-    L = l (1 + caution (l / log(T / K'))^2) + peers log+(med / (2 n)) the index is the smallest of
+    Recommended for rewards in [0, 1] and a known horizon. With $\ell = \log^+(T / (K' n))$ and
+    $L = \ell\, (1 + \mathrm{caution}\, (\ell / \log(T / K'))^2) + \mathrm{peers} \log^+(M / (2 n))$ the
+    index is the smallest of
 
-    - m + sqrt(a v L / n) + c L / n, Bernstein's bound with the empirical variance v,
-    - m + sqrt(l / n), Hoeffding's bound as in `MOSS`,
-    - the largest q with n kl(m, q) <= L, Chernoff's bound, kl the Bernoulli divergence.
+    - $m + \sqrt{a v L / n} + c L / n$, Bernstein's bound with the empirical variance $v$,
+    - $m + \sqrt{\ell / n}$, Hoeffding's bound as in `MOSS`,
+    - the largest $q$ with $n\, \mathrm{kl}(m, q) \le L$, Chernoff's bound, where kl is the Bernoulli
+      divergence.
 
-    med is the lower median of the pulls of all arms, taken anew whenever the number of pulls has doubled. An
-    arm with less than half the pulls of the median arm may have been given up after bad luck, so its level is
-    higher. Of two arms neither says anything about the other, so there peers / 4 is added to caution.
+    $M$ is the lower median of the pulls of all arms, taken anew whenever the number of pulls has doubled.
+    An arm with less than half the pulls of the median arm may have been given up after bad luck, so its
+    level is higher. Of two arms neither says anything about the other, so there ``peers / 4`` is added to
+    caution.
 
-    K' is K where K^2 <= 4 T; with more arms it is K^3 / (4 T), but at most 2 K. An arm with v > m (1 - m)
-    has rewards outside [0, 1], and Chernoff's bound does not count. For other arms an index q > 0.8 is
-    replaced by 0.8 + 0.2 (q - 0.8) / (1 - q), which changes no choice if all rewards are in [0, 1];
-    elsewhere no bound of 1 then excludes an arm whose first rewards are 0 and 1.
+    $K'$ is $K$ where $K^2 \le 4 T$; with more arms it is $K^3 / (4 T)$, but at most $2 K$. An arm with
+    $v > m (1 - m)$ has rewards outside [0, 1], and Chernoff's bound does not count. For other arms an
+    index $q > 0.8$ is replaced by $0.8 + 0.2 (q - 0.8) / (1 - q)$, which changes no choice if all rewards
+    are in [0, 1]; elsewhere no bound of 1 then excludes an arm whose first rewards are 0 and 1.
 
-    For independent rewards in [0, 1], a > 1 and c > 7/6 the mean regret is at most of order sqrt(K T), with
-    a smaller bound where variances are small. A policy of this package; docs/explanation/successor.md has
-    the theorem and its proof. Needs the horizon T.
+    For independent rewards in [0, 1], $a > 1$ and $c > 7/6$ the mean regret is at most of order
+    $\sqrt{K T}$, with a smaller bound where variances are small. A policy of this package;
+    docs/explanation/successor.md has the theorem and its proof. Needs the horizon $T$.
 
     Parameters
     ----------
@@ -98,9 +101,9 @@ class MOSSV(Policy):
 
 
 class MOSSVAnytime(Policy):
-    """MOSSV where no horizon is known.
+    r"""MOSSV where no horizon is known.
 
-    The index of MOSSV with 3/2 t instead of T, and K' = K; needs no horizon.
+    The index of MOSSV with $\frac{3}{2} t$ instead of $T$, and $K' = K$; needs no horizon.
 
     The bound on the order of the regret of `MOSSV` holds for it as well, with another constant. A policy of
     this package; docs/explanation/successor.md has the proof.

@@ -11,14 +11,15 @@ from lowregret.policies.views import Arm, Clock, Random
 
 
 class MOTS(Policy):
-    """Thompson sampling with samples cut at a bound; for Gaussian rewards where the worst case matters.
+    r"""Thompson sampling with samples cut at a bound; for Gaussian rewards where the worst case matters.
 
-    The smaller of a sample of N(m, variance / (rho n)) and m + sqrt(alpha variance log+(T / (K n)) / n).
+    The smaller of a sample of $\mathcal{N}(m, \sigma^2 / (\rho n))$ and
+    $m + \sqrt{\alpha \sigma^2 \log^+(T / (K n)) / n}$, where $\sigma^2$ is ``variance``.
 
-    Jin, Xu, Shi, Xiao and Gu, "MOTS: minimax optimal Thompson sampling", ICML 2021, Algorithm 1, where the
-    noise is subgaussian with variance factor 1. Needs the horizon T. Constants not verified:
-    rho and alpha, of which the paper's bounds need certain values; a public program of unknown author has
-    rho = 0.9.
+    Jin, Xu, Shi, Xiao and Gu, "MOTS: minimax optimal Thompson sampling", ICML 2021, Algorithm 1, where
+    the noise is subgaussian with variance factor 1. Needs the horizon $T$. Constants not verified: $\rho$
+    and $\alpha$, for which the paper's bounds need certain values; a public program of unknown author has
+    $\rho = 0.9$.
 
     Parameters
     ----------

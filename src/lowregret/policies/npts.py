@@ -10,13 +10,13 @@ from lowregret.policies.views import Arm, Clock, Random
 
 
 class NPTS(Policy):
-    """Thompson sampling by random weights of the rewards seen; for rewards in [0, 1] of any form.
+    r"""Thompson sampling by random weights of the rewards seen; for rewards in [0, 1] of any form.
 
     The mean of the rewards and of the value 1, with random weights: uniform on those that add up to 1.
 
     Riou and Honda, "Bandit algorithms based on Thompson sampling for bounded reward distributions", ALT
-    2020, Algorithm 2: the weights are a draw from the Dirichlet distribution with n + 1 parameters of 1.
-    Assumes rewards in [0, 1]; needs no horizon. Looks at all rewards at every step.
+    2020, Algorithm 2: the weights are a draw from the Dirichlet distribution with $n + 1$ parameters of
+    1. Assumes rewards in [0, 1]; needs no horizon. Looks at all rewards at every step.
 
     See Also
     --------

@@ -11,13 +11,13 @@ from lowregret.policies.views import Arm, Clock
 
 
 class OCUCB(Policy):
-    """Optimism that adapts to the number of rivals; for Gaussian rewards and a known horizon.
+    r"""Optimism that adapts to the number of rivals; for Gaussian rewards and a known horizon.
 
-    m + sqrt(alpha log(psi T / t) / n).
+    $m + \sqrt{\alpha \log(\psi T / t) / n}$.
 
     Lattimore, "Optimally confident UCB: improved regret for finite-armed bandits", 2015, Algorithm 1.
-    Assumes rewards with subgaussian noise; needs the horizon T. The analysis takes alpha > 2 and psi >=
-    2.
+    Assumes rewards with subgaussian noise; needs the horizon $T$. The analysis takes $\alpha > 2$ and
+    $\psi \ge 2$.
 
     Parameters
     ----------

@@ -11,15 +11,16 @@ from lowregret.policies.views import Arm, Clock, Random
 
 
 class PHE(Policy):
-    """Explore by added fake rewards; simple to explain, and random without a posterior.
+    r"""Explore by added fake rewards; simple to explain, and random without a posterior.
 
-    (S + U) / (n + k), S the sum of the rewards and U a binomial draw of k = ceil(a n) trials, p = 1/2.
+    $(S + U) / (n + k)$, where $S$ is the sum of the rewards and $U$ a binomial draw of
+    $k = \lceil a n \rceil$ trials with $p = 1/2$.
 
-    Kveton, Szepesvari, Ghavamzadeh and Boutilier, "Perturbed-history exploration in stochastic multi-armed
-    bandits", IJCAI 2019, Algorithm 1: the mean of the n rewards and of k pseudo-rewards, which are 0 or 1
-    with equal probability. Constant not verified: a, which is 1.1 in the code of Baudry, Kaufmann and
-    Maillard (2020), and exceeds 1 in the first version of the paper. Assumes rewards in [0, 1]; needs no
-    horizon.
+    Kveton, Szepesvari, Ghavamzadeh and Boutilier, "Perturbed-history exploration in stochastic
+    multi-armed bandits", IJCAI 2019, Algorithm 1: the mean of the $n$ rewards and of $k$ pseudo-rewards,
+    which are 0 or 1 with equal probability. Constant not verified: $a$, which is 1.1 in the code of
+    Baudry, Kaufmann and Maillard (2020), and exceeds 1 in the first version of the paper. Assumes rewards
+    in [0, 1]; needs no horizon.
 
     Parameters
     ----------

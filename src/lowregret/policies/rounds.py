@@ -38,16 +38,17 @@ def ending(round: Halving, until: int) -> Halving:
 
 
 class UCBImproved(Policy):
-    """Drop arms round by round, with a known horizon; the ancestor of EUCBV, for comparisons.
+    r"""Drop arms round by round, with a known horizon; the ancestor of EUCBV, for comparisons.
 
-    Rounds up to ceil(2 log(T D^2) / D^2) pulls in all; arms leave by m +- sqrt(log(T D^2) / (2 n)).
+    Rounds up to $\lceil 2 \log(T D^2) / D^2 \rceil$ pulls in all; arms leave by
+    $m \pm \sqrt{\log(T D^2) / (2 n)}$.
 
     Auer and Ortner, "UCB revisited: improved regret bounds for the stochastic multi-armed bandit
-    problem", Periodica Mathematica Hungarica 61, 2010, Figure 1. D starts at 1 and halves after each of
-    the rounds 0 to floor(log2(T / e) / 2); an arm is pulled until it has that many pulls in all. Within a
-    round the arms take turns, so that a horizon inside it favours none, and arms left after the last
-    round are pulled in turn until T; both are our choice where the paper is silent. Assumes rewards in
-    [0, 1]; needs the horizon T.
+    problem", Periodica Mathematica Hungarica 61, 2010, Figure 1. $D$ starts at 1 and halves after each of
+    the rounds 0 to $\lfloor \log_2(T / e) / 2 \rfloor$; an arm is pulled until it has that many pulls in
+    all. Within a round the arms take turns, so that a horizon inside it favours none, and arms left after
+    the last round are pulled in turn until $T$; both are our choice where the paper is silent. Assumes
+    rewards in [0, 1]; needs the horizon $T$.
 
     See Also
     --------
@@ -93,15 +94,15 @@ class Phase(NamedTuple):
 
 
 class MedianElimination(Policy):
-    """Drop the worse half of the arms, phase by phase; a method to find a good arm, not to earn.
+    r"""Drop the worse half of the arms, phase by phase; a method to find a good arm, not to earn.
 
-    Phases of (4 / eps^2) log(3 / delta) pulls of every arm; then those below the median leave.
+    Phases of $(4 / e^2) \log(3 / d)$ pulls of every arm; then those below the median leave.
 
     Even-Dar, Mannor and Mansour, "Action elimination and stopping conditions for the multi-armed bandit
-    and reinforcement learning problems", JMLR 7, 2006, Algorithm 4. eps and delta start at epsilon / 4
-    and delta / 2 and are multiplied by 3/4 and 1/2 from phase to phase. Each phase judges an arm by its
-    rewards in that phase alone, and its arms take turns. Finds an arm within epsilon of the best with
-    probability 1 - delta, and then stays with it. Assumes rewards in [0, 1]; needs no horizon.
+    and reinforcement learning problems", JMLR 7, 2006, Algorithm 4. $e$ and $d$ start at $\epsilon/4$ and
+    $\delta/2$ and are multiplied by 3/4 and 1/2 from phase to phase. Each phase judges an arm by its
+    rewards in that phase alone, and its arms take turns. Finds an arm within $\epsilon$ of the best with
+    probability $1 - \delta$, and then stays with it. Assumes rewards in [0, 1]; needs no horizon.
 
     Parameters
     ----------
@@ -156,18 +157,20 @@ class MedianElimination(Policy):
 
 
 class CCB(Policy):
-    """Optimism that slows at deadlines; for comparisons with its paper, as UCB1 and MOSS are simpler.
+    r"""Optimism that slows at deadlines; for comparisons with its paper, as UCB1 and MOSS are simpler.
 
-    m + sqrt(r log(T D^2) / (2 n_D)), r = sqrt(T) / n; D halves at deadlines set by the candidate arms.
+    $m + \sqrt{r \log(T D^2) / (2 n_D)}$ with $r = \sqrt{T} / n$; $D$ halves at deadlines set by the
+    candidate arms.
 
     Liu and Tsuruoka, "Modification of improved upper confidence bounds for regulating exploration in
-    Monte-Carlo tree search", Theoretical Computer Science 644, 2016. n_D = ceil(2 log(T D^2) / D^2); an
-    arm is a candidate unless its upper end at width sqrt(log(T D^2) / (2 n_D)) is below the best lower end;
-    the next deadline is n_D pulls for each candidate arm. No arm is eliminated. The text of the paper could
-    not be read. The script CCB.py of the EUCBV authors has this index, and D halves there as often as here,
-    at most floor(log2(T / e) / 2) + 1 times. Two things differ. There an arm that is no candidate after some
-    pull stays out of the count, and the first deadline is K pulls later; here the candidates are counted anew
-    at each deadline. Assumes rewards in [0, 1]; needs the horizon T.
+    Monte-Carlo tree search", Theoretical Computer Science 644, 2016.
+    $n_D = \lceil 2 \log(T D^2) / D^2 \rceil$; an arm is a candidate unless its upper end at width
+    $\sqrt{\log(T D^2) / (2 n_D)}$ is below the best lower end; the next deadline is $n_D$ pulls for each
+    candidate arm. No arm is eliminated. The text of the paper could not be read. The script CCB.py of the
+    EUCBV authors has this index, and $D$ halves there as often as here, at most
+    $\lfloor \log_2(T / e) / 2 \rfloor + 1$ times. Two things differ. There an arm that is no candidate
+    after some pull stays out of the count, and the first deadline is $K$ pulls later; here the candidates
+    are counted anew at each deadline. Assumes rewards in [0, 1]; needs the horizon $T$.
 
     Parameters
     ----------

@@ -11,13 +11,14 @@ from lowregret.policies.views import Arm, Clock
 
 
 class SlidingWindowUCB(Policy):
-    """Optimism on the latest rewards alone; for means that change.
+    r"""Optimism on the latest rewards alone; for means that change.
 
-    s / c + b sqrt(xi log(min(t - 1, tau)) / c), c and s the pulls and rewards of the last tau steps.
+    $s/c + b \sqrt{\xi \log(\min(t - 1, \tau)) / c}$, where $c$ and $s$ are the pulls and rewards of the
+    last $\tau$ steps.
 
-    Garivier and Moulines, "On upper-confidence bound policies for switching bandit problems", ALT 2011, the
-    policy SW-UCB. The logarithm is of the pulls so far, t - 1. An arm without pulls in the window is pulled
-    next. Assumes rewards in [0, b]; needs no horizon. Looks at the rewards in the window.
+    Garivier and Moulines, "On upper-confidence bound policies for switching bandit problems", ALT 2011,
+    the policy SW-UCB. The logarithm is of the pulls so far, $t - 1$. An arm without pulls in the window
+    is pulled next. Assumes rewards in [0, b]; needs no horizon. Looks at the rewards in the window.
 
     Parameters
     ----------

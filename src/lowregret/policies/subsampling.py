@@ -24,16 +24,16 @@ class LastPull(NamedTuple):
 
 
 class LBSDA(Policy):
-    """Compare arms on equal numbers of latest rewards; for rewards of unknown form.
+    r"""Compare arms on equal numbers of latest rewards; for rewards of unknown form.
 
-    In rounds, each arm whose mean is at least that of the leader's last n rewards, else the leader.
+    In rounds, each arm whose mean is at least that of the leader's last $n$ rewards, else the leader.
 
-    Baudry, Russac and Cappe, "On limited-memory subsampling strategies for bandits", ICML 2021, the policy
-    LB-SDA. The leader is the arm with the most pulls; of several, the one with the best mean, then the
-    leader before. Only arms with fewer pulls are compared with it, and an arm with at most sqrt(log(r)) pulls
-    is pulled in round r in any case. Constant not verified: the code of the authors has fewer than
-    log(r)^(1/3) pulls, or sqrt(log(r)), which is one forced pull of each arm less. Makes no assumption on the
-    rewards, and needs no horizon.
+    Baudry, Russac and Cappe, "On limited-memory subsampling strategies for bandits", ICML 2021, the
+    policy LB-SDA. The leader is the arm with the most pulls; of several, the one with the best mean, then
+    the leader before. Only arms with fewer pulls are compared with it, and an arm with at most
+    $\sqrt{\log r}$ pulls is pulled in round $r$ in any case. Constant not verified: the code of the
+    authors has fewer than $\log(r)^{1/3}$ pulls, or $\sqrt{\log r}$, which is one forced pull of each arm
+    less. Makes no assumption on the rewards, and needs no horizon.
 
     See Also
     --------
@@ -97,15 +97,15 @@ class LBSDA(Policy):
 
 
 class LDSSDA(LBSDA):
-    """LBSDA with parts of the leader's rewards from anywhere; for rewards of unknown form.
+    r"""LBSDA with parts of the leader's rewards from anywhere; for rewards of unknown form.
 
-    As LBSDA, but the leader's n rewards begin at a place that a low-discrepancy sequence selects.
+    As LBSDA, but the leader's $n$ rewards begin at a place that a low-discrepancy sequence selects.
 
     Baudry, Kaufmann and Maillard, "Sub-sampling for efficient non-parametric bandit exploration", NeurIPS
-    2020, the policy LDS-SDA: in round r, ceil(u (N - n)) of the leader's N rewards come before the block,
-    where u is the r-th number of the sequence of van der Corput. No pull is forced. The paper's RB-SDA draws
-    u at random, with nearly the same regret in its tables. Makes no assumption on the rewards, and needs no
-    horizon.
+    2020, the policy LDS-SDA: in round $r$, $\lceil u (N - n) \rceil$ of the leader's $N$ rewards come
+    before the block, where $u$ is the r-th number of the sequence of van der Corput. No pull is forced.
+    The paper's RB-SDA draws $u$ at random, with nearly the same regret in its tables. Makes no assumption
+    on the rewards, and needs no horizon.
 
     See Also
     --------

@@ -18,9 +18,9 @@ def success_or_failure(self: Policy, reward: float, rng: Random) -> float:
 
 
 class ThompsonBeta(Policy):
-    """Choose each arm as often as it is likely to be the best; our default for rewards 0 and 1 live.
+    r"""Choose each arm as often as it is likely to be the best; our default for rewards 0 and 1 live.
 
-    A sample of Beta(1 + S, 1 + F), of S successes and F failures.
+    A sample of $\mathrm{Beta}(1 + S, 1 + F)$, for $S$ successes and $F$ failures.
 
     Agrawal and Goyal, "Analysis of Thompson sampling for the multi-armed bandit problem", COLT 2012,
     Algorithm 1, and Algorithm 2 for rewards between 0 and 1: such a reward counts as a success with that
@@ -54,13 +54,14 @@ class ThompsonBeta(Policy):
 
 
 class ThompsonGauss(Policy):
-    """Thompson sampling for Gaussian rewards of known variance.
+    r"""Thompson sampling for Gaussian rewards of known variance.
 
-    A sample of N(S / (n + 1), variance / (n + 1)), S the sum of the rewards.
+    A sample of $\mathcal{N}(S / (n + 1), \sigma^2 / (n + 1))$, where $S$ is the sum of the rewards and
+    $\sigma^2$ is ``variance``.
 
     Agrawal and Goyal, "Further optimal regret bounds for Thompson sampling", AISTATS 2013, Algorithm 2,
-    where the variance is 1. The second parameter of N is a variance: the standard deviation falls as 1 /
-    sqrt(n + 1). Needs no horizon.
+    where the variance is 1. The second parameter of $\mathcal{N}$ is a variance: the standard deviation
+    falls as $1/\sqrt{n + 1}$. Needs no horizon.
 
     Parameters
     ----------
@@ -94,14 +95,15 @@ class ThompsonGauss(Policy):
 
 
 class ThompsonNormal(Policy):
-    """Thompson sampling for rewards of unknown scale, such as revenue.
+    r"""Thompson sampling for rewards of unknown scale, such as revenue.
 
-    m + sqrt(v / (n - 3)) times a sample of Student's t distribution with n - 3 degrees, v the variance.
+    $m + \sqrt{v / (n - 3)}$ times a sample of Student's distribution with $n - 3$ degrees of freedom,
+    where $v$ is the variance of the rewards.
 
     Honda and Takemura, "Optimality of Thompson sampling for Gaussian bandits depends on priors", AISTATS
     2014: the posterior of a Gaussian mean when the variance is unknown too, under the prior uniform in
-    both (their alpha = -1, one of those for which they prove optimality; it fails for the reference and
-    Jeffreys priors). Every arm is pulled five times first, as many as that prior needs. Needs no horizon.
+    both (their $\alpha = -1$, for which they prove optimality; it fails for the reference and Jeffreys
+    priors). Every arm is pulled five times first, as many as that prior needs. Needs no horizon.
 
     See Also
     --------
@@ -135,14 +137,14 @@ class ThompsonNormal(Policy):
 
 
 class TopTwoThompson(ThompsonBeta):
-    """Thompson sampling that also tests the runner-up; to find the best arm rather than to earn.
+    r"""Thompson sampling that also tests the runner-up; to find the best arm rather than to earn.
 
     With probability ``leader_share`` the arm of Thompson sampling, else the first other of new samples.
 
     Russo, "Simple Bayesian algorithms for best-arm identification", Operations Research 68, 2020, Section
-    3.2, with the posteriors Beta(1 + S, 1 + F). Where samples must be drawn often until another arm comes
-    first, it is drawn from its conditional distribution. A reward between 0 and 1 counts as a success with
-    that probability. Assumes rewards in [0, 1]; needs no horizon.
+    3.2, with the posteriors $\mathrm{Beta}(1 + S, 1 + F)$. Where samples must be drawn often until
+    another arm comes first, it is drawn from its conditional distribution. A reward between 0 and 1
+    counts as a success with that probability. Assumes rewards in [0, 1]; needs no horizon.
 
     Parameters
     ----------
@@ -169,9 +171,10 @@ class TopTwoThompson(ThompsonBeta):
 
 
 class TopTwoThompsonGauss(ThompsonGauss):
-    """TopTwoThompson for Gaussian rewards of known variance.
+    r"""TopTwoThompson for Gaussian rewards of known variance.
 
-    `TopTwoThompson` with the posteriors N(S / (n + 1), variance / (n + 1)) of `ThompsonGauss`.
+    `TopTwoThompson` with the posteriors $\mathcal{N}(S / (n + 1), \sigma^2 / (n + 1))$ of
+    `ThompsonGauss`.
 
     Russo, "Simple Bayesian algorithms for best-arm identification", Operations Research 68, 2020, Section
     3.2. Needs no horizon.

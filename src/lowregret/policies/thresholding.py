@@ -55,13 +55,13 @@ class Stage(NamedTuple):
 
 
 class AugUCB(Policy):
-    """Pull the arm with the smallest |m - threshold| - 2 s, and drop arms beyond 2 s from the threshold.
+    r"""Pull the arm with the smallest |m - threshold| - 2 s, and drop arms beyond 2 s from the threshold.
 
     Mukherjee, Naveen, Sudarsanam and Ravindran, "Thresholding bandits with augmented UCB", IJCAI 2017,
-    Algorithm 1: s = sqrt(rho psi_m (v + 1) log(T epsilon_m) / (4 n)) with the variance v, epsilon_m = 2^-m
-    and psi_m = T epsilon_m / (128 log^2(3/16 K log K)). Accepts the arms whose mean is at least the
-    threshold. The paper does not say what is pulled once all arms are dropped; here the last one keeps its
-    turn. Needs the horizon T.
+    Algorithm 1: $s = \sqrt{\rho \psi_k (v + 1) \log(T \epsilon_k) / (4 n)}$ in stage $k$, with the
+    variance $v$, $\epsilon_k = 2^{-k}$ and $\psi_k = T \epsilon_k / (128 \log^2(\frac{3}{16} K \log K))$.
+    Accepts the arms whose mean is at least the threshold. The paper does not say what is pulled once all
+    arms are dropped; here the last one keeps its turn. Needs the horizon $T$.
 
     Parameters
     ----------

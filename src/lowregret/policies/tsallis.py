@@ -17,14 +17,16 @@ class LossEstimate(NamedTuple):
 
 
 class TsallisINF(Policy):
-    """Random choices that hold against an adversary too; where rewards follow no distribution.
+    r"""Random choices that hold against an adversary too; where rewards follow no distribution.
 
-    An arm with probability 4 / (eta (L - x))^2, L its estimated loss, x such that they add up to 1.
+    An arm with probability $4 / (\eta (L - x))^2$, where $L$ is its estimated loss, and $x$ such that the
+    probabilities add up to 1.
 
-    Zimmert and Seldin, "Tsallis-INF: an optimal algorithm for stochastic and adversarial bandits", JMLR 22,
-    2021, Algorithm 1 with alpha = 1/2 and eta = 2 / sqrt(t). The loss of a pull is 1 - reward. An estimate
-    is the loss divided by the probability of the pull, and 0 for the other arms. With delayed rewards, the
-    probability is that at the time of the reward. Assumes rewards in [0, 1]; needs no horizon.
+    Zimmert and Seldin, "Tsallis-INF: an optimal algorithm for stochastic and adversarial bandits", JMLR
+    22, 2021, Algorithm 1 with $\alpha = 1/2$ and $\eta = 2/\sqrt{t}$. The loss of a pull is 1 - reward.
+    An estimate is the loss divided by the probability of the pull, and 0 for the other arms. With delayed
+    rewards, the probability is that at the time of the reward. Assumes rewards in [0, 1]; needs no
+    horizon.
 
     Parameters
     ----------

@@ -11,12 +11,12 @@ from lowregret.policies.views import Arm, Clock
 
 
 class UCB1(Policy):
-    """Optimism: the mean and a bonus that shrinks with pulls; a safe default, and slower than MOSS.
+    r"""Optimism: the mean and a bonus that shrinks with pulls; a safe default, and slower than MOSS.
 
-    m + sqrt(alpha log(t - 1) / n).
+    $m + \sqrt{\alpha \log(t - 1) / n}$.
 
     Auer, Cesa-Bianchi and Fischer, "Finite-time analysis of the multiarmed bandit problem", Machine
-    Learning 47, 2002, Figure 1, where alpha is 2. The logarithm is of the pulls so far, t - 1.
+    Learning 47, 2002, Figure 1, where $\alpha$ is 2. The logarithm is of the pulls so far, $t - 1$.
     Assumes rewards in [0, 1]; needs no horizon.
 
     Parameters
@@ -49,13 +49,13 @@ class UCB1(Policy):
 
 
 class UCBTuned(Policy):
-    """UCB1 with a bonus that uses the variance; better than UCB1 in practice, without a proof.
+    r"""UCB1 with a bonus that uses the variance; better than UCB1 in practice, without a proof.
 
-    m + sqrt((log(t - 1) / n) min(1/4, v + sqrt(2 log(t - 1) / n))).
+    $m + \sqrt{\frac{\log(t - 1)}{n} \min(\frac{1}{4}, v + \sqrt{2 \log(t - 1) / n})}$.
 
     Auer, Cesa-Bianchi and Fischer 2002, section 4, where it is proposed for experiments, without a proof.
-    v is the empirical variance; the logarithm is of the pulls so far, t - 1. Assumes rewards in [0, 1]; needs
-    no horizon.
+    $v$ is the empirical variance; the logarithm is of the pulls so far, $t - 1$. Assumes rewards in
+    [0, 1]; needs no horizon.
 
     See Also
     --------
@@ -80,14 +80,14 @@ class UCBTuned(Policy):
 
 
 class UCBV(Policy):
-    """Optimism by variances, with a proof; good where the best arms vary little.
+    r"""Optimism by variances, with a proof; good where the best arms vary little.
 
-    m + sqrt(2 v E / n) + 3 c b E / n, with E = zeta log(t).
+    $m + \sqrt{2 v E / n} + 3 c b E / n$, with $E = \zeta \log t$.
 
     Audibert, Munos and Szepesvari, "Exploration-exploitation tradeoff using variance estimates in multi-
-    armed bandits", Theoretical Computer Science 410, 2009, the UCB-V policy with exploration function E =
-    zeta log t; the paper proves logarithmic regret for zeta > 1 and c = 1. Assumes rewards in [0, b];
-    needs no horizon.
+    armed bandits", Theoretical Computer Science 410, 2009, the UCB-V policy with exploration function
+    $E$; the paper proves logarithmic regret for $\zeta > 1$ and $c = 1$. Assumes rewards in [0, b]; needs
+    no horizon.
 
     Parameters
     ----------
@@ -124,9 +124,10 @@ class UCBV(Policy):
 
 
 class UCBNormal(Policy):
-    """Optimism for Gaussian rewards of unknown variance; explores much, for comparisons.
+    r"""Optimism for Gaussian rewards of unknown variance; explores much, for comparisons.
 
-    m + sqrt(16 s^2 log(t - 1) / n), s^2 the unbiased variance; first any arm with n < 8 log(t).
+    $m + \sqrt{16 s^2 \log(t - 1) / n}$, where $s^2$ is the unbiased variance; first any arm with
+    $n < 8 \log t$.
 
     Auer, Cesa-Bianchi and Fischer 2002, the policy UCB1-NORMAL, for Gaussian rewards of unknown mean and
     variance. Every arm is pulled twice first. Needs no horizon.
