@@ -28,7 +28,7 @@ class MOSSV(Policy):
     The smallest of Bernstein's, Hoeffding's and Chernoff's upper confidence bound, at the level of MOSS.
 
     Recommended for rewards in [0, 1] and a known horizon. With $\ell = \log^+(T / (K' n))$ and
-    $L = \ell\, (1 + \mathrm{caution}\, (\ell / \log(T / K'))^2) + \mathrm{peers} \log^+(M / (2 n))$ the
+    $L = \ell\, (1 + \mathrm{caution}\, (\ell / \log(T / K'))^2) + \mathrm{peers}\, \log^+(M / (2 n))$ the
     index is the smallest of
 
     - $m + \sqrt{a v L / n} + c L / n$, Bernstein's bound with the empirical variance $v$,
