@@ -1,5 +1,6 @@
 """A bit that has flipped in a log is noticed, and the event is named."""
 
+import re
 import shutil
 import sqlite3
 import struct
@@ -84,6 +85,45 @@ def test_each_bit_of_a_backup(tmp_path):
         except lr.StoreError:
             noticed += 1
     assert noticed > 10
+
+
+def test_each_place_of_a_request(tmp_path):
+    """By the index a request finds its decision, so a name that changed there would get another one."""
+    path, copy = tmp_path / "a.db", tmp_path / "copy.db"
+    play(path)
+    backup(path, copy)
+    content = copy.read_bytes()
+    places = [match.start() for match in re.finditer(b"order 5", content)]
+    assert len(places) == 2
+    for place in places:
+        copy.write_bytes(content[:place] + b"O" + content[place + 1 :])
+        with pytest.raises(lr.StoreError, match="is damaged: restore"):
+            restore(copy, tmp_path / "again.db")
+
+
+def test_a_definition_of_a_table(tmp_path):
+    """SQLite's message quotes what it cannot read, and Python cannot decode it."""
+    path = tmp_path / "a.db"
+    play(path)
+    backup(path, tmp_path / "copy.db")
+    content = (tmp_path / "copy.db").read_bytes()
+    (tmp_path / "copy.db").write_bytes(content.replace(b"CREATE TABLE log", b"CREATE\xd4ABLE log"))
+    with pytest.raises(lr.StoreError, match="cannot use .*copy.db': database disk image is malformed"):
+        lr.open_agent(tmp_path / "copy.db")
+
+
+def test_a_row_that_has_lost_a_column(tmp_path):
+    """Its checksum then counts as its time, and it seems to be of an older version, which had none."""
+    path, copy = tmp_path / "a.db", tmp_path / "copy.db"
+    play(path)
+    backup(path, copy)
+    content, null, real = copy.read_bytes(), b"\x00", b"\x07"
+    row = content.index(real + 5 * null + real)  # the types of a reward, of what it lacks, and of its time
+    for place in range(row + 1, row + 5):
+        copy.write_bytes(content[:place] + b"\x80" + content[place + 1 :])
+        damaged = pytest.raises(lr.StoreError, match="^event .* is damaged: restore")
+        with closing(SQLiteStore(copy, read_only=True)) as store, damaged:
+            store.events(0)
 
 
 def test_an_erased_name_leaves_nothing_in_the_checksum(tmp_path):

@@ -305,7 +305,7 @@ class SQLiteStore(SQLStore):
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
             connection = self._take()
             try:
-                if self._query(connection, "PRAGMA quick_check(1)", ()) != [("ok",)]:
+                if self._query(connection, "PRAGMA integrity_check(1)", ()) != [("ok",)]:
                     raise StoreError(f"{self.title} is damaged: restore it from another copy")
                 self._query(connection, "PRAGMA query_only = OFF", ())
                 self._query(connection, "VACUUM INTO ?", (str(path),))

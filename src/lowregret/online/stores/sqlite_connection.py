@@ -56,9 +56,12 @@ class Connection:
         with self.lock:
             if self.raw is None:
                 raise LostError("this process was forked during the call, and nothing was stored: try again")
-            if rows is not None:
-                return self.raw.executemany(query, rows).fetchall()
-            return self.raw.execute(query, values).fetchall()
+            try:
+                if rows is not None:
+                    return self.raw.executemany(query, rows).fetchall()
+                return self.raw.execute(query, values).fetchall()
+            except UnicodeDecodeError:  # of SQLite's message, which quotes a damaged table
+                raise sqlite3.DatabaseError("database disk image is malformed") from None
 
     @property
     def in_transaction(self) -> bool:
