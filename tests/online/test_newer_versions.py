@@ -80,7 +80,19 @@ def test_what_only_a_newer_version_can_read(where):
                 lr.open_agent(where)
 
 
-@pytest.mark.parametrize("change", [{"format": 3}, {"made_with": {"mood": "good"}}])
+NEW_POLICY = {"class": "UCB9", "parameters": {}}
+NEW_PARAMETER = {"class": "UCB1", "parameters": {"alpha": 2.0, "mood": "good"}}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": 3},
+        {"made_with": {"mood": "good"}},
+        {"made_with": {"policy": NEW_POLICY}},
+        {"made_with": {"policy": NEW_PARAMETER}},
+    ],
+)
 def test_an_agent_that_a_newer_version_created(tmp_path, change):
     path = tmp_path / "a.db"
     lr.open_agent(path, "UCB1", ARMS).close()

@@ -26,7 +26,12 @@ from lowregret.online.agent_settings import (
 )
 from lowregret.online.agent_state import AgentState
 from lowregret.online.earlier_rewards import Source, prior_from
-from lowregret.online.policy_description import as_created, current_description, policy_text
+from lowregret.online.policy_description import (
+    as_created,
+    current_description,
+    is_of_newer_version,
+    policy_text,
+)
 from lowregret.online.snapshot import SNAPSHOT_FORMAT
 from lowregret.online.stores import TIMEOUT, NewerError, Store
 from lowregret.online.stores.locations import open_store
@@ -233,6 +238,8 @@ def parse_header(text: str, title: str) -> tuple[dict[str, Any], str]:
             raise NewerError(f"a newer lowregret created {title}: upgrade this host")
         if header["format"] == SNAPSHOT_FORMAT and isinstance(token, str):
             policy, arms = current_description(made_with["policy"]), tuple(made_with["arms"])
+            if is_of_newer_version(policy):
+                raise NewerError(f"a newer lowregret created {title}: upgrade this host")
             return {**DEFAULTS, **made_with, "policy": policy, "arms": arms}, token
     except (ValueError, KeyError, TypeError, AttributeError):
         pass

@@ -54,6 +54,16 @@ def current_description(description: Any) -> dict[str, Any]:
     return {"class": title, "parameters": {**defaults, **ADDED.get(title, {}), **parameters}}
 
 
+def is_of_newer_version(description: dict[str, Any]) -> bool:
+    """Return whether a class of the package, or one of its parameters, does not exist in this version."""
+    title, parameters = description["class"], description["parameters"]
+    if ":" in title:  # a class outside the package
+        return False
+    if title not in POLICIES:
+        return True
+    return not parameters.keys() <= {field.name for field in fields_of(POLICIES[title])}
+
+
 def as_created(policy: Policy, description: dict[str, Any]) -> Policy:
     """Return a given policy as a stored agent plays it.
 
