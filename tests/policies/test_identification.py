@@ -429,6 +429,21 @@ def test_recommendations_need_arms_with_fixed_means_and_rewards_known_at_once(se
 
 
 @pytest.mark.parametrize(
+    "policy", [lr.LUCB(), lr.KLLUCB(), lr.TrackAndStop(), lr.EBTC(variance=0.25)], ids=str
+)
+def test_decisions_without_a_reward_are_of_several_arms(policy):
+    agent = lr.Agent(policy, list("abcde"), seed=1)
+    first = [agent.ask() for _ in range(10)]
+    assert sorted(decision.arm for decision in first) == sorted("abcde" * 2)
+    for decision in first:
+        agent.tell(decision, float(decision.arm in "ab"))
+    later = [agent.ask().arm for _ in range(8)]
+    assert max(map(later.count, later)) < 8
+    if isinstance(policy, lr.LUCB):  # the leader and its rival in turn
+        assert sorted(map(later.count, set(later))) == [4, 4]
+
+
+@pytest.mark.parametrize(
     ("members", "message"),
     [
         ({"choose": lambda self, arms, clock, rng: 0, "lower_bound": lambda *_: 0.0}, "has no lower_bound"),

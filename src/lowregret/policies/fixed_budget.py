@@ -38,11 +38,11 @@ def pulls_by_phase(phase: int, clock: Clock) -> int:
 class SuccessiveRejects(Policy):
     r"""K - 1 phases, after each of which the arm with the lowest mean is rejected.
 
-    Audibert, Bubeck and Munos, "Best arm identification in multi-armed bandits", COLT 2010, Figure 3. At
-    the end of phase $k$ each of the $K + 1 - k$ arms left has $\lceil (T - K) / (h (K + 1 - k)) \rceil$
-    pulls, where $h = 1/2 + 1/2 + 1/3 + \dots + 1/K$. The arm left at the end is recommended, and gets the
-    few pulls that remain. A tie rejects the later arm. Assumes nothing of the scale of the rewards; needs
-    the horizon $T$, its budget.
+    Audibert, Bubeck and Munos, "Best arm identification in multi-armed bandits", COLT 2010. At the end of
+    phase $k$ each of the $K + 1 - k$ arms left has $\lceil (T - K) / (h (K + 1 - k)) \rceil$ pulls, where $h
+    = 1/2 + 1/2 + 1/3 + \dots + 1/K$. The arm left at the end is recommended, and gets the few pulls that
+    remain. Of equal arms the later one is rejected, in the paper a random one. Assumes nothing of the scale
+    of the rewards; needs the horizon $T$, its budget.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class SuccessiveRejects(Policy):
     warmup = 0
     needs = ("horizon",)
     identifies = True
-    source: ClassVar[str] = "Audibert, Bubeck, Munos 2010, Figure 3"
+    source: ClassVar[str] = "Audibert, Bubeck, Munos 2010"
 
     def first_round(self, clock: Clock) -> Phase:
         pulls = pulls_by_phase(1, clock)
@@ -126,10 +126,10 @@ class SequentialHalving(Policy):
 class UCBE(Policy):
     r"""m + sqrt(a / n): a UCB policy that explores so much that the mean is known well.
 
-    Audibert, Bubeck and Munos, "Best arm identification in multi-armed bandits", COLT 2010, Figure 1.
-    Their bound allows any $a$ up to $\frac{25}{36} (T - K) / H$, where $H$ is the sum of $1/\Delta^2$
-    over the gaps $\Delta$ of all arms, with the smallest gap for the best one; the larger $a$, the better
-    the bound. $H$ is not known in practice. Recommends the best mean.
+    Audibert, Bubeck and Munos, "Best arm identification in multi-armed bandits", COLT 2010. Their bound
+    allows any $a$ up to $\frac{25}{36} (T - K) / H$, where $H$ is the sum of $1/\Delta^2$ over the gaps
+    $\Delta$ of all arms, with the smallest gap for the best one; the larger $a$, the better the bound. $H$ is
+    not known in practice. Recommends the best mean.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class UCBE(Policy):
     index_depends_on = ("pulls", "mean")
     needs = ("bounded rewards",)
     identifies = True
-    source: ClassVar[str] = "Audibert, Bubeck, Munos 2010, Figure 1"
+    source: ClassVar[str] = "Audibert, Bubeck, Munos 2010"
 
     def score(self, arm: Arm, clock: Clock) -> float:
         return arm.mean + sqrt(self.a / arm.pulls)

@@ -19,18 +19,26 @@ from lowregret.special.likelihood_ratios import (
 )
 
 
+def pulls_of(arms: Arms, i: int) -> int:
+    """Return the pulls of an arm, with those whose reward is not known yet."""
+    return arms.at(i).pulls + arms.pending(i)
+
+
 def least_pulled(arms: Arms, clock: Clock) -> int:
     """Return the first place of an arm with the fewest pulls."""
     place = 0
     for i in range(1, clock.arms):
-        if arms.at(i).pulls < arms.at(place).pulls:
+        if pulls_of(arms, i) < pulls_of(arms, place):
             place = i
     return place
 
 
-def any_unpulled(arms: Arms, clock: Clock) -> bool:
-    """Return whether an arm has no pulls."""
-    return arms.at(least_pulled(arms, clock)).pulls == 0
+def any_unknown(arms: Arms, clock: Clock) -> bool:
+    """Return whether no reward of some arm is known."""
+    fewest = arms.at(0).pulls
+    for i in range(1, clock.arms):
+        fewest = min(fewest, arms.at(i).pulls)
+    return fewest == 0
 
 
 def leader_of(arms: Arms, clock: Clock) -> int:
@@ -67,9 +75,9 @@ class LUCB(Policy):
     Kalyanakrishnan, Tewari, Auer and Stone, "PAC subset selection in stochastic multi-armed bandits",
     ICML 2012, LUCB1 for one arm: the limits are $m \pm \sqrt{\log(5 K t^4 / (4 \delta)) / (2 n)}$. It
     stops when the highest upper limit of the others exceeds the lower limit of the best by less than
-    epsilon. Here $t$ counts pulls, and the condition is tested after each. It decides by the rewards that
-    are known, so it is meant for one decision at a time: several pending ones pull the same arms. Assumes
-    rewards in [0, 1]; needs no horizon.
+    epsilon. The paper tests this once per round, after the pulls of both arms; here $t$ counts pulls, and it
+    is tested after each. While several rewards are pending, the two arms take turns. Assumes rewards in
+    [0, 1]; needs no horizon.
 
     Parameters
     ----------
@@ -114,7 +122,7 @@ class LUCB(Policy):
 
     def next_round(self, arms: Arms, clock: Clock, round: Pair) -> Pair:
         """Select the arms of the next two pulls."""
-        if any_unpulled(arms, clock):
+        if any_unknown(arms, clock):
             return Pair(0, clock.t + 1, -1, -1)
         best = leader_of(arms, clock)
         return Pair(round.number + 1, clock.t + 2, best, self.rival(arms, clock, best))
@@ -126,7 +134,7 @@ class LUCB(Policy):
         return round.first if (round.until - clock.t) % 2 == 1 else round.second
 
     def stop(self, arms: Arms, clock: Clock) -> bool:
-        if any_unpulled(arms, clock):
+        if any_unknown(arms, clock):
             return False
         best = leader_of(arms, clock)
         rival = self.rival(arms, clock, best)
@@ -137,9 +145,10 @@ class LUCB(Policy):
 class KLLUCB(LUCB):
     r"""`LUCB` with the limits of Chernoff: the means m' with n kl(m, m') at most x + log x.
 
-    Kaufmann and Kalyanakrishnan, "Information complexity in bandit subset selection", COLT 2013, Theorem
-    1, with $x = \log(405.5 K t^{1.1} / \delta)$. Here $t$ counts pulls. Assumes rewards in [0, 1]; needs
-    no horizon.
+    Kaufmann and Kalyanakrishnan, "Information complexity in bandit subset selection", COLT 2013, with $x =
+    \log(405.5 K t^{1.1} / \delta)$. For $t^a$ their theorem needs a constant above $2 e + 1 + e / (a - 1) +
+    (e + 1) / (a - 1)^2$, which is 405.45 at $a = 1.1$. Here $t$ counts pulls. Assumes rewards in [0, 1];
+    needs no horizon.
 
     Parameters
     ----------
@@ -158,7 +167,7 @@ class KLLUCB(LUCB):
 
     family = "Bernoulli"
     identifies = True
-    source: ClassVar[str] = "Kaufmann, Kalyanakrishnan 2013, Theorem 1"
+    source: ClassVar[str] = "Kaufmann, Kalyanakrishnan 2013"
 
     def limits(self, arm: Arm, clock: Clock) -> tuple[float, float]:
         x = log(405.5 * clock.arms * float(clock.t) ** 1.1 / self.delta)
@@ -212,8 +221,9 @@ class TrackAndStop(Policy):
     Garivier and Kaufmann, "Optimal best arm identification with fixed confidence", COLT 2016, for
     Bernoulli rewards: D-tracking (an arm with fewer than $\sqrt{t} - K/2$ pulls comes first), and the
     stopping rule of Theorem 10: the evidence for the best arm is at least $\log(2 t (K - 1) / \delta)$.
-    While several arms have the best mean, they are pulled in turn. A reward between 0 and 1 counts as a
-    success with that probability. Assumes rewards in [0, 1]; needs no horizon.
+    While several arms have the best mean, their proportions do not exist, and they are pulled in turn; other
+    programs draw one at random. A reward between 0 and 1 counts as a success with that probability. Assumes
+    rewards in [0, 1]; needs no horizon.
 
     Parameters
     ----------
@@ -239,25 +249,23 @@ class TrackAndStop(Policy):
     transform_reward = success_or_failure
 
     def choose(self, arms: Arms, clock: Clock, rng: Random) -> int:
-        seldom, best = 0, leader_of(arms, clock)
+        best = leader_of(arms, clock)
         top, tied, least = arms.at(best), best, inf
         for i in range(clock.arms):
             arm = arms.at(i)
-            if arm.pulls < arms.at(seldom).pulls:
-                seldom = i
             if i != best:
                 least = min(least, bernoulli_kl(top.mean, arm.mean))
-            if arm.mean == top.mean and arm.pulls < arms.at(tied).pulls:
+            if arm.mean == top.mean and pulls_of(arms, i) < pulls_of(arms, tied):
                 tied = i
-        t = clock.t - 1
-        if arms.at(seldom).pulls < sqrt(t) - clock.arms / 2.0:
+        t, seldom = clock.t - 1, least_pulled(arms, clock)
+        if pulls_of(arms, seldom) < sqrt(t) - clock.arms / 2.0:
             return seldom
         if least == 0.0:
             return tied
         total = self.set_weights(arms, clock, best, least)
         chosen, largest = 0, -inf
         for i in range(clock.arms):
-            missing = t * arms.at(i).memory.weight / total - arms.at(i).pulls
+            missing = t * arms.at(i).memory.weight / total - pulls_of(arms, i)
             if missing > largest:
                 chosen, largest = i, missing
         return chosen
@@ -344,6 +352,8 @@ class EBTC(Policy):
         return (best.mean - arm.mean + slack) / width
 
     def choose(self, arms: Arms, clock: Clock, rng: Random) -> int:
+        if any_unknown(arms, clock):  # rewards are pending
+            return least_pulled(arms, clock)
         best = leader_of(arms, clock)
         if rng.uniform() < self.leader_share:
             return best

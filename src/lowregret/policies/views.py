@@ -291,6 +291,30 @@ class Arms(NamedTuple):
         """
         return bool(self.table.rows[i]["active"])
 
+    def pending(self, i: int) -> int:
+        """Return how many pulls of the arm in place ``i`` have no reward yet; ``at(i)`` leaves them out.
+
+        Parameters
+        ----------
+        i : int
+            The place, from 0 to ``clock.arms - 1``.
+
+        Examples
+        --------
+        >>> class Fewest(lr.Policy):
+        ...     def choose(self, arms, clock, rng):
+        ...         least, place = 2**62, 0
+        ...         for i in range(clock.arms):
+        ...             pulls = arms.at(i).pulls + arms.pending(i)
+        ...             if pulls < least:
+        ...                 least, place = pulls, i
+        ...         return place
+        >>> agent = lr.Agent(Fewest(), ["red", "green"])
+        >>> sorted(agent.ask().arm for _ in range(4))
+        ['green', 'green', 'red', 'red']
+        """
+        return int(self.table.rows[i]["pending"])
+
     def is_eliminated(self, i: int) -> bool:
         """Return whether the arm in place ``i`` was eliminated and is not active again.
 
