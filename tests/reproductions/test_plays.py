@@ -15,7 +15,7 @@ from lowregret.reproductions.sheet import read_sheet, sheet_names
 
 RECORDED = Path(__file__).parents[1] / "data" / "sheet_plays.csv"
 STEPS = 25
-QUICK = ("audibert2009", "auer2002", "fan_glynn2021", "garivier2011", "wolf2025")
+QUICK = ("audibert2009", "audibert2010", "auer2002", "fan_glynn2021", "garivier2011", "wolf2025")
 """The papers that take less than a minute of one core at all their runs."""
 
 

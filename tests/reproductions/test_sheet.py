@@ -8,7 +8,7 @@ from lowregret.errors import InputError
 from lowregret.reproductions.sheet import read_sheet, sheet_names
 
 PAPERS = [
-    *("audibert2009", "auer2002", "baudry2020", "besson2019", "chapelle2011"),
+    *("audibert2009", "audibert2010", "auer2002", "baudry2020", "besson2019", "chapelle2011"),
     *("eucbv", "fan_glynn2021", "garivier2011", "honda2019", "wolf2025"),
 ]
 

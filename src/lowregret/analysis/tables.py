@@ -318,3 +318,8 @@ class TableRuns:
         if "reward" not in part.columns:
             return None
         return part["reward"].to_numpy().reshape(self.pulls.shape)
+
+    @cached_property
+    def loss(self) -> Floats | None:
+        part = self._tables.slice("paths", *self._pair)
+        return part["loss"].to_numpy().reshape(-1, len(self.grid)) if "loss" in part.columns else None

@@ -145,6 +145,11 @@ class Outcome:
         """The sum of the rewards of every arm, one row per run; None where they were not recorded."""
         return self.records.get(REWARDS)
 
+    @property
+    def loss(self) -> Floats | None:
+        """What the recommended arm loses at the times of ``grid``; None where it was not recorded."""
+        return self.records.get(LOSS)
+
     def __repr__(self) -> str:
         return f"Outcome({self.policy!s}, regret {self.regret.shape}, pulls {self.pulls.shape})"
 

@@ -8,6 +8,7 @@ pulls:3          the pulls of an arm, numbered from 0
 eliminated       the share of suboptimal arms that were eliminated
 lost             the share of runs in which all optimal arms were eliminated
 errors           the share of runs in which a suboptimal arm was pulled most
+wrong            the share of runs with a wrong recommendation at a time, where recommendations are recorded
 module:function  a function of the sheet, of runs and arms, that returns a number for each run, or none
 """
 
@@ -25,8 +26,8 @@ from lowregret.analysis.runs import Runs
 from lowregret.errors import InputError
 
 QUANTILE = r"median|q\d+(\.\d+)?"
-KNOWN = rf"mean|sd|{QUANTILE}|P>\d+(\.\d+)?|regret|pulls:\d+|eliminated|lost|errors|\w+:\w+"
-EXAMPLES = "mean, sd, median, q95, P>100, regret, pulls:0, eliminated, lost, errors or module:function"
+KNOWN = rf"mean|sd|{QUANTILE}|P>\d+(\.\d+)?|regret|pulls:\d+|eliminated|lost|errors|wrong|\w+:\w+"
+EXAMPLES = "mean, sd, median, q95, P>100, regret, pulls:0, eliminated, lost, errors, wrong or module:function"
 
 
 def check_quantity(quantity: str) -> None:
@@ -43,6 +44,7 @@ def run_values(
 ) -> Floats:
     """Return a number for each run of a policy in an environment; ``find`` finds functions of a sheet."""
     optimal = arms["optimal"].to_numpy()
+    column = -1 if t is None else int(np.searchsorted(runs.grid, t))
     if quantity.startswith("pulls:"):
         return runs.pulls[:, int(quantity[6:])].astype(np.float64)
     if ":" in quantity:
@@ -53,7 +55,11 @@ def run_values(
         gone = np.zeros(runs.pulls.shape, bool) if runs.eliminated is None else runs.eliminated > 0
         lost, share = gone[:, optimal].all(axis=1), gone[:, ~optimal].sum(axis=1) / int((~optimal).sum())
         return np.asarray(lost if quantity == "lost" else share, np.float64)
-    regret = runs.regret[:, -1 if t is None else int(np.searchsorted(runs.grid, t))]
+    if quantity == "wrong":
+        if runs.loss is None:
+            raise InputError("'wrong' needs record_recommendations = true in the experiment file")
+        return np.asarray(runs.loss[:, column] > 0.0, np.float64)
+    regret = runs.regret[:, column]
     return np.asarray(regret > float(quantity[2:]) if quantity.startswith("P>") else regret, np.float64)
 
 
