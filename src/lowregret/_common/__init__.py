@@ -1,1 +1,1 @@
-"""Validation, durable files and error messages that several packages share."""
+"""What several packages need: checks of input, files, text and progress. What one package needs is in it."""

@@ -1,4 +1,4 @@
-"""Type aliases of NumPy arrays."""
+"""Names of types of arrays, by which signatures say what an array holds."""
 
 import numpy as np
 import numpy.typing as npt

@@ -1,4 +1,4 @@
-"""Packages that only an extra of lowregret installs."""
+"""Import packages that only an extra of lowregret installs, or say which extra to install."""
 
 from importlib import import_module
 from typing import Any

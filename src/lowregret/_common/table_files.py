@@ -1,4 +1,4 @@
-"""Tables in CSV and Parquet files."""
+"""Read tables of numbers from CSV and Parquet files: rewards, delays, drift and the factors of days."""
 
 from __future__ import annotations
 

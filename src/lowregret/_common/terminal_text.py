@@ -1,4 +1,4 @@
-"""Sentences and notes for the terminal, wrapped at words."""
+"""Sentences and notes as a terminal shows them: wrapped at words, and not within names."""
 
 import os
 import shutil

@@ -1,1 +1,1 @@
-"""Numbers from results: summaries, comparisons, intervals."""
+"""Numbers from rewards, simulated or live: summaries, comparisons, tests, intervals and evidence."""

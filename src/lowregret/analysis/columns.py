@@ -1,4 +1,4 @@
-"""The tables of results, summaries and comparisons: their columns and types."""
+"""The columns of results, summaries and comparisons: what makes tables and what shows them share the names."""
 
 import polars as pl
 

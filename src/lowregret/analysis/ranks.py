@@ -1,4 +1,4 @@
-"""Ranks of the policies: 1 is the lowest regret."""
+"""Ranks of the policies in each run, averaged over runs and environments: 1 is the lowest regret."""
 
 import polars as pl
 

@@ -1,4 +1,4 @@
-"""What the runs of one policy look like, whether they come from memory or from tables."""
+"""The interface of the runs of one policy: those in memory and those from tables have it."""
 
 from __future__ import annotations
 

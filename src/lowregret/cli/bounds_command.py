@@ -1,4 +1,4 @@
-"""``lowregret bounds``."""
+"""``lowregret bounds``: upper and lower bounds on the regret in a problem."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""``lowregret compile``."""
+"""``lowregret compile``: the machine code of policies, before it is needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``lowregret league``."""
+"""``lowregret league``: rank every policy on every testbed."""
 
 from __future__ import annotations
 

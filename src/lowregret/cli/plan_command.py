@@ -1,4 +1,4 @@
-"""``lowregret plan``."""
+"""``lowregret plan``: compare policies and a fixed split before an experiment begins."""
 
 from __future__ import annotations
 

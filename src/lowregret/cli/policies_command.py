@@ -1,4 +1,4 @@
-"""``lowregret policies``."""
+"""``lowregret policies``: list the policies, or describe one."""
 
 from __future__ import annotations
 

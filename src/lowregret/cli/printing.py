@@ -1,4 +1,4 @@
-"""What commands print: sentences, notes, JSON and messages."""
+"""Print sentences, notes, JSON and errors: all that commands print, but for tables."""
 
 import sys
 from collections.abc import Iterable, Mapping

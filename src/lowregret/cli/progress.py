@@ -1,4 +1,4 @@
-"""The progress bar for the terminal."""
+"""The progress bar of commands; apart from ``printing``, since rich takes long to load."""
 
 import sys
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""``lowregret replay``."""
+"""``lowregret replay``: estimate the reward of policies from a log."""
 
 from __future__ import annotations
 

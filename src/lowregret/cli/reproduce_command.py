@@ -1,4 +1,4 @@
-"""``lowregret reproduce``."""
+"""``lowregret reproduce``: repeat the experiments of a paper."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``lowregret simulate``."""
+"""``lowregret simulate``: simulate policies, and print their regret."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Estimate of the work and time of a run."""
+"""How much work a run is, and how long it takes: what ``lowregret run --dry-run`` prints."""
 
 import warnings
 from dataclasses import replace

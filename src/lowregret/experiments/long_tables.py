@@ -1,4 +1,4 @@
-"""The tables of an experiment, from the rows of its shards; `lowregret.results.results` lists them."""
+"""The tables of an experiment, with a row for each number, from the rows of its shards, one for each run."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -8,15 +8,17 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
+    StrictInt,
     ValidationError,
     WithJsonSchema,
     model_validator,
@@ -26,10 +28,11 @@ from lowregret._common.progress import Report
 from lowregret._common.spec_errors import SpecError, first_error, line_of, unknown_key
 from lowregret._common.terminal_text import wrapped
 from lowregret._common.text import count
-from lowregret._common.validation import MAX_HORIZON, MAX_SEED
+from lowregret._common.validation import MAX_HORIZON, MAX_SEED, plain_text, short_repr, whole
 from lowregret.engine.backends import Engine
 from lowregret.engine.problem import Ties
-from lowregret.environments import FAMILIES, Bandit
+from lowregret.environments import FAMILIES, Bandit, Delay
+from lowregret.environments.delays import DELAY_ADVICE
 from lowregret.errors import InputError
 from lowregret.experiments.resolve import (
     ResolvedEnvironment,
@@ -37,16 +40,6 @@ from lowregret.experiments.resolve import (
     check_pairs,
     resolve_environments,
     resolve_policies,
-)
-from lowregret.experiments.spec_fields import (
-    DelayField,
-    EnvironmentField,
-    HorizonField,
-    IntegerField,
-    NameField,
-    PolicyField,
-    ScalarField,
-    Values,
 )
 from lowregret.policies import Policy
 
@@ -56,6 +49,51 @@ if TYPE_CHECKING:
 
 MAX_NAMES = 20
 """How many environments or policies are listed where an experiment is printed."""
+
+
+def _kind(kinds: Any, words: str) -> Callable[[Any], Any]:
+    """Return a validator that accepts values of some kinds, which the words describe."""
+
+    def check(value: Any) -> Any:
+        if isinstance(value, type) and issubclass(value, Policy):
+            raise InputError(f"{value.__name__} is a class: write {value.__name__}()")
+        if isinstance(value, kinds):
+            return value
+        raise InputError(f"must be {words}, got {short_repr(value)}")
+
+    return check
+
+
+def _integer_or(kinds: Any, least: int, words: str) -> Callable[[Any], Any]:
+    """Return a validator that accepts None, an integer such as 10 or 1e1, or a value of other kinds."""
+
+    def check(value: Any) -> Any:
+        value = whole(value)
+        if value is None or isinstance(value, kinds):
+            return value
+        if isinstance(value, int) and not isinstance(value, bool) and least <= value <= MAX_HORIZON:
+            return value
+        raise InputError(f"must be {words}, got {short_repr(value)}")
+
+    return check
+
+
+IntegerField = Annotated[StrictInt, BeforeValidator(whole)]
+_scalar = _kind(bool | int | float | str, "a number, a string or true or false")
+_environment = _kind(str | Bandit, "a string such as 'paper-1', or a Bandit")
+_policy = _kind(str | Policy, "a string such as 'EUCBV', or a Policy")
+_horizon = _integer_or(str, 1, "an integer from 1 to 2^53, or a string such as '{100*K}'")
+_delay = _integer_or(str | Delay, 0, DELAY_ADVICE)
+
+ScalarField = Annotated[
+    Any, AfterValidator(_scalar), WithJsonSchema({"type": ["number", "string", "boolean"]})
+]
+DelayField = Annotated[Any, AfterValidator(_delay), WithJsonSchema({"type": ["integer", "string"]})]
+HorizonField = Annotated[Any, AfterValidator(_horizon), WithJsonSchema({"type": ["integer", "string"]})]
+EnvironmentField = Annotated[Any, AfterValidator(_environment), WithJsonSchema({"type": "string"})]
+PolicyField = Annotated[Any, AfterValidator(_policy), WithJsonSchema({"type": "string"})]
+NameField = Annotated[str, AfterValidator(partial(plain_text, "an experiment", "name"))]
+GridValues = Annotated[list[ScalarField], Field(min_length=1)]
 
 
 def _entries(key: str, kinds: tuple[type, ...]) -> Callable[[Any], Any]:
@@ -144,7 +182,7 @@ class EnvironmentEntry(Part):
     """Delay of rewards, if not as in the experiment; a string may use {names} of the grid."""
     batch: HorizonField = None
     """Decisions at once, if not as in the experiment; a string may use {names} of the grid."""
-    grid: dict[str, Values] = {}
+    grid: dict[str, GridValues] = {}
     """Values for the {names} in environment, horizon, delay, batch and name."""
 
     @property
@@ -172,7 +210,7 @@ class PolicyEntry(Part):
     """A name such as EUCBV or UCB1(alpha=1), or module:Class for your own."""
     parameters: dict[str, ScalarField] = {}
     """Parameters of the policy."""
-    grid: dict[str, Values] = {}
+    grid: dict[str, GridValues] = {}
     """Several values of parameters."""
     environments: list[str] = []
     """Names of the environments that it plays on, if not on all."""

@@ -1,4 +1,4 @@
-"""Read and validate a log of pulls, and number its arms."""
+"""A log of pulls: its arms as numbers, its propensities, and whether these can be right."""
 
 from dataclasses import dataclass
 from math import log, sqrt

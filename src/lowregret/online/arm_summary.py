@@ -1,4 +1,4 @@
-"""The summary table of an agent's arms."""
+"""The table of an agent's arms with its intervals, the bound of its regret, and its gain over the control."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The log of an agent as tables."""
+"""The log of an agent as tables of polars: all events, and the rewards, as `replay` reads them."""
 
 from __future__ import annotations
 

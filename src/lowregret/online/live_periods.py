@@ -1,7 +1,8 @@
-"""The rewards of a live agent by period: where means are adjusted, the estimates are those of simulations.
+"""What an agent writes down of rewards by period, as they come; ``period_rewards`` reads it for people.
 
-The arrays of ``Periods`` grow with the number of periods. A period of a time has a place in them once a
-reward counts in it, so that a time without decisions takes no room.
+Where means are adjusted, that is ``Periods``, and the estimates are those of simulations; elsewhere it is
+``Days``. The arrays of ``Periods`` grow with the number of periods. A period of a time has a place in them
+once a reward counts in it, so that a time without decisions takes no room.
 """
 
 from collections.abc import Sequence

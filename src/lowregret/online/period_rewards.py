@@ -1,4 +1,4 @@
-"""The rewards of an agent by period, and whether they move between periods by more than chance allows.
+"""The rewards of an agent by period, as people see them, and whether they move by more than chance allows.
 
 Periods are those of the agent, or days of UTC if it has none. A reward counts in the period of its decision.
 """

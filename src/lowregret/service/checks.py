@@ -1,4 +1,4 @@
-"""Warnings about an agent for its operator, from its state and its history."""
+"""Warnings about an agent for its operator: no rewards, arms without any, rewards that go astray, drift."""
 
 from math import lgamma, log, log2, pi, sqrt
 from typing import Any

@@ -1,4 +1,4 @@
-"""The JSON that the service reads and answers; names and rules are those of the library."""
+"""The JSON that the service reads and answers, as models of pydantic; names and rules are the library's."""
 
 from collections.abc import Callable
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Metrics of a service in the text format of Prometheus."""
+"""Metrics of the service and of its agents, in the text format of Prometheus."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
