@@ -1,4 +1,4 @@
-"""The columns of results, summaries and comparisons: what makes tables and what shows them share the names."""
+"""The columns of results, summaries and comparisons: makers and readers of tables share their names."""
 
 import polars as pl
 
