@@ -1,14 +1,22 @@
 """Words of messages: numbers with their nouns, names that were meant, strings without control characters."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from inspect import stack
+from typing import NamedTuple
 from unicodedata import category
 from warnings import warn
 
 CONTROLS = ("Cc", "Cs", "Zl", "Zp")
 """Unicode categories of control characters, lone surrogates and line separators."""
+
+
+class Rule(NamedTuple):
+    """What one number must satisfy, and the words for it; here, since this file needs no NumPy."""
+
+    words: str
+    holds: Callable[[float], bool]
 
 
 def count(number: int, one: str, many: str | None = None) -> str:

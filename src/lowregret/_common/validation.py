@@ -2,12 +2,13 @@
 
 import math
 import reprlib
-from collections.abc import Callable, Collection, Mapping, Set
+from collections.abc import Collection, Mapping, Set
 from numbers import Integral, Real
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
+from lowregret._common.text import Rule as Rule
 from lowregret._common.text import has_control_characters
 from lowregret.errors import InputError
 
@@ -22,13 +23,6 @@ Scale = Literal["linear", "log"]
 
 _repr = reprlib.Repr()
 _repr.maxstring = _repr.maxother = 80
-
-
-class Rule(NamedTuple):
-    """What one number must satisfy, and the words for it."""
-
-    words: str
-    holds: Callable[[float], bool]
 
 
 FINITE = Rule("{name} must be a finite number up to 1e150", lambda value: abs(value) <= MAX_MAGNITUDE)

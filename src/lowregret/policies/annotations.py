@@ -6,7 +6,7 @@ from dataclasses import fields
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-from lowregret._common.validation import Rule as Rule
+from lowregret._common.text import Rule as Rule
 
 Positive = Annotated[float, Rule("positive", lambda value: value > 0)]
 NonNegative = Annotated[float, Rule("at least 0", lambda value: value >= 0)]
