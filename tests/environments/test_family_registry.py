@@ -11,7 +11,7 @@ import pytest
 
 import lowregret as lr
 from lowregret.environments import FAMILIES, Family, FamilyEntry, entry_of, families
-from lowregret.experiments.sharding import group, ungroup
+from lowregret.experiments.sharding import arm_groups, bandit_of
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def test_a_new_family_stands_in_an_experiment() -> None:
     given: dict[str, Any] = {"family": "twopoint", "lefts": 0, "rights": [0.5, 1]}
     experiment = lr.Experiment(environments=given, policies="UCB1", horizon=50, runs=2)
     assert experiment.resolved_environments[0].bandit.arms == EXPECTED
-    assert ungroup(group(experiment.resolved_environments[0].bandit)).arms == EXPECTED
+    assert bandit_of(arm_groups(experiment.resolved_environments[0].bandit)).arms == EXPECTED
     assert experiment.run().finals.height == 2
     jsonschema.validate({"environments": [given], "policies": ["UCB1"]}, lr.Experiment.model_json_schema())
     with pytest.raises(lr.InputError, match=r"environments\[0\]: unknown key 'leftz', did you mean 'lefts'"):

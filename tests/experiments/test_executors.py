@@ -15,7 +15,7 @@ from lowregret.experiments import executors
 from lowregret.experiments import run as run_module
 from lowregret.experiments.executors import LARGE_ENVIRONMENT, DaskExecutor, dask_cluster
 from lowregret.experiments.run import FailedShardsError, Interrupted, run
-from lowregret.experiments.sharding import ArmGroups, group
+from lowregret.experiments.sharding import ArmGroups, arm_groups
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
@@ -95,7 +95,7 @@ def test_large_arms_are_sent_once(three) -> None:
     experiment = lr.Experiment(environments=[small, large], policies=["MOSS"], horizon=500, runs=30)
     client = Counting(three._client)
     run(experiment, executor=DaskExecutor(client), shard_steps=STEPS)
-    hashes = [group(bandit).sha256 for bandit in (small, large)]
+    hashes = [arm_groups(bandit).sha256 for bandit in (small, large)]
     assert [client.sent.count(sha256) for sha256 in hashes] == [4, 1]
 
 

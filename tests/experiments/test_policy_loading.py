@@ -11,7 +11,7 @@ import pytest
 import lowregret as lr
 from lowregret.experiments import policy_loading
 from lowregret.experiments.policy_loading import Reference, UnknownClassError, find_class, load_code, refer_to
-from lowregret.experiments.sharding import group, make_shard_plan, ungroup
+from lowregret.experiments.sharding import arm_groups, bandit_of, make_shard_plan
 
 OWN = """
 import lowregret as lr
@@ -88,10 +88,10 @@ def test_a_class_inside_a_function_is_passed_by_value() -> None:
 
 def test_another_process_makes_the_class_of_its_pickle(monkeypatch) -> None:
     reference = pickle.loads(pickle.dumps(refer_to(make(3.0))))
-    monkeypatch.setattr(policy_loading, "_known", {})
+    monkeypatch.setattr(policy_loading, "_by_identity", {})
     arm = type("Arm", (), {"mean": 0.5})
     assert load_code(reference)().score(arm, None) == 1.5
-    monkeypatch.setattr(policy_loading, "_known", {})
+    monkeypatch.setattr(policy_loading, "_by_identity", {})
     with pytest.raises(lr.InputError, match="cannot be sent to another process without cloudpickle"):
         load_code(reference._replace(pickled=None))
 
@@ -154,28 +154,28 @@ def test_a_sampler_of_a_module_plays_as_in_simulate(tmp_path: Path, monkeypatch)
     (case,) = experiment.resolved_environments
     stored = experiment.run(tmp_path / "out", threads=1)
     assert stored.finals["regret"].equals(lr.simulate("UCB1", case.bandit, 50, 3).finals["regret"])
-    arms = pickle.loads(pickle.dumps(group(case.bandit)))
+    arms = pickle.loads(pickle.dumps(arm_groups(case.bandit)))
     (tmp_path / "samplers.py").write_text(SAMPLERS.replace("0.5 * rng", "0.4 * rng"))
-    ungroup.cache_clear()
+    bandit_of.cache_clear()
     with pytest.raises(UnknownClassError, match="half: its code, or what it calls, is not what it was"):
-        ungroup(arms)
+        bandit_of(arms)
 
 
 def test_a_sampler_of_a_function_is_passed_by_value(monkeypatch) -> None:
     def arm(sign: float) -> lr.Sampled:
         return lr.Sampled(lambda rng: sign * rng.uniform(), sign / 2, 1 / 12)
 
-    one, other = (group(lr.Bandit((arm(sign),), "own")) for sign in (1.0, -1.0))
-    assert one != other and one == group(lr.Bandit((arm(1.0),), "another name"))
-    monkeypatch.setattr(policy_loading, "_known", {})
-    ungroup.cache_clear()
-    (again,) = ungroup(pickle.loads(pickle.dumps(one))).arms
+    one, other = (arm_groups(lr.Bandit((arm(sign),), "own")) for sign in (1.0, -1.0))
+    assert one != other and one == arm_groups(lr.Bandit((arm(1.0),), "another name"))
+    monkeypatch.setattr(policy_loading, "_by_identity", {})
+    bandit_of.cache_clear()
+    (again,) = bandit_of(pickle.loads(pickle.dumps(one))).arms
     assert again.sample(type("Rng", (), {"uniform": staticmethod(lambda: 0.25)})) == 0.25
     assert again.mean == 0.5
     stream = sys.stdout
     unhashable = lr.Sampled(lambda rng: float(stream.fileno()), 1, 1)
     with pytest.raises(lr.InputError, match="its code refers to what cannot be hashed"):
-        group(lr.Bandit((unhashable,), "own"))
+        arm_groups(lr.Bandit((unhashable,), "own"))
 
 
 SCRIPT = """

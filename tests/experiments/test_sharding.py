@@ -10,7 +10,7 @@ from pathlib import Path
 
 import lowregret as lr
 from lowregret.experiments import sharding as plans
-from lowregret.experiments.sharding import group, make_shard_plan, ungroup
+from lowregret.experiments.sharding import arm_groups, bandit_of, make_shard_plan
 
 BASE = {"environments": ["paper-1"], "policies": ["MOSS"], "runs": 600, "seed": 1}
 
@@ -73,18 +73,18 @@ def test_huge_results_are_cut_smaller() -> None:
 
 def test_arms_survive_as_plain_data() -> None:
     bandit = lr.paper(4) + lr.empirical([[1, 2], [3]]) + lr.beta(1, [2, 2]).scaled(-1, 1)
-    again = ungroup(group(bandit))
+    again = bandit_of(arm_groups(bandit))
     assert again.arms == bandit.arms
     assert not again.data.flags.writeable  # else the engine would be compiled a second time
 
 
 def test_a_bandit_is_made_once_from_arms_that_arrive_again() -> None:
-    arms = group(lr.empirical([[1.0, 2.0], [3.0]]))
+    arms = arm_groups(lr.empirical([[1.0, 2.0], [3.0]]))
     copy = pickle.loads(pickle.dumps(arms))
-    assert ungroup(copy) is ungroup(arms)
+    assert bandit_of(copy) is bandit_of(arms)
     changed = dataclasses.replace(copy, groups=())
     assert hash(changed) == hash(arms)  # only the hash of the numbers is looked at, not the numbers
-    assert len(group(lr.paper(1))) == 20
+    assert len(arm_groups(lr.paper(1))) == 20
 
 
 def test_the_engine_is_part_of_every_name(monkeypatch) -> None:

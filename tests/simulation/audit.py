@@ -360,7 +360,7 @@ class Book:
     def compare(self, state):
         """Compare pulls, pending pulls and sums of rewards with a state."""
         rows = {name: state.rows[place] for place, name in enumerate(state.names)}
-        rows |= {name: row[0] for name, row in state.retired.items()}
+        rows |= {name: row[0] for name, row in state.hidden.items()}
         low, high = self.settings.reward_range or (0.0, 1.0)
         bounds = (low, high) if self.settings.reward_range else (float("-inf"), float("inf"))
         plain = not self.settings.policy.overrides("transform_reward") and self.settings.period is None

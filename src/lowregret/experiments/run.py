@@ -78,12 +78,12 @@ def run(
     """Compute the missing shards and return the results; see `Experiment.run`."""
     check_threads("run")
     threads = integer("run", "threads", (os.cpu_count() or 1) if threads is None else threads)
-    make = (lambda: ThreadExecutor(threads)) if executor is None else executor
+    executor = (lambda: ThreadExecutor(threads)) if executor is None else executor
     plan = make_shard_plan(experiment, shard_steps)
     with reporting(progress) as report:
         if out is None:
-            return _run_in_memory(plan, make, report)
-        return _run_in_folders({Path(out): plan}, make, report)[0]
+            return _run_in_memory(plan, executor, report)
+        return _run_in_folders({Path(out): plan}, executor, report)[0]
 
 
 def run_all(experiments: Mapping[Path, Experiment], report: Report = ignore) -> list[Results]:
@@ -94,7 +94,7 @@ def run_all(experiments: Mapping[Path, Experiment], report: Report = ignore) -> 
 
 
 def _run_in_folders(
-    plans: Mapping[Path, ShardPlan], make: Executor | Callable[[], Executor], report: Report
+    plans: Mapping[Path, ShardPlan], executor: Executor | Callable[[], Executor], report: Report
 ) -> list[Results]:
     with ExitStack() as stack:
         stores = {folder: ResultStore(folder) for folder in plans}
@@ -124,13 +124,13 @@ def _run_in_folders(
         if damaged := sum(len(store.damaged) for store in stores.values()):
             warn(f"{damaged} of the finished shards are damaged and are computed again", stacklevel=3)
         job = _Job(tuple(plans.values()), write, report)
-        _compute(job, sorted(missing.values(), key=lambda shard: shard.first), make)
+        _compute(job, sorted(missing.values(), key=lambda shard: shard.first), executor)
         for store, plan in zip(stores.values(), plans.values(), strict=True):
             store.write_tables(plan)
         return [open_results(folder) for folder in plans]
 
 
-def _run_in_memory(plan: ShardPlan, make: Executor | Callable[[], Executor], report: Report) -> Results:
+def _run_in_memory(plan: ShardPlan, executor: Executor | Callable[[], Executor], report: Report) -> Results:
     files_of_shards: dict[str, bytes] = {}
 
     def write(done: FinishedShards) -> None:
@@ -140,7 +140,7 @@ def _run_in_memory(plan: ShardPlan, make: Executor | Callable[[], Executor], rep
         files = {shard: pl.read_parquet(BytesIO(files_of_shards[shard])) for shard in shards}
         return pl.concat([file.with_columns(shard=pl.lit(name)) for name, file in files.items()]).lazy()
 
-    _compute(_Job((plan,), write, report, stored=False), list(plan.shards), make)
+    _compute(_Job((plan,), write, report, stored=False), list(plan.shards), executor)
     return Results(description(plan), plan_tables(plan, rows).__getitem__)
 
 
@@ -243,23 +243,23 @@ class _Job:
         return f"{done} and kept{advice}"
 
 
-def _compute(job: _Job, missing: list[Shard], make: Executor | Callable[[], Executor]) -> None:
+def _compute(job: _Job, missing: list[Shard], executor: Executor | Callable[[], Executor]) -> None:
     """Compute shards; replace an executor that broke where another can be made."""
     job.begin(missing)
     broken = 0
     while job.waiting:
         error, before = None, job.reported.done
-        pool = make if isinstance(make, Executor) else make()
+        pool = executor if isinstance(executor, Executor) else executor()
         try:
             error = _drive(job, pool)
         except KeyboardInterrupt:
             _stop(job)
         finally:
-            if pool is not make:
+            if pool is not executor:
                 pool.shutdown(wait=False, cancel_futures=True)
         if error is not None:
             broken = broken + 1 if job.reported.done == before else 1
-            if isinstance(make, Executor) or broken == MAX_BROKEN_POOLS:
+            if isinstance(executor, Executor) or broken == MAX_BROKEN_POOLS:
                 raise FailedShardsError(_lost_workers(job, error))
     if job.failed:
         raise FailedShardsError(_failures(job))

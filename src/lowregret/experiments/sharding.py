@@ -140,7 +140,7 @@ def make_shard_plan(experiment: Experiment, shard_steps: int = SHARD_STEPS) -> S
     pairs = []
     environments: dict[str, ArmGroups] = {}
     for case in experiment.resolved_environments:
-        arms = group(case.bandit)
+        arms = arm_groups(case.bandit)
         environments[arms.sha256] = arms
         for player in experiment.policies_on(case):
             clip = clips(player.policy, case.bandit.support, repr(case.name), experiment.clip)
@@ -227,7 +227,7 @@ def _parameters(player: ResolvedPolicy) -> tuple[tuple[str, Any], ...]:
     return tuple(parameters)
 
 
-def group(bandit: Bandit) -> ArmGroups:
+def arm_groups(bandit: Bandit) -> ArmGroups:
     """Write the arms of a bandit as plain data."""
     samplers = {id(arm.sample): arm.sample for arm in bandit.arms if isinstance(arm, Sampled)}
     references = {key: refer_to(sample) for key, sample in samplers.items()}
@@ -259,7 +259,7 @@ def _arms_hash(bandit: Bandit, code: list[str | None]) -> str:
 
 
 @lru_cache(maxsize=16)
-def ungroup(arms_data: ArmGroups) -> Bandit:
+def bandit_of(arms_data: ArmGroups) -> Bandit:
     """Make the bandit that plain data describes."""
     if arms_data.random is not None:
         return random_bandit(arms_data.random)

@@ -17,7 +17,7 @@ from lowregret._common.progress import reporting
 from lowregret.engine.backends import run
 from lowregret.engine.problem import RECORDS, Control, Problem
 from lowregret.experiments.policy_loading import load_code
-from lowregret.experiments.sharding import ENGINE, ArmGroups, Shard, ungroup
+from lowregret.experiments.sharding import ENGINE, ArmGroups, Shard, bandit_of
 
 
 class Finished(NamedTuple):
@@ -73,7 +73,7 @@ def work(shard: Shard, arms: ArmGroups) -> Finished | Arrays:
         where = f"process {os.getpid()} on {socket.gethostname()}"
         raise RuntimeError(f"{where} runs other sources of lowregret than the planner: install the same")
     began = perf_counter()
-    bandit = ungroup(arms)
+    bandit = bandit_of(arms)
     policy = load_code(shard.policy)(**dict(shard.parameters))
     control = Control(threads=1)
     _halts[shard.name] = control.halt

@@ -42,11 +42,11 @@ from lowregret.online.live_periods import (
     compile_matching,
     copy_estimates,
     date_of,
-    first_matching,
-    first_periods,
-    grown,
+    empty_matching,
+    empty_periods,
+    fit_matching,
+    grow_periods,
     is_full,
-    resized_like,
     settle_matching,
 )
 from lowregret.online.model import MODEL, LiveRng, apply_step, choose_step, live_clock
@@ -55,7 +55,7 @@ from lowregret.online.records import Records
 INITIAL_CAPACITY = 64
 """How many rewards of an arm a new agent can hold; it doubles when there are more."""
 SAVED_FIELDS = (
-    "round", "epoch", "retired", "names", "places", "asked", "conflicts", "matured", "status", "fallback",
+    "round", "epoch", "hidden", "names", "places", "asked", "conflicts", "matured", "status", "fallback",
     "periods", "matching", "dates", "undo",
 )  # fmt: skip
 """What ``save`` returns after two arrays. The agent replaces its lists and dictionaries."""
@@ -77,7 +77,7 @@ class AgentState(Records):
         The rewards by period, where means are adjusted. ``dates`` has the place of each period of a time, and
         ``undo`` what rewards since ``save`` have changed, None if nobody will restore it. ``matching`` has
         the rewards that a verdict compares.
-    retired : dict of str to array
+    hidden : dict of str to array
         The rows of the arms that the policy does not see: those that are retired, and the control arm.
     control : str or None
         The control arm; ``control_allowed`` is whether the present choice may be this arm.
@@ -109,8 +109,8 @@ class AgentState(Records):
         self.scores = new_scores(policy, size)
         priors = {played.index(arm): prior for arm, prior in settings.priors().items()}
         self.rewards = allocate_rewards(policy, size, INITIAL_CAPACITY, priors)
-        self.periods = first_periods(settings, len(settings.arms))
-        self.matching = first_matching(settings)
+        self.periods = empty_periods(settings, len(settings.arms))
+        self.matching = empty_matching(settings)
         self.dates: dict[int, int] = {}
         self.undo: list[tuple[Any, ...]] | None = None
         self.models = np.zeros(1, MODEL)
@@ -122,9 +122,9 @@ class AgentState(Records):
         apply_prior(policy, self.rows, priors, int(model["horizon"]))
         self.names: list[str] = [played[number] for number in self.rows["number"]]
         self.places = {arm: place for place, arm in enumerate(self.names)}
-        self.retired: dict[str, Rows] = {}
+        self.hidden: dict[str, Rows] = {}
         if self.control is not None:
-            self.retired[self.control] = self._new_row(size)
+            self.hidden[self.control] = self._new_row(size)
         self.asked = self.conflicts = self.matured = 0
         self.status: Status = "active"
         self.fallback: str | None = None
@@ -183,7 +183,7 @@ class AgentState(Records):
         """Return a copy of the model; arrays are bytes, because NumPy copies structured ones by field."""
         self.undo = None if self.periods is None else []
         return (
-            self.rows.tobytes(), self.models.tobytes(), self.round, self.epoch, self.retired, self.names,
+            self.rows.tobytes(), self.models.tobytes(), self.round, self.epoch, self.hidden, self.names,
             self.places, self.asked, self.conflicts, self.matured, self.status, self.fallback, self.periods,
             self.matching, self.dates, self.undo, 0 if self.matching is None else len(self.matching.rewards),
         )  # fmt: skip
@@ -205,7 +205,7 @@ class AgentState(Records):
     def check_only(self, only: Iterable[object]) -> None:
         """Check that every arm of a list exists; it may be retired."""
         for arm in only:
-            if not isinstance(arm, str) or arm not in self.retired:
+            if not isinstance(arm, str) or arm not in self.hidden:
                 self.place(arm)
 
     def allow(self, only: Sequence[str] | None) -> None:
@@ -222,7 +222,7 @@ class AgentState(Records):
         """Return the row of an arm that is not retired."""
         place = self.places.get(arm) if isinstance(arm, str) else None
         if place is None:
-            if isinstance(arm, str) and arm in self.retired:
+            if isinstance(arm, str) and arm in self.hidden:
                 raise InputError(f"arm {short_repr(arm)} is retired")
             raise InputError(f"unknown arm {short_repr(arm)}: the arms are {short_repr(self.arms)}")
         return place
@@ -250,7 +250,7 @@ class AgentState(Records):
 
     def count_pending(self, arm: str) -> None:
         """Count a pull whose reward is not known."""
-        row = self.rows[self.places[arm]] if arm in self.places else self._own_retired(arm)[0]
+        row = self.rows[self.places[arm]] if arm in self.places else self._copy_of_hidden(arm)[0]
         row["pending"] += 1
         self.models[0]["waiting"] += 1
 
@@ -259,7 +259,7 @@ class AgentState(Records):
         arm = decision.arm
         place = self.places.get(arm)
         if self.rewards is not None or self.periods is not None:
-            row = self.retired[arm][0] if place is None else self.rows[place]
+            row = self.hidden[arm][0] if place is None else self.rows[place]
             self.reserve(int(row["number"]), int(row["pulls"]) + int(row["prior"]) + 1)
             if self.periods is not None:
                 self._enter_period(self.periods, decision, int(row["number"]), reward)
@@ -278,9 +278,9 @@ class AgentState(Records):
     def reserve(self, number: int, pulls: int) -> None:
         """Grow ``rewards``, if the policy uses them, to hold ``pulls`` rewards of arm ``number``."""
         if self.periods is not None and number >= len(self.periods.counts):
-            self.periods = grown(self.periods, number + 1, 0)
+            self.periods = grow_periods(self.periods, number + 1, 0)
             # Rewards from before an arm was added are not compared with its own.
-            self.matching = resized_like(settle_matching(self.matching, self.is_compiled), self.periods)
+            self.matching = fit_matching(settle_matching(self.matching, self.is_compiled), self.periods)
         if self.rewards is None:
             return
         arms, capacity, *columns = self.rewards.shape
@@ -300,7 +300,7 @@ class AgentState(Records):
             t = self.dates[date]
         cell = number, (t - 1) // periods.length
         if cell[1] >= periods.counts.shape[1]:
-            periods = self.periods = grown(periods, 0, cell[1] + 1)
+            periods = self.periods = grow_periods(periods, 0, cell[1] + 1)
         elif self.undo == []:
             periods = self.periods = copy_estimates(periods)
         if self.undo is not None:
@@ -316,7 +316,7 @@ class AgentState(Records):
 
     def _apply_reward_of_hidden_arm(self, arm: str, reward: float) -> None:
         """Update the statistics of an arm that the policy does not see."""
-        row, model = self._own_retired(arm), self.models[0]
+        row, model = self._copy_of_hidden(arm), self.models[0]
         row["pending"] -= 1
         model["waiting"] -= 1
         model["told"] += 1
@@ -324,10 +324,10 @@ class AgentState(Records):
         clock = live_clock(policy, self.table, model, int(model["told"]))
         observe(policy, self.table._replace(rows=row), 0, reward, clock, LiveRng(model))
 
-    def _own_retired(self, arm: str) -> Rows:
+    def _copy_of_hidden(self, arm: str) -> Rows:
         """Copy the row of an arm that the policy does not see, and return it; ``save`` holds the original."""
-        row = self.retired[arm].copy()
-        self.retired = {**self.retired, arm: row}
+        row = self.hidden[arm].copy()
+        self.hidden = {**self.hidden, arm: row}
         return row
 
     def _open_epoch(self) -> None:
@@ -339,7 +339,7 @@ class AgentState(Records):
 
     def discard(self, arm: str) -> None:
         """Uncount a pull whose reward will never be reported."""
-        row = self.rows[self.places[arm]] if arm in self.places else self._own_retired(arm)[0]
+        row = self.rows[self.places[arm]] if arm in self.places else self._copy_of_hidden(arm)[0]
         row["pending"] -= 1
         self.models[0]["waiting"] -= 1
         self.models[0]["discarded"] += 1
@@ -349,7 +349,7 @@ class AgentState(Records):
         new = valid_arm(arm)
         if new in self.places or new == self.control:
             raise InputError(f"arm {short_repr(new)} exists already: give the new arm another name")
-        if new in self.retired:
+        if new in self.hidden:
             raise InputError(f"arm {short_repr(new)} was retired: give the new arm another name")
         require_shares(self.settings.minimum_share, self.assignment.control_share, len(self.names) + 1)
         return new
@@ -368,7 +368,7 @@ class AgentState(Records):
     def add(self, arm: str) -> None:
         """Add an arm to the model."""
         policy, size = self.settings.policy, len(self.rows)
-        row = self._new_row(size + len(self.retired))
+        row = self._new_row(size + len(self.hidden))
         active = policy.initially_active(int(row["number"][0]))
         row["active"], row["eliminated"] = active, 0 if active else CLOSED
         rows = np.concatenate([self.rows, row])
@@ -386,7 +386,7 @@ class AgentState(Records):
     def retire(self, arm: str) -> None:
         """Remove an arm from the model; where no active arm is left, activate all."""
         place = self.places[arm]
-        self.retired = {**self.retired, arm: self.rows[place : place + 1].copy()}
+        self.hidden = {**self.hidden, arm: self.rows[place : place + 1].copy()}
         self.rows = np.delete(self.rows, place)
         self.scores = new_scores(self.settings.policy, len(self.rows))
         self.names = [other for other in self.names if other != arm]
@@ -395,7 +395,7 @@ class AgentState(Records):
             self.rows["active"] = True
             self.rows["eliminated"] = 0
 
-    def _keep_periods(self) -> None:
+    def _commit_periods(self) -> None:
         self.undo = None
         if self.matching is not None and is_full(self.matching):
             self.matching = settle_matching(self.matching, self.is_compiled)

@@ -39,7 +39,7 @@ def summary_table(state: AgentState) -> pl.DataFrame:
     """Return one row per arm, in the order in which the arms were added."""
     arms, settings = arm_totals(state), state.settings
     scale = settings.unscaled(1.0) - settings.unscaled(0.0)
-    start, pulls = settings.unscaled(arms.offset), arms.known.pulls
+    start, pulls = settings.unscaled(arms.offset), arms.totals.pulls
     few = arms.effective < MIN_EFFECTIVE
     lows, highs = single_intervals(arms.low, arms.high, arms.bounded, ERROR_RATE)
     if arms.products is not None:
@@ -114,7 +114,7 @@ def gain_over_control(state: AgentState) -> dict[str, float] | None:
     few or too uneven.
     """
     arms = arm_totals(state)
-    totals = arms.known
+    totals = arms.totals
     if arms.control is None or arms.has_forgotten or state.settings.knows_successes_first:
         return None
     of_control = np.arange(len(arms.names)) == arms.control
@@ -137,7 +137,7 @@ def gain_over_control(state: AgentState) -> dict[str, float] | None:
 def _state(state: AgentState, arm: str, row: np.void) -> str:
     if arm == state.control:
         return "control"
-    if arm in state.retired:
+    if arm in state.hidden:
         return "retired"
     if row["active"]:
         return "active"

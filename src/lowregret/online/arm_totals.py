@@ -18,7 +18,7 @@ from lowregret.policies.views import mean_of
 class ArmTotals(NamedTuple):
     """The arms of an agent, in the order in which they were added.
 
-    ``known`` are the totals of scaled rewards, ``low`` and ``high`` those with which an arm looks worst and
+    ``totals`` are the totals of scaled rewards, ``low`` and ``high`` those with which an arm looks worst and
     best: they differ where successes are known before failures. This is valid for bets too: 1 + c y, which
     bounds one, is monotone in the reward. ``offset`` is subtracted from rewards without a range. If none of
     these was negative, ``products`` has those of each arm.
@@ -26,7 +26,7 @@ class ArmTotals(NamedTuple):
 
     names: list[str]
     rows: Rows
-    known: Totals
+    totals: Totals
     low: Totals
     high: Totals
     offset: float
@@ -45,8 +45,8 @@ class ArmTotals(NamedTuple):
     @property
     def leader(self) -> int | None:
         """The place of the arm with the largest mean that is not retired, None before the first reward."""
-        means = self.known.means if self.adjusted is None else self.adjusted
-        means = np.where((self.known.pulls > 0) & ~self.retired, means, -np.inf)
+        means = self.totals.means if self.adjusted is None else self.adjusted
+        means = np.where((self.totals.pulls > 0) & ~self.retired, means, -np.inf)
         best = int(means.argmax())
         return None if np.isinf(means[best]) else best
 
@@ -59,7 +59,7 @@ class ArmTotals(NamedTuple):
         """Return the effective number of the rewards of some arms together."""
         if self.products is None:
             return np.inf
-        pulls, total, squares = (float(values[places].sum()) for values in self.known)
+        pulls, total, squares = (float(values[places].sum()) for values in self.totals)
         return effective_rewards(
             total + pulls * self.offset, squares + 2.0 * self.offset * total + pulls * self.offset**2
         )
@@ -67,8 +67,8 @@ class ArmTotals(NamedTuple):
 
 def all_sums(state: AgentState) -> tuple[list[str], Rows, list[Sums]]:
     """Return the names, the rows and the sums of all arms, retired ones last; priors are not in the sums."""
-    rows = np.concatenate([state.rows, *state.retired.values()])
-    names, priors = [*state.names, *state.retired], state.settings.priors()
+    rows = np.concatenate([state.rows, *state.hidden.values()])
+    names, priors = [*state.names, *state.hidden], state.settings.priors()
     return names, rows, [sums_of_pulls(row, priors.get(arm)) for arm, row in zip(names, rows, strict=True)]
 
 
@@ -85,12 +85,12 @@ def arm_totals(state: AgentState) -> ArmTotals:
     distance = origin - offset
     total = sum_from_first + pulls * distance
     squares = squares_from_first + 2.0 * distance * sum_from_first + pulls * distance**2
-    known = low = high = Totals(pulls, total, squares)
+    totals = low = high = Totals(pulls, total, squares)
     if bounded and settings.knows_successes_first:
         pending = rows["pending"].astype(np.float64)
         low = Totals(pulls + pending, total, squares)
         high = Totals(pulls + pending, total + pending, squares + pending)
-    retired = np.array([arm in state.retired and arm != state.control for arm in names])
+    retired = np.array([arm in state.hidden and arm != state.control for arm in names])
     control = None if state.control is None else names.index(state.control)
     adjusted = None
     if state.periods is not None:
@@ -99,5 +99,5 @@ def arm_totals(state: AgentState) -> ArmTotals:
     own = None if bounded else state.days.with_recent(settings).products
     products = None if own is None else [own.get(arm, Products()) for arm in names]
     return ArmTotals(
-        names, rows, known, low, high, offset, bounded, retired, control, means, adjusted, products
+        names, rows, totals, low, high, offset, bounded, retired, control, means, adjusted, products
     )

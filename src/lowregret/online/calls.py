@@ -387,7 +387,7 @@ def _answer(state: AgentState, store: Lookup, decision: Decision | str) -> float
             f"unknown decision {short_repr(key)}: this agent did not make it, or it was answered long ago "
             "and is no longer remembered"
         )
-    if key in state.arms or key in state.retired:
+    if key in state.arms or key in state.hidden:
         raise UnknownDecisionError(
             f"{short_repr(key)} is an arm, not a decision: pass the decision that ask() returned, or its id"
         )

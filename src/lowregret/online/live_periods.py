@@ -98,13 +98,13 @@ class Days:
         return sum(pulls for rewards in self.by_day.values() for pulls, _ in rewards.values())
 
 
-def first_days(settings: Settings) -> Days:
+def empty_days(settings: Settings) -> Days:
     """Return the days of a new agent."""
     counts_products = settings.reward_range is None and settings.period is None
     return Days({} if counts_products else None)
 
 
-def first_periods(settings: Settings, arms: int) -> Periods | None:
+def empty_periods(settings: Settings, arms: int) -> Periods | None:
     """Return room for the rewards of a new agent, None if its means are not adjusted."""
     if settings.period is None:
         return None
@@ -117,7 +117,7 @@ def date_of(timestamp: float | None, length: timedelta) -> int:
     return int(((timestamp or 0.0) - MONDAY) // length.total_seconds())
 
 
-def grown(periods: Periods, arms: int, columns: int) -> Periods:
+def grow_periods(periods: Periods, arms: int, columns: int) -> Periods:
     """Return a copy that has room for so many arms and periods at least."""
     rows, before = periods.counts.shape
     columns = before if columns <= before else max(2 * before, columns)
@@ -134,7 +134,7 @@ class Matching(NamedTuple):
     rewards: list[tuple[int, int, float]]
 
 
-def first_matching(settings: Settings) -> Matching | None:
+def empty_matching(settings: Settings) -> Matching | None:
     """Return room for what a verdict compares, None without periods or with too many arms."""
     size = len(settings.arms)
     if settings.period is None or size > MAX_MATCHED:
@@ -142,7 +142,7 @@ def first_matching(settings: Settings) -> Matching | None:
     return Matching(new_matched(FIRST_PERIODS, size), [])
 
 
-def resized_like(matching: Matching | None, periods: Periods) -> Matching | None:
+def fit_matching(matching: Matching | None, periods: Periods) -> Matching | None:
     """Return what a verdict compares with room for these arms and periods."""
     arms, columns = periods.counts.shape
     if matching is None or arms > MAX_MATCHED:
@@ -162,7 +162,7 @@ def begin_period(
 
     None for too many arms; the first rewards are not compared.
     """
-    larger = resized_like(matching, periods)
+    larger = fit_matching(matching, periods)
     if larger is None or rewards_so_far < FIRST_REWARDS:
         return larger
     before = larger.matched.before
@@ -238,9 +238,9 @@ def from_json(settings: Settings, parts: dict[str, Any], arms: Sequence[Any]) ->
     ]
     order = np.argsort(columns[0])
     pulls, *sums = (column[order] for column in columns[1:])  # 0.1.0 stored these about 0, and nowhere else
-    periods = first_periods(settings, len(order))
+    periods = empty_periods(settings, len(order))
     assert periods is not None
-    periods = grown(periods, 0, len(parts["factors"]))
+    periods = grow_periods(periods, 0, len(parts["factors"]))
     size, used = len(order), len(parts["factors"])
     parts = {"sums": np.transpose(sums), **parts}
     shapes = {"counts": (size, used), "totals": (size, used), "exposure": (size,), "factors": (used,)}

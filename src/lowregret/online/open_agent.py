@@ -204,7 +204,7 @@ def _open(
 
 def _change_of_arms(state: AgentState, arms: Sequence[str]) -> str:
     """Return how to add or retire the arm by which the arms differ, "" where they differ otherwise."""
-    new = [arm for arm in arms if arm not in state.arms and arm not in state.retired]
+    new = [arm for arm in arms if arm not in state.arms and arm not in state.hidden]
     missing = [arm for arm in state.arms if arm not in arms]
     if bool(new) == bool(missing):
         return ""

@@ -70,7 +70,7 @@ def _of_days(state: AgentState) -> PeriodRewards:
     by_day = state.days.with_recent(state.settings).by_day
     days = sorted(by_day)
     numbers = dict(zip(state.names, state.rows["number"].tolist(), strict=True))
-    numbers |= {arm: int(rows["number"][0]) for arm, rows in state.retired.items()}
+    numbers |= {arm: int(rows["number"][0]) for arm, rows in state.hidden.items()}
     counts, totals = np.zeros((2, len(numbers), len(days)))
     for column, day in enumerate(days):
         for arm, cell in by_day[day].items():

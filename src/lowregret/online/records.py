@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from lowregret.online.agent_settings import Settings
 from lowregret.online.decisions import ANSWERS, Decision, Event, decision_of
-from lowregret.online.live_periods import SETTLE_EVERY, first_days
+from lowregret.online.live_periods import SETTLE_EVERY, empty_days
 
 MAX_REMEMBERED = 1_000
 """How many of the latest answers and requests are held in memory; a store on disk holds them all."""
@@ -50,7 +50,7 @@ class Records:
     )  # fmt: skip
 
     def __init__(self, settings: Settings) -> None:
-        self.settings, self.days = settings, first_days(settings)
+        self.settings, self.days = settings, empty_days(settings)
         self.values: dict[str, Any] = {}
         self.pending: dict[int, Decision] = {}
         self.early: dict[int, float] = {}
@@ -62,7 +62,7 @@ class Records:
     def commit(self, events: Sequence[Event]) -> list[Decision]:
         """Enter events that are stored; return the decisions among them. To repeat it changes nothing."""
         if self.settings.period is not None:
-            self._keep_periods()
+            self._commit_periods()
         decisions = []
         for event in events:
             kind, number = event[0], event[1] or 0
@@ -82,8 +82,8 @@ class Records:
             self.answers.popitem(last=False)
         return decisions
 
-    def _keep_periods(self) -> None:
-        """Keep the changes of rewards by period, which are undone until their events are stored."""
+    def _commit_periods(self) -> None:
+        """Make changes of rewards by period permanent; until their events are stored they can be undone."""
 
     def _record_request(self, request: str, number: int, decision: Decision) -> None:
         decisions = self.requests.setdefault(request, {})

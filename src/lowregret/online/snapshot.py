@@ -87,7 +87,7 @@ def write(
     """
     model = state.models[0]
     answers, requests = ({}, {}) if for_store else (state.answers, requests or state.requests)
-    hidden = np.concatenate([state.rows[:0], *state.retired.values()])
+    hidden = np.concatenate([state.rows[:0], *state.hidden.values()])
     data = {
         "format": SNAPSHOT_FORMAT,
         "lowregret": _version(),
@@ -104,7 +104,7 @@ def write(
         "matured": state.matured,
         "round": {key: _json_number(part) for key, part in state.round._asdict().items()},
         "arms": _arms(state, state.names, state.rows),
-        "retired": _arms(state, state.retired, hidden),
+        "retired": _arms(state, state.hidden, hidden),
         "pending": _decisions(state.pending.values()),
         "early": {str(number): reward for number, reward in state.early.items() if number in state.pending},
         "answers": answers,
@@ -139,7 +139,7 @@ def read(text: str, policy: Policy | None = None) -> AgentState:
     state.places = {arm: place for place, arm in enumerate(state.names)}
     state.scores = new_scores(settings.policy, len(state.rows))
     hidden = parts["retired"]["name"]
-    state.retired = {arm: retired[place : place + 1].copy() for place, arm in enumerate(hidden)}
+    state.hidden = {arm: retired[place : place + 1].copy() for place, arm in enumerate(hidden)}
     for part in (parts["arms"], parts["retired"]):
         _set_rewards(state, part)
     model = state.models[0]
@@ -166,7 +166,7 @@ def read(text: str, policy: Policy | None = None) -> AgentState:
             raise damaged(str(error)) from None
         state.dates = {int(date): place for place, date in enumerate(parts["periods"]["dates"], 1)}
     try:
-        arms, products = {*state.places, *state.retired}, state.days.products
+        arms, products = {*state.places, *state.hidden}, state.days.products
         if products is not None:
             products = live_periods.products_from_json(parts.get("products", {}), arms)
             products = None if _had_negative(parts) else products

@@ -169,7 +169,7 @@ def _obstacle(arms: ArmTotals, state: AgentState) -> str:
         return "no verdict: the policy has reset its statistics"
     if (~arms.retired).sum() < 2:
         return "no verdict: there is only one arm"
-    missing = [arms.names[place] for place in np.flatnonzero((arms.known.pulls == 0) & ~arms.retired)]
+    missing = [arms.names[place] for place in np.flatnonzero((arms.totals.pulls == 0) & ~arms.retired)]
     if len(missing) == 1:
         return f"not yet: {missing[0]} has no reward"
     return f"not yet: {missing[0]} and {count(len(missing) - 1, 'other')} have no reward" if missing else ""
@@ -194,7 +194,7 @@ def _claim(
         if matched is not None:
             numbers = arms.rows["number"]
             return log_matched_evidence(matched, int(numbers[leader]), numbers[among], growth)
-        further = [(growth - 1.0) * values for values in arms.known]
+        further = [(growth - 1.0) * values for values in arms.totals]
         low, high = (Totals(*map(np.add, totals, further)) for totals in (arms.low, arms.high))
         first = low.at(np.full(len(among), leader))
         evidence = log_evidence(first, high.at(among), -margin, bounded=arms.bounded)
@@ -222,7 +222,7 @@ def _claim(
         middle = (low * high) ** 0.5
         enough = evidence_of(middle, weakest, within).min() >= limit
         low, high = (low, middle) if enough else (middle, high)
-    return "not yet", int((high - 1.0) * arms.known.pulls[~arms.retired].sum())
+    return "not yet", int((high - 1.0) * arms.totals.pulls[~arms.retired].sum())
 
 
 def _sentence(
@@ -255,7 +255,7 @@ def _posterior(arms: ArmTotals, leader: int | None) -> tuple[dict[int, float], f
     """
     from lowregret.special.argmax_probabilities import beta_argmax, student_argmax
 
-    totals = arms.known
+    totals = arms.totals
     binary = arms.bounded and bool(totals.binary.all())
     words = "Beta(1, 1) for each rate" if binary else "uniform in each mean and variance"
     places = np.flatnonzero(~arms.retired)
@@ -282,13 +282,13 @@ def _lifts(arms: ArmTotals, error: float, state: AgentState) -> dict[int, tuple[
     As the differences in the summary, those of all pairs of arms hold simultaneously.
     """
     control, ends, size = arms.control, state.settings.reward_range, len(arms.names)
-    if control is None or not ends or ends[0] != 0.0 or size > MAX_COMPARED or not arms.known.total[control]:
+    if control is None or not ends or ends[0] != 0.0 or size > MAX_COMPARED or not arms.totals.total[control]:
         return {}
-    others = np.flatnonzero(~arms.retired & (np.arange(size) != control) & (arms.known.pulls > 0))
+    others = np.flatnonzero(~arms.retired & (np.arange(size) != control) & (arms.totals.pulls > 0))
     share, fixed = error / (size * (size - 1)), np.full(len(others), control)
     lows = lower_ratios(arms.low.at(others), arms.high.at(fixed), share) - 1.0
     inverses = lower_ratios(arms.low.at(fixed), arms.high.at(others), share)
-    lifts = arms.known.means[others] / arms.known.means[control] - 1.0
+    lifts = arms.totals.means[others] / arms.totals.means[control] - 1.0
     return {
         place: (lift, low, 1.0 / inverse - 1.0 if inverse > 0.0 else None)
         for place, lift, low, inverse in zip(

@@ -97,7 +97,7 @@ class Service:
         self.tokens = None if options.tokens is None else Tokens(options.tokens)
         self.agents = Agents(options.store, options.max_group, self._log_stored)
         self.metrics = Metrics((route.path for route in (*ROUTES, *OFREP_ROUTES)), counts, worker)
-        self._common = self.agents, self.metrics, Readiness(self.agents), self.tokens is not None
+        self._shared = self.agents, self.metrics, Readiness(self.agents), self.tokens is not None
         self._lost, self._access_log, self._under_way = False, options.access_log, 0
         self._hidden = hidden_names(options.store)
         self._routes: dict[str, dict[str, Route | Answer]] = {}
@@ -159,7 +159,7 @@ class Service:
             query: dict[str, Any] = _numbers(scope["query_string"], route.numbers) if route.numbers else {}
             if route.pages is not None:
                 query = _query(scope["query_string"], route.pages)
-            call = Call(*self._common, token, name, body, query, headers)
+            call = Call(*self._shared, token, name, body, query, headers)
             answer = await route.handler(call)
             if not isinstance(answer, Answer):
                 answer = Answer(to_json(answer).decode())  # quicker than json.dumps

@@ -6,8 +6,13 @@ from typing import Any
 from lowregret._common.text import count
 from lowregret._common.validation import short_repr
 from lowregret.online.arm_summary import ERROR_RATE
-from lowregret.service import history as periods
-from lowregret.service.history import History, join_periods
+from lowregret.service.history import (
+    MAX_CHARTED_ARMS,
+    MAX_HISTORY_PERIODS,
+    MIN_PERIOD_DECISIONS,
+    History,
+    join_periods,
+)
 
 SILENCE_SECONDS = 3_600.0
 """How long decisions may be made without a reward."""
@@ -99,16 +104,16 @@ def _drift(state: dict[str, Any], history: History) -> list[tuple[str, str]]:
 
     The probability that it ever warns of an agent whose means do not change is at most 5%. For a change at a
     given time, the likelihood ratio ever exceeds 1 / p with probability p at most. These p sum to 5% over the
-    arms and over all times, which are the ends of periods: at most ``MAX_PERIODS`` for each length.
+    arms and over all times, which are the ends of periods: at most ``MAX_HISTORY_PERIODS`` for each length.
     """
     ends = state["settings"]["reward_range"]
     if ends is None or len(history.periods) < 2:
         return []
     arms = join_periods(history.periods).told.most_common()
-    doublings = log2(history.periods[0].asked.total() / periods.MIN_PERIOD_DECISIONS)
-    tests = len(arms) * periods.MAX_HISTORY_PERIODS * (doublings + 1.0) * (doublings + 2.0)
+    doublings = log2(history.periods[0].asked.total() / MIN_PERIOD_DECISIONS)
+    tests = len(arms) * MAX_HISTORY_PERIODS * (doublings + 1.0) * (doublings + 2.0)
     warnings = []
-    for arm, _ in arms[: periods.MAX_CHARTED_ARMS]:
+    for arm, _ in arms[:MAX_CHARTED_ARMS]:
         counts = [period.told[arm] for period in history.periods]
         sums = [period.sums.get(arm, 0.0) for period in history.periods]
         scaled = [(total - n * ends[0]) / (ends[1] - ends[0]) for n, total in zip(counts, sums, strict=True)]
