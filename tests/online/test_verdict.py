@@ -93,7 +93,7 @@ def test_pending_decisions_that_may_turn_into_failures_count_as_either():
         arms = arm_totals(state)
     assert arms.low.pulls.tolist() == arms.high.pulls.tolist() == [20, 20]
     assert arms.low.total.tolist() == [5, 0] and arms.high.total.tolist() == [20, 20]
-    assert arms.known.pulls.tolist() == [5, 0]
+    assert arms.totals.pulls.tolist() == [5, 0]
     row = agent.summary().row(0, named=True)
     assert row["low"] < 5 / 20 < row["high"] == 1
     assert agent.verdict().claim in ("none", "not yet")
@@ -179,7 +179,7 @@ def test_who_retires_arms_may_look_at_the_data():
         choices = agent.ask(200, only=[str(number)])
         agent.tell_many((choice, place < successes.get(number, 108)) for place, choice in enumerate(choices))
     with agent.transactions.reading() as state:
-        first, last = (arm_totals(state).known.at([place]) for place in (0, 29))
+        first, last = (arm_totals(state).totals.at([place]) for place in (0, 29))
     assert log(30 / 0.05) < log_evidence(first, last, bounded=True).item() < log(30 * 29 / 0.05)
     for number in range(1, 29):
         agent.retire_arm(str(number))
