@@ -78,7 +78,7 @@ def simulate(
         that grow by a constant factor.
     clip : bool, default False
         Clip the rewards that policies see to [0, 1], for policies that require it; otherwise such a policy
-        is an error where rewards may lie outside. Regret is always that of the bandit as given.
+        is an error where rewards may lie outside. Regret is always computed for the bandit as given.
     threads : int, optional
         The number of threads; by default one per core.
     progress : bool or callable, default True
@@ -103,7 +103,7 @@ def simulate(
         What policies know of arms before the first pull, as for ``Agent``: by the number of the arm a mean
         and a weight, and a standard deviation where rewards may lie outside [0, 1].
     period : int, optional
-        The number of decisions of a period, such as those of a day. Policies then see means that are adjusted
+        The number of decisions of a period, such as a day. Policies then see means that are adjusted
         for good and bad periods of all arms; see `docs/explanation/calendar.md`.
     shuffle : bool, default True
         Give the arms a random order in each run. A tie goes to the first arm in this order, so that none is
@@ -213,9 +213,9 @@ def trace(
     policy : Policy or str
         The policy, its name, or ``"module:Class"``.
     bandit : Bandit, str, or sequence of sequences of float
-        A bandit or its string, on which the run is that of `simulate`; or a table of rewards with a row for
-        each arm. Entry n of a row is the reward of the arm's n-th pull. Arms of a table keep their order, and
-        a tie goes to the first.
+        A bandit or its string, on which the run is the one of `simulate`; or a table of rewards with a row
+        for each arm. Entry n of a row is the reward of the arm's n-th pull. Arms of a table keep their order,
+        and a tie goes to the first.
     horizon : int, optional
         The number of steps; by default the horizon of the bandit, or the number of rewards in the table.
     seed : int, default 0

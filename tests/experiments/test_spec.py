@@ -215,7 +215,7 @@ WRONG = {
         "policies": [{"policy": "UCB1", "parameters": {"alpha": 1}, "grid": {"alpha": [2]}}]
     },
     "policies[1]: MOSS is given twice": {"policies": ["MOSS", "MOSS"]},
-    "policies[0]: KLUCB needs rewards in [0, 1], and those of 'paper-2'": {
+    "policies[0]: KLUCB needs rewards in [0, 1], and the rewards of 'paper-2'": {
         "environments": ["paper-2"],
         "policies": ["KLUCB"],
     },

@@ -181,7 +181,7 @@ def test_a_seed_fixes_everything():
 def test_rewards_outside_the_unit_interval_are_refused_or_clipped():
     log = {"arm": [0, 1] * 50, "reward": [0, 3] * 50}
     with pytest.raises(
-        lr.InputError, match=r"ThompsonBeta needs rewards in \[0, 1\], and those of the log lie in \[0, 3\]"
+        lr.InputError, match=r"needs rewards in \[0, 1\], and the rewards of the log lie in \[0, 3\]"
     ):
         lr.replay(log, "ThompsonBeta")
     result = lr.replay(log, ["ThompsonBeta", "RoundRobin"], clip=True)

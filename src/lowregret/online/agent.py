@@ -56,7 +56,7 @@ AgentKind = TypeVar("AgentKind", bound="Agent")
 class Agent:
     """A policy in live use: ``ask`` which arm to pull, ``tell`` its reward.
 
-    While no reward is pending, its choices are those of run 0 of ``simulate`` with the same seed, pull by
+    While no reward is pending, it makes the choices of run 0 of ``simulate`` with the same seed, pull by
     pull. Rewards may be delayed, come in any order, or never. Several threads may share an agent.
 
     Parameters
@@ -498,7 +498,7 @@ class Agent:
             ``state`` and ``share`` of all pulls; then the interval of the difference between the arm and the
             one with the largest mean, ``to_leader_low`` and ``to_leader_high``, and of that between the arm
             and the control, ``to_control_low`` and ``to_control_high``. The state is "active", "eliminated",
-            "inactive" (not chosen now, but not eliminated) or "retired". The mean is that of the rewards as
+            "inactive" (not chosen now, but not eliminated) or "retired". The mean is of the rewards as
             the policy records them: ``ThompsonBeta`` records a Bernoulli draw for each. The interval from low
             to high covers the true mean with probability 95% at all times simultaneously, whatever the agent
             chose. The differences of all arms hold together with probability 95%, at all times, while the
@@ -583,8 +583,8 @@ class Agent:
         Returns
         -------
         polars.DataFrame
-            The columns are those of ``lowregret.online.decisions.Event``, with the timestamp as a date in
-            UTC. An agent in memory has no log, and no rows.
+            The columns are the fields of ``lowregret.online.decisions.Event``, with the timestamp as a date
+            in UTC. An agent in memory has no log, and no rows.
 
         Examples
         --------
@@ -745,8 +745,8 @@ class Agent:
         Raises
         ------
         StoreError
-            If another process compacted the log meanwhile, and some of the decisions with it; those of them
-            that are left are taken out by the next call.
+            If another process compacted the log meanwhile, and some of the decisions with it; the next call
+            takes out the others.
 
         Examples
         --------

@@ -17,7 +17,7 @@ from lowregret.online.agent_kinds import AsyncCalls, Call, Value
 class AsyncAgent(AsyncCalls):
     """An agent whose calls are coroutines: ``await agent.ask()``.
 
-    The calls are those of ``Agent``. What is a property of ``Agent``, except the name, is a coroutine too:
+    It has the calls of ``Agent``. What is a property of ``Agent``, except the name, is a coroutine too:
     ``await agent.time()``. A thread makes the calls one after the other, in the order in which they were
     awaited. A call that is cancelled may still take effect: pass a ``request``, and repeat it.
 

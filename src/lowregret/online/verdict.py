@@ -39,7 +39,7 @@ class ArmVerdict:
     probability_best : float or None
         The posterior probability that it is the best; see ``Verdict.prior``.
     lift, lift_low, lift_high : float or None
-        How much larger its mean is than that of the control, as a share of the latter, with the interval.
+        How much larger its mean is than the control's, as a share of the latter, with the interval.
     """
 
     arm: str
@@ -68,7 +68,7 @@ class Verdict:
         The difference that does not matter.
     asymptotic : bool
         Whether the error holds for many rewards only, and if rewards much larger than those so far are too
-        rare to matter: that of rewards without a range.
+        rare to matter, as for rewards without a range.
     more_decisions : int or None
         With "not yet", about how many more decisions are needed if means and shares stay as they are; None if
         more than 1,000 times the present number.

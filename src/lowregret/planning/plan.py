@@ -99,7 +99,7 @@ class Plan:
         The runs of every policy.
     prior : polars.DataFrame, optional
         What the prior ``saves`` the best policy, with the standard error ``se`` of the paired difference, if
-        it is right, and if that of the best option is too low by one and by three of its standard errors.
+        it is right, and if the one of the best option is too low by one and by three of its standard errors.
 
     Examples
     --------

@@ -79,7 +79,7 @@ class SequentialHalving(Policy):
 
     Karnin, Koren and Somekh, "Almost optimal exploration in multi-armed bandits", ICML 2013, Algorithm 1:
     each of the $s$ arms left is pulled $\lfloor T / (s \lceil \log_2 K \rceil) \rfloor$ times in a round,
-    and the $\lceil s / 2 \rceil$ best stay. The means are those of all rewards, or those of the round
+    and the $\lceil s / 2 \rceil$ best stay. The means are taken over all rewards, or over the round
     alone. The arm left at the end is recommended, and gets the pulls that remain. Needs the horizon $T$,
     its budget.
 

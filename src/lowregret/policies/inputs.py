@@ -19,7 +19,7 @@ def clips(policy: Policy, support: tuple[float, float], where: str, clip: bool) 
         return False
     if not clip:
         raise InputError(
-            f"{policy} needs rewards in [0, 1], and those of {where} lie in [{low:g}, {high:g}]: "
+            f"{policy} needs rewards in [0, 1], and the rewards of {where} lie in [{low:g}, {high:g}]: "
             "scale them, or pass clip=True (--clip on the command line, clip = true in a file)"
         )
     return True

@@ -26,7 +26,7 @@ class LastPull(NamedTuple):
 class LBSDA(Policy):
     r"""Compare arms on equal numbers of latest rewards; for rewards of unknown form.
 
-    In rounds, each arm whose mean is at least that of the leader's last $n$ rewards, else the leader.
+    In rounds, each arm whose mean is at least the mean of the leader's last $n$ rewards, else the leader.
 
     Baudry, Russac and Cappe, "On limited-memory subsampling strategies for bandits", ICML 2021, the
     policy LB-SDA. The leader is the arm with the most pulls; of several, the one with the best mean, then

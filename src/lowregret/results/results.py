@@ -517,7 +517,7 @@ class Results(Tables):
         Parameters
         ----------
         table : {"summary", "curves", "finals", "paths", "pulls", "events", "arms"}, default "summary"
-            Which table: all columns of `summary`, those of `curves`, or one of the recorded tables.
+            Which table: all columns of `summary`, the curves, or one of the recorded tables.
 
         Examples
         --------
