@@ -1,6 +1,7 @@
 """Kernels for GPUs in Numba's simulator, against the reference, pull by pull."""
 
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -17,7 +18,7 @@ from lowregret import policies
 from lowregret._common import progress
 from lowregret.cli import app
 from lowregret.engine.backends import cuda, run
-from lowregret.engine.backends.cuda import device, table
+from lowregret.engine.backends.cuda import device, play, table
 from lowregret.engine.backends.cuda.layout import constants_of
 from lowregret.engine.backends.threads import Stopped
 from lowregret.engine.encoding import encode
@@ -111,7 +112,7 @@ def test_many_arms(policy, arms, place):
         lr.bernoulli(np.linspace(0.2, 0.8, arms)) if policy == lr.MOSS() else lr.gaussian([0.1] * arms, 0.2)
     )
     played = problem(policy, bandit if policy != lr.KLUCB() else lr.bernoulli([0.2] * arms), arms + 80, 1)
-    assert constants_of(played, encode(played))["new_table"] is getattr(table, place)
+    assert constants_of(played, encode(played))[table.new_table] is getattr(table, place)
     assert_same_runs(played)
 
 
@@ -330,6 +331,21 @@ def test_the_page_lists_what_a_gpu_cannot_play():
     assert [
         line.split(" | ")[1].strip(" |") for line in rows if line.split(" | ")[1].strip(" |") in reasons
     ] == reasons
+
+
+def test_what_is_written_a_second_time_for_a_gpu_is_listed():
+    """The list of ``cuda`` has every function that has the name of one of the kernels."""
+    folder = Path(cuda.__file__).parents[2]
+    files = [*folder.glob("kernels/*.py"), *folder.glob("bridge/*.py")]
+    names = {name for file in files for name in re.findall(r"^def (\w+)", file.read_text(), re.MULTILINE)}
+    second = {name for part in (play, table) for name in vars(part) if is_own(part, name)} & names
+    listed = set(re.findall(r"``(\w+)``", str(cuda.__doc__)))
+    assert second - {"play", "start"} <= listed
+    assert {"observe", "finish", "eliminate_dominated"} <= second
+
+
+def is_own(module, name):
+    return getattr(getattr(module, name), "__module__", None) == module.__name__
 
 
 def test_results_say_their_engine():

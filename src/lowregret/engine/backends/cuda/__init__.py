@@ -2,16 +2,18 @@
 
 A kernel calls what the compiled engine calls wherever that is a function of numbers: the methods of the
 policy, random numbers, rewards, drift, sums, means and variances, posteriors, the clock. These parts of a
-step are written anew in ``play`` and ``table``, since they read or write the arms of a run, and those are not
+step are written a second time, by the same names, since they read or write the arms of a run. Those are not
 rows here: threads that play in step must find one field of an arm side by side in memory, and a small table
 lies in shared memory.
 
-- ``start``, ``finish``, ``record_regret`` and ``record_each_step``; ``remember_more``, which is ``observe``;
-- ``count_active``, ``best_mean``, ``arm_at`` (``arm_view``) and ``DeviceArms`` (``policies.Arms``);
-- ``eliminate_dominated`` and ``next_round`` (``step``), which note the time of an elimination at once.
+- ``play``: ``observe`` (``statistics``), ``eliminate_dominated`` and ``end_round`` (``step``), which note the
+  time of an elimination at once; ``record_regret``, ``record_step`` and ``finish`` (``simulated_run``);
+  ``draw`` and ``drifting_reward`` (``rewards``, ``drifting``), which read the source of an arm from arrays.
+- ``table``: ``count_active`` (``step``), ``best_mean`` (``statistics``), ``checked_place`` (``bridge``), and
+  ``arm_at`` with ``DeviceArms`` for ``arm_view`` with ``Arms`` (``policies.views``).
+- ``choosers`` finds the next arm, as ``kernels.lazy`` does: what a warp of threads does fast is another way.
 
-The choices of the modes are in ``choosers``. ``tests/engine/test_cuda.py`` compares all of it with the
-reference, pull by pull.
+``tests/engine/test_cuda.py`` compares all of it with the reference, pull by pull, and checks this list.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lowregret._common.progress import compiling
-from lowregret.engine.backends.cuda.choosers import choose_separable, fill_widths
+from lowregret.engine.backends.cuda.choosers import choose, choose_separable, fill_widths
 from lowregret.engine.backends.cuda.device import (
     SIMULATED,
     ZIGGURAT,
@@ -34,8 +36,8 @@ from lowregret.engine.backends.cuda.device import (
 )
 from lowregret.engine.backends.cuda.device import require_device as require_device
 from lowregret.engine.backends.cuda.layout import constants_of
-from lowregret.engine.backends.cuda.play import binary_reward, kernel
-from lowregret.engine.backends.cuda.table import CLOSED, DeviceArms, shared_table
+from lowregret.engine.backends.cuda.play import binary_reward, kernel, reward_and_gap
+from lowregret.engine.backends.cuda.table import CLOSED, DeviceArms, new_table, shared_table
 from lowregret.engine.backends.threads import Stopped
 from lowregret.engine.bridge.policy_types import policy_type
 from lowregret.engine.encoding import Encoding, encode
@@ -79,7 +81,7 @@ def run(problem: Problem, control: Control) -> Outcome:
         chunk = min(_chunk_runs(constants), runs)
         buffers = [_new_buffers(problem, constants, chunk) for _ in range(min(STREAMS, -(-runs // chunk)))]
     stop, lanes = cuda.to_device(np.zeros(1, np.int32)), constants["LANES"]
-    draws_normals = constants["reward_and_gap"] is not binary_reward or is_randomized(type(policy))
+    draws_normals = constants[reward_and_gap] is not binary_reward or is_randomized(type(policy))
     ziggurat = cuda.to_device(ZIGGURAT if draws_normals else ZIGGURAT[:1])
     room = 8 * len(ZIGGURAT) if draws_normals else 0
     grid, seed = cuda.to_device(np.append(problem.grid, NEVER)), np.uint64(problem.seed)
@@ -129,8 +131,8 @@ def run(problem: Problem, control: Control) -> Outcome:
     )
 
 
-def _widths(problem: Problem, constants: dict[str, Any], arguments: tuple[Any, ...]) -> Any:
-    if constants["choose"] is not choose_separable:
+def _widths(problem: Problem, constants: dict[Any, Any], arguments: tuple[Any, ...]) -> Any:
+    if constants[choose] is not choose_separable:
         return cuda.to_device(np.zeros((1, 1)))
     widths, lanes = cuda.device_array((2, problem.horizon + 1)), constants["LANES"]
     fill = make_kernel(fill_widths, constants, DeviceArms, type(arguments[0]))
@@ -152,13 +154,12 @@ def _outputs(problem: Problem) -> list[tuple[str, tuple[int, ...], Any]]:
     return outputs
 
 
-def _kernel_for(problem: Problem, encoding: Encoding) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+def _kernel_for(problem: Problem, encoding: Encoding) -> tuple[Any, tuple[Any, ...], dict[Any, Any]]:
     """Return the kernel of a problem, the arguments that all its launches share, and its constants."""
     constants = constants_of(problem, encoding)
     if SIMULATED:
         constants["LANES"] = 2  # each thread is one of the system
-    functions = {"read_memory", "write_memory"}  # made anew for each problem, and the same for a class
-    key = policy_type(type(problem.policy)), *(item for item in constants.items() if item[0] not in functions)
+    key = policy_type(type(problem.policy)), *constants.items()
     if key not in _kernels:
         policy = policy_tuple(problem.policy)
         _kernels[key] = make_kernel(kernel, constants, DeviceArms, Rng, type(policy)), type(policy)
@@ -184,27 +185,27 @@ def _kernel_for(problem: Problem, encoding: Encoding) -> tuple[Any, tuple[Any, .
     return compiled, arguments, constants
 
 
-def _chunk_runs(constants: dict[str, Any]) -> int:
+def _chunk_runs(constants: dict[Any, Any]) -> int:
     """Return how many runs a launch plays, so that their tables take at most 1/8 of the GPU's memory."""
-    if constants["new_table"] is shared_table:
+    if constants[new_table] is shared_table:
         return CHUNK_RUNS
     floats, integers = _numbers_of_thread(constants)
     free = 2**30 if SIMULATED else cuda.current_context().get_memory_info()[0]
     return max(min(CHUNK_RUNS, int(free / 8 / STREAMS / (8 * floats + 4 * integers))), 1)
 
 
-def _numbers_of_thread(constants: dict[str, Any]) -> tuple[int, int]:
+def _numbers_of_thread(constants: dict[Any, Any]) -> tuple[int, int]:
     """Return how many floats and how many integers a thread has in global memory."""
     floats = sum(constants[name] for name in ("SUMS", "MEMORY", "SPREADS", "PADDED", "RANKS"))
     integers = sum(constants[name] for name in ("GONE", "ARMS", "ARMS", "COUNTS", "RESETS", "RANKS"))
     return floats, integers
 
 
-def _new_buffers(problem: Problem, constants: dict[str, Any], chunk: int) -> Buffers:
+def _new_buffers(problem: Problem, constants: dict[Any, Any], chunk: int) -> Buffers:
     """Return memory for one launch; what a kernel does not use has one number."""
     threads = -(-chunk // constants["LANES"]) * constants["LANES"]
     arms, times = len(problem.bandit), max(len(problem.grid), 1)
-    in_global = constants["new_table"] is not shared_table
+    in_global = constants[new_table] is not shared_table
     floats, integers = _numbers_of_thread(constants) if in_global else (1, constants["GONE"])
     columns = threads if in_global or integers > 1 else 1
     path = (chunk, problem.horizon, 3) if PATH in problem.record else (1, 1, 1)

@@ -1,9 +1,8 @@
 """How a thread finds the next arm: a ``Chooser`` for each mode that a GPU has.
 
-``prepare`` computes what is kept of all arms, after the warm-up and wherever a round or an elimination
-changes more than one of them; ``choose`` returns the place of the next arm, -1 if an index is nan;
-``refresh`` follows the pull of one arm. Threads of a warp that take different paths wait for each other, so
-all take the same path wherever they can.
+``prepare`` is called after the warm-up and wherever a round or an elimination changes more than one arm,
+``choose`` at each step, and ``refresh`` after the pull of an arm. Threads of a warp that take different paths
+wait for each other, so all take the same path wherever they can.
 """
 
 from __future__ import annotations
@@ -11,25 +10,23 @@ from __future__ import annotations
 from math import inf
 from typing import Any, NamedTuple
 
+from numba import int64
+
 from lowregret.engine.backends.cuda.constants import (
     ARMS,
     BLOCK,
+    BOUNDED,
+    FEW,
     GROUP,
     GROUPS,
     LANES,
     PADDED,
     REFERENCE,
     WARMUP,
-    best_in,
-    draw_posterior,
-    posterior_of,
-    rank,
-    refresh,
-    statistics,
-    update_bounds,
+    by_problem,
 )
 from lowregret.engine.backends.cuda.device import cuda
-from lowregret.engine.backends.cuda.table import Table, arm_at, is_active
+from lowregret.engine.backends.cuda.table import Table, arm_at, is_active, statistics
 from lowregret.engine.kernels import scan
 from lowregret.engine.kernels.lazy import (
     constant_index,
@@ -40,6 +37,7 @@ from lowregret.engine.kernels.lazy import (
 from lowregret.engine.kernels.lazy.leaves import SLACK, slack
 from lowregret.engine.kernels.lazy.tournament import MIN_SCORE
 from lowregret.engine.kernels.modes import Mode
+from lowregret.engine.kernels.posteriors import draw, posterior
 from lowregret.engine.kernels.rng import Rng
 from lowregret.policies.views import Arm, clock_at
 
@@ -62,19 +60,18 @@ def best_of_group(table: Table, group: int) -> tuple[float, int]:
     return top, place
 
 
-def rank_group(table: Table, group: int) -> None:
-    """Store the largest value of a group."""
-    top, place = best_of_group(table, group)
-    table.best[group, table.lane], table.leader[group, table.lane] = top, place
+def rank(table: Table, group: int) -> None:
+    """Store the largest value of a group after a change of one; with few arms all are compared anyhow."""
+    if not FEW:
+        top, place = best_of_group(table, group)
+        table.best[group, table.lane], table.leader[group, table.lane] = top, place
 
 
-def no_ranking(table: Table, group: int) -> None:
-    """Store no largest value, with few arms."""
-
-
-def kept_best(table: Table, group: int) -> tuple[float, int]:
-    """Return what ``rank_group`` has stored."""
-    return table.best[group, table.lane], int(table.leader[group, table.lane])
+def best_in(table: Table, group: int) -> tuple[float, int]:
+    """Return the largest value of a group, and the first arm that has it."""
+    if FEW:
+        return best_of_group(table, group)
+    return table.best[group, table.lane], int64(table.leader[group, table.lane])
 
 
 def leading_arm(table: Table) -> int:
@@ -119,15 +116,12 @@ def refresh_constant(policy: Any, table: Table, i: int, t: int, horizon: int, ro
     rank(table, i // GROUP)
 
 
-def no_bounds(policy: Any, table: Table, arm: Any, clock: Any, round: Any, value: float) -> None:
-    """Store no bounds, for a policy without lower bounds."""
-
-
-def store_bounds(policy: Any, table: Table, arm: Any, clock: Any, round: Any, value: float) -> None:
+def update_bounds(policy: Any, table: Table, arm: Any, clock: Any, round: Any, value: float) -> None:
     """Store the smallest value and the largest lower bound: no arm is dominated until they cross."""
-    bounds = table.bounds
-    bounds[LOWEST] = min(bounds[LOWEST], value)
-    bounds[HIGHEST] = max(bounds[HIGHEST], policy.lower_bound(arm, clock, round))
+    if BOUNDED:
+        bounds = table.bounds
+        bounds[LOWEST] = min(bounds[LOWEST], value)
+        bounds[HIGHEST] = max(bounds[HIGHEST], policy.lower_bound(arm, clock, round))
 
 
 def prepare_increasing(policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng) -> None:
@@ -254,7 +248,7 @@ def choose_posterior(
     for i in range(ARMS):
         if is_active(table, i):
             first, second = table.values[i, table.lane], table.spreads[i, table.column]
-            sample = draw_posterior(policy, first, second, rng)
+            sample = draw(policy, first, second, rng)
             if sample != sample:
                 return -1
             if sample > top or place < 0:
@@ -263,7 +257,7 @@ def choose_posterior(
 
 
 def refresh_posterior(policy: Any, table: Table, i: int, t: int, horizon: int, round: Any, rng: Rng) -> None:
-    table.values[i, table.lane], table.spreads[i, table.column] = posterior_of(
+    table.values[i, table.lane], table.spreads[i, table.column] = posterior(
         policy, arm_at(policy, table, i, t)
     )
 
@@ -313,3 +307,9 @@ CHOOSERS: dict[Mode, Chooser] = {
     scan: SCAN,
 }
 """By the modes of ``kernels.modes``."""
+prepare = by_problem(lambda plan: plan.chooser.prepare)
+"""Compute what is kept of all arms."""
+choose = by_problem(lambda plan: plan.chooser.choose)
+"""Return the place of the next arm, -1 if an index is nan."""
+refresh = by_problem(lambda plan: plan.chooser.refresh)
+"""Follow the pull of one arm."""

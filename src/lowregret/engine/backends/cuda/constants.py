@@ -1,8 +1,15 @@
-"""What is constant in a kernel: ``make_kernel`` puts the numbers and functions of a problem here."""
+"""What is constant in a kernel: numbers of a problem, and the functions that its parts are made of.
+
+``layout.constants_of`` gives the numbers here their values. A function with ``by_problem`` selects a body:
+``device.make_kernel`` puts this body wherever a kernel calls the function.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from lowregret.policies import Policy
 
 ARMS = 1
 GROUP, GROUPS, PADDED = 1, 1, 1
@@ -12,6 +19,14 @@ LANES = 1
 WARMUP = 1
 PERMANENT, FINISHES = True, True
 """Whether an eliminated arm stays so, and whether a run then ends with one active arm."""
+BOUNDED, ROUNDS, USES_BEST = False, False, False
+"""Whether the policy has lower bounds, rounds, and scores that depend on the best mean."""
+DRIFTS, TRACED = False, False
+"""Whether means change, and whether each step is recorded."""
+FEW = True
+"""Whether the arms are so few that all values are compared at every step."""
+KEEPS_SCORES = False
+"""Whether the values of arms are their scores at all times."""
 KIND = 0
 """The family of the rewards, ``MIXED`` if there are several."""
 BLOCK = 1
@@ -32,18 +47,26 @@ CHECKED = False
 MIXED = -9
 
 
-def unset(*_: Any) -> Any:
-    """Stand for a function that depends on the problem: ``layout.constants_of`` says which one it is."""
-    raise NotImplementedError
+class Plan(NamedTuple):
+    """By what the bodies of functions are selected."""
+
+    policy: Policy
+    chooser: Any  # a ``choosers.Chooser``, by the mode of the problem
+    new_table: Any  # a function of ``table``, by the size of the arms of a run
+    drifts: bool  # whether means change
+    counts: bool  # whether all rewards are 0 or 1, so that statistics are counts
+    gaussian: bool  # whether all rewards are normal
 
 
-new_table = statistics = add = see_arms = best_of_all = unset
-"""Functions of ``table``: where the arms of a run lie, and what is seen of them."""
-read_memory = write_memory = unset
-"""Those that ``layout.memory_functions`` writes for the fields of a ``Memory``."""
-reward_and_gap = make_path = transform = remember = record_step = eliminate = index_again = end_round = unset
-"""Functions of ``play``: the parts of a step."""
-prepare = choose = refresh = rank = best_in = update_bounds = unset
-"""Functions of ``choosers``: how the next arm is found."""
-posterior_of = draw_posterior = unset
-"""Functions of ``kernels.posteriors``."""
+selections: list[Callable[[Plan], Callable[..., Any]]] = []
+"""What ``by_problem`` was called with."""
+
+
+def by_problem(select: Callable[[Plan], Callable[..., Any]]) -> Callable[..., Any]:
+    """Make a function for which kernels have the body that is selected for the plan of their problem.
+
+    ``bridge.compile.by_policy_class`` does so on a CPU, by the class of a policy. Where a number decides and
+    the types are the same, an ``if`` is enough: the compiler leaves out what cannot happen.
+    """
+    selections.append(select)
+    return select

@@ -1,7 +1,7 @@
 """All that knows numba-cuda: plain functions as device functions, policies as arguments, kernels.
 
 A kernel is a copy of ``play.kernel``. Every plain function that it reaches is copied as a device function, in
-which the names of ``constants`` stand for the numbers and functions of one problem.
+which the numbers and functions that depend on the problem (see ``constants``) are those of one problem.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ _methods: dict[tuple[type, str], Any] = {}
 
 
 class Functions:
-    """Device functions of one kernel: copies of plain ones, with its constants in place of the names here."""
+    """Device functions of one kernel: copies of plain ones, with its constants."""
 
-    def __init__(self, constants: Mapping[str, Any]) -> None:
+    def __init__(self, constants: Mapping[Any, Any]) -> None:
         self.constants = constants
         self.made: dict[FunctionType, Any] = {}
 
@@ -70,6 +70,8 @@ class Functions:
     def _replacement(self, value: Any) -> Any:
         """Return what a copied function uses instead of a value."""
         value = getattr(value, "py_func", value)
+        if isinstance(value, FunctionType):
+            value = self.constants.get(value, value)
         for original, other in REPLACED:
             if value is original and not SIMULATED:
                 return self.device(other)
@@ -128,8 +130,8 @@ REPLACED = (
 """What kernels call in place of some functions."""
 
 
-def make_kernel(function: Any, constants: dict[str, Any], own: type, *others: type) -> Any:
-    """Return a kernel in which names stand for constants; it may call the methods of these named tuples."""
+def make_kernel(function: Any, constants: dict[Any, Any], own: type, *others: type) -> Any:
+    """Return a kernel of a problem with these constants; it may call the methods of these named tuples."""
     functions = Functions(constants)
     kind = constants[own.__name__] = type(own.__name__, (own,), {})
     for name, method in _methods_of(own).items():

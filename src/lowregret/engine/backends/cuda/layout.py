@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numba import int16, int32, uint8, uint16
 
-from lowregret.engine.backends.cuda import choosers, play, table
-from lowregret.engine.backends.cuda.constants import MIXED
+from lowregret.engine.backends.cuda import choosers, table
+from lowregret.engine.backends.cuda.constants import MIXED, Plan, selections
 from lowregret.engine.bridge.compile import selected_bodies
 from lowregret.engine.encoding import Encoding
 from lowregret.engine.kernels.modes import select_mode
@@ -17,7 +17,6 @@ from lowregret.engine.kernels.posteriors import draw, posterior
 from lowregret.engine.kernels.statistics import observes_plainly
 from lowregret.engine.problem import PATH, Problem
 from lowregret.environments.families import BERNOULLI, GAUSSIAN
-from lowregret.policies import Policy
 
 SHARED_BYTES = 43 * 1024
 """How much shared memory the arms of a block may take: 48 KB less the ziggurat."""
@@ -29,24 +28,20 @@ EXACT_PULLS = 2**26
 """Up to how many pulls the products of counts are exact."""
 
 
-def constants_of(problem: Problem, encoding: Encoding) -> dict[str, Any]:
-    """Return the numbers and functions that stand for the names of ``constants``."""
+def constants_of(problem: Problem, encoding: Encoding) -> dict[Any, Any]:
+    """Return the numbers by the names that ``constants`` has for them, and bodies by their functions."""
     policy, arms = problem.policy, len(problem.bandit)
     chooser = choosers.CHOOSERS[select_mode(problem, on_gpu=True)]
     counts, drifts = counts_rewards(problem, encoding), encoding.means is not None
-    rounds, bounded = policy.overrides("first_round"), policy.overrides("lower_bound")
-    changes_arms = rounds and policy.rounds_eliminate
-    gone = changes_arms or bounded or policy.overrides("initially_active")
+    changes_arms = policy.overrides("first_round") and policy.rounds_eliminate
+    gone = changes_arms or policy.overrides("lower_bound") or policy.overrides("initially_active")
     resets = changes_arms and not policy.eliminates_permanently
     fields = len(policy.Memory()) if policy.Memory else 0
     compares, few = chooser.compares_scores, arms <= FEW_ARMS
     group = min(arms, FEW_GROUP) if few else 2 ** ceil(log2(sqrt(arms)))
     groups = ceil(arms / group)
     kinds = set(encoding.rows["kind"].tolist())
-    rewards = {(GAUSSIAN,): play.gaussian_reward}.get(tuple(kinds), play.fixed_reward)
-    if counts:
-        rewards = play.binary_reward
-    constants: dict[str, Any] = {
+    numbers: dict[str, Any] = {
         "ARMS": arms,
         "GROUP": group,
         "GROUPS": groups,
@@ -54,7 +49,14 @@ def constants_of(problem: Problem, encoding: Encoding) -> dict[str, Any]:
         "WARMUP": policy.warmup,
         "PERMANENT": policy.eliminates_permanently,
         "FINISHES": policy.eliminates_permanently and not drifts,
-        "KIND": kinds.pop() if len(kinds) == 1 else MIXED,
+        "BOUNDED": policy.overrides("lower_bound"),
+        "ROUNDS": policy.overrides("first_round"),
+        "USES_BEST": policy.uses_best,
+        "DRIFTS": drifts,
+        "TRACED": PATH in problem.record,
+        "FEW": few,
+        "KEEPS_SCORES": chooser is choosers.CONSTANT,
+        "KIND": min(kinds) if len(kinds) == 1 else MIXED,
         "BLOCK": max(arms, 2),
         "REFERENCE": problem.horizon + 1 if policy.index_trend == "increasing" else 1,
         "CLIP": problem.clip and not counts,
@@ -67,32 +69,12 @@ def constants_of(problem: Problem, encoding: Encoding) -> dict[str, Any]:
         "SUMS": 1 if counts else 3 * arms,
         "COUNTS": arms if counts else 1,
         "RANKS": groups if compares and not few else 1,
-        "rank": choosers.no_ranking if few else choosers.rank_group,
-        "best_in": choosers.best_of_group if few else choosers.kept_best,
         "SPREADS": arms if chooser.keeps_spreads else 1,
-        "statistics": table.counted if counts else table.summed,
-        "add": table.add_count if counts else table.add_sums,
-        "see_arms": table.see_all if policy.uses_arms else table.see_none,
-        "best_of_all": table.best_mean if policy.uses_best else table.no_best,
-        "reward_and_gap": play.drifting_reward if drifts else rewards,
-        "make_path": play.path_of if drifts else play.no_path,
-        "record_step": play.record_each_step if PATH in problem.record else play.record_no_step,
-        "remember": play.remember_more if policy.Memory else play.remember_nothing,
-        "transform": play.transform_reward if policy.overrides("transform_reward") else play.keep_reward,
-        "posterior_of": selected_bodies[posterior](type(policy)),
-        "draw_posterior": selected_bodies[draw](type(policy)),
-        "prepare": chooser.prepare,
-        "choose": chooser.choose,
-        "refresh": chooser.refresh,
-        "update_bounds": choosers.store_bounds if bounded else choosers.no_bounds,
-        "index_again": play.kept_index if chooser is choosers.CONSTANT else play.computed_index,
-        "end_round": play.next_round if rounds else play.keep_round,
-        **memory_functions(policy),
     }
-    dominated = play.eliminate_crossed if chooser is choosers.CONSTANT else play.eliminate_dominated
-    constants["eliminate"] = dominated if bounded else play.eliminate_none
-    constants["new_table"], constants["LANES"] = _place_of_table(constants)
-    return constants
+    new_table, numbers["LANES"] = _place_of_table(numbers)
+    plan = Plan(policy, chooser, new_table, drifts, counts, kinds == {GAUSSIAN})
+    posteriors = {part: selected_bodies[part](type(policy)) for part in (posterior, draw)}
+    return {**numbers, **posteriors, **{part: part(plan) for part in selections}}
 
 
 def counts_rewards(problem: Problem, encoding: Encoding) -> bool:
@@ -103,34 +85,14 @@ def counts_rewards(problem: Problem, encoding: Encoding) -> bool:
     return bool(binary.all()) and plain and problem.horizon <= EXACT_PULLS
 
 
-def memory_functions(policy: Policy) -> dict[str, Any]:
-    if policy.Memory is None:
-        source = (
-            "def read_memory(table, i):\n    return None\ndef write_memory(table, i, memory):\n    pass\n"
-        )
-    else:
-        values = policy.Memory()._asdict()
-        places = [f"table.memory[{len(values)} * i + {k}, table.column]" for k in range(len(values))]
-        kinds = [type(value).__name__ for value in values.values()]
-        reads = ", ".join(f"{kind}({place})" for kind, place in zip(kinds, places, strict=True))
-        writes = "\n".join(f"    {place} = memory.{name}" for place, name in zip(places, values, strict=True))
-        source = (
-            f"def read_memory(table, i):\n    return Memory({reads})\n"
-            f"def write_memory(table, i, memory):\n{writes}\n"
-        )
-    scope: dict[str, Any] = {"Memory": policy.Memory, "__name__": __name__}
-    exec(compile(source, "<memory on a GPU>", "exec"), scope)
-    return {name: scope[name] for name in ("read_memory", "write_memory")}
-
-
-def _place_of_table(constants: dict[str, Any]) -> tuple[Any, int]:
+def _place_of_table(numbers: dict[str, Any]) -> tuple[Any, int]:
     """Return where the arms of a run lie, and the number of threads of a block."""
-    count, place = (np.dtype(str(constants[name])).itemsize for name in ("COUNT", "PLACE"))
-    ranks = constants["RANKS"] if constants["RANKS"] > 1 else 0
-    values = 8 * constants["PADDED"] + (8 + place) * ranks
-    statistics = (place + count) * constants["ARMS"] + 8 * constants["SPREADS"]
+    count, place = (np.dtype(str(numbers[name])).itemsize for name in ("COUNT", "PLACE"))
+    ranks = numbers["RANKS"] if numbers["RANKS"] > 1 else 0
+    values = 8 * numbers["PADDED"] + (8 + place) * ranks
+    statistics = (place + count) * numbers["ARMS"] + 8 * numbers["SPREADS"]
     statistics += (
-        count * constants["COUNTS"] + 4 * constants["RESETS"] + 8 * (constants["SUMS"] + constants["MEMORY"])
+        count * numbers["COUNTS"] + 4 * numbers["RESETS"] + 8 * (numbers["SUMS"] + numbers["MEMORY"])
     )
     for lanes in (2 * WARP, WARP):
         if (values + statistics) * lanes <= SHARED_BYTES:

@@ -7,39 +7,48 @@ from typing import Any, NamedTuple
 
 from numba import int64, uint64
 
-from lowregret.engine.backends.cuda.choosers import EXPIRED, HIGHEST, LOWEST
+from lowregret.engine.backends.cuda.choosers import (
+    EXPIRED,
+    HIGHEST,
+    LOWEST,
+    choose,
+    prepare,
+    refresh,
+)
 from lowregret.engine.backends.cuda.constants import (
     ARMS,
+    BOUNDED,
     CHECKED,
     CLIP,
+    DRIFTS,
     FINISHES,
     GONE,
+    KEEPS_SCORES,
     KIND,
     LANES,
     MEMORY,
     MIXED,
     PERMANENT,
     RESETS,
+    ROUNDS,
     SUMS,
+    TRACED,
     WARMUP,
-    add,
-    best_of_all,
-    choose,
-    eliminate,
-    end_round,
-    index_again,
-    make_path,
-    new_table,
-    prepare,
-    record_step,
-    refresh,
-    remember,
-    reward_and_gap,
-    transform,
-    write_memory,
+    Plan,
+    by_problem,
 )
 from lowregret.engine.backends.cuda.device import STATE_TYPE, cuda, load_ziggurat, product
-from lowregret.engine.backends.cuda.table import DeviceArms, Table, arm_at, count_active, is_active
+from lowregret.engine.backends.cuda.table import (
+    DeviceArms,
+    Table,
+    add,
+    arm_at,
+    best_mean,
+    count_active,
+    is_active,
+    new_table,
+    write_memory,
+)
 from lowregret.engine.kernels.drifting import MeanPath, mean_at, part_at, reward_of_mean
 from lowregret.engine.kernels.rewards import RewardSource, exhausted, nth_reward
 from lowregret.engine.kernels.rng import (
@@ -55,7 +64,7 @@ from lowregret.engine.kernels.state import GIVEN
 from lowregret.engine.kernels.statistics import clipped
 from lowregret.engine.status import ARM_FAILED, ELIMINATED_ALL, NOT_A_NUMBER, PLACE_FAILED, STOPPED
 from lowregret.environments.drift import PIECEWISE
-from lowregret.policies.views import Clock, clock_at
+from lowregret.policies.views import clock_at
 
 POLL_STEPS = 2**15
 """After how many steps a thread looks whether to stop."""
@@ -69,7 +78,7 @@ class Game(NamedTuple):
     thresholds: Any  # 2^53 times the first of them, for rewards of 0 and 1
     data: Any
     gaps: Any
-    means: Any  # a ``MeanPath``, or None where means do not change
+    means: MeanPath  # which no run reads where means do not change
     horizon: int
     key: Any  # of the run, from which the streams of its arms follow
     grid: Any  # with a time after the horizon at its end
@@ -117,69 +126,62 @@ def drifting_reward(game: Game, number: int, n: int, t: int, part: int) -> tuple
     return x, means.best[t - 1] - mean, part
 
 
-def keep_reward(policy: Any, reward: float, rng: Rng) -> float:
-    return reward
+def _reward_and_gap(plan: Plan) -> Any:
+    if plan.drifts:
+        return drifting_reward
+    if plan.counts:
+        return binary_reward
+    return gaussian_reward if plan.gaussian else fixed_reward
 
 
-def transform_reward(policy: Any, reward: float, rng: Rng) -> float:
-    return policy.transform_reward(reward, rng)
+reward_and_gap = by_problem(_reward_and_gap)
+"""Return the reward of a pull, its gap if means change, and the part of their path."""
 
 
-def remember_nothing(policy: Any, table: Table, i: int, x: float, t: int, horizon: int, best: float) -> None:
-    add(table, i, x)
-
-
-def remember_more(policy: Any, table: Table, i: int, x: float, t: int, horizon: int, best: float) -> None:
-    """Add a reward, and change the policy's memory of its arm."""
-    clock = clock_at(t, horizon, ARMS, best)
-    memory = policy.update_memory(arm_at(policy, table, i, t), x, clock)
+def observe(policy: Any, table: Table, i: int, x: float, t: int, horizon: int, best: float) -> None:
+    """Add a reward to all that is kept of an arm."""
+    memory = policy.update_memory(arm_at(policy, table, i, t), x, clock_at(t, horizon, ARMS, best))
     add(table, i, x)
     write_memory(table, i, memory)
 
 
 def record_regret(table: Table, game: Game, lost: float, at: int) -> None:
     total = lost
-    if game.means is None:
+    if not DRIFTS:
         for i in range(ARMS):
             total += product(game.gaps[table.order[i, table.column]], float(table.pulls[i, table.column]))
     game.regret[at] = total
 
 
-def record_no_step(table: Table, game: Game, i: int, t: int, number: int, active: int) -> None:
-    """Record no path."""
-
-
-def record_each_step(table: Table, game: Game, i: int, t: int, number: int, active: int) -> None:
-    game.path[t - 1, 0] = table.order[i, table.column]
-    game.path[t - 1, 1] = number
-    game.path[t - 1, 2] = active
-
-
-def eliminate_none(policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, active: int) -> int:
-    return active
-
-
-def eliminate_crossed(
-    policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, active: int
-) -> int:
-    """Eliminate dominated arms if the smallest score and the largest lower bound have crossed."""
-    if table.bounds[LOWEST] >= table.bounds[HIGHEST]:
-        return active
-    return eliminate_dominated(policy, table, t, horizon, round, rng, active)
+def record_step(table: Table, game: Game, i: int, t: int, number: int, active: int) -> None:
+    """Record a step if the path is wanted."""
+    if TRACED:
+        game.path[t - 1, 0] = table.order[i, table.column]
+        game.path[t - 1, 1] = number
+        game.path[t - 1, 2] = active
 
 
 def eliminate_dominated(
     policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, active: int
 ) -> int:
-    """Eliminate the arms whose index is below the largest lower bound; return how many are active."""
-    clock, highest = clock_at(t, horizon, ARMS, best_of_all(table)), -inf
+    """Eliminate the arms whose index is below the largest lower bound; return how many are active.
+
+    Where scores are kept, none is before the smallest score and the largest lower bound have crossed.
+    """
+    if not BOUNDED or (KEEPS_SCORES and table.bounds[LOWEST] >= table.bounds[HIGHEST]):
+        return active
+    clock, highest = clock_at(t, horizon, ARMS, best_mean(table)), -inf
     for i in range(ARMS):
         if is_active(table, i):
             highest = max(highest, policy.lower_bound(arm_at(policy, table, i, t), clock, round))
     remaining = 0
     for i in range(ARMS):
         if is_active(table, i):
-            if index_again(policy, table, i, t, clock, round, rng) < highest:
+            if KEEPS_SCORES:
+                index = float(table.values[i, table.lane])
+            else:
+                index = policy.arm_index(arm_at(policy, table, i, t), clock, round, rng)
+            if index < highest:
                 table.gone[i, table.entry] = t
             else:
                 remaining += 1
@@ -187,40 +189,18 @@ def eliminate_dominated(
     return remaining if remaining > 0 else ELIMINATED_ALL
 
 
-def kept_index(policy: Any, table: Table, i: int, t: int, clock: Clock, round: Any, rng: Rng) -> float:
-    return float(table.values[i, table.lane])
-
-
-def computed_index(policy: Any, table: Table, i: int, t: int, clock: Clock, round: Any, rng: Rng) -> float:
-    return policy.arm_index(arm_at(policy, table, i, t), clock, round, rng)
-
-
-def keep_round(
-    policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, active: int
-) -> tuple[Any, int]:
-    return round, active
-
-
-def next_round(
+def end_round(
     policy: Any, table: Table, t: int, horizon: int, round: Any, rng: Rng, active: int
 ) -> tuple[Any, int]:
     """Return the following round if this one has ended, and how many arms are active."""
-    if t >= round.until and active > 0:
-        clock = clock_at(t, horizon, ARMS, best_of_all(table))
+    if ROUNDS and t >= round.until and active > 0:
+        clock = clock_at(t, horizon, ARMS, best_mean(table))
         round = policy.next_round(DeviceArms(policy, table, t), clock, round)
         active = count_active(table)
         table.until[0] = EXPIRED
         if active == 0:
             active = ELIMINATED_ALL
     return round, active
-
-
-def no_path(kind: int, times: Any, rows: Any, period: float, first: Any, best: Any) -> None:
-    return None
-
-
-def path_of(kind: int, times: Any, rows: Any, period: float, first: Any, best: Any) -> MeanPath:
-    return MeanPath(kind, times, rows, period, first, best)
 
 
 def start(policy: Any, table: Table, closed: Any, key: Any, shuffled: bool) -> None:
@@ -285,7 +265,7 @@ def play(policy: Any, first: Any, table: Table, rng: Rng, game: Game, stop: Any)
             first_pulls += 1
             if not is_active(table, i):
                 continue
-        best = best_of_all(table)
+        best = best_mean(table)
         t += 1
         if not warm:
             if t > table.until[0]:
@@ -299,10 +279,10 @@ def play(policy: Any, first: Any, table: Table, rng: Rng, game: Game, stop: Any)
         if x != x:
             return ARM_FAILED - number
         lost += gap
-        remember(policy, table, i, transform(policy, clipped(x, CLIP), rng), t, horizon, best)
+        observe(policy, table, i, policy.transform_reward(clipped(x, CLIP), rng), t, horizon, best)
         if not warm and (active > 1 or not PERMANENT):
             refresh(policy, table, i, t, horizon, round, rng)
-            active = eliminate(policy, table, t, horizon, round, rng, active)
+            active = eliminate_dominated(policy, table, t, horizon, round, rng, active)
             round, active = end_round(policy, table, t, horizon, round, rng, active)
             if active < 0 and not (CHECKED and table.beyond[0] != 0):
                 return active
@@ -338,7 +318,7 @@ def kernel(
     states = cuda.local.array(1, STATE_TYPE)
     states[0]["key"] = bits(key, POLICY_STREAM)
     states[0]["drawn"] = 0
-    means = make_path(path_kind, times, rows, period, first_means, best_means)
+    means = MeanPath(path_kind, times, rows, period, first_means, best_means)
     game = Game(
         kinds,
         encodings,

@@ -6,6 +6,7 @@ reads its own bank, whichever arm it reads, and in global memory those that read
 
 from __future__ import annotations
 
+from functools import cache
 from math import inf
 from typing import Any, NamedTuple
 
@@ -25,10 +26,8 @@ from lowregret.engine.backends.cuda.constants import (
     RESETS,
     SPREADS,
     SUMS,
-    read_memory,
-    see_arms,
-    statistics,
-    write_memory,
+    USES_BEST,
+    by_problem,
 )
 from lowregret.engine.backends.cuda.device import cuda
 from lowregret.engine.kernels.statistics import Sums, add_reward
@@ -104,6 +103,10 @@ def global_table(lane: int, entry: int, floats: Any, integers: Any, widths: Any)
     )  # fmt: skip
 
 
+new_table = by_problem(lambda plan: plan.new_table)
+"""Return the table of a thread: where its arms lie depends on how large they are."""
+
+
 def is_active(table: Table, i: int) -> bool:
     return GONE == 1 or table.gone[i, table.entry] == 0
 
@@ -116,47 +119,62 @@ def count_active(table: Table) -> int:
     return active
 
 
-def counted(table: Table, i: int) -> tuple[int, float, float]:
-    """Return the pulls, the mean and the variance of an arm whose rewards are 0 and 1."""
-    pulls, total = int64(table.pulls[i, table.column]), float(table.counts[i, table.column])
-    if RESETS > 1:
-        pulls -= int64(table.resets[i, table.column])
-    mean = total / pulls if pulls > 0 else 0.0
-    return pulls, mean, variance_of(pulls, total, total)
-
-
-def summed(table: Table, i: int) -> tuple[int, float, float]:
+def counted_pulls(table: Table, i: int) -> int:
+    """Return how many pulls of an arm count, those since the latest reset."""
     pulls = int64(table.pulls[i, table.column])
-    if RESETS > 1:
-        pulls -= int64(table.resets[i, table.column])
-    total = table.sums[3 * i + 1, table.column]
-    mean = mean_of(pulls, table.sums[3 * i, table.column], total)
-    return pulls, mean, variance_of(pulls, total, table.sums[3 * i + 2, table.column])
+    return pulls - int64(table.resets[i, table.column]) if RESETS > 1 else pulls
 
 
-def add_count(table: Table, i: int, x: float) -> None:
-    table.pulls[i, table.column] += 1
-    if x > 0.5:
-        table.counts[i, table.column] += 1
+def statistics(table: Table, i: int) -> tuple[int, float, float]:
+    """Return the pulls, the mean and the variance of an arm."""
+    pulls = counted_pulls(table, i)
+    if SUMS > 1:
+        total = table.sums[3 * i + 1, table.column]
+        mean = mean_of(pulls, table.sums[3 * i, table.column], total)
+        return pulls, mean, variance_of(pulls, total, table.sums[3 * i + 2, table.column])
+    total = float(table.counts[i, table.column])
+    return pulls, total / pulls if pulls > 0 else 0.0, variance_of(pulls, total, total)
 
 
-def add_sums(table: Table, i: int, x: float) -> None:
-    pulls = int64(table.pulls[i, table.column])
-    if RESETS > 1:
-        pulls -= int64(table.resets[i, table.column])
-    sums = add_reward(
-        Sums(
+def add(table: Table, i: int, x: float) -> None:
+    """Add a reward to the sums of an arm."""
+    if SUMS > 1:
+        origin, total, squares = 3 * i, 3 * i + 1, 3 * i + 2
+        before = Sums(
             0,
-            pulls,
-            table.sums[3 * i, table.column],
-            table.sums[3 * i + 1, table.column],
-            table.sums[3 * i + 2, table.column],
-        ),
-        x,
-    )
+            counted_pulls(table, i),
+            table.sums[origin, table.column],
+            table.sums[total, table.column],
+            table.sums[squares, table.column],
+        )
+        sums = add_reward(before, x)
+        table.sums[origin, table.column], table.sums[total, table.column] = sums.origin, sums.total
+        table.sums[squares, table.column] = sums.squares
+    elif x > 0.5:
+        table.counts[i, table.column] += 1
     table.pulls[i, table.column] += 1
-    table.sums[3 * i, table.column], table.sums[3 * i + 1, table.column] = sums.origin, sums.total
-    table.sums[3 * i + 2, table.column] = sums.squares
+
+
+@cache
+def memory_functions(kind: Any) -> tuple[Any, Any]:
+    """Return functions that read and write a ``Memory``, whose fields a kernel must find by their names."""
+    if kind is None:
+        return (lambda table, i: None), (lambda table, i, memory: None)
+    values = kind()._asdict()
+    places = [f"table.memory[{len(values)} * i + {k}, table.column]" for k in range(len(values))]
+    types = [type(value).__name__ for value in values.values()]
+    reads = ", ".join(f"{name}({place})" for name, place in zip(types, places, strict=True))
+    writes = "\n".join(f"    {place} = memory.{name}" for place, name in zip(places, values, strict=True))
+    source = f"def read(table, i):\n    return Memory({reads})\ndef write(table, i, memory):\n{writes}\n"
+    scope: dict[str, Any] = {"Memory": kind, "__name__": __name__}
+    exec(compile(source, "<memory on a GPU>", "exec"), scope)
+    return scope["read"], scope["write"]
+
+
+read_memory = by_problem(lambda plan: memory_functions(plan.policy.Memory)[0])
+"""Return the policy's memory of an arm."""
+write_memory = by_problem(lambda plan: memory_functions(plan.policy.Memory)[1])
+"""Set the policy's memory of an arm."""
 
 
 def arm_at(policy: Any, table: Table, i: int, t: int) -> Arm:
@@ -217,14 +235,17 @@ def see_all(policy: Any, table: Table, t: int) -> DeviceArms:
     return DeviceArms(policy, table, t)
 
 
+see_arms = by_problem(lambda plan: see_all if plan.policy.uses_arms else see_none)
+"""Return all arms, for a policy that looks at them."""
+
+
 def best_mean(table: Table) -> float:
+    """Return the best mean, 0 for a policy that does not look at it."""
+    if not USES_BEST:
+        return 0.0
     best = -inf
     for i in range(ARMS):
         pulls, mean, _ = statistics(table, i)
         if pulls > 0:
             best = max(best, mean)
     return best
-
-
-def no_best(table: Table) -> float:
-    return 0.0
