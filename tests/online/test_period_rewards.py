@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import lowregret as lr
 from lowregret.cli import app
-from lowregret.online import live_periods
+from lowregret.online import daily_rewards
 from lowregret.online.period_rewards import period_means, period_rewards
 from lowregret.service import views
 
@@ -131,7 +131,7 @@ def test_days_with_pending_decisions_wait_where_successes_come_first(period):
 
 
 def test_the_number_of_days_and_arms_is_limited(monkeypatch):
-    monkeypatch.setattr(live_periods, "MAX_CELLS", 2)
+    monkeypatch.setattr(daily_rewards, "MAX_CELLS", 2)
     now = [0.0]
     agent = played(lr.Agent("RoundRobin", ARMS, clock=lambda: now[0]), now, [1.0] * 3, visitors=10)
     assert period_rewards(agent.transactions.state).counts.tolist() == [[5.0], [5.0]]

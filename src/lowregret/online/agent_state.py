@@ -37,15 +37,12 @@ from lowregret.online.decisions import (
     new_tuple,
 )
 from lowregret.online.epochs import first_horizon, start_epoch
-from lowregret.online.live_periods import (
+from lowregret.online.live_periods import copy_estimates, date_of, empty_periods, grow_periods
+from lowregret.online.matching import (
     begin_period,
     compile_matching,
-    copy_estimates,
-    date_of,
     empty_matching,
-    empty_periods,
     fit_matching,
-    grow_periods,
     is_full,
     settle_matching,
 )
@@ -110,7 +107,7 @@ class AgentState(Records):
         priors = {played.index(arm): prior for arm, prior in settings.priors().items()}
         self.rewards = allocate_rewards(policy, size, INITIAL_CAPACITY, priors)
         self.periods = empty_periods(settings, len(settings.arms))
-        self.matching = empty_matching(settings)
+        self.matching = empty_matching(self.periods)
         self.dates: dict[int, int] = {}
         self.undo: list[tuple[Any, ...]] | None = None
         self.models = np.zeros(1, MODEL)

@@ -15,8 +15,9 @@ from lowregret.analysis.period_variation import log_evidence
 from lowregret.errors import InputError
 from lowregret.online.agent_state import AgentState
 from lowregret.online.arm_summary import ERROR_RATE
+from lowregret.online.daily_rewards import DAY
 from lowregret.online.decisions import decision_number
-from lowregret.online.live_periods import DAY, MONDAY, date_of
+from lowregret.online.live_periods import MONDAY, date_of
 from lowregret.policies.inputs import validate_period
 
 MAX_TESTED_ARMS = 100

@@ -14,8 +14,8 @@ from itertools import takewhile
 from typing import Any, Self
 
 from lowregret.online.agent_settings import Settings
+from lowregret.online.daily_rewards import SETTLE_EVERY, empty_days
 from lowregret.online.decisions import ANSWERS, Decision, Event, decision_of
-from lowregret.online.live_periods import SETTLE_EVERY, empty_days
 
 MAX_REMEMBERED = 1_000
 """How many of the latest answers and requests are held in memory; a store on disk holds them all."""

@@ -24,7 +24,7 @@ from lowregret._common.validation import short_repr
 from lowregret.engine.kernels.exceedances import SamplingRound, new_scores
 from lowregret.engine.kernels.state import ROW, Rows, new_rows
 from lowregret.errors import InputError, StoreError
-from lowregret.online import live_periods
+from lowregret.online import daily_rewards, live_periods, matching
 from lowregret.online.agent_settings import Settings, stored_settings
 from lowregret.online.agent_state import AgentState
 from lowregret.online.decisions import Decision, Status, decision_number, decision_of
@@ -56,7 +56,11 @@ SNAPSHOT = {
     },
     **{**dict.fromkeys(_COUNTS, int), "arms": _ARMS, "retired": _ARMS, "pending": _DECISIONS},
     **{"fallback": str | None, "defaulted": int, "early": {str: float}, "answers": {str: _NUMBER}},
-    **{"requests": {str: _DECISIONS}, "values": {str: object}, "periods": live_periods.JSON_TYPES},
+    **{
+        "requests": {str: _DECISIONS},
+        "values": {str: object},
+        "periods": {"matched": [[float]], **live_periods.JSON_TYPES},
+    },
     **{"days": {str: {str: [float]}}, "products": {str: [float]}, "negative": bool},
 }
 """The types of the JSON; ``str`` stands for any key of a table."""
@@ -115,14 +119,18 @@ def write(
     if state.values:
         data["values"] = state.values
     if state.periods is not None:
-        matching = live_periods.settle_matching(state.matching, state.is_compiled)
-        data["periods"] = live_periods.to_json(state.periods, state.dates, matching)
+        compared = matching.settle_matching(state.matching, state.is_compiled)
+        periods = live_periods.to_json(state.periods, state.dates)
+        if compared is not None:
+            columns = live_periods.used_columns(state.periods)
+            periods = {"matched": matching.matching_to_json(compared, columns), **periods}
+        data["periods"] = periods
     else:
         days = state.days.with_recent(state.settings)
         if days.by_day:
             data["days"] = {str(int(day)): rewards for day, rewards in days.by_day.items()}
         if days.products is not None:
-            data["products"] = live_periods.products_to_json(days.products)
+            data["products"] = daily_rewards.products_to_json(days.products)
         elif state.settings.reward_range is None:
             data["negative"] = True
     return json.dumps(data, ensure_ascii=False, allow_nan=False, indent=None if for_store else 1)
@@ -161,16 +169,16 @@ def read(text: str, policy: Policy | None = None) -> AgentState:
             state.periods = live_periods.from_json(
                 settings, parts["periods"], [parts["arms"], parts["retired"]]
             )
-            state.matching = live_periods.matching_from_json(parts["periods"], state.periods)
+            state.matching = matching.matching_from_json(parts["periods"], state.periods)
         except ValueError as error:
             raise damaged(str(error)) from None
         state.dates = {int(date): place for place, date in enumerate(parts["periods"]["dates"], 1)}
     try:
         arms, products = {*state.places, *state.hidden}, state.days.products
         if products is not None:
-            products = live_periods.products_from_json(parts.get("products", {}), arms)
+            products = daily_rewards.products_from_json(parts.get("products", {}), arms)
             products = None if _had_negative(parts) else products
-        state.days = live_periods.days_from_json(parts.get("days", {}), arms, products)
+        state.days = daily_rewards.days_from_json(parts.get("days", {}), arms, products)
     except ValueError as error:
         raise damaged(str(error)) from None
     for request, decisions in parts["requests"].items():

@@ -15,7 +15,7 @@ from lowregret.analysis.nonnegative_means import MIN_EFFECTIVE_PAIR
 from lowregret.errors import InputError
 from lowregret.online.agent_state import AgentState
 from lowregret.online.arm_totals import ArmTotals, arm_totals
-from lowregret.online.live_periods import MAX_MATCHED, settle_matching
+from lowregret.online.matching import MAX_MATCHED, settle_matching
 from lowregret.online.model import live_clock
 from lowregret.policies import Arms
 

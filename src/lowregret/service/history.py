@@ -1,6 +1,6 @@
 """The history of an agent, from its log: decisions and rewards in periods of equally many decisions.
 
-An agent itself has its rewards by day (``online.live_periods``). Here the first hour of an agent fills the
+An agent itself has its rewards by day (``online.daily_rewards``). Here the first hour of an agent fills the
 chart as the first year does, decisions without a reward count, and periods never become many.
 """
 
