@@ -471,8 +471,11 @@ def agent() -> None:
 def replay() -> None:
     """Draw what three policies would have earned on a log, and what they do earn."""
     random, rates = Random(1), {"A": 0.2, "B": 0.3, "C": 0.6}
-    arms = [random.choice(list(rates)) for _ in range(3_000)]
-    log = pl.DataFrame({"arm": arms, "reward": [float(random.random() < rates[arm]) for arm in arms]})
+    arms, rewards = [], []
+    for _ in range(3_000):  # the log of docs/how-to/replay.md
+        arms.append(random.choice(list(rates)))
+        rewards.append(float(random.random() < rates[arms[-1]]))
+    log = pl.DataFrame({"arm": arms, "reward": rewards})
     policies = ["EUCBV", "UCB1(alpha=1)", "RoundRobin"]
     found = lr.replay(log, policies, seed=1).summary().filter(method="replay")
     played = lr.simulate(policies, lr.bernoulli(list(rates.values())), 1_000, runs=100, seed=1)
