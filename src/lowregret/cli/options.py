@@ -65,7 +65,7 @@ Policies = Annotated[
 ]
 Horizon = Annotated[
     int | None,
-    integer_option("Number of pulls in a run, such as 10000 or 1e4.", show_default="that of the environment"),
+    integer_option("Number of pulls in a run, such as 10000 or 1e4.", show_default="the environment's own"),
 ]
 Runs = Annotated[int, integer_option("Number of independent runs.")]
 Seed = Annotated[int, typer.Option(help="Seed of rewards and policies.")]

@@ -83,7 +83,7 @@ def watch(
     folder: ResultsFolder,
     baseline: Baseline = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the page.", show_default="that of the results")
+        Path | None, typer.Option(help="Folder for the page.", show_default="the folder of the results")
     ] = None,
     every: Annotated[int, typer.Option(help="Seconds between two looks at the folder.")] = 10,
 ) -> None:

@@ -58,7 +58,7 @@ class BayesUCBBetaHorizon(Policy):
     Parameters
     ----------
     c : float, default 5
-        Power of log(T), at least 0.
+        Power of $\log T$, at least 0.
 
     See Also
     --------

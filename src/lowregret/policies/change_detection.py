@@ -55,7 +55,7 @@ class GLRKLUCB(Policy):
     local : bool, default False
         Whether a change restarts only the arm in which it was found.
     c : float, default 3
-        Weight of log(log(t)), at least 0.
+        Weight of $\log\log t$, at least 0.
     every : int, default 1
         At every how many rewards an arm is tested, and a split considered. The time of a step is divided by
         the square of it.

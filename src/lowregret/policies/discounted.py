@@ -34,7 +34,7 @@ class DiscountedUCB(Policy):
     ----------
     gamma : float, default 0.99
         The discount factor, in (0, 1). For a number of changes S in T steps, the paper proposes
-        1 - sqrt(S / T) / (4 b).
+        $1 - \sqrt{S / T} / (4 b)$.
     xi : float, default 0.6
         How much the policy explores; the paper's bound needs more than 1/2. Constant not verified; the code
         of Baudry, Russac and Cappe (2021) has 1/2.

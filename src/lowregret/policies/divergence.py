@@ -24,7 +24,7 @@ class DMED(Policy):
     Parameters
     ----------
     genuine : bool, default True
-        With False, log(t) instead of log(t / n): what Garivier and Cappe 2011 call DMED.
+        With False, $\log t$ instead of $\log(t / n)$: what Garivier and Cappe 2011 call DMED.
 
     See Also
     --------

@@ -27,7 +27,7 @@ class EmpiricalKLUCB(Policy):
     Parameters
     ----------
     c : float, default 0
-        Weight of log(log(t)), at least 0.
+        Weight of $\log\log t$, at least 0.
 
     See Also
     --------

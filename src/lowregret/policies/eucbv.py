@@ -52,10 +52,10 @@ class EUCBV(Policy):
     rho : float, default 0.5
         Arm elimination parameter, positive.
     psi : float, optional
-        Exploration regulatory factor, positive; T / K^2 when not given.
+        Exploration regulatory factor, positive; $T / K^2$ when not given.
     width : {"paper", "released"}, default "paper"
         ``"paper"`` is the printed width. ``"released"`` is what the authors' published code computes:
-        log(psi M eps_m) in the width, psi the integer quotient T // K^2, and K + K n_0 as first
+        $\log(\psi M \epsilon_k)$ in the width, ``T // K**2`` for $\psi$, and $K + K n_0$ as first
         deadline.
 
     Notes

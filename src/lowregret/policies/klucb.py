@@ -25,7 +25,7 @@ class KLUCB(Policy):
     Parameters
     ----------
     c : float, default 0
-        Weight of log(log(t)), at least 0.
+        Weight of $\log\log t$, at least 0.
 
     See Also
     --------
@@ -206,7 +206,7 @@ class KLUCBGauss(Policy):
     variance : float, default 0.25
         The variance of the rewards, positive; 1/4 is the largest for rewards in [0, 1].
     plus : bool, default False
-        Whether to use log(t / n).
+        Whether to use $\log(t / n)$.
 
     See Also
     --------

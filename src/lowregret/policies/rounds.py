@@ -175,7 +175,7 @@ class CCB(Policy):
     Parameters
     ----------
     r : {"sqrt", "linear", "log"}, default "sqrt"
-        The exploration r of an arm: sqrt(T) / n, T / n or log(T) / n.
+        The exploration $r$ of an arm: $\sqrt{T} / n$, $T / n$ or $\log(T) / n$.
 
     See Also
     --------

@@ -24,7 +24,7 @@ class SlidingWindowUCB(Policy):
     ----------
     tau : int, default 1000
         The length of the window in steps. For a number of changes S in T steps, the paper proposes
-        2 b sqrt(T log(T) / S).
+        $2 b \sqrt{T \log(T) / S}$.
     xi : float, default 0.6
         How much the policy explores; the paper's bound needs more than 1/2. Constant not verified; the code
         of Baudry, Russac and Cappe (2021) has 1/2.
