@@ -64,6 +64,9 @@ def test_a_verdict_that_is_the_opposite_of_the_expected_one_gives_exit_code_1(
     assert result.stderr.splitlines()[-1].endswith("mean: not matched, expected matched")
     (small / "expected.csv").write_text(expected.replace(",not matched", ",inconclusive"))
     assert call(str(small), "--out", str(out), "--figures", "none").exit_code == 0  # not the opposite
+    (small / "expected.csv").write_text(expected.replace("quantity", "quantty", 1))
+    result = call(str(small), "--out", str(out), "--figures", "none")
+    assert result.exit_code == 2 and "has no column 'quantity': copy the verdicts.csv" in result.stderr
 
 
 def test_stored_results_are_reused_and_progress_grows(small: Path, tmp_path: Path) -> None:

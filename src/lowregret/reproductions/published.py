@@ -5,7 +5,8 @@ spaces. Place, environment, policy and value must be there, other columns may be
 """
 
 import csv
-from collections.abc import Callable
+from contextlib import suppress
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,8 +36,14 @@ class Point(NamedTuple):
         return self.place, self.environment, self.policy, self.quantity
 
 
-NUMBERS: dict[str, Callable[[str], Any]] = dict.fromkeys(("value", "sd", "reading_error"), float)
-NUMBERS |= {"t": int, "runs": int, "chosen": "yes".__eq__}
+NUMBERS = {
+    "value": (float, -inf),
+    "sd": (float, 0.0),
+    "reading_error": (float, 0.0),
+    "t": (int, 1),
+    "runs": (int, 1),
+}
+"""The type of a cell, and the least number that it may hold."""
 
 
 def read_published(path: Path, runs: int) -> list[Point]:
@@ -53,7 +60,9 @@ def read_published(path: Path, runs: int) -> list[Point]:
         for row in rows:
             try:
                 points += _points({name: cell for name, cell in row.items() if cell}, runs)
-            except (KeyError, ValueError) as error:
+            except KeyError as error:
+                raise InputError(f"{path.name}, line {rows.line_num}: {error} is missing") from None
+            except ValueError as error:
                 raise InputError(f"{path.name}, line {rows.line_num}: {error}") from None
     return points
 
@@ -61,13 +70,27 @@ def read_published(path: Path, runs: int) -> list[Point]:
 def _points(row: dict[str, str], runs: int) -> list[Point]:
     """Return the points of a row; a cell with one number holds for all of them."""
     values = row["value"].split()
-    if len(values) != max(len(row.get("t", "").split()), 1) or not all(map(float, values)):
+    read = {name: _read(name, cell) for name, cell in row.items()}
+    if len(values) != max(len(row.get("t", "").split()), 1) or not all(read["value"]):
         raise ValueError("give a number that is not 0 for each time")
     points = []
     for place, value in enumerate(values):
         cells: dict[str, Any] = {"runs": runs, "reading_error": 0.5 * 10.0 ** -len(value.partition(".")[2])}
-        for name, cell in row.items():
-            parts = cell.split() if name in NUMBERS else [cell]
-            cells[name] = NUMBERS.get(name, str)(parts[place] if len(parts) > 1 else parts[0])
+        for name, parts in read.items():
+            cells[name] = parts[place] if len(parts) > 1 else parts[0]
         points.append(Point(**cells))
     return points
+
+
+def _read(name: str, cell: str) -> list[Any]:
+    """Return what a cell holds: a text, or a number for each point."""
+    if name not in NUMBERS:
+        return [cell == "yes" if name == "chosen" else cell]
+    kind, least = NUMBERS[name]
+    with suppress(ValueError):
+        numbers = [kind(part) for part in cell.split()]
+        if all(number >= least and isfinite(number) for number in numbers):
+            return numbers
+    article = "an integer" if kind is int else "a number"
+    wanted = article if least == -inf else f"{article} of at least {least:g}"
+    raise ValueError(f"{name} must be {wanted}, got {cell!r}")

@@ -25,14 +25,22 @@ from lowregret.analysis.equivalence import RunEstimate, estimate
 from lowregret.analysis.runs import Runs
 from lowregret.errors import InputError
 
-QUANTILE = r"median|q\d+(\.\d+)?"
-KNOWN = rf"mean|sd|{QUANTILE}|P>\d+(\.\d+)?|regret|pulls:\d+|eliminated|lost|errors|wrong|\w+:\w+"
+QUANTILE = r"median|q0*[1-9]?\d(\.\d+)?"
+FUNCTION = r"[^\W\d]\w*:[^\W\d]\w*"
+KNOWN = rf"mean|sd|{QUANTILE}|P>\d+(\.\d+)?|regret|pulls:\d+|eliminated|lost|errors|wrong|{FUNCTION}"
 EXAMPLES = "mean, sd, median, q95, P>100, regret, pulls:0, eliminated, lost, errors, wrong or module:function"
 
 
-def check_quantity(quantity: str) -> None:
+def check_quantity(quantity: str, arms: int, find: Callable[[str], Callable[..., Any]]) -> None:
+    """Reject a quantity that bandits of so many arms do not have; ``find`` finds functions of a sheet."""
     if not re.fullmatch(KNOWN, quantity):
         raise InputError(f"unknown quantity {quantity!r}: use {EXAMPLES}")
+    if quantity.startswith("pulls:") and int(quantity[6:]) >= arms:
+        raise InputError(
+            f"{quantity!r} is of an arm that is not there: arms are numbered from 0 to {arms - 1}"
+        )
+    if ":" in quantity and not quantity.startswith("pulls:"):
+        find(quantity)
 
 
 def run_values(

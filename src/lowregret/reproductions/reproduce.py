@@ -8,6 +8,7 @@ import polars as pl
 
 from lowregret._common.progress import Progress, Report, ignore, reporting
 from lowregret.analysis.equivalence import MATCHED, NOT_MATCHED
+from lowregret.errors import InputError
 from lowregret.experiments.run import run_all
 from lowregret.experiments.spec import Experiment
 from lowregret.reporting.experiment_report import FIGURES
@@ -109,7 +110,10 @@ def contradictions(sheet: Sheet, found: pl.DataFrame) -> list[str]:
     opposite = {MATCHED: NOT_MATCHED, NOT_MATCHED: MATCHED, HOLDS: FAILS, FAILS: HOLDS}
     keys = [name for name in (*KEYS, "quote", "worse") if name in found.columns]
     text = found.with_columns(pl.col(keys).cast(pl.String).fill_null(""))
-    expected = pl.read_csv(path, infer_schema=False).with_columns(pl.col(keys).fill_null(""))
+    expected = pl.read_csv(path, infer_schema=False)
+    if missing := {*keys, "verdict"} - set(expected.columns):
+        raise InputError(f"{path} has no column {min(missing)!r}: copy the verdicts.csv of a full run")
+    expected = expected.with_columns(pl.col(keys).fill_null(""))
     both = text.join(expected.select(*keys, expected="verdict"), on=keys)
     return [
         f"{' '.join(filter(None, (row[key] for key in keys)))}: {row['verdict']}, expected {row['expected']}"

@@ -150,14 +150,14 @@ class Sheet(Part):
     def validate_names(self) -> None:
         """Reject quantities, environments, policies and times that no experiment file has."""
         for claim in self.claims:
-            check_quantity(claim.quantity)
             self._check_environments(claim.environments, f"claim {claim.quote!r}")
+            self._check_quantity(claim.quantity, claim.environments or self.environments or self.places)
             for name in (*claim.policies, *(side for side in claim.than if isinstance(side, str))):
                 if not any(self.ours(name, place)[1] for place in claim.environments or self.places):
                     raise InputError(f"claim {claim.quote!r}: no experiment file has a policy {name!r}")
         for point in self.published:
-            check_quantity(point.quantity)
             self._check_environments([point.environment], point.place)
+            self._check_quantity(point.quantity, [point.environment])
             ours = point.ours or self.ours(point.policy, point.environment)[1]
             first = self.members(point.environment)[0]
             if (first, ours) not in self.times:
@@ -169,6 +169,12 @@ class Sheet(Part):
             if t is not None and t not in times:
                 nearest = min(times, key=lambda time: abs(time - t))
                 raise InputError(f"{point.place}: t = {t} is not recorded, and {nearest} is: change a grid")
+
+    def _check_quantity(self, quantity: str, environments: Iterable[str]) -> None:
+        members = {member for name in environments for member in self.members(name)}
+        cases = (case for file in self.files.values() for case in file.resolved_environments)
+        arms = min((len(case.bandit) for case in cases if case.name in members), default=0)
+        check_quantity(quantity, arms, self.function)
 
     def _check_environments(self, wanted: Iterable[str], place: str) -> None:
         for name in wanted:
@@ -189,7 +195,9 @@ def read_sheet(name: str | Path = "eucbv") -> Sheet:
         sheet.validate_names()
     except ValidationError as invalid:
         error = first_error(invalid, Sheet)
-        raise InputError(f"{folder / MAIN}, line {line_of(text, error.path)}: {error}") from None
+        line = line_of(text, error.path)
+        where = f"{folder / MAIN}, line {line}" if line else folder / MAIN
+        raise InputError(f"{where}: {error}") from None
     except (tomllib.TOMLDecodeError, InputError) as problem:
         raise InputError(f"{folder}: {problem}") from None
     return sheet
