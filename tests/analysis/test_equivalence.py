@@ -36,6 +36,16 @@ def test_a_published_spread_counts_where_ours_has_no_tail():
     assert heavy.se == pytest.approx(150.0 / 10**0.5)
 
 
+def test_our_spread_counts_where_the_published_one_has_no_tail():
+    """A third of all samples of 100 runs has no failure of a policy that fails in one run of a hundred."""
+    random = np.random.default_rng(2)
+    ours = estimate(np.where(np.arange(10_000) % 100, 20.0, 2_000.0))
+    for _ in range(20):
+        published = random.normal(20.0, 5.0, 100)
+        found = compare_published(ours, published.mean(), 100, sd=published.std(ddof=1))
+        assert judge_agreement([found], 5.0) == "published too imprecise"
+
+
 def test_the_noise_of_realised_regret_widens_the_interval_and_not_our_error():
     ours = estimate(np.array([9.0, 10.0, 11.0]))
     plain, noisy = compare_published(ours, 10.0, 100), compare_published(ours, 10.0, 100, noise=25.0)
@@ -54,8 +64,9 @@ def test_the_interval_by_hand():
     assert found.beyond == pytest.approx(abs(found.percent) - joint)
 
 
-def test_one_run_and_a_quantile_of_few_runs_have_no_interval():
-    for ours in (estimate(np.array([5.0])), estimate(np.arange(30.0), "q99")):
+def test_one_run_and_a_quantile_or_spread_of_few_runs_have_no_interval():
+    few = np.arange(30.0)
+    for ours in (estimate(np.array([5.0])), estimate(few, "q99"), estimate(few, "sd")):
         found = compare_published(ours, 5.0, 100, sd=1.0)
         assert found.within != found.within and judge_agreement([found], 5.0) == "inconclusive"
 

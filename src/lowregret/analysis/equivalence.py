@@ -2,8 +2,8 @@
 
 Three rules, each of which prevents a false verdict:
 
-1. *The larger spread counts.* The error of our mean is that of our runs, or that by the published standard
-   deviation where this is larger: a heavy tail that did not occur shows no spread.
+1. *The larger spread counts.* The errors of both means are by the standard deviation of our runs or by the
+   published one, whichever is larger: a heavy tail that did not occur shows no spread.
 2. *A joint level.* A difference is one at a level of 5% for all numbers together that share it (Bonferroni).
 3. A published number can be too imprecise to decide, whatever our runs are.
 
@@ -26,6 +26,8 @@ VERDICTS = (MATCHED, NOT_MATCHED, INCONCLUSIVE, TOO_IMPRECISE)
 
 TEST_LEVEL = 0.05
 """The level of each one-sided test of equivalence, and of all tests of a difference together."""
+MIN_RUNS_OF_SD = 50
+"""With fewer normal values, a standard deviation is called different in more than 5% of cases."""
 ONE_SIDED, POWER = 1.645, 1.282
 """Normal quantiles: of a one-sided test, and of two tests that both succeed in 8 of 10 cases."""
 
@@ -34,7 +36,7 @@ class RunEstimate(NamedTuple):
     """A number that was estimated from runs."""
 
     value: float
-    se: float  # nan of one run, infinite of a quantile that has too few
+    se: float  # nan of one run, infinite of a quantile or an ``sd`` that has too few
     spread: float  # of one run: the mean of n runs has an error of spread / sqrt(n)
     runs: int
     freedom: int  # degrees of freedom of the standard error
@@ -59,9 +61,10 @@ def estimate(values: Floats, statistic: str = "mean") -> RunEstimate:
     """Estimate the mean, the standard deviation ``sd``, or a quantile such as ``q95``, with its error."""
     runs, mean = len(values), float(values.mean())
     spread = float(values.std(ddof=1)) if runs > 1 else nan
-    if statistic == "sd" and runs > 1:  # by the fourth moment, for large samples
+    if statistic == "sd" and runs > 1:  # by the fourth moment, of which few runs say nothing
         fourth = float(((values - mean) ** 4).mean()) - float(values.var()) ** 2
-        mean, spread = spread, sqrt(max(fourth, 0.0)) / (2.0 * spread) if spread else 0.0
+        error = sqrt(max(fourth, 0.0)) / (2.0 * spread) if spread else 0.0
+        mean, spread = spread, error if runs >= MIN_RUNS_OF_SD else inf
     elif statistic.startswith("q"):
         share = float(statistic[1:]) / 100.0
         ordered, half = np.sort(values), 2.0 * sqrt(share * (1.0 - share) * runs)
@@ -91,7 +94,7 @@ def compare_published(
 
     spread, se = sqrt(ours.spread**2 + noise), ours.se
     if sd is not None:
-        spread, se = sd, max(se, sqrt(max(sd * sd - noise, 0.0) / ours.runs))
+        spread, se = max(sd, spread), max(se, sqrt(max(sd * sd - noise, 0.0) / ours.runs))
     if not isfinite(ours.se):
         spread = se = nan
     published_se = spread / sqrt(runs)
