@@ -21,8 +21,11 @@ from lowregret.environments import pareto as pareto
 from lowregret.environments import piecewise_drift as piecewise_drift
 from lowregret.environments import poisson as poisson
 from lowregret.environments import random_bandit as random_bandit
+from lowregret.environments import replaced_arms as replaced_arms
 from lowregret.environments import revenue as revenue
 from lowregret.environments import rhythm as rhythm
+from lowregret.environments import rising_arms as rising_arms
+from lowregret.environments import rotting_arms as rotting_arms
 from lowregret.environments import sinusoidal_drift as sinusoidal_drift
 from lowregret.environments import tabulated_drift as tabulated_drift
 from lowregret.environments import to_gymnasium as to_gymnasium

@@ -11,6 +11,9 @@ Bandit('bernoulli', arms=2, best mean 0.2)
 
 from lowregret.environments.bandit import Bandit as Bandit
 from lowregret.environments.calendar import rhythm as rhythm
+from lowregret.environments.changing_arms import replaced_arms as replaced_arms
+from lowregret.environments.changing_arms import rising_arms as rising_arms
+from lowregret.environments.changing_arms import rotting_arms as rotting_arms
 from lowregret.environments.constructors import bernoulli as bernoulli
 from lowregret.environments.constructors import beta as beta
 from lowregret.environments.constructors import empirical as empirical
@@ -50,8 +53,8 @@ from lowregret.environments.random_bandit import RandomBandit as RandomBandit
 from lowregret.environments.random_bandit import random_bandit as random_bandit
 from lowregret.environments.sampled import Sampled as Sampled
 
-_HIDDEN = {"bandit", "calendar", "constructors", "delays", "drift", "environment_string", "families"}
-_HIDDEN |= {"family_registry", "gymnasium_env", "paper_testbeds", "sampled"}
+_HIDDEN = {"bandit", "calendar", "changing_arms", "constructors", "delays", "drift", "environment_string"}
+_HIDDEN |= {"families", "family_registry", "gymnasium_env", "paper_testbeds", "sampled"}
 
 
 def __dir__() -> list[str]:

@@ -158,6 +158,11 @@ class Bandit:
     def _scaled_fields(self, low: float, high: float) -> dict[str, Any]:
         return {"arms": make_arms(lambda arm: arm.scaled(low, high), self.arms)}
 
+    @property
+    def largest_gap(self) -> float | None:
+        """The largest possible gap of a step where ``gaps`` do not bound it, None where they do."""
+        return None
+
     @cached_property
     def means(self) -> Floats:
         """Mean reward of each arm."""

@@ -1,4 +1,7 @@
-"""Bandits whose means change with time: in steps, linearly, as a sine, or by a table."""
+"""Bandits whose means change with time: in steps, linearly, as a sine, or by a table.
+
+Means that change with the pulls of their arm, and arms that are replaced, are made in changing_arms.py.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,19 +16,31 @@ from lowregret._common.validation import MAX_HORIZON, POSITIVE, as_list, integer
 from lowregret.environments.bandit import Bandit
 from lowregret.environments.constructors import Numbers
 from lowregret.environments.families import Bernoulli
+from lowregret.environments.random_bandit import DRAWS, RandomBandit
 from lowregret.errors import InputError
 
-PIECEWISE, LINEAR, SINUSOIDAL, CYCLIC = range(4)
+PIECEWISE, LINEAR, SINUSOIDAL, CYCLIC, PULL_STEPS, PULL_EXPONENTIAL, REPLACED = range(7)
 """How means change, for the engine."""
+BY_PULLS = PULL_STEPS, PULL_EXPONENTIAL
+"""The kinds in which the mean of an arm depends on how often this arm was pulled."""
+_LOCATIONS = {SINUSOIDAL: [0], PULL_EXPONENTIAL: [0, 1], REPLACED: [2]}
+"""Which rows are means, where not all are."""
+_WIDTHS = {SINUSOIDAL: [1], REPLACED: [3]}
+"""Which rows are differences of means."""
 
 
 @dataclass(frozen=True)
 class Drift:
-    """How the means of the arms change; every row has a number for each arm.
+    """How the means of the arms change; every row has a number for each arm, t is the step, n the pull.
 
     ``PIECEWISE``: row j holds from step ``times[j]`` on. ``LINEAR``: from the first row to the second at step
     ``times[0]``. ``SINUSOIDAL``: row 0 plus row 1 times sin(2 pi ((t - 1) / period + row 2)). ``CYCLIC``:
     each row holds for ``times[0]`` steps.
+
+    ``PULL_STEPS``: each row holds for ``times[0]`` pulls of the arm, the last one for all later ones.
+    ``PULL_EXPONENTIAL``: row 1 plus the difference of rows 0 and 1 times exp(-(n - 1) / row 2). ``REPLACED``:
+    an arm lives for 1 + floor(``period`` E) steps, where E is exponential; its mean is row 2 plus row 3 times
+    a beta draw with the parameters in rows 0 and 1, or, where row 0 is 0, a normal draw cut at row 1.
     """
 
     kind: int
@@ -38,7 +53,9 @@ class Drift:
         return np.array(self.rows, np.float64)
 
     def means_at(self, t: NDArray[Any]) -> Floats:
-        """Return the means at some steps, a row for each."""
+        """Return the means at some steps, or at some pulls of each arm, a row for each."""
+        if self.kind == PULL_STEPS:
+            return np.asarray(self.table[np.minimum((t - 1) // self.times[0], len(self.table) - 1)])
         if self.kind == PIECEWISE:
             return np.asarray(self.table[np.searchsorted(self.times, t, side="right") - 1])
         if self.kind == CYCLIC:
@@ -47,6 +64,8 @@ class Drift:
         if self.kind == LINEAR:
             share = np.minimum((t - 1) / (self.times[0] - 1), 1.0)
             return np.asarray(first + (second - first) * share[:, None])
+        if self.kind == PULL_EXPONENTIAL:
+            return np.asarray(second + (first - second) * np.exp(-(t - 1)[:, None] / self.table[2]))
         angle = 2.0 * np.pi * (((t - 1) / self.period)[:, None] + self.table[2])
         return np.asarray(first + second * np.sin(angle))
 
@@ -56,16 +75,37 @@ class Drift:
         if self.kind == SINUSOIDAL:
             width = np.abs(self.table[1])
             return self.table[0] - width, self.table[0] + width
+        if self.kind == PULL_EXPONENTIAL:
+            return self.table[:2].min(axis=0), self.table[:2].max(axis=0)
+        if self.kind == REPLACED:
+            a, cut, low, width = self.table
+            normal = a == 0.0
+            return low - width * np.where(normal, cut, 0.0), low + width * np.where(normal, cut, 1.0)
         return self.table.min(axis=0), self.table.max(axis=0)
 
     def scaled(self, low: float, high: float) -> "Drift":
         """Return the drift of ``(reward - low) / (high - low)``."""
         low, width = scale_interval(low, high)
         table = self.table.copy()
-        shifted = slice(0, 1) if self.kind == SINUSOIDAL else slice(None)
-        table[shifted] -= low
-        table[: 2 if self.kind == SINUSOIDAL else None] /= width
+        means = _LOCATIONS.get(self.kind, list(range(len(table))))
+        table[means] -= low
+        table[means + _WIDTHS.get(self.kind, [])] /= width
         return replace(self, rows=tuple(map(tuple, table.tolist())))
+
+    @property
+    def rises(self) -> bool:
+        """Whether means that change with pulls increase; the others decrease."""
+        last = 1 if self.kind == PULL_EXPONENTIAL else -1
+        return bool((self.table[last] > self.table[0]).any())
+
+    def prior_averages(self) -> tuple[Floats, float]:
+        """Return the average mean of arms that are replaced, and of the best arm at a step, from draws."""
+        a, b, low, width = self.table
+        random, shape, beta = np.random.default_rng(0), (DRAWS, len(a)), a > 0.0
+        draws = np.clip(random.standard_normal(shape), -b, b)
+        draws[:, beta] = random.beta(a[beta], b[beta], (DRAWS, int(beta.sum())))
+        means = low + width * np.where(beta, a / (a + b), 0.0)
+        return means, float((low + width * draws).max(axis=1).mean())
 
 
 BLOCK_STEPS = 100_000
@@ -77,7 +117,9 @@ class DriftingBandit(Bandit):
 
     Its ``arms``, ``means``, ``gaps`` and ``best`` are those of the first step. A Bernoulli arm changes its
     probability. The rewards of any other family are shifted. The regret of a step is the difference between
-    the best mean at this step and the mean of the pulled arm at this step.
+    the best mean at this step and the mean of the pulled arm at this step. Where means change with the pulls
+    of their arm, regret after t steps is the largest sum of means that t pulls can have, less the sum of the
+    means of the pulls that were made.
 
     Parameters
     ----------
@@ -144,8 +186,10 @@ class DriftingBandit(Bandit):
         Parameters
         ----------
         t : int or sequence of int
-            The steps.
+            The steps; where means change with the pulls of their arm, the pulls of each arm.
         """
+        if self.drift.kind == REPLACED:
+            raise InputError(f"means_at: the arms of {self.name!r} are replaced, at other steps in each run")
         steps = np.atleast_1d(np.asarray(t))
         if not np.issubdtype(steps.dtype, np.integer) or steps.ndim != 1 or (steps < 1).any():
             raise InputError(f"means_at: t must be one or several integers of at least 1, got {t!r}")
@@ -155,17 +199,35 @@ class DriftingBandit(Bandit):
     def averages(self, horizon: int) -> tuple[Floats, float]:
         """Return the mean of every arm and the best mean, averaged over the steps to a horizon.
 
+        Where means change with the pulls of their arm, they are those of an arm that alone is pulled, and of
+        the best sequence of pulls. Those of arms that are replaced are averages over the prior.
+
         Parameters
         ----------
         horizon : int
             The number of steps.
         """
-        means, best = np.zeros(len(self)), 0.0
+        if self.drift.kind == REPLACED:
+            return self.drift.prior_averages()
+        means, best, top = np.zeros(len(self)), 0.0, np.zeros(0)
+        by_pulls = self.drift.kind in BY_PULLS
         for start in range(1, horizon + 1, BLOCK_STEPS):
             part = self.drift.means_at(np.arange(start, min(start + BLOCK_STEPS, horizon + 1)))
             means += part.sum(axis=0)
-            best += float(part.max(axis=1).sum())
+            if by_pulls:
+                top = np.append(top, part)
+                top = np.partition(top, len(top) - horizon)[-horizon:] if len(top) > horizon else top
+            else:
+                best += float(part.max(axis=1).sum())
+        if by_pulls:
+            best = float(means.max() if self.drift.rises else top.sum())
         return means / horizon, best / horizon
+
+    @property
+    def largest_gap(self) -> float | None:
+        """The largest difference of two means, where averages do not bound the gap of a step."""
+        low, high = self.drift.extremes
+        return float(high.max() - low.min()) if self.drift.kind in (*BY_PULLS, REPLACED) else None
 
     @cached_property
     def support(self) -> tuple[float, float]:
@@ -295,6 +357,8 @@ def add_drift(bandit: Bandit, drift: Drift) -> DriftingBandit:
     """Return a bandit whose means change; refuse one whose means do so already."""
     if isinstance(bandit, DriftingBandit):
         raise InputError(f"{bandit.name!r} drifts already: give a bandit whose means do not change")
+    if isinstance(bandit, RandomBandit):
+        raise InputError(f"{bandit.name!r} is drawn in each run: such arms can be replaced, but do not drift")
     return DriftingBandit(bandit.arms, bandit.name, bandit.horizon, drift=drift)
 
 

@@ -18,6 +18,7 @@ from lowregret._common.text import unknown_name_message
 from lowregret._common.validation import MAX_BANDIT_ARMS, as_list, integer, short_repr
 from lowregret.environments.bandit import Bandit
 from lowregret.environments.calendar import rhythm
+from lowregret.environments.changing_arms import replaced_arms, rising_arms, rotting_arms
 from lowregret.environments.constructors import family_bandit, paper, rescaled
 from lowregret.environments.drift import (
     DriftingBandit,
@@ -27,6 +28,7 @@ from lowregret.environments.drift import (
     tabulated_drift,
 )
 from lowregret.environments.family_registry import FAMILIES, Family
+from lowregret.environments.random_bandit import random_bandit
 from lowregret.errors import InputError
 
 ENVIRONMENT_ADVICE = "use paper-1 to paper-4, a family such as bernoulli:0.1,0.2, or a TOML file"
@@ -39,12 +41,18 @@ _DRIFTS = {
     "sinusoidal": "sinusoidal: amplitudes=0.2; period=5000; phases=0,0.5",
     "table": "table: file=means.csv; every=100",
     "rhythm": "rhythm: every=1000; weekend=1.3",
+    "rotting": "rotting: means=0.2,0.1; scale=500",
+    "rising": "rising: means=0.8,0.6; scale=500",
+    "replaced": "replaced: rate=0.001",
 }
 _MAKE_DRIFT: dict[str, tuple[Callable[..., DriftingBandit], tuple[str, ...], tuple[str, ...]]] = {
     "linear": (linear_drift, ("means", "steps"), ()),
     "sinusoidal": (sinusoidal_drift, ("amplitudes", "period"), ("phases",)),
     "table": (tabulated_drift, ("means",), ("every",)),
     "rhythm": (rhythm, ("every",), ("weekend", "trend", "days", "factors", "periods")),
+    "rotting": (rotting_arms, ("means",), ("scale", "every")),
+    "rising": (rising_arms, ("means",), ("scale", "every")),
+    "replaced": (replaced_arms, ("rate",), ()),
 }
 """The constructor of a kind, the keys that it needs, and those that it may have."""
 _RHYTHM_KEYS = ("weekend", "trend", "days", "factors", "file", "periods")
@@ -72,7 +80,7 @@ def environment(source: "str | os.PathLike[str] | Bandit") -> Bandit:
     or ``[[arms]]`` tables, each with the ``family`` and parameters of one arm and, if wished, a
     ``count``. Either way it may set ``name``, ``horizon`` and ``scale = [low, high]``, and have a table
     ``[drift]`` with a ``kind`` and the arguments of `piecewise_drift`, `linear_drift`, `sinusoidal_drift`,
-    `tabulated_drift` or `rhythm`.
+    `tabulated_drift`, `rhythm`, `rotting_arms` or `rising_arms`.
 
     Examples
     --------
@@ -91,7 +99,9 @@ def environment(source: "str | os.PathLike[str] | Bandit") -> Bandit:
     if isinstance(text, str):
         if "|" in text and not text.endswith(".toml"):
             base, _, drift = text.partition("|")
-            return replace(_drift_from_line(environment(base.strip()), drift), name=" ".join(text.split()))
+            replaced = drift.partition(":")[0].strip() == "replaced"
+            bandit = random_bandit(base) if replaced else environment(base.strip())
+            return replace(_drift_from_line(bandit, drift), name=" ".join(text.split()))
         if text.strip() in _PAPER:
             return paper(_PAPER[text.strip()])
         if text.endswith(".toml"):
@@ -252,7 +262,7 @@ def with_drift(bandit: Bandit, table: object, folder: Path) -> DriftingBandit:
         keys = _read_factors(keys, folder)
         if isinstance(keys.get("days"), Mapping):  # whose keys a TOML file has as strings
             keys["days"] = {_step(kind, str(day)): factor for day, factor in keys["days"].items()}
-    if kind == "table" and "file" in keys:
+    if kind in ("table", "rotting", "rising") and "file" in keys:
         keys["means"] = _read_means(folder / str(keys.pop("file")))
     make, needed, optional = _MAKE_DRIFT[kind]
     keys = _by_name(kind, keys.items(), {key: key for key in (*needed, *optional)})

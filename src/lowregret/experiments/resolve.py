@@ -171,9 +171,8 @@ def _check_source(entry: EnvironmentEntry, path: tuple[Key, ...]) -> None:
     if len(keys) != 1:
         listed = " and ".join(keys) or "none of them"
         raise SpecError(path, f"give one of {', '.join(SOURCES)}, got {listed}")
-    for key in ("drift", "scale"):
-        if entry.random is not None and getattr(entry, key) is not None:
-            raise SpecError((*path, key), "does not go with random, whose arms are drawn in each run")
+    if entry.random is not None and entry.scale is not None:
+        raise SpecError((*path, "scale"), "does not go with random, whose arms are drawn in each run")
     for key in entry.model_extra or {}:
         if entry.family is None:
             raise SpecError((*path, key), f"goes with family, not with {keys[0]}")

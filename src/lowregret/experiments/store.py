@@ -35,7 +35,7 @@ from lowregret._common.durable_files import (
 )
 from lowregret.analysis.columns import TABLE_COLUMNS
 from lowregret.engine.problem import eliminates
-from lowregret.environments import DriftingBandit, RandomBandit
+from lowregret.environments import DriftingBandit
 from lowregret.errors import StoreError
 from lowregret.experiments.long_tables import plan_tables, scan_shards, times_and_arms
 from lowregret.experiments.sharding import ENGINE, Shard, ShardPlan
@@ -246,9 +246,7 @@ def description(plan: ShardPlan) -> Description:
         delays={case.name: str(case.delay) for case in cases if not case.delay.is_zero},
         batches={case.name: case.batch for case in cases if case.batch > 1},
         drifting=tuple(case.name for case in cases if isinstance(case.bandit, DriftingBandit)),
-        largest_gaps={
-            case.name: case.bandit.largest_gap for case in cases if isinstance(case.bandit, RandomBandit)
-        },
+        largest_gaps={case.name: gap for case in cases if (gap := case.bandit.largest_gap) is not None},
         backend=experiment.engine,
     )
 

@@ -5,7 +5,7 @@ from functools import partial
 
 from lowregret.analysis.description import Description, varied
 from lowregret.engine.problem import Outcome
-from lowregret.environments import Bandit, DriftingBandit, RandomBandit
+from lowregret.environments import Bandit, DriftingBandit
 from lowregret.results.outcome_tables import outcome_table
 from lowregret.results.results import Results
 
@@ -35,7 +35,7 @@ def simulated_results(
         delays={bandit.name: delay} if delay != "0" else {},
         batches={bandit.name: batch} if batch != 1 else {},
         drifting=(bandit.name,) if isinstance(bandit, DriftingBandit) else (),
-        largest_gaps={bandit.name: bandit.largest_gap} if isinstance(bandit, RandomBandit) else {},
+        largest_gaps={} if bandit.largest_gap is None else {bandit.name: bandit.largest_gap},
         backend=engine,
     )
     pairs = {(bandit.name, policy): outcome for policy, outcome in outcomes.items()}

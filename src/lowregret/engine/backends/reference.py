@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from lowregret.engine.encoding import Encoding, arm_table, encode, rows_of_runs
 from lowregret.engine.failures import raise_for
 from lowregret.engine.kernels.answers import answer_now
 from lowregret.engine.kernels.delayed_rewards import delay_key, nth_delay
-from lowregret.engine.kernels.drifting import MeanPath, drifting_reward, mean_at, part_at
+from lowregret.engine.kernels.drifting import drifting_reward
 from lowregret.engine.kernels.exceedances import new_scores
 from lowregret.engine.kernels.rewards import reward
 from lowregret.engine.kernels.rng import policy_rng, shuffle
@@ -21,7 +21,6 @@ from lowregret.engine.kernels.statistics import best_mean, clipped, enter_step
 from lowregret.engine.kernels.step import apply_pending, choose_pending, clock_with_pending, in_warmup
 from lowregret.engine.problem import Control, Outcome, Problem, eliminates
 from lowregret.engine.status import ARM_FAILED, NOT_A_NUMBER, PLAYING
-from lowregret.environments.drift import PIECEWISE
 
 
 class Played(NamedTuple):
@@ -82,7 +81,7 @@ def _play_rows(problem: Problem, encoding: Encoding, rows: Rows, number: int) ->
     state = State(encoding.first_round, int(rows["active"].sum()), 0, 0, PLAYING)
     path, scores = np.zeros((horizon, 3), np.int64), new_scores(policy, size)
     pulls, eliminated = np.zeros((2, size), np.int64)
-    rewards, regret, lost = np.zeros(size), [], 0.0
+    rewards, regret, lost, part = np.zeros(size), [], 0.0, 0
     answers, stopped = list[tuple[int, float]](), 0
     ends_alone = rules_of(policy).ends_alone
     times, pending = {int(time) for time in problem.grid}, list[tuple[int, int, int, float]]()
@@ -94,7 +93,11 @@ def _play_rows(problem: Problem, encoding: Encoding, rows: Rows, number: int) ->
         raise_for(policy, NOT_A_NUMBER if place < 0 else PLAYING)
         arm = int(rows[place]["number"])
         pulls[arm] += 1
-        x, gap = _reward_and_gap(rows[place], encoding.data, int(pulls[arm]), t, encoding.means)
+        row, n = rows[place], int(pulls[arm])
+        if encoding.means is None:
+            x, gap = float(reward(row, encoding.data, n)), float(row["gap"])
+        else:
+            x, gap, part = drifting_reward(encoding.means, rows, place, encoding.data, n, t, part)
         raise_for(policy, ARM_FAILED - arm if np.isnan(x) else PLAYING, problem.bandit)
         rewards[arm], lost = rewards[arm] + x, lost + gap
         due = t
@@ -123,12 +126,3 @@ def _play_rows(problem: Problem, encoding: Encoding, rows: Rows, number: int) ->
             answers.append(answer_now(policy, table, clock, alone, encoding.sides) if ready else (-1, np.nan))
     recommended, loss = (np.array([answer[part] for answer in answers]) for part in (0, 1))
     return Played(path, np.array(regret), pulls, eliminated, rewards, recommended, loss, np.array([stopped]))
-
-
-def _reward_and_gap(row: Any, data: Floats, n: int, t: int, path: MeanPath | None) -> tuple[float, float]:
-    """Return the n-th reward of an arm, drawn at step ``t``, and how far its mean is below the best."""
-    if path is None:
-        return float(reward(row, data, n)), float(row["gap"])
-    number, part = int(row["number"]), part_at(path, 0, t) if path.kind == PIECEWISE else 0
-    mean = float(mean_at(path, part, t, number))
-    return drifting_reward(row, data, n, mean, float(path.first[number])), float(path.best[t - 1]) - mean

@@ -17,7 +17,7 @@ from lowregret.engine.kernels.delayed_rewards import (
     enqueue,
     nth_delay,
 )
-from lowregret.engine.kernels.drifting import MeanPath, drifting_reward, mean_at, part_at
+from lowregret.engine.kernels.drifting import MeanPath, drifting_reward, path_of_run
 from lowregret.engine.kernels.exceedances import new_scores
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.rules import rules_of
@@ -27,7 +27,7 @@ from lowregret.engine.kernels.statistics import best_mean, clipped, enter_step, 
 from lowregret.engine.kernels.step import apply_pending, choose_pending, clock_with_pending, in_warmup
 from lowregret.engine.problem import Problem
 from lowregret.engine.status import ARM_FAILED, NOT_A_NUMBER, PLAYING
-from lowregret.environments.drift import PIECEWISE, DriftingBandit
+from lowregret.environments.drift import DriftingBandit
 from lowregret.policies import Policy
 
 
@@ -49,14 +49,11 @@ def draw_at(run: Run, i: int, n: int, t: int, path: Any, part: int) -> tuple[flo
     if path is None:
         x, seen = draw_nth_reward(run, i, n)
         return x, seen, 0.0, part
-    row = run.table.rows[i]
-    number = row["number"]
-    part = part_at(path, part, t) if path.kind == PIECEWISE else 0
-    mean = mean_at(path, part, t, number)
-    x = drifting_reward(row, run.data, n, mean, path.first[number])
+    rows = run.table.rows
+    x, gap, part = drifting_reward(path, rows, i, run.data, n, t, part)
     if len(run.rewards) > 0:
-        run.rewards[number] += x
-    return x, clipped(x, run.clip), path.best[t - 1] - mean, part
+        run.rewards[rows[i]["number"]] += x
+    return x, clipped(x, run.clip), gap, part
 
 
 class Scratch(NamedTuple):
@@ -77,7 +74,8 @@ def applies(problem: Problem) -> bool:
 def new_scratch(policy: Policy, encoding: Encoding, horizon: int) -> Scratch:
     delays = encoding.delays or delay_model(None, 1)
     queue = encoding.new_queue(delays, horizon)
-    return Scratch(new_scores(policy, len(encoding.rows)), delays, queue, encoding.means)
+    path = None if encoding.means is None else path_of_run(encoding.means)
+    return Scratch(new_scores(policy, len(encoding.rows)), delays, queue, path)
 
 
 def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> State:

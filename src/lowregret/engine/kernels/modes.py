@@ -25,7 +25,8 @@ from lowregret.engine.kernels.rules import admits_later
 from lowregret.engine.kernels.simulated_run import Run
 from lowregret.engine.kernels.state import State
 from lowregret.engine.problem import RECOMMENDED, Problem
-from lowregret.environments import Bandit, RandomBandit
+from lowregret.environments import Bandit, DriftingBandit, RandomBandit
+from lowregret.environments.drift import BY_PULLS, REPLACED
 from lowregret.environments.families import SAMPLED
 from lowregret.policies import Policy
 from lowregret.policies.base import samples_posteriors, takes_rng
@@ -106,6 +107,12 @@ def has_own_sampler(problem: Problem) -> bool:
     return isinstance(bandit, Bandit) and bool((bandit.kinds == SAMPLED).any())
 
 
+def arms_change(problem: Problem) -> bool:
+    """Return whether means depend on more than the step."""
+    bandit = problem.bandit
+    return isinstance(bandit, DriftingBandit) and bandit.drift.kind in (*BY_PULLS, REPLACED)
+
+
 MAX_TABLED_HORIZON = 2**24
 """Up to which horizon a GPU computes the widths of all numbers of pulls and times beforehand."""
 MODES = (
@@ -134,6 +141,7 @@ UNSUPPORTED_ON_GPU: tuple[tuple[Callable[[Problem], bool], str], ...] = (
     (lambda problem: problem.horizon >= 2**31, status.LONG_HORIZON),
     (has_own_sampler, status.OWN_SAMPLER),
     (lambda problem: isinstance(problem.bandit, RandomBandit), status.RANDOM_ARMS),
+    (arms_change, status.CHANGING_ARMS),
 )
 """What no mode plays on a GPU, and why."""
 

@@ -9,7 +9,7 @@ import numpy as np
 from lowregret._common.arrays import Floats, Integers
 from lowregret.engine.bridge.compile import compiled
 from lowregret.engine.kernels.delayed_rewards import nth_delay
-from lowregret.engine.kernels.drifting import drifting_reward, mean_at, part_at
+from lowregret.engine.kernels.drifting import drifting_reward
 from lowregret.engine.kernels.modes import play_run
 from lowregret.engine.kernels.rewards import RewardSource, nth_reward, reward, reward_source
 from lowregret.engine.kernels.rng import POLICY_STREAM, STATE, Rng, shuffle, stream
@@ -17,7 +17,6 @@ from lowregret.engine.kernels.simulated_run import POLL_STEPS, Answers, Run, fin
 from lowregret.engine.kernels.state import ArmTable, Rows, State, in_lines, lay_out
 from lowregret.engine.kernels.step import count_active
 from lowregret.engine.status import PLAYING
-from lowregret.environments.drift import PIECEWISE
 
 
 class Setup(NamedTuple):
@@ -141,8 +140,6 @@ def draw_path(
         if path is None:
             rewards[t - 1] = reward(row, data, row["pulls"])
         else:
-            part = part_at(path, part, t) if path.kind == PIECEWISE else 0
-            mean = mean_at(path, part, t, arms[t - 1])
-            rewards[t - 1] = drifting_reward(row, data, row["pulls"], mean, path.first[arms[t - 1]])
+            rewards[t - 1], _, part = drifting_reward(path, rows, arms[t - 1], data, row["pulls"], t, part)
         if model is not None:
             delays[t - 1] = nth_delay(model, key, arms[t - 1], row["pulls"], rewards[t - 1])
