@@ -25,7 +25,7 @@ DOWNLOADS = FOLDER / "open_bandit.py"
 SERVICE = FOLDER / "web_handler.py"
 CLUSTER = FOLDER / "cluster.py"
 SCRIPTS = sorted(set(FOLDER.glob("*.py")) - {DOWNLOADS, SERVICE, CLUSTER})
-LONG = {"delayed_rewards", "drift", "eucbv_rounds", "worst_case"}
+LONG = {"changing_arms", "delayed_rewards", "drift", "eucbv_rounds", "worst_case"}
 """What takes long; the script that starts a cluster does too."""
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 EXPERIMENTS = sorted(FOLDER.glob("*.toml"))

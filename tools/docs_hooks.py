@@ -72,6 +72,7 @@ GALLERY = (
     "many_arms",
     "delayed_rewards",
     "drift",
+    "changing_arms",
     "planning",
     "replay_log",
     "live_agent",

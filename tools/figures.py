@@ -13,6 +13,7 @@ SCRIPTS = {
     "tails": ("tails.py",),
     "eucbv-rounds": ("eucbv_rounds.py",),
     "drift": ("drift.py", "100"),
+    "changing-arms": ("changing_arms.py", "100"),
 }
 """The scripts in examples/ with their further arguments."""
 BLOCKS = {

@@ -56,9 +56,9 @@ def rotting_arms(
     >>> bandit.means_at([1, 101]).round(2)  # of each arm at its first pull, and at its pull 101
     array([[0.9 , 0.6 ],
            [0.39, 0.54]])
-    >>> result = lr.simulate("FixedArm(0)", bandit, horizon=400, runs=1)  # the first arm soon is the worse one
-    >>> result.regret("FixedArm(arm=0)").round(1).item()
-    0.0
+    >>> means, best = bandit.averages(400)  # of each arm alone, and of the best sequence of 400 pulls
+    >>> means.round(3), round(best, 3)
+    (array([0.297, 0.525]), 0.555)
     """
     return _by_pulls("rotting", bandit, means, scale, every, rising=False)
 
@@ -140,6 +140,7 @@ def _by_pulls(
     start = row_of(owner, bandit, "means", 0.0) and tuple(bandit.means.tolist())
     if (scale is None) == (every is None):
         raise InputError(f"{owner}: give scale, with the limits of the means, or every, with rows of means")
+    rows: tuple[tuple[float, ...], ...]
     if scale is not None:
         rows = start, row_of(owner, bandit, "means", means), row_of(owner, bandit, "scale", scale)
         for value in rows[2]:
