@@ -89,11 +89,7 @@ def part_at(path: MeanPath, part: int, t: int) -> int:
 
 @jittable_inline
 def mean_at(path: MeanPath, part: int, t: int, number: int) -> float:
-    """Return the mean of an arm at step ``t``, or at its pull ``t`` where means change with pulls."""
-    if path.kind == REPLACED:
-        return path.rows[NOW, number]
-    if path.kind == PULL_STEPS:
-        return path.rows[min((t - 1) // path.times[0], len(path.rows) - 1), number]
+    """Return the mean of an arm at step ``t``, where it depends on the step alone."""
     if path.kind == PIECEWISE:
         return path.rows[part, number]
     if path.kind == CYCLIC:
@@ -101,9 +97,16 @@ def mean_at(path: MeanPath, part: int, t: int, number: int) -> float:
     first, second = path.rows[0, number], path.rows[1, number]
     if path.kind == LINEAR:
         return first + (second - first) * min((t - 1.0) / (path.times[0] - 1.0), 1.0)
-    if path.kind == PULL_EXPONENTIAL:
-        return second + (first - second) * exp(-(t - 1.0) / path.rows[2, number])
     return first + second * sin(2.0 * pi * ((t - 1.0) / path.period + path.rows[2, number]))
+
+
+@jittable_inline
+def mean_at_pull(path: MeanPath, n: int, number: int) -> float:
+    """Return the mean of an arm at its pull ``n``, where it depends on the pulls alone."""
+    if path.kind == PULL_STEPS:
+        return path.rows[min((n - 1) // path.times[0], len(path.rows) - 1), number]
+    first, limit = path.rows[0, number], path.rows[1, number]
+    return limit + (first - limit) * exp(-(n - 1.0) / path.rows[2, number])
 
 
 @compiled
@@ -126,11 +129,11 @@ def _fill_best_alone(path: MeanPath, sums: Floats) -> None:
     for t in range(1, len(path.best) + 1):
         before, old = sums[leader], leader
         for number in range(len(sums)):
-            sums[number] += mean_at(path, 0, t, number)
+            sums[number] += mean_at_pull(path, t, number)
         for number in range(len(sums)):
             if sums[number] > sums[leader]:
                 leader = number
-        path.best[t - 1] = mean_at(path, 0, t, leader) if leader == old else sums[leader] - before
+        path.best[t - 1] = mean_at_pull(path, t, leader) if leader == old else sums[leader] - before
 
 
 @compiled
@@ -140,7 +143,7 @@ def _fill_best_greedily(path: MeanPath, following: Floats, pulls: Integers) -> N
         number = int(np.argmax(following))
         path.best[t - 1] = following[number]
         pulls[number] += 1
-        following[number] = mean_at(path, 0, pulls[number], number)
+        following[number] = mean_at_pull(path, pulls[number], number)
 
 
 @jittable
@@ -182,10 +185,13 @@ def drifting_reward(
     number = row["number"]
     if path.kind == REPLACED:
         replace_arms(path, rows, t)
-    if path.kind == PIECEWISE:
-        part = part_at(path, part, t)
-    by_pulls = path.kind == PULL_STEPS or path.kind == PULL_EXPONENTIAL
-    mean = mean_at(path, part, n if by_pulls else t, number)
+        mean = path.rows[NOW, number]
+    elif path.kind == PULL_STEPS or path.kind == PULL_EXPONENTIAL:
+        mean = mean_at_pull(path, n, number)
+    else:
+        if path.kind == PIECEWISE:
+            part = part_at(path, part, t)
+        mean = mean_at(path, part, t, number)
     x = reward_of_mean(reward_source(row), data, n, mean, path.first[number])
     return x, path.best[t - 1] - mean, part
 
