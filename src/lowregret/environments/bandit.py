@@ -55,6 +55,8 @@ class Bandit:
            [2., 1.]]))
     >>> lr.bernoulli([0.1, 0.9]).kinds
     array([0, 0])
+    >>> bandit.largest_gap is None, lr.random_bandit("bernoulli:uniform(0,1)*3").largest_gap
+    (True, 1.0)
     """
 
     arms: tuple[Family, ...]

@@ -147,6 +147,8 @@ class DriftingBandit(Bandit):
     >>> bandit.sample(0, 10)
     Traceback (most recent call last):
     lowregret.errors.InputError: sample: the rewards of 'bernoulli' depend on the step, use trace
+    >>> lr.rotting_arms(lr.bernoulli([0.9, 0.6]), 0.2, scale=9).largest_gap
+    0.7
     """
 
     drift: Drift = field(kw_only=True)
