@@ -318,10 +318,11 @@ class Results(Tables):
             A polars.DataFrame with one row per comparison; ``print`` shows a sentence for each.
             ``difference`` is the policy's mean regret less the baseline's, with the 95% interval ``low`` to
             ``high``, which allows for unseen runs at the largest possible regret, the horizon times the
-            largest gap (its coverage is conjectured; see docs/how-to/analysis.md). ``verdict`` is "lower regret" or "higher regret" where the adjusted p-value of this
-            interval, ``p_bounded``, is at most 0.05. Else it is "lower in these runs" or "higher in these
-            runs" where ``p_holm``, the adjusted p-value of the paired t test, is at most 0.05: rare failures
-            that no run shows are then not excluded. Else it is "inconclusive".
+            largest gap (its coverage is conjectured; see docs/how-to/analysis.md). ``verdict`` is "lower
+            regret" or "higher regret" where the adjusted p-value of this interval, ``p_bounded``, is at most
+            0.05. Else it is "lower in these runs" or "higher in these runs" where ``p_holm``, the adjusted
+            p-value of the paired t test, is at most 0.05: rare failures that no run shows are then not
+            excluded. Else it is "inconclusive".
 
             All columns are these, both adjusted p-values, and the number of ``runs``; the standard error
             ``se``; Student's interval; ``wins``, the share of runs with the lower
