@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import lowregret as lr
 from lowregret.analysis.confidence_sequences import Totals
 from lowregret.cli import app
-from lowregret.planning import assumptions as numbers
+from lowregret.planning import scenario as numbers
 from lowregret.planning.fixed_split import REPETITIONS, FixedSplit
 from lowregret.planning.plan_page import introduction
 from lowregret.planning.policy_runs import PolicyRuns, first_verdict
@@ -67,7 +67,7 @@ def test_the_power_for_means():
 
 def test_losses_are_those_of_a_simulation_by_hand(small):
     """Run r of the plan is run r of the simulator on the options that were drawn for it."""
-    given, what = small.given, small.simulated
+    given, what = small.scenario, small.simulated
     assert (what.decisions, what.delay, what.scale) == (2_000, 200, 1.0)
     losses, shares = [], []
     for run in range(5):
@@ -82,7 +82,7 @@ def test_losses_are_those_of_a_simulation_by_hand(small):
 
 
 def test_the_options_are_drawn_from_the_prior():
-    given = lr.plan(**{**SMALL, "options": 50}, policies="EpsilonGreedy", runs=100).given
+    given = lr.plan(**{**SMALL, "options": 50}, policies="EpsilonGreedy", runs=100).scenario
     what = given.simulated(1)
     rates = np.array([given.draw(run, what).means for run in range(400)])
     assert abs(rates.mean() - 0.2) < 4 * 0.06 / sqrt(rates.size)
@@ -97,7 +97,7 @@ def test_the_table_and_the_recommendation(small):
     split = table.row(by_predicate=pl.col("policy") == "fixed split", named=True)
     gaps = [
         means.max() - means.mean()
-        for means in (small.given.draw(r, small.simulated).means for r in range(60))
+        for means in (small.scenario.draw(r, small.simulated).means for r in range(60))
     ]
     assert split["loss"] == pytest.approx(np.mean(gaps) * 2_000)
     assert small.recommended == "ThompsonBeta"
@@ -142,7 +142,7 @@ def test_which_policy_is_recommended(small, revenue):
     }
     policies = {name: getattr(lr, name)() for name in losses}
 
-    def advice(*names, split=90.0, given=revenue.given):
+    def advice(*names, split=90.0, given=revenue.scenario):
         known = {name: losses[name] for name in names} | {"fixed split": steady * 0 + split}
         never = np.zeros(40, np.int64)
         played = {
@@ -154,7 +154,7 @@ def test_which_policy_is_recommended(small, revenue):
 
     assert advice("KLUCBGauss", "ThompsonNormal").policy == "KLUCBGauss"
     assert "ThompsonNormal estimates the variance" in advice("KLUCBGauss", "ThompsonNormal").reason
-    assert advice("KLUCBGauss", "ThompsonNormal", given=small.given).policy == "KLUCBGauss"
+    assert advice("KLUCBGauss", "ThompsonNormal", given=small.scenario).policy == "KLUCBGauss"
     assert advice("ThompsonNormal", "EpsilonGreedy").policy == "EpsilonGreedy"
     assert advice("KLUCBGauss", "EpsilonGreedy").policy == "EpsilonGreedy"  # which is clearly better
     assert advice("EpsilonGreedy", "UCB1").policy == "EpsilonGreedy"
@@ -175,12 +175,12 @@ def sales():
 
 def test_a_plan_for_revenue_caps_sales_for_policies_without_the_variance(sales):
     """What a fixed split loses is what options are worse by, in money, caps or none."""
-    assert sales.recommended == "MOSSV" and sales.given.unit == "revenue"
+    assert sales.recommended == "MOSSV" and sales.scenario.unit == "revenue"
     assert 'reward_range=(0, 220),\n    outside="clip",' in sales.code
     assert sales.request["reward_range"] == [0, 220.0] and sales.request["outside"] == "clip"
     gaps = [
         (means.max() - means).mean()
-        for means in (sales.given.draw(r, sales.simulated).means for r in range(40))
+        for means in (sales.scenario.draw(r, sales.simulated).means for r in range(40))
     ]
     loss = sales.table.filter(policy="fixed split")["loss"].item()
     assert loss == pytest.approx(np.mean(gaps) * 2_400)
@@ -192,7 +192,7 @@ def test_a_plan_for_revenue_caps_sales_for_policies_without_the_variance(sales):
 def test_what_a_split_of_sales_observes(sales):
     """Sums and squares of capped sales, against draws of the family."""
     visitors, means = np.full((1, 3), 200_000), np.array([4.0, 8.0, 12.0])
-    seen = sales.given.rewards.observe(np.random.default_rng(1), visitors, means)
+    seen = sales.scenario.rewards.observe(np.random.default_rng(1), visitors, means)
     for option, mean in enumerate(means):
         drawn = np.minimum(lr.revenue(mean / 80, 80, 70).sample(0, 200_000) / 220, 1.0)
         error = 5 * (2 * 200_000) ** 0.5
@@ -201,7 +201,7 @@ def test_what_a_split_of_sales_observes(sales):
 
 
 def test_the_sd_of_a_visitor_is_that_of_the_options(sales, revenue):
-    for given in (sales.given, revenue.given):
+    for given in (sales.scenario, revenue.scenario):
         bandit = given.rewards.options(np.random.default_rng(1), 4, 1e-9)
         assert given.rewards.sd() == pytest.approx(bandit.variances[0] ** 0.5, rel=1e-6)
         assert given.rewards.value == pytest.approx(bandit.means[0], rel=1e-6)
@@ -230,7 +230,7 @@ def test_the_code_runs(small, revenue, sales, tmp_path, monkeypatch):
         scope = {"lr": lr, "timedelta": timedelta}
         exec(plan.code.replace("experiment.db", f"{number}.db"), scope)
         with scope["agent"] as agent:
-            assert len(agent.arms) == plan.given.options
+            assert len(agent.arms) == plan.scenario.options
             agent.tell(agent.ask(), 1)
 
 
@@ -242,7 +242,7 @@ def test_the_json_and_the_command_create_the_agent_of_the_code(small, revenue, s
         assert program == "lowregret" and json.loads(arguments[-1]) == plan.request
         for _ in range(2):
             created = CliRunner().invoke(app, arguments)
-            count = plan.given.options
+            count = plan.scenario.options
             assert created.stdout == f"default: {plan.recommended}, {count} arms\n", created.stderr
         scope: dict = {}
         exec(plan.code, scope)  # it opens the agent of the command: other settings would be refused
@@ -260,7 +260,7 @@ def test_the_code_of_a_policy_of_ones_own_imports_it(small, tmp_path, monkeypatc
     monkeypatch.syspath_prepend(tmp_path)
     source = "import lowregret as lr\n\nclass Planned(lr.ThompsonBeta):\n    pass\n"
     (tmp_path / "planned_policies.py").write_text(source)
-    code, request = snippets(small.given, policy_of("planned_policies:Planned"))
+    code, request = snippets(small.scenario, policy_of("planned_policies:Planned"))
     scope: dict = {}
     exec(code, scope)
     assert type(scope["agent"].policy).__name__ == "Planned" and request is None
@@ -269,7 +269,7 @@ def test_the_code_of_a_policy_of_ones_own_imports_it(small, tmp_path, monkeypatc
 def test_the_present_option_loses_what_it_is_worse_by(small):
     loss = [
         (means.max() - means[0]) * 2_000
-        for means in (small.given.draw(run, small.simulated).means for run in range(60))
+        for means in (small.scenario.draw(run, small.simulated).means for run in range(60))
     ]
     np.testing.assert_allclose(small.played["present option"].loss[:, -1], loss)
     row = small.table.row(by_predicate=pl.col("policy") == "present option", named=True)
@@ -441,10 +441,10 @@ def test_days_on_which_all_options_do_better():
     options = {"options": 2, "rate": 0.2, "lift": 0.3, "visitors": 50, "days": 7, "policies": "UCB1"}
     plain = lr.plan(**options, runs=4)
     weekend = lr.plan(**options, runs=4, rhythm="weekend=1.75; 1=0.5")
-    assert weekend.given.factors == pytest.approx([0.35, 0.7, 0.7, 0.7, 0.7, 1.75, 1.75])
+    assert weekend.scenario.factors == pytest.approx([0.35, 0.7, 0.7, 0.7, 0.7, 1.75, 1.75])
     split, other = (plan.played["fixed split"].loss for plan in (plain, weekend))
     assert np.diff(other, prepend=0.0) == pytest.approx(
-        np.diff(split, prepend=0.0) * np.array(weekend.given.factors)
+        np.diff(split, prepend=0.0) * np.array(weekend.scenario.factors)
     )
     assert "a factor of the day, from 0.35 to 1.75" in weekend.assumptions[1]
     with pytest.raises(lr.InputError, match="rhythm must be a string such as 'weekend=1.3'"):

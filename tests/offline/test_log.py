@@ -21,7 +21,7 @@ def test_a_file_gives_what_a_table_gives(tmp_path):
         assert log.arm.tolist() == [1, 0, 1]
         assert log.reward.tolist() == GOOD["reward"]
         assert log.propensity.tolist() == GOOD["propensity"]
-        assert log.given
+        assert log.has_propensities
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_a_csv_keeps_the_names_of_arms(tmp_path):
 def test_without_propensities_a_log_is_taken_as_uniform():
     log = read_log({"arm": ["a", "b", "c", "a"], "reward": [0, 1, 0, 1]})
     assert log.propensity.tolist() == [1 / 3] * 4
-    assert not log.given and log.used.all()
+    assert not log.has_propensities and log.used.all()
 
 
 def test_rows_in_which_no_other_arm_could_be_chosen_are_not_used():

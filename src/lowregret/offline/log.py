@@ -21,7 +21,7 @@ FALSE_ALARM_RATE = 0.001
 class Log:
     """A validated log: the names of its ``arms``, and the number of the arm and the reward of every row.
 
-    ``propensity`` is 1 / K unless it is ``given`` by a column. Rows of propensity 1 in a log of several arms
+    ``propensity`` is 1 / K unless the log ``has_propensities``. Rows of propensity 1 in a log of several arms
     are not ``used``: they say nothing about a policy that would have chosen another arm.
     """
 
@@ -30,7 +30,7 @@ class Log:
     arm: Integers
     reward: Floats
     propensity: Floats
-    given: bool
+    has_propensities: bool
     used: npt.NDArray[np.bool_]
 
     def __repr__(self) -> str:

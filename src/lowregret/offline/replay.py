@@ -91,7 +91,7 @@ class Replay:
         from lowregret.reporting.text_tables import replay_table
 
         log = self.log
-        kind = "with propensities" if log.given else "assumed uniform"
+        kind = "with propensities" if log.has_propensities else "assumed uniform"
         size = f"{len(log.arm):,} rows, {len(log.arms):,} arms, {kind}"
         words = f"{log.name}: {size}, horizon {self.horizon:,}, seed {self.seed}"
         lines = [replay_table(self.summary()), wrapped(words)]
@@ -145,7 +145,7 @@ class Replay:
             "log": self.log.name,
             "rows": len(self.log.arm),
             "arms": list(self.log.arms),
-            "propensity": self.log.given,
+            "propensity": self.log.has_propensities,
             "rows_not_used": int((~self.log.used).sum()),
             "horizon": self.horizon,
             "seed": self.seed,
@@ -300,7 +300,7 @@ def _row(estimate: Estimate) -> dict[str, Any]:
 
 def _warn_of(log: Log) -> None:
     """Warn of a log whose propensities are doubtful, or which has none and is not uniform."""
-    arm = log.doubtful() if log.given else None
+    arm = log.doubtful() if log.has_propensities else None
     if arm is not None:
         name, mean = short_repr(log.arms[arm]), log.inverse_means()[arm]
         warnings.warn(
@@ -309,7 +309,7 @@ def _warn_of(log: Log) -> None:
             "log with each row the probability that its arm had when it was chosen",
             stacklevel=3,
         )
-    if log.given or not log.uneven():
+    if log.has_propensities or not log.uneven():
         return
     counts = log.counts()
     most, least = counts.argmax(), counts.argmin()

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lowregret._common.arrays import Floats
-from lowregret.planning.assumptions import Assumptions
+from lowregret.planning.scenario import Scenario
 from lowregret.planning.visitor_rewards import Conversions
 
 REPETITIONS = 100_000
@@ -26,7 +26,7 @@ class FixedSplit(NamedTuple):
     days_needed: float  # for a power of 80%
 
 
-def fixed_split(scenario: Assumptions) -> FixedSplit:
+def fixed_split(scenario: Scenario) -> FixedSplit:
     """Return the power of an equal split, and the days that it needs for a power of 80%."""
     rewarded = scenario.visitors * max(scenario.days - scenario.delay_days, 0.0)
     visitors = int(rewarded / scenario.options)
@@ -35,7 +35,7 @@ def fixed_split(scenario: Assumptions) -> FixedSplit:
     return FixedSplit(visitors, power(scenario, visitors, level, random), days_needed(scenario, level))
 
 
-def power(scenario: Assumptions, visitors: int, level: float, random: np.random.Generator) -> float:
+def power(scenario: Scenario, visitors: int, level: float, random: np.random.Generator) -> float:
     """Simulate the test with so many visitors of an option, and return how often it is significant."""
     from scipy.stats import norm
 
@@ -57,7 +57,7 @@ def power(scenario: Assumptions, visitors: int, level: float, random: np.random.
     return float((np.abs(second - first) > limit * error).mean())
 
 
-def days_needed(scenario: Assumptions, level: float) -> float:
+def days_needed(scenario: Scenario, level: float) -> float:
     """Return the days for a power of 80%, by the normal approximation, the delay included."""
     from scipy.stats import norm
 
@@ -71,7 +71,7 @@ def days_needed(scenario: Assumptions, level: float) -> float:
     return float(visitors * scenario.options / scenario.visitors + scenario.delay_days)
 
 
-def best_observed(scenario: Assumptions, means: Floats, visitors: int, random: np.random.Generator) -> int:
+def best_observed(scenario: Scenario, means: Floats, visitors: int, random: np.random.Generator) -> int:
     """Return the option with the largest mean of so many visitors; a random option if there are none."""
     if visitors < 1:
         return int(random.integers(len(means)))

@@ -29,7 +29,6 @@ from lowregret.engine.problem import PATH, Control, Problem
 from lowregret.engine.trace import redraw
 from lowregret.environments import Bandit, Delay
 from lowregret.errors import InputError
-from lowregret.planning.assumptions import Assumptions, Simulated, assumptions
 from lowregret.planning.fixed_split import fixed_split
 from lowregret.planning.policy_runs import (
     PolicyRuns,
@@ -41,6 +40,7 @@ from lowregret.planning.policy_runs import (
 )
 from lowregret.planning.prior_value import PRIOR_ASSUMPTION, PRIORS, describe_prior, prior_of, prior_table
 from lowregret.planning.recommendation import DATABASE, Recommendation, recommend
+from lowregret.planning.scenario import Scenario, Simulated, make_scenario
 from lowregret.planning.visitor_rewards import Conversions, Sales
 from lowregret.policies import POLICIES, Policy, clock_at
 from lowregret.policies.inputs import clips, policies_of
@@ -93,7 +93,7 @@ class Plan:
         The command ``lowregret agent create`` that creates this agent; "" where ``request`` is None.
     assumptions : list of str
         What was assumed.
-    given, simulated : Assumptions, Simulated
+    scenario, simulated : Scenario, Simulated
         The numbers that were given, and the traffic that was simulated.
     played : dict of str to PolicyRuns
         The runs of every policy.
@@ -122,13 +122,13 @@ class Plan:
     code: str
     request: dict[str, Any] | None
     assumptions: list[str]
-    given: Assumptions
+    scenario: Scenario
     simulated: Simulated
     played: dict[str, PolicyRuns] = field(repr=False)
     prior: pl.DataFrame | None = None
 
     def __repr__(self) -> str:
-        scenario = self.given
+        scenario = self.scenario
         traffic = f"{scenario.options} options, {scenario.total:,} visitors in {count(scenario.days, 'day')}"
         return f"Plan({traffic}, lift {scenario.lift_in_percent()}: use {self.recommended})"
 
@@ -152,7 +152,7 @@ class Plan:
             "request": self.request,
             "power": self.power,
             "days_needed": self.days_needed,
-            "unit": self.given.unit,
+            "unit": self.scenario.unit,
             "policies": self.table.to_dicts(),
             "assumptions": self.assumptions,
             "simulated": self.simulated._asdict(),
@@ -181,10 +181,10 @@ def describe(plan: Plan, explain: bool | None = True) -> list[str]:
     With ``explain`` they have all assumptions, else the last one and what has the others: the option of the
     command line, or the attribute where ``explain`` is None.
     """
-    lines = [f"Note: {plan.given.large_lift()}"] if plan.given.large_lift() else []
+    lines = [f"Note: {plan.scenario.large_lift()}"] if plan.scenario.large_lift() else []
     lines.append(f"Fixed split: power {plan.power:.0%}, {plan.days_needed:,.1f} days for a power of 80%")
     lines.append(f"Use {plan.recommended}: {plan.reason}")
-    lines += describe_prior(plan.prior, plan.given.unit)
+    lines += describe_prior(plan.prior, plan.scenario.unit)
     for words, snippet in starting_code(plan):
         lines += ["", words, "", indent(snippet, "    ")]
     assumed = ["Assumed:", *(f"- {sentence}" for sentence in plan.assumptions)]
@@ -224,7 +224,7 @@ def text_rows(plan: Plan) -> list[dict[str, str]]:
     return [
         {
             "policy": row["policy"],
-            f"{plan.given.unit} lost": f"{format_number(row['loss'])} ({format_number(row['se'])})",
+            f"{plan.scenario.unit} lost": f"{format_number(row['loss'])} ({format_number(row['se'])})",
             "95%": format_number(row["p95"]),
             "worst 5%": format_number(row["worst05"]),
             "of all": f"{row['loss_share']:.2%}",
@@ -324,7 +324,7 @@ def plan(
     >>> plan.recommended
     'ThompsonBeta'
     """
-    scenario = assumptions(
+    scenario = make_scenario(
         options,
         rate,
         mean,
@@ -376,7 +376,7 @@ def plan(
     )
 
 
-def _suitable(scenario: Assumptions) -> list[str]:
+def _suitable(scenario: Scenario) -> list[str]:
     """Return the policies that suit the kind of reward; those that need its variance are given it."""
     rewards = scenario.rewards
     if isinstance(rewards, Conversions):
@@ -388,7 +388,7 @@ def _suitable(scenario: Assumptions) -> list[str]:
 
 def _play(
     policy: Policy,
-    scenario: Assumptions,
+    scenario: Scenario,
     simulated: Simulated,
     threads: int | None,
     progress: Callable[[int], None],
@@ -428,7 +428,7 @@ def _play(
     return played
 
 
-def _table(scenario: Assumptions, simulated: Simulated, played: dict[str, PolicyRuns]) -> pl.DataFrame:
+def _table(scenario: Scenario, simulated: Simulated, played: dict[str, PolicyRuns]) -> pl.DataFrame:
     best = [scenario.draw(run, simulated).means.max() for run in range(simulated.runs)]
     earned = scenario.value + (float(np.mean(best)) - scenario.value) / sqrt(simulated.scale)
     most = float(earned * scenario.total * scenario.day_factors.mean())

@@ -29,7 +29,7 @@ def write_files(plan: Plan, folder: Path) -> list[Path]:
 
 
 def introduction(plan: Plan) -> list[str | Text]:
-    scenario = plan.given
+    scenario = plan.scenario
     return [
         Text(headline(plan), "headline"),
         f"{scenario.options} options, {scenario.rewards}, a lift of {scenario.lift_in_percent()} that "
@@ -44,25 +44,25 @@ def headline(plan: Plan) -> str:
     """Return what to use, and what it is expected to earn beside a fixed split and the present option."""
     won = {row["policy"]: row["won"] for row in plan.table.to_dicts()}
     own = won[plan.recommended]
-    counted = isinstance(plan.given.rewards, Conversions)
-    earned = f"{own:,.0f} conversions" if counted else f"a {plan.given.unit} of {own:,.0f}"
+    counted = isinstance(plan.scenario.rewards, Conversions)
+    earned = f"{own:,.0f} conversions" if counted else f"a {plan.scenario.unit} of {own:,.0f}"
     more = " and ".join(
         f"{own - won[other]:,.0f} more than {words}"
         for other, words in ((SPLIT, "a fixed split"), (PRESENT, "the present option"))
         if other != plan.recommended and round(own - won[other]) > 0
     )
-    days = count(plan.given.days, "day")
+    days = count(plan.scenario.days, "day")
     return f"Use {plan.recommended}: expect {earned} in {days}" + f", {more}" * bool(more) + "."
 
 
 def page_sections(plan: Plan) -> list[Section]:
-    palette, unit = styles(plan.table["policy"].to_list()), plan.given.unit
+    palette, unit = styles(plan.table["policy"].to_list()), plan.scenario.unit
     choices = choices_of(plan)
     start = [part for words, snippet in starting_code(plan) for part in (Text(words), Text(snippet, "code"))]
     expected = [*_split_words(plan), *map(Text, describe_prior(plan.prior, unit))]
     proved = (
         f"The share of runs that have had a verdict on the best option by the day, with an error of at most "
-        f"{plan.given.alpha:g} however often one looks. Policies of low regret seldom choose the worse "
+        f"{plan.scenario.alpha:g} however often one looks. Policies of low regret seldom choose the worse "
         "options, so they prove little."
     )
     verdict = Picture({"": _proved_chart(plan, choices, palette)}, "Verdict by day", proved, "verdict")
@@ -83,8 +83,8 @@ def choices_of(plan: Plan) -> list[str]:
 
 
 def choices_table(plan: Plan) -> Table:
-    unit, rows = plan.given.unit, {row["policy"]: row for row in plan.table.to_dicts()}
-    best, counted = rows[plan.recommended]["won"], isinstance(plan.given.rewards, Conversions)
+    unit, rows = plan.scenario.unit, {row["policy"]: row for row in plan.table.to_dicts()}
+    best, counted = rows[plan.recommended]["won"], isinstance(plan.scenario.rewards, Conversions)
     words = {SPLIT: "equal shares until the last day", PRESENT: "every visitor sees the first option"}
     table: list[Mapping[str, str | Cell]] = []
     for name in choices_of(plan):
@@ -114,7 +114,7 @@ def choices_table(plan: Plan) -> Table:
 
 def _daily(plan: Plan, names: Sequence[str], palette: Mapping[str, Style], suffix: str = "") -> list[Picture]:
     """Draw the traffic of the best option and the loss by day; quartiles are in the tooltip."""
-    unit, days = plan.given.unit, plan.given.days
+    unit, days = plan.scenario.unit, plan.scenario.days
     played = {name: plan.played[name] for name in names}
     share, loss = _by_day(played, "share"), _by_day(played, "loss")
     top = max(float(loss["mean"].max() or 0.0), 1e-9)  # type: ignore[arg-type]
@@ -143,7 +143,7 @@ def _all_pictures(plan: Plan, palette: Mapping[str, Style]) -> list[Part]:
 
 
 def _split_words(plan: Plan) -> list[Text]:
-    scenario = plan.given
+    scenario = plan.scenario
     pairs = scenario.options - 1
     level = f"{scenario.alpha:g}" if pairs == 1 else f"{scenario.alpha:g} divided by {pairs} comparisons"
     return [
@@ -186,7 +186,7 @@ def _days_chart(
 
 
 def _proved_chart(plan: Plan, names: Sequence[str], palette: Mapping[str, Style]) -> alt.LayerChart:
-    days = plan.given.days
+    days = plan.scenario.days
     parts = [
         pl.DataFrame({"policy": name, "x": np.arange(1, days + 1), "mean": plan.played[name].proved(days)})
         for name in names
@@ -203,7 +203,7 @@ def _proving_chart(plan: Plan, palette: Mapping[str, Style]) -> alt.LayerChart:
     colours = alt.Scale(domain=names, range=[palette[name].colour for name in names])
     base = alt.Chart(inline(table)).encode(
         x=alt.X("verdict:Q", title="share of runs with a verdict", scale=alt.Scale(domain=[0, 1])),
-        y=alt.Y("loss:Q", title=f"{plan.given.unit} lost", scale=alt.Scale(zero=True)),
+        y=alt.Y("loss:Q", title=f"{plan.scenario.unit} lost", scale=alt.Scale(zero=True)),
         color=alt.Color("policy:N", legend=None, scale=colours),
     )
     point = base.mark_point(filled=True, size=80, opacity=1)
@@ -226,5 +226,5 @@ def _losses_chart(plan: Plan, palette: Mapping[str, Style]) -> alt.LayerChart:
         worst=regret.max(),
     )
     summary = summary.join(plan.table.select("policy", "worst05"), on="policy")
-    words = f"{plan.given.unit} lost in a run"
+    words = f"{plan.scenario.unit} lost in a run"
     return runs_chart(finals, summary, "Loss of every run", palette=palette, words=words)

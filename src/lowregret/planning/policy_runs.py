@@ -8,12 +8,12 @@ import numpy as np
 from lowregret._common.arrays import Floats, Integers
 from lowregret.analysis.confidence_sequences import Totals
 from lowregret.analysis.mean_differences import log_evidence
-from lowregret.planning.assumptions import Assumptions, Simulated
 from lowregret.planning.fixed_split import FixedSplit, best_observed
+from lowregret.planning.scenario import Scenario, Simulated
 
 
 def totals_by_day(
-    arms: Integers, rewards: Floats, options: int, scenario: Assumptions, simulated: Simulated
+    arms: Integers, rewards: Floats, options: int, scenario: Scenario, simulated: Simulated
 ) -> Totals:
     """Return what is known of each option at the end of each day; rows are days."""
     decisions, days = len(arms), scenario.days
@@ -30,7 +30,7 @@ def totals_by_day(
 
 
 def split_by_day(
-    means: Floats, scenario: Assumptions, simulated: Simulated, random: np.random.Generator
+    means: Floats, scenario: Scenario, simulated: Simulated, random: np.random.Generator
 ) -> Totals:
     """Draw what an equal split knows of each option at the end of each day."""
     days = np.arange(1, scenario.days + 1)
@@ -106,7 +106,7 @@ def empty_runs(runs: int, days: int) -> PolicyRuns:
 
 
 def record(
-    played: PolicyRuns, run: int, arms: Integers, means: Floats, scenario: Assumptions, simulated: Simulated
+    played: PolicyRuns, run: int, arms: Integers, means: Floats, scenario: Scenario, simulated: Simulated
 ) -> None:
     """Add up a run by days; losses become those of the real traffic."""
     size, total = len(means), len(arms)
@@ -121,7 +121,7 @@ def record(
 
 
 def _judge(
-    played: PolicyRuns, run: int, first: int, means: Floats, scenario: Assumptions, simulated: Simulated
+    played: PolicyRuns, run: int, first: int, means: Floats, scenario: Scenario, simulated: Simulated
 ) -> None:
     """Record whether the option that came first is the best, or not worse by the lift."""
     lift = scenario.difference * sqrt(simulated.scale)
@@ -129,7 +129,7 @@ def _judge(
     played.good[run] = means.max() - means[first] < lift
 
 
-def baselines(scenario: Assumptions, simulated: Simulated, split: FixedSplit) -> dict[str, PolicyRuns]:
+def baselines(scenario: Scenario, simulated: Simulated, split: FixedSplit) -> dict[str, PolicyRuns]:
     """Return the runs of an equal split, whose losses need no simulation, and of the first option alone."""
     played = {name: empty_runs(simulated.runs, scenario.days) for name in (SPLIT, PRESENT)}
     fixed, visitors = played[SPLIT], int(split.visitors / simulated.scale)

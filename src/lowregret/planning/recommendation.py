@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from lowregret._common.arrays import Floats, Integers
 from lowregret.analysis.summary import tail_mean
-from lowregret.planning.assumptions import Assumptions, takes_variance
 from lowregret.planning.fixed_split import FixedSplit
 from lowregret.planning.policy_runs import PRESENT, SPLIT, PolicyRuns
+from lowregret.planning.scenario import Scenario, takes_variance
 from lowregret.planning.visitor_rewards import Conversions, NormalRewards
 from lowregret.policies import POLICIES, Policy, RoundRobin
 from lowregret.policies.loading import module_of
@@ -33,7 +33,7 @@ class Recommendation(NamedTuple):
 
 
 def recommend(
-    scenario: Assumptions,
+    scenario: Scenario,
     split: FixedSplit,
     policies: Mapping[str, Policy],
     played: Mapping[str, PolicyRuns],
@@ -103,7 +103,7 @@ def _size(loss: Floats) -> str:
     return f"{mean:,.0f}" if mean >= 10 else f"{mean:.2g}"
 
 
-def snippets(scenario: Assumptions, policy: Policy) -> tuple[str, dict[str, Any] | None]:
+def snippets(scenario: Scenario, policy: Policy) -> tuple[str, dict[str, Any] | None]:
     """Return the lines that open the agent, and the JSON that creates it, None for a policy of one's own."""
     few = scenario.options <= 10
     arms = [chr(65 + number) if few else str(number + 1) for number in range(scenario.options)]

@@ -1,4 +1,4 @@
-"""What a plan assumes: the numbers that were given, and the problems that are drawn from them."""
+"""The scenario of a plan: the numbers that it is given, and the problems that are drawn from them."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -36,7 +36,7 @@ class Simulated(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Assumptions:
+class Scenario:
     """The numbers of a plan; see `plan`."""
 
     options: int
@@ -174,7 +174,7 @@ def _rewards(rate: float | None, mean: object, sd: object, sale: object, sale_sd
     return Sales(rate, size, number("plan", "sale_sd", sale_sd, VARIANCE))
 
 
-def assumptions(
+def make_scenario(
     options: object,
     rate: object,
     mean: object,
@@ -190,7 +190,7 @@ def assumptions(
     runs: object,
     seed: object,
     pattern: object = None,
-) -> Assumptions:
+) -> Scenario:
     """Check the numbers of a plan; each error is one sentence."""
     if (rate is None) == (mean is None and sd is None):
         raise InputError("plan: give either a rate, or a mean and an sd")
@@ -213,7 +213,7 @@ def assumptions(
             f"plan: {lift_first}rates around {base:g} cannot spread by {width:g} times that: use a spread "
             f"below {sqrt((1 - base) / 2 / base):.3g}"
         )
-    scenario = Assumptions(
+    scenario = Scenario(
         integer("plan", "options", options, 1_000, least=2),
         _rewards(base, mean, sd, sale, sale_sd),
         relative,
