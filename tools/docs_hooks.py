@@ -49,7 +49,14 @@ REFERENCE = {
     "suite": ("League and worst case", ("league", "League", "worst_case", "WorstCase")),
     "errors": (
         "Errors and testing",
-        ("LowRegretError", "InputError", "StoreError", "ConflictError", "UnknownDecisionError"),
+        (
+            "LowRegretError",
+            "InputError",
+            "StoreError",
+            "ConflictError",
+            "PausedError",
+            "UnknownDecisionError",
+        ),
     ),
 }
 """Pages of the reference: title and names, those with a dot of what public functions take or return.

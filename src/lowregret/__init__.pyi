@@ -34,6 +34,7 @@ from lowregret.environments import uniform as uniform
 from lowregret.errors import ConflictError as ConflictError
 from lowregret.errors import InputError as InputError
 from lowregret.errors import LowRegretError as LowRegretError
+from lowregret.errors import PausedError as PausedError
 from lowregret.errors import StoreError as StoreError
 from lowregret.errors import UnknownDecisionError as UnknownDecisionError
 from lowregret.experiments.spec import Experiment as Experiment

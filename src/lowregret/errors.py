@@ -66,7 +66,19 @@ class ConflictError(LowRegretError):
 
 
 class PausedError(ConflictError):
-    """A decision that an agent does not make, because it is paused or retired."""
+    """A decision that an agent does not make, because it is paused or retired.
+
+    Examples
+    --------
+    >>> agent = lr.Agent(lr.UCB1(), ["red", "green"])
+    >>> agent.pause()
+    True
+    >>> try:
+    ...     agent.ask()
+    ... except lr.PausedError:
+    ...     print("show the default")
+    show the default
+    """
 
 
 class StoreError(LowRegretError):

@@ -94,7 +94,6 @@ def test_bad_settings(changed, message):
             lambda agent, choice: agent.ask(request="\ud800"),
             "a request must be a string that UTF-8 can encode",
         ),
-        (lambda agent, choice: agent.add_arm("a"), "arm 'a' exists already: give the new arm another name"),
         (lambda agent, choice: agent.add_arm(None), "the name of an arm must be a string, got None"),
         (lambda agent, choice: agent.retire_arm("c"), "unknown arm 'c'"),
         (lambda agent, choice: agent.retire_arm(["a"]), "unknown arm"),
@@ -111,12 +110,22 @@ def test_bad_calls_change_nothing(call, message):
     assert agent.to_json() == state
 
 
+def test_what_was_added_or_retired_stays_so_when_it_is_again():
+    agent = lr.Agent(**GOOD)
+    agent.add_arm("c", value={"size": 1})
+    agent.retire_arm("b")
+    state = agent.to_json()
+    agent.add_arm("a"), agent.add_arm("c"), agent.add_arm("c", value={"size": 1}), agent.retire_arm("b")
+    with pytest.raises(lr.ConflictError, match="arm 'c' exists already: its value cannot be changed"):
+        agent.add_arm("c", value={"size": 2})
+    assert agent.to_json() == state
+
+
 def test_the_last_arm_stays_and_a_retired_one_stays_away():
     agent = lr.Agent(**GOOD)
     agent.retire_arm("a")
     for call, message in (
         (lambda: agent.retire_arm("b"), "arm 'b' is the last one: add another arm before retiring it"),
-        (lambda: agent.retire_arm("a"), "arm 'a' is retired"),
         (lambda: agent.ask(only=["a"]), "arm 'a' is retired"),
         (lambda: agent.add_arm("a"), "arm 'a' was retired: give the new arm another name"),
     ):

@@ -125,6 +125,15 @@ def test_decisions_expire(tmp_path, name):
     agent.close()
 
 
+def test_pending_has_one_meaning_in_what_an_agent_prints():
+    agent = lr.Agent(lr.UCB1(), ["a", "b"], matures_after=50)
+    choices = agent.ask(6)
+    agent.tell(choices[0], 1)
+    assert len(agent.pending) == 5 and agent.summary()["pending"].sum() == 6
+    text = str(agent)
+    assert "pending 5" in text and "pending in the table: also 1 reported, which count when windows" in text
+
+
 @pytest.mark.parametrize("name", PLACES)
 @pytest.mark.parametrize(
     "window", [{"matures_after": 7}, {"expires_after": 7}, {"matures_after": timedelta(0, 9)}]

@@ -34,6 +34,9 @@ def test_curves_bands_and_labels_in_axes_of_ones_own(result) -> None:
     assert [text.get_text() for text in left.get_legend().get_texts()] == ["MOSS (ours)", "RoundRobin"]
     result.plot(ax=right, band="none", title="Mine")
     assert not right.collections and right.get_title() == "Mine" and not left.get_title()
+    assert right.get_xlim() == (0, 60) and right.lines[0].get_xydata()[0].tolist() == [0, 0]
+    right.plot([0, 60], [0, 10_000])
+    assert right.get_ylim()[1] >= 10_000  # nothing that is drawn later is cut
     pyplot.close(figure)
     with pytest.raises(InputError, match="leave out against, width and height"):
         result.plot(ax=left, width=240)

@@ -104,6 +104,7 @@ def _run_in_folders(
             store = stores[folder]
             stack.enter_context(store.open())
             if store.read_description().get("plan") != plan.name:
+                _warn_of_other_results(store, plan)
                 store.remove_tables()
             shards = {shard.name: shard for shard in store.missing(plan)}
             if shards:
@@ -128,6 +129,24 @@ def _run_in_folders(
         for store, plan in zip(stores.values(), plans.values(), strict=True):
             store.write_tables(plan)
         return [open_results(folder) for folder in plans]
+
+
+def _warn_of_other_results(store: ResultStore, plan: ShardPlan) -> None:
+    """Say that results with other horizons, or another seed, are no longer shown; more runs are no others."""
+    shown, new = store.read_description(), description(plan)
+    changes = {
+        f"the horizon {shown['horizons'][name]:,} of {name!r}, now {horizon:,}"
+        for name, horizon in new.horizons.items()
+        if shown.get("horizons", {}).get(name, horizon) != horizon
+    }
+    if shown.get("seed", new.seed) != new.seed:
+        changes.add(f"the seed {shown['seed']}, now {new.seed}")
+    if changes:
+        warn(
+            f"the results in {str(store.folder)!r} had {min(changes)}: they stay there but are not shown any "
+            "more; use another folder to compare both",
+            stacklevel=4,
+        )
 
 
 def _run_in_memory(plan: ShardPlan, executor: Executor | Callable[[], Executor], report: Report) -> Results:

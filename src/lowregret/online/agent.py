@@ -494,10 +494,11 @@ class Agent:
         Returns
         -------
         polars.DataFrame
-            The columns are ``arm``, ``pulls`` (with a reward), ``pending``, ``mean``, ``low`` and ``high``,
-            ``state`` and ``share`` of all pulls; then the interval of the difference between the arm and the
-            one with the largest mean, ``to_leader_low`` and ``to_leader_high``, and of that between the arm
-            and the control, ``to_control_low`` and ``to_control_high``. The state is "active", "eliminated",
+            The columns are ``arm``, ``pulls`` (whose reward counts), ``pending`` (whose reward is not
+            reported, or waits for the end of a window), ``mean``, ``low`` and ``high``, ``state`` and
+            ``share`` of all pulls; then the interval of the difference between the arm and the one with the
+            largest mean, ``to_leader_low`` and ``to_leader_high``, and of that between the arm and the
+            control, ``to_control_low`` and ``to_control_high``. The state is "active", "eliminated",
             "inactive" (not chosen now, but not eliminated) or "retired". The mean is of the rewards as
             the policy records them: ``ThompsonBeta`` records a Bernoulli draw for each. The interval from low
             to high covers the true mean with probability 95% at all times simultaneously, whatever the agent
@@ -629,10 +630,12 @@ class Agent:
     def add_arm(self, arm: str, value: Any = None) -> None:
         """Add an arm; it is pulled first, as often as the warm-up of the policy requires.
 
+        Added again, an arm stays as it is, so every start of a program may add it.
+
         Parameters
         ----------
         arm : str
-            The name of the arm; no arm, not even a retired one, has it already.
+            The name of the arm, which no retired arm has.
         value : bool, str, float or dict, optional
             Its value as a feature flag, as in ``values`` of ``Agent``.
         """
@@ -640,6 +643,8 @@ class Agent:
 
     def retire_arm(self, arm: str) -> None:
         """Retire an arm permanently; rewards of its pulls may still be reported.
+
+        Retired again, it stays as it is.
 
         Parameters
         ----------
@@ -651,7 +656,7 @@ class Agent:
     def pause(self, fallback: str | None = None) -> bool:
         """Make no decisions until ``resume``.
 
-        A new ``ask`` raises ``ConflictError``; one that repeats a request still returns its decisions.
+        A new ``ask`` raises ``PausedError``; one that repeats a request still returns its decisions.
 
         Parameters
         ----------

@@ -344,8 +344,6 @@ class AgentState(Records):
     def check_new(self, arm: object) -> str:
         """Check the name of a new arm."""
         new = valid_arm(arm)
-        if new in self.places or new == self.control:
-            raise InputError(f"arm {short_repr(new)} exists already: give the new arm another name")
         if new in self.hidden:
             raise InputError(f"arm {short_repr(new)} was retired: give the new arm another name")
         require_shares(self.settings.minimum_share, self.assignment.control_share, len(self.names) + 1)

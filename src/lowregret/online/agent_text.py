@@ -16,8 +16,7 @@ VERDICT_COLUMNS = ("arm", "mean", "to leader", "lift", "lift from, to", "best")
 
 def overview(name: str | None, agent: Agent) -> dict[str, str | int | None]:
     """Return what the agent is, and how much it has decided."""
-    pending = int(agent.summary()["pending"].sum())
-    values = (name, str(agent.policy), len(agent.arms), agent.time, pending, agent.conflicts)
+    values = (name, str(agent.policy), len(agent.arms), agent.time, len(agent.pending), agent.conflicts)
     return dict(zip(OVERVIEW, values, strict=True))
 
 
@@ -32,6 +31,8 @@ def agent_text(agent: Agent) -> str:
         texts["high"] = "?" if row["low"] is not None and row["high"] is None else texts["high"]
     right = [key for key in cells[0] if key not in ("arm", "state")]
     lines = [wrapped(words, [str(fields["policy"])]), text_table(cells, right=right, wrap=["arm"])]
+    if early := sum(row["pending"] for row in rows) - int(fields["pending"] or 0):
+        lines.append(wrapped(f"pending in the table: also {early:,} reported, which count when windows end"))
     if any(texts["high"] == "?" for texts in cells):
         why = "?: could be higher; the rewards so far are too few or too uneven for an upper end"
         lines.append(wrapped(why))

@@ -283,20 +283,27 @@ def end_windows(state: AgentState, store: Lookup, now: float) -> Change:
 
 
 def add(state: AgentState, store: Lookup, now: float, arm: object, value: object = None) -> Change:
-    """Add an arm, with the value of a flag."""
+    """Add an arm, with the value of a flag; return whether it is new."""
+    if isinstance(arm, str) and arm in state.arms:
+        values = {**(state.settings.values or {}), **state.values}
+        if value is not None and arm in values and value != values[arm]:
+            raise ConflictError(f"arm {short_repr(arm)} exists already: its value cannot be changed")
+        return False, []
     name = state.check_new(arm)
     key = None if value is None else json.dumps(valid_value(name, value))
     state.add(name)
-    return None, [Event("added", arm=name, key=key, timestamp=now)]
+    return True, [Event("added", arm=name, key=key, timestamp=now)]
 
 
 def retire(state: AgentState, store: Lookup, now: float, arm: object) -> Change:
-    """Retire an arm."""
+    """Retire an arm; return whether it was not retired before."""
+    if isinstance(arm, str) and arm in state.hidden:
+        return False, []
     name = state.check_retirement(arm)
     if name == state.fallback:
         raise InputError(f"arm {short_repr(name)} is shown while the agent is paused: resume it first")
     state.retire(name)
-    return None, [Event("retired", arm=name, timestamp=now)]
+    return True, [Event("retired", arm=name, timestamp=now)]
 
 
 def change_status(

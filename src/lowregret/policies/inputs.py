@@ -18,9 +18,11 @@ def clips(policy: Policy, support: tuple[float, float], where: str, clip: bool) 
     if "rewards in [0, 1]" not in policy.needs or (low >= 0.0 and high <= 1.0):
         return False
     if not clip:
+        bounded = isfinite(low) and isfinite(high)
+        remedy = "scale them, or" if bounded else "no scale makes them fit, so use another policy, or"
         raise InputError(
             f"{policy} needs rewards in [0, 1], and the rewards of {where} lie in [{low:g}, {high:g}]: "
-            "scale them, or pass clip=True (--clip on the command line, clip = true in a file)"
+            f"{remedy} pass clip=True (--clip on the command line, clip = true in a file)"
         )
     return True
 

@@ -86,8 +86,6 @@ PAGES = {
     "/words.js": ("words.js", "text/javascript"),
 }
 """The dashboard, which is static: it reads the API as any client does."""
-LOGGED_FIELDS = "policy", "add", "retire", "status", "fallback"
-"""What is logged of the body of a call that changes an agent."""
 
 
 class Service:
@@ -163,8 +161,6 @@ class Service:
             answer = await route.handler(call)
             if not isinstance(answer, Answer):
                 answer = Answer(to_json(answer).decode())  # quicker than json.dumps
-            if route.scope == "admin":
-                _log_change(route, call)
         except Exception as error:
             self._log_failure(error, route, _client(scope))
             answer = self._problem(error)
@@ -212,13 +208,6 @@ def _template(path: str) -> tuple[str, str]:
     if path.startswith(f"{ofrep.FLAGS}/"):
         return f"{ofrep.FLAGS}/{{name}}", path.removeprefix(f"{ofrep.FLAGS}/")
     return path, ""
-
-
-def _log_change(route: Route, call: Call) -> None:
-    """Log who changed an agent."""
-    fields = {key: value for key, value in call.body if key in LOGGED_FIELDS and value is not None}
-    token = "none" if call.token is None else call.token.name
-    write(route.handler.__name__, agent=call.name or call.body.name, token=token, **fields)
 
 
 def _client(scope: Scope) -> str:

@@ -15,7 +15,7 @@ from lowregret.online.decisions import FALLBACK, Decision, Event, Observation
 from lowregret.online.decisions import Request as RequestName
 from lowregret.online.event_tables import reward_tables
 from lowregret.online.stores import all_events, retry_if_changed
-from lowregret.service import views
+from lowregret.service import logs, views
 from lowregret.service.agents import Agents
 from lowregret.service.checks import warnings_of
 from lowregret.service.models import Ask, ChangeArms, ChangeStatus, Forget, NewAgent
@@ -36,6 +36,8 @@ RANDOM_UUID = re.compile(
 )
 UUID_LENGTH = 36
 MAX_LISTED_EVENTS = 1_000
+LOGGED_FIELDS = "policy", "add", "retire", "status", "fallback"
+"""What is logged of the body of a call that changes an agent."""
 MAX_SHADOW_EVENTS = 50_000
 """The most events of a log that are replayed for an answer, some seconds."""
 
@@ -88,6 +90,12 @@ class Call(NamedTuple):
             detail = "a visitor asks with a request, without n and only, and tells one reward a call, by id"
             raise RefusedError(403, "forbidden", detail)
 
+    def log_change(self, event: str) -> None:
+        """Log who changed an agent, and what."""
+        fields = {key: value for key, value in self.body if key in LOGGED_FIELDS and value is not None}
+        token = "none" if self.token is None else self.token.name
+        logs.write(event, agent=self.name or self.body.name, token=token, **fields)
+
     async def agent(self) -> LiveAgent:
         """Return the agent of the call."""
         return await self.agents.get(self.name)
@@ -101,6 +109,8 @@ async def create(call: Call) -> Answer:
     """Create an agent. The same call again changes nothing; other settings are a conflict."""
     new: NewAgent = call.body
     live, created = await call.agents.create(new.name, new.settings())
+    if created:
+        call.log_change("create")
     location = {"Location": f"/v1/agents/{new.name}"}
     return Answer(
         to_json(await live.read(views.overview)).decode(), 201 if created else 200, headers=location
@@ -221,9 +231,12 @@ async def change_arms(call: Call) -> dict[str, Any]:
     live = await call.agent()
     try:
         change = (calls.retire, body.retire) if body.add is None else (calls.add, body.add, body.value)
-        await live.commits.call(*change)
+        if await live.commits.call(*change):
+            call.log_change("change_arms")
     except InputError as error:
-        await _check_done(live, body, error)
+        if (body.add or body.retire) in {row["arm"] for row in (await live.read(views.summary))["table"]}:
+            raise ConflictError(str(error)) from None
+        raise
     return await live.read(views.arm_names)
 
 
@@ -234,19 +247,9 @@ async def change_status(call: Call) -> dict[str, Any]:
         raise InputError("a fallback is what a paused agent shows: pass it with the status 'paused'")
     live = await call.agent()
     changed = await live.commits.call(calls.change_status, body.event(), body.fallback)
+    if changed:
+        call.log_change("change_status")
     return {**await live.read(views.overview), "changed": bool(changed)}
-
-
-async def _check_done(live: LiveAgent, body: ChangeArms, error: InputError) -> None:
-    """Accept a change that was made before; else say why it was refused."""
-    states = {row["arm"]: row["state"] for row in (await live.read(views.summary))["table"]}
-    if body.add is not None and states.get(body.add, "retired") != "retired":
-        return
-    if body.retire is not None and states.get(body.retire) == "retired":
-        return
-    if (body.add or body.retire) in states:
-        raise ConflictError(str(error)) from None
-    raise error
 
 
 async def events(call: Call) -> dict[str, Any]:
