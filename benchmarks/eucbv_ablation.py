@@ -86,7 +86,7 @@ def draw(rows: pl.DataFrame, path: str) -> None:
             low=pl.col("mean") - 2 * pl.col("se"), high=pl.col("mean") + 2 * pl.col("se")
         )
         base = alt.Chart(inline(table), title=f"Experiment {number}").properties(width=250, height=150)
-        labels = alt.Axis(labels=number % 2 == 1, ticks=False, labelLimit=200)
+        labels = alt.Axis(ticks=False, labelLimit=200)
         y = alt.Y("part:N", sort=list(PARTS), title=None, axis=labels)
         x = alt.X("mean:Q", title="mean regret", scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
         panels.append(

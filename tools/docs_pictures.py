@@ -16,12 +16,13 @@ from typing import Any
 import altair as alt
 import numpy as np
 import polars as pl
+from diagrams import ask_and_tell, decision_tree, one_file_or_a_server
 from draw import drawn, narrow_file, narrow_form, smaller
 from draw import save as save_both
 from scipy.stats import beta, norm
 
 import lowregret as lr
-from lowregret.reporting.chart_style import CONFIG, FONT, GREY, INK
+from lowregret.reporting.chart_style import CONFIG, GREY, INK
 from lowregret.reporting.policy_styles import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
@@ -490,116 +491,12 @@ def replay() -> None:
     save(alt.layer(bar, dot, tick).properties(width=420, height=130), "replay")
 
 
-HEAD = (
-    '<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}" '
-    f'font-family="{FONT}" font-size="15" fill="{INK}">\n'
-    '<rect width="{w}" height="{h}" fill="#ffffff"/>\n'
-    '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" '
-    'orient="auto">'
-    f'<path d="M0 0L8 4L0 8z" fill="{GREY}"/></marker></defs>\n'
-)
-
-
-def _box(x: float, y: float, w: float, lines: list[str], colour: str = "#FFFFFF", bold: bool = False) -> str:
-    height = 14 + 20 * len(lines)
-    text = ""
-    for i, line in enumerate(lines):
-        weight = ' font-weight="bold"' if bold and i == 0 else ""
-        text += f'<text x="{x + w / 2:g}" y="{y + 23 + 20 * i:g}" text-anchor="middle"{weight}>{line}</text>'
-    frame = (
-        f'<rect x="{x:g}" y="{y:g}" width="{w:g}" height="{height}" rx="6" fill="{colour}" stroke="{GREY}"/>'
-    )
-    return frame + text + "\n"
-
-
-def _arrow(x1: float, y1: float, x2: float, y2: float, text: str = "", right: bool = True) -> str:
-    label = ""
-    if text:
-        x, y = (x1 + x2) / 2 + (8 if right else -8), (y1 + y2) / 2 + 4
-        anchor = "start" if right else "end"
-        label = f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" font-size="14" fill="{GREY}">{text}</text>'
-    line = (
-        f'<path d="M{x1:g} {y1:g}L{x2:g} {y2:g}" stroke="{GREY}" stroke-width="1.5" marker-end="url(#tip)"/>'
-    )
-    return line + label + "\n"
-
-
-def decision_tree() -> None:
-    """Draw which policy to begin with."""
-    questions = [
-        (
-            "Do the means of the arms change with time?",
-            ["GLRKLUCB (abruptly)", "DiscountedThompson (slowly)"],
-        ),
-        (
-            "Must each decision be random, with a logged probability?",
-            ["ThompsonBeta", "KLMS (exact probabilities)"],
-        ),
-        (
-            "Are rewards revenue: mostly zero, now and then a sale?",
-            ["MOSSV, with sales capped", "(give the reward range)"],
-        ),
-        ("Is the horizon unknown?", ["MOSSVAnytime", "ThompsonBeta"]),
-        ("Is a single lost run a disaster?", ["MOSS"]),
-    ]
-    svg = HEAD.format(w=760, h=90 * len(questions) + 70)
-    for i, (question, answer) in enumerate(questions):
-        y = 14 + 90 * i
-        svg += _box(14, y, 410, [question], "#EAF3FA")
-        svg += (
-            _arrow(424, y + 17, 500, y + 17)
-            + f'<text x="452" y="{y + 10}" font-size="14" fill="{GREY}">yes</text>\n'
-        )
-        svg += _box(500, y - 6, 246, answer, "#EAF7F0", bold=True)
-        svg += _arrow(219, y + 34, 219, y + 88, "no")
-    svg += _box(119, 14 + 90 * len(questions), 200, ["MOSSV"], "#EAF7F0", bold=True)
-    (IMAGES / "decision-tree.svg").write_text(svg + "</svg>\n", encoding="utf-8")
-
-
-def ask_and_tell() -> None:
-    """Draw one visit: the page asks, the visitor decides, the page tells."""
-    svg = HEAD.format(w=720, h=330)
-    for x, name in ((110, "visitor"), (360, "your web page"), (610, "agent (choices.db)")):
-        svg += _box(x - 90, 12, 180, [name], "#EAF3FA", bold=True)
-        svg += f'<path d="M{x} 48V318" stroke="{GREY}" stroke-dasharray="4 4"/>\n'
-
-    def message(x1: float, x2: float, y: float, text: str) -> str:
-        middle = (
-            f'<text x="{(x1 + x2) / 2:g}" y="{y - 8:g}" text-anchor="middle" font-size="14">{text}</text>'
-        )
-        return (
-            f'<path d="M{x1} {y}H{x2}" stroke="{GREY}" stroke-width="1.5" marker-end="url(#tip)"/>{middle}\n'
-        )
-
-    svg += message(110, 354, 84, "opens the page")
-    svg += message(360, 604, 116, 'ask(request="visit 17")')
-    svg += message(610, 366, 148, "C, on disk before it is returned")
-    svg += message(360, 116, 180, "button C")
-    svg += f'<text x="20" y="222" font-size="14" fill="{GREY}">a minute later</text>\n'
-    svg += message(110, 354, 240, "signs up")
-    svg += message(360, 604, 272, 'tell(request="visit 17", reward=1)')
-    svg += (
-        f'<text x="610" y="306" text-anchor="middle" font-size="14" fill="{GREY}">C becomes likelier</text>\n'
-    )
-    (IMAGES / "ask-and-tell.svg").write_text(svg + "</svg>\n", encoding="utf-8")
-
-
-def one_file_or_a_server() -> None:
-    """Draw the road from one process to many hosts: who talks to which store."""
-    svg = HEAD.format(w=760, h=250)
-    for x, title in ((10, "one host"), (265, "several services"), (520, "several hosts")):
-        svg += f'<text x="{x + 115}" y="24" text-anchor="middle" font-weight="bold">{title}</text>\n'
-    svg += _box(40, 44, 170, ["worker", "lr.open_agent(...)"], "#EAF3FA") + _arrow(125, 98, 125, 188)
-    svg += _box(40, 190, 170, ["choices.db (SQLite)"], "#EAF7F0")
-    svg += _box(265, 44, 110, ["page"], "#EAF3FA") + _box(385, 44, 110, ["app"], "#EAF3FA")
-    svg += _arrow(320, 78, 360, 116) + _arrow(440, 78, 400, 116)
-    svg += _box(295, 118, 170, ["lowregret serve"], "#FDF3E3") + _arrow(380, 152, 380, 188)
-    svg += _box(295, 190, 170, ["choices.db (SQLite)"], "#EAF7F0")
-    for x in (520, 640):
-        svg += _box(x, 44, 110, ["host"], "#EAF3FA") + _arrow(x + 55, 78, x + 55, 116)
-        svg += _box(x - 2, 118, 114, ["lowregret"], "#FDF3E3") + _arrow(x + 55, 152, 635, 188)
-    svg += _box(550, 190, 170, ["PostgreSQL"], "#EAF7F0")
-    (IMAGES / "one-file-or-a-server.svg").write_text(svg + "</svg>\n", encoding="utf-8")
+def identification() -> None:
+    """Draw the share of wrong recommendations of docs/how-to/identification.md."""
+    policies = ["SuccessiveRejects", "SequentialHalving", "UCBE(a=40)", "MOSS", "RoundRobin"]
+    bandit = lr.bernoulli([0.5] + [0.45] * 9 + [0.4] * 10)
+    result = lr.simulate(policies, bandit, 20_000, runs=500, seed=1, record_recommendations=True)
+    save_both(result.plot_identification(), IMAGES / "identification.svg")
 
 
 PICTURES: dict[str, Callable[[], None]] = {
@@ -618,6 +515,7 @@ PICTURES: dict[str, Callable[[], None]] = {
     "good-days": good_days,
     "agent": agent,
     "replay": replay,
+    "identification": identification,
     "decision-tree": decision_tree,
     "ask-and-tell": ask_and_tell,
     "one-file-or-a-server": one_file_or_a_server,

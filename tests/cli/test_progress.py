@@ -54,6 +54,23 @@ def test_a_line_after_two_seconds_and_then_every_ten(seconds, capsys) -> None:
     )
 
 
+def test_a_call_of_the_library_shows_a_bar_on_a_terminal(seconds, monkeypatch) -> None:
+    """Without lines beneath one another; it is gone afterwards, and a program that logs has none."""
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    with reporting(True) as report:
+        advance = counter(report, 40, "runs")
+        for seconds[0] in (0.0, 1.9):
+            advance("MOSS", 4)
+        assert sys.stderr.getvalue() == ""
+        for seconds[0] in (2.0, 3.0):
+            advance("MOSS", 4)
+    text = sys.stderr.getvalue()
+    assert "MOSS: 12 of 40 runs" in text and "MOSS: 16 of 40 runs" in text and "about 0:00:04 left" in text
+    assert "lowregret:" not in text and text.endswith("\x1b[2K")  # the line is cleared
+
+
 def test_a_program_that_logs_has_the_lines_in_its_log(seconds, capsys, caplog) -> None:
     with caplog.at_level("INFO", logger="lowregret"), reporting(True) as report:
         advance = counter(report, 40, "runs")

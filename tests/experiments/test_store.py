@@ -63,10 +63,10 @@ def test_results_of_another_horizon_do_not_vanish_without_a_word(tmp_path: Path,
     for change in ({}, {"runs": 3}, {"horizon": 60}, {"seed": 7}):
         common = {"environments": ["bernoulli:0.1,0.9"], "policies": ["RoundRobin"], "engine": "reference"}
         lr.Experiment(**{**common, "horizon": 50, "runs": 2, **change}).run(tmp_path, progress=False)
-    text = "the results in {!r} had {}: they stay there but are not shown any more; use another folder to compare"
+    text = "the results in {!r} had {}: they stay there but are not shown any more; use another folder to "
     changes = "the horizon 50 of 'bernoulli:0.1,0.9', now 60", "the horizon 60 of 'bernoulli:0.1,0.9', now 50"
     words = [str(warning.message) for warning in recwarn]
-    assert words == [f"{text.format(str(tmp_path), change)} both" for change in changes]
+    assert words == [f"{text.format(str(tmp_path), change)}compare both" for change in changes]
 
 
 def test_a_damaged_table_is_written_again(small, truth, same, full: Path) -> None:

@@ -1,4 +1,6 @@
-"""The progress of long calls: what every ``progress`` takes, and the lines on standard error."""
+"""The progress of long calls: what every ``progress`` takes, the bar on a terminal, and lines elsewhere."""
+
+from __future__ import annotations
 
 import logging
 import os
@@ -8,10 +10,13 @@ from contextlib import contextmanager
 from datetime import timedelta
 from math import inf
 from time import monotonic
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-FIRST_SECONDS, LINE_SECONDS = 2.0, 10.0
-"""When a call writes its first line, and the least time between two lines."""
+if TYPE_CHECKING:
+    from lowregret._common.progress_bar import Bar
+
+FIRST_SECONDS, LINE_SECONDS, BAR_SECONDS = 2.0, 10.0, 0.1
+"""When a call first shows its progress, and the least time between two lines, or two drawings of a bar."""
 
 LINES_SWITCH = "LOWREGRET_PROGRESS"
 """The environment variable that switches lines off where it is 0."""
@@ -60,14 +65,35 @@ def log_lines(log: Callable[[str], None]) -> None:
 
 
 class Lines:
-    """Writes lines on standard error, from the reports of a call and while it waits."""
+    """Shows a bar where standard error is a terminal, and else writes lines, also while a call waits."""
 
     def __init__(self) -> None:
         self.began, self.now = clock(), Progress("", 0, 0, "", 1.0)
+        self._bar: Bar | None = None
+        self._drawn = -inf
 
     def __call__(self, now: Progress) -> None:
         self.now = now
         tick()
+
+    def show(self) -> None:
+        """Show the progress if that is due."""
+        seconds, share = clock() - self.began, self.now.share
+        if seconds < FIRST_SECONDS or share >= 1.0:
+            return
+        left = f"about {timedelta(seconds=round(seconds * (1.0 - share) / share))} left" if share else ""
+        self._bar = self._bar or _terminal_bar()
+        if self._bar is not None:
+            if seconds >= self._drawn + BAR_SECONDS:
+                self._drawn = seconds
+                self._bar.show(self.now.describe(seconds), share, left)
+        else:
+            _write_line(self.now.describe(seconds) + (left and f", {left}"))
+
+    def close(self) -> None:
+        """Remove the bar."""
+        if self._bar is not None:
+            self._bar.close()
 
 
 def ignore(now: Progress) -> None:
@@ -85,6 +111,8 @@ def reporting(progress: bool | Report | None) -> Iterator[Report]:
     try:
         yield report
     finally:
+        if isinstance(report, Lines):
+            report.close()
         if outermost:
             _reporter = None
 
@@ -115,12 +143,26 @@ def compiling(policy: str) -> Iterator[None]:
 
 
 def tick() -> None:
-    """Write a line if one is due; whoever waits for long calls this from time to time."""
-    if isinstance(_reporter, Lines) and (share := _reporter.now.share) < 1.0:
-        seconds = clock() - _reporter.began
-        left = f", about {timedelta(seconds=round(seconds * (1.0 - share) / share))} left" if share else ""
-        if seconds >= FIRST_SECONDS:
-            _write_line(_reporter.now.describe(seconds) + left)
+    """Show the progress if that is due; whoever waits for long calls this from time to time."""
+    if isinstance(_reporter, Lines):
+        _reporter.show()
+
+
+def _terminal_bar() -> Bar | None:
+    """Return a bar where lines would go to a terminal, and rich can draw there."""
+    quiet = os.environ.get(LINES_SWITCH) == "0" or _log is not None or _is_logged()
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
+        return None
+    try:
+        from lowregret._common.progress_bar import Bar
+    except ImportError:  # where only the engine is installed
+        return None
+    bar = Bar()
+    return bar if bar.can_be_drawn else None
+
+
+def _is_logged() -> bool:
+    return logger.isEnabledFor(logging.INFO) and logger.hasHandlers()
 
 
 def _write_line(text: str) -> None:
@@ -131,7 +173,7 @@ def _write_line(text: str) -> None:
     _last_line = clock()
     if _log is not None:
         _log(text)
-    elif logger.isEnabledFor(logging.INFO) and logger.hasHandlers():
+    elif _is_logged():
         logger.info(text)
     elif sys.stderr is not None:
         print(f"lowregret: {text}", file=sys.stderr, flush=True)
