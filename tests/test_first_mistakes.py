@@ -34,6 +34,21 @@ def test_a_list_of_means_for_a_bandit():
         "write lr.gaussian([3, 4], variances=1)"
     )
     assert "use paper-1" in said(lambda: lr.simulate("UCB1", 7, **PLAY))
+    assert said(lambda: lr.Bandit([0.1, 0.2])).endswith("use a function such as lr.bernoulli([0.1, 0.2])")
+
+
+def test_arguments_by_their_place():
+    one_list = "bernoulli takes one list: write bernoulli([0.1, 0.2])"
+    assert said(lambda: lr.bernoulli(0.1, 0.2), TypeError) == one_list
+    by_name = "simulate: name the arguments after seed, such as grid=..."
+    assert said(lambda: lr.simulate("UCB1", "bernoulli:0.1,0.2", 20, 2, 0, 9), TypeError) == by_name
+    assert said(lambda: lr.plan([0.1, 0.2]), TypeError) == "plan: name the arguments, such as options=..."
+
+
+def test_names_of_other_libraries_in_strings():
+    text = said(lambda: lr.simulate("ThompsonSampling", "bernoulli:0.1,0.2", **PLAY))
+    assert text.endswith("use lr.ThompsonBeta for rewards 0 and 1, lr.ThompsonNormal for others")
+    assert "use the method of a result" in said(lambda: lr.plot, AttributeError)
 
 
 def test_a_parameter_without_an_annotation():

@@ -23,25 +23,6 @@ from importlib import import_module
 
 __version__ = "0.1.0"
 
-_THOMPSON = "lr.ThompsonBeta for rewards 0 and 1, lr.ThompsonNormal for others"
-OTHER_NAMES = {
-    **dict.fromkeys(("ucb", "ucbi", "ucbalpha", "ucb1policy"), "lr.UCB1"),
-    **dict.fromkeys(("thompsonsampling", "thompson", "ts", "betats"), _THOMPSON),
-    **dict.fromkeys(("epsgreedy", "egreedy", "greedy", "epsilongreedypolicy"), "lr.EpsilonGreedy"),
-    **dict.fromkeys(("bernoullibandit", "bernoulliarm", "bernoullimab"), "lr.bernoulli([0.1, 0.2])"),
-    **dict.fromkeys(("gaussianbandit", "gaussianarm", "normal"), "lr.gaussian(means, variances)"),
-    **dict.fromkeys(("mab", "multiarmedbandit"), "lr.Agent to choose, lr.Bandit to simulate"),
-    **dict.fromkeys(("uniformrandom", "uniformpolicy"), "lr.RoundRobin"),
-    **dict.fromkeys(("ucb1tuned",), "lr.UCBTuned"),
-    **dict.fromkeys(("evaluator", "environmentmab", "simulator", "simulation", "run"), "lr.simulate"),
-    **dict.fromkeys(("load", "loadresults", "readresults"), "lr.open_results"),
-    **dict.fromkeys(
-        ("exp3", "exp4", "linucb", "lints"),
-        "another package: adversarial and contextual bandits are not here",
-    ),
-}
-"""Names of other libraries, in lower case without underscores, and what to use here."""
-
 
 @cache
 def _modules() -> dict[str, str]:
@@ -62,7 +43,7 @@ def __getattr__(name: str) -> object:
         return getattr(import_module(_modules()[name]), name)
     if name in {*__dir__(), "POLICIES", "clock_at"}:
         return getattr(import_module("lowregret.policies"), name)
-    advice = OTHER_NAMES.get(name.lower().replace("_", ""), "")
+    advice = import_module("lowregret._common.other_names").our_name(name)
     raise AttributeError(f"module 'lowregret' has no attribute {name!r}{advice and ': use ' + advice}")
 
 

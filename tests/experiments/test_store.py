@@ -130,7 +130,9 @@ def test_a_changed_experiment_computes_only_what_changed(small, truth, full: Pat
 
 def test_results_of_other_seeds_are_never_mixed(small, same, full: Path) -> None:
     other = small.model_copy(update={"seed": 6})
-    same(run(other, full, shard_steps=STEPS), other.run())
+    with pytest.warns(UserWarning, match="had the seed 5, now 6: they stay there but are not shown"):
+        results = run(other, full, shard_steps=STEPS)
+    same(results, other.run())
 
 
 def test_tables_of_another_plan_are_withdrawn_before_work_begins(small, full: Path) -> None:
@@ -138,7 +140,7 @@ def test_tables_of_another_plan_are_withdrawn_before_work_begins(small, full: Pa
         raise KeyboardInterrupt
 
     other = small.model_copy(update={"seed": 6})
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), pytest.warns(UserWarning, match="had the seed 5"):
         run(other, full, shard_steps=STEPS, progress=stop)
     with pytest.raises(lr.InputError, match="has no finished shard yet: run it again to continue"):
         lr.open_results(full)

@@ -41,10 +41,9 @@ def user_call(function: Callable[P, Result]) -> Callable[P, Result]:
             return function(*arguments, **named)
         except TypeError as error:
             inside = error.__traceback__ is None or error.__traceback__.tb_next is not None
-            advice = (
-                "" if inside else unknown_argument(function.__name__, named, signature(function).parameters)
-            )
-            if not advice:
+            known = signature(function).parameters
+            advice = unknown_argument(function.__name__, named, known) or _by_place(function, arguments)
+            if inside or not advice:
                 raise
             raise TypeError(advice) from None
         except LowRegretError as error:
@@ -53,6 +52,18 @@ def user_call(function: Callable[P, Result]) -> Callable[P, Result]:
             raise error.with_traceback(None) from None
 
     return call
+
+
+def _by_place(function: Callable[..., object], arguments: tuple[object, ...]) -> str:
+    """Return the message for more arguments than may be passed by their place, "" where they are not."""
+    owner, parameters = function.__name__, signature(function).parameters.values()
+    places = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+    if len(arguments) <= len(places):
+        return ""
+    if len(places) == 1 and all(isinstance(value, int | float) for value in arguments):
+        return f"{owner} takes one list: write {owner}([{', '.join(map(repr, arguments))}])"
+    named = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
+    return f"{owner}: name the arguments{' after ' + places[-1] if places else ''}, such as {named[0]}=..."
 
 
 def unknown_argument(owner: str, named: Iterable[str], allowed: Iterable[str]) -> str:

@@ -34,7 +34,7 @@ class Bandit:
     ----------
     arms : tuple of Family
         Reward distribution of each arm; families may be mixed.
-    name : str
+    name : str, default "bandit"
         Name in tables and reports.
     horizon : int, optional
         Suggested number of steps.
@@ -60,7 +60,7 @@ class Bandit:
     """
 
     arms: tuple[Family, ...]
-    name: str
+    name: str = "bandit"
     horizon: int | None = None
 
     def __post_init__(self) -> None:
@@ -73,7 +73,8 @@ class Bandit:
         for position, arm in enumerate(arms):
             if not isinstance(arm, families):
                 raise InputError(
-                    f"Bandit: an arm must be a reward family, got {short_repr(arm)} for arm {position}"
+                    f"Bandit: an arm must be a reward family, got {short_repr(arm)} for arm {position}: "
+                    "use a function such as lr.bernoulli([0.1, 0.2])"
                 )
         plain_text("Bandit", "name", self.name)
         if self.horizon is not None:

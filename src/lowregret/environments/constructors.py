@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
+from lowregret._common.user_calls import user_call
 from lowregret._common.validation import as_list, short_repr
 from lowregret.environments.bandit import Bandit, family_arms
 from lowregret.environments.family_registry import FAMILIES
@@ -16,6 +17,7 @@ Numbers: TypeAlias = float | Sequence[float] | NDArray[Any]
 Scale: TypeAlias = tuple[float, float] | None
 
 
+@user_call
 def bernoulli(probabilities: Numbers, *, scale: Scale = None) -> Bandit:
     """Make a bandit with rewards 0 and 1.
 

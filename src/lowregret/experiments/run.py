@@ -26,7 +26,7 @@ import polars as pl
 
 from lowregret._common.forks import check_threads
 from lowregret._common.progress import Progress, Report, ignore, reporting, tick
-from lowregret._common.text import count
+from lowregret._common.text import count, warn_user
 from lowregret._common.validation import integer
 from lowregret.engine.backends.threads import SIGNAL_SECONDS
 from lowregret.errors import InputError, LowRegretError
@@ -142,10 +142,9 @@ def _warn_of_other_results(store: ResultStore, plan: ShardPlan) -> None:
     if shown.get("seed", new.seed) != new.seed:
         changes.add(f"the seed {shown['seed']}, now {new.seed}")
     if changes:
-        warn(
+        warn_user(
             f"the results in {str(store.folder)!r} had {min(changes)}: they stay there but are not shown any "
-            "more; use another folder to compare both",
-            stacklevel=4,
+            "more; use another folder to compare both"
         )
 
 

@@ -297,7 +297,7 @@ def add(state: AgentState, store: Lookup, now: float, arm: object, value: object
 
 def retire(state: AgentState, store: Lookup, now: float, arm: object) -> Change:
     """Retire an arm; return whether it was not retired before."""
-    if isinstance(arm, str) and arm in state.hidden:
+    if isinstance(arm, str) and arm in state.hidden and arm != state.control:
         return False, []
     name = state.check_retirement(arm)
     if name == state.fallback:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import MISSING
 from typing import Any
 
+from lowregret._common.other_names import our_name
 from lowregret._common.text import unknown_name_message
 from lowregret.errors import InputError
 from lowregret.policies import POLICIES, Policy
@@ -18,7 +19,8 @@ def our_class(name: str) -> type[Policy]:
     if not name.isidentifier():
         raise InputError(f"cannot read the policy {name!r}: write Name or Name(parameter=value)")
     if name not in POLICIES:
-        raise InputError(unknown_name_message("policy", name, POLICIES))
+        advice = our_name(name)
+        raise InputError(unknown_name_message("policy", name, POLICIES, advice and f"use {advice}"))
     return POLICIES[name]
 
 
