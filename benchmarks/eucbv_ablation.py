@@ -93,7 +93,7 @@ def draw(rows: pl.DataFrame, path: str) -> None:
             base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q", y=y, color=colour)
             + base.mark_circle(size=90, opacity=1).encode(x=x, y=y, color=colour)
         )
-    figure = alt.vconcat(alt.hconcat(*panels[:2]), alt.hconcat(*panels[2:]))
+    figure = alt.concat(*panels, columns=2)
     figure.configure(font=FONT).configure_view(stroke=None).save(path)
 
 
