@@ -191,7 +191,7 @@ def test_rewards_outside_the_unit_interval_are_refused_scaled_or_clipped():
     far = lr.gaussian([0.2, 0.8], 1.0)
     with pytest.raises(
         InputError,
-        match=r"KLUCB needs rewards in \[0, 1\], and the rewards of 'gaussian' lie in \[-inf, inf\]: no scale",
+        match=r"KLUCB needs rewards in \[0, 1\], and the rewards of 'gaussian' lie in \[-inf, inf\]: no",
     ):
         lr.simulate(lr.KLUCB(), far, 100)
     with pytest.raises(InputError, match=r"the rewards of the table lie in \[0, 2\]: .*, or pass clip=True"):
