@@ -17,10 +17,10 @@ from lowregret.engine.backends import Engine, validate_backend, validate_problem
 from lowregret.engine.backends import run as run_engine
 from lowregret.engine.bridge.precompile import precompiled
 from lowregret.engine.prior import describe, numbered_priors
-from lowregret.engine.problem import Control, Problem, RewardTable, Ties, records_asked_by
+from lowregret.engine.problem import Control, Outcome, Problem, RewardTable, Ties, records_asked_by
 from lowregret.engine.trace import Trace
 from lowregret.engine.trace import trace as trace_run
-from lowregret.environments import Bandit, Delay, environment
+from lowregret.environments import Bandit, Delay, DriftingBandit, environment
 from lowregret.environments.delays import delay_of
 from lowregret.errors import InputError
 from lowregret.policies import Policy, clock_at
@@ -186,9 +186,41 @@ def simulate(
                 outcomes[name] = run_engine(problem, engine, Control(threads, partial(advance, name)))
                 words = reward_note(problem.policy, bandit.support, problem.clip, bandit.binary, period)
                 notes[name] = "; ".join(note for note in (words, describe(problem.prior)) if note)
-    from lowregret.results import simulated_results
+    return results_of(bandit, horizon, seed, clip, outcomes, notes, str(delays), batch, engine)
 
-    return simulated_results(bandit, horizon, seed, clip, outcomes, notes, str(delays), batch, engine)
+
+def results_of(
+    bandit: Bandit,
+    horizon: int,
+    seed: int,
+    clip: bool,
+    outcomes: Mapping[str, Outcome],
+    notes: Mapping[str, str],
+    delay: str = "0",
+    batch: int = 1,
+    engine: Engine = "compiled",
+) -> Results:
+    """Return the outcomes of several policies on one bandit as results."""
+    from lowregret.results import Description, Results, outcome_table, varied
+
+    description = Description(
+        name=bandit.name,
+        seed=seed,
+        runs=max(len(outcome.regret) for outcome in outcomes.values()),
+        horizons={bandit.name: horizon},
+        policies=tuple(outcomes),
+        clip=clip,
+        notes={policy: text for policy, text in notes.items() if text},
+        eliminating=tuple(policy for policy, outcome in outcomes.items() if outcome.eliminated is not None),
+        policy_parameters=varied({name: outcome.policy for name, outcome in outcomes.items()}),
+        delays={bandit.name: delay} if delay != "0" else {},
+        batches={bandit.name: batch} if batch != 1 else {},
+        drifting=(bandit.name,) if isinstance(bandit, DriftingBandit) else (),
+        largest_gaps={} if bandit.largest_gap is None else {bandit.name: bandit.largest_gap},
+        backend=engine,
+    )
+    pairs = {(bandit.name, policy): outcome for policy, outcome in outcomes.items()}
+    return Results(description, partial(outcome_table, bandit, horizon, outcomes), pairs)
 
 
 @user_call

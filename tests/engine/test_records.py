@@ -12,7 +12,7 @@ from lowregret.engine.backends import run
 from lowregret.engine.problem import RECORDS, Problem, Record
 from lowregret.experiments.sharding import make_shard_plan
 from lowregret.experiments.worker import work
-from lowregret.results.simulated import simulated_results
+from lowregret.simulation import results_of
 
 BANDIT = lr.bernoulli([0.3, 0.6, 0.5])
 
@@ -43,7 +43,7 @@ def test_a_quantity_of_the_path_is_recorded_on_every_engine(switches, engine, re
 def test_it_has_a_column_in_results_and_in_the_files_of_experiments(switches):
     problem = Problem(lr.MOSS(), BANDIT, 60, 3, runs=4, record=frozenset({"switches"}), grid=np.array([60]))
     outcome = run(problem, "reference")
-    results = simulated_results(BANDIT, 60, 3, False, {"MOSS": outcome}, {"MOSS": ""}, "0", 1, "reference")
+    results = results_of(BANDIT, 60, 3, False, {"MOSS": outcome}, {"MOSS": ""}, "0", 1, "reference")
     assert results.pulls["switches"].to_list() == outcome.records["switches"].ravel().tolist()
     experiment = lr.Experiment(
         environments="bernoulli:0.3,0.6,0.5", policies="MOSS", horizon=60, runs=4, seed=3, engine="reference"
