@@ -208,6 +208,9 @@ class DeviceArms(NamedTuple):
     def active(self, i: int) -> bool:
         return is_active(self.table, checked_place(self.table, i))
 
+    def pending(self, i: int) -> int:
+        return 0  # every reward is known: a GPU plays no delays
+
     def eliminate(self, i: int) -> None:
         i = checked_place(self.table, i)
         if self.table.gone[i, self.table.entry] == 0:
