@@ -45,6 +45,14 @@ def test_arguments_by_their_place():
     assert said(lambda: lr.plan([0.1, 0.2]), TypeError) == "plan: name the arguments, such as options=..."
 
 
+def test_a_file_for_the_folder_of_a_report(tmp_path):
+    result = lr.simulate("RoundRobin", "bernoulli:0.1,0.2", **PLAY)
+    text = said(lambda: result.report(tmp_path / "mine.html", figures="none", progress=False))
+    assert text == "report writes a folder: pass 'mine' instead of 'mine.html'" and not any(
+        tmp_path.iterdir()
+    )
+
+
 def test_names_of_other_libraries_in_strings():
     text = said(lambda: lr.simulate("ThompsonSampling", "bernoulli:0.1,0.2", **PLAY))
     assert text.endswith("use lr.ThompsonBeta for rewards 0 and 1, lr.ThompsonNormal for others")

@@ -85,7 +85,10 @@ def test_bad_settings(changed, message):
         (lambda agent, choice: agent.tell_many(3), "tell_many takes pairs of a decision and its reward"),
         (lambda agent, choice: agent.forget("nobody-1"), "unknown decision"),
         (lambda agent, choice: agent.ask(0), "ask: n must be an integer of at least 1, got 0"),
-        (lambda agent, choice: agent.ask("two"), "ask: n must be an integer"),
+        (
+            lambda agent, choice: agent.ask("visit 7"),
+            "ask: n must be an integer, got 'visit 7': a request is passed",
+        ),
         (lambda agent, choice: agent.ask(only=["c"]), "unknown arm 'c': the arms are"),
         (lambda agent, choice: agent.ask(only=[]), "only must name at least one arm"),
         (lambda agent, choice: agent.ask(only="a"), "only must be a list of arm names, got 'a'"),

@@ -255,6 +255,8 @@ class Agent:
         >>> agent.ask(only=["red"]).arm
         'red'
         """
+        if isinstance(n, str):
+            raise InputError(f"ask: n must be an integer, got {n!r:.80}: a request is passed as request=...")
         size = 1 if n is None else integer("ask", "n", n, MAX_DECISIONS)
         if request is not None:
             valid_request(request)

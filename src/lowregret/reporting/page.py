@@ -23,6 +23,7 @@ from platformdirs import user_cache_path
 from lowregret._common.durable_files import as_store_error, write_atomically
 from lowregret._common.progress import Report, counter, ignore
 from lowregret._common.text import file_names
+from lowregret.errors import InputError
 from lowregret.reporting.chart_style import ON_DARK, draw_svg, save_svg, shortened_svg, without_title
 from lowregret.reporting.page_parts import Beside, Cell, Fold, Part, Picture, Section, Table, Text
 from lowregret.reporting.plots_extra import vl_convert
@@ -77,6 +78,8 @@ def write_page(
 ) -> list[Path]:
     """Write a page, its figures in ``formats`` and further ``files``; return all paths, the page first."""
     folder = path.parent
+    if folder.suffix in (".html", ".htm") and not folder.exists():
+        raise InputError(f"report writes a folder: pass {folder.stem!r} instead of {folder.name!r}")
     with as_store_error(folder):
         folder.mkdir(parents=True, exist_ok=True)
         text = page(title, introduction, sections, refresh=refresh, report=report)
