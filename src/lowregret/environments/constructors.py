@@ -298,7 +298,7 @@ def paper(number: int) -> Bandit:
 def _testbed(number: int) -> Bandit:
     draw = random.Random(_SEED + number).uniform
     if number == 1:
-        return bernoulli([0.07] * 19 + [0.1])
+        return family_bandit("bernoulli", [[0.07] * 19 + [0.1]])
     if number == 2:
         return gaussian([0.07] * 66 + [0.01] * 33 + [0.09], [0.01] * 66 + [0.25] * 34)
     if number == 3:
