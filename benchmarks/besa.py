@@ -1,4 +1,4 @@
-"""Compare MOSSV with BESA on the testbeds of the league, as in docs/explanation/successor.md.
+"""Compare MOSSV with BESA on the testbeds of the league, as in docs/evidence/successor.md.
 
 The package's BESA looks at all rewards at every step, which takes hours on some testbeds. This one draws the
 successes among Bernoulli rewards from the hypergeometric distribution, and other sub-samples by a partial

@@ -1,4 +1,4 @@
-"""Compare mean regret with the probability of a failure, as in docs/explanation/successor.md.
+"""Compare mean regret with the probability of a failure, as in docs/evidence/successor.md.
 
     python benchmarks/caution.py [RUNS [TESTBED ...]]
 

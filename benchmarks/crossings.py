@@ -1,4 +1,4 @@
-"""Compute exactly how often the index of a Bernoulli arm falls too low, as in docs/explanation/successor.md.
+"""Compute exactly how often the index of a Bernoulli arm falls too low, as in docs/evidence/successor.md.
 
     python benchmarks/crossings.py
 

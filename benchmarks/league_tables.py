@@ -48,6 +48,16 @@ def elsewhere(scores: pl.DataFrame, placed: set[str]) -> None:
         print(f"| {policy} | {len(played)} | {' | '.join(f'{ratio:.2f}' for ratio in ratios)} |")
 
 
+def compared(scores: pl.DataFrame, policy: str, other: str) -> None:
+    """Print the ratios of two policies: geometric means over the testbeds, and the extremes of the mean."""
+    both = scores.filter(policy=policy).join(scores.filter(policy=other), "testbed", suffix="_other")
+    ratios = {name: both[name] / both[f"{name}_other"] for name in ("mean", "worst05")}
+    means = ", ".join(f"{name} {exp(ratio.log().mean() or 0.0):.3f}" for name, ratio in ratios.items())
+    print(f"\n{policy} to {other} on {len(both)} testbeds: {means}; the mean by testbed:")
+    by_testbed = sorted(zip(ratios["mean"], both["testbed"], strict=True))
+    print(", ".join(f"{testbed} {ratio:.2f}" for ratio, testbed in by_testbed[:3] + by_testbed[-3:]))
+
+
 def stability(table: pl.DataFrame, scores: pl.DataFrame) -> None:
     """Print what the means are worth on the testbeds with rewards 0 and 1, the error that of covers worst."""
     binary = [name for name, bed in TESTBEDS.items() if bed.bandit().binary]
@@ -76,6 +86,7 @@ if __name__ == "__main__":
     for scope in table["scope"].unique(maintain_order=True):
         standings(table, scope, worst)
     elsewhere(scores.filter(pl.col("runs") > 0), set(table.filter(scope="rewards 0 and 1")["policy"]))
+    compared(scores.filter(pl.col("runs") > 0), "MOSSV", "MOSSV(peers=0)")
     stability(table, scores.filter(pl.col("runs") > 0))
     left_out = scores.filter(pl.col("note").str.starts_with("a run would take")).group_by("policy").len()
     print("\nToo slow for some testbeds:", dict(left_out.sort("policy").iter_rows()))

@@ -1,4 +1,4 @@
-"""Compare constants of MOSSV on the development half of the league, as in docs/explanation/successor.md.
+"""Compare constants of MOSSV on the development half of the league, as in docs/evidence/successor.md.
 
 python benchmarks/mossv_constants.py [STEPS]
 

@@ -1,4 +1,4 @@
-"""Measure MOSSV where its theorem says nothing or little, as in docs/explanation/successor.md.
+"""Measure MOSSV where its theorem says nothing or little, as in docs/evidence/successor.md.
 
 python benchmarks/mossv_limits.py [RUNS [WORD]]
 

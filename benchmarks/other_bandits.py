@@ -5,7 +5,7 @@ python benchmarks/other_bandits.py [BANDITS [RUNS [SEED [MOST_ARMS]]]]
 Rewards in [0, 1], 2 to MOST_ARMS arms, 100 to 5,000 pulls an arm, at most 50,000 steps. Kinds: two values
 other than 0 and 1, truncated normals, beta with zeros, one better arm, one very bad arm, gaps that halve, and
 a best arm of rewards 0 and 1 beside constant arms. "above": the mean of MOSSV is higher by three standard
-errors. docs/explanation/successor.md has the table.
+errors. docs/evidence/successor.md has the table.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Compare MOSSV with MOSS and EUCBV on random bandits, as in docs/explanation/successor.md.
+"""Compare MOSSV with MOSS and EUCBV on random bandits, as in docs/evidence/successor.md.
 
 python benchmarks/random_bandits.py [BANDITS [RUNS [SEED]]]
 """

@@ -1,4 +1,4 @@
-"""Print what MOSSV must hold in the league, and where it does not, as in docs/explanation/successor.md.
+"""Print what MOSSV must hold in the league, and where it does not, as in docs/evidence/successor.md.
 
     python benchmarks/successor.py [SIZE]
 

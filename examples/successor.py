@@ -1,7 +1,7 @@
 """Play the paper's four experiments with the successor MOSSV.
 
 Mean regret of MOSSV, with and without a known horizon, beside EUCBV, MOSS and UCB-V. A second argument is
-the number of runs: docs/explanation/successor.md has 40.
+the number of runs: docs/evidence/successor.md has 40.
 """
 
 import sys

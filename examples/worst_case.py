@@ -2,7 +2,7 @@
 
 The search varies the number of arms, gaps and variances so that regret over sqrt(K T) is largest, and
 evaluates what it found on new seeds. Further arguments are the number of runs and horizons: ``python
-examples/worst_case.py worst.svg 400 1000 10000`` prints what docs/explanation/successor.md states.
+examples/worst_case.py worst.svg 400 1000 10000`` prints what docs/evidence/successor.md states.
 """
 
 import sys

@@ -110,9 +110,9 @@ POLICIES = (
     "UCBE",
 )
 RECORDED_AS = {
-    "MOSSV": "MOSSV(peers=4)",
+    "MOSSV": "MOSSV(peers=2)",
     "MOSSV(peers=0)": "MOSSV",
-    "MOSSVAnytime": "MOSSVAnytime(peers=4)",
+    "MOSSVAnytime": "MOSSVAnytime(peers=2)",
     "MOSSVAnytime(peers=0)": "MOSSV(anytime=True)",
     "BayesUCBBetaHorizon(c=0)": "BayesUCBBeta",
 }

@@ -33,7 +33,7 @@ def test_names_copies_and_pickles(kind):
     created = kind()
     assert type(created) is kind
     assert str(created) == kind.__name__
-    assert repr(created) == f"{kind.__name__}(a=1.2, c=1.4, caution=0.0, peers=4.0)"
+    assert repr(created) == f"{kind.__name__}(a=1.2, c=1.4, caution=0.0, peers=2.0)"
     for copied in (
         policy(str(created)),
         pickle.loads(pickle.dumps(created)),
@@ -99,12 +99,13 @@ def test_an_agent_stored_before_peers_goes_on_without_them(name, given):
     assert chosen == stored["next"]
 
 
-def test_a_program_that_opens_such_an_agent_with_the_default_finds_it_as_it_was(tmp_path):
+@pytest.mark.parametrize("peers", [0, 4])
+def test_a_program_that_opens_an_agent_of_a_former_default_finds_it_as_it_was(tmp_path, peers):
     path, arms = tmp_path / "a.db", ["red", "green", "blue"]
-    lr.open_agent(path, lr.MOSSV(peers=0), arms, horizon=100).close()
+    lr.open_agent(path, lr.MOSSV(peers=peers), arms, horizon=100).close()
     with lr.open_agent(path, lr.MOSSV(), arms, horizon=100) as agent:
-        assert agent.policy == lr.MOSSV(peers=0)
-    for other in (lr.MOSSV(peers=2), lr.MOSSV(caution=1)):
+        assert agent.policy == lr.MOSSV(peers=peers)
+    for other in (lr.MOSSV(peers=3), lr.MOSSV(caution=1)):
         with pytest.raises(lr.InputError, match="was created with policy"):
             lr.open_agent(path, other, arms, horizon=100)
 
@@ -208,7 +209,7 @@ def chernoff(mean, level):
 def independent_pulls(table, horizon, peers, caution, anytime):
     """The arms that MOSSV pulls of a table of rewards, written from the formula on its page."""
     arms = len(table)
-    caution += peers / 4 if arms == 2 else 0
+    caution += peers / 2 if arms == 2 else 0
     seen, pulled, bounds, median, until = [[] for _ in table], [], [inf] * arms, 0, 2 * arms
 
     def bound(rewards, share):
@@ -245,7 +246,7 @@ def test_the_pulls_are_those_of_an_independent_program(anytime, arms, horizon):
     table = draws.uniform(0.2, 0.3, (arms, horizon))
     table[0] = np.concatenate([np.full(20, 0.02), draws.uniform(0.4, 0.6, horizon - 20)])
     policy = lr.MOSSVAnytime() if anytime else lr.MOSSV()
-    expected = independent_pulls(table, horizon, 4.0, 0.0, anytime)
+    expected = independent_pulls(table, horizon, 2.0, 0.0, anytime)
     for engine in ("reference", "compiled"):
         played = lr.trace(policy, table, horizon=horizon, engine=engine).arm.tolist()
         assert sorted(played[:arms]) == sorted(expected[:arms]) == list(range(arms))

@@ -35,7 +35,7 @@ def log_plus(x):
 
 def mossv(m, v, n, T, K, arms, a=1.2, c=1.4, caution=0.0):
     """The smallest of Bernstein's, MOSS's and Chernoff's bound; on the scale above 0.8. K stands for K'."""
-    caution += 1 if arms == 2 else 0  # a quarter of the default of peers
+    caution += 1 if arms == 2 else 0  # half of the default of peers
     plain = log_plus(T / (K * n))
     level = plain * (1 + caution * (plain / log(T / K)) ** 2) if plain else 0.0
     bernstein = m + sqrt(a * v * level / n) + c * level / n

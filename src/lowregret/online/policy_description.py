@@ -23,6 +23,8 @@ class OwnPolicyError(InputError):
 
 ADDED: dict[str, dict[str, Any]] = {"MOSSV": {"peers": 0.0}, "MOSSVAnytime": {"peers": 0.0}}
 """What a policy did before a parameter was added whose default changes it: a description may lack it."""
+FORMER_PEERS = (0.0, 4.0)
+"""What ``MOSSV()`` meant before its default was ``peers=2``."""
 
 
 def describe(policy: Policy) -> dict[str, Any]:
@@ -67,12 +69,14 @@ def is_of_newer_version(description: dict[str, Any]) -> bool:
 def as_created(policy: Policy, description: dict[str, Any]) -> Policy:
     """Return a given policy as a stored agent plays it.
 
-    An agent that was created when MOSSV looked at no peers goes on without them, and so does a program that
-    opens it with ``MOSSV()``.
+    An agent that was created when MOSSV had another default of ``peers`` goes on with that, and so does a
+    program that opens it with ``MOSSV()``.
     """
     if isinstance(policy, MOSSV | MOSSVAnytime) and policy.peers == type(policy).peers:
-        former: Policy = replace(policy, peers=0.0)
-        return former if describe(former) == description else policy
+        for peers in FORMER_PEERS:
+            former: Policy = replace(policy, peers=peers)
+            if describe(former) == description:
+                return former
     return policy
 
 

@@ -59,9 +59,9 @@ class MOSSV(Policy):
     caution : float, default 0
         How much higher the level of the first pulls is, at least 0: L is (1 + caution) l for the first, and
         near l for the last. Runs that never find the best arm become rarer, and the mean regret larger.
-    peers : float, default 4
+    peers : float, default 2
         How much higher the level of an arm is that has far fewer pulls than the median arm, at least 0. Runs
-        that never find the best arm become rarer, often 30 times and more, at about the same mean regret. 0
+        that never find the best arm become rarer, often ten times and more, at about the same mean regret. 0
         looks at the pulls of the arm alone.
 
     See Also
@@ -79,7 +79,7 @@ class MOSSV(Policy):
     a: Positive = 1.2
     c: Positive = 1.4
     caution: NonNegative = 0.0
-    peers: NonNegative = 4.0
+    peers: NonNegative = 2.0
 
     index_trend = "constant"
     rounds_eliminate = False
@@ -110,7 +110,7 @@ class MOSSVAnytime(Policy):
 
     Parameters
     ----------
-    a, c, caution, peers : float, default 1.2, 1.4, 0, 4
+    a, c, caution, peers : float, default 1.2, 1.4, 0, 2
         As for `MOSSV`.
 
     See Also
@@ -127,7 +127,7 @@ class MOSSVAnytime(Policy):
     a: Positive = 1.2
     c: Positive = 1.4
     caution: NonNegative = 0.0
-    peers: NonNegative = 4.0
+    peers: NonNegative = 2.0
 
     index_trend = "increasing"
     rounds_eliminate = False
@@ -154,7 +154,7 @@ def _first_round(peers: float, clock: Clock) -> Round:
 
 def _caution(caution: float, peers: float, clock: Clock) -> float:
     """Return the caution, which with two arms does what peers does with more."""
-    return caution + peers / 4.0 if clock.arms == 2 else caution
+    return caution + peers / 2.0 if clock.arms == 2 else caution
 
 
 def _next_round(arms: Arms, clock: Clock, round: Round) -> Round:
