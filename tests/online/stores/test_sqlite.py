@@ -132,3 +132,19 @@ def test_another_process_creates_the_tables_between_two_statements(tmp_path):
     assert sqlite_format.format_of(Between(), "a.db") == sqlite_format.FILE_FORMAT
     ours.close()
     other.close()
+
+
+def test_who_opens_a_file_while_another_process_makes_its_first_commit(tmp_path, monkeypatch):
+    """The -wal was empty when it was looked at, and has pages now: it is not one that was deleted."""
+    path, real, others = tmp_path / "agent.db", sqlite_connection.Connection.remember_files_beside, []
+    opened(path).close()
+
+    def remember_and_let_another_go_on(connection):
+        real(connection)
+        if not others:
+            others.append(None)
+            others.append(opened(path).ask())
+
+    monkeypatch.setattr(sqlite_connection.Connection, "remember_files_beside", remember_and_let_another_go_on)
+    with opened(path) as agent:
+        assert agent.pending == tuple(others[1:])

@@ -149,11 +149,24 @@ class SQLiteStore(SQLStore):
         with as_store_error(self._path):
             _check_place(str(self._place), self._status)
             connection.remember_files_beside()
-            wal = next((status for path, status in connection.files[1:] if path.endswith("-wal")), None)
-            if wal is not None and wal.st_size == 0:
-                ((_, pages, _),) = self._retrying(connection.execute, "PRAGMA wal_checkpoint(PASSIVE)")
-                if pages > 0:  # which are in a file that another process has open, and nobody can find
-                    raise StoreError(f"cannot use {self.title}: {LOST_FILE}")
+            if any(
+                path.endswith("-wal") and self._lacks_pages(connection, path) for path, _ in connection.files
+            ):
+                raise StoreError(f"cannot use {self.title}: {LOST_FILE}")
+
+    def _lacks_pages(self, connection: Connection, wal: str) -> bool:
+        """Return whether pages are in a ``-wal`` that was deleted while another process has it open.
+
+        Nobody can find them: SQLite knows of them, and the file of that name is empty. Another process may
+        write the first ones at any moment, and empty the file later, so one look at it is not enough.
+        """
+        for _ in range(OPENING_ATTEMPTS):
+            if os.stat(wal).st_size > 0:
+                return False
+            ((_, pages, _),) = self._retrying(connection.execute, "PRAGMA wal_checkpoint(PASSIVE)")
+            if pages <= 0:
+                return False
+        return True
 
     def _connect_read_only(self) -> Connection:
         for _ in range(OPENING_ATTEMPTS):
