@@ -37,6 +37,23 @@ def test_a_list_of_means_for_a_bandit():
     assert said(lambda: lr.Bandit([0.1, 0.2])).endswith("use a function such as lr.bernoulli([0.1, 0.2])")
 
 
+def test_policies_in_the_wrong_form():
+    order = "simulate: policies come first, then the bandit: write simulate(policies, bandit)"
+    assert said(lambda: lr.simulate("bernoulli:0.1,0.2", "UCB1", **PLAY)) == order
+    named = said(lambda: lr.simulate({"mine": lr.UCB1()}, "bernoulli:0.1,0.2", **PLAY))
+    assert named.startswith("simulate: policies must be a list") and "labels=" in named
+
+
+def test_calls_of_other_libraries():
+    agent = lr.Agent("UCB1", ["A", "B"])
+    ours = {"predict": "ask()", "update": "tell(decision, reward)", "best_arm": "verdict()"}
+    for call, advice in ours.items():
+        text = said(lambda call=call: getattr(agent, call), AttributeError)
+        assert text == f"an agent has no attribute {call!r}: use agent.{advice}"
+    assert said(lambda: agent.dance, AttributeError) == "an agent has no attribute 'dance'"
+    assert not hasattr(agent, "_repr_png_")
+
+
 def test_arguments_by_their_place():
     one_list = "bernoulli takes one list: write bernoulli([0.1, 0.2])"
     assert said(lambda: lr.bernoulli(0.1, 0.2), TypeError) == one_list

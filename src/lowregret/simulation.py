@@ -23,7 +23,7 @@ from lowregret.engine.trace import trace as trace_run
 from lowregret.environments import Bandit, Delay, DriftingBandit, environment
 from lowregret.environments.delays import delay_of
 from lowregret.errors import InputError
-from lowregret.policies import Policy, clock_at
+from lowregret.policies import POLICIES, Policy, clock_at
 from lowregret.policies.inputs import clips, policies_of, policy_of, reward_note, validate_period
 
 if TYPE_CHECKING:
@@ -327,11 +327,16 @@ def _check_order(owner: str, policies: object, bandit: object) -> None:
     """Refuse a bandit in the place of the policies, and policies in the place of the bandit."""
     entries = bandit if isinstance(bandit, list | tuple) else [bandit]
     swapped = [
-        isinstance(entry, Policy) or (isinstance(entry, type) and issubclass(entry, Policy))
+        isinstance(entry, Policy)
+        or (isinstance(entry, type) and issubclass(entry, Policy))
+        or (isinstance(entry, str) and entry.partition("(")[0] in POLICIES)
         for entry in entries
     ]
     if isinstance(policies, Bandit) or any(swapped):
         raise InputError(f"{owner}: policies come first, then the bandit: write {owner}(policies, bandit)")
+    if isinstance(policies, Mapping):
+        advice = "name them in plots and tables by labels={'MOSS': 'mine'}"
+        raise InputError(f"{owner}: policies must be a list, without names of your own: {advice}")
 
 
 def _within_unit(support: tuple[float, float]) -> bool:

@@ -20,6 +20,20 @@ OTHER_NAMES = {
 }
 """Names of other libraries, in lower case without underscores, and what to use here."""
 
+AGENT_CALLS = {
+    **dict.fromkeys(("choose", "choice", "select_arm", "select", "pull", "predict", "act"), "ask()"),
+    **dict.fromkeys(("update", "partial_fit", "fit", "learn", "reward", "record"), "tell(decision, reward)"),
+    **dict.fromkeys(("best_arm", "winner", "best"), "verdict()"),
+    **dict.fromkeys(("remove_arm", "delete_arm"), "retire_arm(arm)"),
+}
+"""Calls of an agent as other libraries name them, and ours."""
+
+
+def our_call(name: str) -> str:
+    """Return the message for a call that agents do not have."""
+    ours = AGENT_CALLS.get(name, "")
+    return f"an agent has no attribute {name!r}{ours and ': use agent.' + ours}"
+
 
 def our_name(name: str) -> str:
     """Return what to use for a name of another library, "" for a name that none has."""

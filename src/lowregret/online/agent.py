@@ -15,6 +15,7 @@ from secrets import token_hex
 from time import time
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, overload
 
+from lowregret._common.other_names import our_call
 from lowregret._common.text import count
 from lowregret._common.validation import VARIANCE, Rule, integer, number, short_repr
 from lowregret.engine.prior import ArmPrior, describe
@@ -147,6 +148,11 @@ class Agent:
         self.transactions = _in_memory(AgentState(settings, token_hex(16)), clock)
 
     # What it is.
+
+    if not TYPE_CHECKING:  # for which every name would exist
+
+        def __getattr__(self, name: str) -> object:
+            raise AttributeError(our_call(name), name=name, obj=self)
 
     @property
     def policy(self) -> Policy:
