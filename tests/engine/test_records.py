@@ -2,14 +2,17 @@
 
 import io
 from dataclasses import replace
+from inspect import signature
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
 
 import lowregret as lr
+from lowregret import simulation
 from lowregret.engine.backends import run
-from lowregret.engine.problem import RECORDS, Problem, Record
+from lowregret.engine.problem import RECORDS, Problem, Record, records_asked_by
 from lowregret.experiments.sharding import make_shard_plan
 from lowregret.experiments.worker import work
 from lowregret.simulation import results_of
@@ -38,6 +41,19 @@ def test_a_quantity_of_the_path_is_recorded_on_every_engine(switches, engine, re
     assert outcome.records["switches"].tolist() == np.array(wanted).tolist()
     if "rewards" in record:
         assert outcome.records["rewards"] == pytest.approx(plain.records["rewards"])
+
+
+def test_what_users_ask_for_is_what_there_is_to_record(monkeypatch):
+    """Help and types need each keyword where it is taken: in `simulate`, and in an experiment."""
+    asked = {record.asked_by or f"record_{name}" for name, record in RECORDS.items()} - {"record_path"}
+    for taken in (signature(lr.simulate).parameters, lr.Experiment.model_fields):
+        assert {name for name in taken if name.startswith("record_")} == asked
+    problems = []
+    monkeypatch.setattr(simulation, "run_engine", lambda problem, *_: problems.append(problem) or 1 / 0)
+    for keyword in sorted(asked):
+        with pytest.raises(ZeroDivisionError):
+            lr.simulate("MOSS", BANDIT, 10, 1, engine="reference", **{keyword: True})
+        assert problems[-1].record == set(records_asked_by(SimpleNamespace(**{keyword: True}))) != set()
 
 
 def test_it_has_a_column_in_results_and_in_the_files_of_experiments(switches):

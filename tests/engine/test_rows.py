@@ -80,8 +80,8 @@ def compiled_rows(problem: Problem):
         np.zeros(1, np.int64),
     )
     path = np.zeros((1, problem.horizon, 3), np.int64)
-    none, number = np.zeros((1, 0)), np.zeros((1, 0), np.int64)
-    outputs = Outputs(none, pulls, eliminated, none, path, number, none, number, stop)
+    none = np.zeros((1, 0))
+    outputs = Outputs(none, pulls, eliminated, none, path, None, stop)
     seed = np.uint64(problem.seed)
     setup = Setup(
         encoding.first_round,

@@ -51,7 +51,7 @@ none, and the loss of that; the time from which only one arm was pulled, 0 for n
 The loss is the gap of the recommended arm, or the number of arms that a policy with ``accepts`` takes for on
 the wrong side of its threshold; nan where it cannot tell yet. A row with ``of_path`` is all that a further
 quantity needs, on every engine: its arrays, the files of experiments and the tables of results follow from
-it.
+it. A keyword that asks for it is written in ``simulate`` and ``Experiment``, where help and types need it.
 """
 
 

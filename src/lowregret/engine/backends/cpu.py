@@ -11,10 +11,14 @@ from lowregret.engine.backends.threads import interruptible, run_in_threads
 from lowregret.engine.bridge.compiler import entry, is_on_disk
 from lowregret.engine.encoding import arm_table, encode, rows_of_runs
 from lowregret.engine.failures import call, raise_for
+from lowregret.engine.kernels.answers import Answers
 from lowregret.engine.kernels.modes import play_run, select_mode
 from lowregret.engine.kernels.runs import Outputs, Setup, new_memory, play_runs, sum_rewards
-from lowregret.engine.problem import RECORDS, REWARDS, Control, Outcome, Problem, eliminates
+from lowregret.engine.problem import PATH, RECORDS, REWARDS, Control, Outcome, Problem, eliminates
 from lowregret.engine.start import within_memory
+
+ANSWERED = Answers._fields[:3]
+"""The records of what a policy answers, which are computed together."""
 
 
 class Game:
@@ -28,19 +32,29 @@ class Game:
         with within_memory(f"{runs} runs need {gigabytes:.3g} GB of memory: use fewer, or a coarser grid"):
             self.regret = np.zeros((runs, len(problem.grid)))
             self.pulls, self.eliminated = np.zeros((2, runs, size), np.int64)
+        self.recorded = problem.record.union(() if self.encoding.sides is None else ANSWERED)
         self.records = {
-            name: _allocate(problem, name) for name, record in RECORDS.items() if not record.of_path
+            name: _allocate(problem, name, name in self.recorded)
+            for name, record in RECORDS.items()
+            if not record.of_path
         }
         self.mode = select_mode(problem)
 
     def arguments(self, start: int, stop: int) -> tuple[Any, ...]:
         """Return the arguments of ``play_runs`` after the policy, for the runs from ``start`` to ``stop``."""
         problem, encoding = self.problem, self.encoding
-        part, wanted, horizon = slice(start, stop), problem.record, problem.horizon
-        recorded = {name: array[part] if name in wanted else array for name, array in self.records.items()}
+        part, horizon, sides = slice(start, stop), problem.horizon, encoding.sides
+        recorded = {
+            name: array[part] if name in self.recorded else array for name, array in self.records.items()
+        }
+        answers = None
+        if sides is not None:
+            recommended, loss, stopped = (recorded[name] for name in ANSWERED)
+            answers = Answers(recommended, loss, stopped, problem.grid, sides)
         outputs = Outputs(
-            self.regret[part], self.pulls[part], self.eliminated[part], stop=self.halt, **recorded
-        )
+            self.regret[part], self.pulls[part], self.eliminated[part], recorded[REWARDS], recorded[PATH],
+            answers, self.halt,
+        )  # fmt: skip
         memory = new_memory(arm_table(problem, encoding.rows))
         scratch = self.mode.new_scratch(problem.policy, encoding, horizon)
         arms = rows_of_runs(problem, encoding, problem.first_run + start, stop - start)
@@ -93,10 +107,10 @@ def run(problem: Problem, control: Control) -> Outcome:
     return Outcome(policy, problem.grid, game.regret, pulls, times, recorded, seconds, threads)
 
 
-def _allocate(problem: Problem, name: str) -> Any:
+def _allocate(problem: Problem, name: str, wanted: bool) -> Any:
     """Return the array of a record; where it is not wanted, a placeholder for one run without numbers."""
     record, size = RECORDS[name], len(problem.bandit)
-    if name not in problem.record:
+    if not wanted:
         return np.zeros((1, *(0 * length for length in record.shape(size, 0, 0))), record.dtype)
     steps = problem.horizon
     with within_memory(f"a trace of {steps} steps does not fit into memory: use fewer"):

@@ -1,20 +1,42 @@
 """What a policy answers during a run, recorded at the times of the grid: see ``engine.problem.RECORDS``.
 
-Each function does nothing if ``sides`` is None, and compiled code for None has nothing of it.
+Each function does nothing if ``answers`` is None, and compiled code for None has nothing of it.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from lowregret.engine.bridge.compile import by_policy_class, jittable, jittable_inline
+from lowregret._common.arrays import Floats, Integers
+from lowregret.engine.bridge.compile import by_policy_class, jittable_inline
 from lowregret.engine.kernels.rules import rules_of
 from lowregret.engine.kernels.state import ArmTable, State
 from lowregret.engine.kernels.step import in_warmup, recommended
 from lowregret.policies import Arms, Clock, Policy
-from lowregret.policies.views import clock_at
+
+
+class Answers(NamedTuple):
+    """Where the answers of a policy go, and what they are judged by.
+
+    The first three have a row for each run, or are the rows of one run.
+    """
+
+    recommended: Integers  # at the times of the grid
+    loss: Floats
+    stopped: Integers  # one number: the time from which one arm alone was pulled
+    grid: Integers
+    sides: Integers  # of ``engine.encoding.sides_of``
+
+
+@jittable_inline
+def answers_of(answers: Any, entry: int) -> Any:
+    """Return where the answers of a run go, None if they are not recorded."""
+    if answers is None:
+        return None
+    recommended, loss, stopped, grid, sides = answers
+    return Answers(recommended[entry], loss[entry], stopped[entry], grid, sides)
 
 
 def _recommend(policy: Any, table: ArmTable, clock: Clock, alone: bool, sides: Any) -> tuple[int, float]:
@@ -40,34 +62,33 @@ def answer_now(kind: type[Policy]) -> Any:
 
 
 @jittable_inline
-def answer(policy: Any, run: Any, state: State, clock: Clock, entry: int, following: int, sides: Any) -> None:
+def answer(
+    policy: Any, answers: Any, table: ArmTable, state: State, clock: Clock, entry: int, following: int
+) -> None:
     """Record the answer for the entries of the grid from ``entry`` up to the one before ``following``."""
-    if sides is not None and following > entry:
+    if answers is not None and following > entry:
         alone = state.active_arms == 1 and rules_of(policy).ends_alone
-        number, loss = answer_now(policy, run.table, clock, alone, sides)
+        number, loss = answer_now(policy, table, clock, alone, answers.sides)
         for at in range(entry, following):
-            run.answers.recommended[at] = number
-            run.answers.loss[at] = loss
+            answers.recommended[at], answers.loss[at] = number, loss
 
 
-@jittable
-def answer_warm_up(policy: Any, run: Any, state: State, sides: Any) -> None:
+@jittable_inline
+def answer_warm_up(policy: Any, answers: Any, table: ArmTable, state: State, clock: Clock) -> None:
     """Record that there is no answer before the end of the warm-up, and the answer at its end."""
-    if sides is not None:
+    if answers is not None:
         for at in range(state.recorded):
-            run.answers.recommended[at], run.answers.loss[at] = -1, np.nan
+            answers.recommended[at], answers.loss[at] = -1, np.nan
         last = state.recorded - 1
-        complete = not in_warmup(run.table.rows, rules_of(policy).warmup)
-        if last >= 0 and run.grid[last] == state.t and complete:
-            clock = clock_at(state.t, run.horizon, len(run.table.rows), 0.0)
-            answer(policy, run, state, clock, last, state.recorded, sides)
+        complete = not in_warmup(table.rows, rules_of(policy).warmup)
+        if last >= 0 and answers.grid[last] == state.t and complete:
+            answer(policy, answers, table, state, clock, last, state.recorded)
 
 
-@jittable
-def answer_rest(policy: Any, run: Any, state: State, sides: Any) -> None:
+@jittable_inline
+def answer_rest(policy: Any, answers: Any, table: ArmTable, state: State, clock: Clock) -> None:
     """Record the answer for the rest of a run in which one arm is left, and the time from which it was."""
-    if sides is not None:
+    if answers is not None:
         alone = state.active_arms == 1 and rules_of(policy).ends_alone
-        run.answers.stopped[0] = max(state.t, 1) if alone else 0
-        clock = clock_at(state.t, run.horizon, len(run.table.rows), 0.0)
-        answer(policy, run, state, clock, state.recorded, len(run.grid), sides)
+        answers.stopped[0] = max(state.t, 1) if alone else 0
+        answer(policy, answers, table, state, clock, state.recorded, len(answers.grid))

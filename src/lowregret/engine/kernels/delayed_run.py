@@ -127,7 +127,7 @@ def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> Sta
             if rules.uses_best:
                 best = best_mean(table)
             now = queue.following[now]
-        record_step(run, t, number, state.round.number, state.active_arms)
+        record_step(run.path, t, number, state.round.number, state.active_arms)
         entry = at
         at, status = end_step(run, t, at, state.status)
         if drifts and at > entry:

@@ -8,12 +8,13 @@ import numpy as np
 
 from lowregret._common.arrays import Floats, Integers
 from lowregret.engine.bridge.compile import compiled
+from lowregret.engine.kernels.answers import answers_of
 from lowregret.engine.kernels.delayed_rewards import nth_delay
 from lowregret.engine.kernels.drifting import drifting_reward
 from lowregret.engine.kernels.modes import play_run
 from lowregret.engine.kernels.rewards import RewardSource, nth_reward, reward, reward_source
 from lowregret.engine.kernels.rng import POLICY_STREAM, STATE, Rng, shuffle, stream
-from lowregret.engine.kernels.simulated_run import POLL_STEPS, Answers, Run, finish
+from lowregret.engine.kernels.simulated_run import POLL_STEPS, Run, finish
 from lowregret.engine.kernels.state import ArmTable, Rows, State, in_lines, lay_out
 from lowregret.engine.kernels.step import count_active
 from lowregret.engine.status import PLAYING
@@ -40,9 +41,7 @@ class Outputs(NamedTuple):
     eliminated: Integers
     rewards: Floats
     path: Integers
-    recommended: Integers
-    loss: Floats
-    stopped: Integers
+    answers: Any  # an ``Answers``, None if they are not recorded
     stop: Integers
 
 
@@ -86,11 +85,7 @@ def play_runs(
         prepare_run(arms[entry % len(arms)], seed, number, memory)
         regret, rewards = outputs.regret[entry], outputs.rewards[entry % len(outputs.rewards)]
         path, stop = outputs.path[entry % len(outputs.path)], outputs.stop
-        answers = Answers(
-            outputs.recommended[entry % len(outputs.recommended)],
-            outputs.loss[entry % len(outputs.loss)],
-            outputs.stopped[entry % len(outputs.stopped)],
-        )
+        answers = answers_of(outputs.answers, entry)
         run = Run(table, data, horizon, clip, grid, seed, number, regret, rewards, path, answers, stop)
         state = play_run(policy, State(first, count_active(rows), 0, 0, PLAYING), rng, run, scratch)
         status = finish(run, state.round.number, state.t) if state.status == PLAYING else state.status

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from lowregret._common.arrays import Floats, Integers
+from lowregret._common.arrays import Floats
 from lowregret.engine.encoding import Encoding
 from lowregret.engine.kernels.answers import answer, answer_rest, answer_warm_up
 from lowregret.engine.kernels.exceedances import new_scores
@@ -12,7 +12,6 @@ from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.rules import rules_of
 from lowregret.engine.kernels.simulated_run import (
     Run,
-    clock_now,
     draw_reward,
     end_step,
     record_step,
@@ -24,13 +23,13 @@ from lowregret.engine.kernels.step import choose, in_warmup, update
 from lowregret.engine.problem import Problem
 from lowregret.engine.status import ARM_FAILED, NOT_A_NUMBER, PLAYING
 from lowregret.policies import Policy
+from lowregret.policies.views import clock_at
 
 
 class Scratch(NamedTuple):
-    """The working memory: that of a choice, and the sides of ``Encoding``, None if nothing is answered."""
+    """The working memory: that of a choice."""
 
     scores: Floats
-    sides: Integers | None
 
 
 def applies(problem: Problem) -> bool:
@@ -39,18 +38,18 @@ def applies(problem: Problem) -> bool:
 
 
 def new_scratch(policy: Policy, encoding: Encoding, horizon: int) -> Scratch:
-    return Scratch(new_scores(policy, len(encoding.rows)), encoding.sides)
+    return Scratch(new_scores(policy, len(encoding.rows)))
 
 
 def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> State:
     """Play one run of any policy."""
     table, horizon, rules = run.table, run.horizon, rules_of(policy)
     state = warm_up(policy, state, rng, run)
-    answer_warm_up(policy, run, state, scratch.sides)
+    answer_warm_up(policy, run.answers, table, state, clock_at(state.t, horizon, len(table.rows), 0.0))
     while state.status == PLAYING and state.t < horizon and (state.active_arms > 1 or not rules.ends_alone):
         round, active, t, at, _ = state
         t += 1
-        clock = clock_now(run, t, best_mean(table) if rules.uses_best else 0.0)
+        clock = clock_at(t, horizon, len(table.rows), best_mean(table) if rules.uses_best else 0.0)
         warm = rules.admits_later and in_warmup(table.rows, rules.warmup)
         chosen = choose(policy, table, state, clock, rng, scratch.scores, warm, 0)
         if chosen < 0:
@@ -59,10 +58,10 @@ def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> Sta
         if x != x:
             return State(round, active, t, at, ARM_FAILED - number)
         state = update(policy, table, State(round, active, t, at, PLAYING), chosen, x, clock, rng, warm)
-        record_step(run, t, number, state.round.number, state.active_arms)
+        record_step(run.path, t, number, state.round.number, state.active_arms)
         entry = at
         at, status = end_step(run, t, at, state.status)
-        answer(policy, run, state, clock, entry, at, scratch.sides)
+        answer(policy, run.answers, table, state, clock, entry, at)
         state = State(state.round, state.active_arms, t, at, status)
-    answer_rest(policy, run, state, scratch.sides)
+    answer_rest(policy, run.answers, table, state, clock_at(state.t, horizon, len(table.rows), 0.0))
     return state

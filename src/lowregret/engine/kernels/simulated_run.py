@@ -20,19 +20,11 @@ from lowregret.engine.kernels.state import ArmTable, Rows, State
 from lowregret.engine.kernels.statistics import best_mean, clipped, observe, observes_plainly
 from lowregret.engine.kernels.step import count_active
 from lowregret.engine.status import ARM_FAILED, PLAYING, STOPPED
-from lowregret.policies import Clock, Policy
+from lowregret.policies import Policy
 from lowregret.policies.views import clock_at
 
 POLL_STEPS = 2**18
 """After how many steps a run looks at ``stop`` at the latest: some 10 ms, at which it costs nothing."""
-
-
-class Answers(NamedTuple):
-    """Where the answers of the policy go, by the times of the grid; empty if they are not recorded."""
-
-    recommended: Integers
-    loss: Floats
-    stopped: Integers  # one number: the time from which one arm alone was pulled
 
 
 class Run(NamedTuple):
@@ -48,7 +40,7 @@ class Run(NamedTuple):
     regret: Floats
     rewards: Floats  # the sum of each arm's, or empty
     path: Integers
-    answers: Answers
+    answers: Any  # an ``answers.Answers``, None if they are not recorded
     stop: Integers
 
 
@@ -78,19 +70,12 @@ def end_step(run: Run, t: int, at: int, status: int) -> tuple[int, int]:
 
 
 @compiled
-def record_step(run: Run, t: int, number: int, round: int, active: int) -> None:
+def record_step(path: Integers, t: int, number: int, round: int, active: int) -> None:
     """Record step ``t`` if the path is wanted."""
-    path = run.path
     if len(path) > 0:
         path[t - 1, 0] = number
         path[t - 1, 1] = round
         path[t - 1, 2] = active
-
-
-@compiled_inline
-def clock_now(run: Run, t: int, best: float) -> Clock:
-    """Return the clock of step ``t``."""
-    return clock_at(t, run.horizon, len(run.table.rows), best)
 
 
 @compiled_inline
@@ -127,7 +112,7 @@ def finish(run: Run, number: int, t: int) -> int:
         return ARM_FAILED - rows[last]["number"]
     if len(run.path) > 0:
         for step in range(t + 1, horizon + 1):
-            record_step(run, step, rows[last]["number"], number, 1)
+            record_step(run.path, step, rows[last]["number"], number, 1)
     for at in range(len(grid)):
         if grid[at] > t:
             rows[last]["pulls"] += grid[at] - t
@@ -159,8 +144,8 @@ def pull_each(observer: Any, times: int, rng: Rng, number: int, run: Run) -> tup
                 return t, at, ARM_FAILED - rows[i]["number"]
             t += 1
             best = best_mean(table) if rules.remembers and rules.uses_best else 0.0
-            observe(observer, table, i, x, clock_now(run, t, best), rng)
-            record_step(run, t, rows[i]["number"], number, active)
+            observe(observer, table, i, x, clock_at(t, run.horizon, len(rows), best), rng)
+            record_step(run.path, t, rows[i]["number"], number, active)
             at = record_if_due(run, t, at)
     return t, at, PLAYING
 

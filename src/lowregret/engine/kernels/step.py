@@ -294,25 +294,26 @@ def log_eliminated(rows: Rows, t: int) -> int:
     return active
 
 
-def _next_round(policy: Any, table: ArmTable, clock: Clock, round: Any, rng: Rng) -> Any:
-    return policy.next_round(Arms(policy, table), clock, round)
+def _next_round(policy: Any, table: ArmTable, t: int, clock: Clock, round: Any, rng: Rng) -> tuple[Any, int]:
+    return policy.next_round(Arms(policy, table), clock, round), log_eliminated(table.rows, t)
 
 
-def _next_round_drawn(policy: Any, table: ArmTable, clock: Clock, round: Any, rng: Rng) -> Any:
-    return policy.next_round(Arms(policy, table), clock, round, rng)
+def _next_round_drawn(
+    policy: Any, table: ArmTable, t: int, clock: Clock, round: Any, rng: Rng
+) -> tuple[Any, int]:
+    return policy.next_round(Arms(policy, table), clock, round, rng), log_eliminated(table.rows, t)
+
+
+def _same_round(policy: Any, table: ArmTable, t: int, clock: Clock, round: Any, rng: Rng) -> tuple[Any, int]:
+    return round, count_active(table.rows)
 
 
 @by_policy_class
-def following_round(kind: type[Policy]) -> Any:
-    """Return the round after a round."""
-    return _next_round_drawn if takes_rng(kind, "next_round") else _next_round
-
-
-@jittable
-def end_round(policy: Any, table: ArmTable, t: int, clock: Clock, round: Any, rng: Rng) -> tuple[Any, int]:
+def end_round(kind: type[Policy]) -> Any:
     """Return the following round, and how many arms are active."""
-    following = following_round(policy, table, clock, round, rng)
-    return following, log_eliminated(table.rows, t)
+    if not kind.overrides("first_round"):
+        return _same_round
+    return _next_round_drawn if takes_rng(kind, "next_round") else _next_round
 
 
 def _eliminate_none(policy: Any, table: ArmTable, state: State, place: int, clock: Clock, rng: Rng) -> State:

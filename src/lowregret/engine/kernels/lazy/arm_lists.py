@@ -17,14 +17,14 @@ from lowregret.engine.encoding import Encoding
 from lowregret.engine.kernels.lazy.tournament import Tournament, enter, new_tournament, rebuild
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.rules import rules_of
-from lowregret.engine.kernels.simulated_run import Run, clock_now, draw_reward, end_step, record_step, warm_up
+from lowregret.engine.kernels.simulated_run import Run, draw_reward, end_step, record_step, warm_up
 from lowregret.engine.kernels.state import ArmTable, Rows, State
 from lowregret.engine.kernels.statistics import observe
 from lowregret.engine.kernels.step import start_list
 from lowregret.engine.problem import Problem
 from lowregret.engine.status import ARM_FAILED, NOT_A_NUMBER, PLAYING
 from lowregret.policies import Arm, Clock, Policy
-from lowregret.policies.views import arm_view
+from lowregret.policies.views import arm_view, clock_at
 
 
 class Scratch(NamedTuple):
@@ -127,19 +127,19 @@ def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> Sta
         if x != x:
             return State(round, remaining, t, at, ARM_FAILED - number)
         t += 1
-        observe(policy, table, i, x, clock_now(run, t, 0.0), rng)
+        observe(policy, table, i, x, clock_at(t, run.horizon, len(rows), 0.0), rng)
         row["active"] = False
         remaining -= 1
         evaluate_always(lines, i)
         if uses_best:
             enter(means, i, row["mean"])
-        clock = clock_now(run, t, means.best[1] if uses_best else 0.0)
+        clock = clock_at(t, run.horizon, len(rows), means.best[1] if uses_best else 0.0)
         more = list_arms(policy, table, clock, round, rng, lines)
         if more < 0:
             return State(round, remaining, t, at, NOT_A_NUMBER)
         listed += more
         if remaining == 0:
             i, remaining, listed = 0, next_list(rows, listed, lines), 0
-        record_step(run, t, number, round.number, remaining)
+        record_step(run.path, t, number, round.number, remaining)
         at, status = end_step(run, t, at, status)
     return State(round, remaining, t, at, status)

@@ -24,7 +24,6 @@ from lowregret.engine.kernels.rules import rules_of
 from lowregret.engine.kernels.simulated_run import (
     POLL_STEPS,
     Run,
-    clock_now,
     end_step,
     record_step,
     warm_up,
@@ -34,8 +33,8 @@ from lowregret.engine.kernels.statistics import Sums, add_reward, arm_from_sums,
 from lowregret.engine.kernels.step import eliminate_dominated, end_round, log_eliminated
 from lowregret.engine.problem import Problem
 from lowregret.engine.status import ARM_FAILED, ELIMINATED_ALL, NOT_A_NUMBER, PLAYING
-from lowregret.policies import Clock, Policy
-from lowregret.policies.views import arm_view
+from lowregret.policies import Policy
+from lowregret.policies.views import arm_view, clock_at
 
 
 class Scratch(NamedTuple):
@@ -57,12 +56,15 @@ def new_scratch(policy: Policy, encoding: Encoding, horizon: int) -> Scratch:
 
 
 @compiled
-def rescore(policy: Any, table: ArmTable, clock: Clock, round: Any, rng: Rng, tree: Tournament) -> Any:
-    """Score all active arms into the tree; return the smallest score and the largest lower bound.
+def rescore(
+    policy: Any, table: ArmTable, t: int, horizon: int, round: Any, rng: Rng, tree: Tournament
+) -> Any:
+    """Score all active arms after step ``t``; return the smallest score and the largest lower bound.
 
     Both are nan where a score is.
     """
     rows, size = table.rows, len(tree.best) // 2
+    clock = clock_at(t, horizon, len(rows), 0.0)
     lowest, highest = np.inf, -np.inf
     for i in range(len(rows)):
         tree.best[size + i] = -np.inf
@@ -100,7 +102,8 @@ def look_ahead(
         sums = add_reward(sums, policy.transform_reward(rewards[k], rng))
         totals[k], squares[k] = sums.total, sums.squares
     row["origin"] = sums.origin
-    clock, scores, lower_bounds = clock_now(run, t + 1, 0.0), ahead.scores, ahead.lower_bounds
+    clock = clock_at(t + 1, run.horizon, len(run.table.rows), 0.0)
+    scores, lower_bounds = ahead.scores, ahead.lower_bounds
     for k in range(length):
         after = Sums(sums.before, count + k, sums.origin, totals[k], squares[k])
         arm = arm_from_sums(policy, run.table, number, after)
@@ -116,7 +119,7 @@ def make_pulls(run: Run, ahead: Lookahead, i: int, t: int, count: int, round: An
     """Pull an arm so many times, as computed; return the time."""
     if len(run.path) > 0:
         for step in range(t + 1, t + count + 1):
-            record_step(run, step, run.table.rows[i]["number"], round.number, active)
+            record_step(run.path, step, run.table.rows[i]["number"], round.number, active)
     run.table.rows[i]["pulls"] += count
     ahead.arms[i]["pulled"] += count
     return t + count
@@ -128,9 +131,9 @@ def _eliminate(
 ) -> int:
     rows = run.table.rows
     write_all_pulled(rows, ahead)
-    if eliminate_dominated(policy, run.table, clock_now(run, t, 0.0), round, rng):
+    if eliminate_dominated(policy, run.table, clock_at(t, run.horizon, len(rows), 0.0), round, rng):
         active = log_eliminated(rows, t)
-        record_step(run, t, rows[i]["number"], round.number, active)
+        record_step(run.path, t, rows[i]["number"], round.number, active)
     return active
 
 
@@ -153,8 +156,8 @@ def _start_round(
     rows = run.table.rows
     write_all_pulled(rows, ahead)
     forget(ahead)
-    round, active = end_round(policy, run.table, t, clock_now(run, t, 0.0), round, rng)
-    record_step(run, t, rows[i]["number"], round.number, active)
+    round, active = end_round(policy, run.table, t, clock_at(t, run.horizon, len(rows), 0.0), round, rng)
+    record_step(run.path, t, rows[i]["number"], round.number, active)
     return round, active
 
 
@@ -181,7 +184,7 @@ def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> Sta
     rules, tree, ahead = rules_of(policy), scratch.tree, scratch.ahead
     round, active, t, at, status = warm_up(policy, state, rng, run)
     forget(ahead)
-    lowest, highest = rescore(policy, table, clock_now(run, t, 0.0), round, rng, tree)
+    lowest, highest = rescore(policy, table, t, horizon, round, rng, tree)
     if lowest != lowest and t < horizon and status == PLAYING:
         return State(round, active, t, at, NOT_A_NUMBER)
     i = tree.place[1]
@@ -216,7 +219,7 @@ def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> Sta
                 active = eliminate(policy, run, ahead, pulled, t, round, rng, active)
                 if active == 0:
                     return State(round, active, t, at, ELIMINATED_ALL)
-                lowest, highest = rescore(policy, table, clock_now(run, t, 0.0), round, rng, tree)
+                lowest, highest = rescore(policy, table, t, horizon, round, rng, tree)
                 i = tree.place[1]
                 if active == 1:
                     break
@@ -224,7 +227,7 @@ def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> Sta
             round, active = start_round(policy, run, ahead, pulled, t, round, active, rng)
             if active == 0:
                 return State(round, active, t, at, ELIMINATED_ALL)
-            lowest, highest = rescore(policy, table, clock_now(run, t, 0.0), round, rng, tree)
+            lowest, highest = rescore(policy, table, t, horizon, round, rng, tree)
             if lowest != lowest:
                 return State(round, active, t, at, NOT_A_NUMBER)
             i = tree.place[1]

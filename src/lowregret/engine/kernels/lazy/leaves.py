@@ -105,9 +105,9 @@ def groups_for(policy: Policy, rows: Rows) -> Groups | None:
 
 
 @compiled_inline
-def arm_of(policy: Any, table: ArmTable, pulls: int, mean: float, variance: float) -> Arm:
+def arm_of(pulls: int, mean: float, variance: float) -> Arm:
     """Return an arm of a policy that looks at nothing else."""
-    return Arm(0, pulls, mean, variance, None, policy.view_arms(table), None)
+    return Arm(0, pulls, mean, variance, None, None, None)
 
 
 @compiled_inline
@@ -115,7 +115,7 @@ def group_bound(policy: Any, board: Board, groups: Groups, clock: Clock, slot: i
     """Return what no score of a group can pass but for the slack."""
     group = groups.group[slot]
     node = groups.node[group["leader"]]
-    arm = arm_of(policy, board.table, group["pulls"], node["mean"], node["spread"])
+    arm = arm_of(group["pulls"], node["mean"], node["spread"])
     return bound(policy, board, arm, clock)
 
 
@@ -127,7 +127,7 @@ def best_member(policy: Any, board: Board, groups: Groups, clock: Clock, slot: i
     for k in range(list_members(groups, group["leader"])):
         i = groups.members[k]
         node = groups.node[i]
-        arm = arm_of(policy, board.table, group["pulls"], node["mean"], node["variance"])
+        arm = arm_of(group["pulls"], node["mean"], node["variance"])
         score = score_of(policy, board, arm, clock)
         if score != score:
             return i, score
@@ -150,14 +150,14 @@ def best_at(
     group = groups.group[slot]
     pulls, i = group["pulls"], group["leader"]
     node = groups.node[i]
-    arm = arm_of(policy, table, pulls, node["mean"], node["variance"])
+    arm = arm_of(pulls, node["mean"], node["variance"])
     score = score_of(policy, board, arm, clock)
     rules, mean, rest_mean = rules_of(policy), node["mean"], node["rest_mean"]
     matters = score >= cutoff or (rules.uses_variance and node["spread"] > node["variance"])
     if rules.separable_width:  # the scores differ as the means do
         matters &= not mean - rest_mean > slack(abs(mean) + abs(score))
     if matters and rest_mean > -np.inf:
-        rest = arm_of(policy, table, pulls, rest_mean, node["rest_spread"])
+        rest = arm_of(pulls, rest_mean, node["rest_spread"])
         if not score_of(policy, board, rest, clock) < max(cutoff, score - slack(score)):
             return best_member(policy, board, groups, clock, slot)
     return i, score

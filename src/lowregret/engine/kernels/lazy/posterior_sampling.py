@@ -30,7 +30,6 @@ from lowregret.engine.kernels.posteriors import QuantileLevel, draw, draw_all, e
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.simulated_run import (
     Run,
-    clock_now,
     draw_reward,
     end_step,
     record_step,
@@ -42,7 +41,7 @@ from lowregret.engine.problem import Problem
 from lowregret.engine.status import ARM_FAILED, NOT_A_NUMBER, PLAYING
 from lowregret.policies import Policy
 from lowregret.policies.base import samples_posteriors
-from lowregret.policies.views import arm_view
+from lowregret.policies.views import arm_view, clock_at
 
 
 class Scratch(NamedTuple):
@@ -129,9 +128,9 @@ def play_drawing_all(policy: Any, state: State, rng: Rng, run: Run, scratch: Scr
         if x != x:
             return State(round, active, t, at, ARM_FAILED - rows[i]["number"])
         t += 1
-        observe(policy, table, i, x, clock_now(run, t, 0.0), rng)
+        observe(policy, table, i, x, clock_at(t, run.horizon, len(rows), 0.0), rng)
         first[chosen], second[chosen] = posterior(policy, arm_view(policy, table, i))
-        record_step(run, t, rows[i]["number"], round.number, active)
+        record_step(run.path, t, rows[i]["number"], round.number, active)
         at, status = end_step(run, t, at, status)
         if is_due(round, t):
             break
@@ -154,8 +153,8 @@ def play_with_threshold(policy: Any, state: State, rng: Rng, run: Run, scratch: 
         if x != x:
             return State(round, active, t, at, ARM_FAILED - rows[i]["number"])
         t += 1
-        observe(policy, table, i, x, clock_now(run, t, 0.0), rng)
-        record_step(run, t, rows[i]["number"], round.number, len(rows))
+        observe(policy, table, i, x, clock_at(t, run.horizon, len(rows), 0.0), rng)
+        record_step(run.path, t, rows[i]["number"], round.number, len(rows))
         at, status = end_step(run, t, at, status)
         before = rates[i]
         first[i], second[i] = posterior(policy, arm_view(policy, table, i))

@@ -19,7 +19,6 @@ from lowregret.engine.kernels.rules import rules_of
 from lowregret.engine.kernels.simulated_run import (
     POLL_STEPS,
     Run,
-    clock_now,
     end_step,
     record_step,
     warm_up,
@@ -30,7 +29,7 @@ from lowregret.engine.kernels.step import end_round
 from lowregret.engine.problem import Problem
 from lowregret.engine.status import ARM_FAILED, ELIMINATED_ALL, PLAYING
 from lowregret.policies import Policy
-from lowregret.policies.views import NEVER, count_of, mean_of
+from lowregret.policies.views import NEVER, clock_at, count_of, mean_of
 
 
 @compiled
@@ -113,8 +112,8 @@ def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> Sta
             steps, last, status = deal_out(rows, data, end - t, round.until <= horizon, run.clip)
             t += steps
         if t >= round.until and status == PLAYING:
-            round, active = end_round(policy, table, t, clock_now(run, t, 0.0), round, rng)
+            round, active = end_round(policy, table, t, clock_at(t, horizon, len(rows), 0.0), round, rng)
             status = PLAYING if active > 0 else ELIMINATED_ALL
-        record_step(run, t, rows[last]["number"], round.number, active)
+        record_step(run.path, t, rows[last]["number"], round.number, active)
         at, status = end_step(run, t, at, status)
     return State(round, active, t, at, status)

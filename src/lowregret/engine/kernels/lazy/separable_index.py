@@ -27,8 +27,8 @@ from lowregret.engine.kernels.lazy.leaves import SLACK, arm_of
 from lowregret.engine.kernels.rewards import exhausted, nth_reward, reward_source
 from lowregret.engine.kernels.rng import Rng
 from lowregret.engine.kernels.rules import rules_of
-from lowregret.engine.kernels.simulated_run import Run, clock_now, end_step, record_step, warm_up
-from lowregret.engine.kernels.state import State
+from lowregret.engine.kernels.simulated_run import Run, end_step, record_step, warm_up
+from lowregret.engine.kernels.state import Rows, State
 from lowregret.engine.kernels.statistics import Sums, add_reward, clipped
 from lowregret.engine.problem import Problem
 from lowregret.engine.status import ARM_FAILED, NOT_A_NUMBER, PLAYING
@@ -135,18 +135,17 @@ def count_rivals(
 
 @compiled
 def first_of_best(
-    policy: Any, clock: Clock, run: Run, scratch: Scratch, active: int, factor: float, cutoff: float
+    policy: Any, clock: Clock, rows: Rows, scratch: Scratch, active: int, factor: float, cutoff: float
 ) -> int:
     """Return the first of the best arms, by the scores of all that are not below a value.
 
     Returns -1 if a score is nan.
     """
-    table, places = run.table, scratch.places
-    means, widths = scratch.padded[0], scratch.padded[1]
+    places, means, widths = scratch.places, scratch.padded[0], scratch.padded[1]
     chosen, best = -1, -np.inf
     for k in range(active):
         if not means[k] + widths[k] * factor < cutoff:  # also where that is nan
-            arm = arm_of(policy, table, table.rows[places[k]]["pulls"], means[k], 0.0)
+            arm = arm_of(rows[places[k]]["pulls"], means[k], 0.0)
             score = policy.arm_index(arm, clock, None, None)
             if score != score:
                 return -1
@@ -156,23 +155,24 @@ def first_of_best(
 
 
 @compiled_inline
-def width(policy: Any, clock: Clock, run: Run, pulls: int) -> float:
+def width(policy: Any, clock: Clock, pulls: int) -> float:
     """Return the score of an arm of mean 0, which depends neither on a round nor on random numbers."""
-    return policy.arm_index(arm_of(policy, run.table, pulls, 0.0, 0.0), clock, None, None)
+    return policy.arm_index(arm_of(pulls, 0.0, 0.0), clock, None, None)
 
 
 @compiled
-def set_factors(policy: Any, run: Run, factors: TimeFactors, start: int, end: int) -> int:
+def set_factors(policy: Any, clock: Clock, factors: TimeFactors, start: int, end: int) -> int:
     """Compute the factor of each step from ``start`` to ``end``; return where their values begin."""
+    horizon, arms = clock.horizon, clock.arms
     stored = len(factors.values) - STRETCH
     if end > stored:
         for t in range(start, end + 1):
-            factors.values[stored + t - start] = width(policy, clock_now(run, t, 0.0), run, 1)
+            factors.values[stored + t - start] = width(policy, clock_at(t, horizon, arms, 0.0), 1)
         return stored
     if factors.computed[0] == 0:
         factors.computed[0] = start - 1  # no score is computed in the warm-up
     for t in range(factors.computed[0] + 1, end + 1):
-        factors.values[t - 1] = width(policy, clock_now(run, t, 0.0), run, 1)
+        factors.values[t - 1] = width(policy, clock_at(t, horizon, arms, 0.0), 1)
     factors.computed[0] = max(factors.computed[0], end)
     return start - 1
 
@@ -192,7 +192,7 @@ def look_ahead(policy: Any, clock: Clock, unit: float, run: Run, scratch: Scratc
     sums = add_reward(before, clipped(nth_reward(source, run.data, n), run.clip))
     row["origin"], row["total"] = sums.origin, sums.total
     padded[2, k] = mean_of(n, sums.origin, sums.total)
-    padded[3, k] = width(policy, clock, run, n) / unit
+    padded[3, k] = width(policy, clock, n) / unit
 
 
 @compiled
@@ -204,7 +204,7 @@ def prepare(policy: Any, clock: Clock, unit: float, run: Run, scratch: Scratch) 
         if rows[i]["active"]:
             places[active] = i
             padded[0, active], padded[4, active] = rows[i]["mean"], rows[i]["pulls"]
-            padded[1, active] = width(policy, clock, run, rows[i]["pulls"]) / unit
+            padded[1, active] = width(policy, clock, rows[i]["pulls"]) / unit
             look_ahead(policy, clock, unit, run, scratch, active)
             active += 1
     padded[0, active:], padded[1, active:], padded[4, active:] = -LARGE, 0.0, 0.0
@@ -214,9 +214,9 @@ def prepare(policy: Any, clock: Clock, unit: float, run: Run, scratch: Scratch) 
 def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> State:
     """Play one run by comparing lines."""
     rows, horizon, grid, recording = run.table.rows, run.horizon, run.grid, len(run.path) > 0
-    fixed = clock_now(run, run.horizon + 1 if rules_of(policy).index_increases else 1, 0.0)
+    fixed = clock_at(horizon + 1 if rules_of(policy).index_increases else 1, horizon, len(rows), 0.0)
     round, active, t, at, status = warm_up(policy, state, rng, run)
-    unit = width(policy, fixed, run, 1)
+    unit = width(policy, fixed, 1)
     active = prepare(policy, fixed, unit, run, scratch)
     places, size = scratch.places, (active + BLOCK) // BLOCK * BLOCK
     means, widths = scratch.padded[0, :size], scratch.padded[1, :size]
@@ -231,7 +231,7 @@ def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> Sta
         end = min(horizon, t + STRETCH)
         if at < len(grid):
             end = min(end, grid[at])
-        offset = set_factors(policy, run, scratch.factors, t + 1, end) - t
+        offset = set_factors(policy, fixed, scratch.factors, t + 1, end) - t
         while t < end:
             factor = factors[offset + t]
             t += 1
@@ -241,7 +241,8 @@ def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> Sta
             cutoff = value_of(key) - SLACK * (1.0 + largest + widest * abs(factor))
             rivals = count_rivals(means, widths, pulls, factor, cutoff, k)
             if rivals > 0 or not cutoff > -LARGE:
-                k = first_of_best(policy, clock_now(run, t, 0.0), run, scratch, active, factor, cutoff)
+                clock = clock_at(t, horizon, len(rows), 0.0)
+                k = first_of_best(policy, clock, rows, scratch, active, factor, cutoff)
                 if k < 0:
                     return State(round, active, t, at, NOT_A_NUMBER)
             i = places[k]
@@ -254,6 +255,6 @@ def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> Sta
             pulled = float(rows[i]["pulls"])
             look_ahead(policy, fixed, unit, run, scratch, k)
             if recording:
-                record_step(run, t, rows[i]["number"], round.number, active)
+                record_step(run.path, t, rows[i]["number"], round.number, active)
         at, status = end_step(run, t, at, status)
     return State(round, active, t, at, status)

@@ -38,7 +38,6 @@ from lowregret.engine.kernels.rules import rules_of
 from lowregret.engine.kernels.simulated_run import (
     POLL_STEPS,
     Run,
-    clock_now,
     end_step,
     record_step,
     warm_up,
@@ -49,7 +48,7 @@ from lowregret.engine.kernels.step import end_round
 from lowregret.engine.problem import Problem
 from lowregret.engine.status import ARM_FAILED, NOT_A_NUMBER, PLAYING
 from lowregret.policies import Clock, Policy
-from lowregret.policies.views import arm_view
+from lowregret.policies.views import arm_view, clock_at
 
 WEIGHT = 5.0
 """What an arm scored in vain costs, against one whose bound is set with those of all others."""
@@ -131,13 +130,13 @@ def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> Sta
         stretch = int(sum_of_paces * leaves) if moving else t // 8
         last = min(horizon, max(round.until, t + 1), t + 1 + stretch)
         best, floor, ceiling = best_range(policy, table, means)
-        ahead = clock_now(run, last if increasing else t + 1, floor)
+        ahead = clock_at(last if increasing else t + 1, horizon, len(rows), floor)
         board = Board(table, round, rng, tree)
         set_bounds(policy, board, groups, ahead)
         scored = 0
         slot = tree.place[1]
         while status == PLAYING and t < last:
-            clock = clock_now(run, t + 1, best)
+            clock = clock_at(t + 1, horizon, len(rows), best)
             i, top = best_at(policy, board, groups, clock, slot, -np.inf)
             second_bound, second_slot = rival(tree, slot)
             if not top > second_bound + slack(second_bound):
@@ -163,7 +162,7 @@ def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> Sta
                 arm = arm_from_sums(policy, table, number, sums)
                 t += 1
                 if recording:
-                    record_step(run, t, number, round.number, active)
+                    record_step(run.path, t, number, round.number, active)
                 if uses_best:
                     enter(means, i, arm.mean)
                     best = means.best[1]
@@ -172,13 +171,14 @@ def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> Sta
                 if t >= end or t >= last:
                     break
                 if not increasing:
-                    ahead = clock_now(run, t + 1, floor)
+                    ahead = clock_at(t + 1, horizon, len(rows), floor)
                 if fresh:  # an arm that has just begun to lead is often passed at once, even by its bound
                     limit = bound(policy, board, arm, ahead)
                     if limit < threshold:
                         break
                     fresh = False
-                if not policy.arm_index(arm, clock_now(run, t + 1, best), round, rng) > threshold:
+                clock = clock_at(t + 1, horizon, len(rows), best)
+                if not policy.arm_index(arm, clock, round, rng) > threshold:
                     break
             write_sums(row, sums, arm.mean)
             if t < last and (not fresh or t >= end):
@@ -189,8 +189,8 @@ def play(policy: Any, state: State, rng: Rng, run: Run, scratch: Scratch) -> Sta
                 last = t
             at, status = end_step(run, t, at, status)
         if t >= round.until and status == PLAYING:
-            round, active = end_round(policy, table, t, clock_now(run, t, best), round, rng)
-            record_step(run, t, number, round.number, active)
+            round, active = end_round(policy, table, t, clock_at(t, horizon, len(rows), best), round, rng)
+            record_step(run.path, t, number, round.number, active)
         factor = np.sqrt(leaves / (WEIGHT * scored + 1.0))
         sum_of_paces = min(sum_of_paces * min(max(factor, 0.5), 2.0), float(horizon))
     return State(round, active, t, at, status)
