@@ -119,8 +119,8 @@ def adjust(periods: Periods, number: int, warmup: int) -> None:
         variance = min(variance / largest, 1.0) * mean * (1.0 - mean) if largest > 0.0 else 0.0
     elif raw > 0.0:
         variance *= mean / raw
-    worth = exposure if number == periods.state[LEADER] else exposure / (1.0 + periods.excess[0] * exposure)
-    count = max(int(worth + 0.5), min(pulls, max(warmup, 1)))
+    weight = exposure if number == periods.state[LEADER] else exposure / (1.0 + periods.excess[0] * exposure)
+    count = max(int(weight + 0.5), min(pulls, max(warmup, 1)))
     seen[0], seen[1], seen[2] = count, mean, variance_of(count, 0.0, count * variance)
 
 

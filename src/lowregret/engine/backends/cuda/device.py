@@ -136,9 +136,9 @@ def make_kernel(function: Any, constants: dict[Any, Any], own: type, *others: ty
     kind = constants[own.__name__] = type(own.__name__, (own,), {})
     for name, method in _methods_of(own).items():
         setattr(kind, name, functions.copy(method))
-    for each in () if SIMULATED else (kind, *others):
-        for name, method in _methods_of(own if each is kind else each).items():
-            _methods[each, name] = functions.device(method)
+    for owner in () if SIMULATED else (kind, *others):
+        for name, method in _methods_of(own if owner is kind else owner).items():
+            _methods[owner, name] = functions.device(method)
             _declare(name)
     return cuda.jit(**OPTIONS)(functions.copy(function))
 
