@@ -66,6 +66,18 @@ def test_lifts_over_the_control_and_rewards_without_a_range():
     assert verdict.arms[0].probability_best > 0.999
 
 
+@pytest.mark.parametrize("reward_range", [None, (0, 3_000)])
+def test_an_arm_that_sold_too_seldom_leaves_no_probability(reward_range):
+    """The dear arm has sold once so far: its mean may be the largest, whatever its sample looks like."""
+    agent = lr.Agent("RoundRobin", ["cheap", "dear"], reward_range=reward_range)
+    for number, choice in enumerate(agent.ask(4_000)):
+        sales = {"cheap": 50.0 * (number % 50 < 2), "dear": 500.0 * (number == 17)}
+        agent.tell(choice, sales[choice.arm])
+    verdict = agent.verdict()
+    assert verdict.claim == "not yet" and verdict.expected_loss is None
+    assert [arm.probability_best for arm in verdict.arms] == [None, None]
+
+
 def test_no_verdict_without_rewards_rivals_or_statistics():
     agent = lr.Agent("UCB1", ["a", "b", "c"])
     assert agent.verdict().sentence == "not yet: a and 2 others have no reward"

@@ -6,12 +6,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lowregret._common.arrays import Floats
+from lowregret._common.arrays import Floats, Integers
 from lowregret._common.text import count
 from lowregret.analysis.confidence_sequences import Totals
 from lowregret.analysis.matched_rewards import Matched, log_matched_evidence
 from lowregret.analysis.mean_differences import MAX_COMPARED, log_evidence, lower_ratios, proved
-from lowregret.analysis.nonnegative_means import MIN_EFFECTIVE_PAIR
+from lowregret.analysis.nonnegative_means import MIN_EFFECTIVE_PAIR, effective_rewards
 from lowregret.errors import InputError
 from lowregret.online.agent_state import AgentState
 from lowregret.online.arm_totals import ArmTotals, arm_totals
@@ -37,7 +37,8 @@ class ArmVerdict:
     arm : str
         The arm.
     probability_best : float or None
-        The posterior probability that it is the best; see ``Verdict.prior``.
+        The posterior probability that it is the best; see ``Verdict.prior``. None where the rewards of an arm
+        are too few or too uneven to compare means.
     lift, lift_low, lift_high : float or None
         How much larger its mean is than the control's, as a share of the latter, with the interval.
     """
@@ -251,7 +252,9 @@ def _sentence(
 def _posterior(arms: ArmTotals, leader: int | None) -> tuple[dict[int, float], float | None, str]:
     """Return the probability of each arm to be the best, the expected loss of the leader, and the prior.
 
-    The probabilities are computed by quadrature; the loss from draws, with a seed of its own.
+    The probabilities are computed by quadrature; the loss from draws, with a seed of its own. Where an arm has
+    too few rewards, or too uneven ones, there are none: its sample may lack the rare rewards that make its mean,
+    and the posterior of the mean and the variance would be certain of an arm that is not the best.
     """
     from lowregret.special.argmax_probabilities import beta_argmax, student_argmax
 
@@ -260,7 +263,7 @@ def _posterior(arms: ArmTotals, leader: int | None) -> tuple[dict[int, float], f
     words = "Beta(1, 1) for each rate" if binary else "uniform in each mean and variance"
     places = np.flatnonzero(~arms.retired)
     own = totals.at(places)
-    if leader is None or (not binary and (own.pulls < 5).any()):
+    if leader is None or (not binary and ((own.pulls < 5).any() or _is_uneven(arms, places))):
         return {}, None, words
     random = np.random.default_rng(0)
     shape = max(1_000, min(20_000, LOSS_DRAWS // len(places))), len(places)
@@ -274,6 +277,15 @@ def _posterior(arms: ArmTotals, leader: int | None) -> tuple[dict[int, float], f
         draws = own.means + scales * random.standard_t(degrees, shape)
     loss = draws.max(axis=1) - draws[:, np.searchsorted(places, leader)]
     return dict(zip(places.tolist(), shares.tolist(), strict=True)), float(loss.mean()), words
+
+
+def _is_uneven(arms: ArmTotals, places: Integers) -> bool:
+    """Return whether an arm has so few rewards above the lowest possible one that means are not compared."""
+    effective = arms.effective[places]
+    if arms.bounded:
+        own = arms.totals.at(places)
+        effective = np.array([*map(effective_rewards, own.total, own.squares)])
+    return bool((effective < MIN_EFFECTIVE_PAIR).any())
 
 
 def _lifts(arms: ArmTotals, error: float, state: AgentState) -> dict[int, tuple[float, float, float | None]]:
