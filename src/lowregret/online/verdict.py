@@ -252,9 +252,9 @@ def _sentence(
 def _posterior(arms: ArmTotals, leader: int | None) -> tuple[dict[int, float], float | None, str]:
     """Return the probability of each arm to be the best, the expected loss of the leader, and the prior.
 
-    The probabilities are computed by quadrature; the loss from draws, with a seed of its own. Where an arm has
-    too few rewards, or too uneven ones, there are none: its sample may lack the rare rewards that make its mean,
-    and the posterior of the mean and the variance would be certain of an arm that is not the best.
+    The probabilities are computed by quadrature; the loss from draws, with a seed of its own. There are none
+    where the rewards of an arm are too few or too uneven: the sample may lack the rare rewards that make the
+    mean, and the posterior of mean and variance would be certain of an arm that is not the best.
     """
     from lowregret.special.argmax_probabilities import beta_argmax, student_argmax
 
