@@ -34,7 +34,7 @@ def bounds(
     seed: Annotated[int, typer.Option(help="Seed of the estimates.")] = 0,
     json: Json = False,
 ) -> None:
-    """Print upper and lower bounds on the regret, among them the bounds of the EUCBV paper."""
+    """Print upper and lower bounds on the regret, EUCBV's among them."""
     from lowregret.theory import regret_bounds
 
     if runs is not None:

@@ -16,7 +16,7 @@ def compile_policies(
         typer.Argument(help="Policies, such as UCB1; all of ours by default.", show_default=False),
     ] = None,
 ) -> None:
-    """Compile policies now, so that the first simulation does not wait. Useful in a Dockerfile, or in CI."""
+    """Compile policies beforehand, in a container or in CI."""
     from lowregret._common.progress import reporting
     from lowregret.cli.progress import progress_bar
     from lowregret.engine.ahead import compile_ahead
