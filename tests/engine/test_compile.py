@@ -107,6 +107,13 @@ def test_classes_made_by_a_function_differ_by_what_they_close_over():
     assert policy_type(make(1.0)) is not policy_type(make(2.0))
 
 
+def test_classes_made_by_type_differ_by_their_methods():
+    scores = [lambda self, arm, clock: arm.mean + 1.0, lambda self, arm, clock: arm.mean + 2.0]
+    one, two = (type("Made", (lr.Policy,), {"score": score}) for score in scores)
+    assert one.__module__ == two.__module__ == __name__
+    assert (compiled_score(one()), compiled_score(two())) == (1.25, 2.25)
+
+
 def test_two_threads_may_compile_at_once():
     kinds = [type(f"Threaded{number // 2}", (make(float(number // 2 + 7)),), {}) for number in range(4)]
     found, barrier = {}, threading.Barrier(len(kinds))

@@ -34,7 +34,7 @@ from abc import ABCMeta
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from html import escape
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, Signature, currentframe, signature
 from math import isfinite
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self, dataclass_transform
@@ -66,6 +66,19 @@ class PolicyClass(ABCMeta):
     every policy, they would hide the ten lines that are about this one. It derives from ``ABCMeta``, so that
     a policy may have an abstract base class as well.
     """
+
+    def __new__(
+        cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], /, **options: Any
+    ) -> PolicyClass:
+        """Make a class. One made by ``type(name, bases, namespace)`` belongs to the module of that call.
+
+        Python would take the module of ``ABCMeta`` for it. The engine compiles a class of such a module only
+        once for each name, since nobody changes a class of Python itself.
+        """
+        here = currentframe()
+        call = here.f_back if here else None
+        module = call.f_globals.get("__name__", "builtins") if call else "builtins"
+        return super().__new__(cls, name, bases, {"__module__": module, **namespace}, **options)
 
     def __dir__(cls) -> list[str]:
         """Return the names of a policy that `Policy` does not have, and all names of `Policy` itself."""
