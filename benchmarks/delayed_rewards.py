@@ -16,7 +16,7 @@ import lowregret as lr
 
 MEANS = {"a": 0.02, "b": 0.03, "c": 0.04, "d": 0.05, "e": 0.10}
 HORIZON, WINDOW = 10_000, 1_000
-POLICIES = (lr.EUCBV(), lr.MOSS(), lr.ThompsonBeta(), lr.UCB1())
+POLICIES = (lr.EUCBV(), lr.MOSSV(), lr.MOSS(), lr.ThompsonBeta(), lr.UCB1())
 CASES = {
     "all at once": (0, 0, {}),
     f"all after {WINDOW:,} steps": (WINDOW, WINDOW, {}),
