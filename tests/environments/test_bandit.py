@@ -217,7 +217,8 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: untyped.Bandit(3, "x"), "Bandit: arms must be a non-empty sequence, got 3"),
     (
         lambda: untyped.Bandit([Bernoulli(0.5), 0.5], "x"),
-        "Bandit: an arm must be a reward family, got 0.5 for arm 1",
+        "Bandit: an arm must be a reward family, got 0.5 for arm 1: "
+        "use a function such as lr.bernoulli([0.1, 0.2])",
     ),
     (lambda: untyped.Bandit([Bernoulli(0.5)], None), "Bandit: name must be a string, got None"),
     (

@@ -95,7 +95,8 @@ def test_a_folder_without_results(small, tmp_path: Path) -> None:
 def test_results_never_turn_into_those_of_another_run(small, truth, tmp_path: Path) -> None:
     ours = small.run(tmp_path)
     assert ours.arms.equals(truth.arms)
-    small.model_copy(update={"seed": 6}).run(tmp_path)
+    with pytest.warns(UserWarning, match="had the seed 5, now 6: they stay there but are not shown any more"):
+        small.model_copy(update={"seed": 6}).run(tmp_path)
     with pytest.raises(
         lr.StoreError, match=r"finals.parquet' was replaced since .* were opened: open them again$"
     ):
