@@ -64,6 +64,23 @@ def test_a_foreign_database_is_refused_and_left_alone(tmp_path):
     assert path.read_bytes() == before
 
 
+def test_a_file_that_was_replaced_under_a_process_is_named(tmp_path):
+    """An older copy was put in place, and another process has made its own decisions since."""
+    store, copy = tmp_path / "agent.db", tmp_path / "copy.db"
+    with opened(store) as agent, opened(store) as other:
+        choice = agent.ask()
+        with sqlite3.connect(store) as link, sqlite3.connect(copy) as saved:
+            link.backup(saved)
+        agent.tell(choice, 1)
+        with sqlite3.connect(copy) as saved, sqlite3.connect(store) as link:
+            saved.backup(link)
+        for connection in (link, saved):
+            connection.close()
+        other.ask()
+        with pytest.raises(lr.StoreError, match="has lost events that this process has seen: open the agent"):
+            agent.ask()
+
+
 INCONSISTENT = "is inconsistent: it is damaged, or a newer"
 
 

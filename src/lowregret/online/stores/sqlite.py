@@ -379,6 +379,10 @@ class SQLiteStore(SQLStore):
         """Return an error with the reason of one of SQLite, and what to do about it where that is known."""
         if "decode to UTF-8" in str(error):  # with the text, which may be a name
             return self._undecodable()
+        if isinstance(error, sqlite3.IntegrityError):  # the log has another decision of this number
+            return StoreError(
+                f"{self.title} has lost events that this process has seen: open the agent again"
+            )
         advice = {
             "SQLITE_BUSY": f"another process has held it for {self._waited:.3g} s: try again",
             "SQLITE_FULL": "the disk is full: free some space and try again",
