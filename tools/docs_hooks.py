@@ -380,7 +380,8 @@ def on_post_build(config: Any) -> None:
             raise RuntimeError(f"{page.relative_to(site)} loads {size:,} bytes, and {LARGEST:,} are allowed")
 
 
-LARGEST = 1_500_000
+LARGEST = 1_600_000
+"""Bytes of a page with all it loads; more than half are the search index, which grows with the docs."""
 LOADED = re.compile(
     r'<(?:img(?![^>]*loading="lazy")|script)[^>]+src="([^"#]+)"|<link rel="stylesheet" href="([^"]+)"'
 )
