@@ -16,9 +16,11 @@ import lowregret as lr
 from lowregret.analysis.comparison import differences
 from lowregret.analysis.intervals import bounded_interval
 from lowregret.analysis.tables import largest_regrets
-from lowregret.reproductions.claims import compare_claims, count_groups
-from lowregret.reproductions.sheet import read_sheet
+from lowregret.reproductions.claims import compare_claims
+from lowregret.reproductions.sheet import paper_function, read_sheet
 from lowregret.results import join
+
+count_groups = paper_function("eucbv", "report:count_groups")
 
 
 def bounded(one: np.ndarray, two: np.ndarray, largest: float) -> tuple[float, float]:
