@@ -83,7 +83,7 @@ def _points(row: dict[str, str], runs: int) -> list[Point]:
 
 
 def _read(name: str, cell: str) -> list[Any]:
-    """Return what a cell holds: a text, or a number for each point."""
+    """Return what a cell holds: a string, or a number for each point."""
     if name not in NUMBERS:
         return [cell == "yes" if name == "chosen" else cell]
     kind, least = NUMBERS[name]
