@@ -1,96 +1,109 @@
-"""Steps a second on a GPU, beside the compiled engine on all cores, and how many runs are the same.
+"""Steps a second on a GPU, beside the compiled engine on all cores: the table of docs/how-to/gpu.md.
 
-For each policy the first call, which compiles; the rate with very many runs and with 1,000; that of the
-compiled engine; and of the 1,000 runs those in which the pulls of every arm are the same. It needs an NVIDIA
-GPU, NumPy, Numba and numba-cuda alone.
+A row has the rates with very many runs and with 1,000, that of the compiled engine with 1,000, the time of
+the first call, which compiles, and in how many of these 1,000 runs an arm has another number of pulls. Rates
+are medians of three, or of one where that takes longer than five seconds. It needs an NVIDIA GPU, NumPy,
+SciPy, Numba and numba-cuda alone; ``gpu_check.py`` checks that all runs are the same.
 
-    python benchmarks/gpu.py [--runs 200000] [POLICY ...]
-
-With ``--equal RUNS`` it plays so many runs of each policy without random numbers on eight bandits, and counts
-those in which the pulls of an arm are not the same.
-
-    python benchmarks/gpu.py --equal 10000 [POLICY ...]
+    python benchmarks/gpu.py [--runs 200000] [--minutes 8] [POLICY ...]
 """
 
 import argparse
-from time import perf_counter
+import os
+from statistics import median
+from time import monotonic, perf_counter
+from typing import NamedTuple
 
 import numpy as np
 
 from lowregret import policies
-from lowregret.engine.backends import run, unsupported_reason
+from lowregret.engine.backends import run
 from lowregret.engine.problem import Outcome, Problem
 from lowregret.environments import Bandit, environment
-from lowregret.policies.base import is_randomized
 
-CASES = [
-    ("EUCBV", "paper-1"),
-    ("MOSS", "paper-1"),
-    ("MOSSV", "paper-1"),
-    ("UCB1", "paper-1"),
-    ("KLUCBPlusPlus", "paper-1"),
-    ("ThompsonGauss", "paper-1"),
-    ("EUCBV", "paper-4"),
-]
-HORIZON, POINTS, FEW_RUNS = 60_000, 200, 1_000
-BANDITS = (
-    "paper-1",
-    "paper-4",
-    "bernoulli:0.4,0.6",
-    "bernoulli:0.02*50,0.04",
-    "gaussian:mean=0*9,0.3;variance=1",
-    "beta:a=2,3,4;b=8,7,6",
-    "uniform:low=0,0.2;high=0.8,1",
-    "exponential:0.5,1",
+
+class Case(NamedTuple):
+    """A row: a policy, what it plays, and how many runs of the GPU's at most."""
+
+    policy: policies.Policy
+    testbed: str = "paper-1"
+    most_runs: int = 10**9
+
+
+CASES = (
+    Case(policies.EUCBV()),
+    Case(policies.MOSS()),
+    Case(policies.MOSSV()),
+    Case(policies.MOSSV(peers=0.0)),
+    Case(policies.UCB1()),
+    Case(policies.KLUCBPlusPlus()),
+    Case(policies.ThompsonGauss()),
+    Case(policies.EUCBV(), "paper-4"),
+    Case(policies.UCBV()),
+    Case(policies.KLMOSS()),
+    Case(policies.KLUCB()),
+    Case(policies.IMED()),
+    Case(policies.ThompsonBeta(), most_runs=100_000),
+    Case(policies.AdaUCB(), most_runs=20_000),
+    Case(policies.BayesUCBBeta(), most_runs=10_000),
 )
-"""Bandits of several kinds of rewards, some with many arms."""
+HORIZON, POINTS, FEW_RUNS = 60_000, 200, 1_000
+REPEATS, LONG_SECONDS = 3, 5.0
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("policies", nargs="*", help="some of the policies, on paper-1")
     parser.add_argument("--runs", type=int, default=200_000)
+    parser.add_argument("--few", type=int, default=FEW_RUNS)
     parser.add_argument("--horizon", type=int, default=HORIZON)
-    parser.add_argument("--equal", type=int, metavar="RUNS", help="count runs that differ, no speed")
+    parser.add_argument("--minutes", type=float, default=8.0, help="begin no further row after this time")
     options = parser.parse_args()
-    if options.equal:
-        return count_different(options.policies, options.equal, options.horizon)
-    cases = [(name, "paper-1") for name in options.policies] or CASES
-    print(f"{'':28} {'first call':>10} {'steps/s':>9} {FEW_RUNS:>8,} runs {'compiled':>9} {'same runs':>10}")
-    for name, testbed in cases:
-        policy, bandit = getattr(policies, name)(), environment(testbed)
-        began = perf_counter()
-        few = play(policy, bandit, options.horizon, FEW_RUNS, "cuda")
-        first = perf_counter() - began
-        few = play(policy, bandit, options.horizon, FEW_RUNS, "cuda")
-        many = play(policy, bandit, options.horizon, options.runs, "cuda")
-        plain = play(policy, bandit, options.horizon, FEW_RUNS, "compiled")
-        rates = [len(outcome.regret) * options.horizon / outcome.seconds for outcome in (many, few, plain)]
-        same = int((few.pulls == plain.pulls).all(axis=1).sum())
-        columns = f"{first:8.1f} s {rates[0]:9.2g} {rates[1]:13.2g} {rates[2]:9.2g} {same:10,}"
-        print(f"{name + ' on ' + testbed:28} {columns}", flush=True)
+    end = monotonic() + 60.0 * options.minutes
+    cases = [Case(getattr(policies, name)()) for name in options.policies] or CASES
+    columns = (
+        "policy", "GPU runs", "GPU", f"{os.cpu_count()} cores", "factor",
+        f"factor with {options.few:,} runs", "first call", "other runs",
+    )  # fmt: skip
+    print(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}", flush=True)
+    for case in cases:
+        if monotonic() > end:
+            print("time is up: the other rows were not played")
+            break
+        print(f"| {' | '.join(row(case, options))} |", flush=True)
 
 
-def count_different(names: list[str], runs: int, horizon: int) -> None:
-    """Print for each policy and bandit how many runs are not the same on both engines."""
-    for name in names or policies.POLICIES:
-        policy = getattr(policies, name)()
-        if is_randomized(type(policy)):
-            continue
-        for text in BANDITS:
-            bandit = environment(text)
-            problem = Problem(
-                policy, bandit, horizon, seed=1, runs=runs, clip="rewards in [0, 1]" in policy.needs
-            )
-            if unsupported_reason(problem, "cuda"):
-                break
-            plain, other = run(problem, "compiled"), run(problem, "cuda")
-            different = int((plain.pulls != other.pulls).any(axis=1).sum())
-            print(f"{name:20} {text:33} {different:8,} of {runs:,} runs differ", flush=True)
+def row(case: Case, options: argparse.Namespace) -> list[str]:
+    """Measure a row of the table."""
+    policy, bandit, horizon = case.policy, environment(case.testbed), options.horizon
+    began = perf_counter()
+    play(policy, bandit, horizon, options.few, "cuda")
+    first = perf_counter() - began
+    runs = min(options.runs, case.most_runs)
+    few, some = rate(policy, bandit, horizon, options.few, "cuda")
+    many, _ = rate(policy, bandit, horizon, runs, "cuda")
+    cores, plain = rate(policy, bandit, horizon, options.few, "compiled")
+    different = int((some.pulls != plain.pulls).any(axis=1).sum())
+    name = f"{policy}" if case.testbed == "paper-1" else f"{policy}, {case.testbed}"
+    numbers = f"{runs:,}", f"{many:.2g}", f"{cores:.2g}", f"{many / cores:.0f}", f"{few / cores:.1f}"
+    return [name, *numbers, f"{first:.1f} s", f"{different:,}"]
+
+
+def rate(
+    policy: policies.Policy, bandit: Bandit, horizon: int, runs: int, engine: str
+) -> tuple[float, Outcome]:
+    """Return the steps a second, and one of the outcomes."""
+    rates: list[float] = []
+    while len(rates) < REPEATS:
+        outcome = play(policy, bandit, horizon, runs, engine)
+        rates.append(runs * horizon / outcome.seconds)
+        if outcome.seconds > LONG_SECONDS:
+            break
+    return median(rates), outcome
 
 
 def play(policy: policies.Policy, bandit: Bandit, horizon: int, runs: int, engine: str) -> Outcome:
-    grid = np.unique(np.linspace(0, horizon, POINTS + 1)[1:].astype(np.int64))
+    grid = np.unique(np.ceil(np.linspace(0, horizon, POINTS + 1)[1:]).astype(np.int64))
     return run(Problem(policy, bandit, horizon, seed=1, runs=runs, grid=grid), engine)
 
 

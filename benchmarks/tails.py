@@ -7,7 +7,7 @@ A run fails if its regret is above that of uniform play. The table has the mean 
 mean of the worst 5% of the runs, quantiles, and the failures in a million runs with their exact 95% limits.
 With ``--engine cuda`` 10^7 runs of most policies take less than a minute. The testbed "all" stands for every
 testbed of the league that has ten arms or more. The figure has the share of runs above each regret on the
-first testbed, with its exact 95% limits.
+first testbed, with its exact 95% limits; it alone needs polars.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import argparse
 import sys
 import time
 from math import ceil
+from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 from scipy import stats
 
 from lowregret.engine.backends import run
@@ -26,6 +26,9 @@ from lowregret.engine.problem import Problem
 from lowregret.policies import Policy
 from lowregret.policies.policy_string import policy
 from lowregret.suite.league_testbeds import TESTBEDS, testbed
+
+if TYPE_CHECKING:
+    import polars as pl
 
 POLICIES = (
     "EUCBV",
@@ -91,6 +94,8 @@ def row(regret: np.ndarray, uniform: float) -> list[str]:
 
 def survival(name: str, regret: np.ndarray) -> pl.DataFrame:
     """Return the share of runs with at least some regret, at 200 regrets, with its exact 95% limits."""
+    import polars as pl
+
     runs = len(regret)
     above = np.unique(np.geomspace(1, runs, 200).astype(int))
     return pl.DataFrame(
@@ -106,6 +111,8 @@ def survival(name: str, regret: np.ndarray) -> pl.DataFrame:
 
 def draw(curves: list[pl.DataFrame], name: str, runs: int, path: str) -> None:
     """Draw the curves of one testbed on logarithmic axes."""
+    import polars as pl
+
     from lowregret.reporting.line_chart import Axis, line_chart
 
     table = pl.concat(curves)
@@ -139,7 +146,7 @@ def main() -> None:
                 sys.exit("time is up: the rest was not played")
             regret = regrets(policy(text), name, options.runs, options.engine, until)
             print(f"| {name} | {text} | {' | '.join(row(regret, uniform))} |", flush=True)
-            if name == names[0]:
+            if options.figure and name == names[0]:
                 curves.append(survival(text, regret))
     if options.figure:
         draw(curves, names[0], options.runs, options.figure)
