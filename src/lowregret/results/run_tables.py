@@ -1,6 +1,6 @@
-"""The tables of a simulation, from the arrays of its runs: each is made when it is first asked for."""
+"""The tables of results, made of rows of one run each: those of a simulation, and those of stored shards."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,60 +10,81 @@ from lowregret._common.arrays import Floats, Integers
 from lowregret.engine.problem import RECORDS, Outcome
 from lowregret.environments import Bandit, DriftingBandit
 
-EVENT_TYPES = {"run": pl.Int64, "t": pl.Int64, "arm": pl.Int64}
+
+def run_rows(
+    first_run: int, regret: Floats, pulls: Integers, eliminated: Integers | None, records: Mapping[str, Any]
+) -> pl.DataFrame:
+    """Return one row per run: its number, regret at each time, pulls and eliminations by arm, and records."""
+    runs, arms = pulls.shape
+    columns = [
+        pl.Series("run", np.arange(first_run, first_run + runs)),
+        _lists("regret", regret, np.float64, regret.shape[1]),
+        _lists("pulls", pulls, np.int64, arms),
+        _lists("eliminated", [None] * runs if eliminated is None else eliminated, np.int64, arms),
+    ]
+    columns += [
+        _lists(name, values, RECORDS[name].dtype, values.shape[1]) for name, values in records.items()
+    ]
+    return pl.DataFrame(columns)
+
+
+def _lists(name: str, values: Any, dtype: type, width: int) -> pl.Series:
+    kind = pl.Float64 if dtype is np.float64 else pl.Int64
+    return pl.Series(name, values, pl.Array(kind, width)).cast(pl.List(kind))
 
 
 def outcome_table(bandit: Bandit, horizon: int, outcomes: Mapping[str, Outcome], name: str) -> pl.LazyFrame:
-    """Return one of the tables finals, curves, pulls, events and arms."""
-    if name == "arms":
-        return arm_table(bandit, bandit.name, horizon).lazy()
-    part = {"finals": _finals, "curves": _curves, "pulls": _pulls, "events": _events}[name]
-    environment = pl.lit(bandit.name).alias("environment")
-    return pl.concat(
-        part(outcome).lazy().select(environment, pl.lit(policy).alias("policy"), pl.all())
-        for policy, outcome in outcomes.items()
+    """Return one of the tables finals, curves, pulls, events and arms of a simulation."""
+    arms = table_of_arms(bandit, bandit.name, horizon)
+    rows = []
+    for policy, outcome in outcomes.items():
+        records = {key: values for key, values in outcome.records.items() if RECORDS[key].column}
+        own = run_rows(0, outcome.regret, outcome.pulls, outcome.eliminated, records).lazy()
+        rows.append(own.with_columns(environment=pl.lit(bandit.name), policy=pl.lit(policy)))
+        times = outcome.grid.tolist()  # the same of all policies
+    return run_tables(pl.concat(rows), {bandit.name: times}, arms)[name]
+
+
+def run_tables(
+    rows: pl.LazyFrame, times: Mapping[str, Sequence[int]], arms: pl.DataFrame
+) -> dict[str, pl.LazyFrame]:
+    """Return the tables of runs, from their rows with the names of environment and policy.
+
+    ``times`` are those of each environment at which regret is recorded.
+    """
+    counts = dict(arms.group_by("environment").len().iter_rows())
+    lists = pl.LazyFrame(
+        {
+            "environment": list(times),
+            "t": list(times.values()),
+            "arm": [range(counts[environment]) for environment in times],
+        },
+        schema={"environment": pl.String, "t": pl.List(pl.Int64), "arm": pl.List(pl.Int64)},
     )
+    rows = rows.join(lists, on="environment", how="left", maintain_order="left")
+    who = ("environment", "policy", "run")
+    stored = rows.collect_schema().names()
+    columns: dict[str, dict[str, str]] = {"arm": {}, "time": {}, "run": {}}
+    for name, record in RECORDS.items():
+        if record.column and name in stored:
+            columns[record.axis][name] = record.column
+    totals = {column: pl.col(name).list.sum() for name, column in columns["arm"].items()}
+    totals |= {column: pl.col(name).list.first() for name, column in columns["run"].items()}
+    by_arm, by_time = ("arm", "pulls", *columns["arm"]), ("t", "regret", *columns["time"])
+    return {
+        "finals": rows.select(*who, regret=pl.col("regret").list.last(), **totals),
+        "curves": rows.select(*who, *by_time).explode(by_time).rename(columns["time"]),
+        "pulls": rows.select(*who, *by_arm).explode(by_arm).rename(columns["arm"]),
+        "events": rows.filter(pl.col("eliminated").is_not_null())
+        .select(*who, t="eliminated", arm="arm")
+        .explode("t", "arm")
+        .filter(pl.col("t") > 0)
+        .with_columns(event=pl.lit("eliminated")),
+        "arms": arms.lazy(),
+    }
 
 
-def _finals(outcome: Outcome) -> pl.DataFrame:
-    table = pl.DataFrame({"run": np.arange(len(outcome.regret)), "regret": outcome.regret[:, -1]})
-    recorded = [*_recorded(outcome, "arm"), *_recorded(outcome, "run")]
-    return table.with_columns(**{name: pl.Series(values.sum(axis=1)) for name, values in recorded})
-
-
-def _curves(outcome: Outcome) -> pl.DataFrame:
-    table = _long("t", outcome.grid, "regret", outcome.regret)
-    recorded = _recorded(outcome, "time")
-    return table.with_columns(**{name: pl.Series(values.ravel()) for name, values in recorded})
-
-
-def _pulls(outcome: Outcome) -> pl.DataFrame:
-    table = _long("arm", np.arange(outcome.pulls.shape[1]), "pulls", outcome.pulls)
-    recorded = _recorded(outcome, "arm")
-    return table.with_columns(**{name: pl.Series(values.ravel()) for name, values in recorded})
-
-
-def _recorded(outcome: Outcome, axis: str) -> list[tuple[str, Any]]:
-    """Return the columns of what was recorded for each arm, time or run, and its arrays."""
-    records = [(RECORDS[name], outcome.records[name]) for name in RECORDS if name in outcome.records]
-    return [(record.column, values) for record, values in records if record.column and record.axis == axis]
-
-
-def _long(key: str, labels: Integers, name: str, values: Floats | Integers) -> pl.DataFrame:
-    """Return an array of one row per run as a long table; the labels are those of its columns."""
-    runs, width = values.shape
-    run = np.repeat(np.arange(runs), width)
-    return pl.DataFrame({"run": run, key: np.tile(labels, runs), name: values.ravel()})
-
-
-def _events(outcome: Outcome) -> pl.DataFrame:
-    times = np.zeros((0, 0), np.int64) if outcome.eliminated is None else outcome.eliminated
-    run, arm = times.nonzero()
-    table = pl.DataFrame({"run": run, "t": times[run, arm], "arm": arm}, schema=EVENT_TYPES)
-    return table.with_columns(event=pl.lit("eliminated"))
-
-
-def arm_table(bandit: Bandit, name: str, horizon: int) -> pl.DataFrame:
+def table_of_arms(bandit: Bandit, name: str, horizon: int) -> pl.DataFrame:
     """Return the arms of a bandit as a table; where means change, with averages up to the horizon."""
     means, gaps, optimal = bandit.means, bandit.gaps, bandit.optimal
     if isinstance(bandit, DriftingBandit):
